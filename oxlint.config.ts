@@ -1,0 +1,82 @@
+import { defineConfig } from "oxlint"
+
+interface Restriction {
+  readonly regex: string
+  readonly message: string
+}
+
+const barrels: Restriction = {
+  regex: "^(effect(/[a-z][a-z-]*)?|@effect/platform-node)$",
+  message: "Import the module (effect/Effect): a barrel costs start-up time and tree shaking."
+}
+
+const platforms: Restriction = {
+  regex: "^(node:.*|undici|@effect/platform-node.*)$",
+  message: "The core runs on every platform."
+}
+
+const faces: Restriction = {
+  regex: "^@postwire/(node|sync|sandbox|cli)(/.*)?$",
+  message: "The core does not know its faces."
+}
+
+const service: Restriction = {
+  regex: "^@postwire/(sandbox|cli)(/.*)?$",
+  message: "A client depends neither on the sandbox nor on the command."
+}
+
+const catalogue: Restriction = {
+  regex: "(^|/)Catalogue\\.ts$",
+  message: "Only faces import the catalogue, so that a program that uses one operation bundles one."
+}
+
+const imports = (...patterns: Array<Restriction>): { "eslint/no-restricted-imports": ["error", object] } => ({
+  "eslint/no-restricted-imports": ["error", { patterns }]
+})
+
+export default defineConfig({
+  plugins: ["eslint", "typescript", "unicorn", "oxc", "import", "vitest"],
+  categories: { correctness: "error", suspicious: "error" },
+  options: { denyWarnings: true, reportUnusedDisableDirectives: "error" },
+  ignorePatterns: ["**/dist", "**/out", ".scratch"],
+  rules: {
+    "eslint/eqeqeq": "error",
+    "eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+    "eslint/no-var": "error",
+    "eslint/prefer-const": "error",
+    "import/no-cycle": ["error", { ignoreTypes: true }],
+    "typescript/consistent-type-imports": "error",
+    "typescript/no-explicit-any": "error",
+    "unicorn/prefer-node-protocol": "error",
+
+    // `_tag` is Effect's discriminator, and shadowing, sorting a fresh array and sized arrays are its style.
+    "eslint/no-shadow": "off",
+    "eslint/no-underscore-dangle": "off",
+    "unicorn/consistent-function-scoping": "off",
+    "unicorn/no-array-reverse": "off",
+    "unicorn/no-array-sort": "off",
+    "unicorn/no-new-array": "off",
+    // A MessagePort has no origin.
+    "unicorn/require-post-message-target-origin": "off",
+    // Tests assert with `assert`, and `it.effect` is no `it`.
+    "vitest/expect-expect": "off"
+  },
+  // The last override that names a rule decides it.
+  overrides: [
+    { files: ["packages/*/src/**"], rules: imports(barrels) },
+    { files: ["packages/{core,node,sync,sandbox}/src/**"], rules: { "eslint/no-console": "error" } },
+    { files: ["packages/{node,sync}/src/**"], rules: imports(barrels, service) },
+    {
+      files: ["packages/core/src/**"],
+      rules: {
+        ...imports(barrels, platforms, faces, catalogue),
+        "eslint/no-restricted-properties": [
+          "error",
+          { object: "Date", property: "now", message: "Time comes from effect/Clock." },
+          { object: "Math", property: "random", message: "Chance comes from effect/Random." }
+        ]
+      }
+    },
+    { files: ["packages/core/src/index.ts"], rules: imports(barrels, platforms, faces) }
+  ]
+})

@@ -1,0 +1,147 @@
+/**
+ * The service that every operation needs, and the Layers that make it: settings from values (`layer`) or from the
+ * environment (`layerConfig`). Credentials, HttpClient and the rate-limit policy are Layers of their own.
+ */
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { HttpClient } from "effect/http/HttpClient"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Credentials from "./Credentials.ts"
+import * as Errors from "./Errors.ts"
+import * as Executor from "./Executor.ts"
+import * as OAuth1 from "./OAuth1.ts"
+import type { Definition } from "./Operation.ts"
+import { RateLimit } from "./RateLimit.ts"
+import * as Response from "./Response.ts"
+import type { Wire } from "./WireNames.ts"
+
+/** Where and how the client speaks. */
+export interface Settings {
+  /** Address of the service, with a path prefix if it has one. Default `https://api.x.com` on the `x` wire; none on the neutral one. */
+  readonly baseUrl?: string | undefined
+  /** The words that the service uses: `neutral` (`posts`, the default) or `x` (`tweets`). User code is the same on both. */
+  readonly wire?: Wire | undefined
+  /** Sent as `user-agent`. */
+  readonly userAgent?: string | undefined
+  /** Allows `http:` to hosts other than this machine. Credentials would travel in clear text. */
+  readonly allowInsecureHttp?: boolean | undefined
+}
+
+/** Sends operations. Programs call the operations instead. */
+export class Client extends Context.Service<Client, {
+  readonly wire: Wire
+  /** Sends a prepared request: any status but success is an error. */
+  readonly send: (prepared: Executor.Prepared) => Effect.Effect<HttpClientResponse, Executor.SendError>
+  /** Runs one call of an operation. */
+  readonly run: (
+    definition: Definition,
+    parameters: unknown
+  ) => Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError>
+}>()("@postwire/core/Client") {}
+
+/** The client from settings. */
+export const layer = (
+  settings: Settings = {}
+): Layer.Layer<Client, Errors.InvalidSettings, Credentials.Credentials | HttpClient> =>
+  Layer.effect(Client, make(settings))
+
+/**
+ * The client and its credentials from the environment, or from whatever ConfigProvider is installed:
+ * `POSTWIRE_BASE_URL`, `POSTWIRE_WIRE` (`neutral` or `x`) and the credentials of `Credentials.config`.
+ */
+export const layerConfig: Layer.Layer<Client, Errors.InvalidSettings | Config.ConfigError, HttpClient> =
+  /*#__PURE__*/ Layer.effect(
+    Client,
+    Effect.gen(function*() {
+      return yield* make(yield* config)
+    })
+  ).pipe(Layer.provide(Credentials.layerConfig))
+
+/** The settings as a Config. */
+export const config: Config.Config<Settings> = /*#__PURE__*/ Config.map(
+  /*#__PURE__*/ Config.all({
+    baseUrl: /*#__PURE__*/ Config.option(/*#__PURE__*/ Config.String("POSTWIRE_BASE_URL")),
+    wire: /*#__PURE__*/ Config.option(/*#__PURE__*/ Config.Literals(["neutral", "x"], "POSTWIRE_WIRE"))
+  }),
+  ({ baseUrl, wire }) => ({ baseUrl: Option.getOrUndefined(baseUrl), wire: Option.getOrUndefined(wire) })
+)
+
+/** Settings that were checked. */
+export interface Checked {
+  /** Scheme, host and path prefix, without a slash at the end. */
+  readonly baseUrl: string
+  readonly wire: Wire
+  readonly userAgent: string
+}
+
+/** Checks settings and fills in the defaults. */
+export const check = Effect.fnUntraced(function*(settings: Settings): Effect.fn.Return<Checked, Errors.InvalidSettings> {
+  const wire = yield* wireOf(settings)
+  return { wire, baseUrl: yield* baseUrlOf(settings, wire), userAgent: yield* userAgentOf(settings) }
+})
+
+const make = Effect.fnUntraced(function*(settings: Settings) {
+  const { current } = yield* Credentials.Credentials
+  const { baseUrl, userAgent, wire } = yield* check(settings)
+  const send = yield* Executor.makeSend({
+    baseUrl,
+    userAgent,
+    credentials: current,
+    http: yield* HttpClient,
+    rateLimit: yield* RateLimit,
+    hmacSha1: yield* OAuth1.HmacSha1
+  })
+  return Client.of({
+    wire,
+    send,
+    run: (definition, parameters) =>
+      Effect.suspend((): Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError> => {
+        const prepared = Executor.prepare(definition, parameters, wire)
+        if (prepared instanceof Error) return Effect.fail(prepared)
+        return Effect.flatMap(send(prepared), (response) =>
+          Effect.flatMap(Executor.textOf(prepared, response), (text) => {
+            const decoded = Response.decode(definition, wire, text, response.headers)
+            return decoded instanceof Response.Undecodable
+              ? Effect.fail(Executor.undecodable(definition.name, response, decoded.reason, text))
+              : Effect.succeed(decoded)
+          }))
+      })
+  })
+})
+
+const invalid = (setting: string, rule: string) => Effect.fail(new Errors.InvalidSettings({ setting, rule }))
+
+const wireOf = ({ wire = "neutral" }: Settings): Effect.Effect<Wire, Errors.InvalidSettings> =>
+  wire === "neutral" || wire === "x" ? Effect.succeed(wire) : invalid("wire", "must be neutral or x")
+
+const userAgentOf = ({ userAgent = "postwire" }: Settings): Effect.Effect<string, Errors.InvalidSettings> =>
+  /^[\x20-\x7e]{1,256}$/.test(userAgent)
+    ? Effect.succeed(userAgent)
+    : invalid("userAgent", "must be 1 to 256 printable ASCII characters")
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+const baseUrlOf = (settings: Settings, wire: Wire): Effect.Effect<string, Errors.InvalidSettings> => {
+  const given = settings.baseUrl ?? (wire === "x" ? "https://api.x.com" : undefined)
+  if (given === undefined || given === "") {
+    return invalid(
+      "baseUrl",
+      "is missing: the neutral wire has no default address. Set baseUrl or POSTWIRE_BASE_URL; `postwire sandbox` starts " +
+        "a local service and prints its address"
+    )
+  }
+  const url = URL.canParse(given) ? new URL(given) : undefined
+  if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
+    return invalid("baseUrl", "must be an address that begins with https:// or http://")
+  }
+  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
+    return invalid("baseUrl", "must have no user name, password, query or fragment")
+  }
+  if (url.protocol === "http:" && !loopback.test(url.hostname) && settings.allowInsecureHttp !== true) {
+    return invalid("baseUrl", "must be https: except on this machine (allowInsecureHttp lifts this)")
+  }
+  return Effect.succeed(url.origin + url.pathname.replace(/\/+$/, ""))
+}

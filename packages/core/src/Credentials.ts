@@ -1,0 +1,97 @@
+/**
+ * The credentials of a client: a bearer token and an OAuth 1.0a user context side by side. Each call takes the one that
+ * its `user_auth` chooses. They are read at every call, so a service may replace them while a client runs.
+ */
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import { InvalidSettings } from "./Errors.ts"
+
+/** A secret, plain or already redacted. */
+export type Secret = string | Redacted.Redacted
+
+/** The five credential settings of the specification. An empty one is as good as absent. */
+export interface Settings {
+  /** OAuth 2.0 bearer token, of an app or of a user. */
+  readonly bearerToken?: Secret | undefined
+  /** OAuth 1.0a consumer key. */
+  readonly consumerKey?: Secret | undefined
+  /** OAuth 1.0a consumer secret. */
+  readonly consumerSecret?: Secret | undefined
+  /** OAuth 1.0a access token; begins with the id of the user. */
+  readonly accessToken?: Secret | undefined
+  /** OAuth 1.0a access token secret. */
+  readonly accessTokenSecret?: Secret | undefined
+}
+
+/** The names of the settings. */
+export const names = ["bearerToken", "consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"] as const
+
+/** Credentials that were checked: no part is empty or holds a character that a header cannot carry. */
+export interface Values {
+  readonly bearerToken?: Redacted.Redacted | undefined
+  readonly consumerKey?: Redacted.Redacted | undefined
+  readonly consumerSecret?: Redacted.Redacted | undefined
+  readonly accessToken?: Redacted.Redacted | undefined
+  readonly accessTokenSecret?: Redacted.Redacted | undefined
+}
+
+/** The credentials in force. */
+export class Credentials extends Context.Service<Credentials, {
+  readonly current: Effect.Effect<Values>
+}>()("@postwire/core/Credentials") {}
+
+/**
+ * Checks settings: surrounding white space (a newline from a file) is dropped; a line break, a space or any other
+ * control or non-ASCII character inside is refused.
+ */
+export const check = (settings: Settings): Effect.Effect<Values, InvalidSettings> =>
+  Effect.gen(function*() {
+    const values: { -readonly [K in keyof Values]: Values[K] } = {}
+    for (const name of names) {
+      const given = settings[name]
+      if (given === undefined || given === null) continue
+      const plain: unknown = Redacted.isRedacted(given) ? Redacted.value(given) : given
+      if (typeof plain !== "string") return yield* new InvalidSettings({ setting: name, rule: "must be a string" })
+      const secret = plain.trim()
+      if (secret === "") continue
+      if (!/^[\x21-\x7e]+$/.test(secret)) {
+        return yield* new InvalidSettings({
+          setting: name,
+          rule: "must be one line of printable ASCII: it holds a space, a line break or another forbidden character"
+        })
+      }
+      values[name] = Redacted.make(secret, { label: name })
+    }
+    return values
+  })
+
+/** Credentials from values. */
+export const layer = (settings: Settings): Layer.Layer<Credentials, InvalidSettings> =>
+  Layer.effect(Credentials, Effect.map(check(settings), (values) => ({ current: Effect.succeed(values) })))
+
+const secret = (name: string) => Config.option(Config.Redacted(name))
+
+/** The settings as a Config: `POSTWIRE_BEARER_TOKEN`, `POSTWIRE_CONSUMER_KEY`, ... each optional. */
+export const config: Config.Config<Settings> = /*#__PURE__*/ Config.map(
+  /*#__PURE__*/ Config.all({
+    bearerToken: /*#__PURE__*/ secret("POSTWIRE_BEARER_TOKEN"),
+    consumerKey: /*#__PURE__*/ secret("POSTWIRE_CONSUMER_KEY"),
+    consumerSecret: /*#__PURE__*/ secret("POSTWIRE_CONSUMER_SECRET"),
+    accessToken: /*#__PURE__*/ secret("POSTWIRE_ACCESS_TOKEN"),
+    accessTokenSecret: /*#__PURE__*/ secret("POSTWIRE_ACCESS_TOKEN_SECRET")
+  }),
+  (all) => Object.fromEntries(Object.entries(all).map(([name, value]) => [name, Option.getOrUndefined(value)]))
+)
+
+/** Credentials from the environment, or from whatever ConfigProvider is installed. */
+export const layerConfig: Layer.Layer<Credentials, InvalidSettings | Config.ConfigError> = /*#__PURE__*/ Layer.effect(
+  Credentials,
+  Effect.gen(function*() {
+    const values = yield* check(yield* config)
+    return { current: Effect.succeed(values) }
+  })
+)

@@ -1,0 +1,131 @@
+/**
+ * What the service knows of one resource, as data: its fields, which of them always come, which parameter asks for the
+ * others, and what its expansions bring.
+ */
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+
+/** The resources of the service. */
+export type Kind = "post" | "user" | "space" | "list" | "dm_event" | "media" | "place" | "poll" | "topic"
+
+/** The field that identifies a resource. */
+export type Identifier<K extends Kind> = K extends "media" ? "media_key" : "id"
+
+/** The parameter that selects fields of a resource, `undefined` where none does. */
+export type Selector<K extends Kind> = K extends "topic" ? undefined : `${K}_fields`
+
+/** The bucket of a resource in `includes`, `undefined` where it is never included. */
+export type Bucket<K extends Kind> = Buckets[K]
+
+interface Buckets {
+  readonly post: "posts"
+  readonly user: "users"
+  readonly space: undefined
+  readonly list: undefined
+  readonly dm_event: undefined
+  readonly media: "media"
+  readonly place: "places"
+  readonly poll: "polls"
+  readonly topic: "topics"
+}
+
+/** A resource as data. */
+export interface Model<
+  K extends Kind,
+  Fields extends Schema.Struct.Fields,
+  Default extends keyof Fields & string,
+  Expansions extends Readonly<Record<string, Kind>>
+> {
+  readonly kind: K
+  readonly identifier: Identifier<K>
+  readonly selector: Selector<K>
+  readonly includes: Bucket<K>
+  /** The fields that come without being asked for. */
+  readonly defaults: ReadonlyArray<Default>
+  /** The fields that the selector takes; all but those that only come along with others. */
+  readonly selectable: ReadonlyArray<keyof Fields & string>
+  /** Every known field; optional where the service may leave it out although it was asked for. */
+  readonly fields: Fields
+  /** What each expansion brings into `includes`. */
+  readonly expansions: Expansions
+  /** What is verified of a received object: the identifier is there, every other known field has its type if it is there. */
+  readonly schema: Schema.Codec<Received<Fields, Identifier<K>>>
+}
+
+/** Any model, for code that treats all resources alike. */
+export interface AnyModel {
+  readonly kind: Kind
+  readonly identifier: Identifier<Kind>
+  readonly selector: Selector<Kind>
+  readonly includes: Bucket<Kind>
+  readonly defaults: ReadonlyArray<string>
+  readonly selectable: ReadonlyArray<string>
+  readonly fields: Schema.Struct.Fields
+  readonly expansions: Readonly<Record<string, Kind>>
+  readonly schema: Schema.Codec<object>
+}
+
+/** An object of which everything was asked for. */
+export type Type<M extends { readonly fields: Schema.Struct.Fields }> = Schema.Struct.Type<M["fields"]>
+
+/** An object of which nothing but the identifier is certain to have been asked for. */
+export type Received<Fields extends Schema.Struct.Fields, Id extends PropertyKey> =
+  & { readonly [K in keyof Fields as K extends Id ? K : never]: Fields[K]["Type"] }
+  & { readonly [K in keyof Fields as K extends Id ? never : K]?: Fields[K]["Type"] }
+
+/** Describes a resource. */
+export const make = <
+  const K extends Kind,
+  const Fields extends Schema.Struct.Fields,
+  const Default extends keyof Fields & string,
+  const Expansions extends Readonly<Record<string, Kind>> = {}
+>(options: {
+  readonly kind: K
+  readonly identifier: Identifier<K> & keyof Fields
+  readonly selector: Selector<K>
+  readonly includes: Bucket<K>
+  readonly defaults: ReadonlyArray<Default>
+  /** Fields that the selector does not take. */
+  readonly unselectable?: ReadonlyArray<keyof Fields & string>
+  readonly fields: Fields
+  readonly expansions?: Expansions
+}): Model<K, Fields, Default, Expansions> => {
+  const { expansions, fields, identifier, unselectable = [], ...rest } = options
+  return {
+    ...rest,
+    identifier,
+    fields,
+    // The default of the type parameter and of the value are the same.
+    expansions: expansions ?? {} as Expansions,
+    selectable: Object.keys(fields).filter((key) => !unselectable.includes(key)),
+    schema: received<Fields, Identifier<K>>(fields, identifier)
+  }
+}
+
+/** A string of which some values are known; any other is accepted as well, for the service may add values. */
+export interface Known<Value extends string> extends Schema.Codec<Value | (string & {}), string> {}
+
+/** Describes a string by its known values. */
+export const known = <const Value extends string>(...values: ReadonlyArray<Value>): Known<Value> =>
+  Schema.String.annotate({ [knownKey]: values })
+
+/** The known values of a string described by {@link known}. */
+export const knownValues = (ast: SchemaAST.AST): ReadonlyArray<string> | undefined =>
+  SchemaAST.resolveAt<ReadonlyArray<string>>(knownKey)(ast)
+
+/** Any JSON value; its insides are not verified. */
+export const Json: Schema.Codec<Schema.Json> = Schema.Any
+
+const knownKey = "@postwire/core/Model/known"
+
+// The cast is what the compiler cannot follow: the same keys, all but one made optional.
+const received = <Fields extends Schema.Struct.Fields, Id extends PropertyKey>(
+  fields: Fields,
+  identifier: Id
+): Schema.Codec<Received<Fields, Id>> =>
+  Schema.Struct(Object.fromEntries(
+    Object.entries(fields).map(([key, field]) => [
+      key,
+      key === identifier || SchemaAST.isOptional(field.ast) ? field : Schema.optionalKey(field)
+    ])
+  )) as never

@@ -1,0 +1,166 @@
+/**
+ * One declaration per operation; every face, the sandbox and the documentation interpret this value.
+ *
+ * `make` and `makePaged` return the operation itself: a function from parameters to an Effect, with `.pages` and
+ * `.items` Streams where the service pages, and the declaration as `.definition`.
+ */
+import * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
+import type { Positions } from "./Body.ts"
+import { Client } from "./Client.ts"
+import type { ConflictingIdentifiers, OperationError, OutcomeUnknown, PaginationStuck } from "./Errors.ts"
+import type { Kind } from "./Model.ts"
+import * as Pagination from "./Pagination.ts"
+import type { AnyParameter, Parameter, Parameters } from "./Parameters.ts"
+import type { Many, One, Response, Result, Value } from "./Response.ts"
+import type { Alternatives, Rule } from "./Rule.ts"
+import type { Included, Selected, Selection } from "./Selection.ts"
+
+/** Method and path template, as `GET /2/posts/:id`. */
+export type Route = `${"GET" | "POST" | "PUT" | "DELETE"} /2/${string}`
+
+/** How an operation pages. */
+export interface Paging {
+  /** The parameter that carries a token of the previous response. */
+  readonly token: "pagination_token" | "next_token"
+  readonly directions: "forward" | "both"
+}
+
+/** What the declaration of an operation holds. */
+export interface Definition {
+  /** The operation's name, camelCase of the spec's. */
+  readonly name: string
+  /** One sentence. */
+  readonly summary: string
+  /** One route, or one per alternative parameter (`none` when neither is given). */
+  readonly route: Route | Readonly<Record<string, Route>>
+  readonly path?: Parameters
+  readonly query?: Parameters
+  readonly body?: Parameters
+  /** Where body parameters sit when not at the top under their own name. */
+  readonly at?: Positions
+  readonly alternatives?: Alternatives
+  readonly rules?: ReadonlyArray<Rule>
+  readonly result: Result
+  /** Default of `user_auth`; left out where the operation has no such parameter and a bearer token is used. */
+  readonly userAuth?: boolean
+  /** The path segment that is filled with the authenticated user's id. */
+  readonly identity?: string
+  readonly paging?: Paging
+  /** What sending it twice does: nothing (`read`), the same state (`toggle`), a second thing (`create`). */
+  readonly effect: "read" | "toggle" | "create"
+  /** Counts towards the project-level post cap. */
+  readonly postCap?: boolean
+}
+
+type In<P> = P extends Parameter<infer I, boolean> ? I : never
+
+type RequiredKeys<G> = { [K in keyof G]: G[K] extends { readonly required: true } ? K : never }[keyof G]
+
+type Group<G> =
+  & { readonly [K in RequiredKeys<G>]: In<G[K]> }
+  & { readonly [K in Exclude<keyof G, RequiredKeys<G> | keyof Selection>]?: In<G[K]> | undefined }
+
+type Get<D, K extends string> = D extends { readonly [X in K]: infer V } ? V : {}
+
+type Groups<D> = Get<D, "path"> & Get<D, "query"> & Get<D, "body">
+
+type Choice<A extends string, B extends string, None, G> =
+  | ({ readonly [K in A]: In<G[K & keyof G]> } & { readonly [K in B]?: undefined })
+  | ({ readonly [K in B]: In<G[K & keyof G]> } & { readonly [K in A]?: undefined })
+  | (None extends true ? { readonly [K in A | B]?: undefined } : never)
+
+type Simplify<A> = A extends unknown ? { [K in keyof A]: A[K] } & {} : never
+
+type UserAuth<D> = D extends { readonly userAuth: boolean } ? { readonly user_auth?: boolean | undefined } : {}
+
+/** The parameters of a declaration, selectors left out. */
+export type ParametersOf<D> = D extends { readonly alternatives: Alternatives<infer A, infer B, infer None> }
+  ? Simplify<Group<Omit<Groups<D>, A | B>> & Choice<A, B, None, Groups<D>> & UserAuth<D>>
+  : Simplify<Group<Groups<D>> & UserAuth<D>>
+
+type SelectorsOf<D> = keyof Get<D, "query"> & keyof Selection
+
+type ErrorsOf<D> =
+  | OperationError
+  | (D extends { readonly alternatives: Alternatives } ? ConflictingIdentifiers : never)
+  | (D extends { readonly effect: "create" } ? OutcomeUnknown : never)
+
+/** Anything that is neither a parameter nor a selector of the operation is refused by name. */
+type Refused<P, Sel extends keyof Selection, S> = { readonly [K in Exclude<keyof S, KeysOf<P> | Sel>]?: never }
+
+type KeysOf<P> = P extends unknown ? keyof P : never
+
+type KindOf<R> = R extends One<infer K> ? K : R extends Many<infer K> ? K : Kind
+
+/** What a call takes: the parameters and the selection `S`; optional as a whole when nothing is required. */
+export type Arguments<P, R, Sel extends keyof Selection, S, Options> = {} extends P
+  ? [parameters?: P & S & Refused<P, Sel, S>, options?: Options]
+  : [parameters: P & S & Refused<P, Sel, S>, options?: Options]
+
+/** The response of a call with the selection `S`. */
+export type ResponseOf<R, S> = R extends One<infer K> ? Response<Selected<K, S>, Included<S>>
+  : R extends Many<infer K> ? Response<ReadonlyArray<Selected<K, S>>, Included<S>>
+  : R extends Value<infer A> ? Response<A, {}>
+  : never
+
+/** One item of a page of a call with the selection `S`. */
+export type ItemOf<R, S> = R extends Many<infer K> ? Selected<K, S>
+  : R extends Value<ReadonlyArray<infer A>> ? A
+  : never
+
+/** The selections that an operation with result `R` and selectors `Sel` accepts. */
+export type SelectionOf<R, Sel extends keyof Selection> = Pick<Selection<KindOf<R>>, Sel>
+
+/**
+ * An operation: called with parameters it is an Effect that needs a `Client`.
+ * `P` are its parameters, `R` its result, `Sel` its selectors, `E` its errors.
+ */
+export interface Operation<in out P, out R, Sel extends keyof Selection, out E> {
+  <const S extends SelectionOf<R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, never>
+  ): Effect.Effect<ResponseOf<R, S>, E, Client>
+  readonly definition: Definition
+}
+
+/** An operation that pages. `.pages` and `.items` fetch a page only when it is needed, until there is no next token. */
+export interface Paged<in out P, out R, Sel extends keyof Selection, out E> extends Operation<P, R, Sel, E> {
+  /** Every page, with its `includes`, `errors` and `meta`. */
+  readonly pages: <const S extends SelectionOf<R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, never>
+  ) => Stream.Stream<ResponseOf<R, S>, E | PaginationStuck, Client>
+  /** Every item of every page. */
+  readonly items: <const S extends SelectionOf<R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, never>
+  ) => Stream.Stream<ItemOf<R, S>, E | PaginationStuck, Client>
+}
+
+/** Declares an operation. */
+export const make = <const D extends Definition & { readonly paging?: never }>(
+  definition: D
+): Operation<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D>> =>
+  // The declaration's type is the only source of the signature; running it is untyped.
+  Object.assign(call(definition), { definition }) as never
+
+/** Declares an operation that pages. */
+export const makePaged = <const D extends Definition & { readonly paging: Paging }>(
+  definition: D
+): Paged<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D>> => {
+  const page = call(definition)
+  // As above.
+  return Object.assign((parameters?: object) => page(parameters), {
+    definition,
+    pages: (parameters: object = {}) => Pagination.pages(definition, parameters, page),
+    items: (parameters: object = {}) => Pagination.items(definition, parameters, page)
+  }) as never
+}
+
+const call = (definition: Definition) => (parameters: unknown = {}) =>
+  Effect.flatMap(Client, (client) => client.run(definition, parameters))
+
+/** Every parameter of an operation by name, whatever its place. */
+export const parametersOf = (definition: Definition): Readonly<Record<string, AnyParameter>> => ({
+  ...definition.path,
+  ...definition.query,
+  ...definition.body
+})

@@ -1,0 +1,305 @@
+/**
+ * What an operation takes. A parameter is a Schema from what callers write to what travels, plus the rule in words:
+ * the client encodes with it, the sandbox decodes with it, documentation and commands read it.
+ *
+ * Values that travel in a path or a query are text there; `toText` and `fromText` are the two directions.
+ */
+import * as DateTime from "effect/DateTime"
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
+
+/** A value as JSON carries it. */
+export type Wire = string | number | boolean | ReadonlyArray<string>
+
+/** How a parameter is read: decides its text form, its flag on a command line and its JSON Schema. */
+export type Kind = "id" | "text" | "token" | "integer" | "boolean" | "timestamp" | "list" | "choice"
+
+/** Numbers that bound a parameter: a value, a count of items or a count of characters. */
+export interface Bounds {
+  readonly of: "value" | "items" | "characters"
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+/** One parameter of an operation, with `In` the type that callers may pass. */
+export interface Parameter<in out In, out Required extends boolean = false> {
+  readonly kind: Kind
+  readonly required: Required
+  /** From what callers write to what travels. */
+  readonly schema: Schema.Codec<In, Wire>
+  /** The rule in words, as errors and documentation state it. */
+  readonly rule: string
+  readonly bounds?: Bounds
+  /** Known values; `open` ones may be others too. */
+  readonly values?: ReadonlyArray<string>
+  readonly open?: boolean
+  /** What the service uses when the parameter is left out; never sent. */
+  readonly default?: number | string
+}
+
+/** Any parameter, where its type does not matter. */
+// oxlint-disable-next-line no-explicit-any -- the one position that must accept every parameter type
+export type AnyParameter = Parameter<any, boolean>
+
+/** Parameters by name. */
+export type Parameters = Readonly<Record<string, AnyParameter>>
+
+/** An id: a decimal string of up to 19 digits, a bigint, or a safe integer. */
+export type Id = string | bigint | number
+
+/** A list of ids, or one string of ids separated by commas with no spaces. */
+export type Ids = ReadonlyArray<Id> | string
+
+/** A known value, or any string that the service may accept besides. */
+export type Open<Known extends string> = Known | (string & {})
+
+/** A list of strings, or one comma-separated string. */
+export type List<Known extends string = string> = ReadonlyArray<Open<Known>> | string
+
+/** An instant: a `Date`, a `DateTime`, or an RFC 3339 string. Sent in UTC, truncated to seconds. */
+export type Timestamp = Date | DateTime.DateTime | string
+
+/** The same parameter, refused when left out. */
+export const required = <In>(self: Parameter<In>): Parameter<In, true> => ({ ...self, required: true })
+
+const idPattern = /^[0-9]{1,19}$/
+const idText = /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(idPattern))
+
+const idSchema: Schema.Codec<Id, string> = /*#__PURE__*/ Schema.Union([
+  idText,
+  /*#__PURE__*/ Schema.Int.check(/*#__PURE__*/ Schema.isGreaterThanOrEqualTo(0)),
+  /*#__PURE__*/ Schema.BigInt
+]).pipe(
+  /*#__PURE__*/ Schema.encodeTo(
+    idText,
+    /*#__PURE__*/ SchemaTransformation.transform({ decode: (text): Id => text, encode: String })
+  )
+)
+
+/** A decimal id of 1 to 19 digits. Numbers beyond 2^53 - 1 are refused because they have lost digits already. */
+export const id: Parameter<Id> = {
+  kind: "id",
+  required: false,
+  schema: idSchema,
+  rule: "must be an id of 1 to 19 digits, as a string, a bigint or a safe integer"
+}
+
+/** A path segment that is not numeric (conversation and space ids): letters, digits, `-` and `_`. */
+export const segment: Parameter<string> = {
+  kind: "id",
+  required: false,
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/)),
+  rule: "must be 1 to 64 letters, digits, hyphens or underscores"
+}
+
+const usernamePattern = /^[A-Za-z0-9_]{1,15}$/
+
+/** A handle without the `@`: 1 to 15 letters, digits and underscores. */
+export const username: Parameter<string> = {
+  kind: "text",
+  required: false,
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(usernamePattern)),
+  rule: "must be a handle of 1 to 15 letters, digits or underscores, without @"
+}
+
+/** A list of at most `maximum` ids, or one string of ids separated by commas with no spaces. Travels as one value. */
+export const ids = (maximum: number): Parameter<Ids> => ({
+  kind: "list",
+  required: false,
+  bounds: { of: "items", minimum: 1, maximum },
+  rule: `must be 1 to ${maximum} ids of 1 to 19 digits, as a list or as one string with commas and no spaces`,
+  schema: commaSeparated(idSchema).check(itemCount(maximum), everyItem(idPattern))
+})
+
+/** A list of at most `maximum` ids that travels as a JSON array of strings. */
+export const idArray = (maximum?: number): Parameter<ReadonlyArray<Id>> => ({
+  kind: "list",
+  required: false,
+  ...(maximum === undefined ? {} : { bounds: { of: "items", minimum: 1, maximum } }),
+  rule: maximum === undefined
+    ? "must be a list of ids of 1 to 19 digits"
+    : `must be a list of 1 to ${maximum} ids of 1 to 19 digits`,
+  schema: maximum === undefined
+    ? Schema.Array(idSchema).check(Schema.isMinLength(1))
+    : Schema.Array(idSchema).check(Schema.isMinLength(1), Schema.isMaxLength(maximum))
+})
+
+/** A list of texts that travels as a JSON array. */
+export const textArray: Parameter<ReadonlyArray<string>> = {
+  kind: "list",
+  required: false,
+  rule: "must be a list of one or more strings",
+  schema: /*#__PURE__*/ Schema.Array(Schema.String).check(/*#__PURE__*/ Schema.isMinLength(1))
+}
+
+/** A list of strings or one comma-separated string, of which `values` are known and others are let through. */
+export const list = <const Known extends string>(values: ReadonlyArray<Known>): Parameter<List<Known>> => ({
+  kind: "list",
+  required: false,
+  values,
+  open: true,
+  rule: "must be a list of names, or one string of names separated by commas with no spaces",
+  schema: commaSeparated(Schema.String).check(everyItem(namePattern)) as Schema.Codec<List<Known>, string>
+})
+
+/** Text of at most `maximum` characters, counted as Unicode code points. */
+export const text = (maximum?: number): Parameter<string> => ({
+  kind: "text",
+  required: false,
+  ...(maximum === undefined ? {} : { bounds: { of: "characters", minimum: 1, maximum } }),
+  rule: maximum === undefined ? "must be text" : `must be text of 1 to ${maximum} characters`,
+  schema: maximum === undefined
+    ? Schema.String
+    : Schema.String.check(Schema.makeFilter((value) => value !== "" && codePoints(value) <= maximum))
+})
+
+/** An opaque token, passed back unmodified as the service gave it. */
+export const token: Parameter<string> = {
+  kind: "token",
+  required: false,
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isMinLength(1)),
+  rule: "must be a token as the service returned it"
+}
+
+/** A whole number in a range, ends included. */
+export const integer = (options: {
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly default?: number
+} = {}): Parameter<number> => {
+  const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = options
+  const bounded = options.minimum !== undefined || options.maximum !== undefined
+  return {
+    kind: "integer",
+    required: false,
+    ...(bounded ? { bounds: { of: "value", minimum, maximum } } : {}),
+    ...(options.default === undefined ? {} : { default: options.default }),
+    rule: bounded ? `must be a whole number from ${minimum} to ${maximum}` : "must be a whole number",
+    schema: Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+  }
+}
+
+/** True or false. */
+export const boolean: Parameter<boolean> = {
+  kind: "boolean",
+  required: false,
+  schema: Schema.Boolean,
+  rule: "must be true or false"
+}
+
+/** One of a closed set of values. */
+export const choice = <const Value extends string>(
+  values: ReadonlyArray<Value>,
+  options: { readonly default?: Value } = {}
+): Parameter<Value> => ({
+  kind: "choice",
+  required: false,
+  values,
+  ...options,
+  rule: `must be one of ${values.join(", ")}`,
+  schema: Schema.Literals(values)
+})
+
+/** One value, of which `values` are known and others are let through. */
+export const openChoice = <const Known extends string>(
+  values: ReadonlyArray<Known>,
+  options: { readonly default?: Known } = {}
+): Parameter<Open<Known>> => ({
+  kind: "choice",
+  required: false,
+  values,
+  open: true,
+  ...options,
+  rule: `must be a name such as ${values.join(", ")}`,
+  schema: Schema.String.check(Schema.isPattern(namePattern))
+})
+
+/** An instant, sent as `YYYY-MM-DDTHH:mm:ssZ` in UTC and truncated to seconds. */
+export const timestamp: Parameter<Timestamp> = {
+  kind: "timestamp",
+  required: false,
+  rule: "must be a Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z",
+  schema: /*#__PURE__*/ Schema.Union([
+    Schema.String,
+    Schema.Date,
+    /*#__PURE__*/ Schema.declare((value): value is DateTime.DateTime => DateTime.isDateTime(value))
+  ]).check(/*#__PURE__*/ Schema.makeFilter((value) => toSeconds(value) !== undefined)).pipe(
+    /*#__PURE__*/ Schema.encodeTo(
+      Schema.String,
+      /*#__PURE__*/ SchemaTransformation.transform({
+        decode: (value: string): Timestamp => value,
+        // The check above has refused what has no such form.
+        encode: (value: Timestamp) => toSeconds(value) as string
+      })
+    )
+  )
+}
+
+/** An instant not before `earliest` (the form in which timestamps travel). */
+export const notBefore = (earliest: string): Parameter<Timestamp> => ({
+  ...timestamp,
+  rule: `${timestamp.rule}, not before ${earliest}`,
+  schema: timestamp.schema.check(
+    // Encoded timestamps have one length, so their order is that of their texts.
+    Schema.makeFilter((value) => (toSeconds(value) ?? "") >= earliest)
+  )
+})
+
+/** The text form of an encoded value, for a path or a query. */
+export const toText = (wire: Wire): string => typeof wire === "string" ? wire : String(wire)
+
+/** The encoded value that a text of a path or a query stands for. */
+export const fromText = (self: AnyParameter, value: string): Wire => {
+  if (self.kind === "integer") return /^-?[0-9]{1,15}$/.test(value) ? Number(value) : value
+  if (self.kind === "boolean") return value === "true" ? true : value === "false" ? false : value
+  return value
+}
+
+const namePattern = /^[^\s,\u0000-\u001f]{1,100}$/
+
+const commaSeparated = <A extends string | number | bigint>(
+  item: Schema.Codec<A, string>
+): Schema.Codec<ReadonlyArray<A> | string, string> =>
+  Schema.Union([Schema.Array(item), Schema.String]).pipe(
+    Schema.encodeTo(
+      Schema.String,
+      SchemaTransformation.transform({
+        decode: (value): ReadonlyArray<string> | string => value,
+        encode: (value) => typeof value === "string" ? value : value.join(",")
+      })
+    )
+  )
+
+const items = (value: ReadonlyArray<unknown> | string): ReadonlyArray<unknown> =>
+  typeof value === "string" ? value.split(",") : value
+
+const itemCount = (maximum: number) =>
+  Schema.makeFilter((value: ReadonlyArray<unknown> | string) => {
+    const count = items(value).length
+    return count > 0 && count <= maximum
+  })
+
+const everyItem = (pattern: RegExp) =>
+  Schema.makeFilter((value: ReadonlyArray<unknown> | string) => {
+    const all = items(value)
+    return all.length > 0 && all.every((item) => pattern.test(String(item)))
+  })
+
+const codePoints = (value: string): number => {
+  let count = 0
+  for (const _ of value) count++
+  return count
+}
+
+const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i
+
+const toSeconds = (value: Timestamp): string | undefined => {
+  const millis = typeof value === "string"
+    ? rfc3339.test(value) ? Date.parse(value) : Number.NaN
+    : DateTime.isDateTime(value)
+    ? DateTime.toEpochMillis(value)
+    : value.getTime()
+  // Years outside 0..9999 have another length in ISO form and cannot be expressed on the wire.
+  if (!(millis >= -62167219200000 && millis <= 253402300799999)) return undefined
+  return `${new Date(Math.floor(millis / 1000) * 1000).toISOString().slice(0, 19)}Z`
+}

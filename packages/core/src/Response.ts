@@ -1,0 +1,231 @@
+/**
+ * What an operation returns: the received body, read through `data`, `includes`, `errors`, `meta` and `rateLimit`.
+ * Also what a declaration says of its result (`one`, `many`, `value`).
+ */
+import { NodeInspectSymbol } from "effect/Inspectable"
+import * as Schema from "effect/Schema"
+import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
+import { type Budget, Problem } from "./Errors.ts"
+import type { AnyModel, Kind } from "./Model.ts"
+import { Includes } from "./models/Includes.ts"
+import { Meta } from "./models/Meta.ts"
+import * as RateLimit from "./RateLimit.ts"
+import * as WireNames from "./WireNames.ts"
+
+/** One resource of kind `K`. */
+export interface One<out K extends Kind> {
+  readonly _tag: "One"
+  readonly kind: K
+  readonly model: AnyModel
+}
+
+/** A page of resources of kind `K`. */
+export interface Many<out K extends Kind> {
+  readonly _tag: "Many"
+  readonly kind: K
+  readonly model: AnyModel
+}
+
+/** Plain data that no selector changes. */
+export interface Value<out A> {
+  readonly _tag: "Value"
+  readonly schema: Schema.Codec<A, unknown>
+}
+
+/** What an operation returns as `data`. */
+export type Result = One<Kind> | Many<Kind> | Value<unknown>
+
+type ModelOf<K extends Kind> = AnyModel & { readonly kind: K }
+
+/** The result is one resource. */
+export const one = <K extends Kind>(model: ModelOf<K>): One<K> => ({ _tag: "One", kind: model.kind, model })
+
+/** The result is a page of resources. */
+export const many = <K extends Kind>(model: ModelOf<K>): Many<K> => ({ _tag: "Many", kind: model.kind, model })
+
+/** The result is plain data of a schema. */
+export const value = <A>(schema: Schema.Codec<A, unknown>): Value<A> => ({ _tag: "Value", schema })
+
+/** The headers of a response by lower-case name. */
+export type Headers = Readonly<Record<string, string | undefined>>
+
+/** The body of every response, in neutral names. */
+export interface Body {
+  readonly data?: unknown
+  readonly includes?: Schema.Schema.Type<typeof Includes> | undefined
+  readonly errors?: ReadonlyArray<Problem> | undefined
+  readonly meta?: Meta | undefined
+}
+
+/**
+ * The response of an operation.
+ *
+ * `data` is `undefined` on an empty page and where the service reports only `errors` (an id that does not exist).
+ * `errors` tells what of the request was left out; it is empty on full success. Unknown fields survive everywhere.
+ * `JSON.stringify` gives the body back; printing shows the guaranteed fields only.
+ */
+export interface Response<out Data, out Included = {}> {
+  readonly data: Data | undefined
+  /** Related objects that `expansions` asked for. */
+  readonly includes: Included
+  /** Partial failures: parts of the request that the service could not answer. */
+  readonly errors: ReadonlyArray<Problem>
+  /** Counts and page tokens. */
+  readonly meta: Meta
+  /** The budget left for this operation and credential, where the service announced it. */
+  readonly rateLimit: Budget | undefined
+  /** The service's id of the request, for its support. */
+  readonly requestId: string | undefined
+  /** The whole body as received, in neutral names. */
+  readonly body: Body
+  toJSON(): Body
+}
+
+const nothing = Object.freeze({})
+const noErrors: ReadonlyArray<never> = Object.freeze([])
+
+class ResponseImpl implements Response<unknown, unknown> {
+  readonly data: unknown
+  readonly includes: unknown
+  readonly errors: ReadonlyArray<Problem>
+  readonly meta: Meta
+  readonly #definition: { readonly result: Result }
+  readonly #body: Body
+  readonly #headers: Headers
+
+  constructor(definition: { readonly result: Result }, body: Body, headers: Headers) {
+    this.data = body.data
+    this.includes = body.includes ?? nothing
+    this.errors = body.errors ?? noErrors
+    this.meta = body.meta ?? nothing
+    this.#definition = definition
+    this.#body = body
+    this.#headers = headers
+  }
+
+  get body(): Body {
+    return this.#body
+  }
+
+  get rateLimit(): Budget | undefined {
+    return RateLimit.budgetOf(this.#headers)
+  }
+
+  get requestId(): string | undefined {
+    return requestIdOf(this.#headers)
+  }
+
+  toJSON(): Body {
+    return this.#body
+  }
+
+  toString(): string {
+    return JSON.stringify(this.#guaranteed())
+  }
+
+  [NodeInspectSymbol](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
+    return `Response ${inspect(this.#guaranteed(), options)}`
+  }
+
+  #guaranteed(): object {
+    const { result } = this.#definition
+    const data = result._tag === "One"
+      ? pickDefaults(result.model, this.data)
+      : result._tag === "Many" && Array.isArray(this.data)
+      ? this.data.map((item) => pickDefaults(result.model, item))
+      : this.data
+    return {
+      data,
+      ...(this.errors.length === 0 ? {} : { errors: this.errors }),
+      ...(this.#body.meta === undefined ? {} : { meta: this.meta })
+    }
+  }
+}
+
+const pickDefaults = (model: AnyModel, item: unknown): unknown =>
+  typeof item !== "object" || item === null
+    ? item
+    : Object.fromEntries(
+      model.defaults.filter((name) => Object.hasOwn(item, name)).map((name) => [name, (item as never)[name]])
+    )
+
+/** The service's id of a request. */
+export const requestIdOf = (headers: Headers): string | undefined => headers["x-transaction-id"] ?? headers["x-request-id"]
+
+/** Why a body is not a response of the operation. */
+export class Undecodable {
+  readonly reason: string
+  constructor(reason: string) {
+    this.reason = reason
+  }
+}
+
+interface Decoder {
+  readonly is: (body: unknown) => body is Body
+  readonly explain: (body: unknown) => string
+  readonly toNeutral: (body: unknown) => unknown
+}
+
+const decoders = new WeakMap<Result, Decoder>()
+
+const decoderOf = (result: Result): Decoder => {
+  const known = decoders.get(result)
+  if (known !== undefined) return known
+  const schema = envelope(result)
+  SchemaJITCompiler.enable(schema.ast)
+  const decode = Schema.decodeUnknownResult(schema)
+  const decoder: Decoder = {
+    is: Schema.is(schema),
+    explain: (body) => {
+      const outcome = decode(body)
+      return outcome._tag === "Failure" ? outcome.failure.message : "of another form"
+    },
+    toNeutral: WireNames.toNeutral(schema)
+  }
+  decoders.set(result, decoder)
+  return decoder
+}
+
+/** The schema of the whole body of a result, in neutral names. */
+export const envelope = (result: Result): Schema.Codec<Body, unknown> => {
+  const data = result._tag === "Value"
+    ? result.schema
+    : result._tag === "One"
+    ? result.model.schema
+    : Schema.Array(result.model.schema)
+  return Schema.Struct({
+    data: Schema.optional(data),
+    includes: Schema.optional(Includes),
+    errors: Schema.optional(Schema.Array(Problem)),
+    meta: Schema.optional(Meta)
+  })
+}
+
+/**
+ * Reads a body: parses it, brings it into neutral names, and verifies every known field. The parsed object itself is
+ * kept, so unknown fields survive.
+ */
+export const decode = (
+  definition: { readonly result: Result },
+  wire: WireNames.Wire,
+  text: string,
+  headers: Headers
+): Response<unknown, unknown> | Undecodable => {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return new Undecodable(text === "" ? "the body is empty" : "the body is not JSON")
+  }
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
+    return new Undecodable("the body is not an object")
+  }
+  if (!("data" in parsed || "errors" in parsed || "meta" in parsed)) {
+    return new Undecodable("the body has neither data nor errors nor meta")
+  }
+  const decoder = decoderOf(definition.result)
+  const body = wire === "x" ? decoder.toNeutral(parsed) : parsed
+  return decoder.is(body)
+    ? new ResponseImpl(definition, body, headers)
+    : new Undecodable(decoder.explain(body))
+}

@@ -1,0 +1,10 @@
+import * as Schema from "effect/Schema"
+
+/** How many posts matched a query between `start` (inclusive) and `end` (exclusive). */
+export const CountBucket = /*#__PURE__*/ Schema.Struct({
+  start: Schema.String,
+  end: Schema.String,
+  post_count: Schema.Int
+})
+/** How many posts matched a query between `start` (inclusive) and `end` (exclusive). */
+export interface CountBucket extends Schema.Schema.Type<typeof CountBucket> {}

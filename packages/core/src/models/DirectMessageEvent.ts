@@ -1,0 +1,40 @@
+import * as Schema from "effect/Schema"
+import * as Model from "../Model.ts"
+import { MentionEntity, TagEntity, UrlEntity } from "./Entities.ts"
+
+/** Something that happened in a direct message conversation: a message, or somebody joining or leaving. */
+export const DirectMessageEvent = /*#__PURE__*/ Model.make({
+  kind: "dm_event",
+  identifier: "id",
+  selector: "dm_event_fields",
+  includes: undefined,
+  defaults: ["id", "event_type", "text"],
+  unselectable: ["cashtags", "hashtags", "mentions", "urls"],
+  fields: {
+    id: Schema.String,
+    event_type: Model.known("MessageCreate", "ParticipantsJoin", "ParticipantsLeave"),
+    text: Schema.optionalKey(Schema.String),
+    attachments: Schema.optionalKey(Schema.Struct({
+      card_ids: Schema.optionalKey(Schema.Array(Schema.String)),
+      media_keys: Schema.optionalKey(Schema.Array(Schema.String))
+    })),
+    cashtags: Schema.optionalKey(Schema.Array(TagEntity)),
+    created_at: Schema.String,
+    dm_conversation_id: Schema.String,
+    entities: Schema.optionalKey(Model.Json),
+    hashtags: Schema.optionalKey(Schema.Array(TagEntity)),
+    mentions: Schema.optionalKey(Schema.Array(MentionEntity)),
+    participant_ids: Schema.optionalKey(Schema.Array(Schema.String)),
+    referenced_posts: Schema.optionalKey(Schema.Array(Schema.Struct({ id: Schema.String }))),
+    sender_id: Schema.optionalKey(Schema.String),
+    urls: Schema.optionalKey(Schema.Array(UrlEntity))
+  },
+  expansions: {
+    "attachments.media_keys": "media",
+    participant_ids: "user",
+    "referenced_posts.id": "post",
+    sender_id: "user"
+  }
+})
+/** An event of a direct message conversation of which everything was asked for. */
+export interface DirectMessageEvent extends Model.Type<typeof DirectMessageEvent> {}

@@ -1,0 +1,48 @@
+/** Bookmarks (spec: Bookmarks). They take a user's OAuth 2.0 bearer token and have no `user_auth`. */
+import * as Schema from "effect/Schema"
+import { Post } from "../models/Post.ts"
+import * as Operation from "../Operation.ts"
+import * as Parameters from "../Parameters.ts"
+import * as Response from "../Response.ts"
+import * as Selectors from "./Selectors.ts"
+
+/**
+ * Bookmarks a post for the authenticated user. Credential: a user's bearer token; the user's id is looked up first, once
+ * (spec: Bookmarks).
+ *
+ * ```ts
+ * yield* bookmark({ post_id: "1460323737035677698" })
+ * ```
+ */
+export const bookmark = /*#__PURE__*/ Operation.make({
+  name: "bookmark",
+  summary: "Bookmarks a post.",
+  route: "POST /2/users/:id/bookmarks",
+  identity: "id",
+  body: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ bookmarked: Schema.Boolean })),
+  effect: "toggle"
+})
+
+/**
+ * Lists the authenticated user's 800 most recently bookmarked posts. Credential: a user's bearer token; the user's id is
+ * looked up first, once (spec: Bookmarks). `max_results` is 1 to 100 (default 100).
+ *
+ * ```ts
+ * const posts = getBookmarks.items({ post_fields: ["created_at"] })
+ * ```
+ */
+export const getBookmarks = /*#__PURE__*/ Operation.makePaged({
+  name: "getBookmarks",
+  summary: "Lists the authenticated user's bookmarked posts.",
+  route: "GET /2/users/:id/bookmarks",
+  identity: "id",
+  query: {
+    ...Selectors.all,
+    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
+    pagination_token: Parameters.token
+  },
+  result: /*#__PURE__*/ Response.many(Post),
+  paging: { token: "pagination_token", directions: "both" },
+  effect: "read"
+})

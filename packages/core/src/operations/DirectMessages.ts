@@ -1,0 +1,69 @@
+/** Direct messages (spec: Direct messages). */
+import * as Schema from "effect/Schema"
+import { DirectMessageEvent } from "../models/DirectMessageEvent.ts"
+import * as Operation from "../Operation.ts"
+import * as Parameters from "../Parameters.ts"
+import * as Response from "../Response.ts"
+import * as Rule from "../Rule.ts"
+import * as Selectors from "./Selectors.ts"
+
+/**
+ * Lists direct message events, newest first: of a conversation (`dm_conversation_id`), of the conversation with a user
+ * (`participant_id`), or all of the previous 30 days. Credential: OAuth 1.0a, or a user's bearer token with
+ * `user_auth: false` (spec: Direct messages). `max_results` is 1 to 100 (default 100).
+ *
+ * ```ts
+ * const events = getDirectMessageEvents.items({ participant_id: "2244994945", dm_event_fields: ["created_at"] })
+ * ```
+ */
+export const getDirectMessageEvents = /*#__PURE__*/ Operation.makePaged({
+  name: "getDirectMessageEvents",
+  summary: "Lists direct message events.",
+  route: {
+    dm_conversation_id: "GET /2/dm_conversations/:dm_conversation_id/dm_events",
+    participant_id: "GET /2/dm_conversations/with/:participant_id/dm_events",
+    none: "GET /2/dm_events"
+  },
+  path: { dm_conversation_id: Parameters.segment, participant_id: Parameters.id },
+  query: {
+    ...Selectors.directMessageEvent,
+    event_types: /*#__PURE__*/ Parameters.list(["MessageCreate", "ParticipantsJoin", "ParticipantsLeave"]),
+    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
+    pagination_token: Parameters.token
+  },
+  alternatives: /*#__PURE__*/ Rule.atMostOne("dm_conversation_id", "participant_id"),
+  result: /*#__PURE__*/ Response.many(DirectMessageEvent),
+  userAuth: true,
+  paging: { token: "pagination_token", directions: "both" },
+  effect: "read"
+})
+
+/**
+ * Sends a direct message: into a conversation (`dm_conversation_id`) or to one user (`participant_id`). Credential:
+ * OAuth 1.0a, or a user's bearer token with `user_auth: false` (spec: Direct messages). Needs write permission.
+ *
+ * One of `text` (1 to 10,000 characters) and `media_id` is required. A create is never sent twice: when its answer does
+ * not come it fails with `OutcomeUnknown`.
+ *
+ * ```ts
+ * const sent = yield* createDirectMessage({ participant_id: "2244994945", text: "Hello" })
+ * ```
+ */
+export const createDirectMessage = /*#__PURE__*/ Operation.make({
+  name: "createDirectMessage",
+  summary: "Sends a direct message.",
+  route: {
+    dm_conversation_id: "POST /2/dm_conversations/:dm_conversation_id/messages",
+    participant_id: "POST /2/dm_conversations/with/:participant_id/messages"
+  },
+  path: { dm_conversation_id: Parameters.segment, participant_id: Parameters.id },
+  body: { media_id: Parameters.id, text: /*#__PURE__*/ Parameters.text(10_000) },
+  at: { media_id: "attachments.0.media_id" },
+  alternatives: /*#__PURE__*/ Rule.exactlyOne("dm_conversation_id", "participant_id"),
+  rules: [/*#__PURE__*/ Rule.atLeastOne("text", "media_id")],
+  result: /*#__PURE__*/ Response.value(
+    /*#__PURE__*/ Schema.Struct({ dm_conversation_id: Schema.String, dm_event_id: Schema.String })
+  ),
+  userAuth: true,
+  effect: "create"
+})

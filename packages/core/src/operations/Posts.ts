@@ -1,0 +1,115 @@
+/** Post management and lookup (spec: Manage posts, Post lookup). */
+import * as Schema from "effect/Schema"
+import { Post } from "../models/Post.ts"
+import * as Operation from "../Operation.ts"
+import * as Parameters from "../Parameters.ts"
+import * as Response from "../Response.ts"
+import * as Rule from "../Rule.ts"
+import * as Selectors from "./Selectors.ts"
+
+/**
+ * Looks one post up. Credential: bearer token, or OAuth 1.0a with `user_auth: true` (spec: Post lookup).
+ *
+ * A post that does not exist is no failure: `data` is `undefined` and `errors` says why.
+ *
+ * ```ts
+ * const post = yield* getPost({ id: "1460323737035677698", post_fields: ["created_at"] })
+ * ```
+ */
+export const getPost = /*#__PURE__*/ Operation.make({
+  name: "getPost",
+  summary: "Looks one post up.",
+  route: "GET /2/posts/:id",
+  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  query: Selectors.all,
+  result: /*#__PURE__*/ Response.one(Post),
+  userAuth: false,
+  effect: "read"
+})
+
+/**
+ * Looks up to 100 posts up. Credential: bearer token, or OAuth 1.0a with `user_auth: true` (spec: Post lookup).
+ *
+ * Posts that do not exist are listed in `errors`; the others are in `data`.
+ *
+ * ```ts
+ * const posts = yield* getPosts({ ids: ["20", "1460323737035677698"] })
+ * ```
+ */
+export const getPosts = /*#__PURE__*/ Operation.make({
+  name: "getPosts",
+  summary: "Looks up to 100 posts up.",
+  route: "GET /2/posts",
+  query: { ids: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.ids(100)), ...Selectors.all },
+  result: /*#__PURE__*/ Response.many(Post),
+  userAuth: false,
+  effect: "read"
+})
+
+/**
+ * Creates a post of the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`
+ * (spec: Manage posts). Needs write permission.
+ *
+ * `text` is required when there are no `media_ids`. A create is never sent twice: when its answer does not come it fails
+ * with `OutcomeUnknown`.
+ *
+ * ```ts
+ * const created = yield* createPost({ text: "Hello", reply_settings: "following" })
+ * ```
+ */
+export const createPost = /*#__PURE__*/ Operation.make({
+  name: "createPost",
+  summary: "Creates a post of the authenticated user.",
+  route: "POST /2/posts",
+  body: {
+    text: /*#__PURE__*/ Parameters.text(),
+    direct_message_deep_link: /*#__PURE__*/ Parameters.text(),
+    for_super_followers_only: Parameters.boolean,
+    place_id: /*#__PURE__*/ Parameters.text(),
+    media_ids: /*#__PURE__*/ Parameters.idArray(),
+    media_tagged_user_ids: /*#__PURE__*/ Parameters.idArray(),
+    poll_options: Parameters.textArray,
+    poll_duration_minutes: /*#__PURE__*/ Parameters.integer(),
+    quote_post_id: Parameters.id,
+    in_reply_to_post_id: Parameters.id,
+    exclude_reply_user_ids: /*#__PURE__*/ Parameters.idArray(),
+    reply_settings: /*#__PURE__*/ Parameters.openChoice(["mentionedUsers", "following"])
+  },
+  at: {
+    place_id: "geo.place_id",
+    media_ids: "media.media_ids",
+    media_tagged_user_ids: "media.tagged_user_ids",
+    poll_options: "poll.options",
+    poll_duration_minutes: "poll.duration_minutes",
+    in_reply_to_post_id: "reply.in_reply_to_post_id",
+    exclude_reply_user_ids: "reply.exclude_reply_user_ids"
+  },
+  rules: [
+    /*#__PURE__*/ Rule.atLeastOne("text", "media_ids"),
+    /*#__PURE__*/ Rule.requires("media_tagged_user_ids", "media_ids"),
+    /*#__PURE__*/ Rule.requires("poll_options", "poll_duration_minutes"),
+    /*#__PURE__*/ Rule.requires("poll_duration_minutes", "poll_options"),
+    /*#__PURE__*/ Rule.requires("exclude_reply_user_ids", "in_reply_to_post_id")
+  ],
+  result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ id: Schema.String, text: Schema.String })),
+  userAuth: true,
+  effect: "create"
+})
+
+/**
+ * Deletes a post of the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`
+ * (spec: Manage posts). Needs write permission.
+ *
+ * ```ts
+ * yield* deletePost({ id: "1460323737035677698" })
+ * ```
+ */
+export const deletePost = /*#__PURE__*/ Operation.make({
+  name: "deletePost",
+  summary: "Deletes a post of the authenticated user.",
+  route: "DELETE /2/posts/:id",
+  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ deleted: Schema.Boolean })),
+  userAuth: true,
+  effect: "toggle"
+})

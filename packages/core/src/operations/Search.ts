@@ -1,0 +1,69 @@
+/** Search (spec: Search, with its time rules). */
+import { Post } from "../models/Post.ts"
+import * as Operation from "../Operation.ts"
+import * as Parameters from "../Parameters.ts"
+import * as Response from "../Response.ts"
+import * as Selectors from "./Selectors.ts"
+
+const shared = {
+  query: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.text(1024)),
+  ...Selectors.all,
+  start_time: Parameters.timestamp,
+  end_time: Parameters.timestamp,
+  since_id: Parameters.id,
+  until_id: Parameters.id,
+  next_token: Parameters.token,
+  sort_order: /*#__PURE__*/ Parameters.openChoice(["recency", "relevancy"], { default: "recency" })
+}
+
+/**
+ * Searches the posts of the last seven days, most recent first. Credential: bearer token, or OAuth 1.0a with
+ * `user_auth: true` (spec: Search). Counts towards the project-level post cap.
+ *
+ * `query` has 1 to 1,024 characters (512 at the basic access level), `max_results` is 10 to 100 (default 10).
+ * `start_time` is inclusive, `end_time` exclusive (default 30 seconds ago); `since_id` and `until_id` are exclusive, and
+ * the service ignores `start_time` beside `since_id`.
+ *
+ * ```ts
+ * const posts = searchRecentPosts.items({ query: "effect lang:en", max_results: 100 })
+ * ```
+ */
+export const searchRecentPosts = /*#__PURE__*/ Operation.makePaged({
+  name: "searchRecentPosts",
+  summary: "Searches the posts of the last seven days.",
+  route: "GET /2/posts/search/recent",
+  query: {
+    ...shared,
+    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 10, maximum: 100, default: 10 })
+  },
+  result: /*#__PURE__*/ Response.many(Post),
+  userAuth: false,
+  paging: { token: "next_token", directions: "forward" },
+  effect: "read",
+  postCap: true
+})
+
+/**
+ * Searches the full archive since 2006-03-26, most recent first. Credential: bearer token of a project with research
+ * access (spec: Search). Counts towards the project-level post cap.
+ *
+ * `query` has 1 to 1,024 characters, `max_results` is 10 to 500 (default 10). Without `start_time` the 30 days before
+ * `end_time` (default 30 seconds ago) are searched. The service takes one request per second.
+ *
+ * ```ts
+ * const posts = searchAllPosts.items({ query: "effect", start_time: "2026-01-01T00:00:00Z", max_results: 500 })
+ * ```
+ */
+export const searchAllPosts = /*#__PURE__*/ Operation.makePaged({
+  name: "searchAllPosts",
+  summary: "Searches the full archive of posts.",
+  route: "GET /2/posts/search/all",
+  query: {
+    ...shared,
+    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 10, maximum: 500, default: 10 })
+  },
+  result: /*#__PURE__*/ Response.many(Post),
+  paging: { token: "next_token", directions: "forward" },
+  effect: "read",
+  postCap: true
+})

@@ -1,0 +1,40 @@
+/** The selector parameters that reads share. */
+import { DirectMessageEvent } from "../models/DirectMessageEvent.ts"
+import { Media } from "../models/Media.ts"
+import { Place } from "../models/Place.ts"
+import { Poll } from "../models/Poll.ts"
+import { Post } from "../models/Post.ts"
+import { User } from "../models/User.ts"
+import type { AnyModel } from "../Model.ts"
+import * as Parameters from "../Parameters.ts"
+
+const fieldsOf = (model: AnyModel) => Parameters.list(model.selectable)
+
+const expansionsOf = (...models: ReadonlyArray<AnyModel>) =>
+  Parameters.list(models.flatMap((model) => Object.keys(model.expansions)))
+
+/** SEL-ALL of the specification: what reads of posts take. */
+export const all = {
+  expansions: /*#__PURE__*/ expansionsOf(Post, User),
+  media_fields: /*#__PURE__*/ fieldsOf(Media),
+  place_fields: /*#__PURE__*/ fieldsOf(Place),
+  poll_fields: /*#__PURE__*/ fieldsOf(Poll),
+  post_fields: /*#__PURE__*/ fieldsOf(Post),
+  user_fields: /*#__PURE__*/ fieldsOf(User)
+}
+
+/** SEL-USER of the specification: what reads of users take. */
+export const user = {
+  expansions: /*#__PURE__*/ expansionsOf(User, Post),
+  post_fields: all.post_fields,
+  user_fields: all.user_fields
+}
+
+/** What reads of direct message events take. */
+export const directMessageEvent = {
+  dm_event_fields: /*#__PURE__*/ fieldsOf(DirectMessageEvent),
+  expansions: /*#__PURE__*/ expansionsOf(DirectMessageEvent),
+  media_fields: all.media_fields,
+  post_fields: all.post_fields,
+  user_fields: all.user_fields
+}

@@ -1,0 +1,39 @@
+/** Timelines (spec: Timelines, with its rules). */
+import { Post } from "../models/Post.ts"
+import * as Operation from "../Operation.ts"
+import * as Parameters from "../Parameters.ts"
+import * as Response from "../Response.ts"
+import * as Selectors from "./Selectors.ts"
+
+/**
+ * Lists the posts of a user, most recent first: the latest 3,200, or 800 when replies are excluded. Credential: bearer
+ * token, or OAuth 1.0a with `user_auth: true` (spec: Timelines). Counts towards the project-level post cap.
+ *
+ * `max_results` is 5 to 100 (default 10). `start_time` and `end_time` are inclusive, and not before 2010-11-06;
+ * `since_id` and `until_id` are exclusive.
+ *
+ * ```ts
+ * const posts = getUsersPosts.items({ id: "2244994945", exclude: ["replies"], max_results: 100 })
+ * ```
+ */
+export const getUsersPosts = /*#__PURE__*/ Operation.makePaged({
+  name: "getUsersPosts",
+  summary: "Lists the posts of a user.",
+  route: "GET /2/users/:id/posts",
+  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  query: {
+    exclude: /*#__PURE__*/ Parameters.list(["replies", "retweets"]),
+    ...Selectors.all,
+    start_time: /*#__PURE__*/ Parameters.notBefore("2010-11-06T00:00:00Z"),
+    end_time: /*#__PURE__*/ Parameters.notBefore("2010-11-06T00:00:01Z"),
+    since_id: Parameters.id,
+    until_id: Parameters.id,
+    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 5, maximum: 100, default: 10 }),
+    pagination_token: Parameters.token
+  },
+  result: /*#__PURE__*/ Response.many(Post),
+  userAuth: false,
+  paging: { token: "pagination_token", directions: "both" },
+  effect: "read",
+  postCap: true
+})

@@ -1,0 +1,46 @@
+/** User lookup (spec: User lookup). */
+import * as Identity from "../Identity.ts"
+import { User } from "../models/User.ts"
+import * as Operation from "../Operation.ts"
+import * as Parameters from "../Parameters.ts"
+import * as Response from "../Response.ts"
+import * as Rule from "../Rule.ts"
+import * as Selectors from "./Selectors.ts"
+
+/**
+ * Looks one user up, by exactly one of `id` and `username`. Credential: bearer token, or OAuth 1.0a with
+ * `user_auth: true` (spec: User lookup).
+ *
+ * ```ts
+ * const ada = yield* getUser({ username: "ada", user_fields: ["public_metrics"] })
+ * ```
+ */
+export const getUser = /*#__PURE__*/ Operation.make({
+  name: "getUser",
+  summary: "Looks one user up, by id or by username.",
+  route: { id: "GET /2/users/:id", username: "GET /2/users/by/username/:username" },
+  path: { id: Parameters.id, username: Parameters.username },
+  query: Selectors.user,
+  alternatives: /*#__PURE__*/ Rule.exactlyOne("id", "username"),
+  result: /*#__PURE__*/ Response.one(User),
+  userAuth: false,
+  effect: "read"
+})
+
+/**
+ * Tells who the authenticated user is. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`
+ * (spec: User lookup).
+ *
+ * ```ts
+ * const me = yield* getMe({ user_fields: ["created_at"] })
+ * ```
+ */
+export const getMe = /*#__PURE__*/ Operation.make({
+  name: "getMe",
+  summary: "Tells who the authenticated user is.",
+  route: Identity.route,
+  query: Selectors.user,
+  result: /*#__PURE__*/ Response.one(User),
+  userAuth: true,
+  effect: "read"
+})

@@ -1,0 +1,95 @@
+// Type tests of the operations: this file compiles, or inference has weakened.
+import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
+import type { Client } from "@postwire/core/Client"
+import type * as Errors from "@postwire/core/Errors"
+import { getBookmarks } from "@postwire/core/operations/Bookmarks"
+import { createDirectMessage, getDirectMessageEvents } from "@postwire/core/operations/DirectMessages"
+import { createPost, getPost, getPosts } from "@postwire/core/operations/Posts"
+import { searchRecentPosts } from "@postwire/core/operations/Search"
+import { getMe, getUser } from "@postwire/core/operations/Users"
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
+const assertType = <T extends true>(): T | void => undefined
+type Success<T> = T extends Effect.Effect<infer A, infer _E, infer _R> ? A : never
+type Failure<T> = T extends Effect.Effect<infer _A, infer E, infer _R> ? E : never
+type Data<T> = NonNullable<Success<T> extends { readonly data: infer D } ? D : never>
+
+// What was asked for is there.
+const selected = getPost({ id: "1", post_fields: ["created_at", "attachments"], expansions: ["author_id"], user_fields: ["verified"] })
+declare const one: Success<typeof selected>
+export const createdAt: string = one.data!.created_at
+export const text: string = one.data!.text
+export const keys: ReadonlyArray<string> | undefined = one.data!.attachments?.media_keys
+export const verified: boolean | undefined = one.includes.users?.[0]?.verified
+// @ts-expect-error not asked for
+one.data!.lang
+// @ts-expect-error not expanded
+one.includes.media
+
+// Nothing asked for, nothing but the defaults.
+const plain = getPost({ id: 1n })
+assertType<Equal<keyof Data<typeof plain>, "id" | "text" | "edit_history_post_ids">>()
+assertType<Equal<Success<typeof plain>["includes"], {}>>()
+
+// Comma-separated literals are lists.
+const csv = getPost({ id: 1, post_fields: "created_at,lang" })
+export const lang: string = (null as unknown as Data<typeof csv>).lang
+
+// Names known only at run time make every field optional.
+const dynamic = getPost({ id: "1", post_fields: [] as Array<string> })
+assertType<Equal<Data<typeof dynamic>["created_at"], string | undefined>>()
+assertType<Equal<Data<typeof dynamic>["text"], string>>()
+
+// Names that this version does not know are let through.
+const unknownField = getPost({ id: "1", post_fields: ["brand_new"] })
+assertType<Equal<Data<typeof unknownField>["brand_new"], unknown>>()
+
+// Parameters.
+// @ts-expect-error id is required
+getPost({})
+// @ts-expect-error misspelt
+getPost({ id: "1", post_field: ["lang"] })
+// @ts-expect-error not a parameter
+getPost({ id: "1", nope: 1 })
+// @ts-expect-error not a selector of getUser
+getUser({ id: "1", media_fields: ["url"] })
+// @ts-expect-error both
+getUser({ id: "1", username: "ada" })
+// @ts-expect-error neither
+getUser({})
+// @ts-expect-error both
+getDirectMessageEvents({ dm_conversation_id: "1-2", participant_id: "2" })
+// @ts-expect-error neither
+createDirectMessage({ text: "hi" })
+// @ts-expect-error a symbol is no id
+getPost({ id: Symbol() })
+getUser({ id: "1", username: undefined })
+getDirectMessageEvents()
+getMe()
+getMe({ user_auth: false })
+getPosts({ ids: ["1", 2, 3n] })
+getPosts({ ids: "1,2" })
+createPost({ text: "hi", reply_settings: "subscribers" })
+// @ts-expect-error bookmarks have no user_auth
+getBookmarks({ user_auth: true })
+
+// Errors are exact.
+assertType<Equal<Failure<typeof plain>, Errors.OperationError>>()
+const byName = getUser({ username: "ada" })
+assertType<Equal<Failure<typeof byName>, Errors.OperationError | Errors.ConflictingIdentifiers>>()
+const created = createPost({ text: "hi" })
+assertType<Equal<Failure<typeof created>, Errors.OperationError | Errors.OutcomeUnknown>>()
+assertType<Equal<Data<typeof created>, { readonly id: string; readonly text: string }>>()
+
+// Streams.
+const items = searchRecentPosts.items({ query: "effect", post_fields: ["author_id"] })
+type Item = typeof items extends Stream.Stream<infer A, infer _E, infer _R> ? A : never
+export const author: string = (null as unknown as Item).author_id
+assertType<Equal<typeof items extends Stream.Stream<infer _A, infer E, infer R> ? [E, R] : never, [Errors.OperationError | Errors.PaginationStuck, Client]>>()
+// @ts-expect-error misspelt
+searchRecentPosts.items({ query: "effect", max_result: 10 })
+// @ts-expect-error does not page
+getPost.items
+// @ts-expect-error does not page
+getMe.pages

@@ -1,0 +1,38 @@
+/**
+ * The Promise client of Postwire.
+ *
+ * ```ts
+ * import { createClient } from "@postwire/node"
+ *
+ * await using client = createClient({ baseUrl: "http://127.0.0.1:8080", bearerToken: "..." })
+ * for await (const post of client.searchRecentPosts.items({ query: "effect" })) console.log(post.text)
+ * ```
+ */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as NodeClient from "./NodeClient.ts"
+import * as PromiseClient from "./PromiseClient.ts"
+
+export * from "@postwire/core/Errors"
+export { fromEnvironment, type Settings } from "./NodeClient.ts"
+export type { CallOptions } from "./PromiseClient.ts"
+
+/** Every operation as a method that returns a Promise, and the end of the client. */
+export interface PostwireClient extends PromiseClient.Methods, AsyncDisposable {
+  /** Ends what is under way and closes the connections. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Makes a client from settings, or from the environment when none are given (`POSTWIRE_BASE_URL`,
+ * `POSTWIRE_BEARER_TOKEN`, ...). Throws `InvalidSettings` at once when a setting breaks a rule; connects at the first call.
+ */
+export const createClient = (settings: NodeClient.Settings = NodeClient.fromEnvironment()): PostwireClient => {
+  NodeClient.assertValid(settings)
+  const scope = Scope.makeUnsafe()
+  const context = Effect.runSync(Layer.buildWithScope(NodeClient.layer(settings), scope))
+  const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  return { ...PromiseClient.make(context), close, [Symbol.asyncDispose]: close }
+}

@@ -1,0 +1,134 @@
+/** An `HttpClientResponse` whose body has arrived: no streams, no decoder state, no finalizers. */
+import * as Effect from "effect/Effect"
+import * as Cookies from "effect/http/Cookies"
+import * as Headers from "effect/http/Headers"
+import * as Error from "effect/http/HttpClientError"
+import * as Request from "effect/http/HttpClientRequest"
+import * as Response from "effect/http/HttpClientResponse"
+import * as IncomingMessage from "effect/http/HttpIncomingMessage"
+import * as UrlParams from "effect/http/UrlParams"
+import * as Inspectable from "effect/Inspectable"
+import * as Option from "effect/Option"
+import { pipeArguments } from "effect/Pipeable"
+import type * as Schema from "effect/Schema"
+import type * as Socket from "effect/socket/Socket"
+import * as Stream from "effect/Stream"
+
+export type IncomingHeaders = Readonly<Record<string, string | Array<string> | undefined>>
+
+export class BufferedResponse extends Inspectable.Class implements Response.HttpClientResponse {
+  readonly [IncomingMessage.TypeId]: typeof IncomingMessage.TypeId = IncomingMessage.TypeId
+  readonly [Response.TypeId]: typeof Response.TypeId = Response.TypeId
+  readonly request: Request.HttpClientRequest
+  readonly status: number
+  private readonly rawHeaders: IncomingHeaders
+  private readonly body: Buffer<ArrayBuffer>
+
+  constructor(request: Request.HttpClientRequest, status: number, rawHeaders: IncomingHeaders, body: Buffer<ArrayBuffer>) {
+    super()
+    this.request = request
+    this.status = status
+    this.rawHeaders = rawHeaders
+    this.body = body
+  }
+
+  get url(): string {
+    const url = Option.getOrUndefined(Request.toUrl(this.request))
+    if (url === undefined) return ""
+    url.hash = ""
+    return url.href
+  }
+
+  private cachedHeaders: Headers.Headers | undefined
+  get headers(): Headers.Headers {
+    return this.cachedHeaders ??= Headers.fromInput(this.rawHeaders)
+  }
+
+  private cachedCookies: Cookies.Cookies | undefined
+  get cookies(): Cookies.Cookies {
+    return this.cachedCookies ??= Cookies.fromSetCookie(this.rawHeaders["set-cookie"] ?? [])
+  }
+
+  get remoteAddress(): Option.Option<string> {
+    return Option.none()
+  }
+
+  get text(): Effect.Effect<string, Error.HttpClientError> {
+    return Effect.sync(() => toText(this.body))
+  }
+
+  get json(): Effect.Effect<Schema.Json, Error.HttpClientError> {
+    return this.decode(() => this.body.length === 0 ? null : JSON.parse(toText(this.body)))
+  }
+
+  get arrayBuffer(): Effect.Effect<ArrayBuffer, Error.HttpClientError> {
+    return Effect.sync(() => new Uint8Array(this.body).buffer)
+  }
+
+  get stream(): Stream.Stream<Uint8Array, Error.HttpClientError> {
+    return this.body.length === 0 ? Stream.empty : Stream.sync(() => new Uint8Array(this.body))
+  }
+
+  get urlParamsBody(): Effect.Effect<UrlParams.UrlParams, Error.HttpClientError> {
+    // URLSearchParams would drop a leading question mark, which is data here.
+    return this.decode(() => UrlParams.fromInput(new URLSearchParams(this.body.toString().replace(/^\?/, "%3F"))))
+  }
+
+  get formData(): Effect.Effect<FormData, Error.HttpClientError> {
+    return Effect.tryPromise({ try: () => this.toWeb().formData(), catch: (cause) => this.decodeError(cause) })
+  }
+
+  get upgrade(): Effect.Effect<Socket.Socket, Error.HttpClientError> {
+    return Effect.fail(
+      new Error.HttpClientError({
+        reason: new Error.StatusCodeError({
+          request: this.request,
+          response: this,
+          description: "a buffered response has no connection to hand over"
+        })
+      })
+    )
+  }
+
+  // The name under which `HttpClientResponse.toWeb` looks for the response of the platform.
+  "~effect/http/HttpClientResponse/WebSource"(): globalThis.Response {
+    return this.toWeb()
+  }
+
+  toJSON(): unknown {
+    return IncomingMessage.inspect(this, {
+      _id: "HttpClientResponse",
+      request: this.request.toJSON(),
+      status: this.status
+    })
+  }
+
+  pipe() {
+    return pipeArguments(this, arguments)
+  }
+
+  private toWeb(): globalThis.Response {
+    const headers = new globalThis.Headers()
+    for (const name in this.rawHeaders) {
+      for (const value of [this.rawHeaders[name] ?? []].flat()) headers.append(name, value)
+    }
+    return new globalThis.Response(bodyless.has(this.status) ? null : this.body, { status: this.status, headers })
+  }
+
+  private decode<A>(f: () => A): Effect.Effect<A, Error.HttpClientError> {
+    return Effect.try({ try: f, catch: (cause) => this.decodeError(cause) })
+  }
+
+  private decodeError(cause: unknown): Error.HttpClientError {
+    return new Error.HttpClientError({
+      reason: new Error.DecodeError({ request: this.request, response: this, cause })
+    })
+  }
+}
+
+/** The statuses with which a web `Response` refuses any body. */
+const bodyless: ReadonlySet<number> = new Set([204, 205, 304])
+
+// A byte order mark is no part of a text, as everywhere on the web.
+const toText = (body: Buffer): string =>
+  body.toString("utf8", body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0)

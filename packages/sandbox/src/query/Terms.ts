@@ -1,0 +1,29 @@
+/**
+ * How posts and queries are cut into words, and how the facts of a post are spelled in the index. Both sides use this
+ * module, so the index holds nothing but words of letters, digits, `_` and pictographs, separated by blanks, and a
+ * query can say nothing else.
+ */
+
+/** The words of a text, folded: case and width do not matter, punctuation separates. */
+export const words = (text: string): ReadonlyArray<string> => text.normalize("NFKC").toLowerCase().match(word) ?? []
+
+/** Things that `is:` asks about. */
+export const kinds = ["reply", "repost", "quote", "verified"] as const
+
+/** Things that `has:` asks about. */
+export const contents = ["media", "images", "videos", "links", "hashtags", "cashtags", "mentions", "geo"] as const
+
+/** A fact about posts, as one word of the index. */
+export type Fact =
+  | readonly ["is", "post" | (typeof kinds)[number]]
+  | readonly ["has", (typeof contents)[number]]
+  | readonly ["from" | "to" | "mention" | "tag" | "cashtag" | "lang" | "conversation", value: string]
+
+/** The word that stands for a fact. */
+export const spell = ([kind, value]: Fact): string => `${kind}_${value.normalize("NFKC").toLowerCase().replace(foreign, "_")}`
+
+// Scripts written without blanks: every character counts as a word, and a run of them as a phrase.
+const word =
+  /\p{Extended_Pictographic}|[[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]&&\p{L}]\p{M}*|[[\p{L}\p{M}\p{N}_]--[[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]&&\p{L}]]+/gv
+
+const foreign = /[^\p{L}\p{M}\p{N}_]/gu

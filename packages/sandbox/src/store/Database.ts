@@ -1,0 +1,156 @@
+/**
+ * SQLite as Node ships it: statements prepared once and typed by their rows, transactions, and pages by key.
+ */
+import { DatabaseSync, type SQLInputValue } from "node:sqlite"
+import * as Snowflake from "./Snowflake.ts"
+
+/** Named values of a statement. */
+export type Values = Readonly<Record<string, SQLInputValue>>
+
+/** A prepared statement that reads rows. */
+export interface Query<Row> {
+  readonly all: (values?: Values) => ReadonlyArray<Row>
+  readonly get: (values?: Values) => Row | undefined
+}
+
+/** One connection. */
+export interface Database {
+  readonly exec: (sql: string) => void
+  readonly query: <Row>(sql: string) => Query<Row>
+  /** A prepared statement that writes; answers how many rows changed. */
+  readonly command: (sql: string) => (values: Values) => number
+  /** Runs `body` as one atomic write: all of it is kept when it returns, nothing when it throws. Nests. */
+  readonly transaction: <A>(body: () => A) => A
+  readonly close: () => void
+}
+
+/** A position in a listing, and the way to go on from there. The key itself is not part of what follows. */
+export interface Cursor {
+  readonly direction: "older" | "newer"
+  readonly key: string
+}
+
+/** One page of a listing, newest first. */
+export interface Page<A> {
+  readonly items: ReadonlyArray<A>
+  /** Leads to older items; absent on the last page. */
+  readonly next: Cursor | undefined
+  /** Leads back to newer items; absent on a first page. */
+  readonly previous: Cursor | undefined
+}
+
+/** Which part of a listing to read. */
+export interface PageRequest {
+  readonly limit: number
+  readonly cursor?: Cursor | undefined
+}
+
+/** The exclusive bounds of a listing's keys. */
+export interface Range {
+  readonly low: bigint
+  readonly high: bigint
+}
+
+/** Every key. */
+export const unbounded: Range = { low: -1n, high: Snowflake.maximum }
+
+/**
+ * Opens a database file, or ":memory:". A committed transaction survives the end of the process, however it ends; after
+ * a power failure the last few may be missing, as the file is synchronised at checkpoints only.
+ */
+export const open = (file: string): Database => {
+  const connection = new DatabaseSync(file, { timeout: 5000 })
+  connection.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA cache_size = -65536;
+    PRAGMA mmap_size = 268435456;
+  `)
+  let depth = 0
+  return {
+    exec: (sql) => connection.exec(sql),
+    query: <Row>(sql: string): Query<Row> => {
+      const statement = connection.prepare(sql)
+      return {
+        // SQLite does not know its row types; the SQL beside each call does.
+        all: (values = {}) => statement.all(values) as unknown as ReadonlyArray<Row>,
+        get: (values = {}) => statement.get(values) as unknown as Row | undefined
+      }
+    },
+    command: (sql) => {
+      const statement = connection.prepare(sql)
+      return (values) => Number(statement.run(values).changes)
+    },
+    transaction: (body) => {
+      if (depth > 0) return body()
+      connection.exec("BEGIN IMMEDIATE")
+      depth++
+      try {
+        const result = body()
+        connection.exec("COMMIT")
+        return result
+      } catch (error) {
+        connection.exec("ROLLBACK")
+        throw error
+      } finally {
+        depth--
+      }
+    },
+    close: () => connection.close()
+  }
+}
+
+/**
+ * Reads a listing by key, never by offset: what is inserted or deleted between two pages neither repeats an item nor
+ * skips one. `key` is a unique integer expression, larger for newer items.
+ */
+export const pager = <Row, A>(
+  database: Database,
+  sql: { readonly select: string; readonly from: string; readonly where: string; readonly key: string },
+  decode: (row: Row) => A
+): (values: Values, range: Range, request: PageRequest) => Page<A> => {
+  const statement = (order: "ASC" | "DESC") =>
+    database.query<Row & { readonly page_key: string }>(
+      `SELECT CAST(${sql.key} AS TEXT) AS page_key, ${sql.select} FROM ${sql.from}
+       WHERE ${sql.where} AND ${sql.key} > :low AND ${sql.key} < :high
+       ORDER BY ${sql.key} ${order} LIMIT :limit`
+    )
+  const descending = statement("DESC")
+  const ascending = statement("ASC")
+  return (values, range, { cursor, limit }) => {
+    const key = cursor === undefined ? undefined : BigInt(cursor.key)
+    const forward = cursor?.direction !== "newer"
+    const low = key !== undefined && !forward && key > range.low ? key : range.low
+    const high = key !== undefined && forward && key < range.high ? key : range.high
+    const rows = (forward ? descending : ascending).all({ ...values, low, high, limit: limit + 1 })
+    const more = rows.length > limit
+    const found = rows.slice(0, limit)
+    if (!forward) found.reverse()
+    return {
+      items: found.map(decode),
+      next: forward && !more ? undefined : cursorAt("older", found.at(-1)?.page_key),
+      previous: forward ? cursor && cursorAt("newer", found[0]?.page_key) : more ? cursorAt("newer", found[0]?.page_key) : undefined
+    }
+  }
+}
+
+/** Makes the ids of a table: each larger than all that it ever held. */
+export const ids = (database: Database, table: string): (millis: number) => bigint => {
+  const last = database.query<{ readonly id: string }>(
+    `SELECT CAST(seq AS TEXT) AS id FROM sqlite_sequence WHERE name = '${table}'`
+  )
+  return (millis) => Snowflake.after(BigInt(last.get()?.id ?? 0), millis)
+}
+
+/** Ids as the JSON list that statements expand with `json_each`. */
+export const idList = (ids: ReadonlyArray<string>): string => `[${ids.map(Snowflake.parse).join(",")}]`
+
+/** Puts what was found into the order in which it was asked for, once each. */
+export const inOrder = <A>(ids: ReadonlyArray<string>, found: ReadonlyArray<A>, idOf: (item: A) => string): ReadonlyArray<A> => {
+  const byId = new Map(found.map((item) => [idOf(item), item]))
+  return [...new Set(ids)].flatMap((id) => byId.get(id) ?? [])
+}
+
+const cursorAt = (direction: Cursor["direction"], key: string | undefined): Cursor | undefined =>
+  key === undefined ? undefined : { direction, key }

@@ -1,0 +1,191 @@
+/**
+ * The tables. Times are in the ids (see `Snowflake`); `key` columns order relations by when they came about. Counts are
+ * kept beside what they count and change in the same transaction. AUTOINCREMENT remembers the largest id ever given, so that
+ * none comes back after a deletion.
+ */
+import type { Database } from "./Database.ts"
+
+/** Raised whenever a file of an older layout could not be read any more. */
+export const version = 1
+
+/** Creates what is missing; throws when the file has another layout. */
+export const create = (database: Database): void => {
+  const found = database.query<{ readonly user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0
+  if (found !== 0 && found !== version) throw new Error(`The file has layout ${found}, this version reads ${version}`)
+  database.transaction(() => database.exec(`${tables}; PRAGMA user_version = ${version}`))
+}
+
+/** Empties every table. */
+export const clear = (database: Database): void =>
+  database.transaction(() => {
+    for (const table of emptied) database.exec(`DELETE FROM ${table}`)
+    database.exec("DELETE FROM sqlite_sequence")
+  })
+
+const emptied = [
+  "bearer_tokens",
+  "access_tokens",
+  "apps",
+  "dm_events",
+  "dm_participants",
+  "dm_conversations",
+  "follows",
+  "bookmarks",
+  "likes",
+  "post_index",
+  "posts",
+  "polls",
+  "media",
+  "places",
+  "users"
+]
+
+const tables = `
+CREATE TABLE IF NOT EXISTS users (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  username TEXT NOT NULL UNIQUE COLLATE NOCASE,
+  name TEXT NOT NULL,
+  description TEXT NOT NULL,
+  location TEXT,
+  url TEXT,
+  profile_image_url TEXT NOT NULL,
+  verified_type TEXT NOT NULL,
+  protected INTEGER NOT NULL,
+  photo_tagging INTEGER NOT NULL,
+  receives_dm INTEGER NOT NULL,
+  pinned_post_id INTEGER,
+  entities TEXT,
+  followers_count INTEGER NOT NULL DEFAULT 0,
+  following_count INTEGER NOT NULL DEFAULT 0,
+  post_count INTEGER NOT NULL DEFAULT 0,
+  like_count INTEGER NOT NULL DEFAULT 0,
+  listed_count INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS media (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  media_key TEXT NOT NULL UNIQUE,
+  owner_id INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  facts TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS polls (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  options TEXT NOT NULL,
+  duration_minutes INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS places (
+  id TEXT PRIMARY KEY,
+  facts TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS posts (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  author_id INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  conversation_id INTEGER NOT NULL,
+  in_reply_to_user_id INTEGER,
+  in_reply_to_post_id INTEGER,
+  quoted_post_id INTEGER,
+  reposted_post_id INTEGER,
+  lang TEXT NOT NULL,
+  source TEXT NOT NULL,
+  reply_settings TEXT NOT NULL,
+  possibly_sensitive INTEGER NOT NULL,
+  hidden INTEGER NOT NULL DEFAULT 0,
+  entities TEXT,
+  attachments TEXT,
+  place_id TEXT,
+  extra TEXT,
+  impression_count INTEGER NOT NULL,
+  like_count INTEGER NOT NULL DEFAULT 0,
+  reply_count INTEGER NOT NULL DEFAULT 0,
+  repost_count INTEGER NOT NULL DEFAULT 0,
+  quote_count INTEGER NOT NULL DEFAULT 0,
+  bookmark_count INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX IF NOT EXISTS posts_by_author ON posts (author_id);
+CREATE INDEX IF NOT EXISTS posts_by_quoted ON posts (quoted_post_id) WHERE quoted_post_id IS NOT NULL;
+CREATE UNIQUE INDEX IF NOT EXISTS posts_by_reposted ON posts (reposted_post_id, author_id) WHERE reposted_post_id IS NOT NULL;
+
+-- Holds no text of its own: words and facts of public posts as src/query/Terms.ts spells them, by post id.
+CREATE VIRTUAL TABLE IF NOT EXISTS post_index USING fts5(
+  text, facts, urls, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '_'"
+);
+
+CREATE TABLE IF NOT EXISTS likes (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  post_id INTEGER NOT NULL,
+  UNIQUE (post_id, user_id)
+) STRICT;
+CREATE INDEX IF NOT EXISTS likes_by_user ON likes (user_id);
+
+CREATE TABLE IF NOT EXISTS bookmarks (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  post_id INTEGER NOT NULL,
+  UNIQUE (post_id, user_id)
+) STRICT;
+CREATE INDEX IF NOT EXISTS bookmarks_by_user ON bookmarks (user_id);
+
+CREATE TABLE IF NOT EXISTS follows (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  source_id INTEGER NOT NULL,
+  target_id INTEGER NOT NULL,
+  pending INTEGER NOT NULL,
+  UNIQUE (source_id, target_id)
+) STRICT;
+CREATE INDEX IF NOT EXISTS follows_by_target ON follows (target_id);
+
+CREATE TABLE IF NOT EXISTS dm_conversations (
+  id TEXT PRIMARY KEY,
+  type TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS dm_participants (
+  conversation_id TEXT NOT NULL,
+  user_id INTEGER NOT NULL,
+  PRIMARY KEY (conversation_id, user_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS dm_participants_by_user ON dm_participants (user_id);
+
+CREATE TABLE IF NOT EXISTS dm_events (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  conversation_id TEXT NOT NULL,
+  event_type TEXT NOT NULL,
+  sender_id INTEGER NOT NULL,
+  text TEXT,
+  participant_ids TEXT,
+  entities TEXT,
+  attachments TEXT
+) STRICT;
+CREATE INDEX IF NOT EXISTS dm_events_by_conversation ON dm_events (conversation_id);
+
+CREATE TABLE IF NOT EXISTS apps (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL,
+  access TEXT NOT NULL,
+  rights TEXT NOT NULL,
+  consumer_key TEXT NOT NULL UNIQUE,
+  consumer_secret TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS access_tokens (
+  token TEXT PRIMARY KEY,
+  secret TEXT NOT NULL,
+  app_id INTEGER NOT NULL,
+  user_id INTEGER NOT NULL,
+  rights TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS bearer_tokens (
+  hash TEXT PRIMARY KEY,
+  app_id INTEGER NOT NULL,
+  user_id INTEGER,
+  rights TEXT NOT NULL,
+  scopes TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+`

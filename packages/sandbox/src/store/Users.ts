@@ -1,0 +1,184 @@
+/** Accounts. */
+import { type Database, idList, ids, inOrder } from "./Database.ts"
+import * as Entities from "./Entities.ts"
+import * as Snowflake from "./Snowflake.ts"
+
+/** An account, with every field that the store knows. */
+export interface User {
+  readonly id: string
+  readonly name: string
+  readonly username: string
+  readonly created_at: string
+  readonly description: string
+  readonly location?: string
+  readonly url?: string
+  readonly profile_image_url: string
+  readonly verified: boolean
+  readonly verified_type: VerifiedType
+  readonly protected: boolean
+  readonly receives_your_dm: boolean
+  readonly pinned_post_id?: string
+  readonly most_recent_post_id?: string
+  readonly entities?: {
+    readonly url?: Entities.Entities
+    readonly description?: Entities.Entities
+  }
+  readonly public_metrics: {
+    readonly followers_count: number
+    readonly following_count: number
+    readonly post_count: number
+    readonly listed_count: number
+    readonly like_count: number
+  }
+}
+
+/** Who vouches for an account. */
+export type VerifiedType = "blue" | "business" | "government" | "none"
+
+/** An account to be. */
+export interface NewUser {
+  readonly username: string
+  readonly name: string
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number
+  /** Made from `createdAt` when left out. */
+  readonly id?: string
+  readonly description?: string
+  readonly location?: string
+  readonly url?: string
+  readonly profileImageUrl?: string
+  readonly verifiedType?: VerifiedType
+  readonly protected?: boolean
+  /** Whether others may tag this account in media; true when left out. */
+  readonly photoTagging?: boolean
+  /** Whether strangers may send messages; true when left out. */
+  readonly receivesDm?: boolean
+}
+
+/** The accounts of a store. */
+export interface Users {
+  /** Returns the id. The username must be free. */
+  readonly insert: (user: NewUser) => string
+  readonly byId: (id: string) => User | undefined
+  /** Case does not matter. */
+  readonly byUsername: (username: string) => User | undefined
+  /** In the order of `ids`, once each, without those that do not exist. */
+  readonly byIds: (ids: ReadonlyArray<string>) => ReadonlyArray<User>
+  /** In the order of `usernames`, once each, without those that do not exist. */
+  readonly byUsernames: (usernames: ReadonlyArray<string>) => ReadonlyArray<User>
+  /** Of `ids`, those that may be tagged in media. */
+  readonly taggable: (ids: ReadonlyArray<string>) => ReadonlyArray<string>
+  /** Pins a post of the account, or none. */
+  readonly pin: (id: string, postId: string | undefined) => void
+}
+
+/** The columns from which {@link decode} makes a user, for queries that join them as `u`. */
+export const columns = `
+  CAST(u.id AS TEXT) AS id, u.id >> ${Snowflake.counterBits} AS millis, u.username, u.name, u.description, u.location, u.url,
+  u.profile_image_url, u.verified_type, u.protected, u.receives_dm, CAST(u.pinned_post_id AS TEXT) AS pinned_post_id,
+  (SELECT CAST(max(id) AS TEXT) FROM posts WHERE author_id = u.id) AS most_recent_post_id, u.entities,
+  u.followers_count, u.following_count, u.post_count, u.like_count, u.listed_count`
+
+/** One row of {@link columns}. */
+export interface Row {
+  readonly id: string
+  readonly millis: number
+  readonly username: string
+  readonly name: string
+  readonly description: string
+  readonly location: string | null
+  readonly url: string | null
+  readonly profile_image_url: string
+  readonly verified_type: VerifiedType
+  readonly protected: number
+  readonly receives_dm: number
+  readonly pinned_post_id: string | null
+  readonly most_recent_post_id: string | null
+  readonly entities: string | null
+  readonly followers_count: number
+  readonly following_count: number
+  readonly post_count: number
+  readonly like_count: number
+  readonly listed_count: number
+}
+
+/** The user in a row. */
+export const decode = (row: Row): User => ({
+  id: row.id,
+  name: row.name,
+  username: row.username,
+  created_at: new Date(row.millis).toISOString(),
+  description: row.description,
+  ...(row.location !== null && { location: row.location }),
+  ...(row.url !== null && { url: row.url }),
+  profile_image_url: row.profile_image_url,
+  verified: row.verified_type !== "none",
+  verified_type: row.verified_type,
+  protected: row.protected === 1,
+  receives_your_dm: row.receives_dm === 1,
+  ...(row.pinned_post_id !== null && { pinned_post_id: row.pinned_post_id }),
+  ...(row.most_recent_post_id !== null && { most_recent_post_id: row.most_recent_post_id }),
+  ...(row.entities !== null && { entities: JSON.parse(row.entities) }),
+  public_metrics: {
+    followers_count: row.followers_count,
+    following_count: row.following_count,
+    post_count: row.post_count,
+    listed_count: row.listed_count,
+    like_count: row.like_count
+  }
+})
+
+/** The accounts in a database. */
+export const make = (database: Database): Users => {
+  const nextId = ids(database, "users")
+  const byId = database.query<Row>(`SELECT ${columns} FROM users u WHERE u.id = :id`)
+  const byUsername = database.query<Row>(`SELECT ${columns} FROM users u WHERE u.username = :username`)
+  const byIds = database.query<Row>(`SELECT ${columns} FROM users u WHERE u.id IN (SELECT value FROM json_each(:ids))`)
+  const taggable = database.query<{ readonly id: string }>(`
+    SELECT CAST(id AS TEXT) AS id FROM users WHERE photo_tagging = 1 AND id IN (SELECT value FROM json_each(:ids))`)
+  const pin = database.command("UPDATE users SET pinned_post_id = :post WHERE id = :id")
+  const insert = database.command(`
+    INSERT INTO users (id, username, name, description, location, url, profile_image_url, verified_type, protected,
+      photo_tagging, receives_dm, entities)
+    VALUES (:id, :username, :name, :description, :location, :url, :image, :verified, :protected, :tagging, :dm, :entities)`)
+
+  const find = (username: string): User | undefined => {
+    const row = byUsername.get({ username })
+    return row && decode(row)
+  }
+
+  return {
+    insert: (user) => {
+      const id = user.id === undefined ? nextId(user.createdAt) : Snowflake.parse(user.id)
+      const entities = {
+        url: Entities.find(user.url ?? "", find),
+        description: Entities.find(user.description ?? "", find)
+      }
+      insert({
+        id,
+        username: user.username,
+        name: user.name,
+        description: user.description ?? "",
+        location: user.location ?? null,
+        url: user.url ?? null,
+        image: user.profileImageUrl ?? `https://images.sandbox.invalid/profile/${id}.png`,
+        verified: user.verifiedType ?? "none",
+        protected: Number(user.protected ?? false),
+        tagging: Number(user.photoTagging ?? true),
+        dm: Number(user.receivesDm ?? true),
+        entities: entities.url || entities.description ? JSON.stringify(entities) : null
+      })
+      return String(id)
+    },
+    byId: (id) => {
+      const row = byId.get({ id: Snowflake.parse(id) })
+      return row && decode(row)
+    },
+    byUsername: find,
+    byIds: (ids) => inOrder(ids, byIds.all({ ids: idList(ids) }).map(decode), (user) => user.id),
+    byUsernames: (usernames) =>
+      [...new Set(usernames.map((username) => username.toLowerCase()))].flatMap((username) => find(username) ?? []),
+    taggable: (ids) => inOrder(ids, taggable.all({ ids: idList(ids) }), (row) => row.id).map((row) => row.id),
+    pin: (id, postId) => void pin({ id: Snowflake.parse(id), post: postId === undefined ? null : Snowflake.parse(postId) })
+  }
+}

@@ -1,0 +1,118 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readdirSync, readFileSync } from "node:fs"
+import { basename, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+/** How often the sources of the packages overrule the compiler. Lower a number with its casts, never raise it. */
+const casts = { "as unknown as": 0, "as never": 0, "as any": 0 }
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+const packages = readdirSync(join(root, "packages")).map((name) => `packages/${name}`)
+
+describe.each([".", "bench", "examples", ...packages])("%s", (folder) => {
+  const manifest = json<Manifest>(`${folder}/package.json`)
+
+  it("is ESM under the MIT licence", () => {
+    assert.strictEqual(manifest.license, "MIT")
+    assert.strictEqual(manifest.type, "module")
+  })
+})
+
+describe.each(packages)("%s", (folder) => {
+  const manifest = json<Manifest>(`${folder}/package.json`)
+
+  it("hides its internal modules", () => {
+    assert.isNull((manifest.exports ?? { "./internal/*": null })["./internal/*"])
+  })
+
+  it("publishes what the workspace uses", () => {
+    assert.deepStrictEqual(manifest.publishConfig?.exports, built(manifest.exports))
+    assert.deepStrictEqual(manifest.publishConfig?.bin, built(manifest.bin))
+    assert.deepStrictEqual(manifest.files, ["dist", "src"])
+  })
+
+  it("refers to the projects of its dependencies", () => {
+    const { references } = json<Project>(`${folder}/tsconfig.json`)
+    assert.sameMembers(
+      references.map(({ path }) => `@postwire/${basename(path)}`),
+      Object.keys(manifest.dependencies ?? {}).filter((name) => name.startsWith("@postwire/"))
+    )
+  })
+})
+
+it("asks pnpm for the Node that it installs", () => {
+  const { node } = json<Manifest>("package.json").devDependencies ?? {}
+  assert.include(text("pnpm-workspace.yaml"), `nodeVersion: ${node}\n`)
+})
+
+describe("files", () => {
+  it("name no registry host and no path of one machine", () => {
+    const local = /registry\.[a-z]|npm\.pkg\.|npm\.jsr\.|(?<![\w:/.-])\/(?:home|Users|root|work|tmp)\/\w/
+    assert.deepStrictEqual(files(".").filter((file) => local.test(text(file))), [])
+  })
+})
+
+describe("sources", () => {
+  const sources = packages
+    .flatMap((folder) => files(`${folder}/src`))
+    .map((file) => ({ file, code: text(file).replace(/\/\*[^]*?\*\/|\/\/.*/g, "") }))
+
+  it.each(Object.entries(casts))("cast with '%s' %i times", (cast, allowed) => {
+    const found = sources.flatMap(({ code, file }) =>
+      Array.from(code.matchAll(RegExp(`\\b${cast}\\b`, "g")), () => file)
+    )
+    assert.strictEqual(found.length, allowed, found.join("\n"))
+  })
+
+  it("of the core do not ask the machine for the date", () => {
+    const offenders = sources.filter(({ code, file }) =>
+      file.startsWith("packages/core/") && /new Date\(\s*\)/.test(code)
+    )
+    assert.deepStrictEqual(offenders.map(({ file }) => file), [])
+  })
+})
+
+interface Manifest {
+  readonly license?: string
+  readonly type?: string
+  readonly exports?: Entries
+  readonly bin?: Entries
+  readonly files?: ReadonlyArray<string>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+  readonly publishConfig?: { readonly exports?: Entries; readonly bin?: Entries }
+}
+
+interface Project {
+  readonly references: ReadonlyArray<{ readonly path: string }>
+}
+
+type Entries = Readonly<Record<string, string | null>>
+
+function built(entries: Entries | undefined): Entries | undefined {
+  if (entries === undefined) return undefined
+  return Object.fromEntries(
+    Object.entries(entries).map(([name, file]) => [
+      name,
+      file?.replace("./src/", "./dist/").replace(/\.ts$/, ".js") ?? null
+    ])
+  )
+}
+
+/** The files below a folder that Git would keep. */
+function files(folder: string): ReadonlyArray<string> {
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .filter(({ name }) => ![".git", ".scratch", "dist", "node_modules", "out"].includes(name))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name)
+      return entry.isDirectory() ? files(path) : [path]
+    })
+}
+
+function json<A>(file: string): A {
+  return JSON.parse(text(file))
+}
+
+function text(file: string): string {
+  return readFileSync(join(root, file), "utf8")
+}
