@@ -56,13 +56,17 @@ export default defineConfig({
     "unicorn/no-array-reverse": "off",
     "unicorn/no-array-sort": "off",
     "unicorn/no-new-array": "off",
+    // Identifiers and text are validated by their control characters.
+    "eslint/no-control-regex": "off",
     // A MessagePort has no origin.
     "unicorn/require-post-message-target-origin": "off",
-    // Tests assert with `assert`, and `it.effect` is no `it`.
-    "vitest/expect-expect": "off"
+    // Tests assert with `assert`, `it.effect` is no `it`, and a suite may carry the name of its subject.
+    "vitest/expect-expect": "off",
+    "vitest/valid-title": "off"
   },
   // The last override that names a rule decides it.
   overrides: [
+    { files: ["packages/*/test/types/**"], rules: { "eslint/no-unused-expressions": "off" } },
     { files: ["packages/*/src/**"], rules: imports(barrels) },
     { files: ["packages/{core,node,sync,sandbox}/src/**"], rules: { "eslint/no-console": "error" } },
     { files: ["packages/{node,sync}/src/**"], rules: imports(barrels, service) },

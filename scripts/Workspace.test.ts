@@ -28,7 +28,7 @@ describe.each(packages)("%s", (folder) => {
   it("publishes what the workspace uses", () => {
     assert.deepStrictEqual(manifest.publishConfig?.exports, built(manifest.exports))
     assert.deepStrictEqual(manifest.publishConfig?.bin, built(manifest.bin))
-    assert.deepStrictEqual(manifest.files, ["dist", "src"])
+    assert.deepStrictEqual(manifest.files, ["dist", "src", "!dist/.tsbuildinfo"])
   })
 
   it("refers to the projects of its dependencies", () => {

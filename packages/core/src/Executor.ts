@@ -415,24 +415,31 @@ export const textOf = (
 ): Effect.Effect<string, Errors.TransportFailure | Errors.OutcomeUnknown> =>
   Effect.mapError(response.text, (error) => unanswered(prepared, error))
 
-const unanswered = (
-  prepared: Prepared,
-  error: HttpClientError
-): Errors.TransportFailure | Errors.OutcomeUnknown => {
+const unanswered = (prepared: Prepared, error: HttpClientError) => {
   const cause = "cause" in error.reason ? error.reason.cause : undefined
-  const reason = Predicate.hasProperty(cause, "message") ? String(cause.message) : error.reason._tag
-  // Only a transport that knows that nothing left may say so; otherwise a create may have happened.
-  const sent = !(Predicate.hasProperty(cause, "requestSent") && cause.requestSent === false)
-  if (prepared.effect === "create" && sent) {
-    return new Errors.OutcomeUnknown({ operation: prepared.operation, reason, cause })
-  }
-  const phase = Predicate.hasProperty(cause, "phase") ? cause.phase : "unknown"
-  return new Errors.TransportFailure({
-    operation: prepared.operation,
-    phase: phase === "connect" || phase === "send" || phase === "headers" || phase === "body" ? phase : "unknown",
-    reason,
+  const known = Predicate.hasProperty(cause, "phase") ? cause.phase : undefined
+  return lost(prepared, {
+    phase: known === "connect" || known === "send" || known === "headers" || known === "body" ? known : "unknown",
+    // Only a transport that knows that nothing left may say so; otherwise a create may have happened.
+    sent: !(Predicate.hasProperty(cause, "requestSent") && cause.requestSent === false),
+    reason: Predicate.hasProperty(cause, "message") ? String(cause.message) : error.reason._tag,
     cause
   })
+}
+
+/** The error of a request whose answer did not come. */
+export const lost = (prepared: Prepared, options: {
+  readonly phase: Errors.TransportFailure["phase"]
+  /** Whether any of the request may have reached the service. */
+  readonly sent: boolean
+  readonly reason: string
+  readonly cause?: unknown
+}): Errors.TransportFailure | Errors.OutcomeUnknown => {
+  const { cause, phase, reason, sent } = options
+  const { effect, operation } = prepared
+  return effect === "create" && sent
+    ? new Errors.OutcomeUnknown({ operation, reason, cause })
+    : new Errors.TransportFailure({ operation, phase, reason, cause })
 }
 
 /** An answer that cannot be read. */

@@ -6,7 +6,7 @@
  * that a schema declares, and the members of a problem that hold names. Text, URLs, tokens, queries, identifiers and
  * everything else that is not known to be a name pass as they are, and so do names that are not in the tables.
  */
-import * as SchemaAST from "effect/SchemaAST"
+import type * as SchemaAST from "effect/SchemaAST"
 import * as Model from "./Model.ts"
 
 /** The names that a service speaks. */
@@ -153,9 +153,7 @@ const inSequence = (members: ReadonlyArray<Rename | undefined>): Rename | undefi
 }
 
 const enumeration = (known: ReadonlyArray<string>, to: Wire): Rename | undefined => {
-  const values = new Map(
-    known.filter((value) => xValues.has(value)).map((value) => [value, rename(xValues, value)])
-  )
+  const values = new Map(Array.from(xValues).filter(([neutral]) => known.includes(neutral)))
   return values.size === 0 ? undefined : text(to === "x" ? values : invert(values))
 }
 
@@ -233,7 +231,11 @@ const problem = (names: Names, values: Names, levels = 3): Rename | undefined =>
 }
 
 const renameKeys = (names: Names, value: Record<string, unknown>): unknown => {
-  const members = Object.keys(value).map((key): Member => ({ from: key, to: renameDotted(names, key), inner: undefined }))
+  const members = Object.keys(value).map((key): Member => ({
+    from: key,
+    to: renameDotted(names, key),
+    inner: undefined
+  }))
   return object(members.filter(({ from, to }) => from !== to))?.(value) ?? value
 }
 

@@ -46,7 +46,10 @@ const shape = (ast: SchemaAST.AST): unknown => {
 
 describe("Model", () => {
   it("describes every resource", () => {
-    assert.deepStrictEqual(models.map((model) => model.kind), facts.models.map((fact) => fact.kind) as Array<Model.Kind>)
+    assert.deepStrictEqual(
+      models.map((model) => model.kind),
+      facts.models.map((fact) => fact.kind) as Array<Model.Kind>
+    )
   })
 
   for (const fact of facts.models) {
@@ -98,10 +101,12 @@ describe("Model", () => {
     assert.deepStrictEqual(shape(Meta.ast), facts.meta)
     assert.deepStrictEqual(
       shape(Includes.ast),
-      Object.fromEntries(Object.entries(facts.includes).map(([bucket, kind]) => [
-        `${bucket}?`,
-        [shape(models.find((model) => model.kind === kind)!.schema.ast)]
-      ]))
+      Object.fromEntries(
+        Object.entries(facts.includes).map(([bucket, kind]) => [
+          `${bucket}?`,
+          [shape(models.find((model) => model.kind === kind)!.schema.ast)]
+        ])
+      )
     )
     assert.isTrue(Schema.is(Includes)({ posts: [{ id: "1" }], not_known_yet: [1] }))
     assert.isFalse(Schema.is(Includes)({ posts: [{}] }))

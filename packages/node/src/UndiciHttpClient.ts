@@ -293,17 +293,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.settled) return
     const code = Predicate.hasProperty(error, "code") && typeof error.code === "string" ? error.code : undefined
     const refused = code !== undefined && refusal.test(code)
-    const message = refused
-      ? "the request was refused"
-      : code === undefined
-      ? "the exchange failed"
-      : messageOf(error)
-    const cause = new UndiciTransportCause({
-      phase: refused && this.phase === "connect" ? "send" : this.phase,
-      requestSent: this.controller !== undefined,
-      code,
-      message
-    })
+    const phase = refused && this.phase === "connect" ? "send" : this.phase
+    const message = code === undefined || refused ? failures[phase] : messageOf(error, failures[phase])
+    const cause = new UndiciTransportCause({ phase, requestSent: this.controller !== undefined, code, message })
     this.fail(new HttpClientError.TransportError({ request: this.request, cause, description: message }))
   }
 
@@ -338,12 +330,19 @@ class Exchange implements Dispatcher.DispatchHandler {
 // Texts about what was to be sent may quote it, and so may those without a code, whoever wrote them.
 const refusal = /^(ERR_(HTTP_)?INVALID_|UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_))/
 
-const messageOf = (error: unknown): string =>
+const failures: Readonly<Record<Phase, string>> = {
+  connect: "there was no connection",
+  send: "the request could not be sent",
+  headers: "there was no valid response",
+  body: "the response broke off"
+}
+
+const messageOf = (error: unknown, otherwise: string): string =>
   error instanceof AggregateError && error.message === ""
-    ? error.errors.map(messageOf).join("; ")
+    ? error.errors.map((part) => messageOf(part, otherwise)).join("; ")
     : error instanceof Error
     ? error.message
-    : "the exchange failed"
+    : otherwise
 
 type Decompressed = (error: NodeJS.ErrnoException | null, plain: Buffer<ArrayBuffer>) => void
 

@@ -28,6 +28,9 @@ const listen = (server: Net.Server) =>
     return (server.address() as Net.AddressInfo).port
   })
 
+const closed = (socket: Net.Socket) =>
+  Effect.promise(() => new Promise<void>((resolve) => socket.closed ? resolve() : socket.once("close", () => resolve())))
+
 /** A server that counts its connections and keeps the heads of the requests that it saw. */
 const serve = Effect.fnUntraced(function*(listener: Http.RequestListener) {
   const sockets = new Set<Net.Socket>()
@@ -36,7 +39,7 @@ const serve = Effect.fnUntraced(function*(listener: Http.RequestListener) {
     requests.push(request)
     listener(request, response)
   })
-  server.on("connection", (socket) => sockets.add(socket))
+  server.on("connection", (socket) => sockets.add(socket.on("error", () => {})))
   yield* Effect.addFinalizer(() => Effect.sync(() => (server.close(), server.closeAllConnections())))
   const port = yield* listen(server)
   return { url: `http://127.0.0.1:${port}`, port, server, sockets, requests }
@@ -110,7 +113,7 @@ describe("layer", () => {
       const { sockets, url } = yield* serve(respond("ok"))
       const http = yield* Effect.scoped(Effect.tap(client(), (http) => http.get(url)))
       const [socket] = sockets
-      yield* Effect.promise(async () => socket!.destroyed || await once(socket!, "close"))
+      yield* closed(socket!)
       const cause = yield* transportCause(http.get(url))
       assert.deepInclude(cause, { phase: "connect", requestSent: false, code: "UND_ERR_DESTROYED" })
       assert.strictEqual(sockets.size, 1)
@@ -158,7 +161,7 @@ describe("requests", () => {
       for (const method of ["post", "put", "del"] as const) {
         const request = yield* echoed(yield* http[method](url, { body }))
         assert.strictEqual(request.body, "{\"text\":\"caffè 😀\"}")
-        assert.deepInclude(request.headers, { "content-type": "application/json", "content-length": "23" })
+        assert.deepInclude(request.headers, { "content-type": "application/json", "content-length": "22" })
       }
       assert.strictEqual((yield* echoed(yield* http.post(url))).headers["content-length"], "0")
     }))
@@ -188,7 +191,7 @@ describe("requests", () => {
       const http = yield* client()
       const stream = Stream.concat(Stream.encodeText(Stream.make("a")), Stream.fail(new Error("canary")))
       const cause = yield* transportCause(http.post(url, { body: HttpBody.stream(stream) }))
-      assert.deepInclude(cause, { phase: "send", requestSent: true, message: "the exchange failed" })
+      assert.deepInclude(cause, { phase: "send", requestSent: true, message: "the request could not be sent" })
     }))
 
   it.effect("keeps an accept-encoding of the request", () =>
@@ -243,7 +246,7 @@ describe("responses", () => {
           "content-type": "application/json",
           "x-rate-limit-limit": "15",
           "set-cookie": ["a=1; Path=/", "b=2"],
-          vary: ["x", "y"]
+          "x-list": ["x", "y"]
         }).end("{\"text\":\"caffè 😀\"}")
       )
       const response = yield* (yield* client()).get(`${url}/p?q=1#hash`)
@@ -261,7 +264,7 @@ describe("responses", () => {
       assert.strictEqual(response.status, 201)
       assert.strictEqual(response.url, `${url}/p?q=1`)
       assert.strictEqual(response.headers["x-rate-limit-limit"], "15")
-      assert.strictEqual(response.headers.vary, "x, y")
+      assert.strictEqual(response.headers["x-list"], "x, y")
       assert.isTrue(Headers.isHeaders(response.headers))
       assert.deepStrictEqual(Cookies.toRecord(response.cookies), { a: "1", b: "2" })
       assert.isTrue(Option.isNone(response.remoteAddress))
@@ -415,7 +418,7 @@ describe("maxBodySize", () => {
       assert.instanceOf(reason.cause, UndiciHttpClient.BodyTooLarge)
       assert.strictEqual(reason.cause.maxBodySize, 1024 * 1024)
       const [socket] = sockets
-      yield* Effect.promise(async () => socket!.destroyed || await once(socket!, "close"))
+      yield* closed(socket!)
     }))
 
   it.effect("is exact", () =>
@@ -488,7 +491,7 @@ describe("failures", () => {
       const { requests, url } = yield* serve(() => {})
       const cause = yield* transportCause((yield* client({ headersTimeout: 50 })).post(url))
       assert.deepInclude(cause, { phase: "headers", requestSent: true, code: "UND_ERR_HEADERS_TIMEOUT" })
-      yield* Effect.promise(async () => requests[0]!.destroyed || await once(requests[0]!.socket, "close"))
+      yield* closed(requests[0]!.socket)
     }))
 
   it.effect("bodyTimeout", () =>
@@ -524,8 +527,7 @@ describe("failures", () => {
       yield* Effect.addFinalizer(() => Effect.sync(() => server.close()))
       const port = yield* listen(server)
       const cause = yield* transportCause((yield* client()).get(`http://127.0.0.1:${port}/`))
-      assert.strictEqual(cause.phase, "headers")
-      assert.match(cause.code!, /^HPE_/)
+      assert.deepInclude(cause, { phase: "headers", requestSent: true, message: "there was no valid response" })
     }))
 })
 
@@ -661,7 +663,7 @@ describe("tracing", () => {
     Effect.gen(function*() {
       const { requests, url } = yield* serve(respond("ok"))
       const http = yield* client()
-      yield* Effect.updateContext(http.get(url), Context.omit(Tracer.Tracer)).pipe(Effect.withSpan("parent"))
+      yield* Effect.withSpan(http.get(url), "parent")
       assert.notProperty(requests[0]!.headers, "traceparent")
       assert.notProperty(requests[0]!.headers, "b3")
     }))

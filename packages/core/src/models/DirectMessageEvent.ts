@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import * as Model from "../Model.ts"
-import { MentionEntity, TagEntity, UrlEntity } from "./Entities.ts"
+import { TextEntities } from "./Entities.ts"
 
 /** Something that happened in a direct message conversation: a message, or somebody joining or leaving. */
 export const DirectMessageEvent = /*#__PURE__*/ Model.make({
@@ -18,16 +18,13 @@ export const DirectMessageEvent = /*#__PURE__*/ Model.make({
       card_ids: Schema.optionalKey(Schema.Array(Schema.String)),
       media_keys: Schema.optionalKey(Schema.Array(Schema.String))
     })),
-    cashtags: Schema.optionalKey(Schema.Array(TagEntity)),
     created_at: Schema.String,
     dm_conversation_id: Schema.String,
     entities: Schema.optionalKey(Model.Json),
-    hashtags: Schema.optionalKey(Schema.Array(TagEntity)),
-    mentions: Schema.optionalKey(Schema.Array(MentionEntity)),
     participant_ids: Schema.optionalKey(Schema.Array(Schema.String)),
     referenced_posts: Schema.optionalKey(Schema.Array(Schema.Struct({ id: Schema.String }))),
     sender_id: Schema.optionalKey(Schema.String),
-    urls: Schema.optionalKey(Schema.Array(UrlEntity))
+    ...TextEntities.fields
   },
   expansions: {
     "attachments.media_keys": "media",

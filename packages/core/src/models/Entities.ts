@@ -52,13 +52,20 @@ export const Annotation = /*#__PURE__*/ Schema.Struct({
 /** A person, place, product or organisation that the service recognised in a text. */
 export interface Annotation extends Schema.Schema.Type<typeof Annotation> {}
 
-/** Everything that the service recognised in a text; a list is left out when it is empty. */
-export const Entities = /*#__PURE__*/ Schema.Struct({
-  annotations: Schema.optionalKey(Schema.Array(Annotation)),
+/** The marked parts of a text; a list is left out when it is empty. */
+export const TextEntities = /*#__PURE__*/ Schema.Struct({
   cashtags: Schema.optionalKey(Schema.Array(TagEntity)),
   hashtags: Schema.optionalKey(Schema.Array(TagEntity)),
   mentions: Schema.optionalKey(Schema.Array(MentionEntity)),
   urls: Schema.optionalKey(Schema.Array(UrlEntity))
 })
-/** Everything that the service recognised in a text; a list is left out when it is empty. */
+/** The marked parts of a text; a list is left out when it is empty. */
+export interface TextEntities extends Schema.Schema.Type<typeof TextEntities> {}
+
+/** The marked parts of a text and what the service recognised in it; a list is left out when it is empty. */
+export const Entities = /*#__PURE__*/ Schema.Struct({
+  ...TextEntities.fields,
+  annotations: Schema.optionalKey(Schema.Array(Annotation))
+})
+/** The marked parts of a text and what the service recognised in it; a list is left out when it is empty. */
 export interface Entities extends Schema.Schema.Type<typeof Entities> {}

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import * as Model from "../Model.ts"
-import { Entities, UrlEntity } from "./Entities.ts"
+import { Entities, TextEntities, UrlEntity } from "./Entities.ts"
 
 const Context = /*#__PURE__*/ Schema.Struct({
   id: Schema.String,
@@ -54,7 +54,7 @@ export const Post = /*#__PURE__*/ Model.make({
     })),
     note_post: Schema.optionalKey(Schema.Struct({
       text: Schema.optionalKey(Schema.String),
-      entities: Schema.optionalKey(Entities)
+      entities: Schema.optionalKey(TextEntities)
     })),
     organic_metrics: Schema.optionalKey(Schema.Struct({
       impression_count: Schema.Int,

@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import * as Model from "../../src/Model.ts"
 import { DirectMessageEvent } from "../../src/models/DirectMessageEvent.ts"
-import { Includes } from "../../src/models/Includes.ts"
+import type { Includes } from "../../src/models/Includes.ts"
 import { Media } from "../../src/models/Media.ts"
 import { Post } from "../../src/models/Post.ts"
 import { Space } from "../../src/models/Space.ts"

@@ -1,7 +1,7 @@
 /** Posts: reading, writing, searching. */
 import type { Query } from "../query/Query.ts"
 import * as Terms from "../query/Terms.ts"
-import { type Cursor, type Database, idList, ids, inOrder, type Page, type PageRequest, pager, type Range, unbounded } from "./Database.ts"
+import { type Database, idList, ids, inOrder, type Page, type PageRequest, pager, type Range, unbounded } from "./Database.ts"
 import * as Entities from "./Entities.ts"
 import * as Snowflake from "./Snowflake.ts"
 
@@ -356,8 +356,9 @@ const factsOf = (
   if (post.placeId !== undefined) facts.push(["has", "geo"])
   if (post.mediaKeys?.length) {
     facts.push(["has", "media"])
-    // The key says the kind: see Attachments.
-    facts.push(["has", post.mediaKeys.some((key) => key.startsWith("3_")) ? "images" : "videos"])
+    // Keys of photos begin with the number of their kind: see Attachments.
+    if (post.mediaKeys.some((key) => key.startsWith("3_"))) facts.push(["has", "images"])
+    if (post.mediaKeys.some((key) => !key.startsWith("3_"))) facts.push(["has", "videos"])
   }
   if (entities?.urls) facts.push(["has", "links"])
   if (entities?.hashtags) facts.push(["has", "hashtags"], ...entities.hashtags.map(({ tag }) => ["tag", tag] as const))
@@ -375,10 +376,10 @@ const larger = (a: bigint, b: bigint): bigint => a > b ? a : b
 const smaller = (a: bigint, b: bigint): bigint => a < b ? a : b
 
 const rangeOf = ({ from, sinceId, until, untilId }: Window): Range => {
-  const lows = [from === undefined ? undefined : Snowflake.fromMillis(from) - 1n, sinceId && Snowflake.parse(sinceId)]
-  const highs = [until === undefined ? undefined : Snowflake.fromMillis(until), untilId && Snowflake.parse(untilId)]
-  return {
-    low: lows.reduce<bigint>((low, bound) => typeof bound === "bigint" ? larger(low, bound) : low, unbounded.low),
-    high: highs.reduce<bigint>((high, bound) => typeof bound === "bigint" ? smaller(high, bound) : high, unbounded.high)
-  }
+  let { high, low } = unbounded
+  if (sinceId !== undefined) low = Snowflake.parse(sinceId)
+  if (from !== undefined) low = larger(low, Snowflake.fromMillis(from) - 1n)
+  if (untilId !== undefined) high = Snowflake.parse(untilId)
+  if (until !== undefined) high = smaller(high, Snowflake.fromMillis(until))
+  return { low, high }
 }

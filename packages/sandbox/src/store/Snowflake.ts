@@ -9,8 +9,9 @@ export const counterBits = 20
 /** Larger than every id. */
 export const maximum = 2n ** 63n - 1n
 
-/** The smallest id of a millisecond. */
-export const fromMillis = (millis: number): bigint => BigInt(Math.trunc(millis)) << BigInt(counterBits)
+/** The smallest id of a millisecond; times that no id can tell become the nearest that one can. */
+export const fromMillis = (millis: number): bigint =>
+  millis < 0 ? 0n : millis >= 2 ** (63 - counterBits) ? maximum : BigInt(Math.trunc(millis)) << BigInt(counterBits)
 
 /** The millisecond in which an id was made. */
 export const toMillis = (id: bigint): number => Number(id >> BigInt(counterBits))

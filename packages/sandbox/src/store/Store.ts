@@ -1,0 +1,82 @@
+/**
+ * The state of the service. Everything is synchronous, and each function is one atomic step; `transaction` joins several.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import * as Attachments from "./Attachments.ts"
+import * as Credentials from "./Credentials.ts"
+import * as Database from "./Database.ts"
+import * as Follows from "./Follows.ts"
+import * as Marks from "./Marks.ts"
+import * as Messages from "./Messages.ts"
+import * as Posts from "./Posts.ts"
+import * as Tables from "./Schema.ts"
+import * as Users from "./Users.ts"
+
+/** The file of the store could not be opened. */
+export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>("@postwire/sandbox/store/StoreUnavailable")(
+  "StoreUnavailable",
+  { file: Schema.String, cause: Schema.Defect() }
+) {
+  override get message() {
+    return `Cannot open ${this.file}`
+  }
+}
+
+/** Where a store keeps its state. */
+export interface Options {
+  /** A file, made when it does not exist, or ":memory:". */
+  readonly file: string
+}
+
+/** The state of the service. */
+export class Store extends Context.Service<Store, {
+  readonly users: Users.Users
+  readonly posts: Posts.Posts
+  readonly attachments: Attachments.Attachments
+  readonly likes: Marks.Marks
+  readonly bookmarks: Marks.Marks
+  readonly follows: Follows.Follows
+  readonly messages: Messages.Messages
+  readonly credentials: Credentials.Credentials
+  /** Runs `body` as one atomic write: all of it is kept when it returns, nothing when it throws. */
+  readonly transaction: <A>(body: () => A) => A
+  /** Forgets everything. */
+  readonly clear: () => void
+}>()("@postwire/sandbox/store/Store") {
+  /** Opens a store and closes it with the scope. What was written before a crash of the process is there again. */
+  static readonly open = (options: Options): Effect.Effect<Store["Service"], StoreUnavailable, Scope.Scope> =>
+    Effect.acquireRelease(
+      Effect.try({ try: () => connect(options), catch: (cause) => new StoreUnavailable({ file: options.file, cause }) }),
+      ({ database }) => Effect.sync(database.close)
+    ).pipe(Effect.map(({ store }) => store))
+
+  static readonly layer = (options: Options): Layer.Layer<Store, StoreUnavailable> =>
+    Layer.effect(Store, Store.open(options))
+}
+
+const connect = ({ file }: Options) => {
+  const database = Database.open(file)
+  try {
+    Tables.create(database)
+    const store = Store.of({
+      users: Users.make(database),
+      posts: Posts.make(database),
+      attachments: Attachments.make(database),
+      likes: Marks.make(database, "likes"),
+      bookmarks: Marks.make(database, "bookmarks"),
+      follows: Follows.make(database),
+      messages: Messages.make(database),
+      credentials: Credentials.make(database),
+      transaction: database.transaction,
+      clear: () => Tables.clear(database)
+    })
+    return { database, store }
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
