@@ -78,16 +78,19 @@ export interface Checked {
 }
 
 /** Checks settings and fills in the defaults. */
-export const check = Effect.fnUntraced(function*(settings: Settings): Effect.fn.Return<Checked, Errors.InvalidSettings> {
-  const wire = yield* wireOf(settings)
-  return { wire, baseUrl: yield* baseUrlOf(settings, wire), userAgent: yield* userAgentOf(settings) }
-})
+export const check = Effect.fnUntraced(
+  function*(settings: Settings): Effect.fn.Return<Checked, Errors.InvalidSettings> {
+    const wire = yield* wireOf(settings)
+    return { wire, baseUrl: yield* baseUrlOf(settings, wire), userAgent: yield* userAgentOf(settings) }
+  }
+)
 
 const make = Effect.fnUntraced(function*(settings: Settings) {
   const { current } = yield* Credentials.Credentials
   const { baseUrl, userAgent, wire } = yield* check(settings)
   const send = yield* Executor.makeSend({
     baseUrl,
+    wire,
     userAgent,
     credentials: current,
     http: yield* HttpClient,
@@ -101,13 +104,16 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
       Effect.suspend((): Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError> => {
         const prepared = Executor.prepare(definition, parameters, wire)
         if (prepared instanceof Error) return Effect.fail(prepared)
-        return Effect.flatMap(send(prepared), (response) =>
-          Effect.flatMap(Executor.textOf(prepared, response), (text) => {
-            const decoded = Response.decode(definition, wire, text, response.headers)
-            return decoded instanceof Response.Undecodable
-              ? Effect.fail(Executor.undecodable(definition.name, response, decoded.reason, text))
-              : Effect.succeed(decoded)
-          }))
+        return Effect.flatMap(
+          send(prepared),
+          (response) =>
+            Effect.flatMap(Executor.textOf(prepared, response), (text) => {
+              const decoded = Response.decode(definition, wire, text, response.headers)
+              return decoded instanceof Response.Undecodable
+                ? Effect.fail(Executor.undecodable(definition.name, response, decoded.reason, text))
+                : Effect.succeed(decoded)
+            })
+        )
       })
   })
 })

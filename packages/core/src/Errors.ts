@@ -16,17 +16,17 @@ export type CredentialKind = typeof CredentialKind.Type
 
 /** One problem as the service describes it (a member of `errors`, or the document itself). All members may be missing. */
 export const Problem = /*#__PURE__*/ Schema.Struct({
-  type: /*#__PURE__*/ Schema.optional(Schema.String),
-  title: /*#__PURE__*/ Schema.optional(Schema.String),
-  detail: /*#__PURE__*/ Schema.optional(Schema.String),
-  status: /*#__PURE__*/ Schema.optional(Schema.Finite),
-  message: /*#__PURE__*/ Schema.optional(Schema.String),
-  parameter: /*#__PURE__*/ Schema.optional(Schema.String),
-  value: /*#__PURE__*/ Schema.optional(Schema.Any),
-  resource_type: /*#__PURE__*/ Schema.optional(Schema.String),
-  resource_id: /*#__PURE__*/ Schema.optional(Schema.String),
-  section: /*#__PURE__*/ Schema.optional(Schema.String),
-  field: /*#__PURE__*/ Schema.optional(Schema.String)
+  type: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  title: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  detail: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  status: /*#__PURE__*/ Schema.optionalKey(Schema.Finite),
+  message: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  parameter: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  value: /*#__PURE__*/ Schema.optionalKey(Schema.Any),
+  resource_type: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  resource_id: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  section: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  field: /*#__PURE__*/ Schema.optionalKey(Schema.String)
 })
 
 /** One problem as the service describes it. */

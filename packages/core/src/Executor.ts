@@ -51,6 +51,7 @@ export type SendError = Exclude<Errors.AnyError, Errors.ConflictingIdentifiers |
 export interface Environment {
   /** Scheme, host and path prefix, without a slash at the end. */
   readonly baseUrl: string
+  readonly wire: WireNames.Wire
   readonly userAgent: string
   readonly credentials: Effect.Effect<Values>
   readonly http: HttpClient
@@ -90,7 +91,10 @@ export const queryKey = (name: string): string =>
 /** Whether a parameter names fields or expansions, whose values have wire names of their own. */
 export const isSelector = (name: string): boolean => name === "expansions" || name.endsWith("_fields")
 
-const plans: { readonly [W in WireNames.Wire]: WeakMap<Definition, Plan> } = { neutral: new WeakMap(), x: new WeakMap() }
+const plans: { readonly [W in WireNames.Wire]: WeakMap<Definition, Plan> } = {
+  neutral: new WeakMap(),
+  x: new WeakMap()
+}
 
 const planOf = (definition: Definition, wire: WireNames.Wire): Plan => {
   const known = plans[wire].get(definition)
@@ -118,11 +122,13 @@ const planOf = (definition: Definition, wire: WireNames.Wire): Plan => {
     inputs,
     positions,
     required: [...inputs].filter(([, input]) => input.parameter.required).map(([name]) => name),
-    routes: new Map(routesOf(definition).map(([selectedBy, route]) => {
-      const [method, path] = route.split(" ") as [string, string]
-      const names = [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as string)
-      return [selectedBy, { method, names, texts: (x ? WireNames.path(path) : path).split(/:\w+/) }]
-    }))
+    routes: new Map(
+      routesOf(definition).map(([selectedBy, route]) => {
+        const [method, path] = route.split(" ") as [string, string]
+        const names = [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as string)
+        return [selectedBy, { method, names, texts: (x ? WireNames.path(path) : path).split(/:\w+/) }]
+      })
+    )
   }
   plans[wire].set(definition, plan)
   return plan
@@ -175,7 +181,9 @@ export const prepare = (
     const input = plan.inputs.get(name)
     if (input === undefined) return invalid(name, `is not a parameter of ${operation}${suggestion(name, plan)}`, value)
     // An empty list of fields asks for nothing, like leaving it out.
-    if (value === undefined || value === null || (isSelector(name) && (value as { length?: number }).length === 0)) continue
+    if (value === undefined || value === null || (isSelector(name) && (value as { length?: number }).length === 0)) {
+      continue
+    }
     const wired = input.encode(value)
     if (wired === undefined) return invalid(name, input.parameter.rule, value)
     if (input.place === "query") {
@@ -284,7 +292,8 @@ export const makeSend = (
     return Effect.flatMap(answered, (response) =>
       response.status >= 200 && response.status < 300
         ? Effect.succeed(response)
-        : Effect.flatMap(textOf(prepared, response), (text) => Effect.fail(refusal(prepared, response, text))))
+        : Effect.flatMap(textOf(prepared, response), (text) =>
+          Effect.fail(refusal(environment, prepared, response, text))))
   }
 
   return Effect.map(
@@ -457,9 +466,14 @@ export const undecodable = (
     excerpt: text.slice(0, 2000)
   })
 
-const refusal = (prepared: Prepared, response: HttpClientResponse, text: string): Errors.Refusal => {
+const refusal = (
+  environment: Environment,
+  prepared: Prepared,
+  response: HttpClientResponse,
+  text: string
+): Errors.Refusal => {
   const { headers, status } = response
-  const problems = problemsOf(text)
+  const problems = problemsOf(text, environment.wire)
   const rateLimit = RateLimit.budgetOf(headers)
   const common = {
     operation: prepared.operation,
@@ -495,10 +509,10 @@ const refusal = (prepared: Prepared, response: HttpClientResponse, text: string)
 const isProblem = /*#__PURE__*/ Schema.is(Errors.Problem)
 
 /** The problems that a refusal describes: the members of `errors`, or the document itself. Never fails. */
-const problemsOf = (text: string): ReadonlyArray<Errors.Problem> => {
+const problemsOf = (text: string, wire: WireNames.Wire): ReadonlyArray<Errors.Problem> => {
   let body: unknown
   try {
-    body = JSON.parse(text)
+    body = wire === "x" ? WireNames.problemToNeutral(JSON.parse(text)) : JSON.parse(text)
   } catch {
     return []
   }

@@ -67,8 +67,8 @@ export const signer = (
 
 /**
  * The signature of a request whose OAuth parameters are known: what a server compares with the `oauth_signature` that
- * it received. Of `parameters`, which may be the whole of {@link parseAuthorization}, the signature itself and the realm
- * are left out.
+ * it received. Of `parameters`, which may be the whole of {@link parseAuthorization}, the signature itself and the
+ * realm are left out.
  */
 export const signature = (options: {
   readonly method: string

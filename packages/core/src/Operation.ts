@@ -94,7 +94,7 @@ type KeysOf<P> = P extends unknown ? keyof P : never
 type KindOf<R> = R extends One<infer K> ? K : R extends Many<infer K> ? K : Kind
 
 /** What a call takes: the parameters and the selection `S`; optional as a whole when nothing is required. */
-export type Arguments<P, R, Sel extends keyof Selection, S, Options> = {} extends P
+export type Arguments<P, Sel extends keyof Selection, S, Options> = {} extends P
   ? [parameters?: P & S & Refused<P, Sel, S>, options?: Options]
   : [parameters: P & S & Refused<P, Sel, S>, options?: Options]
 
@@ -118,7 +118,7 @@ export type SelectionOf<R, Sel extends keyof Selection> = Pick<Selection<KindOf<
  */
 export interface Operation<in out P, out R, Sel extends keyof Selection, out E> {
   <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, never>
+    ...args: Arguments<P, Sel, S, never>
   ): Effect.Effect<ResponseOf<R, S>, E, Client>
   readonly definition: Definition
 }
@@ -127,11 +127,11 @@ export interface Operation<in out P, out R, Sel extends keyof Selection, out E> 
 export interface Paged<in out P, out R, Sel extends keyof Selection, out E> extends Operation<P, R, Sel, E> {
   /** Every page, with its `includes`, `errors` and `meta`. */
   readonly pages: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, never>
+    ...args: Arguments<P, Sel, S, never>
   ) => Stream.Stream<ResponseOf<R, S>, E | PaginationStuck, Client>
   /** Every item of every page. */
   readonly items: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, never>
+    ...args: Arguments<P, Sel, S, never>
   ) => Stream.Stream<ItemOf<R, S>, E | PaginationStuck, Client>
 }
 

@@ -63,11 +63,14 @@ const stream = <A, E, R>(
   project: (page: Response<unknown, unknown>) => ReadonlyArray<A>
 ): Stream.Stream<A, E | PaginationStuck, R> =>
   Stream.suspend(() =>
-    Stream.paginate(start(), (position) =>
-      Effect.flatMap(fetch(parametersAt(definition, parameters, position)), (page) => {
-        const next = advance(definition, position, page)
-        return next instanceof PaginationStuck
-          ? Effect.fail(next)
-          : Effect.succeed([project(page), Option.fromUndefinedOr(next)] as const)
-      }))
+    Stream.paginate(
+      start(),
+      (position) =>
+        Effect.flatMap(fetch(parametersAt(definition, parameters, position)), (page) => {
+          const next = advance(definition, position, page)
+          return next instanceof PaginationStuck
+            ? Effect.fail(next)
+            : Effect.succeed([project(page), Option.fromUndefinedOr(next)] as const)
+        })
+    )
   )

@@ -52,9 +52,9 @@ export type Headers = Readonly<Record<string, string | undefined>>
 /** The body of every response, in neutral names. */
 export interface Body {
   readonly data?: unknown
-  readonly includes?: Schema.Schema.Type<typeof Includes> | undefined
-  readonly errors?: ReadonlyArray<Problem> | undefined
-  readonly meta?: Meta | undefined
+  readonly includes?: Includes
+  readonly errors?: ReadonlyArray<Problem>
+  readonly meta?: Meta
 }
 
 /**
@@ -150,7 +150,8 @@ const pickDefaults = (model: AnyModel, item: unknown): unknown =>
     )
 
 /** The service's id of a request. */
-export const requestIdOf = (headers: Headers): string | undefined => headers["x-transaction-id"] ?? headers["x-request-id"]
+export const requestIdOf = (headers: Headers): string | undefined =>
+  headers["x-transaction-id"] ?? headers["x-request-id"]
 
 /** Why a body is not a response of the operation. */
 export class Undecodable {
@@ -161,28 +162,40 @@ export class Undecodable {
 }
 
 interface Decoder {
-  readonly is: (body: unknown) => body is Body
+  is: (body: unknown) => body is Body
   readonly explain: (body: unknown) => string
   readonly toNeutral: (body: unknown) => unknown
+  readonly schema: Schema.Codec<Body, unknown>
+  used: number
 }
 
 const decoders = new WeakMap<Result, Decoder>()
 
+/** Compiling a verifier costs milliseconds and saves a fraction of one per page: worth it for a client that goes on. */
+const usesBeforeCompiling = 20
+
 const decoderOf = (result: Result): Decoder => {
-  const known = decoders.get(result)
-  if (known !== undefined) return known
-  const schema = envelope(result)
-  SchemaJITCompiler.enable(schema.ast)
-  const decode = Schema.decodeUnknownResult(schema)
-  const decoder: Decoder = {
-    is: Schema.is(schema),
-    explain: (body) => {
-      const outcome = decode(body)
-      return outcome._tag === "Failure" ? outcome.failure.message : "of another form"
-    },
-    toNeutral: WireNames.toNeutral(schema)
+  let decoder = decoders.get(result)
+  if (decoder === undefined) {
+    const schema = envelope(result)
+    const decode = Schema.decodeUnknownResult(schema)
+    decoder = {
+      schema,
+      is: Schema.is(schema),
+      explain: (body) => {
+        const outcome = decode(body)
+        return outcome._tag === "Failure" ? outcome.failure.message : "of another form"
+      },
+      toNeutral: WireNames.toNeutral(schema),
+      used: 0
+    }
+    decoders.set(result, decoder)
   }
-  decoders.set(result, decoder)
+  decoder.used++
+  if (decoder.used === usesBeforeCompiling) {
+    SchemaJITCompiler.enable(decoder.schema.ast)
+    decoder.is = Schema.is(decoder.schema)
+  }
   return decoder
 }
 
@@ -194,10 +207,10 @@ export const envelope = (result: Result): Schema.Codec<Body, unknown> => {
     ? result.model.schema
     : Schema.Array(result.model.schema)
   return Schema.Struct({
-    data: Schema.optional(data),
-    includes: Schema.optional(Includes),
-    errors: Schema.optional(Schema.Array(Problem)),
-    meta: Schema.optional(Meta)
+    data: Schema.optionalKey(data),
+    includes: Schema.optionalKey(Includes),
+    errors: Schema.optionalKey(Schema.Array(Problem)),
+    meta: Schema.optionalKey(Meta)
   })
 }
 
@@ -224,7 +237,7 @@ export const decode = (
     return new Undecodable("the body has neither data nor errors nor meta")
   }
   const decoder = decoderOf(definition.result)
-  const body = wire === "x" ? decoder.toNeutral(parsed) : parsed
+  const body = wire === "x" ? WireNames.problemToNeutral(decoder.toNeutral(parsed)) : parsed
   return decoder.is(body)
     ? new ResponseImpl(definition, body, headers)
     : new Undecodable(decoder.explain(body))

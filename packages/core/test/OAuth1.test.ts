@@ -35,8 +35,10 @@ const reference = (method: string, url: string) => {
         : `%${byte.toString(16).padStart(2, "0").toUpperCase()}`).join("")
   const entries = [...Object.entries(oauth), ...parsed.searchParams]
     .map(([name, value]) => [encode(name), encode(value)] as const)
-    .sort((a, b) => Buffer.compare(Buffer.from(a[0]), Buffer.from(b[0])) ||
-      Buffer.compare(Buffer.from(a[1]), Buffer.from(b[1])))
+    .sort((a, b) =>
+      Buffer.compare(Buffer.from(a[0]), Buffer.from(b[0])) ||
+      Buffer.compare(Buffer.from(a[1]), Buffer.from(b[1]))
+    )
   const parameters = entries.map((entry) => entry.join("=")).join("&")
   return [method, encode(parsed.origin + parsed.pathname), encode(parameters)].join("&")
 }
@@ -92,8 +94,8 @@ describe("vectors", () => {
     assert.strictEqual(
       baseString,
       "POST&http%3A%2F%2Fexample.com%2Frequest&a2%3Dr%2520b%26a3%3D2%2520q%26a3%3Da%26b5%3D%253D%25253D%26c%2540%3D" +
-        "%26c2%3D%26oauth_consumer_key%3D9djdj82h48djs9d2%26oauth_nonce%3D7d8f3e4a%26oauth_signature_method%3DHMAC-SHA1" +
-        "%26oauth_timestamp%3D137131201%26oauth_token%3Dkkk9d7dh3k39sjv7"
+        "%26c2%3D%26oauth_consumer_key%3D9djdj82h48djs9d2%26oauth_nonce%3D7d8f3e4a%26oauth_signature_method%3DHMAC-SHA" +
+        "1%26oauth_timestamp%3D137131201%26oauth_token%3Dkkk9d7dh3k39sjv7"
     )
   })
 

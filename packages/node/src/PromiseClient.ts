@@ -1,10 +1,10 @@
 /**
  * The Promise face: every operation of the catalogue as a method. Nothing here knows an operation by name.
  */
-import type { Arguments, ItemOf, Operation, Paged, ResponseOf, SelectionOf } from "@postwire/core/Operation"
 import type { Catalogue } from "@postwire/core/Catalogue"
 import { catalogue } from "@postwire/core/Catalogue"
 import type { Client } from "@postwire/core/Client"
+import type { Arguments, ItemOf, Operation, Paged, ResponseOf, SelectionOf } from "@postwire/core/Operation"
 import type { Selection } from "@postwire/core/Selection"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -18,18 +18,18 @@ export interface CallOptions {
 
 /** An operation as a method. */
 export interface PromiseOperation<in out P, out R, Sel extends keyof Selection> {
-  <const S extends SelectionOf<R, Sel>>(...args: Arguments<P, R, Sel, S, CallOptions>): Promise<ResponseOf<R, S>>
+  <const S extends SelectionOf<R, Sel>>(...args: Arguments<P, Sel, S, CallOptions>): Promise<ResponseOf<R, S>>
 }
 
 /** An operation that pages, as a method with two iterables. A page is fetched when it is needed. */
 export interface PromisePaged<in out P, out R, Sel extends keyof Selection> extends PromiseOperation<P, R, Sel> {
   /** Every page, with its `includes`, `errors` and `meta`. */
   readonly pages: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, CallOptions>
+    ...args: Arguments<P, Sel, S, CallOptions>
   ) => AsyncIterable<ResponseOf<R, S>>
   /** Every item of every page. */
   readonly items: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, CallOptions>
+    ...args: Arguments<P, Sel, S, CallOptions>
   ) => AsyncIterable<ItemOf<R, S>>
 }
 

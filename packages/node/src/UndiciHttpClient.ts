@@ -1,6 +1,6 @@
 /**
- * An `HttpClient` on Undici's `dispatch`: bodies are buffered and decompressed, redirects are not followed, and spans are
- * made only where a tracer is installed.
+ * An `HttpClient` on Undici's `dispatch`: bodies are buffered and decompressed, redirects are not followed, and spans
+ * are made only where a tracer is installed.
  *
  * A stream that never ends needs another client, such as the one of `@effect/platform-node`.
  */

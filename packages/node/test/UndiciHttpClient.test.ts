@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Context, Effect, Exit, Fiber, Layer, Option, Redacted, Stream, Tracer } from "effect"
+import type { HttpClientError } from "effect/http"
 import {
   Cookies,
   Headers,
   HttpBody,
   HttpClient,
-  HttpClientError,
   HttpClientRequest,
   HttpClientResponse,
   HttpIncomingMessage,
@@ -18,8 +18,8 @@ import { createRequire } from "node:module"
 import * as Net from "node:net"
 import { inspect } from "node:util"
 import * as Zlib from "node:zlib"
-import { UndiciTransportCause } from "../src/UndiciHttpClient.ts"
 import * as UndiciHttpClient from "../src/UndiciHttpClient.ts"
+import { UndiciTransportCause } from "../src/UndiciHttpClient.ts"
 
 const listen = (server: Net.Server) =>
   Effect.promise(async () => {
@@ -29,7 +29,9 @@ const listen = (server: Net.Server) =>
   })
 
 const closed = (socket: Net.Socket) =>
-  Effect.promise(() => new Promise<void>((resolve) => socket.closed ? resolve() : socket.once("close", () => resolve())))
+  Effect.promise(() =>
+    new Promise<void>((resolve) => socket.closed ? resolve() : socket.once("close", () => resolve()))
+  )
 
 /** A server that counts its connections and keeps the heads of the requests that it saw. */
 const serve = Effect.fnUntraced(function*(listener: Http.RequestListener) {
@@ -48,8 +50,9 @@ const serve = Effect.fnUntraced(function*(listener: Http.RequestListener) {
 const client = (options?: UndiciHttpClient.AgentOptions | UndiciHttpClient.DispatcherOptions) =>
   Effect.map(Layer.build(UndiciHttpClient.layer(options)), Context.get(HttpClient.HttpClient))
 
-const respond = (body: string | Uint8Array, headers?: Http.OutgoingHttpHeaders): Http.RequestListener => (_, response) =>
-  void response.writeHead(200, headers).end(body)
+const respond =
+  (body: string | Uint8Array, headers?: Http.OutgoingHttpHeaders): Http.RequestListener => (_, response) =>
+    void response.writeHead(200, headers).end(body)
 
 /** Answers with the method, the target, the headers and the body of the request. */
 const echo: Http.RequestListener = async (request, response) => {
@@ -220,13 +223,18 @@ describe("requests", () => {
       ])
     }))
 
-  it.effect.each(["/relative", "ftp://127.0.0.1/", "http://", "http://127.0.0.1:99999/"])("refuses %s", (url) =>
-    Effect.gen(function*() {
-      const http = yield* client()
-      const error = yield* Effect.flip(http.get(url))
-      assert.oneOf(error.reason._tag, ["InvalidUrlError", "TransportError"])
-      if (error.reason._tag === "TransportError") assert.isFalse((error.reason.cause as UndiciTransportCause).requestSent)
-    }))
+  it.effect.each(["/relative", "ftp://127.0.0.1/", "http://", "http://127.0.0.1:99999/"])(
+    "refuses %s",
+    (url) =>
+      Effect.gen(function*() {
+        const http = yield* client()
+        const error = yield* Effect.flip(http.get(url))
+        assert.oneOf(error.reason._tag, ["InvalidUrlError", "TransportError"])
+        if (error.reason._tag === "TransportError") {
+          assert.isFalse((error.reason.cause as UndiciTransportCause).requestSent)
+        }
+      })
+  )
 
   it.effect("follows no redirect", () =>
     Effect.gen(function*() {
@@ -293,11 +301,14 @@ describe("responses", () => {
       const formData = yield* (yield* http.get(`${url}/form`)).formData
       assert.strictEqual(formData.get("a"), "é")
       const response = yield* http.get(`${url}/params`)
-      assert.deepStrictEqual((yield* response.urlParamsBody).params, UrlParams.fromInput([
-        ["?a", "1"],
-        ["a", "2"],
-        ["b", "é x"]
-      ]).params)
+      assert.deepStrictEqual(
+        (yield* response.urlParamsBody).params,
+        UrlParams.fromInput([
+          ["?a", "1"],
+          ["a", "2"],
+          ["b", "é x"]
+        ]).params
+      )
       assert.strictEqual((yield* Effect.flip(response.formData)).reason._tag, "DecodeError")
       assert.strictEqual((yield* Effect.flip(response.json)).reason._tag, "DecodeError")
     }))
@@ -347,11 +358,13 @@ describe("responses", () => {
 describe("compression", () => {
   const json = JSON.stringify({ data: Array.from({ length: 200 }, (_, i) => ({ id: `${i}`, text: "é" })) })
 
-  it.effect.each([
-    ["gzip", Zlib.gzipSync(json)],
-    ["X-GZip", Zlib.gzipSync(json)],
-    ["br", Zlib.brotliCompressSync(json)]
-  ] as const)("%s", ([encoding, body]) =>
+  it.effect.each(
+    [
+      ["gzip", Zlib.gzipSync(json)],
+      ["X-GZip", Zlib.gzipSync(json)],
+      ["br", Zlib.brotliCompressSync(json)]
+    ] as const
+  )("%s", ([encoding, body]) =>
     Effect.gen(function*() {
       const { url } = yield* serve(
         respond(body, { "content-encoding": encoding, "content-length": body.length, etag: "1" })
@@ -388,15 +401,17 @@ describe("compression", () => {
       assert.strictEqual(response.headers["content-encoding"], "custom")
     }))
 
-  it.effect.each([
-    ["truncated gzip", "gzip", Zlib.gzipSync(json).subarray(0, -20)],
-    ["gzip without its checksum", "gzip", Zlib.gzipSync(json).subarray(0, -8)],
-    ["corrupt gzip", "gzip", Buffer.from(Zlib.gzipSync(json)).fill(0, 40, 60)],
-    ["no gzip", "gzip", Buffer.from(json)],
-    ["truncated brotli", "br", Zlib.brotliCompressSync(json).subarray(0, -20)],
-    ["no brotli", "br", Buffer.from(json)],
-    ["a long truncated gzip", "gzip", Zlib.gzipSync(randomBytes(2 * 1024 * 1024)).subarray(0, -20)]
-  ] as const)("%s is an error", ([, encoding, body]) =>
+  it.effect.each(
+    [
+      ["truncated gzip", "gzip", Zlib.gzipSync(json).subarray(0, -20)],
+      ["gzip without its checksum", "gzip", Zlib.gzipSync(json).subarray(0, -8)],
+      ["corrupt gzip", "gzip", Buffer.from(Zlib.gzipSync(json)).fill(0, 40, 60)],
+      ["no gzip", "gzip", Buffer.from(json)],
+      ["truncated brotli", "br", Zlib.brotliCompressSync(json).subarray(0, -20)],
+      ["no brotli", "br", Buffer.from(json)],
+      ["a long truncated gzip", "gzip", Zlib.gzipSync(randomBytes(2 * 1024 * 1024)).subarray(0, -20)]
+    ] as const
+  )("%s is an error", ([, encoding, body]) =>
     Effect.gen(function*() {
       const { url } = yield* serve(respond(body, { "content-encoding": encoding }))
       const reason = yield* decodeError((yield* client()).get(url))
@@ -428,13 +443,18 @@ describe("maxBodySize", () => {
       yield* decodeError((yield* client({ maxBodySize: 999 })).get(url))
     }))
 
-  it.effect.each([
-    ["gzip", Zlib.gzipSync(Buffer.alloc(256 * 1024 * 1024))],
-    ["br", Zlib.brotliCompressSync(Buffer.alloc(256 * 1024 * 1024), {
-      params: { [Zlib.constants.BROTLI_PARAM_QUALITY]: 1 }
-    })],
-    ["gzip", Zlib.gzipSync(Buffer.concat([randomBytes(1100 * 1024), Buffer.alloc(1024 * 1024)]))]
-  ] as const)("stops a bomb (%s)", ([encoding, bomb]) =>
+  it.effect.each(
+    [
+      ["gzip", Zlib.gzipSync(Buffer.alloc(256 * 1024 * 1024))],
+      [
+        "br",
+        Zlib.brotliCompressSync(Buffer.alloc(256 * 1024 * 1024), {
+          params: { [Zlib.constants.BROTLI_PARAM_QUALITY]: 1 }
+        })
+      ],
+      ["gzip", Zlib.gzipSync(Buffer.concat([randomBytes(1100 * 1024), Buffer.alloc(1024 * 1024)]))]
+    ] as const
+  )("stops a bomb (%s)", ([encoding, bomb]) =>
     Effect.gen(function*() {
       const { url } = yield* serve(respond(bomb, { "content-encoding": encoding }))
       const http = yield* client({ maxBodySize: 1200 * 1024 })
@@ -507,6 +527,15 @@ describe("failures", () => {
       const cause = yield* transportCause((yield* client()).post(url, { body: HttpBody.text("x") }))
       assert.deepInclude(cause, { phase: "headers", requestSent: true })
       assert.oneOf(cause.code, ["ECONNRESET", "UND_ERR_SOCKET"])
+    }))
+
+  it.effect("closed after early hints is not in the body yet", () =>
+    Effect.gen(function*() {
+      const { url } = yield* serve((request, response) =>
+        response.writeEarlyHints({ link: "</style.css>; rel=preload" }, () => request.socket.end())
+      )
+      const cause = yield* transportCause((yield* client()).get(url))
+      assert.deepInclude(cause, { phase: "headers", requestSent: true })
     }))
 
   it.effect.each([["with a length", { "content-length": 100 }], ["chunked", {}]] as const)(

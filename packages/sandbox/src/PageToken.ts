@@ -14,10 +14,12 @@ export interface Listing {
 }
 
 /** A token that this listing did not give out. */
-export class InvalidPageToken extends Schema.TaggedError<InvalidPageToken>("@postwire/sandbox/PageToken/InvalidPageToken")(
-  "InvalidPageToken",
-  { token: Schema.String }
-) {
+export class InvalidPageToken
+  extends Schema.TaggedError<InvalidPageToken>("@postwire/sandbox/PageToken/InvalidPageToken")(
+    "InvalidPageToken",
+    { token: Schema.String }
+  )
+{
   override get message() {
     return "The page token does not belong to this request"
   }
@@ -43,7 +45,7 @@ export const decode = (listing: Listing, token: string): Result.Result<Cursor, I
 
 const sealBytes = 12
 
-// Guards against mistakes, not against attackers: a forged position shows nothing that the request could not list anyway.
+// Guards against mistakes, not attackers: a forged position shows nothing that the request could not list anyway.
 const sealKey = "postwire page token 1"
 
 const seal = (listing: Listing, payload: Buffer): Buffer =>
@@ -57,5 +59,7 @@ const seal = (listing: Listing, payload: Buffer): Buffer =>
 const fingerprint = ({ operation, parameters }: Listing): string =>
   JSON.stringify([
     operation,
-    Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined).sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0)
+    Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined).sort(([a], [b]) =>
+      a < b ? -1 : a > b ? 1 : 0
+    )
   ])

@@ -25,18 +25,18 @@ export interface CallOptions {
 
 /** An operation as a blocking method. */
 export interface SyncOperation<in out P, out R, Sel extends keyof Selection> {
-  <const S extends SelectionOf<R, Sel>>(...args: Arguments<P, R, Sel, S, CallOptions>): ResponseOf<R, S>
+  <const S extends SelectionOf<R, Sel>>(...args: Arguments<P, Sel, S, CallOptions>): ResponseOf<R, S>
 }
 
 /** An operation that pages, with two lazy iterables: a page is fetched when the loop gets to it. */
 export interface SyncPaged<in out P, out R, Sel extends keyof Selection> extends SyncOperation<P, R, Sel> {
   /** Every page, with its `includes`, `errors` and `meta`. */
   readonly pages: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, CallOptions>
+    ...args: Arguments<P, Sel, S, CallOptions>
   ) => Iterable<ResponseOf<R, S>>
   /** Every item of every page. */
   readonly items: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, R, Sel, S, CallOptions>
+    ...args: Arguments<P, Sel, S, CallOptions>
   ) => Iterable<ItemOf<R, S>>
 }
 

@@ -1,11 +1,11 @@
 /** The selector parameters that reads share. */
+import type { AnyModel } from "../Model.ts"
 import { DirectMessageEvent } from "../models/DirectMessageEvent.ts"
 import { Media } from "../models/Media.ts"
 import { Place } from "../models/Place.ts"
 import { Poll } from "../models/Poll.ts"
 import { Post } from "../models/Post.ts"
 import { User } from "../models/User.ts"
-import type { AnyModel } from "../Model.ts"
 import * as Parameters from "../Parameters.ts"
 
 const fieldsOf = (model: AnyModel) => Parameters.list(model.selectable)

@@ -1,6 +1,4 @@
 // Type tests of the operations: this file compiles, or inference has weakened.
-import type * as Effect from "effect/Effect"
-import type * as Stream from "effect/Stream"
 import type { Client } from "@postwire/core/Client"
 import type * as Errors from "@postwire/core/Errors"
 import { getBookmarks } from "@postwire/core/operations/Bookmarks"
@@ -8,6 +6,8 @@ import { createDirectMessage, getDirectMessageEvents } from "@postwire/core/oper
 import { createPost, getPost, getPosts } from "@postwire/core/operations/Posts"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { getMe, getUser } from "@postwire/core/operations/Users"
+import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 const assertType = <T extends true>(): T | void => undefined
@@ -16,7 +16,12 @@ type Failure<T> = T extends Effect.Effect<infer _A, infer E, infer _R> ? E : nev
 type Data<T> = NonNullable<Success<T> extends { readonly data: infer D } ? D : never>
 
 // What was asked for is there.
-const selected = getPost({ id: "1", post_fields: ["created_at", "attachments"], expansions: ["author_id"], user_fields: ["verified"] })
+const selected = getPost({
+  id: "1",
+  post_fields: ["created_at", "attachments"],
+  expansions: ["author_id"],
+  user_fields: ["verified"]
+})
 declare const one: Success<typeof selected>
 export const createdAt: string = one.data!.created_at
 export const text: string = one.data!.text
@@ -86,7 +91,12 @@ assertType<Equal<Data<typeof created>, { readonly id: string; readonly text: str
 const items = searchRecentPosts.items({ query: "effect", post_fields: ["author_id"] })
 type Item = typeof items extends Stream.Stream<infer A, infer _E, infer _R> ? A : never
 export const author: string = (null as unknown as Item).author_id
-assertType<Equal<typeof items extends Stream.Stream<infer _A, infer E, infer R> ? [E, R] : never, [Errors.OperationError | Errors.PaginationStuck, Client]>>()
+assertType<
+  Equal<
+    typeof items extends Stream.Stream<infer _A, infer E, infer R> ? [E, R] : never,
+    [Errors.OperationError | Errors.PaginationStuck, Client]
+  >
+>()
 // @ts-expect-error misspelt
 searchRecentPosts.items({ query: "effect", max_result: 10 })
 // @ts-expect-error does not page

@@ -24,7 +24,12 @@ export class BufferedResponse extends Inspectable.Class implements Response.Http
   private readonly rawHeaders: IncomingHeaders
   private readonly body: Buffer<ArrayBuffer>
 
-  constructor(request: Request.HttpClientRequest, status: number, rawHeaders: IncomingHeaders, body: Buffer<ArrayBuffer>) {
+  constructor(
+    request: Request.HttpClientRequest,
+    status: number,
+    rawHeaders: IncomingHeaders,
+    body: Buffer<ArrayBuffer>
+  ) {
     super()
     this.request = request
     this.status = status

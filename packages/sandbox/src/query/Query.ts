@@ -1,6 +1,7 @@
 /**
  * The search language: words, "phrases", `OR`, groups, negation and operators. A query becomes an expression of the
- * full-text index in which every word is one that `Terms` made, so no query can reach the syntax of SQL or of the index.
+ * full-text index in which every word is one that `Terms` made, so no query can reach the syntax of SQL or of the
+ * index.
  *
  * A blank means and, and binds closer than `OR`.
  */
@@ -66,7 +67,9 @@ class Parser {
     const node = this.#any(0)
     const rest = this.#peek()
     if (rest.kind !== "end") throw problem(rest.position, "A ) without its (")
-    if (!isPositive(node)) throw problem(0, "The query only says what to leave out; it needs at least one term to look for")
+    if (!isPositive(node)) {
+      throw problem(0, "The query only says what to leave out; it needs at least one term to look for")
+    }
     return node
   }
 
@@ -81,12 +84,19 @@ class Parser {
 
   #all(depth: number): Node {
     const nodes: Array<Node> = []
-    for (let token = this.#peek(); token.kind !== "end" && token.kind !== ")" && !isWord(token, "OR"); token = this.#peek()) {
+    for (
+      let token = this.#peek();
+      token.kind !== "end" && token.kind !== ")" && !isWord(token, "OR");
+      token = this.#peek()
+    ) {
       nodes.push(this.#one(depth))
     }
     if (nodes.length === 0) {
       const { kind, position } = this.#peek()
-      throw problem(position, kind === ")" ? "Nothing before this )" : kind === "end" ? "The query ends too early" : "Nothing before this OR")
+      throw problem(
+        position,
+        kind === ")" ? "Nothing before this )" : kind === "end" ? "The query ends too early" : "Nothing before this OR"
+      )
     }
     return nodes.length === 1 ? nodes[0]! : { _tag: "All", nodes }
   }

@@ -20,10 +20,16 @@ export type Fact =
   | readonly ["from" | "to" | "mention" | "tag" | "cashtag" | "lang" | "conversation", value: string]
 
 /** The word that stands for a fact. */
-export const spell = ([kind, value]: Fact): string => `${kind}_${value.normalize("NFKC").toLowerCase().replace(foreign, "_")}`
+export const spell = ([kind, value]: Fact): string =>
+  `${kind}_${value.normalize("NFKC").toLowerCase().replace(foreign, "_")}`
 
 // Scripts written without blanks: every character counts as a word, and a run of them as a phrase.
-const word =
-  /\p{Extended_Pictographic}|[[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]&&\p{L}]\p{M}*|[[\p{L}\p{M}\p{N}_]--[[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]&&\p{L}]]+/gv
+const scripts = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"]
+const unspaced = `[[${scripts.map((script) => `\\p{Script=${script}}`).join("")}]&&\\p{L}]`
+
+const word = new RegExp(
+  String.raw`\p{Extended_Pictographic}|${unspaced}\p{M}*|[[\p{L}\p{M}\p{N}_]--${unspaced}]+`,
+  "gv"
+)
 
 const foreign = /[^\p{L}\p{M}\p{N}_]/gu

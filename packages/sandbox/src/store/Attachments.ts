@@ -88,7 +88,9 @@ export const make = (database: Database): Attachments => {
   const insertMedia = database.command(
     "INSERT INTO media (id, media_key, owner_id, type, facts) VALUES (:id, :key, :owner, :type, :facts)"
   )
-  const insertPoll = database.command("INSERT INTO polls (id, options, duration_minutes) VALUES (:id, :options, :minutes)")
+  const insertPoll = database.command(
+    "INSERT INTO polls (id, options, duration_minutes) VALUES (:id, :options, :minutes)"
+  )
   const insertPlace = database.command("INSERT OR REPLACE INTO places (id, facts) VALUES (:id, :facts)")
   const mediaKeys = database.query<{ readonly id: string; readonly media_key: string }>(
     "SELECT CAST(id AS TEXT) AS id, media_key FROM media WHERE id IN (SELECT value FROM json_each(:ids))"
@@ -109,7 +111,13 @@ export const make = (database: Database): Attachments => {
   return {
     insertMedia: ({ createdAt, facts, ownerId, type }) => {
       const id = nextMediaId(createdAt)
-      insertMedia({ id, key: `${kindNumbers[type]}_${id}`, owner: Snowflake.parse(ownerId), type, facts: JSON.stringify(facts) })
+      insertMedia({
+        id,
+        key: `${kindNumbers[type]}_${id}`,
+        owner: Snowflake.parse(ownerId),
+        type,
+        facts: JSON.stringify(facts)
+      })
       return String(id)
     },
     mediaKeys: (ids) => inOrder(ids, mediaKeys.all({ ids: idList(ids) }), (row) => row.id).map((row) => row.media_key),
@@ -123,16 +131,18 @@ export const make = (database: Database): Attachments => {
       return String(id)
     },
     pollsByIds: (ids, now) =>
-      inOrder(ids, polls.all({ ids: idList(ids) }), (row) => row.id).map(({ duration_minutes, id, millis, options }) => {
-        const end = millis + duration_minutes * 60_000
-        return {
-          id,
-          options: JSON.parse(options),
-          duration_minutes,
-          end_datetime: new Date(end).toISOString(),
-          voting_status: now < end ? "open" : "closed"
+      inOrder(ids, polls.all({ ids: idList(ids) }), (row) => row.id).map(
+        ({ duration_minutes, id, millis, options }) => {
+          const end = millis + duration_minutes * 60_000
+          return {
+            id,
+            options: JSON.parse(options),
+            duration_minutes,
+            end_datetime: new Date(end).toISOString(),
+            voting_status: now < end ? "open" : "closed"
+          }
         }
-      }),
+      ),
     insertPlace: ({ id, ...facts }) => void insertPlace({ id, facts: JSON.stringify(facts) }),
     placesByIds: (ids) =>
       inOrder(ids, places.all({ ids: JSON.stringify(ids) }), (row) => row.id)

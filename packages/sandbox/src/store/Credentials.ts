@@ -67,7 +67,9 @@ export interface BearerToken {
 /** The credentials of a store. */
 export interface Credentials {
   /** Returns the id. */
-  readonly insertApp: (app: Omit<App, "id"> & { /** Milliseconds since the epoch. */ readonly createdAt: number }) => string
+  readonly insertApp: (
+    app: Omit<App, "id"> & { /** Milliseconds since the epoch. */ readonly createdAt: number }
+  ) => string
   readonly appById: (id: string) => App | undefined
   readonly appByConsumerKey: (key: string) => App | undefined
   /** Changes what the app may do. Tokens keep the rights that they were made with. */
@@ -89,7 +91,8 @@ export const make = (database: Database): Credentials => {
     VALUES (:id, :name, :access, :rights, :key, :secret)`)
   const app = (where: string) =>
     database.query<Omit<App, "consumerSecret"> & { readonly consumerSecret: string }>(`
-      SELECT CAST(id AS TEXT) AS id, name, access, rights, consumer_key AS consumerKey, consumer_secret AS consumerSecret
+      SELECT CAST(id AS TEXT) AS id, name, access, rights, consumer_key AS consumerKey,
+        consumer_secret AS consumerSecret
       FROM apps WHERE ${where}`)
   const appById = app("id = :id")
   const appByKey = app("consumer_key = :key")

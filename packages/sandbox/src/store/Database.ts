@@ -91,7 +91,11 @@ export const open = (file: string): Database => {
         connection.exec("COMMIT")
         return result
       } catch (error) {
-        connection.exec("ROLLBACK")
+        try {
+          connection.exec("ROLLBACK")
+        } catch {
+          // SQLite has already rolled back, as it does when the disk is full.
+        }
         throw error
       } finally {
         depth--
@@ -129,8 +133,8 @@ export const pager = <Row, A>(
     if (!forward) found.reverse()
     return {
       items: found.map(decode),
-      next: forward && !more ? undefined : cursorAt("older", found.at(-1)?.page_key),
-      previous: forward ? cursor && cursorAt("newer", found[0]?.page_key) : more ? cursorAt("newer", found[0]?.page_key) : undefined
+      next: !forward || more ? cursorAt("older", found.at(-1)) : undefined,
+      previous: (forward ? cursor !== undefined : more) ? cursorAt("newer", found[0]) : undefined
     }
   }
 }
@@ -147,10 +151,16 @@ export const ids = (database: Database, table: string): (millis: number) => bigi
 export const idList = (ids: ReadonlyArray<string>): string => `[${ids.map(Snowflake.parse).join(",")}]`
 
 /** Puts what was found into the order in which it was asked for, once each. */
-export const inOrder = <A>(ids: ReadonlyArray<string>, found: ReadonlyArray<A>, idOf: (item: A) => string): ReadonlyArray<A> => {
+export const inOrder = <A>(
+  ids: ReadonlyArray<string>,
+  found: ReadonlyArray<A>,
+  idOf: (item: A) => string
+): ReadonlyArray<A> => {
   const byId = new Map(found.map((item) => [idOf(item), item]))
   return [...new Set(ids)].flatMap((id) => byId.get(id) ?? [])
 }
 
-const cursorAt = (direction: Cursor["direction"], key: string | undefined): Cursor | undefined =>
-  key === undefined ? undefined : { direction, key }
+const cursorAt = (
+  direction: Cursor["direction"],
+  row: { readonly page_key: string } | undefined
+): Cursor | undefined => row && { direction, key: row.page_key }

@@ -59,7 +59,9 @@ export const find = (
       ;(found.cashtags ??= []).push({ start, end, tag: groups.cashtag } satisfies Tag)
     } else if (groups.username !== undefined) {
       const user = resolve(groups.username)
-      if (user !== undefined) (found.mentions ??= []).push({ start, end, username: user.username, id: user.id } satisfies Mention)
+      if (user !== undefined) {
+        ;(found.mentions ??= []).push({ start, end, username: user.username, id: user.id } satisfies Mention)
+      }
     }
   }
   return Object.keys(found).length === 0 ? undefined : found as Entities
@@ -67,8 +69,16 @@ export const find = (
 
 const sign = /[#＃@$]|:\/\//
 
-const entity =
-  /(?<url>https?:\/\/[^\s"<>()]*[^\s"<>().,;:!?'…])|(?<![\p{L}\p{M}\p{N}_&/])[#＃](?<tag>[\p{M}\p{N}_]*\p{L}[\p{L}\p{M}\p{N}_]*)|(?<![\w@/.$])@(?<username>\w{1,15})(?![\w@])|(?<!\S)\$(?<cashtag>[A-Za-z]{1,6}(?:[._][A-Za-z]{1,2})?)(?!\w)/gu
+// Links come first, so that nothing is found inside one.
+const entity = new RegExp(
+  [
+    /(?<url>https?:\/\/[^\s"<>()]*[^\s"<>().,;:!?'…])/,
+    /(?<![\p{L}\p{M}\p{N}_&/])[#＃](?<tag>[\p{M}\p{N}_]*\p{L}[\p{L}\p{M}\p{N}_]*)/u,
+    /(?<![\w@/.$])@(?<username>\w{1,15})(?![\w@])/,
+    /(?<!\S)\$(?<cashtag>[A-Za-z]{1,6}(?:[._][A-Za-z]{1,2})?)(?!\w)/
+  ].map((part) => part.source).join("|"),
+  "gu"
+)
 
 const characters = (text: string, until: number): number => {
   let count = until

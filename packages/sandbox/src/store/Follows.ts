@@ -1,5 +1,5 @@
 /** Who follows whom, and who asked to. */
-import { type Database, type Page, type PageRequest, pager, unbounded } from "./Database.ts"
+import { type Database, type Page, pager, type PageRequest, unbounded } from "./Database.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Users from "./Users.ts"
 

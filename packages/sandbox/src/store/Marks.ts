@@ -1,5 +1,5 @@
 /** What users put on posts: likes and bookmarks. */
-import { type Database, type Page, type PageRequest, pager, unbounded } from "./Database.ts"
+import { type Database, type Page, pager, type PageRequest, unbounded } from "./Database.ts"
 import * as Posts from "./Posts.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Users from "./Users.ts"
@@ -10,7 +10,9 @@ export interface Marks {
   readonly set: (userId: string, postId: string, marked: boolean) => boolean
   readonly has: (userId: string, postId: string) => boolean
   /** The posts that a user marked, the latest mark first. `cap` limits them to the latest so many. */
-  readonly posts: (options: PageRequest & { readonly userId: string; readonly cap?: number | undefined }) => Page<Posts.Post>
+  readonly posts: (
+    options: PageRequest & { readonly userId: string; readonly cap?: number | undefined }
+  ) => Page<Posts.Post>
   /** The users who marked a post, the latest mark first. */
   readonly users: (options: PageRequest & { readonly postId: string }) => Page<Users.User>
 }

@@ -1,5 +1,5 @@
 /** Direct messages: conversations and what happened in them. */
-import { type Database, ids, type Page, type PageRequest, pager, unbounded } from "./Database.ts"
+import { type Database, ids, type Page, pager, type PageRequest, unbounded } from "./Database.ts"
 import * as Entities from "./Entities.ts"
 import * as Snowflake from "./Snowflake.ts"
 

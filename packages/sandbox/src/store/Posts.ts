@@ -1,7 +1,17 @@
 /** Posts: reading, writing, searching. */
 import type { Query } from "../query/Query.ts"
 import * as Terms from "../query/Terms.ts"
-import { type Database, idList, ids, inOrder, type Page, type PageRequest, pager, type Range, unbounded } from "./Database.ts"
+import {
+  type Database,
+  idList,
+  ids,
+  inOrder,
+  type Page,
+  pager,
+  type PageRequest,
+  type Range,
+  unbounded
+} from "./Database.ts"
 import * as Entities from "./Entities.ts"
 import * as Snowflake from "./Snowflake.ts"
 
@@ -14,7 +24,9 @@ export interface Post {
   readonly created_at: string
   readonly conversation_id: string
   readonly in_reply_to_user_id?: string
-  readonly referenced_posts?: ReadonlyArray<{ readonly type: "reposted" | "quoted" | "replied_to"; readonly id: string }>
+  readonly referenced_posts?: ReadonlyArray<
+    { readonly type: "reposted" | "quoted" | "replied_to"; readonly id: string }
+  >
   readonly lang: string
   readonly source: string
   readonly reply_settings: ReplySettings
@@ -84,8 +96,8 @@ export interface Posts {
   /** The repost of a post by a user. */
   readonly repostBy: (userId: string, postId: string) => string | undefined
   /**
-   * Public posts that a query finds: the latest first, or by "relevancy" the most seen first. The latter has no way back
-   * to newer pages.
+   * Public posts that a query finds: the latest first, or by "relevancy" the most seen first. The latter has no way
+   * back to earlier pages.
    */
   readonly search: (
     options: Window & PageRequest & { readonly query: Query; readonly order?: "recency" | "relevancy" | undefined }
@@ -175,14 +187,11 @@ export const make = (database: Database): Posts => {
   const nextId = ids(database, "posts")
   const byId = database.query<Row>(`SELECT ${columns} FROM posts p WHERE p.id = :id`)
   const byIds = database.query<Row>(`SELECT ${columns} FROM posts p WHERE p.id IN (SELECT value FROM json_each(:ids))`)
-  const account = database.query<Account>(
-    "SELECT CAST(id AS TEXT) AS id, username, verified_type <> 'none' AS verified, protected FROM users WHERE id = :id"
-  )
-  const named = database.query<Account>(
-    "SELECT CAST(id AS TEXT) AS id, username, verified_type <> 'none' AS verified, protected FROM users WHERE username = :username"
-  )
+  const account = database.query<Account>(`SELECT ${accountColumns} FROM users WHERE id = :id`)
+  const named = database.query<Account>(`SELECT ${accountColumns} FROM users WHERE username = :username`)
   const parent = database.query<{ readonly author_id: string; readonly conversation_id: string }>(
-    "SELECT CAST(author_id AS TEXT) AS author_id, CAST(conversation_id AS TEXT) AS conversation_id FROM posts WHERE id = :id"
+    `SELECT CAST(author_id AS TEXT) AS author_id, CAST(conversation_id AS TEXT) AS conversation_id
+     FROM posts WHERE id = :id`
   )
   const insert = database.command(`
     INSERT INTO posts (id, author_id, text, conversation_id, in_reply_to_user_id, in_reply_to_post_id, quoted_post_id,
@@ -209,11 +218,13 @@ export const make = (database: Database): Posts => {
     "SELECT CAST(id AS TEXT) AS id FROM posts WHERE reposted_post_id = :post AND author_id = :user"
   )
   const oldestOfLatest = database.query<{ readonly id: string | null }>(`
-    SELECT CAST(min(id) AS TEXT) AS id FROM (SELECT id FROM posts WHERE author_id = :author ORDER BY id DESC LIMIT :cap)`)
+    SELECT CAST(min(id) AS TEXT) AS id
+    FROM (SELECT id FROM posts WHERE author_id = :author ORDER BY id DESC LIMIT :cap)`)
   const authored = pager<Row, Post>(database, {
     select: columns,
     from: "posts p",
-    where: `p.author_id = :author AND (:replies OR p.in_reply_to_user_id IS NULL) AND (:reposts OR p.reposted_post_id IS NULL)`,
+    where: `p.author_id = :author AND (:replies OR p.in_reply_to_user_id IS NULL)
+        AND (:reposts OR p.reposted_post_id IS NULL)`,
     key: "p.id"
   }, decode)
   const latest = pager<Row, Post>(database, {
@@ -234,7 +245,9 @@ export const make = (database: Database): Posts => {
     const author = account.get({ id: Snowflake.parse(post.authorId) })
     if (author === undefined) throw new Error(`There is no user ${post.authorId}`)
     const id = nextId(post.createdAt)
-    const answered = post.inReplyToPostId === undefined ? undefined : parent.get({ id: Snowflake.parse(post.inReplyToPostId) })
+    const answered = post.inReplyToPostId === undefined
+      ? undefined
+      : parent.get({ id: Snowflake.parse(post.inReplyToPostId) })
     const addressee = answered && account.get({ id: Snowflake.parse(answered.author_id) })
     const entities = Entities.find(post.text, mentionable)
     const conversation = answered?.conversation_id ?? String(id)
@@ -299,7 +312,9 @@ export const make = (database: Database): Posts => {
     const last = found.at(-1)
     return {
       items: found.map(decode),
-      next: rows.length > limit && last ? { direction: "older", key: `${last.impression_count}-${last.id}` } : undefined,
+      next: rows.length > limit && last
+        ? { direction: "older", key: `${last.impression_count}-${last.id}` }
+        : undefined,
       previous: undefined
     }
   }
@@ -321,12 +336,14 @@ export const make = (database: Database): Posts => {
       const author = Snowflake.parse(options.authorId)
       const range = rangeOf(options)
       const oldest = options.cap === undefined ? undefined : oldestOfLatest.get({ author, cap: options.cap })?.id
-      const low = oldest == null ? range.low : larger(range.low, BigInt(oldest) - 1n)
+      const low = larger(range.low, BigInt(oldest ?? 0) - 1n)
       const values = { author, replies: Number(!options.excludeReplies), reposts: Number(!options.excludeReposts) }
       return authored(values, { ...range, low }, options)
     }
   }
 }
+
+const accountColumns = "CAST(id AS TEXT) AS id, username, verified_type <> 'none' AS verified, protected"
 
 interface Account {
   readonly id: string
@@ -362,7 +379,12 @@ const factsOf = (
   }
   if (entities?.urls) facts.push(["has", "links"])
   if (entities?.hashtags) facts.push(["has", "hashtags"], ...entities.hashtags.map(({ tag }) => ["tag", tag] as const))
-  if (entities?.cashtags) facts.push(["has", "cashtags"], ...entities.cashtags.map(({ tag }) => ["cashtag", tag] as const))
+  if (entities?.cashtags) {
+    facts.push(
+      ["has", "cashtags"],
+      ...entities.cashtags.map(({ tag }) => ["cashtag", tag] as const)
+    )
+  }
   if (entities?.mentions) {
     facts.push(["has", "mentions"], ...entities.mentions.map(({ username }) => ["mention", username] as const))
   }

@@ -1,7 +1,7 @@
 /**
  * The tables. Times are in the ids (see `Snowflake`); `key` columns order relations by when they came about. Counts are
- * kept beside what they count and change in the same transaction. AUTOINCREMENT remembers the largest id ever given, so that
- * none comes back after a deletion.
+ * kept beside what they count and change in the same transaction. AUTOINCREMENT remembers the largest id ever given, so
+ * that none comes back after a deletion.
  */
 import type { Database } from "./Database.ts"
 
@@ -19,7 +19,7 @@ export const create = (database: Database): void => {
 export const clear = (database: Database): void =>
   database.transaction(() => {
     for (const table of emptied) database.exec(`DELETE FROM ${table}`)
-    database.exec("DELETE FROM sqlite_sequence")
+    database.exec("INSERT INTO post_index (post_index) VALUES ('delete-all'); DELETE FROM sqlite_sequence")
   })
 
 const emptied = [
@@ -32,7 +32,6 @@ const emptied = [
   "follows",
   "bookmarks",
   "likes",
-  "post_index",
   "posts",
   "polls",
   "media",
@@ -108,7 +107,8 @@ CREATE TABLE IF NOT EXISTS posts (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS posts_by_author ON posts (author_id);
 CREATE INDEX IF NOT EXISTS posts_by_quoted ON posts (quoted_post_id) WHERE quoted_post_id IS NOT NULL;
-CREATE UNIQUE INDEX IF NOT EXISTS posts_by_reposted ON posts (reposted_post_id, author_id) WHERE reposted_post_id IS NOT NULL;
+CREATE UNIQUE INDEX IF NOT EXISTS posts_by_reposted ON posts (reposted_post_id, author_id)
+  WHERE reposted_post_id IS NOT NULL;
 
 -- Holds no text of its own: words and facts of public posts as src/query/Terms.ts spells them, by post id.
 CREATE VIRTUAL TABLE IF NOT EXISTS post_index USING fts5(

@@ -1,6 +1,7 @@
 /**
  * Ids that tell the time: milliseconds since the Unix epoch in the upper bits, a counter in the lower twenty. Newer is
- * larger, so ordering and time windows are ranges of ids. They exceed 2^53: text outside, `bigint` inside, never numbers.
+ * larger, so ordering and time windows are ranges of ids. They exceed 2^53: text outside, `bigint` inside, never
+ * numbers.
  */
 
 /** How many low bits count ids of one millisecond. */

@@ -1,5 +1,6 @@
 /**
- * The state of the service. Everything is synchronous, and each function is one atomic step; `transaction` joins several.
+ * The state of the service. Everything is synchronous, and each function is one atomic step; `transaction` joins
+ * several.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -50,7 +51,10 @@ export class Store extends Context.Service<Store, {
   /** Opens a store and closes it with the scope. What was written before a crash of the process is there again. */
   static readonly open = (options: Options): Effect.Effect<Store["Service"], StoreUnavailable, Scope.Scope> =>
     Effect.acquireRelease(
-      Effect.try({ try: () => connect(options), catch: (cause) => new StoreUnavailable({ file: options.file, cause }) }),
+      Effect.try({
+        try: () => connect(options),
+        catch: (cause) => new StoreUnavailable({ file: options.file, cause })
+      }),
       ({ database }) => Effect.sync(database.close)
     ).pipe(Effect.map(({ store }) => store))
 

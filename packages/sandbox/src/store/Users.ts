@@ -74,8 +74,8 @@ export interface Users {
 
 /** The columns from which {@link decode} makes a user, for queries that join them as `u`. */
 export const columns = `
-  CAST(u.id AS TEXT) AS id, u.id >> ${Snowflake.counterBits} AS millis, u.username, u.name, u.description, u.location, u.url,
-  u.profile_image_url, u.verified_type, u.protected, u.receives_dm, CAST(u.pinned_post_id AS TEXT) AS pinned_post_id,
+  CAST(u.id AS TEXT) AS id, u.id >> ${Snowflake.counterBits} AS millis, u.username, u.name, u.description, u.location,
+  u.url, u.profile_image_url, u.verified_type, u.protected, u.receives_dm, CAST(u.pinned_post_id AS TEXT) AS pinned_post_id,
   (SELECT CAST(max(id) AS TEXT) FROM posts WHERE author_id = u.id) AS most_recent_post_id, u.entities,
   u.followers_count, u.following_count, u.post_count, u.like_count, u.listed_count`
 
@@ -140,7 +140,8 @@ export const make = (database: Database): Users => {
   const insert = database.command(`
     INSERT INTO users (id, username, name, description, location, url, profile_image_url, verified_type, protected,
       photo_tagging, receives_dm, entities)
-    VALUES (:id, :username, :name, :description, :location, :url, :image, :verified, :protected, :tagging, :dm, :entities)`)
+    VALUES (:id, :username, :name, :description, :location, :url, :image, :verified, :protected, :tagging, :dm,
+      :entities)`)
 
   const find = (username: string): User | undefined => {
     const row = byUsername.get({ username })
@@ -179,6 +180,7 @@ export const make = (database: Database): Users => {
     byUsernames: (usernames) =>
       [...new Set(usernames.map((username) => username.toLowerCase()))].flatMap((username) => find(username) ?? []),
     taggable: (ids) => inOrder(ids, taggable.all({ ids: idList(ids) }), (row) => row.id).map((row) => row.id),
-    pin: (id, postId) => void pin({ id: Snowflake.parse(id), post: postId === undefined ? null : Snowflake.parse(postId) })
+    pin: (id, postId) =>
+      void pin({ id: Snowflake.parse(id), post: postId === undefined ? null : Snowflake.parse(postId) })
   }
 }

@@ -6,7 +6,7 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
+import type * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -54,7 +54,10 @@ const send = (request: Request & { readonly _tag: "Send" }) => {
   const { client } = clients.get(request.client) as Open
   const fiber = Effect.runFork(Effect.flatMap(client.send(request.prepared), (response) =>
     // A body that breaks off has failed inside `send`: the transport of this client buffers.
-    Effect.map(response.arrayBuffer, (bytes) => ({ status: response.status, headers: { ...response.headers }, bytes }))))
+    Effect.map(
+      response.arrayBuffer,
+      (bytes) => ({ status: response.status, headers: { ...response.headers }, bytes })
+    )))
   fibers.set(id, fiber)
   fiber.addObserver((exit) => {
     fibers.delete(id)

@@ -1,0 +1,82 @@
+/** What a handler is: the request in the operation's own terms, and what it answers with. */
+import type { Catalogue, Name } from "@postwire/core/Catalogue"
+import type { Definition, Operation, Paged } from "@postwire/core/Operation"
+import type * as Effect from "effect/Effect"
+import type { Caller } from "./Authentication.ts"
+import type { Entry, Problem } from "./Problem.ts"
+import type { Cursor, Page } from "./store/Database.ts"
+import type { Store } from "./store/Store.ts"
+
+/** A parameter as it arrives: lists as lists, instants as milliseconds, ids and texts as strings. */
+type Received<T> = Date extends T ? number
+  : ReadonlyArray<never> extends T ? ReadonlyArray<string>
+  : [T] extends [boolean] ? boolean
+  : [T] extends [number] ? number
+  : [T] extends [string] ? T
+  : string
+
+type Keys<P> = P extends unknown ? keyof P : never
+
+type At<P, K extends PropertyKey> = P extends { readonly [X in K]?: infer T } ? T : never
+
+type IsRequired<P, K extends PropertyKey> = P extends unknown
+  ? (P extends { readonly [X in K]: unknown } ? (undefined extends At<P, K> ? false : true) : false)
+  : never
+
+type ParametersIn<O> = O extends Paged<infer P, infer _R, infer _S, infer _E> ? P
+  : O extends Operation<infer P, infer _R, infer _S, infer _E> ? P
+  : never
+
+type Seen<P> =
+  & { readonly [K in Keys<P> as false extends IsRequired<P, K> ? never : K]: Received<NonNullable<At<P, K>>> }
+  & { readonly [K in Keys<P> as false extends IsRequired<P, K> ? K : never]?: Received<NonNullable<At<P, K>>> }
+
+/** The parameters of an operation as its handler sees them. */
+export type Parameters<N extends Name> = Seen<ParametersIn<Catalogue[N]>>
+
+/** One request to an operation. */
+export interface Call<P> {
+  readonly definition: Definition
+  readonly parameters: P
+  readonly caller: Caller
+  /** The service's time in milliseconds. */
+  readonly now: number
+  readonly store: Store["Service"]
+  /** The cursor behind the page token of the request, if it has one. */
+  readonly cursor: Cursor | undefined
+}
+
+/** What an operation answers with, in full: the service selects fields and adds what expansions ask for. */
+export interface Reply {
+  readonly data?: unknown
+  readonly errors?: ReadonlyArray<Entry> | undefined
+  readonly meta?: Readonly<Record<string, unknown>> | undefined
+  /** The cursors of a page, which become tokens. */
+  readonly page?: Pick<Page<unknown>, "next" | "previous"> | undefined
+}
+
+/** Answers one operation. */
+export type Handler<N extends Name> = (call: Call<Parameters<N>>) => Effect.Effect<Reply, Problem>
+
+/** Operations of the catalogue that the sandbox does not serve yet. */
+export type NotYet = never
+
+/** A handler for every operation: the compiler refuses a catalogue with one that has none. */
+export type Handlers = { readonly [N in Exclude<Name, NotYet>]: Handler<N> }
+
+/** A page of a listing as a reply. */
+export const listed = <A extends { readonly id: string }>(page: Page<A>): Reply => ({
+  ...(page.items.length === 0 ? {} : { data: page.items }),
+  meta: { result_count: page.items.length },
+  page
+})
+
+/** A page of posts as a reply: with the ids at its ends. */
+export const listedPosts = <A extends { readonly id: string }>(page: Page<A>): Reply => {
+  const reply = listed(page)
+  const newest = page.items[0]
+  const oldest = page.items.at(-1)
+  return newest === undefined || oldest === undefined
+    ? reply
+    : { ...reply, meta: { newest_id: newest.id, oldest_id: oldest.id, ...reply.meta } }
+}

@@ -1,0 +1,104 @@
+/** The refusals of the service, as the problem documents that it answers with. */
+import * as Data from "effect/Data"
+
+const types = "https://api.twitter.com/2/problems"
+
+/** One entry of the `errors` of a document. */
+export interface Entry {
+  readonly title?: string
+  readonly detail?: string
+  readonly type?: string
+  readonly message?: string
+  readonly parameter?: string
+  readonly value?: string
+  readonly resource_type?: string
+  readonly resource_id?: string
+  readonly section?: "data" | "includes"
+  readonly parameters?: Readonly<Record<string, ReadonlyArray<string>>>
+}
+
+/** A refusal: the status and the document. */
+export class Problem extends Data.TaggedError("Problem")<{
+  readonly status: number
+  readonly title: string
+  readonly detail: string
+  readonly type: string
+  readonly errors?: ReadonlyArray<Entry>
+}> {
+  /** The body of the answer. */
+  get document(): object {
+    const { detail, errors, status, title, type } = this
+    return { ...(errors === undefined ? {} : { errors }), title, detail, type, status }
+  }
+}
+
+/** 400: parameters are wrong, each with its message. */
+export const invalidRequest = (message: string, parameters: Readonly<Record<string, string>> = {}): Problem =>
+  new Problem({
+    status: 400,
+    title: "Invalid Request",
+    detail: "One or more parameters to your request was invalid.",
+    type: `${types}/invalid-request`,
+    errors: [{
+      message,
+      parameters: Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, [value]]))
+    }]
+  })
+
+/** 401: no credential, or one that is not valid. */
+export const unauthorized = (detail = "Unauthorized"): Problem =>
+  new Problem({ status: 401, title: "Unauthorized", detail, type: "about:blank" })
+
+/** 403: the credential may not do this. */
+export const forbidden = (detail: string): Problem =>
+  new Problem({ status: 403, title: "Forbidden", detail, type: "about:blank" })
+
+/** 403: the operation takes another form of authorization. */
+export const unsupportedAuthentication = (accepted: ReadonlyArray<string>, used: string): Problem =>
+  new Problem({
+    status: 403,
+    title: "Unsupported Authentication",
+    detail: `Authenticating with ${used} is forbidden for this endpoint. Supported authentication types are [${
+      accepted.join(", ")
+    }].`,
+    type: `${types}/unsupported-authentication`
+  })
+
+/** 404: no such route. */
+export const noRoute = (): Problem =>
+  new Problem({ status: 404, title: "Not Found", detail: "There is no such operation.", type: "about:blank" })
+
+/** 404: the thing that the request names does not exist. */
+export const missing = (entry: Entry): Problem =>
+  new Problem({
+    status: 404,
+    title: "Not Found Error",
+    detail: entry.detail ?? "Not Found",
+    type: `${types}/resource-not-found`,
+    errors: [entry]
+  })
+
+/** 429: the window is spent. */
+export const tooManyRequests = (): Problem =>
+  new Problem({ status: 429, title: "Too Many Requests", detail: "Too Many Requests", type: "about:blank" })
+
+/** 500: the sandbox itself failed. */
+export const internal = (): Problem =>
+  new Problem({ status: 500, title: "Internal Server Error", detail: "Something went wrong.", type: "about:blank" })
+
+/** The partial failure for something that does not exist. */
+export const notFound = (options: {
+  readonly kind: string
+  readonly id: string
+  readonly parameter: string
+  readonly section?: "data" | "includes"
+}): Entry => ({
+  title: "Not Found Error",
+  detail: `Could not find ${options.kind} with ${options.parameter}: [${options.id}].`,
+  type: `${types}/resource-not-found`,
+  resource_type: options.kind,
+  resource_id: options.id,
+  parameter: options.parameter,
+  value: options.id,
+  ...(options.section === undefined ? {} : { section: options.section })
+})

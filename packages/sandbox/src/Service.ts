@@ -1,0 +1,291 @@
+/**
+ * The service as a function from a request to a response. Its routes, parameters and rules are those of the catalogue,
+ * on both wires at once; the sandbox adds what only a service knows: who asks, how often, and the state.
+ */
+import * as Body from "@postwire/core/Body"
+import { type Catalogue, catalogue, type Name } from "@postwire/core/Catalogue"
+import { isSelector, queryKey, routesOf } from "@postwire/core/Executor"
+import * as OAuth1 from "@postwire/core/OAuth1"
+import { type Definition, parametersOf } from "@postwire/core/Operation"
+import * as Parameters from "@postwire/core/Parameters"
+import { envelope } from "@postwire/core/Response"
+import * as Rule from "@postwire/core/Rule"
+import * as WireNames from "@postwire/core/WireNames"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as FindMyWay from "effect/http/FindMyWay"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { randomUUID } from "node:crypto"
+import * as Authentication from "./Authentication.ts"
+import type { Call, Reply } from "./Handler.ts"
+import { handlers } from "./handlers/index.ts"
+import * as PageToken from "./PageToken.ts"
+import * as Problem from "./Problem.ts"
+import * as Projection from "./Projection.ts"
+import * as RateLimits from "./RateLimits.ts"
+import { Store } from "./store/Store.ts"
+
+/** Settings of the service. */
+export interface Options {
+  /** The words of an answer where the request does not tell: paths such as `/2/users/me` are the same on both wires. */
+  readonly wire?: WireNames.Wire | undefined
+}
+
+type Handle = (call: Call<unknown>) => Effect.Effect<Reply, Problem.Problem>
+
+interface Route {
+  readonly name: Name
+  readonly definition: Definition
+  readonly handle: Handle
+  /** The alternative parameter that this route stands for. */
+  readonly selectedBy: string
+  /** The wire that the path tells, or none when both spell it alike. */
+  readonly wire: WireNames.Wire | undefined
+}
+
+/** Makes the service on the store of the context. */
+export const make = Effect.fnUntraced(function*(options: Options = {}) {
+  const store = yield* Store
+  const hmac = yield* OAuth1.HmacSha1
+  const limits = RateLimits.make()
+  const router = routes()
+
+  const answer = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, url: URL) {
+    const now = yield* Clock.currentTimeMillis
+    const found = router.find(request.method, url.pathname)
+    if (found === undefined) return yield* Problem.noRoute()
+    const { handler: route, params } = found
+    const { definition, name } = route
+    const caller = yield* Authentication.authenticate(store, hmac, {
+      method: request.method,
+      url: url.href,
+      authorization: request.headers["authorization"]
+    })
+    const window = limits.count(name, caller.key, now)
+    const headers = RateLimits.headers(window)
+    const reply = Effect.gen(function*() {
+      if (!window.allowed) return yield* Problem.tooManyRequests()
+      const identity = definition.identity === undefined ? undefined : params[definition.identity]
+      yield* Authentication.authorize(definition, caller, identity)
+      const body = definition.body === undefined ? undefined : yield* jsonOf(request)
+      const wire = route.wire ?? wireOf(definition, url, body) ?? options.wire ?? "neutral"
+      const received = yield* receive(route, wire, params, url.searchParams, body)
+      const listing: PageToken.Listing = { operation: name, parameters: received.listing }
+      const cursor = received.token === undefined ? undefined : PageToken.decode(listing, received.token)
+      if (cursor !== undefined && Result.isFailure(cursor)) {
+        const parameter = definition.paging?.token ?? "pagination_token"
+        return yield* Problem.invalidRequest(`The \`${parameter}\` query parameter value is not valid.`, {
+          [parameter]: received.token ?? ""
+        })
+      }
+      const { data, errors = [], meta, page } = yield* route.handle({
+        definition,
+        parameters: received.parameters,
+        caller,
+        now,
+        store,
+        cursor: cursor?.success
+      })
+      const projected = Projection.project(store, now, definition.result, received.selection, data)
+      const allErrors = [...errors, ...projected.errors]
+      const tokens = page === undefined ? undefined : tokensOf(definition, listing, page)
+      const neutral = {
+        ...(projected.data === undefined ? {} : { data: projected.data }),
+        ...(projected.includes === undefined ? {} : { includes: projected.includes }),
+        ...(allErrors.length === 0 ? {} : { errors: allErrors }),
+        ...(meta === undefined ? {} : { meta: { ...meta, ...tokens } })
+      }
+      const answered = wire === "x" ? WireNames.problemToX(toX(definition)(neutral)) : neutral
+      return HttpServerResponse.jsonUnsafe(answered, { status: definition.effect === "create" ? 201 : 200 })
+    })
+    return yield* reply.pipe(
+      Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, route.wire))),
+      Effect.map(HttpServerResponse.setHeaders({ ...headers, "x-access-level": caller.rights }))
+    )
+  })
+
+  return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+    Effect.gen(function*() {
+      const url = urlOf(request)
+      const now = yield* Clock.currentTimeMillis
+      const response = url === undefined ? refuse(Problem.noRoute(), undefined) : yield* answer(request, url).pipe(
+        Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, undefined))),
+        Effect.catchDefect((defect) =>
+          Effect.as(Effect.logError("The sandbox failed", defect), refuse(Problem.internal(), undefined))
+        )
+      )
+      return HttpServerResponse.setHeaders(response, {
+        date: new Date(now).toUTCString(),
+        "x-transaction-id": randomUUID()
+      })
+    })
+})
+
+const routes = (): FindMyWay.Router<Route> => {
+  const router = FindMyWay.make<Route>({ maxParamLength: 500 })
+  for (const name of Object.keys(handlers) as Array<keyof typeof handlers>) {
+    const { definition } = catalogue[name] as Catalogue[keyof Catalogue]
+    for (const [selectedBy, route] of routesOf(definition)) {
+      const [method, path] = route.split(" ") as [string, `/${string}`]
+      const xPath = WireNames.path(path) as `/${string}`
+      // Each handler reads the parameters that its own operation declares; the table above has paired them.
+      const entry = { name, definition, selectedBy, handle: handlers[name] as Handle }
+      router.on(method, path, { ...entry, wire: sameRoute(xPath, path) ? undefined : "neutral" })
+      if (!sameRoute(xPath, path)) router.on(method, xPath, { ...entry, wire: "x" })
+    }
+  }
+  return router
+}
+
+/** Whether two templates match the same paths: the names of their parameters do not matter. */
+const sameRoute = (a: string, b: string): boolean => a.replace(/:\w+/g, ":") === b.replace(/:\w+/g, ":")
+
+const urlOf = (request: HttpServerRequest.HttpServerRequest): URL | undefined => {
+  // In process the URL is absolute already; over a connection the host is that of the header, as the client signed it.
+  const href = URL.canParse(request.originalUrl)
+    ? request.originalUrl
+    : `http://${request.headers["host"] ?? "localhost"}${request.originalUrl}`
+  return URL.canParse(href) ? new URL(href) : undefined
+}
+
+/** The wire that a word of the query or the body tells. */
+const wireOf = (definition: Definition, url: URL, body: object | undefined): WireNames.Wire | undefined => {
+  for (const name of Object.keys(definition.query ?? {})) {
+    const key = queryKey(name)
+    if (WireNames.queryKey(key) === key) continue
+    if (url.searchParams.has(WireNames.queryKey(key))) return "x"
+    if (url.searchParams.has(key)) return "neutral"
+  }
+  for (const name of Object.keys(definition.body ?? {})) {
+    const position = definition.at?.[name] ?? name
+    if (WireNames.bodyKey(position) === position) continue
+    if (Body.lookup(body, {}, WireNames.bodyKey(position)) !== undefined) return "x"
+    if (Body.lookup(body, {}, position) !== undefined) return "neutral"
+  }
+  return undefined
+}
+
+const refuse = (problem: Problem.Problem, wire: WireNames.Wire | undefined): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe(wire === "x" ? WireNames.problemToX(problem.document) : problem.document, {
+    status: problem.status,
+    contentType: "application/problem+json"
+  })
+
+const jsonOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<object, Problem.Problem> =>
+  request.json.pipe(
+    Effect.mapError(() => Problem.invalidRequest("The body is not JSON.")),
+    Effect.filterOrFail(
+      (body): body is Schema.JsonObject => typeof body === "object" && body !== null && !Array.isArray(body),
+      () => Problem.invalidRequest("The body is not an object.")
+    )
+  )
+
+interface Received {
+  readonly parameters: Readonly<Record<string, unknown>>
+  readonly selection: Projection.Selection
+  readonly token: string | undefined
+  /** What all pages of one listing share. */
+  readonly listing: PageToken.Listing["parameters"]
+}
+
+/** Reads the parameters with the schemas that the client writes them with, and checks every rule again. */
+const receive = Effect.fnUntraced(function*(
+  route: Route,
+  wire: WireNames.Wire,
+  params: Readonly<Record<string, string | undefined>>,
+  query: URLSearchParams,
+  body: object | undefined
+): Effect.fn.Return<Received, Problem.Problem> {
+  const { definition, selectedBy } = route
+  const x = wire === "x"
+  const parameters: Record<string, unknown> = {}
+  const selection: Record<string, ReadonlyArray<string>> = {}
+  const listing: Record<string, string> = {}
+  let token: string | undefined
+
+  const raw = new Map<string, unknown>()
+  for (const name of Object.keys(definition.path ?? {})) {
+    const value = params[name] ?? (x ? params[WireNames.bodyKey(name)] : undefined)
+    if (value !== undefined) raw.set(name, value)
+  }
+  const names = new Map(
+    Object.keys(definition.query ?? {}).map((name) =>
+      [x ? WireNames.queryKey(queryKey(name)) : queryKey(name), name] as const
+    )
+  )
+  for (const [key, value] of query) {
+    const name = names.get(key)
+    if (name === undefined) {
+      return yield* Problem.invalidRequest(
+        `The query parameter [${key}] is not one of [${[...names.keys()].join(",")}]`,
+        { [key]: value }
+      )
+    }
+    raw.set(name, x && isSelector(name) ? WireNames.neutralSelectorValue(value) : value)
+  }
+  for (const name of Object.keys(definition.body ?? {})) {
+    const position = definition.at?.[name] ?? name
+    const value = Body.lookup(body, {}, x ? WireNames.bodyKey(position) : position)
+    if (value !== undefined) raw.set(name, value)
+  }
+
+  for (const [name, parameter] of Object.entries(parametersOf(definition))) {
+    const given = raw.get(name)
+    if (given === undefined) {
+      if (parameter.required) return yield* Problem.invalidRequest(`The \`${name}\` parameter can not be empty`)
+      continue
+    }
+    const inBody = definition.body?.[name] !== undefined
+    const wired = inBody || typeof given !== "string" ? given : Parameters.fromText(parameter, given)
+    const decoded = Schema.decodeUnknownResult(parameter.schema)(wired)
+    if (Result.isFailure(decoded)) {
+      return yield* Problem.invalidRequest(`The \`${name}\` parameter value [${String(given)}] ${parameter.rule}`, {
+        [name]: String(given)
+      })
+    }
+    if (isSelector(name)) selection[name] = String(given).split(",")
+    else if (name === definition.paging?.token) token = String(given)
+    else {
+      parameters[name] = valueOf(parameter, decoded.success)
+      if (name !== "max_results") listing[name] = String(given)
+    }
+  }
+
+  for (const rule of definition.rules ?? []) {
+    const parameter = Rule.broken(rule, (name) => raw.has(name))
+    if (parameter !== undefined) return yield* Problem.invalidRequest(`${parameter}: ${Rule.format(rule)}`)
+  }
+  return { parameters, selection, token, listing: { ...listing, route: selectedBy } }
+})
+
+/** A decoded value in the form that handlers see. */
+const valueOf = (parameter: Parameters.AnyParameter, value: unknown): unknown => {
+  if (parameter.kind === "timestamp") return Date.parse(String(value))
+  if (parameter.kind === "list" && typeof value === "string") return value.split(",")
+  return value
+}
+
+const tokensOf = (
+  definition: Definition,
+  listing: PageToken.Listing,
+  page: NonNullable<Reply["page"]>
+): Readonly<Record<string, string>> => ({
+  ...(page.next === undefined ? {} : { next_token: PageToken.encode(listing, page.next) }),
+  ...(page.previous === undefined || definition.paging?.directions !== "both"
+    ? {}
+    : { previous_token: PageToken.encode(listing, page.previous) })
+})
+
+const renamers = new WeakMap<Definition, (body: unknown) => unknown>()
+
+const toX = (definition: Definition): (body: unknown) => unknown => {
+  let rename = renamers.get(definition)
+  if (rename === undefined) {
+    rename = WireNames.toX(envelope(definition.result))
+    renamers.set(definition, rename)
+  }
+  return rename
+}

@@ -1,0 +1,77 @@
+import * as Effect from "effect/Effect"
+import type { Handlers } from "../Handler.ts"
+import * as Problem from "../Problem.ts"
+import type { ReplySettings } from "../store/Posts.ts"
+import * as Caller from "./Caller.ts"
+
+/** Post management and lookup. */
+export const handlers: Pick<Handlers, "createPost" | "deletePost" | "getPost" | "getPosts"> = {
+  getPost: ({ parameters: { id }, store }) => {
+    const post = store.posts.byId(id)
+    return Effect.succeed(
+      post === undefined ? { errors: [Problem.notFound({ kind: "post", id, parameter: "id" })] } : { data: post }
+    )
+  },
+
+  getPosts: ({ parameters: { ids }, store }) => {
+    const posts = store.posts.byIds(ids)
+    const found = new Set(posts.map((post) => post.id))
+    const absent = ids.filter((id) => !found.has(id)).map((id) => Problem.notFound({ kind: "post", id, parameter: "ids" }))
+    return Effect.succeed({
+      ...(posts.length === 0 ? {} : { data: posts }),
+      errors: absent
+    })
+  },
+
+  createPost: Effect.fnUntraced(function*({ caller, now, parameters, store }) {
+    const author = yield* Caller.user(caller)
+    const { in_reply_to_post_id, media_ids = [], place_id, quote_post_id } = parameters
+    for (const [parameter, id] of Object.entries({ in_reply_to_post_id, quote_post_id })) {
+      if (id !== undefined && store.posts.byId(id) === undefined) {
+        return yield* Problem.invalidRequest(`There is no post [${id}].`, { [parameter]: id })
+      }
+    }
+    const mediaKeys = store.attachments.mediaKeys(media_ids)
+    if (mediaKeys.length !== new Set(media_ids).size) {
+      return yield* Problem.invalidRequest("Your media IDs are invalid.", { media_ids: media_ids.join(",") })
+    }
+    if (place_id !== undefined && store.attachments.placesByIds([place_id]).length === 0) {
+      return yield* Problem.invalidRequest(`There is no place [${place_id}].`, { place_id })
+    }
+    const { poll_duration_minutes, poll_options, text = "" } = parameters
+    const id = store.transaction(() =>
+      store.posts.insert({
+        authorId: author.userId,
+        text,
+        createdAt: now,
+        inReplyToPostId: in_reply_to_post_id,
+        quotedPostId: quote_post_id,
+        mediaKeys,
+        pollId: poll_options === undefined || poll_duration_minutes === undefined
+          ? undefined
+          : store.attachments.insertPoll({ options: poll_options, durationMinutes: poll_duration_minutes, createdAt: now }),
+        placeId: place_id,
+        // The parameter is open; the store shows whatever it was given.
+        replySettings: parameters.reply_settings as ReplySettings | undefined,
+        extra: {
+          // Users who do not want to be tagged are left out; the post is created all the same.
+          tagged_user_ids: store.users.taggable(parameters.media_tagged_user_ids ?? []),
+          exclude_reply_user_ids: parameters.exclude_reply_user_ids,
+          for_super_followers_only: parameters.for_super_followers_only,
+          direct_message_deep_link: parameters.direct_message_deep_link
+        }
+      })
+    )
+    return { data: { id, text } }
+  }),
+
+  deletePost: Effect.fnUntraced(function*({ caller, parameters: { id }, store }) {
+    const author = yield* Caller.user(caller)
+    const post = store.posts.byId(id)
+    if (post === undefined) return yield* Problem.missing(Problem.notFound({ kind: "post", id, parameter: "id" }))
+    if (post.author_id !== author.userId) {
+      return yield* Problem.forbidden("You are not permitted to delete a post of another user.")
+    }
+    return { data: { deleted: store.posts.delete(id) } }
+  })
+}

@@ -1,0 +1,1 @@
+export * as Sandbox from "./Sandbox.ts"
