@@ -1,0 +1,133 @@
+/** `postwire demo`: the main job on a local service. It exports every match of a search into a file. */
+import * as Client from "@postwire/core/Client"
+import * as Credentials from "@postwire/core/Credentials"
+import { searchRecentPosts } from "@postwire/core/operations/Search"
+import * as NodeCrypto from "@postwire/node/NodeCrypto"
+import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
+import * as Sandbox from "@postwire/sandbox/Sandbox"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Clock from "effect/Clock"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import * as Stream from "effect/Stream"
+import * as Progress from "./Progress.ts"
+
+/** The code that exports, as it is shown; a test finds these very lines below. */
+export const shown = [
+  "const pages = searchRecentPosts.pages({ query, max_results: 100, post_fields })",
+  "const lines = pages.pipe(Stream.tap(report), Stream.map(toLines))",
+  "yield* Stream.run(Stream.encodeText(lines), fs.sink(file))"
+]
+
+const post_fields = ["created_at", "author_id", "lang", "public_metrics"] as const
+
+/** Recent search reaches back so far, in milliseconds. */
+const window = 7 * 86_400_000
+
+interface Summary {
+  readonly posts: number
+  readonly pages: number
+  readonly seconds: number
+  readonly newest: string | undefined
+  readonly oldest: string | undefined
+}
+
+/** Exports every match of a recent search, one post a line. */
+const exportSearch = Effect.fnUntraced(function*(query: string, file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const progress = yield* Progress.make()
+  const start = yield* Clock.currentTimeMillis
+  let summary: Summary = { posts: 0, pages: 0, seconds: 0, newest: undefined, oldest: undefined }
+
+  const report = (page: PageOf<typeof post_fields>) => {
+    const { data = [], rateLimit } = page
+    const oldest = data.at(-1)?.created_at ?? summary.oldest
+    summary = {
+      ...summary,
+      posts: summary.posts + data.length,
+      pages: summary.pages + 1,
+      newest: summary.newest ?? data[0]?.created_at,
+      oldest
+    }
+    // Results come newest first, so how far back they have got tells how much is done.
+    const done = page.meta.next_token === undefined ? 1 : oldest === undefined ? 0 : (start - Date.parse(oldest)) / window
+    return progress.update({
+      done,
+      posts: summary.posts,
+      pages: summary.pages,
+      requests: rateLimit === undefined ? summary.pages : rateLimit.limit - rateLimit.remaining,
+      remaining: rateLimit?.remaining
+    })
+  }
+
+  const pages = searchRecentPosts.pages({ query, max_results: 100, post_fields })
+  const lines = pages.pipe(Stream.tap(report), Stream.map(toLines))
+  yield* Stream.run(Stream.encodeText(lines), fs.sink(file))
+
+  yield* progress.end
+  return { ...summary, seconds: ((yield* Clock.currentTimeMillis) - start) / 1000 }
+})
+
+/** One JSON object a line. */
+const toLines = ({ data = [] }: { readonly data: ReadonlyArray<unknown> | undefined }): string =>
+  data.map((post) => `${JSON.stringify(post)}\n`).join("")
+
+type PageOf<Fields extends ReadonlyArray<string>> = Stream.Success<
+  ReturnType<typeof searchRecentPosts.pages<{ readonly post_fields: Fields }>>
+>
+
+/** Starts the service, runs the export against it and says what came of it. */
+const run = Effect.fnUntraced(function*(options: { readonly query: string; readonly posts: number; readonly out: string }) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const database = path.join(options.out, "sandbox.sqlite")
+  const file = path.join(options.out, `${options.query.replace(/[^\p{L}\p{N}]+/gu, "-")}.jsonl`)
+  yield* fs.makeDirectory(options.out, { recursive: true })
+  // Every run begins with the same data.
+  yield* Effect.forEach(["", "-shm", "-wal"], (suffix) => fs.remove(database + suffix, { force: true }))
+
+  yield* Console.log("Starting a local service (real HTTP, real authentication, SQLite) ...")
+  yield* Effect.gen(function*() {
+    const { baseUrl, seeded } = yield* Sandbox.Sandbox
+    yield* Console.log(
+      `  ${baseUrl} holds ${Progress.count(seeded.posts)} posts by ${Progress.count(seeded.users)} users (${database})`
+    )
+    yield* Console.log(`Exporting every post of the last seven days that matches "${options.query}" ...`)
+    const client = Client.layer({ baseUrl }).pipe(
+      Layer.provide([
+        Credentials.layer({ bearerToken: seeded.appBearerToken }),
+        UndiciHttpClient.layer(),
+        NodeCrypto.layer
+      ])
+    )
+    const summary = yield* exportSearch(options.query, file).pipe(Effect.provide(client))
+    const { size } = yield* fs.stat(file)
+    yield* Console.log([
+      "",
+      `${file}: ${Progress.count(summary.posts)} posts, one a line, ${(Number(size) / 1e6).toFixed(1)} MB`,
+      `  from ${summary.oldest ?? "-"} to ${summary.newest ?? "-"}, newest first`,
+      `  ${Progress.count(summary.pages)} pages in ${summary.seconds.toFixed(1)} s`,
+      `  fields: id, text, edit_history_post_ids, ${post_fields.join(", ")}`,
+      "",
+      "These three lines did it (report draws the bar, toLines is JSON.stringify):",
+      "",
+      ...shown.map((line) => ` ${line}`),
+      ""
+    ].join("\n"))
+  }).pipe(Effect.provide(Sandbox.layerServer({ file: database, posts: options.posts })))
+})
+
+/** `postwire demo`. */
+export const command = Command.make(
+  "demo",
+  {
+    query: Flag.String("query").pipe(Flag.withDescription("What to search for"), Flag.withDefault("effect")),
+    posts: Flag.Int("posts").pipe(Flag.withDescription("Posts in the local service"), Flag.withDefault(25_500)),
+    out: Flag.String("out").pipe(Flag.withDescription("Folder for the results"), Flag.withDefault("out"))
+  },
+  run
+).pipe(Command.withDescription("Run the main job: a real export from a local service. Needs no credentials."))
