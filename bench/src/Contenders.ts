@@ -1,4 +1,5 @@
 /** Who is measured. All of them send the same requests to the same server, without TLS. */
+import type { Client } from "@postwire/core/Client"
 import { getPost } from "@postwire/core/operations/Posts"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import type { Response } from "@postwire/core/Response"
@@ -23,6 +24,10 @@ export interface Contender {
   /** Sends `count` requests, of which `inFlight` at most are under way at a time. */
   readonly run: (workload: Bodies.Workload, count: number, inFlight: number) => Promise<void>
 }
+
+type AnyResponse = Response<unknown, unknown>
+
+type Calls<A> = Readonly<Record<Bodies.Workload, () => A>>
 
 const bearerToken = "AAAAAAAAAAAAAAAAAAAAAMLheAAAAAAA0000000000000000000000000000000000000000000000"
 
@@ -68,26 +73,21 @@ export const effect = (port: number): Contender => {
     )
   )
   const runPromise = Effect.runPromiseWith(context)
-  const calls = {
-    "one post": () => Effect.asVoid(getPost(postParameters)),
-    "100 posts": () => Effect.asVoid(searchRecentPosts(pageParameters))
+  const calls: Calls<Effect.Effect<AnyResponse, unknown, Client>> = {
+    "one post": () => getPost(postParameters),
+    "100 posts": () => searchRecentPosts(pageParameters)
   }
-  const bodies = {
-    "one post": () => Effect.map(getPost(postParameters), bodyOf),
-    "100 posts": () => Effect.map(searchRecentPosts(pageParameters), bodyOf)
-  }
-  const sequence = Effect.fnUntraced(function*(workload: Bodies.Workload, count: number) {
-    const call = calls[workload]
+  const sequence = Effect.fnUntraced(function*(call: typeof calls[Bodies.Workload], count: number) {
     for (let i = 0; i < count; i++) yield* call()
   })
   return {
     name: "postwire-effect",
-    body: (workload) => runPromise(bodies[workload]()),
+    body: (workload) => runPromise(Effect.map(calls[workload](), bodyOf)),
     run: (workload, count, inFlight) =>
       runPromise(
         inFlight === 1
-          ? sequence(workload, count)
-          : Effect.forEach({ length: count }, calls[workload], { concurrency: inFlight, discard: true })
+          ? sequence(calls[workload], count)
+          : Effect.forEach(Array(count), calls[workload], { concurrency: inFlight, discard: true })
       )
   }
 }
@@ -95,7 +95,7 @@ export const effect = (port: number): Contender => {
 /** The synchronous client. It has nothing in flight while its caller waits. */
 export const sync = (port: number): Contender => {
   const client = createClientSync({ baseUrl: `http://127.0.0.1:${port}`, bearerToken })
-  const calls = {
+  const calls: Calls<AnyResponse> = {
     "one post": () => client.getPost(postParameters),
     "100 posts": () => client.searchRecentPosts(pageParameters)
   }
@@ -119,36 +119,25 @@ export const twitterApiV2 = (port: number): Contender => {
   // As the agent that it has by default, which keeps connections.
   const httpAgent = new PlainAgent({ keepAlive: true, scheduling: "lifo", timeout: 5000 })
   const client = new TwitterApi(bearerToken, { httpAgent })
-  const { "100 posts": search } = {
-    "100 posts": () =>
-      client.v2.search(pageParameters.query, {
-        max_results: pageParameters.max_results,
-        expansions: pageParameters.expansions,
-        "tweet.fields": [
-          "author_id",
-          "conversation_id",
-          "created_at",
-          "entities",
-          "lang",
-          "possibly_sensitive",
-          "public_metrics",
-          "referenced_tweets",
-          "reply_settings"
-        ],
-        "user.fields": [...Bodies.userFields]
-      })
+  const { id, post_fields } = postParameters
+  const { expansions, max_results, query } = pageParameters
+  const page = {
+    expansions,
+    max_results,
+    "tweet.fields": Bodies.toX(Bodies.postFields.join(",")),
+    "user.fields": Bodies.userFields.join(",")
   }
   return ofPromises<unknown>("twitter-api-v2", {
-    "one post": () => client.v2.singleTweet(postParameters.id, { "tweet.fields": postParameters.post_fields }),
-    "100 posts": async () => (await search()).data
+    "one post": () => client.v2.singleTweet(id, { "tweet.fields": post_fields }),
+    "100 posts": async () => (await client.v2.search(query, page)).data
   })
 }
 
-const bodyOf = (response: Response<unknown, unknown>): unknown => response.body
+const bodyOf = (response: AnyResponse): unknown => response.body
 
 const ofPromises = <A>(
   name: string,
-  calls: Readonly<Record<Bodies.Workload, () => Promise<A>>>,
+  calls: Calls<Promise<A>>,
   bodyOf: (answer: A) => unknown = (answer) => answer
 ): Contender => ({
   name,

@@ -111,7 +111,7 @@ const run = Effect.fnUntraced(function*(options: { readonly query: string; reado
       `${file}: ${Progress.count(summary.posts)} posts, one a line, ${(Number(size) / 1e6).toFixed(1)} MB`,
       `  from ${summary.oldest ?? "-"} to ${summary.newest ?? "-"}, newest first`,
       `  ${Progress.count(summary.pages)} pages in ${summary.seconds.toFixed(1)} s`,
-      `  fields: id, text, edit_history_post_ids, ${post_fields.join(", ")}`,
+      `  with id, text, ${post_fields.join(", ")}`,
       "",
       "These three lines did it (report draws the bar, toLines is JSON.stringify):",
       "",

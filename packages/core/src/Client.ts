@@ -124,7 +124,7 @@ const wireOf = ({ wire = "neutral" }: Settings): Effect.Effect<Wire, Errors.Inva
   wire === "neutral" || wire === "x" ? Effect.succeed(wire) : invalid("wire", "must be neutral or x")
 
 const userAgentOf = ({ userAgent = "postwire" }: Settings): Effect.Effect<string, Errors.InvalidSettings> =>
-  /^[\x20-\x7e]{1,256}$/.test(userAgent)
+  typeof userAgent === "string" && /^[\x20-\x7e]{1,256}$/.test(userAgent)
     ? Effect.succeed(userAgent)
     : invalid("userAgent", "must be 1 to 256 printable ASCII characters")
 

@@ -64,6 +64,9 @@ export const check = (settings: Settings): Effect.Effect<Values, InvalidSettings
           rule: "must be one line of printable ASCII: it holds a space, a line break or another forbidden character"
         })
       }
+      if (name === "accessToken" && /^\.{0,2}(-|$)/.test(secret)) {
+        return yield* new InvalidSettings({ setting: name, rule: "must begin with the id of the user" })
+      }
       values[name] = Redacted.make(secret, { label: name })
     }
     return values

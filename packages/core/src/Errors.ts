@@ -14,23 +14,31 @@ export const CredentialKind = /*#__PURE__*/ Schema.Literals(["bearer", "oauth1"]
 /** `bearer`: an OAuth 2.0 token. `oauth1`: an OAuth 1.0a signature for a user. */
 export type CredentialKind = typeof CredentialKind.Type
 
-/** One problem as the service describes it (a member of `errors`, or the document itself). All members may be missing. */
-export const Problem = /*#__PURE__*/ Schema.Struct({
-  type: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-  title: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-  detail: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-  status: /*#__PURE__*/ Schema.optionalKey(Schema.Finite),
-  message: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-  parameter: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-  value: /*#__PURE__*/ Schema.optionalKey(Schema.Any),
-  resource_type: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-  resource_id: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-  section: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-  field: /*#__PURE__*/ Schema.optionalKey(Schema.String)
-})
+/**
+ * One problem as the service describes it (a member of `errors`, or the document itself). All members may be missing;
+ * others, such as `parameters`, `reason` or `period`, are kept.
+ */
+export const Problem = /*#__PURE__*/ Schema.StructWithRest(
+  /*#__PURE__*/ Schema.Struct({
+    type: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+    title: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+    detail: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+    status: /*#__PURE__*/ Schema.optionalKey(Schema.Finite),
+    message: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+    parameter: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+    value: /*#__PURE__*/ Schema.optionalKey(Schema.Any),
+    resource_type: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+    resource_id: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+    section: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+    field: /*#__PURE__*/ Schema.optionalKey(Schema.String)
+  }),
+  [/*#__PURE__*/ Schema.Record(Schema.String, Schema.Any)]
+)
 
 /** One problem as the service describes it. */
-export interface Problem extends Schema.Struct.Type<typeof Problem.fields> {}
+export interface Problem extends Schema.Struct.Type<typeof Problem.schema.fields> {
+  readonly [member: string]: unknown
+}
 
 /** The budget that the service announced for one operation and credential. */
 export const Budget = /*#__PURE__*/ Schema.Struct({
@@ -86,8 +94,9 @@ export class InvalidParameters extends Schema.TaggedError<InvalidParameters>()("
   value: Schema.optional(Schema.String)
 }) {
   override get message(): string {
+    const parameter = /^\w+$/.test(this.parameter) ? this.parameter : show(this.parameter)
     const got = this.value === undefined ? "" : ` Got ${this.value}.`
-    return `${this.operation}: ${this.parameter} ${this.rule}.${got}`
+    return `${this.operation}: ${parameter} ${this.rule}.${got}`
   }
 }
 

@@ -137,10 +137,20 @@ const planOf = (definition: Definition, wire: WireNames.Wire): Plan => {
 const encoderOf = (parameter: Parameters.AnyParameter) => {
   const encode = Schema.encodeUnknownResult(parameter.schema)
   return (value: unknown): Parameters.Wire | undefined => {
-    const result = encode(value)
-    return result._tag === "Success" ? result.success : undefined
+    try {
+      const result = encode(value)
+      return result._tag === "Success" ? result.success : undefined
+    } catch {
+      // The value itself threw: a proxy, a getter, an object that only looks like a Date.
+      return undefined
+    }
   }
 }
+
+/** An empty list of names asks for nothing, like leaving it out; an empty list of ids is a mistake. */
+const isNames = ({ parameter }: Input): boolean => parameter.kind === "list" && parameter.open === true
+
+const isEmpty = (value: unknown): boolean => value === "" || (Array.isArray(value) && value.length === 0)
 
 const renameList = (value: Parameters.Wire | undefined): Parameters.Wire | undefined =>
   typeof value === "string" ? WireNames.selectorValue(value) : value
@@ -164,7 +174,8 @@ export const prepare = (
   }
   const plan = planOf(definition, wire)
   const given = parameters as Readonly<Record<string, unknown>>
-  const isGiven = (name: string) => given[name] !== undefined && given[name] !== null
+  // Only own properties travel, so an inherited one is not given.
+  const isGiven = (name: string) => Object.hasOwn(given, name) && given[name] !== undefined && given[name] !== null
 
   const encoded = new Map<string, Parameters.Wire>()
   let userAuth = definition.userAuth ?? false
@@ -179,11 +190,11 @@ export const prepare = (
       continue
     }
     const input = plan.inputs.get(name)
-    if (input === undefined) return invalid(name, `is not a parameter of ${operation}${suggestion(name, plan)}`, value)
-    // An empty list of fields asks for nothing, like leaving it out.
-    if (value === undefined || value === null || (isSelector(name) && (value as { length?: number }).length === 0)) {
-      continue
+    // Its value is not shown: it may be a credential in the wrong place.
+    if (input === undefined) {
+      return invalid(name, `is not a parameter of ${operation}${suggestion(name, plan)}`, undefined)
     }
+    if (value === undefined || value === null || (isNames(input) && isEmpty(value))) continue
     const wired = input.encode(value)
     if (wired === undefined) return invalid(name, input.parameter.rule, value)
     if (input.place === "query") {
@@ -341,8 +352,9 @@ const lookup: Prepared = {
   userAuth: false
 }
 
+// The id becomes a segment of paths, so it is not taken on trust.
 const isIdentity = /*#__PURE__*/ Schema.is(
-  /*#__PURE__*/ Schema.Struct({ data: /*#__PURE__*/ Schema.Struct({ id: Schema.String }) })
+  /*#__PURE__*/ Schema.Struct({ data: /*#__PURE__*/ Schema.Struct({ id: Parameters.idText }) })
 )
 
 const identityOf = (
@@ -463,8 +475,12 @@ export const undecodable = (
     status: response.status,
     reason,
     requestId: Response.requestIdOf(response.headers),
-    excerpt: text.slice(0, 2000)
+    excerpt: excerptOf(text)
   })
+
+/** The beginning of a body, less what looks like a credential: a proxy may echo the request. */
+const excerptOf = (text: string): string =>
+  text.slice(0, 4000).replace(/(bearer\s+|oauth_token\W{1,3})[\w.~+/%-]{16,}/gi, "$1<redacted>").slice(0, 2000)
 
 const refusal = (
   environment: Environment,
@@ -482,14 +498,14 @@ const refusal = (
     problems,
     requestId: Response.requestIdOf(headers),
     rateLimit,
-    excerpt: problems.length === 0 && text !== "" ? text.slice(0, 2000) : undefined
+    excerpt: problems.length === 0 && text !== "" ? excerptOf(text) : undefined
   }
   if (status === 429) {
     return new Errors.RateLimited({
       ...common,
       bucket: prepared.operation,
       resetAt: rateLimit?.resetAt,
-      retryAfter: retryAfterOf(headers)
+      retryAfter: RateLimit.retryAfterOf(headers)
     })
   }
   switch (status) {
@@ -526,9 +542,4 @@ const problemsOf = (text: string, wire: WireNames.Wire): ReadonlyArray<Errors.Pr
   return isProblem(described) && ("detail" in described || "title" in described || "message" in described)
     ? [described]
     : []
-}
-
-const retryAfterOf = (headers: Response.Headers): number | undefined => {
-  const seconds = Number(headers["retry-after"])
-  return seconds >= 0 && seconds < 1e9 ? seconds * 1000 : undefined
 }

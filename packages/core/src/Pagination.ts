@@ -15,8 +15,8 @@ export interface Position {
   readonly seen: Set<string>
 }
 
-/** The first page. */
-export const start = (): Position => ({ token: undefined, seen: new Set() })
+/** The first page, or the one that a token leads to. */
+export const start = (token?: string): Position => ({ token, seen: new Set(token === undefined ? [] : [token]) })
 
 /** The parameters of the page at a position. */
 export const parametersAt = (definition: Paged, parameters: object, position: Position): object =>
@@ -31,7 +31,7 @@ export const advance = (
   page: Response<unknown, unknown>
 ): Position | PaginationStuck | undefined => {
   const token = page.meta.next_token
-  if (token === undefined) return undefined
+  if (token === undefined || token === "") return undefined
   if (position.seen.has(token)) return new PaginationStuck({ operation: definition.name, token })
   position.seen.add(token)
   return { token, seen: position.seen }
@@ -56,21 +56,25 @@ export const items = <E, R>(
 export const itemsOf = (page: Response<unknown, unknown>): ReadonlyArray<unknown> =>
   Array.isArray(page.data) ? page.data : []
 
+type Step<A> = readonly [items: ReadonlyArray<A>, next: Option.Option<Position | PaginationStuck>]
+
 const stream = <A, E, R>(
   definition: Paged,
   parameters: object,
   fetch: (parameters: object) => Effect.Effect<Response<unknown, unknown>, E, R>,
   project: (page: Response<unknown, unknown>) => ReadonlyArray<A>
-): Stream.Stream<A, E | PaginationStuck, R> =>
-  Stream.suspend(() =>
-    Stream.paginate(
-      start(),
-      (position) =>
-        Effect.flatMap(fetch(parametersAt(definition, parameters, position)), (page) => {
-          const next = advance(definition, position, page)
-          return next instanceof PaginationStuck
-            ? Effect.fail(next)
-            : Effect.succeed([project(page), Option.fromUndefinedOr(next)] as const)
-        })
+): Stream.Stream<A, E | PaginationStuck, R> => {
+  // The caller may change the object between pages.
+  const own = { ...parameters }
+  const step = (position: Position | PaginationStuck): Effect.Effect<Step<A>, E | PaginationStuck, R> =>
+    position instanceof PaginationStuck ? Effect.fail(position) : Effect.map(
+      fetch(parametersAt(definition, own, position)),
+      (page) => [project(page), Option.fromUndefinedOr(advance(definition, position, page))]
     )
-  )
+  return Stream.suspend(() => Stream.paginate(start(startToken(definition, own)), step))
+}
+
+const startToken = ({ paging }: Paged, parameters: Readonly<Record<string, unknown>>): string | undefined => {
+  const token = paging && parameters[paging.token]
+  return typeof token === "string" ? token : undefined
+}

@@ -63,7 +63,9 @@ export type Timestamp = Date | DateTime.DateTime | string
 export const required = <In>(self: Parameter<In>): Parameter<In, true> => ({ ...self, required: true })
 
 const idPattern = /^[0-9]{1,19}$/
-const idText = /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(idPattern))
+
+/** An id as it travels. */
+export const idText: Schema.Codec<string> = /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(idPattern))
 
 const idSchema: Schema.Codec<Id, string> = /*#__PURE__*/ Schema.Union([
   idText,
@@ -291,11 +293,17 @@ const codePoints = (value: string): number => {
   return count
 }
 
-const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i
+const rfc3339 = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i
+
+// Date.parse takes 30 February for 2 March.
+const isDay = (day: string): boolean => {
+  const millis = Date.parse(day)
+  return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(day)
+}
 
 const toSeconds = (value: Timestamp): string | undefined => {
   const millis = typeof value === "string"
-    ? rfc3339.test(value) ? Date.parse(value) : Number.NaN
+    ? rfc3339.test(value) && isDay(value.slice(0, 10)) ? Date.parse(value) : Number.NaN
     : DateTime.isDateTime(value)
     ? DateTime.toEpochMillis(value)
     : value.getTime()

@@ -72,23 +72,37 @@ const makeWait = (maxWait: number): RateLimit => {
         if (until > now) yield* pause(bucket, until - now, now)
         const response = yield* send
         const received = yield* Clock.currentTimeMillis
-        const end = windowEnd(response.headers, received)
-        const spent = response.status === 429 || response.headers["x-rate-limit-remaining"] === "0"
-        if (spent && end !== undefined) spentUntil.set(bucket.key, end)
-        else spentUntil.delete(bucket.key)
+        const end = windowEnd(response, received)
+        if (end === undefined) spentUntil.delete(bucket.key)
+        else spentUntil.set(bucket.key, end)
         if (response.status !== 429 || refusals + 1 === maximumTries || (yield* isUsageCap(response))) return response
-        if (end === undefined) yield* pause(bucket, Math.min(window, floor * 2 ** refusals), received)
+        const asked = retryAfterOf(response.headers)
+        if (asked !== undefined) yield* pause(bucket, Math.max(asked, floor), received)
+        else if (end === undefined) yield* pause(bucket, Math.min(window, floor * 2 ** refusals), received)
       }
     })
   }
 }
 
-/** When the window ends by the local clock, one second late to be safe. Headers are untrusted: nonsense is no answer. */
-const windowEnd = (headers: Readonly<Record<string, string | undefined>>, now: number): number | undefined => {
+/**
+ * When a spent window ends by the local clock, one second late to be safe. Headers are untrusted: nonsense is no answer.
+ * A refusal while the budget is not spent is about another limit, of which the window says nothing.
+ */
+const windowEnd = ({ headers, status }: HttpClientResponse, now: number): number | undefined => {
+  const remaining = headers["x-rate-limit-remaining"]
+  if (remaining !== "0" && (status !== 429 || Number(remaining) > 0)) return undefined
   const reset = Number(headers["x-rate-limit-reset"]) * 1000
   const served = Date.parse(headers["date"] ?? "")
   const left = reset - (Number.isNaN(served) ? now : served)
-  return left > 0 && left <= window + 60_000 ? now + Math.max(left + floor, floor) : undefined
+  return left > 0 && left <= window + 60_000 ? now + left + floor : undefined
+}
+
+/** The milliseconds that `retry-after` asks for, as seconds or as a date beside the `date` of the response. */
+export const retryAfterOf = (headers: Readonly<Record<string, string | undefined>>): number | undefined => {
+  const asked = headers["retry-after"] ?? ""
+  if (/^\d{1,10}$/.test(asked)) return Number(asked) * 1000
+  const millis = / GMT$/.test(asked) ? Date.parse(asked) - Date.parse(headers["date"] ?? "") : Number.NaN
+  return Number.isNaN(millis) ? undefined : Math.max(millis, 0)
 }
 
 /** A spent usage cap lasts days or months: no window end cures it. */
@@ -104,7 +118,7 @@ export const budgetOf = (headers: Readonly<Record<string, string | undefined>>):
   const limit = Number(headers["x-rate-limit-limit"])
   const remaining = Number(headers["x-rate-limit-remaining"])
   const reset = Number(headers["x-rate-limit-reset"])
-  return limit >= 0 && remaining >= 0 && reset > 0 && reset < 1e11
+  return limit >= 0 && limit < Infinity && remaining >= 0 && remaining < Infinity && reset > 0 && reset < 1e11
     ? { limit, remaining, resetAt: new Date(reset * 1000) }
     : undefined
 }

@@ -219,7 +219,7 @@ export const envelope = (result: Result): Schema.Codec<Body, unknown> => {
  * kept, so unknown fields survive.
  */
 export const decode = (
-  definition: { readonly result: Result },
+  definition: { readonly result: Result; readonly paging?: unknown },
   wire: WireNames.Wire,
   text: string,
   headers: Headers
@@ -233,8 +233,10 @@ export const decode = (
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
     return new Undecodable("the body is not an object")
   }
-  if (!("data" in parsed || "errors" in parsed || "meta" in parsed)) {
-    return new Undecodable("the body has neither data nor errors nor meta")
+  // Null is another way to write that there is none.
+  if ("data" in parsed && parsed.data === null) delete parsed.data
+  if (!("data" in parsed || hasErrors(parsed) || ("meta" in parsed && mayBeEmpty(definition)))) {
+    return new Undecodable("the body has neither data nor errors")
   }
   const decoder = decoderOf(definition.result)
   const body = wire === "x" ? WireNames.problemToNeutral(decoder.toNeutral(parsed)) : parsed
@@ -242,3 +244,9 @@ export const decode = (
     ? new ResponseImpl(definition, body, headers)
     : new Undecodable(decoder.explain(body))
 }
+
+const hasErrors = (body: object): boolean => "errors" in body && Array.isArray(body.errors) && body.errors.length > 0
+
+/** An empty page has nothing but `meta`; what is no page always has something to say. */
+const mayBeEmpty = ({ paging, result }: { readonly result: Result; readonly paging?: unknown }): boolean =>
+  result._tag === "Many" || paging !== undefined

@@ -43,27 +43,26 @@ export type Methods = {
 
 type Call = (parameters?: object, options?: CallOptions) => unknown
 
-/** The methods, run with the services of a context. */
-export const make = (context: Context.Context<Client>): Methods => {
+/** The methods, run with the services of a context until `closing` is aborted. */
+export const make = (context: Context.Context<Client>, closing: AbortSignal): Methods => {
   const runPromise = Effect.runPromiseWith(context)
 
+  const endOf = (options: CallOptions | undefined): AbortSignal =>
+    options?.signal === undefined ? closing : AbortSignal.any([options.signal, closing])
+
   const method = (operation: Untyped): Call => async (parameters = {}, options) => {
+    const signal = endOf(options)
+    signal.throwIfAborted()
     try {
-      return await runPromise(operation(parameters), options)
+      return await runPromise(operation(parameters), { signal })
     } catch (error) {
-      options?.signal?.throwIfAborted()
+      signal.throwIfAborted()
       throw error
     }
   }
 
-  const iterable = (stream: UntypedStream): Call => (parameters = {}, options) => {
-    const { signal } = options ?? {}
-    const all = stream(parameters)
-    return Stream.toAsyncIterableWith(
-      signal === undefined ? all : Stream.interruptWhen(all, aborted(signal)),
-      context
-    )
-  }
+  const iterable = (stream: UntypedStream): Call => (parameters = {}, options) =>
+    until(endOf(options), Stream.toAsyncIterableWith(stream(parameters), context))
 
   return Object.fromEntries(
     Object.entries(catalogue as unknown as Record<string, Untyped>).map(([name, operation]) => [
@@ -84,10 +83,23 @@ interface Untyped {
   readonly items?: UntypedStream
 }
 
-const aborted = (signal: AbortSignal): Effect.Effect<never, unknown> =>
-  Effect.callback((resume) => {
-    const fail = () => resume(Effect.fail(signal.reason))
-    if (signal.aborted) return fail()
-    signal.addEventListener("abort", fail, { once: true })
-    return Effect.sync(() => signal.removeEventListener("abort", fail))
-  })
+/** Rejects with the signal's reason once that is aborted, and interrupts what is under way. Fetches nothing ahead. */
+const until = <A>(signal: AbortSignal, all: AsyncIterable<A>): AsyncIterable<A> => ({
+  async *[Symbol.asyncIterator]() {
+    const iterator = all[Symbol.asyncIterator]()
+    const end = () => void iterator.return?.()
+    signal.addEventListener("abort", end)
+    try {
+      while (true) {
+        signal.throwIfAborted()
+        const next = await iterator.next()
+        signal.throwIfAborted()
+        if (next.done === true) return
+        yield next.value
+      }
+    } finally {
+      signal.removeEventListener("abort", end)
+      await iterator.return?.()
+    }
+  }
+})

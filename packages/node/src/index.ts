@@ -21,7 +21,7 @@ export type { CallOptions } from "./PromiseClient.ts"
 
 /** Every operation as a method that returns a Promise, and the end of the client. */
 export interface PostwireClient extends PromiseClient.Methods, AsyncDisposable {
-  /** Ends what is under way and closes the connections. */
+  /** Ends what is under way, which is rejected, and closes the connections. */
   readonly close: () => Promise<void>
 }
 
@@ -33,6 +33,10 @@ export const createClient = (settings: NodeClient.Settings = NodeClient.fromEnvi
   NodeClient.assertValid(settings)
   const scope = Scope.makeUnsafe()
   const context = Effect.runSync(Layer.buildWithScope(NodeClient.layer(settings), scope))
-  const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
-  return { ...PromiseClient.make(context), close, [Symbol.asyncDispose]: close }
+  const closing = new AbortController()
+  const close = () => {
+    closing.abort(new Error("the client is closed"))
+    return Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+  return { ...PromiseClient.make(context, closing.signal), close, [Symbol.asyncDispose]: close }
 }

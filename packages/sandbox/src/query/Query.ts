@@ -17,14 +17,16 @@ export interface Query {
 }
 
 /** A query that breaks the rules of the language. */
-export class QuerySyntaxError extends Schema.TaggedError<QuerySyntaxError>("@postwire/sandbox/query/QuerySyntaxError")(
-  "QuerySyntaxError",
-  {
-    message: Schema.String,
-    /** Where the trouble starts: characters of the query before it. */
-    position: Schema.Int
-  }
-) {}
+export class QuerySyntaxError
+  extends Schema.TaggedError<QuerySyntaxError>("@postwire/sandbox/query/Query/QuerySyntaxError")(
+    "QuerySyntaxError",
+    {
+      message: Schema.String,
+      /** Where the trouble starts: characters of the query before it. */
+      position: Schema.Int
+    }
+  )
+{}
 
 /** How deep groups and negations may nest. */
 export const maximumDepth = 32

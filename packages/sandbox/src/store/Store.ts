@@ -18,10 +18,12 @@ import * as Tables from "./Schema.ts"
 import * as Users from "./Users.ts"
 
 /** The file of the store could not be opened. */
-export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>("@postwire/sandbox/store/StoreUnavailable")(
-  "StoreUnavailable",
-  { file: Schema.String, cause: Schema.Defect() }
-) {
+export class StoreUnavailable
+  extends Schema.TaggedError<StoreUnavailable>("@postwire/sandbox/store/Store/StoreUnavailable")(
+    "StoreUnavailable",
+    { file: Schema.String, cause: Schema.Defect() }
+  )
+{
   override get message() {
     return `Cannot open ${this.file}`
   }
