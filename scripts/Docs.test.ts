@@ -13,6 +13,6 @@ describe("documentation", () => {
     const readme = readFileSync(new URL("README.md", root), "utf8")
     const files = [...readme.matchAll(/<!-- from (\S+) -->/g)].map((match) => match[1])
     assert.deepStrictEqual(files, ["examples/promise.ts", "examples/blocking.ts", "examples/effect.ts"])
-    assert.strictEqual([...readme.matchAll(/```ts/g)].length, files.length)
+    assert.strictEqual([...readme.matchAll(/^`{3,}ts/gm)].length, files.length)
   })
 })

@@ -5,15 +5,16 @@ import { fileURLToPath } from "node:url"
 const root = new URL("..", import.meta.url)
 
 /** The documents with blocks from files. */
-export const documents = ["README.md", "CONTRIBUTING.md"]
+export const documents = ["README.md"]
 
-const block = /<!-- from (\S+) -->\n```ts\n[\s\S]*?```/g
+// Four backticks, because docstrings hold fences of three.
+const block = /<!-- from (\S+) -->\n````ts\n[\s\S]*?````/g
 
 /** A document with its blocks as the files are now. */
 export const current = (document: string): string =>
   readFileSync(new URL(document, root), "utf8").replace(
     block,
-    (_, file: string) => `<!-- from ${file} -->\n\`\`\`ts\n${readFileSync(new URL(file, root), "utf8")}\`\`\``
+    (_, file: string) => `<!-- from ${file} -->\n\`\`\`\`ts\n${readFileSync(new URL(file, root), "utf8")}\`\`\`\``
   )
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -80,10 +80,15 @@ export const make = (settings: Settings): Client => {
     return bridge
   }
 
-  const run = (definition: Definition, parameters: object, options: CallOptions | undefined): AnyResponse => {
-    if (closed) throw new Error("the client is closed")
+  const run = (
+    definition: Definition,
+    parameters: object,
+    options: CallOptions | undefined,
+    caller: object
+  ): AnyResponse => {
     const prepared = Executor.prepare(definition, parameters, wire)
     if (prepared instanceof Error) throw prepared
+    if (closed) throw Executor.lost(prepared, { phase: "connect", sent: false, reason: "the client is closed" })
     const answer = connect().call({ _tag: "Send", client: number, prepared }, options?.timeout ?? defaultTimeout)
     switch (answer._tag) {
       case "Response": {
@@ -93,18 +98,19 @@ export const make = (settings: Settings): Client => {
         throw Executor.undecodable(definition.name, answer, decoded.reason, text)
       }
       case "Failure":
-        throw atCaller(decodeError(answer.error), run)
+        throw atCaller(decodeError(answer.error), caller)
       case "NoAnswer":
         throw Executor.lost(prepared, { phase: "unknown", sent: true, reason: answer.reason })
       default:
-        throw new Error(answer._tag === "Defect" ? answer.message : "the client is closed")
+        // A defect of ours, in words.
+        throw new Error(answer._tag === "Defect" ? answer.message : answer._tag)
     }
   }
 
   function* pages(definition: Definition, parameters: object, options: CallOptions | undefined) {
     let position: Pagination.Position | undefined = Pagination.start()
     while (position !== undefined) {
-      const page = run(definition, Pagination.parametersAt(definition, parameters, position), options)
+      const page = run(definition, Pagination.parametersAt(definition, parameters, position), options, pages)
       yield page
       const next: Pagination.Position | PaginationStuck | undefined = Pagination.advance(definition, position, page)
       if (next instanceof PaginationStuck) throw next
@@ -117,7 +123,7 @@ export const make = (settings: Settings): Client => {
   }
 
   const method = (definition: Definition) => {
-    const call = (parameters: object = {}, options?: CallOptions) => run(definition, parameters, options)
+    const call = (parameters: object = {}, options?: CallOptions) => run(definition, parameters, options, call)
     return definition.paging === undefined ? call : Object.assign(call, {
       pages: (parameters: object = {}, options?: CallOptions) => pages(definition, parameters, options),
       items: (parameters: object = {}, options?: CallOptions) => items(definition, parameters, options)
@@ -136,7 +142,7 @@ export const make = (settings: Settings): Client => {
   }
 }
 
-/** The error was made in the worker; its stack is to show who called. */
+/** The error was made in the worker; its stack is to begin with whoever called `method`. */
 const atCaller = (error: AnyError, method: object): AnyError => {
   Error.captureStackTrace(error, method as () => void)
   return error
