@@ -37,6 +37,7 @@ const walk = <A>(read: (cursor: Cursor | undefined) => Page<A>, between: () => v
   const items: Array<A> = []
   for (let page = read(undefined);; page = read(page.next)) {
     items.push(...page.items)
+    assert.isBelow(items.length, 2000, "the pages do not end")
     if (page.next === undefined) return items
     between()
   }

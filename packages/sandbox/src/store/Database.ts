@@ -126,7 +126,7 @@ export const pager = <Row, A>(
     const key = cursor === undefined ? undefined : BigInt(cursor.key)
     const forward = cursor?.direction !== "newer"
     const low = key !== undefined && !forward && key > range.low ? key : range.low
-    const high = key !== undefined && forward && key < range.high ? key + 1n : range.high
+    const high = key !== undefined && forward && key < range.high ? key : range.high
     const rows = (forward ? descending : ascending).all({ ...values, low, high, limit: limit + 1 })
     const more = rows.length > limit
     const found = rows.slice(0, limit)
