@@ -419,6 +419,8 @@ const requestOf = (
     accept: "application/json",
     "user-agent": environment.userAgent
   }
+  // Of the body's own type, the constructor takes no notice.
+  if (prepared.body !== undefined) headers["content-type"] = "application/json"
   return HttpClientRequest.makeWith(
     prepared.method,
     url,

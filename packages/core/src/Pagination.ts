@@ -15,8 +15,11 @@ export interface Position {
   readonly seen: Set<string>
 }
 
-/** The first page, or the one that a token leads to. */
-export const start = (token?: string): Position => ({ token, seen: new Set(token === undefined ? [] : [token]) })
+/** The first page, or the one that the token among the parameters leads to. */
+export const start = ({ paging }: Paged, parameters: object): Position => {
+  const token = paging && (parameters as Readonly<Record<string, unknown>>)[paging.token]
+  return typeof token === "string" ? { token, seen: new Set([token]) } : { token: undefined, seen: new Set() }
+}
 
 /** The parameters of the page at a position. */
 export const parametersAt = (definition: Paged, parameters: object, position: Position): object =>
@@ -71,10 +74,5 @@ const stream = <A, E, R>(
       fetch(parametersAt(definition, own, position)),
       (page) => [project(page), Option.fromUndefinedOr(advance(definition, position, page))]
     )
-  return Stream.suspend(() => Stream.paginate(start(startToken(definition, own)), step))
-}
-
-const startToken = ({ paging }: Paged, parameters: Readonly<Record<string, unknown>>): string | undefined => {
-  const token = paging && parameters[paging.token]
-  return typeof token === "string" ? token : undefined
+  return Stream.suspend(() => Stream.paginate(start(definition, own), step))
 }

@@ -101,7 +101,7 @@ const windowEnd = ({ headers, status }: HttpClientResponse, now: number): number
 export const retryAfterOf = (headers: Readonly<Record<string, string | undefined>>): number | undefined => {
   const asked = headers["retry-after"] ?? ""
   if (/^\d{1,10}$/.test(asked)) return Number(asked) * 1000
-  const millis = / GMT$/.test(asked) ? Date.parse(asked) - Date.parse(headers["date"] ?? "") : Number.NaN
+  const millis = asked.endsWith(" GMT") ? Date.parse(asked) - Date.parse(headers["date"] ?? "") : Number.NaN
   return Number.isNaN(millis) ? undefined : Math.max(millis, 0)
 }
 

@@ -1,12 +1,12 @@
 /** The synchronous face: every operation of the catalogue as a blocking method. Nothing here knows one by name. */
 import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
-import { AnyError, PaginationStuck } from "@postwire/core/Errors"
+import { AnyError, InvalidParameters, InvalidSettings, PaginationStuck, show } from "@postwire/core/Errors"
 import * as Executor from "@postwire/core/Executor"
 import type { Arguments, Definition, ItemOf, Operation, Paged, ResponseOf, SelectionOf } from "@postwire/core/Operation"
 import * as Pagination from "@postwire/core/Pagination"
 import * as Response from "@postwire/core/Response"
 import type { Selection } from "@postwire/core/Selection"
-import type * as NodeClient from "@postwire/node/NodeClient"
+import * as NodeClient from "@postwire/node/NodeClient"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { Bridge } from "./internal/Bridge.ts"
@@ -62,6 +62,17 @@ const decodeError = /*#__PURE__*/ Schema.decodeUnknownSync(/*#__PURE__*/ Schema.
 let bridge: Bridge | undefined
 let lastClient = 0
 
+/** Throws `InvalidSettings` when a setting breaks a rule. */
+export const assertValid = (settings: Settings): void => {
+  NodeClient.assertValid(settings)
+  if ("dispatcher" in settings && settings.dispatcher !== undefined) {
+    throw new InvalidSettings({ setting: "dispatcher", rule: "cannot be handed to a worker" })
+  }
+  for (const setting of ["timeout", "maxWait"] as const) {
+    if (!isTimeout(settings[setting])) throw new InvalidSettings({ setting, rule: timeoutRule })
+  }
+}
+
 /** Makes a client of checked settings. */
 export const make = (settings: Settings): Client => {
   const number = ++lastClient
@@ -80,35 +91,51 @@ export const make = (settings: Settings): Client => {
     return bridge
   }
 
-  const run = (
+  const attempt = (
     definition: Definition,
     parameters: object,
-    options: CallOptions | undefined,
-    caller: object
-  ): AnyResponse => {
+    { timeout = defaultTimeout }: CallOptions = {}
+  ): AnyResponse | Error => {
     const prepared = Executor.prepare(definition, parameters, wire)
-    if (prepared instanceof Error) throw prepared
-    if (closed) throw Executor.lost(prepared, { phase: "connect", sent: false, reason: "the client is closed" })
-    const answer = connect().call({ _tag: "Send", client: number, prepared }, options?.timeout ?? defaultTimeout)
+    if (prepared instanceof Error) return prepared
+    if (!isTimeout(timeout)) {
+      const operation = definition.name
+      return new InvalidParameters({ operation, parameter: "timeout", rule: timeoutRule, value: show(timeout) })
+    }
+    if (closed) return Executor.lost(prepared, { phase: "connect", sent: false, reason: "the client is closed" })
+    const answer = connect().call({ _tag: "Send", client: number, prepared }, timeout)
     switch (answer._tag) {
       case "Response": {
         const text = utf8.decode(answer.bytes)
         const decoded = Response.decode(definition, wire, text, answer.headers)
         if (!(decoded instanceof Response.Undecodable)) return decoded
-        throw Executor.undecodable(definition.name, answer, decoded.reason, text)
+        return Executor.undecodable(definition.name, answer, decoded.reason, text)
       }
       case "Failure":
-        throw atCaller(decodeError(answer.error), caller)
+        return decodeError(answer.error)
       case "NoAnswer":
-        throw Executor.lost(prepared, { phase: "unknown", sent: true, reason: answer.reason })
+        return Executor.lost(prepared, { phase: "unknown", sent: true, reason: answer.reason })
       default:
         // A defect of ours, in words.
-        throw new Error(answer._tag === "Defect" ? answer.message : answer._tag)
+        return new Error(answer._tag === "Defect" ? answer.message : answer._tag)
     }
   }
 
+  const run = (
+    definition: Definition,
+    parameters: object,
+    options: CallOptions | undefined,
+    caller: (...args: never) => unknown
+  ): AnyResponse => {
+    const outcome = attempt(definition, parameters, options)
+    if (!(outcome instanceof Error)) return outcome
+    // Its stack is to begin with whoever called the method.
+    Error.captureStackTrace(outcome, caller)
+    throw outcome
+  }
+
   function* pages(definition: Definition, parameters: object, options: CallOptions | undefined) {
-    let position: Pagination.Position | undefined = Pagination.start()
+    let position: Pagination.Position | undefined = Pagination.start(definition, parameters)
     while (position !== undefined) {
       const page = run(definition, Pagination.parametersAt(definition, parameters, position), options, pages)
       yield page
@@ -142,11 +169,10 @@ export const make = (settings: Settings): Client => {
   }
 }
 
-/** The error was made in the worker; its stack is to begin with whoever called `method`. */
-const atCaller = (error: AnyError, method: object): AnyError => {
-  Error.captureStackTrace(error, method as () => void)
-  return error
-}
+const timeoutRule = "must be a number of milliseconds above 0"
+
+const isTimeout = (timeout: number | undefined): boolean =>
+  timeout === undefined || (typeof timeout === "number" && timeout > 0)
 
 /** Redacted values do not cross threads. */
 const withPlainSecrets = (settings: Settings): Settings =>

@@ -1,0 +1,230 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Layer } from "effect"
+import { HttpClient } from "effect/http"
+import { inspect } from "node:util"
+import { catalogue } from "../src/Catalogue.ts"
+import * as Client from "../src/Client.ts"
+import { InvalidSettings } from "../src/Errors.ts"
+import * as Index from "../src/index.ts"
+import { all, assertNoSecret, make, secrets } from "./support/Service.ts"
+
+const invalid = (settings: object) =>
+  Effect.map(Effect.flip(Client.check(settings)), (error) => {
+    assert.instanceOf(error, InvalidSettings)
+    assert.instanceOf(error, TypeError)
+    assertNoSecret(error)
+    return error.setting
+  })
+
+describe("check", () => {
+  it.effect("fills in the defaults", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* Client.check({ wire: "x" }), {
+        wire: "x",
+        baseUrl: "https://api.x.com",
+        userAgent: "postwire"
+      })
+    }))
+
+  it.effect("says where to get an address when there is none", () =>
+    Effect.gen(function*() {
+      for (const settings of [{}, { baseUrl: "" }, { wire: "neutral" as const }]) {
+        const error = yield* Effect.flip(Client.check(settings))
+        assert.include(error.message, "POSTWIRE_BASE_URL")
+        assert.include(error.message, "postwire sandbox")
+      }
+    }))
+
+  it.effect("keeps a path prefix and no slash at the end", () =>
+    Effect.gen(function*() {
+      const baseUrlOf = (baseUrl: string) => Effect.map(Client.check({ baseUrl }), (checked) => checked.baseUrl)
+      assert.strictEqual(yield* baseUrlOf("https://service.test"), "https://service.test")
+      assert.strictEqual(yield* baseUrlOf("https://service.test/"), "https://service.test")
+      assert.strictEqual(yield* baseUrlOf("https://Service.Test:443/a/b//"), "https://service.test/a/b")
+      assert.strictEqual(yield* baseUrlOf("https://service.test/a/../b"), "https://service.test/b")
+      assert.strictEqual(yield* baseUrlOf("http://127.0.0.1:8080"), "http://127.0.0.1:8080")
+      assert.strictEqual(yield* baseUrlOf("http://localhost:1/x"), "http://localhost:1/x")
+      assert.strictEqual(yield* baseUrlOf("http://[::1]:1"), "http://[::1]:1")
+    }))
+
+  it.effect("refuses addresses that are none or give something away", () =>
+    Effect.gen(function*() {
+      const addresses = [
+        "service.test",
+        "/2",
+        "ftp://service.test",
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "https://",
+        "https://user@service.test",
+        "https://user:canary@service.test",
+        "https://service.test?token=canary",
+        "https://service.test#canary",
+        "https://service.test:99999",
+        1,
+        {},
+        true
+      ]
+      for (const baseUrl of addresses) assert.strictEqual(yield* invalid({ baseUrl }), "baseUrl")
+    }))
+
+  it.effect("refuses clear text to other machines, unless it is allowed", () =>
+    Effect.gen(function*() {
+      const addresses = [
+        "http://service.test",
+        "http://127.0.0.1.evil.test",
+        "http://localhost.evil.test",
+        "http://10.0.0.1",
+        "http://[::2]",
+        "http://1270.0.0.1"
+      ]
+      for (const baseUrl of addresses) {
+        assert.strictEqual(yield* invalid({ baseUrl }), "baseUrl")
+        for (const allowInsecureHttp of [false, undefined, "yes", 1]) {
+          assert.strictEqual(yield* invalid({ baseUrl, allowInsecureHttp }), "baseUrl")
+        }
+      }
+      const allowed = yield* Client.check({ baseUrl: "http://service.test", allowInsecureHttp: true })
+      assert.strictEqual(allowed.baseUrl, "http://service.test")
+    }))
+
+  it.effect("refuses other wires and user agents that are no header", () =>
+    Effect.gen(function*() {
+      const baseUrl = "https://service.test"
+      for (const wire of ["X", "twitter", "", null, 1]) assert.strictEqual(yield* invalid({ baseUrl, wire }), "wire")
+      for (const userAgent of ["", "a\r\nb", "é", "x".repeat(257), null, 1]) {
+        assert.strictEqual(yield* invalid({ baseUrl, userAgent }), "userAgent")
+      }
+    }))
+})
+
+describe("layer", () => {
+  it.effect("sends the user agent", () =>
+    Effect.gen(function*() {
+      const service = make(() => ({ body: { data: { id: "1" } } }))
+      yield* Effect.provide(catalogue.getPost({ id: "1" }), service.layer({ ...secrets, userAgent: "mine/1.0" }))
+      assert.strictEqual(service.requests[0]!.headers["user-agent"], "mine/1.0")
+    }))
+
+  it.effect("fails with bad settings, before any traffic", () =>
+    Effect.gen(function*() {
+      const service = make(() => ({}))
+      for (const settings of [{ bearerToken: "canary\ncanary" }, { baseUrl: "canary" }, { wire: "canary" as never }]) {
+        const error = yield* Effect.flip(Effect.provide(catalogue.getPost({ id: "1" }), service.layer(settings)))
+        assert.strictEqual(error._tag, "InvalidSettings")
+        assertNoSecret(error)
+      }
+      assert.lengthOf(service.requests, 0)
+    }))
+
+  it.effect("shows no secret of itself", () =>
+    Effect.gen(function*() {
+      const service = make(() => ({ body: { data: { id: "1" } } }))
+      const layer = service.layer()
+      const context = yield* Layer.build(layer)
+      for (const value of [layer, context]) assert.notInclude(inspect(value, { depth: 12, showHidden: true }), "canary")
+      const response = yield* Effect.provide(catalogue.getPost({ id: "1" }), context)
+      assertNoSecret(response)
+    }))
+
+  it.effect("sends nothing for a call with bad parameters", () =>
+    Effect.gen(function*() {
+      const service = make(() => ({}))
+      for (const [, operation] of all) {
+        const error = yield* Effect.flip(Effect.provide(operation({ nope: secrets.bearerToken }), service.layer()))
+        assert.strictEqual(error._tag, "InvalidParameters")
+        assertNoSecret(error)
+      }
+      assert.lengthOf(service.requests, 0)
+    }))
+})
+
+describe("layerConfig", () => {
+  const build = (env: Record<string, string>, service = make(() => ({ body: { data: { id: "1" } } }))) =>
+    Effect.as(
+      Effect.provide(
+        catalogue.getPost({ id: "1" }),
+        Client.layerConfig.pipe(Layer.provide([
+          Layer.succeed(HttpClient.HttpClient, service.http),
+          ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
+        ]))
+      ),
+      service.requests
+    )
+
+  it.effect("reads settings and credentials from the environment", () =>
+    Effect.gen(function*() {
+      const requests = yield* build({
+        POSTWIRE_BASE_URL: "https://service.test/prefix/",
+        POSTWIRE_WIRE: "x",
+        POSTWIRE_BEARER_TOKEN: secrets.bearerToken
+      })
+      assert.strictEqual(requests[0]!.path, "/2/tweets/1")
+      assert.strictEqual(requests[0]!.headers["authorization"], `Bearer ${secrets.bearerToken}`)
+    }))
+
+  it.effect("fails when they are wrong", () =>
+    Effect.gen(function*() {
+      const wire = yield* Effect.flip(
+        build({ POSTWIRE_BASE_URL: "https://service.test", POSTWIRE_WIRE: "canary-wire" })
+      )
+      assert.strictEqual(wire._tag, "ConfigError")
+      const missing = yield* Effect.flip(build({ POSTWIRE_BEARER_TOKEN: secrets.bearerToken }))
+      assert.strictEqual(missing._tag, "InvalidSettings")
+      const token = yield* Effect.flip(
+        build({ POSTWIRE_BASE_URL: "https://service.test", POSTWIRE_BEARER_TOKEN: "canary\ncanary" })
+      )
+      assert.strictEqual(token._tag, "InvalidSettings")
+      assertNoSecret(token)
+    }))
+})
+
+describe("index", () => {
+  it("has these names", () => {
+    const areas = Object.keys(Index).filter((name) => !["Client", "Credentials", "Errors", "RateLimit"].includes(name))
+    assert.includeMembers(areas, ["Bookmarks", "DirectMessages", "Likes", "Posts", "Search", "Timelines", "Users"])
+    // Whatever else is public is an area of operations, and every operation is in one.
+    const modules = areas.map((area) => (Index as Readonly<Record<string, object>>)[area]!)
+    assert.sameMembers(modules.flatMap((module) => Object.keys(module)), Object.keys(catalogue))
+    assert.sameMembers(Object.keys(Index.Client), ["Client", "check", "config", "layer", "layerConfig"])
+    assert.sameMembers(Object.keys(Index.Credentials), [
+      "Credentials",
+      "check",
+      "config",
+      "layer",
+      "layerConfig",
+      "names"
+    ])
+    assert.sameMembers(Object.keys(Index.RateLimit), [
+      "RateLimit",
+      "budgetOf",
+      "layerFail",
+      "layerWait",
+      "retryAfterOf"
+    ])
+    assert.sameMembers(Object.keys(Index.Errors), [
+      "AnyError",
+      "BadRequest",
+      "Budget",
+      "ConflictingIdentifiers",
+      "CredentialKind",
+      "Forbidden",
+      "InvalidParameters",
+      "InvalidSettings",
+      "MissingAccessToken",
+      "NotFound",
+      "OutcomeUnknown",
+      "PaginationStuck",
+      "Problem",
+      "RateLimitWaitTooLong",
+      "RateLimited",
+      "ServerFailure",
+      "TransportFailure",
+      "Unauthorized",
+      "UndecodableResponse",
+      "UnexpectedStatus",
+      "environmentVariable",
+      "show"
+    ])
+  })
+})

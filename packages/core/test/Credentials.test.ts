@@ -1,0 +1,157 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
+import { HttpClient } from "effect/http"
+import * as Client from "../src/Client.ts"
+import * as Credentials from "../src/Credentials.ts"
+import { InvalidSettings } from "../src/Errors.ts"
+import { getPost } from "../src/operations/Posts.ts"
+import { all, assertNoSecret, make, rowOf, secrets } from "./support/Service.ts"
+
+const check = (settings: Credentials.Settings) => Credentials.check(settings)
+
+const invalid = (settings: object) =>
+  Effect.map(Effect.flip(check(settings)), (error) => {
+    assert.instanceOf(error, InvalidSettings)
+    assert.instanceOf(error, TypeError)
+    assertNoSecret(error)
+    return error
+  })
+
+describe("check", () => {
+  it.effect("keeps what is good, and redacts it", () =>
+    Effect.gen(function*() {
+      const values = yield* check(secrets)
+      for (const name of Credentials.names) {
+        assert.strictEqual(Redacted.value(values[name]!), secrets[name])
+      }
+      assertNoSecret(values)
+      const redacted = yield* check({ bearerToken: Redacted.make("token") })
+      assert.strictEqual(Redacted.value(redacted.bearerToken!), "token")
+    }))
+
+  it.effect("takes an empty one for absent", () =>
+    Effect.gen(function*() {
+      for (const empty of ["", " ", "\n", undefined, null, Redacted.make(" ")]) {
+        const settings = Object.fromEntries(Credentials.names.map((name) => [name, empty]))
+        assert.deepStrictEqual(yield* check(settings), {})
+      }
+    }))
+
+  it.effect("drops the newline of a file", () =>
+    Effect.gen(function*() {
+      const values = yield* check({ bearerToken: " token\r\n", accessToken: Redacted.make("42-token\n") })
+      assert.strictEqual(Redacted.value(values.bearerToken!), "token")
+      assert.strictEqual(Redacted.value(values.accessToken!), "42-token")
+    }))
+
+  it.effect("refuses in every slot what a header cannot carry, without quoting it", () =>
+    Effect.gen(function*() {
+      for (const name of Credentials.names) {
+        for (const middle of ["\r\n", "\n", "\r", "\0", " ", "\t", "\u007f", "é", "\u2028", "😀", "\ud800"]) {
+          for (const wrap of [(text: string) => text, (text: string) => Redacted.make(text)]) {
+            const error = yield* invalid({ [name]: wrap(`1-canary${middle}X-Injected: canary`) })
+            assert.strictEqual(error.setting, name)
+            assert.include(error.message, `${name} must be one line of printable ASCII`)
+          }
+        }
+      }
+    }))
+
+  it.effect("refuses what is no string", () =>
+    Effect.gen(function*() {
+      for (const value of [1, true, {}, ["canary"], () => "canary", Symbol("canary")]) {
+        assert.strictEqual((yield* invalid({ bearerToken: value })).rule, "must be a string")
+      }
+    }))
+
+  it.effect("refuses an access token that does not begin with an id, which would change the path", () =>
+    Effect.gen(function*() {
+      for (const accessToken of ["-canary", "..-canary", ".-canary", "..", "."]) {
+        assert.strictEqual((yield* invalid({ accessToken })).rule, "must begin with the id of the user")
+      }
+      assert.strictEqual(Redacted.value((yield* check({ accessToken: "whole" })).accessToken!), "whole")
+    }))
+})
+
+describe("missing credentials", () => {
+  const namesOf = (userAuth: boolean) => userAuth ? Credentials.names.slice(1) : ["bearerToken"] as const
+
+  it.effect("fail every operation before any traffic, naming the setting", () =>
+    Effect.gen(function*() {
+      const required: Record<string, unknown> = {
+        id: "1",
+        ids: "1",
+        post_id: "1",
+        query: "a",
+        text: "a",
+        dm_conversation_id: "1-2",
+        target_user_id: "1",
+        source_post_id: "1",
+        list_id: "1",
+        participant_ids: ["1"],
+        user_ids: undefined
+      }
+      for (const [name, operation] of all) {
+        const row = rowOf(name)
+        const parameters = Object.fromEntries(
+          row.params
+            .filter((parameter) =>
+              parameter.required || row.alternatives?.of[0] === parameter.name || parameter.name === "text"
+            )
+            .map((parameter) => [parameter.name, required[parameter.name]])
+        )
+        for (const userAuth of row.userAuth === null ? [false] : [true, false]) {
+          const call = operation(row.userAuth === null ? parameters : { ...parameters, user_auth: userAuth })
+          for (const absent of namesOf(userAuth)) {
+            const service = make(() => ({}))
+            const layer = service.layer({ ...secrets, [absent]: "" })
+            const error = yield* Effect.flip(Effect.provide(call, layer))
+            assert.strictEqual(error._tag, "MissingAccessToken", `${name}: ${error.message}`)
+            if (error._tag !== "MissingAccessToken") return
+            assert.instanceOf(error, TypeError)
+            assert.deepStrictEqual(error.missing, [absent])
+            assert.strictEqual(error.credential, userAuth ? "oauth1" : "bearer")
+            assert.include(error.message, `POSTWIRE_${absent.replace(/[A-Z]/g, "_$&").toUpperCase()}`)
+            assert.lengthOf(service.requests, 0)
+            assertNoSecret(error)
+          }
+        }
+      }
+    }))
+})
+
+describe("layerConfig", () => {
+  it.effect("reads the environment", () =>
+    Effect.gen(function*() {
+      const provider = ConfigProvider.fromEnv({
+        env: { POSTWIRE_BEARER_TOKEN: "token\n", POSTWIRE_ACCESS_TOKEN: "42-x", POSTWIRE_CONSUMER_KEY: "" }
+      })
+      const context = yield* Layer.build(
+        Credentials.layerConfig.pipe(Layer.provide(ConfigProvider.layer(provider)))
+      )
+      const values = yield* Context.get(context, Credentials.Credentials).current
+      assert.sameMembers(Object.keys(values), ["bearerToken", "accessToken"])
+      assert.strictEqual(Redacted.value(values.bearerToken!), "token")
+    }))
+})
+
+describe("a service of credentials", () => {
+  it.effect("is asked at every call", () =>
+    Effect.gen(function*() {
+      let token = "first"
+      const service = make(() => ({ body: { data: { id: "1" } } }))
+      const layer = Client.layer({ baseUrl: "https://service.test/prefix" }).pipe(Layer.provide([
+        Layer.succeed(Credentials.Credentials, { current: Effect.sync(() => ({ bearerToken: Redacted.make(token) })) }),
+        Layer.succeed(HttpClient.HttpClient, service.http)
+      ]))
+      yield* Effect.gen(function*() {
+        yield* getPost({ id: "1" })
+        token = "second"
+        yield* getPost({ id: "1" })
+      }).pipe(Effect.provide(layer))
+      assert.deepStrictEqual(service.requests.map(({ headers }) => headers["authorization"]), [
+        "Bearer first",
+        "Bearer second"
+      ])
+    }))
+})

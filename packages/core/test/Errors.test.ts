@@ -1,0 +1,178 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Cause, Effect, Schema } from "effect"
+import { inspect } from "node:util"
+import * as Errors from "../src/Errors.ts"
+
+const classes: Readonly<Record<string, new(...args: Array<never>) => Error>> = Object.fromEntries(
+  [...Errors.AnyError.members, Errors.InvalidSettings].map((errorClass) => [errorClass.identifier, errorClass])
+)
+
+const typeErrors: ReadonlyArray<string> = [
+  "MissingAccessToken",
+  "ConflictingIdentifiers",
+  "InvalidParameters",
+  "InvalidSettings"
+]
+
+const refusal = {
+  operation: "getPost",
+  status: 400,
+  credential: "bearer" as const,
+  problems: [{ title: "t", detail: "d", parameters: { id: ["x"] } }],
+  requestId: "r",
+  rateLimit: { limit: 1, remaining: 0, resetAt: new Date(0) }
+}
+
+const samples: ReadonlyArray<Errors.AnyError | Errors.InvalidSettings> = [
+  new Errors.MissingAccessToken({ operation: "like", credential: "oauth1", missing: ["accessToken", "consumerKey"] }),
+  new Errors.ConflictingIdentifiers({ operation: "getUser", parameters: ["id", "username"], given: [], rule: "one" }),
+  new Errors.InvalidParameters({ operation: "getPost", parameter: "id", rule: "must be", value: "1" }),
+  new Errors.InvalidSettings({ setting: "baseUrl", rule: "is missing" }),
+  new Errors.BadRequest(refusal),
+  new Errors.Unauthorized(refusal),
+  new Errors.Forbidden(refusal),
+  new Errors.NotFound(refusal),
+  new Errors.RateLimited({ ...refusal, bucket: "getPost", resetAt: new Date(0), retryAfter: 1 }),
+  new Errors.ServerFailure({ ...refusal, excerpt: "<html>" }),
+  new Errors.UnexpectedStatus(refusal),
+  new Errors.TransportFailure({ operation: "getPost", phase: "connect", reason: "refused", cause: new Error("inner") }),
+  new Errors.UndecodableResponse({ operation: "getPost", status: 200, reason: "not JSON", excerpt: "<html>" }),
+  new Errors.OutcomeUnknown({ operation: "createPost", reason: "reset" }),
+  new Errors.PaginationStuck({ operation: "getUsersPosts", token: "t" }),
+  new Errors.RateLimitWaitTooLong({ operation: "getPost", bucket: "getPost", resetAt: new Date(0), maxWait: 1 })
+]
+
+const codec = Schema.toCodecJson(Errors.AnyError)
+
+const roundTrip = (error: Errors.AnyError): Errors.AnyError =>
+  Schema.decodeUnknownSync(codec)(JSON.parse(JSON.stringify(Schema.encodeSync(codec)(error))))
+
+describe("every error", () => {
+  it("is in the union, but for InvalidSettings", () => {
+    assert.sameMembers(
+      samples.map(({ _tag }) => _tag).filter((tag) => tag !== "InvalidSettings"),
+      Errors.AnyError.members.map((member) => member.identifier)
+    )
+  })
+
+  it.each(samples)("$_tag is an Error with a name, a message and a stack", (error) => {
+    assert.instanceOf(error, Error)
+    assert.isTrue(error instanceof classes[error._tag]!)
+    assert.strictEqual(error instanceof TypeError, typeErrors.includes(error._tag))
+    assert.isFalse(error instanceof RangeError)
+    for (const other of samples) if (other._tag !== error._tag) assert.isFalse(error instanceof classes[other._tag]!)
+    assert.strictEqual(error.name, error._tag)
+    assert.isTrue(Cause.isCause(Cause.fail(error)))
+    assert.strictEqual(String(error), `${error._tag}: ${error.message}`)
+    assert.match(error.stack ?? "", new RegExp(`^${error._tag}: `))
+    assert.include(error.stack, "Errors.test.ts")
+    assert.strictEqual(Object.prototype.toString.call(error), "[object Error]")
+    const printed = inspect(error)
+    assert.isTrue(printed.startsWith(`${error._tag}: ${error.message}`), printed)
+    assert.include(printed, `_tag: '${error._tag}'`)
+    assert.include(Cause.pretty(Cause.fail(error)), error.message)
+  })
+
+  it.effect.each(samples)("$_tag can be yielded and caught", (error) =>
+    Effect.gen(function*() {
+      const failing = Effect.andThen(Effect.void, error as Effect.Effect<never, Errors.AnyError>)
+      assert.strictEqual(yield* Effect.flip(failing), error as Errors.AnyError)
+      const caught = yield* Effect.catchTag(failing, error._tag as "BadRequest", (same) => Effect.succeed(same))
+      assert.strictEqual(caught as unknown, error)
+    }))
+
+  it("leaves TypeError itself alone", () => {
+    assert.isFalse(new TypeError("x") instanceof Errors.InvalidParameters)
+    assert.deepStrictEqual(Object.getOwnPropertyNames(TypeError.prototype).sort(), ["constructor", "message", "name"])
+    assert.isFalse("toJSON" in new TypeError("x"))
+  })
+})
+
+describe("the codec", () => {
+  for (
+    const member of Errors.AnyError.members as ReadonlyArray<unknown> as ReadonlyArray<Schema.Codec<Errors.AnyError>>
+  ) {
+    const [sample] = samples.filter((error) => Schema.is(member)(error))
+    it.prop(`carries any ${sample?._tag} across threads`, { error: Arbitrary.schema(member) }, ({ error }) => {
+      const same = roundTrip(error)
+      assert.strictEqual(same._tag, error._tag)
+      assert.isTrue(same instanceof classes[error._tag]!)
+      assert.strictEqual(same instanceof TypeError, typeErrors.includes(error._tag))
+      assert.strictEqual(same.message, error.message)
+      assert.deepStrictEqual(JSON.stringify(roundTrip(same)), JSON.stringify(same))
+    }, { arbitrary: { runs: 50 } })
+  }
+
+  it("keeps every member of a problem, and the dates", () => {
+    const error = roundTrip(samples.find(({ _tag }) => _tag === "RateLimited") as Errors.RateLimited)
+    assert.instanceOf(error, Errors.RateLimited)
+    assert.deepStrictEqual(error.problems as unknown, refusal.problems)
+    assert.deepStrictEqual(error.resetAt, new Date(0))
+    assert.deepStrictEqual(error.rateLimit, refusal.rateLimit)
+  })
+
+  it("keeps the message of a cause", () => {
+    const error = roundTrip(samples.find(({ _tag }) => _tag === "TransportFailure") as Errors.TransportFailure)
+    assert.instanceOf(error.cause, Error)
+    assert.strictEqual(error.cause.message, "inner")
+  })
+
+  it("is not polluted by a problem", () => {
+    const problems = [JSON.parse(`{"title": "t", "__proto__": {"detail": "polluted"}}`)]
+    const error = new Errors.BadRequest({ ...refusal, problems })
+    for (const same of [error, roundTrip(error) as Errors.BadRequest]) {
+      assert.isUndefined(same.problems[0]!.detail)
+      assert.notInclude(same.message, "polluted")
+    }
+  })
+})
+
+describe("messages", () => {
+  it("name the settings and their variables", () => {
+    assert.strictEqual(
+      samples[0]!.message,
+      "like needs OAuth 1.0a user context (user_auth is true), but accessToken, consumerKey are not set. Pass them to the " +
+        "client, or set POSTWIRE_ACCESS_TOKEN, POSTWIRE_CONSUMER_KEY."
+    )
+  })
+
+  it("say what the service said, else what the status means", () => {
+    assert.strictEqual(new Errors.NotFound(refusal).message, "getPost: The service knows no such thing (400): d")
+    assert.strictEqual(
+      new Errors.NotFound({ ...refusal, status: 404, problems: [] }).message,
+      "getPost: The service knows no such thing (404)."
+    )
+  })
+
+  it("advise", () => {
+    assert.include(
+      new Errors.RateLimited({ ...refusal, bucket: "b", resetAt: new Date(0) }).message,
+      "1970-01-01T00:00:00.000Z"
+    )
+    assert.include(new Errors.Forbidden(refusal).message, "write permission")
+  })
+})
+
+describe("show", () => {
+  it("is short and on one line", () => {
+    assert.strictEqual(Errors.show("a\r\nb"), `"a\\r\\nb"`)
+    assert.strictEqual(Errors.show(1n), "1n")
+    assert.strictEqual(Errors.show([1n]), `["1n"]`)
+    assert.strictEqual(Errors.show(undefined), "undefined")
+    assert.strictEqual(Errors.show(NaN), "NaN")
+    assert.strictEqual(Errors.show(Symbol("canary")), "a symbol")
+    assert.strictEqual(Errors.show(() => "canary"), "a function")
+    const circular: Array<unknown> = []
+    circular.push(circular)
+    assert.strictEqual(Errors.show(circular), "a value that cannot be shown")
+    assert.strictEqual(Errors.show({ toJSON: () => undefined }), "a value that cannot be shown")
+    assert.lengthOf(Errors.show("x".repeat(1000)), 60)
+  })
+})
+
+describe("environmentVariable", () => {
+  it("is the setting in capitals", () => {
+    assert.strictEqual(Errors.environmentVariable("accessTokenSecret"), "POSTWIRE_ACCESS_TOKEN_SECRET")
+    assert.strictEqual(Errors.environmentVariable("baseUrl"), "POSTWIRE_BASE_URL")
+  })
+})

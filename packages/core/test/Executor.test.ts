@@ -1,0 +1,407 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Effect, Schema } from "effect"
+import { catalogue } from "../src/Catalogue.ts"
+import * as Errors from "../src/Errors.ts"
+import * as Executor from "../src/Executor.ts"
+import * as Operation from "../src/Operation.ts"
+import { all, assertNoSecret, make, secrets, transportError, type Untyped } from "./support/Service.ts"
+
+const prepare = (operation: { readonly definition: Operation.Definition }, parameters: unknown) =>
+  Executor.prepare(operation.definition, parameters, "neutral")
+
+const refusedAs = (operation: { readonly definition: Operation.Definition }, parameters: unknown) => {
+  const error = prepare(operation, parameters)
+  assert.instanceOf(error, Errors.InvalidParameters)
+  assert.instanceOf(error, TypeError)
+  assert.include(error.message, `${operation.definition.name}: `)
+  assertNoSecret(error)
+  return error
+}
+
+const accepted = (operation: { readonly definition: Operation.Definition }, parameters: unknown) => {
+  const prepared = prepare(operation, parameters)
+  if (prepared instanceof Error) throw prepared
+  return prepared
+}
+
+const {
+  createDirectMessage,
+  createPost,
+  getDirectMessageEvents,
+  getMe,
+  getPost,
+  getPosts,
+  getUser,
+  getUsersPosts,
+  like,
+  searchAllPosts,
+  searchRecentPosts
+} = catalogue
+
+describe("prepare", () => {
+  it("refuses ids that are none, by name and rule", () => {
+    const bad = [
+      "../me",
+      "a/b?x",
+      "1\r\nX",
+      NaN,
+      2 ** 53,
+      Number("9007199254740993"),
+      "",
+      " ",
+      "%2e%2e",
+      "é",
+      -1,
+      1.5,
+      1e21,
+      -1n,
+      10n ** 19n,
+      {},
+      [],
+      Symbol("x"),
+      () => 1,
+      true
+    ]
+    for (const id of bad) {
+      const error = refusedAs(getPost, { id })
+      assert.strictEqual(error.parameter, "id")
+      assert.strictEqual(error.rule, "must be an id of 1 to 19 digits, as a string, a bigint or a safe integer")
+      assert.isDefined(error.value)
+      assert.notMatch(error.message, /[\r\n]/)
+    }
+    for (const post_id of bad) assert.strictEqual(refusedAs(like, { post_id }).parameter, "post_id")
+  })
+
+  it("refuses what is no object of parameters", () => {
+    for (const parameters of [null, 1, "id=1", [], [{ id: "1" }], true, () => ({ id: "1" })]) {
+      assert.strictEqual(refusedAs(getPost, parameters).parameter, "parameters")
+    }
+  })
+
+  it("refuses missing parameters", () => {
+    for (const parameters of [{}, { id: undefined }, { id: null }]) {
+      assert.strictEqual(refusedAs(getPost, parameters).message, "getPost: id is required.")
+    }
+  })
+
+  it("takes own properties only", () => {
+    // An inherited id once passed for given and was not sent, which made the path /2/posts/.
+    assert.strictEqual(refusedAs(getPost, Object.create({ id: "20" })).rule, "is required")
+    class Parameters {
+      get id() {
+        return "20"
+      }
+    }
+    assert.strictEqual(refusedAs(getPost, new Parameters()).rule, "is required")
+    assert.instanceOf(prepare(getUser, Object.create({ id: "20" })), Errors.ConflictingIdentifiers)
+    assert.strictEqual(accepted(getPost, Object.assign(Object.create(null), { id: "20" })).path, "/2/posts/20")
+  })
+
+  it("names the nearest parameter of a misspelt one, and shows no value of it", () => {
+    const error = refusedAs(getPost, { id: "1", post_field: [secrets.bearerToken] })
+    assert.strictEqual(error.message, "getPost: post_field is not a parameter of getPost; did you mean post_fields.")
+    for (const name of ["bearerToken", "bearer_token", "accessToken", "constructor", "toString"]) {
+      assert.strictEqual(refusedAs(getPost, { id: "1", [name]: secrets.bearerToken }).parameter, name)
+    }
+    assert.strictEqual(refusedAs(getPost, JSON.parse(`{"id": "1", "__proto__": {"id": "2"}}`)).parameter, "__proto__")
+  })
+
+  it("keeps a message on one line, whatever a parameter is called", () => {
+    const error = refusedAs(getPost, { id: "1", "x\r\n2026 forged\u001b[2J": 1 })
+    assert.strictEqual(error.parameter, "x\r\n2026 forged\u001b[2J")
+    assert.notMatch(error.message, /[\u0000-\u001f]/)
+  })
+
+  it("refuses user_auth where there is none, and anything but a boolean", () => {
+    assert.strictEqual(refusedAs(catalogue.getBookmarks, { user_auth: true }).parameter, "user_auth")
+    for (const user_auth of [1, "true", "", {}]) {
+      assert.strictEqual(refusedAs(getMe, { user_auth }).parameter, "user_auth")
+    }
+    assert.isTrue(accepted(getMe, { user_auth: undefined }).userAuth)
+    assert.isTrue(accepted(getMe, { user_auth: null }).userAuth)
+    assert.isFalse(accepted(getMe, { user_auth: false }).userAuth)
+  })
+
+  it("refuses both and neither of two alternatives", () => {
+    const conflict = (operation: { readonly definition: Operation.Definition }, parameters: object) => {
+      const error = prepare(operation, parameters)
+      assert.instanceOf(error, Errors.ConflictingIdentifiers)
+      assert.instanceOf(error, TypeError)
+      return error.message
+    }
+    assert.strictEqual(
+      conflict(getUser, { id: 0, username: "ada" }),
+      "getUser takes exactly one of id and username, but id and username were given."
+    )
+    assert.strictEqual(conflict(getUser, {}), "getUser takes exactly one of id and username, but neither was given.")
+    assert.strictEqual(conflict(getUser, { id: null, username: undefined }), conflict(getUser, {}))
+    conflict(getDirectMessageEvents, { dm_conversation_id: "1-2", participant_id: "2" })
+    conflict(createDirectMessage, { text: "a" })
+    conflict(createDirectMessage, { text: "a", dm_conversation_id: "1-2", participant_id: "2" })
+    assert.strictEqual(accepted(getDirectMessageEvents, {}).path, "/2/dm_events")
+    assert.strictEqual(accepted(getUser, { id: 0, username: null }).path, "/2/users/0")
+  })
+
+  it("enforces the rules across parameters", () => {
+    const missing = (parameters: object, operation: { readonly definition: Operation.Definition } = createPost) =>
+      refusedAs(operation, parameters).parameter
+    assert.strictEqual(missing({}), "text")
+    assert.strictEqual(missing({ quote_post_id: "1" }), "text")
+    assert.strictEqual(missing({ text: "a", media_tagged_user_ids: ["1"] }), "media_ids")
+    assert.strictEqual(missing({ text: "a", poll_options: ["a"] }), "poll_duration_minutes")
+    assert.strictEqual(missing({ text: "a", poll_duration_minutes: 5 }), "poll_options")
+    assert.strictEqual(missing({ text: "a", exclude_reply_user_ids: ["1"] }), "in_reply_to_post_id")
+    assert.strictEqual(missing({ participant_id: "1" }, createDirectMessage), "text")
+    assert.strictEqual(accepted(createPost, { text: "" }).body, `{"text":""}`)
+    assert.strictEqual(
+      accepted(createPost, { media_ids: [1], for_super_followers_only: false }).body,
+      `{"media":{"media_ids":["1"]},"for_super_followers_only":false}`
+    )
+    assert.strictEqual(
+      accepted(createDirectMessage, { participant_id: 1, media_id: 2 }).body,
+      `{"attachments":[{"media_id":"2"}]}`
+    )
+  })
+
+  it("enforces the limits of every parameter at both ends", () => {
+    for (const [, operation] of all) {
+      for (const [name, parameter] of Object.entries(Operation.parametersOf(operation.definition))) {
+        const { bounds } = parameter
+        if (bounds === undefined) continue
+        const at = (size: number): unknown =>
+          bounds.of === "value" ? size : bounds.of === "characters" ? "😀".repeat(size) : Array(size).fill("1")
+        const answer = (size: number) => prepare(operation, { [name]: at(size) })
+        for (const size of [bounds.minimum, bounds.maximum]) {
+          const error = size === undefined ? undefined : answer(size)
+          assert.isFalse(error instanceof Errors.InvalidParameters && error.value !== undefined, `${name} ${size}`)
+        }
+        const beyond = [bounds.minimum === undefined ? undefined : bounds.minimum - 1, (bounds.maximum ?? 0) + 1]
+        for (const size of beyond) {
+          if (size === undefined || (size === 0 && parameter.open === true)) continue
+          const error = answer(size)
+          assert.instanceOf(error, Errors.InvalidParameters)
+          assert.strictEqual(error.parameter, name)
+        }
+      }
+    }
+  })
+
+  it("leaves out empty lists of names, but no empty list of ids", () => {
+    const parameters = { id: "1", exclude: [], post_fields: [], expansions: "", max_results: null }
+    assert.strictEqual(accepted(getUsersPosts, parameters).query, "")
+    assert.strictEqual(refusedAs(getPosts, { ids: [] }).parameter, "ids")
+    for (const post_fields of [{ length: 0 }, () => 1, 0, false]) {
+      assert.strictEqual(refusedAs(getPost, { id: "1", post_fields }).parameter, "post_fields")
+    }
+  })
+
+  it("encodes for the wire", () => {
+    assert.strictEqual(
+      accepted(searchAllPosts, { query: "a b+c&d=é\ud800", start_time: new Date(0), max_results: 500 }).query,
+      "query=a%20b%2Bc%26d%3D%C3%A9%EF%BF%BD&start_time=1970-01-01T00%3A00%3A00Z&max_results=500"
+    )
+    assert.strictEqual(
+      Executor.prepare(getPost.definition, { id: 1, expansions: ["referenced_posts.id"] }, "x") instanceof Error,
+      false
+    )
+    const x = Executor.prepare(like.definition, { post_id: 1n }, "x")
+    assert.deepInclude(x, { path: "/2/users//likes", identityAt: 9, body: `{"tweet_id":"1"}` })
+  })
+
+  it("makes a typed error of a value that throws when it is read", () => {
+    const hostile = [
+      Object.create(Date.prototype),
+      new Proxy(new Date(), {}),
+      new Proxy([], {
+        get: () => {
+          throw new Error("boom")
+        }
+      }),
+      Object.defineProperty(["1"], 0, {
+        get: () => {
+          throw new Error("boom")
+        }
+      })
+    ]
+    for (const value of hostile) {
+      assert.strictEqual(refusedAs(searchRecentPosts, { query: "a", start_time: value }).parameter, "start_time")
+      assert.strictEqual(refusedAs(getPosts, { ids: value }).parameter, "ids")
+    }
+    const circular: Array<unknown> = []
+    circular.push(circular)
+    assert.strictEqual(refusedAs(getPosts, { ids: circular }).parameter, "ids")
+    assert.strictEqual(refusedAs(getPosts, { ids: { toJSON: () => 1n, length: 1 } }).parameter, "ids")
+  })
+
+  const pool = [
+    "1",
+    1,
+    1n,
+    "1,2",
+    ["1"],
+    ["1", 2, 3n],
+    "a",
+    "",
+    " ",
+    "..",
+    "../me",
+    "%2e%2e",
+    "a/b?x#y",
+    "1\r\nX",
+    "é",
+    "\ud800",
+    "😀",
+    "ada",
+    "12-34",
+    "2026-01-31T12:00:00Z",
+    "2026-02-30T00:00:00Z",
+    new Date(0),
+    new Date(NaN),
+    10,
+    100,
+    101,
+    0,
+    -1,
+    1.5,
+    NaN,
+    2 ** 53,
+    Infinity,
+    -1n,
+    10n ** 19n,
+    true,
+    false,
+    null,
+    undefined,
+    [],
+    {},
+    [[]],
+    [null],
+    ["a b"],
+    ["a,b"],
+    Symbol("s"),
+    () => 1,
+    Object.create(Date.prototype),
+    new Map([["id", "1"]]),
+    { toString: () => "1" },
+    Array(101).fill("1"),
+    "x".repeat(1025),
+    "x".repeat(10_001),
+    "mentionedUsers",
+    ["created_at"],
+    "id,text",
+    ["__proto__"],
+    "__proto__"
+  ]
+  const names = [...new Set(all.flatMap(([, { definition }]) => Object.keys(Operation.parametersOf(definition))))]
+  const value = Arbitrary.flatMap(
+    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: pool.length + 9 }))),
+    (index) => index < pool.length ? Arbitrary.Constant(pool[index]) : Arbitrary.schema(Schema.String)
+  )
+  const calls = Arbitrary.all({
+    operation: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: all.length - 1 }))),
+    own: Arbitrary.array(Arbitrary.all([Arbitrary.schema(Schema.Int), value])),
+    strange: Arbitrary.array(Arbitrary.all([Arbitrary.schema(Schema.String), value]), { maxLength: 1 }),
+    user_auth: Arbitrary.schema(Schema.UndefinedOr(Schema.Boolean))
+  })
+
+  it.effect.prop(
+    "gives a well-formed request or an error that names a parameter, for whatever is passed",
+    { call: calls },
+    ({ call }) =>
+      Effect.sync(() => {
+        const [, { definition }] = all[call.operation]!
+        const valid = Object.keys(Operation.parametersOf(definition))
+        const parameters: Record<string, unknown> = {}
+        for (const [index, given] of call.own) parameters[valid[Math.abs(index) % valid.length] ?? "id"] = given
+        for (const [name, given] of call.strange) parameters[name] = given
+        if (call.user_auth !== undefined) parameters.user_auth = call.user_auth
+        for (const wire of ["neutral", "x"] as const) {
+          const prepared = Executor.prepare(definition, parameters, wire)
+          if (prepared instanceof Errors.ConflictingIdentifiers) {
+            assert.includeMembers([...definition.alternatives!.of], [...prepared.given])
+          } else if (prepared instanceof Errors.InvalidParameters) {
+            assert.include([...names, ...Object.keys(parameters)], prepared.parameter)
+            assert.isNotEmpty(prepared.rule)
+            assert.notMatch(prepared.message, /[\r\n]/)
+          } else {
+            const path = prepared.identityAt === undefined
+              ? prepared.path
+              : `${prepared.path.slice(0, prepared.identityAt)}1${prepared.path.slice(prepared.identityAt)}`
+            assert.match(path, /^\/2(\/[A-Za-z0-9_-]+)+$/)
+            assert.match(prepared.query, /^([a-z_.]+=[A-Za-z0-9._~%-]+(&|$))*$/)
+            const url = `https://service.test${path}${prepared.query === "" ? "" : `?${prepared.query}`}`
+            assert.strictEqual(new URL(url).href, url)
+            if (prepared.body !== undefined) assert.isObject(JSON.parse(prepared.body))
+            assert.strictEqual(prepared.method === "POST" || prepared.method === "PUT", prepared.body !== undefined)
+          }
+        }
+      }),
+    { arbitrary: { runs: 2000 } }
+  )
+})
+
+describe("send", () => {
+  const failing = (operation: Untyped, parameters: object, cause: object) => {
+    const service = make(() => transportError(cause))
+    return Effect.map(
+      Effect.flip(Effect.provide(operation(parameters), service.layer())),
+      (error) => {
+        assert.lengthOf(service.requests, 1)
+        assertNoSecret(error)
+        return error
+      }
+    )
+  }
+
+  it.effect("never sends a create twice, and says when its outcome is unknown", () =>
+    Effect.gen(function*() {
+      for (const cause of [{ phase: "headers", requestSent: true, message: "gone" }, new Error("gone")]) {
+        const error = yield* failing(createPost as Untyped, { text: "a" }, cause)
+        assert.instanceOf(error, Errors.OutcomeUnknown)
+        assert.strictEqual(error.reason, "gone")
+        assert.include(error.message, "may have happened")
+      }
+      const unsent = yield* failing(createPost as Untyped, { text: "a" }, {
+        phase: "connect",
+        requestSent: false,
+        message: "refused"
+      })
+      assert.instanceOf(unsent, Errors.TransportFailure)
+      assert.strictEqual(unsent.phase, "connect")
+    }))
+
+  it.effect("tells how far a read or a toggle got", () =>
+    Effect.gen(function*() {
+      for (const phase of ["connect", "send", "headers", "body"] as const) {
+        const error = yield* failing(getPost as Untyped, { id: "1" }, { phase, requestSent: true, message: "gone" })
+        assert.instanceOf(error, Errors.TransportFailure)
+        assert.strictEqual(error.phase, phase)
+      }
+      const toggle = yield* failing(like as Untyped, { post_id: "1" }, new Error("gone"))
+      assert.instanceOf(toggle, Errors.TransportFailure)
+      assert.strictEqual(toggle.phase, "unknown")
+      assert.strictEqual(toggle.message, "like: no answer (unknown): gone")
+    }))
+
+  it.effect("treats a body that breaks off as no answer, whatever the status", () =>
+    Effect.gen(function*() {
+      for (const status of [200, 201, 401, 503]) {
+        const service = make(() => ({ status, body: brokenOff() }))
+        const failure = (operation: Untyped, parameters: object) =>
+          Effect.flip(Effect.provide(operation(parameters), service.layer()))
+        const read = yield* failure(getPost as Untyped, { id: "1" })
+        assert.instanceOf(read, Errors.TransportFailure)
+        const created = yield* failure(createPost as Untyped, { text: "a" })
+        assert.instanceOf(created, Errors.OutcomeUnknown)
+        assert.lengthOf(service.requests, 2)
+      }
+    }))
+})
+
+const brokenOff = () =>
+  new ReadableStream({
+    start: (controller) => {
+      controller.enqueue(new TextEncoder().encode(`{"data": {"id": "1", "te`))
+      controller.error(new Error("reset"))
+    }
+  })

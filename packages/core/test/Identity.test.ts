@@ -1,0 +1,164 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer, Redacted } from "effect"
+import { HttpClient } from "effect/http"
+import { TestClock } from "effect/testing"
+import { catalogue } from "../src/Catalogue.ts"
+import * as Client from "../src/Client.ts"
+import * as Credentials from "../src/Credentials.ts"
+import * as Errors from "../src/Errors.ts"
+import * as Identity from "../src/Identity.ts"
+import { make, type Received } from "./support/Service.ts"
+
+const { bookmark, like } = catalogue
+
+const isLookup = ({ path }: Received) => path === "/2/users/me"
+
+const id = { body: { data: { id: "77", name: "Ada", username: "ada" } } }
+const done = { body: { data: { bookmarked: true, liked: true } } }
+
+const lookups = (requests: ReadonlyArray<Received>) => requests.filter(isLookup).length
+
+describe("lookup", () => {
+  it.effect("happens once, however many calls need it", () =>
+    Effect.gen(function*() {
+      const service = make((request) => isLookup(request) ? Effect.delay(Effect.succeed(id), 1000) : done)
+      yield* Effect.gen(function*() {
+        const fiber = yield* Effect.forkChild(
+          Effect.forEach(
+            Array.from({ length: 50 }, (_, i) => i),
+            (i) =>
+              i % 2 === 0
+                ? Effect.asVoid(bookmark({ post_id: i }))
+                : Effect.asVoid(like({ post_id: i, user_auth: false })),
+            { concurrency: "unbounded" }
+          )
+        )
+        yield* TestClock.adjust(1000)
+        yield* Fiber.join(fiber)
+        yield* bookmark({ post_id: 51 })
+      }).pipe(Effect.provide(service.layer()))
+      assert.strictEqual(lookups(service.requests), 1)
+      assert.lengthOf(service.requests, 52)
+      for (const { path } of service.requests.filter((request) => !isLookup(request))) {
+        assert.match(path, /^\/2\/users\/77\/(bookmarks|likes)$/)
+      }
+    }))
+
+  it.effect("is made again after a failure, which all waiting calls share", () =>
+    Effect.gen(function*() {
+      let failing = true
+      const service = make((request) =>
+        !isLookup(request) ? done : Effect.delay(Effect.succeed(failing ? { status: 401, body: "{}" } : id), 1000)
+      )
+      yield* Effect.gen(function*() {
+        const fiber = yield* Effect.forkChild(
+          Effect.forEach([1, 2, 3], (post_id) => Effect.flip(bookmark({ post_id })), { concurrency: "unbounded" })
+        )
+        yield* TestClock.adjust(1000)
+        for (const error of yield* Fiber.join(fiber)) assert.instanceOf(error, Errors.Unauthorized)
+        assert.lengthOf(service.requests, 1)
+        failing = false
+        const again = yield* Effect.forkChild(bookmark({ post_id: 4 }))
+        yield* TestClock.adjust(1000)
+        assert.isTrue((yield* Fiber.join(again)).data?.bookmarked)
+      }).pipe(Effect.provide(service.layer()))
+      assert.strictEqual(lookups(service.requests), 2)
+    }))
+
+  it.effect("is made for every token and every client", () =>
+    Effect.gen(function*() {
+      let token = "a"
+      const service = make((request) =>
+        isLookup(request)
+          ? { body: { data: { id: request.headers["authorization"] === "Bearer a" ? "1" : "2" } } }
+          : done
+      )
+      const layer = Client.layer({ baseUrl: "https://service.test/prefix" }).pipe(Layer.provide([
+        Layer.succeed(Credentials.Credentials, { current: Effect.sync(() => ({ bearerToken: Redacted.make(token) })) }),
+        Layer.succeed(HttpClient.HttpClient, service.http)
+      ]))
+      const run = Effect.gen(function*() {
+        for (token of ["a", "b", "a", "b"]) yield* bookmark({ post_id: 1 })
+      })
+      yield* Effect.provide(run, layer)
+      assert.deepStrictEqual(
+        service.requests.filter((request) => !isLookup(request)).map(({ path }) => path),
+        ["/2/users/1/bookmarks", "/2/users/2/bookmarks", "/2/users/1/bookmarks", "/2/users/2/bookmarks"]
+      )
+      assert.strictEqual(lookups(service.requests), 2)
+      yield* Effect.provide(run, Layer.fresh(layer))
+      assert.strictEqual(lookups(service.requests), 4)
+    }))
+
+  it.effect("survives the interruption of the call that began it", () =>
+    Effect.gen(function*() {
+      const asked = yield* Deferred.make<void>()
+      const service = make((request) =>
+        isLookup(request) ? Effect.as(Effect.andThen(Deferred.succeed(asked, undefined), Effect.sleep(1000)), id) : done
+      )
+      yield* Effect.gen(function*() {
+        const leader = yield* Effect.forkChild(bookmark({ post_id: 1 }))
+        yield* Deferred.await(asked)
+        const followers = yield* Effect.forkChild(
+          Effect.forEach([2, 3], (post_id) => bookmark({ post_id }), { concurrency: "unbounded" })
+        )
+        yield* Effect.yieldNow
+        yield* Fiber.interrupt(leader)
+        yield* TestClock.adjust(1000)
+        for (const { data } of yield* Fiber.join(followers)) assert.isTrue(data?.bookmarked)
+      }).pipe(Effect.provide(service.layer()))
+      assert.strictEqual(lookups(service.requests), 1)
+      assert.lengthOf(service.requests, 3)
+    }))
+
+  it.effect("ends with the last call that waits for it, and the next call makes its own", () =>
+    Effect.gen(function*() {
+      let interrupted = 0
+      let hang = true
+      const service = make((request) =>
+        !isLookup(request) ? done : hang ? Effect.onInterrupt(Effect.never, () => Effect.sync(() => interrupted++)) : id
+      )
+      yield* Effect.gen(function*() {
+        const only = yield* Effect.forkChild(bookmark({ post_id: 1 }))
+        yield* Effect.yieldNow
+        yield* Effect.yieldNow
+        yield* Fiber.interrupt(only)
+        assert.strictEqual(interrupted, 1)
+        hang = false
+        yield* bookmark({ post_id: 2 })
+      }).pipe(Effect.provide(service.layer()))
+      assert.lengthOf(service.requests, 3)
+    }))
+
+  it.effect("takes no id that would change the path", () =>
+    Effect.gen(function*() {
+      for (
+        const bad of ["", "..", "../../x", "a/b", "me", "1?x", "1\r\n", 77, null, "12345678901234567890", undefined]
+      ) {
+        const service = make((request) => isLookup(request) ? { body: { data: { id: bad } } } : done)
+        const error = yield* Effect.flip(Effect.provide(bookmark({ post_id: 1 }), service.layer()))
+        assert.instanceOf(error, Errors.UndecodableResponse)
+        assert.include(error.reason, "id is not in the body")
+        assert.lengthOf(service.requests, 1)
+      }
+      for (const body of ["", "null", "[]", "{}", "<html>", `{"data":null}`, `{"errors":[{"title":"x"}]}`]) {
+        const service = make(() => ({ body }))
+        const error = yield* Effect.flip(Effect.provide(bookmark({ post_id: 1 }), service.layer()))
+        assert.instanceOf(error, Errors.UndecodableResponse)
+      }
+    }))
+
+  it.effect("is not needed with OAuth 1.0a", () =>
+    Effect.gen(function*() {
+      const service = make(() => done)
+      yield* Effect.provide(like({ post_id: 1 }), service.layer())
+      assert.deepStrictEqual(service.requests.map(({ path }) => path), ["/2/users/42/likes"])
+    }))
+})
+
+describe("ofAccessToken", () => {
+  it("is what stands before the first hyphen", () => {
+    assert.strictEqual(Identity.ofAccessToken("42-abc-def"), "42")
+    assert.strictEqual(Identity.ofAccessToken("whole"), "whole")
+  })
+})

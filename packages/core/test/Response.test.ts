@@ -1,0 +1,442 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { inspect } from "node:util"
+import { catalogue } from "../src/Catalogue.ts"
+import * as Errors from "../src/Errors.ts"
+import type { Definition } from "../src/Operation.ts"
+import * as Response from "../src/Response.ts"
+import { all, type Answer, assertNoSecret, make, secrets, textsOf, type Untyped } from "./support/Service.ts"
+
+const { createPost, getMe, getPost, getPosts, like, searchRecentPosts } = catalogue
+
+const wires = ["neutral", "x"] as const
+
+const decode = (operation: { readonly definition: Definition }, body: unknown, wire: "neutral" | "x" = "neutral") =>
+  Response.decode(operation.definition, wire, typeof body === "string" ? body : JSON.stringify(body), {})
+
+const decoded = (operation: { readonly definition: Definition }, body: unknown, wire?: "neutral" | "x") => {
+  const response = decode(operation, body, wire)
+  if (response instanceof Response.Undecodable) throw new Error(response.reason)
+  return response
+}
+
+const post = { id: "20", text: "just", edit_history_post_ids: ["20"] }
+
+describe("decode", () => {
+  const nothing = [
+    "",
+    " ",
+    "null",
+    "[]",
+    "{}",
+    "true",
+    "1",
+    `"text"`,
+    "<html><body>Log in</body></html>",
+    "OK",
+    "undefined",
+    "NaN",
+    `{"data":{"id":"1"}`,
+    `{"data":`,
+    "\u0000",
+    `{"data":null}`,
+    `{"errors":[]}`,
+    `{"errors":null}`,
+    `{"errors":{}}`,
+    `{"title":"t"}`,
+    `[{"data":{}}]`,
+    `{"data":"x"}`,
+    `{"data":1}`,
+    `{"data":true}`,
+    `{"__proto__":{"data":{"id":"1"}}}`
+  ]
+
+  it.each(all)("takes no body for an answer that is none: %s", (_, operation) => {
+    for (const wire of wires) {
+      for (const body of nothing) {
+        assert.instanceOf(decode(operation, body, wire), Response.Undecodable, `${wire} ${body}`)
+      }
+    }
+  })
+
+  it("takes no body of another shape for an answer", () => {
+    const id = { id: "1" }
+    const wrong = [
+      { data: [] },
+      { data: [id] },
+      { data: {} },
+      { data: { id: 1 } },
+      { data: { id: null } },
+      { data: { id: "1", text: 1 } },
+      { data: id, errors: {} },
+      { data: id, errors: [1] },
+      { data: id, errors: [null] },
+      { data: id, includes: [] },
+      { data: id, includes: { users: {} } },
+      { data: id, includes: { users: [{ id: 1 }] } },
+      { data: id, meta: [] },
+      { data: id, meta: { next_token: 1 } },
+      { data: id, meta: { result_count: "1" } },
+      { meta: {} }
+    ]
+    for (const wire of wires) {
+      for (const body of wrong) {
+        assert.instanceOf(decode(getPost, body, wire), Response.Undecodable, JSON.stringify(body))
+      }
+      for (const data of [id, "1", [1], [null], [[]], [{ text: "a" }]]) {
+        assert.instanceOf(decode(getPosts, { data }, wire), Response.Undecodable)
+      }
+      for (const data of [{}, { liked: "true" }, { liked: 1 }, []]) {
+        assert.instanceOf(decode(like, { data }, wire), Response.Undecodable)
+      }
+      for (const data of [{ id: "1" }, { text: "a" }, { id: 1, text: "a" }]) {
+        assert.instanceOf(decode(createPost, { data }, wire), Response.Undecodable)
+      }
+    }
+  })
+
+  it("refuses numeric ids, for they have lost digits already", () => {
+    for (const body of [`{"data":{"id":1234567890123456789,"text":"a"}}`, `{"data":{"id":1}}`]) {
+      const outcome = decode(getPost, body)
+      assert.instanceOf(outcome, Response.Undecodable)
+      assert.include(outcome.reason, `["data"]["id"]`)
+    }
+  })
+
+  it("does not say what the body held", () => {
+    const outcome = decode(getPosts, { data: [{ id: "1", text: ["private".repeat(100_000)] }] })
+    assert.instanceOf(outcome, Response.Undecodable)
+    assert.notInclude(outcome.reason, "private")
+    assert.isBelow(outcome.reason.length, 200)
+  })
+
+  it("judges a body the same however often it was asked", () => {
+    for (let i = 0; i < 50; i++) {
+      assert.deepStrictEqual(decoded(searchRecentPosts, { data: [{ ...post, brand_new: i }] }).data, [
+        { ...post, brand_new: i }
+      ])
+      assert.instanceOf(decode(searchRecentPosts, { data: [{ ...post, text: i }] }), Response.Undecodable)
+      assert.instanceOf(decode(searchRecentPosts, { data: [post], includes: { users: [{}] } }), Response.Undecodable)
+      assert.instanceOf(decode(searchRecentPosts, {}), Response.Undecodable)
+      assert.isUndefined(decoded(searchRecentPosts, { meta: { result_count: 0 } }).data)
+    }
+  })
+
+  it("reads data, includes, errors and meta", () => {
+    const body = {
+      data: [post],
+      includes: { users: [{ id: "1", name: "Ada", username: "ada" }] },
+      errors: [{ title: "Not Found Error", resource_id: "21" }],
+      meta: { result_count: 1, next_token: "t" }
+    }
+    const response = decoded(searchRecentPosts, body)
+    assert.deepInclude(response, body)
+    assert.deepStrictEqual(response.body, body)
+    assert.deepStrictEqual(JSON.parse(JSON.stringify(response)), body)
+  })
+
+  it("fills in what is absent", () => {
+    const response = decoded(getPost, { data: post })
+    assert.deepStrictEqual([response.includes, response.errors, response.meta], [{}, [], {}])
+    assert.throws(() => (response.errors as Array<unknown>).push(1))
+    assert.throws(() => Object.assign(response.includes as object, { users: [] }))
+    assert.deepStrictEqual(decoded(getPost, { data: post }).errors, [])
+  })
+
+  it("takes partial failures in all their forms", () => {
+    const errors = [{
+      type: "t",
+      title: "Not Found Error",
+      resource_type: "post",
+      resource_id: "21",
+      brand_new: { a: 1 }
+    }]
+    assert.deepStrictEqual(decoded(getPosts, { data: [post], errors }).errors, errors)
+    for (const body of [{ errors }, { data: null, errors }]) {
+      const response = decoded(getPosts, body)
+      assert.isUndefined(response.data)
+      assert.deepStrictEqual(response.errors, errors)
+      assert.deepStrictEqual(response.body, { errors })
+    }
+    const missing = decoded(getPost, { data: { ...post, author_id: "9" }, includes: { users: [] } })
+    assert.deepStrictEqual(missing.includes, { users: [] })
+  })
+
+  it("takes an empty page", () => {
+    for (const body of [{ meta: { result_count: 0 } }, { data: [] }, { data: null, meta: {} }]) {
+      assert.isEmpty(decoded(searchRecentPosts, body).data ?? [])
+    }
+  })
+
+  it("keeps unknown fields, buckets and values on both wires", () => {
+    const body = {
+      data: { ...post, lang: "zz-new", brand_new: [1], reply_settings: "nobody" },
+      includes: { gadgets: [{ x: 1 }], users: [{ id: "1", aura: true }] },
+      extra: { deep: null }
+    }
+    assert.deepStrictEqual(decoded(getPost, body).body, body as Response.Body)
+    const { edit_history_post_ids, ...rest } = body.data
+    const onX = { ...body, data: { ...rest, edit_history_tweet_ids: edit_history_post_ids } }
+    assert.deepStrictEqual(decoded(getPost, onX, "x").body, body as Response.Body)
+  })
+
+  it("is not polluted by the keys of a body", () => {
+    const text =
+      `{"data":{"id":"1","text":"a","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}},` +
+      `"includes":{"__proto__":{"polluted":1}},"errors":[{"title":"t","__proto__":{"detail":"polluted"}}],` +
+      `"meta":{"__proto__":{"next_token":"polluted"}},"__proto__":{"polluted":1}}`
+    for (const wire of wires) {
+      const response = decoded(getPost, text, wire)
+      assert.isUndefined(response.meta.next_token)
+      assert.isUndefined(response.errors[0]!.detail)
+      for (const object of [{}, response, response.body, response.data, response.includes, response.meta]) {
+        assert.isFalse("polluted" in (object as object))
+      }
+      assert.strictEqual(JSON.stringify(response).includes("polluted"), true)
+    }
+  })
+
+  it("survives a body that is deep", () => {
+    const deep = "[".repeat(100_000) + "]".repeat(100_000)
+    for (const wire of wires) {
+      assert.strictEqual((decoded(getPost, `{"data":{"id":"1","deep":${deep}}}`, wire).data as { id: string }).id, "1")
+      assert.instanceOf(decode(getPost, `{"data":${deep}}`, wire), Response.Undecodable)
+      assert.instanceOf(decode(getPost, `{"errors":${deep}}`, wire), Response.Undecodable)
+    }
+  })
+})
+
+describe("printing", () => {
+  it("shows the guaranteed fields only", () => {
+    const response = decoded(getPost, { data: { ...post, lang: "en" }, includes: { users: [{ id: "1" }] } })
+    assert.strictEqual(String(response), JSON.stringify({ data: post }))
+    assert.include(inspect(response), "Response { data: { id: '20', text: 'just'")
+    assert.notInclude(inspect(response), "lang")
+    const page = decoded(searchRecentPosts, { data: [{ ...post, lang: "en" }], meta: { next_token: "t" } })
+    assert.strictEqual(String(page), JSON.stringify({ data: [post], meta: { next_token: "t" } }))
+    assert.include(String(decoded(getPosts, { errors: [{ title: "t" }] })), "errors")
+    for (const text of textsOf(decoded(like, { data: { liked: true } }))) assert.include(text, "liked")
+  })
+})
+
+describe("a call", () => {
+  const call = (operation: unknown, parameters: object, answer: Answer, wire: "neutral" | "x" = "neutral") => {
+    const service = make(() => answer)
+    return (operation as Untyped)(parameters).pipe(Effect.provide(service.layer({ ...secrets, wire })))
+  }
+
+  const failure = (operation: unknown, parameters: object, answer: Answer, wire?: "neutral" | "x") =>
+    Effect.map(Effect.flip(call(operation, parameters, answer, wire)), (error) => {
+      assertNoSecret(error)
+      return error
+    })
+
+  it.effect("fails with UndecodableResponse for a 200 that is no answer", () =>
+    Effect.gen(function*() {
+      const bodies = [
+        "",
+        "null",
+        "[]",
+        "{}",
+        "<html>Log in</html>",
+        `{"data":{"id":"1"`,
+        `{"data":{"id":1}}`,
+        `{"meta":{}}`
+      ]
+      for (const wire of wires) {
+        for (const body of bodies) {
+          const error = yield* failure(getPost, { id: "1" }, { body, headers: { "x-transaction-id": "abc" } }, wire)
+          assert.instanceOf(error, Errors.UndecodableResponse)
+          assert.deepInclude(error, { operation: "getPost", status: 200, requestId: "abc", excerpt: body })
+        }
+      }
+    }))
+
+  it.effect("keeps 2,000 characters of a body, less what looks like the credential", () =>
+    Effect.gen(function*() {
+      const long = yield* failure(getPost, { id: "1" }, { body: "x".repeat(100_000) })
+      assert.instanceOf(long, Errors.UndecodableResponse)
+      assert.strictEqual(long.excerpt, "x".repeat(2000))
+      const echoes = [
+        `<pre>GET /\nAuthorization: Bearer ${secrets.bearerToken}\n</pre>`,
+        JSON.stringify({ headers: { authorization: `Bearer ${secrets.bearerToken}` } }),
+        `${"x".repeat(1980)} Bearer ${secrets.bearerToken}`,
+        `OAuth oauth_token="${secrets.accessToken}", oauth_nonce="1"`,
+        JSON.stringify({ echo: `oauth_token="${secrets.accessToken}"` }),
+        `oauth_token=${secrets.accessToken}`
+      ]
+      for (const body of echoes) {
+        for (const status of [200, 401, 502]) {
+          const error = yield* failure(getPost, { id: "1" }, { status, body })
+          assert.isTrue("excerpt" in error)
+        }
+      }
+    }))
+
+  const statuses = [
+    [400, Errors.BadRequest],
+    [401, Errors.Unauthorized],
+    [403, Errors.Forbidden],
+    [404, Errors.NotFound],
+    [429, Errors.RateLimited],
+    [500, Errors.ServerFailure],
+    [502, Errors.ServerFailure],
+    [503, Errors.ServerFailure],
+    [599, Errors.ServerFailure],
+    [301, Errors.UnexpectedStatus],
+    [302, Errors.UnexpectedStatus],
+    [307, Errors.UnexpectedStatus],
+    [402, Errors.UnexpectedStatus],
+    [409, Errors.UnexpectedStatus],
+    [418, Errors.UnexpectedStatus],
+    [451, Errors.UnexpectedStatus]
+  ] as const
+
+  it.effect.each(statuses)("maps %s", ([status, errorClass]) =>
+    Effect.gen(function*() {
+      for (const body of ["", "<html>busy</html>", "null", "[]", "{}", `{"data":{"id":"1"}}`, `{"title":"t"}`, "{"]) {
+        const headers = { location: "https://elsewhere.test/", "x-request-id": "r" }
+        for (const [userAuth, credential] of [[true, "oauth1"], [false, "bearer"]] as const) {
+          const error = yield* failure(getMe, { user_auth: userAuth }, { status, body, headers })
+          assert.isTrue(error instanceof errorClass, String(error))
+          assert.deepInclude(error, { operation: "getMe", status, credential, requestId: "r" })
+          assert.include(error.message, `getMe: `)
+          assert.include(error.message, String(status))
+          assert.strictEqual(
+            "excerpt" in error ? error.excerpt : "",
+            body === "" || body.includes("title") ? undefined : body
+          )
+        }
+      }
+    }))
+
+  it.effect("reads every form of an error document", () =>
+    Effect.gen(function*() {
+      const documents: ReadonlyArray<readonly [body: unknown, problems: ReadonlyArray<object>, said: string]> = [
+        [{ title: "Unauthorized", type: "about:blank", status: 401, detail: "Unauthorized" }, [{
+          title: "Unauthorized",
+          type: "about:blank",
+          status: 401,
+          detail: "Unauthorized"
+        }], "Unauthorized"],
+        [
+          { code: 32, message: "Could not authenticate you" },
+          [{ code: 32, message: "Could not authenticate you" }],
+          "Could not"
+        ],
+        [{ errors: [{ code: 88, message: "a" }, { code: 89, message: "b" }] }, [
+          { code: 88, message: "a" },
+          { code: 89, message: "b" }
+        ], "a; b"],
+        [{ errors: ["plain"] }, [{ message: "plain" }], "plain"],
+        [{ error: "old" }, [{ message: "old" }], "old"],
+        [
+          {
+            errors: [{ parameters: { id: ["x"] }, message: "The `id` query parameter value [x] is not valid" }],
+            title: "Invalid Request",
+            detail: "One or more parameters to your request was invalid.",
+            type: "https://api.x.com/2/problems/invalid-request"
+          },
+          [{ parameters: { id: ["x"] }, message: "The `id` query parameter value [x] is not valid" }],
+          "is not valid"
+        ],
+        [
+          {
+            errors: [{
+              title: "Unsupported Authentication",
+              detail: "Supported authentication types are [OAuth 1.0a User Context].",
+              status: 403,
+              type: "https://api.x.com/2/problems/unsupported-authentication"
+            }]
+          },
+          [{
+            title: "Unsupported Authentication",
+            detail: "Supported authentication types are [OAuth 1.0a User Context].",
+            status: 403,
+            type: "https://api.x.com/2/problems/unsupported-authentication"
+          }],
+          "Supported authentication types"
+        ],
+        [
+          {
+            title: "Client Forbidden",
+            reason: "client-not-enrolled",
+            registration_url: "https://dev.test",
+            detail: "d"
+          },
+          [{
+            title: "Client Forbidden",
+            reason: "client-not-enrolled",
+            registration_url: "https://dev.test",
+            detail: "d"
+          }],
+          "d"
+        ],
+        [
+          { title: "UsageCapExceeded", period: "Monthly", scope: "Product", detail: "Usage cap exceeded" },
+          [{ title: "UsageCapExceeded", period: "Monthly", scope: "Product", detail: "Usage cap exceeded" }],
+          "Usage cap"
+        ],
+        [{ errors: [{ title: 5 }, { title: "good" }] }, [{ title: "good" }], "good"],
+        [{ errors: [], title: "t" }, [{ errors: [], title: "t" }], "t"],
+        [{ errors: "x", detail: "d" }, [{ errors: "x", detail: "d" }], "d"]
+      ]
+      for (const [body, problems, said] of documents) {
+        for (const wire of wires) {
+          const error = yield* failure(getPost, { id: "1" }, { status: 400, body }, wire)
+          assert.instanceOf(error, Errors.BadRequest)
+          assert.deepStrictEqual(error.problems as unknown, problems)
+          assert.include(error.message, said)
+          assert.isUndefined(error.excerpt)
+        }
+      }
+    }))
+
+  it.effect("brings the names of a problem into neutral form", () =>
+    Effect.gen(function*() {
+      const body = {
+        errors: [{ title: "t", parameter: "tweet_id", resource_type: "tweet", parameters: { "tweet.fields": ["x"] } }]
+      }
+      const error = yield* failure(getPost, { id: "1" }, { status: 404, body }, "x")
+      assert.instanceOf(error, Errors.NotFound)
+      assert.deepStrictEqual(error.problems as unknown, [
+        { title: "t", parameter: "post_id", resource_type: "post", parameters: { "post.fields": ["x"] } }
+      ])
+    }))
+
+  it.effect("tells the budget and the request's id, and takes nonsense in headers for nothing", () =>
+    Effect.gen(function*() {
+      const headers = {
+        "x-rate-limit-limit": "900",
+        "x-rate-limit-remaining": "899",
+        "x-rate-limit-reset": "1735689600",
+        "x-transaction-id": "abc"
+      }
+      const response = yield* call(getPost, { id: "1" }, { body: { data: post }, headers })
+      const budget = { limit: 900, remaining: 899, resetAt: new Date("2025-01-01T00:00:00Z") }
+      assert.deepStrictEqual(response.rateLimit, budget)
+      assert.strictEqual(response.requestId, "abc")
+      const limited = yield* failure(getPost, { id: "1" }, { status: 429, headers: { ...headers, "retry-after": "7" } })
+      assert.instanceOf(limited, Errors.RateLimited)
+      assert.deepInclude(limited, { rateLimit: budget, resetAt: budget.resetAt, retryAfter: 7000, bucket: "getPost" })
+      for (const nonsense of ["", "soon", "-1", "NaN", "Infinity", "1e999", "9".repeat(400)]) {
+        const bad = {
+          "x-rate-limit-limit": nonsense,
+          "x-rate-limit-remaining": nonsense,
+          "x-rate-limit-reset": nonsense,
+          "retry-after": nonsense
+        }
+        assert.isUndefined((yield* call(getPost, { id: "1" }, { body: { data: post }, headers: bad })).rateLimit)
+        for (const header of Object.keys(bad)) {
+          for (const status of [429, 400, 500]) {
+            const error = yield* failure(getPost, { id: "1" }, { status, headers: { ...headers, [header]: nonsense } })
+            assert.isTrue("rateLimit" in error && error.status === status)
+          }
+        }
+        const error = yield* failure(getPost, { id: "1" }, { status: 429, headers: bad })
+        assert.instanceOf(error, Errors.RateLimited)
+        assert.isUndefined(error.resetAt)
+        assert.isUndefined(error.retryAfter)
+      }
+    }))
+})

@@ -1,0 +1,193 @@
+/** A service in memory: it keeps the requests and answers what a test says. */
+import { assert } from "@effect/vitest"
+import { Cause, Effect, Exit, Layer, Schema } from "effect"
+import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
+import { createHmac } from "node:crypto"
+import { inspect } from "node:util"
+import { catalogue } from "../../src/Catalogue.ts"
+import * as Client from "../../src/Client.ts"
+import * as Credentials from "../../src/Credentials.ts"
+import { AnyError } from "../../src/Errors.ts"
+import * as OAuth1 from "../../src/OAuth1.ts"
+import type { Definition } from "../../src/Operation.ts"
+import type { Response } from "../../src/Response.ts"
+import operations from "../fixtures/operations.json" with { type: "json" }
+
+/** A request as it would be on the wire. */
+export interface Received {
+  readonly method: string
+  readonly url: string
+  readonly path: string
+  readonly query: Readonly<Record<string, string>>
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export interface Answer {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as it is when it is text or a stream, as JSON otherwise. */
+  readonly body?: unknown
+}
+
+type Outcome = Answer | Effect.Effect<Answer, HttpClientError.HttpClientError>
+
+/** One secret per slot; no text may hold any of them. */
+export const secrets = {
+  bearerToken: "canary-bearer-token-0001",
+  consumerKey: "canary-consumer-key-0002",
+  consumerSecret: "canary-consumer-secret-0003",
+  accessToken: "42-canary-access-token-0004",
+  accessTokenSecret: "canary-access-token-secret-0005"
+}
+
+export const baseUrl = "https://service.test/prefix"
+
+/** Answers every request by its number, counted from 0, and keeps it. */
+export const make = (answer: (request: Received, index: number) => Outcome) => {
+  const requests: Array<Received> = []
+  const http = HttpClient.make((request) =>
+    Effect.suspend(() => {
+      const received = receive(request)
+      const outcome = answer(received, requests.push(received) - 1)
+      return Effect.map(
+        Effect.isEffect(outcome) ? outcome : Effect.succeed(outcome),
+        ({ body = "", headers = {}, status = 200 }) =>
+          HttpClientResponse.fromWeb(
+            request,
+            new globalThis.Response(
+              typeof body === "string" || body instanceof ReadableStream ? body : JSON.stringify(body),
+              { status, headers }
+            )
+          )
+      )
+    })
+  )
+  const layer = (
+    settings: Client.Settings & Credentials.Settings = secrets,
+    services: Layer.Layer<never> = Layer.empty
+  ) =>
+    Client.layer({ baseUrl, ...settings }).pipe(
+      Layer.provide([Credentials.layer(settings), Layer.succeed(HttpClient.HttpClient, http), services])
+    )
+  return { requests, http, layer }
+}
+
+const receive = (request: HttpClientRequest.HttpClientRequest): Received => {
+  assert.isTrue(request.url.startsWith(baseUrl), request.url)
+  const [path, query = ""] = request.url.slice(baseUrl.length).split("?") as [string, string?]
+  assert.lengthOf(request.urlParams.params, 0)
+  return {
+    method: request.method,
+    url: request.url,
+    path,
+    query: Object.fromEntries(new URLSearchParams(query)),
+    headers: { ...request.headers },
+    body: request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : ""
+  }
+}
+
+/** Fails as a transport does, with the cause that it gives. */
+export const transportError = (cause: object) => {
+  const request = { method: "GET", url: baseUrl } as HttpClientRequest.HttpClientRequest
+  return Effect.fail(
+    new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+  )
+}
+
+/** An operation whose types are erased, for tests that treat all alike. */
+export interface Untyped {
+  (parameters?: unknown): Effect.Effect<Response<unknown, unknown>, AnyError, Client.Client>
+  readonly definition: Definition
+}
+
+export const all = Object.entries(catalogue as unknown as Readonly<Record<string, Untyped>>)
+
+/** What is known of an operation. */
+export interface Row {
+  readonly name: string
+  readonly aliases: ReadonlyArray<string>
+  readonly method: string
+  /** By the alternative that selects it; a single route is under `""`. */
+  readonly routes: Readonly<Record<string, { readonly neutral: string; readonly x: string }>>
+  readonly identity: string | null
+  /** `null` where there is no such parameter. */
+  readonly userAuth: boolean | null
+  readonly lookup: string | null
+  readonly paging: Definition["paging"] | null
+  readonly postCap: boolean
+  readonly kind: string
+  readonly constants?: Readonly<Record<string, unknown>>
+  readonly alternatives?: { readonly of: readonly [string, string]; readonly none: boolean }
+  readonly params: ReadonlyArray<RowParameter>
+}
+
+export interface RowParameter {
+  readonly name: string
+  readonly in: "path" | "query" | "body"
+  readonly neutral: string
+  readonly x: string
+  readonly type: string
+  readonly required: boolean
+  readonly min?: number | string
+  readonly max?: number
+  readonly default?: number | string
+  readonly enum?: ReadonlyArray<string>
+}
+
+// JSON has no tuples and no literals.
+const rows = operations.operations as unknown as ReadonlyArray<Row>
+
+/** What is known of an operation, by its name or an alias of it. */
+export const rowOf = (name: string): Row => {
+  const row = rows.find((row) => row.name === name || row.aliases.includes(name))
+  if (row === undefined) throw new Error(`${name} is no operation of the service`)
+  return row
+}
+
+/** Verifies the authorization of a request and returns the kind of it. */
+export const authorizationOf = ({ headers, method, url }: Received): "bearer" | "oauth1" => {
+  const header = headers["authorization"] ?? ""
+  if (header === `Bearer ${secrets.bearerToken}`) return "bearer"
+  const parameters = OAuth1.parseAuthorization(header)
+  assert.isDefined(parameters, header)
+  const { oauth_nonce, oauth_signature, oauth_timestamp, ...rest } = parameters
+  assert.deepStrictEqual(rest, {
+    oauth_consumer_key: secrets.consumerKey,
+    oauth_signature_method: "HMAC-SHA1",
+    oauth_token: secrets.accessToken,
+    oauth_version: "1.0"
+  })
+  assert.match(oauth_nonce!, /^[0-9a-f]{32}$/)
+  assert.match(oauth_timestamp!, /^\d+$/)
+  assert.strictEqual(
+    oauth_signature,
+    OAuth1.signature({
+      method,
+      url,
+      parameters,
+      consumerSecret: secrets.consumerSecret,
+      tokenSecret: secrets.accessTokenSecret,
+      hmac: (key, message) => createHmac("sha1", key).update(message).digest("base64")
+    })
+  )
+  return "oauth1"
+}
+
+const encodeError = Schema.encodeUnknownSync(Schema.toCodecJson(AnyError))
+
+/** Every text that a value may end up in. */
+export const textsOf = (value: unknown): ReadonlyArray<string> => [
+  String(value),
+  JSON.stringify(value) ?? "",
+  inspect(value, { depth: Infinity, showHidden: true }),
+  inspect(value),
+  Cause.pretty(Cause.fail(value)),
+  inspect(Exit.fail(value), { depth: Infinity }),
+  ...(value instanceof Error ? [value.message, value.stack ?? "", inspect(value.cause, { depth: Infinity })] : []),
+  ...(Schema.is(AnyError)(value) ? [JSON.stringify(encodeError(value))] : [])
+]
+
+export const assertNoSecret = (value: unknown): void => {
+  for (const text of textsOf(value)) assert.notInclude(text, "canary")
+}

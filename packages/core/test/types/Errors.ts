@@ -1,0 +1,39 @@
+// Type tests of the errors: a failure can be caught where it can happen, and nowhere else.
+import * as Errors from "@postwire/core/Errors"
+import { createPost, getPost } from "@postwire/core/operations/Posts"
+import { searchRecentPosts } from "@postwire/core/operations/Search"
+import { getUser } from "@postwire/core/operations/Users"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+
+const nothing = () => Effect.void
+
+getPost({ id: "1" }).pipe(Effect.catchTag("NotFound", nothing))
+getPost({ id: "1" }).pipe(Effect.catchTag("RateLimited", ({ resetAt }) => Effect.succeed(resetAt?.getTime())))
+// @ts-expect-error only creates have unknown outcomes
+getPost({ id: "1" }).pipe(Effect.catchTag("OutcomeUnknown", nothing))
+createPost({ text: "a" }).pipe(Effect.catchTag("OutcomeUnknown", nothing))
+// @ts-expect-error only operations with alternatives have conflicts
+getPost({ id: "1" }).pipe(Effect.catchTag("ConflictingIdentifiers", nothing))
+getUser({ id: "1" }).pipe(Effect.catchTag("ConflictingIdentifiers", nothing))
+// @ts-expect-error a single page is never stuck
+searchRecentPosts({ query: "a" }).pipe(Effect.catchTag("PaginationStuck", nothing))
+Stream.runDrain(searchRecentPosts.items({ query: "a" })).pipe(Effect.catchTag("PaginationStuck", nothing))
+// @ts-expect-error settings are checked when the client is made
+getPost({ id: "1" }).pipe(Effect.catchTag("InvalidSettings", nothing))
+
+// The union of classes and the union of types are one.
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
+const assertType = <T extends true>(): T | void => undefined
+assertType<Equal<(typeof Errors.AnyError.members)[number]["Type"]["_tag"], Errors.AnyError["_tag"]>>()
+
+// Known members of a problem have their types, others are unknown.
+declare const problem: Errors.Problem
+export const detail: string | undefined = problem.detail
+export const status: number | undefined = problem.status
+assertType<Equal<(typeof problem)["parameters"], unknown>>()
+
+// Causes are optional, facts are not.
+export const whole = new Errors.OutcomeUnknown({ operation: "createPost", reason: "reset" })
+// @ts-expect-error the reason is missing
+export const part = new Errors.OutcomeUnknown({ operation: "createPost" })

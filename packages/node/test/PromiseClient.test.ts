@@ -1,0 +1,530 @@
+import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import { catalogue } from "@postwire/core/Catalogue"
+import * as Errors from "@postwire/core/Errors"
+import { once } from "node:events"
+import * as Http from "node:http"
+import type * as Net from "node:net"
+import { inspect } from "node:util"
+import type { Dispatcher } from "undici"
+import * as Node from "../src/index.ts"
+import { createClient, type PostwireClient } from "../src/index.ts"
+import * as NodeClient from "../src/NodeClient.ts"
+
+const secrets = {
+  bearerToken: "canary-bearer-token-0001",
+  consumerKey: "canary-consumer-key-0002",
+  consumerSecret: "canary-consumer-secret-0003",
+  accessToken: "42-canary-access-token-0004",
+  accessTokenSecret: "canary-access-token-secret-0005"
+}
+
+interface Request {
+  readonly method: string
+  readonly url: URL
+  readonly body: string
+  readonly headers: Http.IncomingHttpHeaders
+}
+
+let server: Http.Server
+let baseUrl: string
+let requests: Array<Request> = []
+let aborted: Promise<void>
+const sockets = new Set<Net.Socket>()
+
+/** Pages of two for ever, a post by id, and by their query: no answer, a spent budget, a status, a body. */
+const answer = (request: Request, response: Http.ServerResponse): void => {
+  const { pathname, searchParams } = request.url
+  const query = searchParams.get("query") ?? ""
+  const json = (body: unknown) => void response.setHeader("content-type", "application/json").end(JSON.stringify(body))
+  if (query === "hang" || request.body.includes("hang")) return
+  if (query === "limit") {
+    response.writeHead(429, {
+      "x-rate-limit-limit": "1",
+      "x-rate-limit-remaining": "0",
+      "x-rate-limit-reset": String(Math.floor(Date.now() / 1000) + 600)
+    })
+    return void response.end("{}")
+  }
+  if (query.startsWith("status ")) {
+    return void response.writeHead(Number(query.slice(7)), { location: "/" }).end("<html>")
+  }
+  if (query.startsWith("body ")) return void response.end(query.slice(5))
+  if (query === "break") {
+    response.writeHead(200, { "content-length": "100" })
+    return void response.write(`{"data":`, () => response.destroy())
+  }
+  if (pathname === "/2/posts/search/recent") {
+    const page = Number(searchParams.get("next_token") ?? 0)
+    const post = (id: number) => ({ id: String(id), text: "a", edit_history_post_ids: [String(id)] })
+    return json({ data: [post(2 * page), post(2 * page + 1)], meta: { result_count: 2, next_token: String(page + 1) } })
+  }
+  if (request.method === "POST") return json({ data: { id: "1", text: JSON.parse(request.body).text } })
+  json({ data: { id: pathname.split("/").at(-1), text: "a", edit_history_post_ids: [] } })
+}
+
+beforeAll(async () => {
+  server = Http.createServer(async (incoming, response) => {
+    let body = ""
+    for await (const chunk of incoming) body += chunk
+    const url = new URL(incoming.url ?? "/", "http://service.test")
+    const request = { method: incoming.method ?? "", url, body, headers: incoming.headers }
+    requests.push(request)
+    answer(request, response)
+  })
+  server.on("connection", (socket) => {
+    sockets.add(socket)
+    socket.on("error", () => {}).on("close", () => sockets.delete(socket))
+  })
+  server.on("request", (_, response) => {
+    aborted = new Promise((resolve) => response.on("close", () => response.writableFinished || resolve()))
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  baseUrl = `http://127.0.0.1:${(server.address() as Net.AddressInfo).port}`
+})
+
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+let client: PostwireClient
+
+beforeEach(() => {
+  requests = []
+  client = createClient({ baseUrl, ...secrets })
+})
+
+afterEach(() => client.close())
+
+const rejection = async (promise: Promise<unknown>): Promise<Error> => {
+  const outcome = await promise.then((value) => ({ value }), (error: unknown) => ({ error }))
+  if (!("error" in outcome)) throw new Error(`resolved with ${inspect(outcome.value)}`)
+  assert.instanceOf(outcome.error, Error)
+  for (const text of [outcome.error.message, outcome.error.stack, inspect(outcome.error, { depth: Infinity })]) {
+    assert.notInclude(text, "canary")
+  }
+  assert.notInclude(JSON.stringify(outcome.error), "canary")
+  return outcome.error
+}
+
+const collect = async <A extends { readonly id: string }>(iterable: AsyncIterable<A>, count = Infinity) => {
+  const ids: Array<string> = []
+  for await (const { id } of iterable) {
+    ids.push(id)
+    if (ids.length === count) break
+  }
+  return ids
+}
+
+const received = async (count: number) => {
+  while (requests.length < count) await new Promise((resolve) => setTimeout(resolve, 1))
+}
+
+/** Time enough for a request that should not be made to arrive. */
+const quiet = () => new Promise((resolve) => setTimeout(resolve, 30))
+
+describe("a call", () => {
+  it("resolves with the response", async () => {
+    const { data } = await client.getPost({ id: 20n, post_fields: ["created_at"] })
+    assert.strictEqual(data?.id, "20")
+    const [request] = requests
+    assert.strictEqual(request?.url.href, "http://service.test/2/posts/20?post.fields=created_at")
+    assert.strictEqual(request?.headers["authorization"], `Bearer ${secrets.bearerToken}`)
+  })
+
+  it("sends a body as JSON", async () => {
+    const { data } = await client.createPost({ text: "héllo 😀" })
+    assert.deepStrictEqual(data, { id: "1", text: "héllo 😀" })
+    assert.strictEqual(requests[0]?.headers["content-type"], "application/json")
+    assert.strictEqual(requests[0]?.body, `{"text":"héllo 😀"}`)
+    assert.match(requests[0]?.headers["authorization"] ?? "", /^OAuth oauth_consumer_key=/)
+  })
+
+  it("is there for every operation, with pages where it pages", () => {
+    const methods = client as unknown as Readonly<Record<string, object>>
+    assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), "close"])
+    for (const [name, { definition }] of Object.entries(catalogue)) {
+      assert.isFunction(methods[name])
+      assert.strictEqual("pages" in methods[name]!, "paging" in definition)
+      assert.strictEqual("items" in methods[name]!, "paging" in definition)
+    }
+  })
+
+  it("rejects mistakes with a TypeError, and sends nothing", async () => {
+    const bare = createClient({ baseUrl })
+    const mistakes: ReadonlyArray<readonly [Promise<unknown>, string]> = [
+      [client.getPost({ id: "../me" }), "InvalidParameters"],
+      [client.getPost({} as never), "InvalidParameters"],
+      [client.getPost(null as never), "InvalidParameters"],
+      [(client.getPost as () => Promise<unknown>)(), "InvalidParameters"],
+      [client.getUser({} as never), "ConflictingIdentifiers"],
+      [client.getUser({ id: 1, username: "ada" } as never), "ConflictingIdentifiers"],
+      [bare.getPost({ id: 1 }), "MissingAccessToken"],
+      [bare.createPost({ text: "a" }), "MissingAccessToken"]
+    ]
+    for (const [promise, tag] of mistakes) {
+      const error = await rejection(promise)
+      assert.instanceOf(error, TypeError)
+      assert.strictEqual(error.name, tag)
+    }
+    await bare.close()
+    assert.lengthOf(requests, 0)
+  })
+
+  it("rejects what the service refuses with the error of its status", async () => {
+    const statuses = [[400, "BadRequest"], [401, "Unauthorized"], [403, "Forbidden"], [404, "NotFound"], [
+      503,
+      "ServerFailure"
+    ]]
+    for (const [status, tag] of [...statuses, [302, "UnexpectedStatus"], [418, "UnexpectedStatus"]]) {
+      const error = await rejection(client.searchRecentPosts({ query: `status ${status}` }))
+      assert.strictEqual(error.name, tag)
+      assert.notInstanceOf(error, TypeError)
+    }
+    assert.lengthOf(requests, 7)
+    assert.instanceOf(await rejection(client.searchRecentPosts({ query: "limit" })), Errors.RateLimited)
+  })
+
+  it("rejects bodies that are no answer", async () => {
+    for (const body of ["", "<html>", "null", "[]", "{}", `{"data":[{"id":1}]}`]) {
+      assert.instanceOf(
+        await rejection(client.searchRecentPosts({ query: `body ${body}` })),
+        Errors.UndecodableResponse
+      )
+    }
+    const error = await rejection(client.searchRecentPosts({ query: "break" }))
+    assert.instanceOf(error, Errors.TransportFailure)
+    assert.strictEqual(error.phase, "body")
+  })
+
+  it("rejects when nobody listens, before anything was sent", async () => {
+    const idle = Http.createServer().listen(0, "127.0.0.1")
+    await once(idle, "listening")
+    const { port } = idle.address() as Net.AddressInfo
+    idle.close()
+    await once(idle, "close")
+    await using nobody = createClient({ baseUrl: `http://127.0.0.1:${port}`, ...secrets })
+    for (const promise of [nobody.getPost({ id: 1 }), nobody.createPost({ text: "a" })]) {
+      const error = await rejection(promise)
+      assert.instanceOf(error, Errors.TransportFailure)
+      assert.strictEqual(error.phase, "connect")
+    }
+  })
+
+  it("waits for a budget when it is told to, and says when that is too long", async () => {
+    await using waiting = createClient({ baseUrl, ...secrets, waitOnRateLimit: true, maxWait: 1000 })
+    assert.instanceOf(await rejection(waiting.searchRecentPosts({ query: "limit" })), Errors.RateLimitWaitTooLong)
+    assert.lengthOf(requests, 1)
+  })
+
+  it("gives no secret away", async () => {
+    const printed = inspect(client, { depth: Infinity, showHidden: true })
+    assert.notInclude(printed, "canary")
+    const { data } = await client.getPost({ id: 1 })
+    assert.notInclude(inspect([client, data], { depth: Infinity, showHidden: true }), "canary")
+    assert.notInclude(JSON.stringify(client), "canary")
+  })
+})
+
+describe("a signal", () => {
+  const reason = new Error("enough")
+
+  it("that is aborted already keeps a call from being sent", async () => {
+    await client.getPost({ id: 1 })
+    for (const signal of [AbortSignal.abort(reason), AbortSignal.abort("text"), AbortSignal.abort()]) {
+      const outcome = await client.createPost({ text: "a" }, { signal }).then(
+        () => "resolved",
+        (error: unknown) => error
+      )
+      assert.strictEqual(outcome, signal.reason)
+      const items = client.searchRecentPosts.items({ query: "a" }, { signal })
+      assert.strictEqual(await collect(items).then(() => "resolved", (error: unknown) => error), signal.reason)
+    }
+    await quiet()
+    assert.lengthOf(requests, 1)
+  })
+
+  it("that is aborted already keeps a call from the dispatcher", async () => {
+    let dispatched = 0
+    // Of a dispatcher, the client uses this alone.
+    const dispatcher = { dispatch: () => (dispatched++, true) } as unknown as Dispatcher
+    const own = createClient({ baseUrl, ...secrets, dispatcher })
+    await rejection(own.createPost({ text: "a" }, { signal: AbortSignal.abort(reason) }))
+    assert.strictEqual(dispatched, 0)
+    const call = rejection(own.createPost({ text: "a" }))
+    assert.strictEqual(dispatched, 1)
+    await own.close()
+    await call
+  })
+
+  it("ends a call under way, which the service sees", async () => {
+    const controller = new AbortController()
+    const call = client.searchRecentPosts({ query: "hang" }, { signal: controller.signal })
+    await received(1)
+    controller.abort(reason)
+    assert.strictEqual(await rejection(call), reason)
+    await aborted
+  })
+
+  it("ends a call with the reason of a timeout", async () => {
+    const error = await rejection(client.searchRecentPosts({ query: "hang" }, { signal: AbortSignal.timeout(20) }))
+    assert.strictEqual(error.name, "TimeoutError")
+    await aborted
+  })
+
+  it("ends a create under way, and it is not sent again", async () => {
+    const controller = new AbortController()
+    const call = client.createPost({ text: "hang" }, { signal: controller.signal })
+    await received(1)
+    controller.abort(reason)
+    assert.strictEqual(await rejection(call), reason)
+    await aborted
+    await quiet()
+    assert.lengthOf(requests, 1)
+  })
+
+  it("ends a wait for a budget", async () => {
+    await using waiting = createClient({ baseUrl, ...secrets, waitOnRateLimit: true })
+    const controller = new AbortController()
+    const call = waiting.searchRecentPosts({ query: "limit" }, { signal: controller.signal })
+    await received(1)
+    await quiet()
+    controller.abort(reason)
+    assert.strictEqual(await rejection(call), reason)
+  })
+
+  it("changes nothing when it is aborted later, and no other call", async () => {
+    const controller = new AbortController()
+    assert.isDefined((await client.getPost({ id: 1 }, { signal: controller.signal })).data)
+    const other = client.getPost({ id: 2 })
+    controller.abort(reason)
+    assert.isDefined((await other).data)
+  })
+
+  it("does not hide the error of a call", async () => {
+    const { signal } = new AbortController()
+    assert.strictEqual(
+      (await rejection(client.searchRecentPosts({ query: "status 404" }, { signal }))).name,
+      "NotFound"
+    )
+    const items = client.searchRecentPosts.items({ query: "status 404" }, { signal })
+    assert.strictEqual((await rejection(collect(items))).name, "NotFound")
+  })
+
+  it("can serve a thousand calls", async () => {
+    const warnings: Array<Error> = []
+    const warn = (warning: Error) => void warnings.push(warning)
+    process.on("warning", warn)
+    const { signal } = new AbortController()
+    await Promise.all(Array.from({ length: 1000 }, (_, id) => client.getPost({ id }, { signal })))
+    await quiet()
+    process.off("warning", warn)
+    assert.deepStrictEqual(warnings, [])
+    assert.isAtMost(sockets.size, 64)
+  })
+})
+
+describe("iteration", () => {
+  const { signal } = new AbortController()
+
+  for (const [title, options] of [["without a signal", undefined], ["with a signal", { signal }]] as const) {
+    describe(title, () => {
+      it("fetches a page when it is needed, and none after a break", async () => {
+        for (const [count, pages] of [[1, 1], [2, 1], [3, 2], [5, 3]] as const) {
+          requests = []
+          const items = client.searchRecentPosts.items({ query: "a" }, options)
+          assert.deepStrictEqual(await collect(items, count), Array.from({ length: count }, (_, i) => String(i)))
+          await quiet()
+          assert.lengthOf(requests, pages, `${count} items`)
+        }
+      })
+
+      it("does not run ahead of a slow loop", async () => {
+        const iterator = client.searchRecentPosts.items({ query: "a" }, options)[Symbol.asyncIterator]()
+        for (let i = 0; i < 4; i++) {
+          assert.strictEqual((await iterator.next()).value?.id, String(i))
+          await quiet()
+          assert.lengthOf(requests, Math.floor(i / 2) + 1)
+        }
+        assert.isTrue((await iterator.return?.())?.done)
+        assert.isTrue((await iterator.next()).done)
+      })
+
+      it("starts anew with every loop", async () => {
+        const items = client.searchRecentPosts.items({ query: "a" }, options)
+        assert.deepStrictEqual(await collect(items, 3), await collect(items, 3))
+        assert.lengthOf(requests, 4)
+      })
+
+      it("brings pages", async () => {
+        for await (const page of client.searchRecentPosts.pages({ query: "a" }, options)) {
+          assert.strictEqual(page.meta.next_token, "1")
+          assert.lengthOf(page.data ?? [], 2)
+          break
+        }
+        await quiet()
+        assert.lengthOf(requests, 1)
+      })
+
+      it("rejects where a page fails, and is over then", async () => {
+        const iterator = client.searchRecentPosts.items({ query: "status 500" }, options)[Symbol.asyncIterator]()
+        assert.instanceOf(await rejection(iterator.next()), Errors.ServerFailure)
+        assert.isTrue((await iterator.next()).done)
+        assert.lengthOf(requests, 1)
+      })
+
+      it("rejects mistakes at the first step", async () => {
+        const items = client.searchRecentPosts.items({ query: "" }, options)
+        assert.instanceOf(await rejection(collect(items)), TypeError)
+        assert.lengthOf(requests, 0)
+      })
+    })
+  }
+
+  it("ends with the reason of a signal, wherever it is, and fetches nothing more", async () => {
+    const reason = new Error("enough")
+    for (const query of ["hang", "a"]) {
+      for (const taken of query === "hang" ? [0] : [0, 1, 2, 3]) {
+        requests = []
+        const controller = new AbortController()
+        const items = client.searchRecentPosts.items({ query }, { signal: controller.signal })
+        const iterator = items[Symbol.asyncIterator]()
+        for (let i = 0; i < taken; i++) await iterator.next()
+        const pages = requests.length
+        if (query === "hang") {
+          const next = iterator.next()
+          await received(1)
+          controller.abort(reason)
+          assert.strictEqual(await rejection(next), reason)
+          await aborted
+        } else {
+          controller.abort(reason)
+          // Abandoned for a while: a loop that went on by itself would be seen here.
+          await quiet()
+          assert.lengthOf(requests, pages)
+          assert.strictEqual(await rejection(iterator.next()), reason)
+        }
+        assert.isTrue((await iterator.next()).done)
+        await quiet()
+        assert.lengthOf(requests, Math.max(pages, query === "hang" ? 1 : 0))
+      }
+    }
+  })
+})
+
+describe("close", () => {
+  it("ends what is under way: calls, waits and loops", async () => {
+    const closing = createClient({ baseUrl, ...secrets, waitOnRateLimit: true })
+    const iterator = closing.searchRecentPosts.items({ query: "a" })[Symbol.asyncIterator]()
+    await iterator.next()
+    const under = [
+      closing.searchRecentPosts({ query: "hang" }),
+      closing.createPost({ text: "hang" }),
+      closing.searchRecentPosts({ query: "limit" }),
+      collect(closing.searchRecentPosts.items({ query: "hang" }))
+    ]
+    await received(5)
+    await quiet()
+    const outcomes = under.map(rejection)
+    await closing.close()
+    for (const outcome of outcomes) assert.strictEqual((await outcome).message, "the client is closed")
+    assert.strictEqual((await rejection(iterator.next())).message, "the client is closed")
+    await quiet()
+    assert.lengthOf(requests, 5)
+  })
+
+  it("can be called again, and lets no call through after it", async () => {
+    await client.getPost({ id: 1 })
+    await Promise.all([client.close(), client.close()])
+    await client.close()
+    assert.strictEqual((await rejection(client.getPost({ id: 1 }))).message, "the client is closed")
+    assert.strictEqual(
+      (await rejection(collect(client.searchRecentPosts.items({ query: "a" })))).message,
+      "the client is closed"
+    )
+    assert.lengthOf(requests, 1)
+  })
+
+  it("happens at the end of a block", async () => {
+    let kept: PostwireClient
+    {
+      await using inner = createClient({ baseUrl, ...secrets })
+      await inner.getPost({ id: 1 })
+      kept = inner
+    }
+    assert.strictEqual((await rejection(kept.getPost({ id: 1 }))).message, "the client is closed")
+  })
+
+  it("leaves no connection behind, of a thousand clients", async () => {
+    await client.close()
+    for (let i = 0; i < 20; i++) {
+      await Promise.all(Array.from({ length: 50 }, async () => {
+        await using one = createClient({ baseUrl, ...secrets })
+        await one.getPost({ id: 1 })
+      }))
+    }
+    assert.lengthOf(requests, 1000)
+    await quiet()
+    assert.strictEqual(sockets.size, 0)
+  })
+})
+
+describe("createClient", () => {
+  it("throws for bad settings at once", () => {
+    const bad = [
+      {},
+      { baseUrl: "nope" },
+      { baseUrl: "http://service.test" },
+      { baseUrl, bearerToken: "canary\r\ncanary" },
+      { baseUrl, consumerSecret: "canary canary" },
+      { baseUrl, wire: "other" as never }
+    ]
+    for (const settings of bad) {
+      try {
+        createClient(settings)
+        assert.fail("it did not throw")
+      } catch (error) {
+        assert.instanceOf(error, Errors.InvalidSettings)
+        assert.instanceOf(error, TypeError)
+        assert.notInclude(inspect(error, { depth: Infinity }), "canary")
+      }
+    }
+  })
+
+  it("connects with the first call only", async () => {
+    for (let i = 0; i < 100; i++) await createClient({ baseUrl, ...secrets }).close()
+    assert.strictEqual(sockets.size, 0)
+  })
+})
+
+describe("fromEnvironment", () => {
+  it("takes every setting that has a variable, and no empty one", () => {
+    assert.deepStrictEqual(
+      NodeClient.fromEnvironment({
+        POSTWIRE_BASE_URL: "https://service.test",
+        POSTWIRE_WIRE: "x",
+        POSTWIRE_BEARER_TOKEN: "a",
+        POSTWIRE_CONSUMER_KEY: "b",
+        POSTWIRE_CONSUMER_SECRET: "c",
+        POSTWIRE_ACCESS_TOKEN: "d",
+        POSTWIRE_ACCESS_TOKEN_SECRET: "",
+        HOME: "/"
+      }),
+      {
+        baseUrl: "https://service.test",
+        wire: "x",
+        bearerToken: "a",
+        consumerKey: "b",
+        consumerSecret: "c",
+        accessToken: "d"
+      } as NodeClient.Settings
+    )
+  })
+})
+
+describe("index", () => {
+  it("has these names", () => {
+    assert.sameMembers(Object.keys(Node), [...Object.keys(Errors), "createClient", "fromEnvironment"])
+  })
+})
