@@ -290,6 +290,23 @@ describe("Store", () => {
       assert.deepStrictEqual(idsOf(latest(true)), [ids[0]!])
     }))
 
+  it.effect("lists the public quotes of a post", () =>
+    Effect.gen(function*() {
+      const { alan, grace, post, store } = yield* populated
+      const root = post("root")
+      const other = post("other")
+      const [a, b, c] = [grace, grace, alan].map((authorId, i) =>
+        post(`quote ${i}`, { authorId, quotedPostId: root, createdAt: now + i })
+      ) as [string, string, string]
+      const reply = post("a quote in a reply", { quotedPostId: root, inReplyToPostId: other, createdAt: now + 9 })
+      post("of another post", { quotedPostId: other })
+      assert.isDefined(c)
+      const quotes = (excludeReplies: boolean) =>
+        idsOf(walk((cursor) => store.posts.quotesOf({ postId: root, excludeReplies, limit: 1, cursor })))
+      assert.deepStrictEqual(quotes(false), [reply, b, a])
+      assert.deepStrictEqual(quotes(true), [b, a])
+    }))
+
   it.effect("takes windows of time and of ids at their word", () =>
     Effect.gen(function*() {
       const { ada, post, store } = yield* populated

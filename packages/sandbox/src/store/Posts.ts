@@ -111,6 +111,10 @@ export interface Posts {
       readonly cap?: number | undefined
     }
   ) => Page<Post>
+  /** Public posts that quote a post, the latest first. */
+  readonly quotesOf: (
+    options: PageRequest & { readonly postId: string; readonly excludeReplies?: boolean | undefined }
+  ) => Page<Post>
 }
 
 /** The columns from which {@link decode} makes a post, for queries that join them as `p`. */
@@ -227,6 +231,12 @@ export const make = (database: Database): Posts => {
         AND (:reposts OR p.reposted_post_id IS NULL)`,
     key: "p.id"
   }, decode)
+  const quoting = pager<Row, Post>(database, {
+    select: columns,
+    from: "posts p JOIN users a ON a.id = p.author_id",
+    where: "p.quoted_post_id = :quoted AND NOT a.protected AND (:replies OR p.in_reply_to_user_id IS NULL)",
+    key: "p.id"
+  }, decode)
   const latest = pager<Row, Post>(database, {
     select: columns,
     from: "post_index JOIN posts p ON p.id = post_index.rowid",
@@ -339,7 +349,13 @@ export const make = (database: Database): Posts => {
       const low = larger(range.low, BigInt(oldest ?? 0) - 1n)
       const values = { author, replies: Number(!options.excludeReplies), reposts: Number(!options.excludeReposts) }
       return authored(values, { ...range, low }, options)
-    }
+    },
+    quotesOf: (options) =>
+      quoting(
+        { quoted: Snowflake.parse(options.postId), replies: Number(!options.excludeReplies) },
+        unbounded,
+        options
+      )
   }
 }
 
