@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 const root = new URL("..", import.meta.url)
 
 /** The documents with blocks from files. */
-export const documents = ["README.md"]
+export const documents = ["README.md", "CONTRIBUTING.md"]
 
 // Four backticks, because docstrings hold fences of three.
 const block = /<!-- from (\S+) -->\n````ts\n[\s\S]*?````/g

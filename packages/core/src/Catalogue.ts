@@ -3,6 +3,7 @@ import * as Bookmarks from "./operations/Bookmarks.ts"
 import * as DirectMessages from "./operations/DirectMessages.ts"
 import * as Likes from "./operations/Likes.ts"
 import * as Posts from "./operations/Posts.ts"
+import * as QuotePosts from "./operations/QuotePosts.ts"
 import * as Search from "./operations/Search.ts"
 import * as Timelines from "./operations/Timelines.ts"
 import * as Users from "./operations/Users.ts"
@@ -13,6 +14,7 @@ export const catalogue = {
   ...DirectMessages,
   ...Likes,
   ...Posts,
+  ...QuotePosts,
   ...Search,
   ...Timelines,
   ...Users

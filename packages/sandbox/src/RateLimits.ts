@@ -15,6 +15,7 @@ const perWindow: { readonly [N in Name]: number } = {
   getMe: 75,
   getPost: 300,
   getPosts: 300,
+  getQuotePosts: 75,
   getUser: 300,
   getUsersPosts: 1500,
   like: 50,

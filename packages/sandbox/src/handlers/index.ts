@@ -3,6 +3,7 @@ import * as Bookmarks from "./Bookmarks.ts"
 import * as DirectMessages from "./DirectMessages.ts"
 import * as Likes from "./Likes.ts"
 import * as Posts from "./Posts.ts"
+import * as QuotePosts from "./QuotePosts.ts"
 import * as Search from "./Search.ts"
 import * as Timelines from "./Timelines.ts"
 import * as Users from "./Users.ts"
@@ -13,6 +14,7 @@ export const handlers: Handlers = {
   ...DirectMessages.handlers,
   ...Likes.handlers,
   ...Posts.handlers,
+  ...QuotePosts.handlers,
   ...Search.handlers,
   ...Timelines.handlers,
   ...Users.handlers

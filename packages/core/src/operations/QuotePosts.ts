@@ -1,0 +1,34 @@
+/** Quote posts (spec: Quote posts). */
+import { Post } from "../models/Post.ts"
+import * as Operation from "../Operation.ts"
+import * as Parameters from "../Parameters.ts"
+import * as Response from "../Response.ts"
+import * as Selectors from "./Selectors.ts"
+
+/**
+ * Lists the posts that quote a post, most recent first. Credential: bearer token, or OAuth 1.0a with `user_auth: true`
+ * (spec: Quote posts). Counts towards the project-level post cap.
+ *
+ * `max_results` is 10 to 100 (default 10); a page may hold fewer. Pages go forward only.
+ *
+ * ```ts
+ * const quotes = getQuotePosts.items({ id: "1460323737035677698", exclude: ["replies"] })
+ * ```
+ */
+export const getQuotePosts = /*#__PURE__*/ Operation.makePaged({
+  name: "getQuotePosts",
+  summary: "Lists the posts that quote a post.",
+  route: "GET /2/posts/:id/quote_posts",
+  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  query: {
+    exclude: /*#__PURE__*/ Parameters.list(["replies", "retweets"]),
+    ...Selectors.all,
+    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 10, maximum: 100, default: 10 }),
+    pagination_token: Parameters.token
+  },
+  result: /*#__PURE__*/ Response.many(Post),
+  userAuth: false,
+  paging: { token: "pagination_token", directions: "forward" },
+  effect: "read",
+  postCap: true
+})
