@@ -54,7 +54,11 @@ const exportSearch = Effect.fnUntraced(function*(query: string, file: string) {
       oldest
     }
     // Results come newest first, so how far back they have got tells how much is done.
-    const done = page.meta.next_token === undefined ? 1 : oldest === undefined ? 0 : (start - Date.parse(oldest)) / window
+    const done = page.meta.next_token === undefined
+      ? 1
+      : oldest === undefined
+      ? 0
+      : (start - Date.parse(oldest)) / window
     return progress.update({
       done,
       posts: summary.posts,
@@ -81,52 +85,60 @@ type PageOf<Fields extends ReadonlyArray<string>> = Stream.Success<
 >
 
 /** Starts the service, runs the export against it and says what came of it. */
-const run = Effect.fnUntraced(function*(options: { readonly query: string; readonly posts: number; readonly out: string }) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const database = path.join(options.out, "sandbox.sqlite")
-  const file = path.join(options.out, `${options.query.replace(/[^\p{L}\p{N}]+/gu, "-")}.jsonl`)
-  yield* fs.makeDirectory(options.out, { recursive: true })
-  // Every run begins with the same data.
-  yield* Effect.forEach(["", "-shm", "-wal"], (suffix) => fs.remove(database + suffix, { force: true }))
+const run = Effect.fnUntraced(
+  function*(options: { readonly query: string; readonly posts: number; readonly out: string }) {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const database = path.join(options.out, "sandbox.sqlite")
+    const file = path.join(options.out, `${options.query.replace(/[^\p{L}\p{N}]+/gu, "-")}.jsonl`)
+    yield* fs.makeDirectory(options.out, { recursive: true })
+    // Every run begins with the same data.
+    yield* Effect.forEach(["", "-shm", "-wal"], (suffix) => fs.remove(database + suffix, { force: true }))
 
-  yield* Console.log("Starting a local service (real HTTP, real authentication, SQLite) ...")
-  yield* Effect.gen(function*() {
-    const { baseUrl, seeded } = yield* Sandbox.Sandbox
-    yield* Console.log(
-      `  ${baseUrl} holds ${Progress.count(seeded.posts)} posts by ${Progress.count(seeded.users)} users (${database})`
-    )
-    yield* Console.log(`Exporting every post of the last seven days that matches "${options.query}" ...`)
-    const client = Client.layer({ baseUrl }).pipe(
-      Layer.provide([
-        Credentials.layer({ bearerToken: seeded.appBearerToken }),
-        UndiciHttpClient.layer(),
-        NodeCrypto.layer
-      ])
-    )
-    const summary = yield* exportSearch(options.query, file).pipe(Effect.provide(client))
-    const { size } = yield* fs.stat(file)
-    yield* Console.log([
-      "",
-      `${file}: ${Progress.count(summary.posts)} posts, one a line, ${(Number(size) / 1e6).toFixed(1)} MB`,
-      `  from ${summary.oldest ?? "-"} to ${summary.newest ?? "-"}, newest first`,
-      `  ${Progress.count(summary.pages)} pages in ${summary.seconds.toFixed(1)} s`,
-      `  with id, text, ${post_fields.join(", ")}`,
-      "",
-      "These three lines did it (report draws the bar, toLines is JSON.stringify):",
-      "",
-      ...shown.map((line) => ` ${line}`),
-      ""
-    ].join("\n"))
-  }).pipe(Effect.provide(Sandbox.layerServer({ file: database, posts: options.posts })))
-})
+    yield* Console.log("Starting a local service (real HTTP, real authentication, SQLite) ...")
+    yield* Effect.gen(function*() {
+      const { baseUrl, seeded } = yield* Sandbox.Sandbox
+      yield* Console.log(
+        `  ${baseUrl} holds ${Progress.count(seeded.posts)} posts by ${
+          Progress.count(seeded.users)
+        } users (${database})`
+      )
+      yield* Console.log(`Exporting every post of the last seven days that matches "${options.query}" ...`)
+      const client = Client.layer({ baseUrl }).pipe(
+        Layer.provide([
+          Credentials.layer({ bearerToken: seeded.appBearerToken }),
+          UndiciHttpClient.layer(),
+          NodeCrypto.layer
+        ])
+      )
+      const summary = yield* exportSearch(options.query, file).pipe(Effect.provide(client))
+      const { size } = yield* fs.stat(file)
+      yield* Console.log([
+        "",
+        `${file}: ${Progress.count(summary.posts)} posts, one a line, ${(Number(size) / 1e6).toFixed(1)} MB`,
+        `  from ${summary.oldest ?? "-"} to ${summary.newest ?? "-"}, newest first`,
+        `  ${Progress.count(summary.pages)} pages in ${summary.seconds.toFixed(1)} s`,
+        `  with id, text, ${post_fields.join(", ")}`,
+        "",
+        "These three lines did it (report draws the bar, toLines is JSON.stringify):",
+        "",
+        ...shown.map((line) => ` ${line}`),
+        ""
+      ].join("\n"))
+    }).pipe(Effect.provide(Sandbox.layerServer({ file: database, posts: options.posts })))
+  }
+)
 
 /** `postwire demo`. */
 export const command = Command.make(
   "demo",
   {
     query: Flag.String("query").pipe(Flag.withDescription("What to search for"), Flag.withDefault("effect")),
-    posts: Flag.Int("posts").pipe(Flag.withDescription("Posts in the local service"), Flag.withDefault(25_500)),
+    posts: Flag.Int("posts").pipe(
+      Flag.filter((posts) => posts >= 0, () => "0 or more"),
+      Flag.withDescription("Posts in the local service"),
+      Flag.withDefault(25_500)
+    ),
     out: Flag.String("out").pipe(Flag.withDescription("Folder for the results"), Flag.withDefault("out"))
   },
   run

@@ -40,8 +40,9 @@ export const count = (value: number): string => Math.round(value).toLocaleString
 
 /** The line that shows a state after some seconds, at most `columns` wide. */
 export const line = (state: State, seconds: number, columns: number): string => {
+  const done = Math.max(0, Math.min(state.done, 1)) || 0
   const facts = [
-    `${String(Math.floor(state.done * 100)).padStart(3)}%`,
+    `${String(Math.floor(done * 100)).padStart(3)}%`,
     `${count(state.posts)} posts`,
     `${count(state.pages)} pages`,
     `${count(state.requests)} requests`,
@@ -49,8 +50,8 @@ export const line = (state: State, seconds: number, columns: number): string => 
     ...(state.remaining === undefined ? [] : [`budget ${count(state.remaining)}`])
   ].join("  ")
   const width = Math.min(columns - facts.length - 4, 30)
-  if (width < 4) return facts.slice(0, columns - 1)
-  const filled = Math.round(width * Math.min(state.done, 1))
+  if (width < 4) return facts.slice(0, Math.max(columns - 1, 0))
+  const filled = Math.round(width * done)
   return `${"█".repeat(filled)}${"░".repeat(width - filled)}  ${facts}`
 }
 

@@ -26,10 +26,21 @@ export const environmentOf = (baseUrl: string, seeded: Seeded): Readonly<Record<
 export const command = Command.make(
   "sandbox",
   {
-    port: Flag.Int("port").pipe(Flag.withDescription("Port on 127.0.0.1; 0 takes any free one"), Flag.withDefault(8080)),
-    posts: Flag.Int("posts").pipe(Flag.withDescription("Posts to begin with"), Flag.withDefault(1_000)),
+    port: Flag.Int("port").pipe(
+      Flag.filter((port) => port >= 0 && port <= 65_535, () => "0 to 65535"),
+      Flag.withDescription("Port on 127.0.0.1; 0 takes any free one"),
+      Flag.withDefault(8080)
+    ),
+    posts: Flag.Int("posts").pipe(
+      Flag.filter((posts) => posts >= 0, () => "0 or more"),
+      Flag.withDescription("Posts to begin with"),
+      Flag.withDefault(1_000)
+    ),
     seed: Flag.Int("seed").pipe(Flag.withDescription("The number that decides all data"), Flag.withDefault(1)),
-    file: Flag.String("file").pipe(Flag.withDescription("SQLite file that keeps the state; else memory"), Flag.optional),
+    file: Flag.String("file").pipe(
+      Flag.withDescription("SQLite file that keeps the state; else memory"),
+      Flag.optional
+    ),
     wire: Flag.Literals("wire", ["neutral", "x"]).pipe(
       Flag.withDescription("Words of answers to paths that both wires spell alike"),
       Flag.withDefault("neutral")
@@ -38,7 +49,7 @@ export const command = Command.make(
   },
   Effect.fnUntraced(function*({ file, json, port, posts, seed, wire }) {
     const options: Sandbox.ServerOptions = { port, posts, seed, wire, file: Option.getOrUndefined(file) }
-    yield* Effect.scoped(Effect.gen(function*() {
+    return yield* Effect.scoped(Effect.gen(function*() {
       const { baseUrl, seeded } = yield* Sandbox.Sandbox
       const environment = environmentOf(baseUrl, seeded)
       yield* Console.log(
@@ -58,6 +69,9 @@ export const command = Command.make(
   Command.withDescription("Start the whole service locally: real HTTP, real authentication, state in SQLite."),
   Command.withExamples([
     { command: "postwire sandbox", description: "The service on port 8080, in memory" },
-    { command: "postwire sandbox --port 0 --json --posts 25000", description: "For scripts: a free port, one JSON line" }
+    {
+      command: "postwire sandbox --port 0 --json --posts 25000",
+      description: "For scripts: a free port, one JSON line"
+    }
   ])
 )

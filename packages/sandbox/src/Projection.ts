@@ -24,7 +24,7 @@ export interface Projected {
 interface Expandable {
   readonly model: AnyModel
   /** The objects of these references, missing ones left out. */
-  readonly find: (references: ReadonlyArray<string>) => ReadonlyArray<Item>
+  readonly find: (references: ReadonlyArray<string>, field: string) => ReadonlyArray<Item>
 }
 
 /** Selects fields and resolves expansions. */
@@ -71,7 +71,7 @@ const expand = (
   const resolve = (kind: Kind, field: string, references: ReadonlyArray<string>): ReadonlyArray<Item> => {
     const expandable = expandables[kind]
     if (expandable === undefined || references.length === 0) return []
-    const objects = expandable.find([...new Set(references)])
+    const objects = expandable.find([...new Set(references)], field)
     const known = found.get(kind) ?? new Map<string, Item>()
     found.set(kind, known)
     const ids = new Set<unknown>()
@@ -80,7 +80,9 @@ const expand = (
       ids.add(object[expandable.model.identifier]).add(object["username"])
     }
     for (const id of references) {
-      if (!ids.has(id)) absent.set(`${kind} ${id}`, Problem.notFound({ kind, id, parameter: field, section: "includes" }))
+      if (!ids.has(id)) {
+        absent.set(`${kind} ${id}`, Problem.notFound({ kind, id, parameter: field, section: "includes" }))
+      }
     }
     return objects
   }
@@ -100,7 +102,9 @@ const expand = (
   const includes: Record<string, ReadonlyArray<Item>> = {}
   for (const [kind, objects] of found) {
     const { model: included } = expandables[kind] as Expandable
-    if (objects.size > 0) includes[included.includes as string] = [...objects.values()].map(selector(included, selection))
+    if (objects.size > 0) {
+      includes[included.includes as string] = [...objects.values()].map(selector(included, selection))
+    }
   }
   return { includes: Object.keys(includes).length === 0 ? undefined : includes, errors: [...absent.values()] }
 }
@@ -109,9 +113,7 @@ const expand = (
 const referencesAt = (items: ReadonlyArray<Item>, path: string): ReadonlyArray<string> => {
   let values: ReadonlyArray<unknown> = items
   for (const step of path.split(".")) {
-    values = values.flatMap((value) =>
-      typeof value === "object" && value !== null ? (value as Item)[step] ?? [] : []
-    )
+    values = values.flatMap((value) => typeof value === "object" && value !== null ? (value as Item)[step] ?? [] : [])
   }
   return values.filter((value) => typeof value === "string")
 }
@@ -123,11 +125,8 @@ const expandablesOf = (store: Store["Service"], now: number): { readonly [K in K
     user: {
       model: User,
       // Mentions refer to users by name, everything else by id.
-      find: (references) =>
-        plain([
-          ...store.users.byIds(references.filter((reference) => /^\d+$/.test(reference))),
-          ...store.users.byUsernames(references.filter((reference) => !/^\d+$/.test(reference)))
-        ])
+      find: (references, field) =>
+        plain(field.endsWith(".username") ? store.users.byUsernames(references) : store.users.byIds(references))
     },
     media: { model: Media, find: (keys) => plain(store.attachments.mediaByKeys(keys)) },
     place: { model: Place, find: (ids) => plain(store.attachments.placesByIds(ids)) },

@@ -2,16 +2,18 @@
  * The sandbox: in process as an `HttpClient` (`layer`), or on a loopback port (`layerServer`).
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import * as NodeCrypto from "@postwire/node/NodeCrypto"
 import type { Wire } from "@postwire/core/WireNames"
+import * as NodeCrypto from "@postwire/node/NodeCrypto"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import { createServer } from "node:http"
 import * as Seed from "./Seed.ts"
 import * as Service from "./Service.ts"
@@ -35,6 +37,16 @@ export interface ServerOptions extends Options {
   readonly port?: number | undefined
 }
 
+/** The port could not be had: it is taken, or not allowed. */
+export class PortUnavailable extends Schema.TaggedError<PortUnavailable>("@postwire/sandbox/Sandbox/PortUnavailable")(
+  "PortUnavailable",
+  { port: Schema.Number, cause: Schema.Defect() }
+) {
+  override get message() {
+    return `Cannot listen on port ${this.port}`
+  }
+}
+
 /** A sandbox: its state, and what one needs to use it. */
 export class Sandbox extends Context.Service<Sandbox, {
   readonly store: Store["Service"]
@@ -44,11 +56,11 @@ export class Sandbox extends Context.Service<Sandbox, {
   readonly baseUrl: string
 }>()("@postwire/sandbox/Sandbox") {}
 
-/** The state with its seed. */
-const populate = Effect.fnUntraced(function*(options: Options) {
+/** The state with its seed: made as a whole or not at all, unless it is there already. */
+const populate = Effect.fnUntraced(function*({ posts = 1_000, seed = 1 }: Options) {
   const store = yield* Store
-  const start = yield* Clock.currentTimeMillis
-  return Seed.run(store, { seed: options.seed ?? 1, posts: options.posts ?? 1_000, start })
+  const options: Seed.Options = { seed, posts, start: yield* Clock.currentTimeMillis }
+  return store.transaction(() => Seed.existing(store, options) ?? Seed.run(store, options))
 })
 
 const layerStore = (options: Options): Layer.Layer<Store, StoreUnavailable> =>
@@ -62,7 +74,8 @@ export const layer = (options: Options = {}): Layer.Layer<HttpClient.HttpClient 
     const service = yield* Service.make(options)
     const client = HttpClient.make((request) =>
       Effect.map(
-        service(HttpServerRequest.fromClientRequest(request)),
+        // The headers that describe the body are added by whatever sends it.
+        service(HttpServerRequest.fromClientRequest(HttpClientRequest.setBody(request, request.body))),
         (response) => HttpServerResponse.toClientResponse(response, { request })
       )
     )
@@ -72,22 +85,23 @@ export const layer = (options: Options = {}): Layer.Layer<HttpClient.HttpClient 
   })).pipe(Layer.provide([layerStore(options), NodeCrypto.layer]))
 
 /** The sandbox as a real HTTP server on a loopback port. */
-export const layerServer = (options: ServerOptions = {}): Layer.Layer<Sandbox, StoreUnavailable> =>
+export const layerServer = (
+  options: ServerOptions = {}
+): Layer.Layer<Sandbox, StoreUnavailable | PortUnavailable> =>
   Layer.effect(
     Sandbox,
     Effect.gen(function*() {
+      const { port = 0 } = options
       const store = yield* Store
       const seeded = yield* populate(options)
-      const service = yield* Service.make(options)
-      const server = yield* HttpServer.HttpServer
+      const service = yield* Service.make({ ...options, loopbackOnly: true })
+      const http = createServer()
+      const server = yield* NodeHttpServer.make(() => http, { port, host: "127.0.0.1" }).pipe(
+        Effect.mapError(({ cause }) => new PortUnavailable({ port, cause }))
+      )
       yield* server.serve(Effect.flatMap(HttpServerRequest.HttpServerRequest, service))
+      // A client that does not finish its request must not hold up the end.
+      yield* Effect.addFinalizer(() => Effect.sync(() => http.closeAllConnections()))
       return { store, seeded, baseUrl: HttpServer.formatAddress(server.address) }
     })
-  ).pipe(
-    Layer.provide([
-      layerStore(options),
-      NodeCrypto.layer,
-      // A loopback port that is taken is a mistake of the caller that nothing in the program can mend.
-      Layer.orDie(NodeHttpServer.layer(createServer, { port: options.port ?? 0, host: "127.0.0.1" }))
-    ])
-  )
+  ).pipe(Layer.provide([layerStore(options), NodeCrypto.layer]))

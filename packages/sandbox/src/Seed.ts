@@ -45,8 +45,17 @@ export const run = (store: Store["Service"], options: Options): Seeded => {
   insertPosts(store, options, users)
   return store.transaction(() => {
     insertMessages(store, options, users)
-    return insertCredentials(store, options, users)
+    return insertCredentials(store, options, users[2]!, users.length)
   })
+}
+
+/**
+ * How to sign in to a store that was populated before; nothing when it was not. Another seed than the one it was
+ * populated with gets credentials of its own. `users` and `posts` are those that the options ask for.
+ */
+export const existing = (store: Store["Service"], options: Options): Seeded | undefined => {
+  const ada = store.users.byUsername("ada")
+  return ada && store.transaction(() => insertCredentials(store, options, ada, usersOf(options)))
 }
 
 interface Account {
@@ -90,10 +99,12 @@ const insertPlaces = (store: Store["Service"]): void => {
 
 const placeId = (i: number): string => (0x5e1f00d0 + i * 0x01000193 >>> 0).toString(16).padStart(16, "0")
 
+const usersOf = ({ posts }: Pick<Options, "posts">): number => Math.max(12, Math.round(2 * Math.sqrt(posts)))
+
 const insertUsers = (store: Store["Service"], { posts, seed, start }: Options): ReadonlyArray<Account> => {
   const random = make(seed, "users")
   const names = new Set<string>(["ada"])
-  const users = Array.from({ length: Math.max(12, Math.round(2 * Math.sqrt(posts))) }, (_, rank): Account => {
+  const users = Array.from({ length: usersOf({ posts }) }, (_, rank): Account => {
     const ada = rank === 2
     const first = random.pick(Vocabulary.firstNames)
     const last = random.pick(Vocabulary.lastNames)
@@ -305,11 +316,11 @@ const insertMessages = (store: Store["Service"], { seed, start }: Options, users
 const insertCredentials = (
   store: Store["Service"],
   { posts, seed, start }: Options,
-  users: ReadonlyArray<Account>
+  { id, username }: Seeded["ada"],
+  users: number
 ): Seeded => {
   const random = make(seed, "credentials")
   const secret = (length: number) => Redacted.make(random.text(length))
-  const { id, username } = users[2]!
   const consumerKey = random.text(25)
   const consumerSecret = secret(50)
   const token = `${id}-${random.text(30)}`
@@ -317,19 +328,27 @@ const insertCredentials = (
   const userBearerToken = secret(72)
   const appBearerToken = secret(104)
   const rights: Credentials.Rights = "read-write-directmessages"
-  const appId = store.credentials.insertApp({
-    name: "Sandbox app",
-    access: "research",
-    rights,
-    consumerKey,
-    consumerSecret,
-    createdAt: adaBorn
-  })
-  store.credentials.insertAccessToken({ token, secret: accessTokenSecret, appId, userId: id, rights })
-  store.credentials.insertBearerToken({ token: userBearerToken, appId, userId: id, rights, scopes: Credentials.scopes })
-  store.credentials.insertBearerToken({ token: appBearerToken, appId, userId: undefined, rights, scopes: [] })
+  if (store.credentials.appByConsumerKey(consumerKey) === undefined) {
+    const appId = store.credentials.insertApp({
+      name: "Sandbox app",
+      access: "research",
+      rights,
+      consumerKey,
+      consumerSecret,
+      createdAt: adaBorn
+    })
+    store.credentials.insertAccessToken({ token, secret: accessTokenSecret, appId, userId: id, rights })
+    store.credentials.insertBearerToken({
+      token: userBearerToken,
+      appId,
+      userId: id,
+      rights,
+      scopes: Credentials.scopes
+    })
+    store.credentials.insertBearerToken({ token: appBearerToken, appId, userId: undefined, rights, scopes: [] })
+  }
   return {
-    users: users.length,
+    users,
     posts,
     ada: { id, username },
     mediaIds: (["photo", "photo", "video"] as const).map((type, i) =>

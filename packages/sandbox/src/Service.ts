@@ -14,7 +14,7 @@ import * as WireNames from "@postwire/core/WireNames"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -32,6 +32,8 @@ import { Store } from "./store/Store.ts"
 export interface Options {
   /** The words of an answer where the request does not tell: paths such as `/2/users/me` are the same on both wires. */
   readonly wire?: WireNames.Wire | undefined
+  /** Refuses requests that name another host than this machine, and those of web pages from elsewhere. */
+  readonly loopbackOnly?: boolean | undefined
 }
 
 type Handle = (call: Call<unknown>) => Effect.Effect<Reply, Problem.Problem>
@@ -66,12 +68,13 @@ export const make = Effect.fnUntraced(function*(options: Options = {}) {
     })
     const window = limits.count(name, caller.key, now)
     const headers = RateLimits.headers(window)
+    let wire = route.wire ?? wireOf(definition, url, undefined) ?? options.wire ?? "neutral"
     const reply = Effect.gen(function*() {
       if (!window.allowed) return yield* Problem.tooManyRequests()
       const identity = definition.identity === undefined ? undefined : params[definition.identity]
       yield* Authentication.authorize(definition, caller, identity)
       const body = definition.body === undefined ? undefined : yield* jsonOf(request)
-      const wire = route.wire ?? wireOf(definition, url, body) ?? options.wire ?? "neutral"
+      wire = route.wire ?? wireOf(definition, url, body) ?? wire
       const received = yield* receive(route, wire, params, url.searchParams, body)
       const listing: PageToken.Listing = { operation: name, parameters: received.listing }
       const cursor = received.token === undefined ? undefined : PageToken.decode(listing, received.token)
@@ -102,7 +105,7 @@ export const make = Effect.fnUntraced(function*(options: Options = {}) {
       return HttpServerResponse.jsonUnsafe(answered, { status: definition.effect === "create" ? 201 : 200 })
     })
     return yield* reply.pipe(
-      Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, route.wire))),
+      Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, wire))),
       Effect.map(HttpServerResponse.setHeaders({ ...headers, "x-access-level": caller.rights }))
     )
   })
@@ -111,7 +114,12 @@ export const make = Effect.fnUntraced(function*(options: Options = {}) {
     Effect.gen(function*() {
       const url = urlOf(request)
       const now = yield* Clock.currentTimeMillis
-      const response = url === undefined ? refuse(Problem.noRoute(), undefined) : yield* answer(request, url).pipe(
+      const answered = options.loopbackOnly === true && !isLocal(request)
+        ? Problem.forbidden("The sandbox serves programs on this machine only.")
+        : url === undefined
+        ? Problem.noRoute()
+        : answer(request, url)
+      const response = yield* answered.pipe(
         Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, undefined))),
         Effect.catchDefect((defect) =>
           Effect.as(Effect.logError("The sandbox failed", defect), refuse(Problem.internal(), undefined))
@@ -125,7 +133,12 @@ export const make = Effect.fnUntraced(function*(options: Options = {}) {
 })
 
 const routes = (): FindMyWay.Router<Route> => {
-  const router = FindMyWay.make<Route>({ maxParamLength: 500 })
+  const router = FindMyWay.make<Route>({
+    caseSensitive: true,
+    ignoreDuplicateSlashes: false,
+    ignoreTrailingSlash: false,
+    maxParamLength: 500
+  })
   for (const name of Object.keys(handlers) as Array<keyof typeof handlers>) {
     const { definition } = catalogue[name] as Catalogue[keyof Catalogue]
     for (const [selectedBy, route] of routesOf(definition)) {
@@ -142,6 +155,15 @@ const routes = (): FindMyWay.Router<Route> => {
 
 /** Whether two templates match the same paths: the names of their parameters do not matter. */
 const sameRoute = (a: string, b: string): boolean => a.replace(/:\w+/g, ":") === b.replace(/:\w+/g, ":")
+
+/**
+ * A web page reaches loopback ports too, under a name of its own that it points there or by an address in its scripts;
+ * the browser tells both, in the headers `host` and `origin`.
+ */
+const isLocal = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  loopback.test(`http://${headers["host"]}`) && loopback.test(headers["origin"] ?? "http://localhost")
+
+const loopback = /^https?:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
 
 const urlOf = (request: HttpServerRequest.HttpServerRequest): URL | undefined => {
   // In process the URL is absolute already; over a connection the host is that of the header, as the client signed it.
@@ -175,13 +197,15 @@ const refuse = (problem: Problem.Problem, wire: WireNames.Wire | undefined): Htt
   })
 
 const jsonOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<object, Problem.Problem> =>
-  request.json.pipe(
-    Effect.mapError(() => Problem.invalidRequest("The body is not JSON.")),
-    Effect.filterOrFail(
-      (body): body is Schema.JsonObject => typeof body === "object" && body !== null && !Array.isArray(body),
-      () => Problem.invalidRequest("The body is not an object.")
+  /^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "")
+    ? request.json.pipe(
+      Effect.mapError(() => Problem.invalidRequest("The body is not JSON.")),
+      Effect.filterOrFail(
+        (body): body is Schema.JsonObject => typeof body === "object" && body !== null && !Array.isArray(body),
+        () => Problem.invalidRequest("The body is not an object.")
+      )
     )
-  )
+    : Effect.fail(Problem.invalidRequest("The content type of the body is not application/json."))
 
 interface Received {
   readonly parameters: Readonly<Record<string, unknown>>
@@ -224,6 +248,9 @@ const receive = Effect.fnUntraced(function*(
         { [key]: value }
       )
     }
+    if (raw.has(name)) {
+      return yield* Problem.invalidRequest(`The query parameter [${key}] is there more than once`, { [key]: value })
+    }
     raw.set(name, x && isSelector(name) ? WireNames.neutralSelectorValue(value) : value)
   }
   for (const name of Object.keys(definition.body ?? {})) {
@@ -242,8 +269,9 @@ const receive = Effect.fnUntraced(function*(
     const wired = inBody || typeof given !== "string" ? given : Parameters.fromText(parameter, given)
     const decoded = Schema.decodeUnknownResult(parameter.schema)(wired)
     if (Result.isFailure(decoded)) {
-      return yield* Problem.invalidRequest(`The \`${name}\` parameter value [${String(given)}] ${parameter.rule}`, {
-        [name]: String(given)
+      const shown = typeof given === "string" ? given : JSON.stringify(given)
+      return yield* Problem.invalidRequest(`The \`${name}\` parameter value [${shown}] ${parameter.rule}`, {
+        [name]: shown
       })
     }
     if (isSelector(name)) selection[name] = String(given).split(",")

@@ -9,7 +9,6 @@
  * ```
  */
 import { fromEnvironment } from "@postwire/node"
-import * as NodeClient from "@postwire/node/NodeClient"
 import * as SyncClient from "./SyncClient.ts"
 
 export * from "@postwire/core/Errors"
@@ -28,7 +27,7 @@ export interface PostwireClientSync extends SyncClient.Methods, Disposable {
  * blocks. The process may exit without closing the client.
  */
 export const createClientSync = (settings: SyncClient.Settings = fromEnvironment()): PostwireClientSync => {
-  NodeClient.assertValid(settings)
+  SyncClient.assertValid(settings)
   const { close, methods } = SyncClient.make(settings)
   return { ...methods, close, [Symbol.dispose]: close }
 }

@@ -8,7 +8,8 @@ const cap = 800
 
 /** Bookmarks. */
 export const handlers: Pick<Handlers, "bookmark" | "getBookmarks"> = {
-  bookmark: (call) => Effect.map(Marks.set(call, call.store.bookmarks, true), (bookmarked) => ({ data: { bookmarked } })),
+  bookmark: (call) =>
+    Effect.map(Marks.set(call, call.store.bookmarks, true), (bookmarked) => ({ data: { bookmarked } })),
 
   getBookmarks: ({ caller, cursor, parameters: { max_results: limit = 100 }, store }) =>
     Effect.map(

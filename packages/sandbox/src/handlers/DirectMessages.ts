@@ -21,13 +21,21 @@ export const handlers: Pick<Handlers, "createDirectMessage" | "getDirectMessageE
       if (conversation === undefined) return { meta: { result_count: 0 } }
       if (!conversation.participantIds.includes(userId)) return yield* notInConversation
     }
-    return listed(store.messages.events({
+    const page = store.messages.events({
       ...(conversationId === undefined ? { userId } : { conversationId }),
       types: event_types as ReadonlyArray<DmEventType> | undefined,
       from: now - retention,
       limit,
       cursor
-    }))
+    })
+    const newest = page.items[0]
+    // The service gives a way to newer events even on the first page: that is how one waits for messages.
+    return listed(
+      newest === undefined ? page : {
+        ...page,
+        previous: page.previous ?? { direction: "newer", key: newest.id }
+      }
+    )
   }),
 
   createDirectMessage: Effect.fnUntraced(function*({ caller, now, parameters, store }) {

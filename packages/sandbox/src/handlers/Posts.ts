@@ -16,7 +16,9 @@ export const handlers: Pick<Handlers, "createPost" | "deletePost" | "getPost" | 
   getPosts: ({ parameters: { ids }, store }) => {
     const posts = store.posts.byIds(ids)
     const found = new Set(posts.map((post) => post.id))
-    const absent = ids.filter((id) => !found.has(id)).map((id) => Problem.notFound({ kind: "post", id, parameter: "ids" }))
+    const absent = ids.filter((id) => !found.has(id)).map((id) =>
+      Problem.notFound({ kind: "post", id, parameter: "ids" })
+    )
     return Effect.succeed({
       ...(posts.length === 0 ? {} : { data: posts }),
       errors: absent
@@ -25,7 +27,19 @@ export const handlers: Pick<Handlers, "createPost" | "deletePost" | "getPost" | 
 
   createPost: Effect.fnUntraced(function*({ caller, now, parameters, store }) {
     const author = yield* Caller.user(caller)
-    const { in_reply_to_post_id, media_ids = [], place_id, quote_post_id } = parameters
+    const { in_reply_to_post_id, media_ids = [], place_id, quote_post_id, text = "" } = parameters
+    const { poll_duration_minutes, poll_options } = parameters
+    if (text === "" && media_ids.length === 0) {
+      return yield* Problem.invalidRequest("The text of a post without media can not be empty.", { text })
+    }
+    if (poll_options !== undefined && !(poll_options.length >= 2 && poll_options.length <= 4)) {
+      return yield* Problem.invalidRequest("A poll has 2 to 4 options.", { poll_options: poll_options.join(",") })
+    }
+    if (poll_duration_minutes !== undefined && !(poll_duration_minutes >= 5 && poll_duration_minutes <= 10_080)) {
+      return yield* Problem.invalidRequest("A poll lasts 5 to 10080 minutes.", {
+        poll_duration_minutes: String(poll_duration_minutes)
+      })
+    }
     for (const [parameter, id] of Object.entries({ in_reply_to_post_id, quote_post_id })) {
       if (id !== undefined && store.posts.byId(id) === undefined) {
         return yield* Problem.invalidRequest(`There is no post [${id}].`, { [parameter]: id })
@@ -38,7 +52,6 @@ export const handlers: Pick<Handlers, "createPost" | "deletePost" | "getPost" | 
     if (place_id !== undefined && store.attachments.placesByIds([place_id]).length === 0) {
       return yield* Problem.invalidRequest(`There is no place [${place_id}].`, { place_id })
     }
-    const { poll_duration_minutes, poll_options, text = "" } = parameters
     const id = store.transaction(() =>
       store.posts.insert({
         authorId: author.userId,
@@ -49,7 +62,11 @@ export const handlers: Pick<Handlers, "createPost" | "deletePost" | "getPost" | 
         mediaKeys,
         pollId: poll_options === undefined || poll_duration_minutes === undefined
           ? undefined
-          : store.attachments.insertPoll({ options: poll_options, durationMinutes: poll_duration_minutes, createdAt: now }),
+          : store.attachments.insertPoll({
+            options: poll_options,
+            durationMinutes: poll_duration_minutes,
+            createdAt: now
+          }),
         placeId: place_id,
         // The parameter is open; the store shows whatever it was given.
         replySettings: parameters.reply_settings as ReplySettings | undefined,

@@ -10,28 +10,29 @@ const day = 86_400 * second
 /** Search: of the last seven days, and of the full archive. */
 export const handlers: Pick<Handlers, "searchAllPosts" | "searchRecentPosts"> = {
   searchRecentPosts: Effect.fnUntraced(function*(call) {
-    const { now, parameters: { end_time, start_time } } = call
+    const { now, parameters: { end_time, since_id, start_time } } = call
     const earliest = now - 7 * day
-    if (start_time !== undefined && start_time < earliest) {
+    // Beside `since_id`, `start_time` does not count.
+    const from = since_id === undefined ? start_time ?? earliest : earliest
+    if (from < earliest) {
       return yield* Problem.invalidRequest(
-        `Invalid 'start_time':'${iso(start_time)}'. 'start_time' must be on or after ${iso(earliest)}.`,
-        { start_time: iso(start_time) }
+        `Invalid 'start_time':'${iso(from)}'. 'start_time' must be on or after ${iso(earliest)}.`,
+        { start_time: iso(from) }
       )
     }
-    const until = end_time ?? now - 30 * second
-    return yield* search(call, { from: start_time ?? earliest, until, earliest })
+    return yield* search(call, { from, until: end_time ?? now - 30 * second })
   }),
 
   searchAllPosts: (call) => {
-    const { now, parameters: { end_time, start_time } } = call
+    const { now, parameters: { end_time, since_id, start_time } } = call
     const until = end_time ?? now - 30 * second
-    return search(call, { from: start_time ?? until - 30 * day, until, earliest: 0 })
+    return search(call, { from: since_id === undefined ? start_time ?? until - 30 * day : 0, until })
   }
 }
 
 const search = Effect.fnUntraced(function*(
   { cursor, now, parameters, store }: Call<Parameters<"searchRecentPosts">>,
-  { earliest, from, until }: { readonly from: number; readonly until: number; readonly earliest: number }
+  { from, until }: { readonly from: number; readonly until: number }
 ) {
   const parsed = Query.parse(parameters.query)
   if (Result.isFailure(parsed)) {
@@ -52,8 +53,7 @@ const search = Effect.fnUntraced(function*(
     query: parsed.success,
     sinceId,
     untilId,
-    // `since_id` takes the place of `start_time`; the window of the operation itself stays.
-    from: sinceId === undefined ? from : earliest,
+    from,
     until,
     limit,
     cursor,

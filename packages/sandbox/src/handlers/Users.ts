@@ -5,8 +5,7 @@ import * as Caller from "./Caller.ts"
 
 /** User lookup. */
 export const handlers: Pick<Handlers, "getMe" | "getUser"> = {
-  getMe: ({ caller, store }) =>
-    Effect.map(Caller.user(caller), ({ userId }) => ({ data: store.users.byId(userId) })),
+  getMe: ({ caller, store }) => Effect.map(Caller.user(caller), ({ userId }) => ({ data: store.users.byId(userId) })),
 
   getUser: ({ parameters: { id, username }, store }) => {
     const user = id === undefined ? store.users.byUsername(username ?? "") : store.users.byId(id)

@@ -31,8 +31,9 @@ export class Bridge {
     this.#shared = new Int32Array(memory)
     this.#port = port1
     this.#worker = new Worker(new URL(file, import.meta.url), { workerData, transferList: [port2], execArgv: [] })
-    // What kills the worker is reported by the call that waits for it.
+    // What kills the worker is reported by the call that waits for it; if none does, the next one starts another.
     this.#worker.on("error", () => {})
+    this.#worker.on("exit", () => Atomics.store(this.#shared, place.state, 2))
     this.#worker.unref()
     port1.unref()
   }

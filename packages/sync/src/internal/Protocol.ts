@@ -1,5 +1,6 @@
 /** What the two sides of the bridge say to each other. */
 import type { Prepared } from "@postwire/core/Executor"
+import type { MessagePort } from "node:worker_threads"
 import type { Settings } from "../SyncClient.ts"
 
 /** Places in the shared memory. */
@@ -15,7 +16,7 @@ export const place = {
 /** What the worker starts with. */
 export interface WorkerData {
   readonly memory: SharedArrayBuffer
-  readonly port: import("node:worker_threads").MessagePort
+  readonly port: MessagePort
 }
 
 /** From the caller to the worker. */

@@ -1,0 +1,288 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@postwire/core/Client"
+import * as Credentials from "@postwire/core/Credentials"
+import { searchRecentPosts } from "@postwire/core/operations/Search"
+import { createClient, fromEnvironment } from "@postwire/node"
+import * as Sandbox from "@postwire/sandbox/Sandbox"
+import { Effect, Exit, Layer, Stream } from "effect"
+import { Command } from "effect/cli"
+import { TestConsole } from "effect/testing"
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { connect, createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import { postwire } from "../src/Cli.ts"
+import { shown } from "../src/Demo.ts"
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-cli-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+)
+
+const start = (...args: ReadonlyArray<string>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => spawn(process.execPath, [main, ...args], { stdio: ["ignore", "pipe", "pipe"] })),
+    (child) => Effect.sync(() => void child.kill("SIGKILL"))
+  )
+
+/** Runs the command to its end. */
+const run = (...args: ReadonlyArray<string>) =>
+  Effect.flatMap(start(...args), (child) =>
+    Effect.promise(async () => {
+      let [output, errors] = ["", ""]
+      child.stdout.setEncoding("utf8").on("data", (text) => output += text)
+      child.stderr.setEncoding("utf8").on("data", (text) => errors += text)
+      const [code] = await once(child, "close")
+      return { code: code as number, output, errors }
+    }))
+
+/** The address that a sandbox announces, and the variables for its clients. */
+const ready = (child: ChildProcess) =>
+  Effect.promise(async () => {
+    const [line] = await once(createInterface(child.stdout!), "line")
+    return JSON.parse(line) as { readonly baseUrl: string; readonly environment: Record<string, string> }
+  })
+
+const withoutSpace = (text: string) => text.replaceAll(/\s+/g, "")
+
+describe("postwire", () => {
+  /** What the command line prints in this process, where it ends before it starts anything. */
+  const parse = (...args: ReadonlyArray<string>) =>
+    Effect.gen(function*() {
+      const exit = yield* Effect.exit(Command.runWith(postwire, { version: "1.2.3" })(args))
+      return {
+        failed: Exit.isFailure(exit),
+        output: (yield* TestConsole.logLines).join("\n"),
+        errors: (yield* TestConsole.errorLines).join("\n")
+      }
+    }).pipe(Effect.provide([NodeServices.layer, TestConsole.layer]))
+
+  it.effect.each(
+    [
+      [["--help"], /postwire <subcommand>/],
+      [["demo", "--help"], /--query string/],
+      [["sandbox", "--help"], /--json/],
+      [["--version"], /^postwire v1\.2\.3$/]
+    ] satisfies Array<[Array<string>, RegExp]>
+  )("explains itself: %s", ([args, expected]) =>
+    Effect.gen(function*() {
+      const { errors, failed, output } = yield* parse(...args)
+      assert.deepStrictEqual([failed, errors], [false, ""])
+      assert.match(output, expected)
+      // The global flags are those of every command line made with Effect.
+      for (const line of output.replace(/GLOBAL FLAGS[^]*?(\n\n|$)/, "").split("\n")) {
+        assert.isAtMost(line.length, 100, line)
+      }
+    }))
+
+  it.effect.each(
+    [
+      [["nothing"], /Unknown subcommand "nothing"/],
+      [["sandbox", "--port", "eighty"], /Invalid value for flag --port: "eighty"/],
+      [["sandbox", "--port", "99999"], /--port: "99999".*0 to 65535/],
+      [["sandbox", "--port=-1"], /--port: "-1".*0 to 65535/],
+      [["sandbox", "--wire", "y"], /--wire: "y".*"neutral" \| "x"/],
+      [["sandbox", "--posts=-1"], /--posts: "-1".*0 or more/],
+      [["sandbox", "--posts", "1.5"], /--posts: "1.5".*integer/],
+      [["demo", "--posts", "many"], /--posts: "many"/]
+    ] satisfies Array<[Array<string>, RegExp]>
+  )("refuses what it does not understand: %s", ([args, expected]) =>
+    Effect.gen(function*() {
+      const { errors, failed } = yield* parse(...args)
+      assert.isTrue(failed)
+      assert.match(errors, expected)
+    }))
+
+  it.live("says what is wrong, on standard error and with its exit code", () =>
+    Effect.gen(function*() {
+      const taken = createServer().listen(0, "127.0.0.1")
+      yield* Effect.promise(() => once(taken, "listening"))
+      const address = taken.address()
+      const port = String(typeof address === "object" ? address?.port : "")
+      const path = yield* folder
+      const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
+        [["sandbox", "--bogus"], /Unrecognized flag: --bogus/],
+        [["sandbox", "--posts", "0", "--port", port], new RegExp(`^postwire: Cannot listen on port ${port}: .*in use`)],
+        [["sandbox", "--file", join(path, "none", "x.sqlite")], /^postwire: Cannot open .*x\.sqlite: unable to open/],
+        [
+          ["demo", "--posts", "10", "--out", path, "--query", "(("],
+          /^postwire: searchRecentPosts: .*\(400\): .*position 3/
+        ]
+      ]
+      const results = yield* Effect.forEach(cases, ([args]) => run(...args), { concurrency: 2 })
+      for (const [i, { code, errors, output }] of results.entries()) {
+        const [args, expected] = cases[i]!
+        assert.strictEqual(code, 1, args.join(" "))
+        assert.match(errors.trim(), expected)
+        for (const text of [errors, output]) assert.notMatch(text, /\n +at /, "a stack")
+      }
+      taken.close()
+    }))
+})
+
+describe("postwire demo", () => {
+  it.live("exports what the service finds, one JSON object a line", () =>
+    Effect.gen(function*() {
+      const out = join(yield* folder, "deep", "er")
+      const first = yield* run("demo", "--posts", "700", "--out", out)
+      assert.strictEqual(first.code, 0, first.errors)
+      assert.sameMembers(readdirSync(out), ["effect.jsonl", "sandbox.sqlite"])
+      const text = readFileSync(join(out, "effect.jsonl"), "utf8")
+      assert.isTrue(text.endsWith("}\n"))
+      const lines: Array<{ id: string; created_at: string }> = text.trimEnd().split("\n").map((line) =>
+        JSON.parse(line)
+      )
+      assert.isAbove(lines.length, 400)
+      assert.strictEqual(new Set(lines.map((line) => line.id)).size, lines.length)
+      for (const line of lines) {
+        assert.hasAllKeys(line, [
+          "id",
+          "text",
+          "edit_history_post_ids",
+          "author_id",
+          "created_at",
+          "lang",
+          "public_metrics"
+        ])
+      }
+
+      const items = yield* Effect.gen(function*() {
+        const { baseUrl, seeded } = yield* Sandbox.Sandbox
+        return yield* searchRecentPosts.items({
+          query: "effect",
+          max_results: 33,
+          post_fields: ["created_at", "author_id", "lang", "public_metrics"]
+        }).pipe(
+          Stream.runCollect,
+          Effect.provide(
+            Client.layer({ baseUrl }).pipe(Layer.provide(Credentials.layer({ bearerToken: seeded.appBearerToken })))
+          )
+        )
+      }).pipe(Effect.provide(Sandbox.layer({ file: join(out, "sandbox.sqlite") })))
+      assert.deepStrictEqual<ReadonlyArray<unknown>>(lines, items)
+
+      assert.include(first.output, `${lines.length} posts, one a line`)
+      assert.include(first.output, `from ${lines.at(-1)?.created_at} to ${lines[0]?.created_at}`)
+      for (const line of shown) assert.include(first.output, line)
+      assert.match(first.errors, new RegExp(`100% {2}${lines.length} posts {2}\\d+ pages`))
+      for (const line of first.errors.split("\n")) assert.isAtMost(line.length, 80)
+
+      // Again, with fewer: nothing of the first run stays.
+      const second = yield* run("demo", "--posts", "150", "--out", out, "--query", "effect lang:en")
+      assert.strictEqual(second.code, 0, second.errors)
+      assert.match(second.output, /holds 150 posts/)
+      const english = readFileSync(join(out, "effect-lang-en.jsonl"), "utf8").trimEnd().split("\n")
+      assert.isTrue(english.length > 20 && english.length < 150)
+      for (const line of english) assert.strictEqual(JSON.parse(line).lang, "en")
+    }))
+
+  it("shows the very lines that do it", () => {
+    const source = readFileSync(new URL("../src/Demo.ts", import.meta.url), "utf8")
+    const code = withoutSpace(source.replace(/export const shown = \[[^]*?\n\]/, ""))
+    assert.strictEqual(shown.length, 3)
+    for (const line of shown) assert.include(code, withoutSpace(line))
+  })
+})
+
+describe("postwire sandbox", () => {
+  it.live("prints one JSON line when it is ready, and serves", () =>
+    Effect.gen(function*() {
+      const child = yield* start("sandbox", "--port", "0", "--posts", "50", "--seed", "3", "--wire", "x", "--json")
+      let printed = ""
+      child.stdout.setEncoding("utf8").on("data", (text) => printed += text)
+      const { baseUrl, environment } = yield* ready(child)
+      assert.match(baseUrl, /^http:\/\/127\.0\.0\.1:\d+$/)
+      assert.hasAllKeys(environment, [
+        "POSTWIRE_BASE_URL",
+        "POSTWIRE_BEARER_TOKEN",
+        "POSTWIRE_CONSUMER_KEY",
+        "POSTWIRE_CONSUMER_SECRET",
+        "POSTWIRE_ACCESS_TOKEN",
+        "POSTWIRE_ACCESS_TOKEN_SECRET"
+      ])
+      yield* Effect.promise(async () => {
+        for (const wire of ["neutral", "x"] as const) {
+          await using client = createClient({ ...fromEnvironment(environment), wire })
+          assert.strictEqual((await client.getMe()).data?.username, "ada")
+          assert.strictEqual((await client.getMe({ user_auth: false })).data?.username, "ada")
+          assert.deepStrictEqual((await client.createPost({ text: wire })).data?.text, wire)
+        }
+        const authorization = `Bearer ${environment["POSTWIRE_BEARER_TOKEN"]}`
+        const me = await fetch(`${baseUrl}/2/users/me?user.fields=public_metrics`, { headers: { authorization } })
+        assert.property((await me.json()).data.public_metrics, "tweet_count")
+      })
+      assert.strictEqual(printed.trimEnd().split("\n").length, 1)
+    }))
+
+  it.live("explains itself to people", () =>
+    Effect.gen(function*() {
+      const child = yield* start("sandbox", "--port", "0", "--posts", "0")
+      const lines: Array<string> = []
+      yield* Effect.promise(() =>
+        new Promise<void>((resolve) => {
+          createInterface(child.stdout).on("line", (line) => {
+            if (lines.push(line) === 10) resolve()
+          })
+        })
+      )
+      assert.match(lines[0]!, /^The sandbox is ready at http:\/\/127\.0\.0\.1:\d+\. Ctrl-C ends it\.$/)
+      assert.strictEqual(lines.filter((line) => /^ {2}export POSTWIRE_[A-Z_]+=\S+$/.test(line)).length, 6)
+    }))
+
+  it.live("keeps its state in a file", () =>
+    Effect.gen(function*() {
+      const file = join(yield* folder, "state.sqlite")
+      const args = ["sandbox", "--port", "0", "--posts", "20", "--file", file, "--json"]
+      const child = yield* start(...args)
+      const first = yield* ready(child)
+      const id = yield* Effect.promise(async () => {
+        await using client = createClient(fromEnvironment(first.environment))
+        return (await client.createPost({ text: "durable" })).data!.id
+      })
+      // It need not end in peace.
+      child.kill("SIGKILL")
+      yield* Effect.promise(() => once(child, "exit"))
+      const second = yield* ready(yield* start(...args))
+      yield* Effect.promise(async () => {
+        await using client = createClient({ ...fromEnvironment(first.environment), baseUrl: second.baseUrl })
+        assert.strictEqual((await client.getPost({ id })).data?.text, "durable")
+      })
+    }))
+
+  it.live.each(["SIGINT", "SIGTERM"] as const)(
+    "ends with %s at once, whatever its clients do, and frees the port",
+    (signal) =>
+      Effect.gen(function*() {
+        const child = yield* start("sandbox", "--port", "0", "--posts", "0", "--json")
+        const { baseUrl, environment } = yield* ready(child)
+        const port = Number(new URL(baseUrl).port)
+        const client = createClient(fromEnvironment(environment))
+        yield* Effect.promise(() => client.getMe())
+        const stuck = connect({ host: "127.0.0.1", port })
+        stuck.on("error", () => {})
+        yield* Effect.promise(() => once(stuck, "connect"))
+        stuck.write(
+          "POST /2/posts HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n" +
+            `Authorization: Bearer ${environment["POSTWIRE_BEARER_TOKEN"]}\r\n\r\n{`
+        )
+        yield* Effect.promise(() => client.getMe())
+        const begun = performance.now()
+        child.kill(signal)
+        const [code] = yield* Effect.promise(() => once(child, "exit"))
+        assert.strictEqual(code, 130)
+        assert.isBelow(performance.now() - begun, 3_000)
+        const again = createServer().listen(port, "127.0.0.1")
+        yield* Effect.promise(() => once(again, "listening"))
+        again.close()
+        stuck.destroy()
+        yield* Effect.promise(() => client.close())
+      })
+  )
+})

@@ -1,0 +1,255 @@
+import { assert, describe, it } from "@effect/vitest"
+import { catalogue } from "@postwire/core/Catalogue"
+import type * as Operation from "@postwire/core/Operation"
+import { getUser } from "@postwire/core/operations/Users"
+import { Effect, Redacted } from "effect"
+import * as Authentication from "../src/Authentication.ts"
+import type { Rights } from "../src/store/Credentials.ts"
+import { type Answer, make, now, signed } from "./support/Requests.ts"
+
+const assertRefused = (answer: Answer, status: 401 | 403, shown = "") => {
+  assert.strictEqual(answer.status, status, `${shown} ${JSON.stringify(answer.body)}`)
+  assert.strictEqual(answer.headers["content-type"], "application/problem+json")
+  assert.strictEqual(answer.body.status, status)
+  assert.notProperty(answer.body, "data")
+}
+
+describe("bearer tokens", () => {
+  it.effect("are accepted as they are, and nothing else is", () =>
+    Effect.gen(function*() {
+      const { request, secrets } = yield* make({ posts: 0 })
+      const { appToken, bearerToken } = secrets
+      for (const header of [`Bearer ${bearerToken}`, `bearer ${bearerToken}`, `BEARER   ${bearerToken}`]) {
+        assert.strictEqual((yield* request("GET", "/2/users/me", { as: { header } })).status, 200, header)
+      }
+      for (
+        const header of [
+          undefined,
+          "",
+          "Bearer",
+          "Bearer ",
+          "Bearer None",
+          `Bearer ${bearerToken}x`,
+          `Bearer ${bearerToken.slice(1)}`,
+          `Bearer ${bearerToken.toLowerCase()}`,
+          `Bearer ${bearerToken} ${bearerToken}`,
+          `Basic ${bearerToken}`,
+          bearerToken,
+          `Bearer ${secrets.accessToken}`,
+          `Bearer ${secrets.consumerKey}`,
+          "Bearer ' OR 1=1 --"
+        ]
+      ) {
+        const answer = yield* request("GET", "/2/users/me", { as: { header } })
+        assertRefused(answer, 401, header)
+        assert.notProperty(answer.headers, "x-access-level")
+        for (const secret of [bearerToken, appToken]) assert.notInclude(JSON.stringify(answer.body), secret)
+      }
+    }))
+
+  it.effect("of the app alone are refused where a user is needed", () =>
+    Effect.gen(function*() {
+      const { request, seeded: { ada } } = yield* make()
+      for (
+        const [method, path, body] of [
+          ["GET", "/2/users/me"],
+          ["GET", "/2/dm_events"],
+          ["GET", `/2/users/${ada.id}/bookmarks`],
+          ["POST", `/2/users/${ada.id}/bookmarks`, { post_id: "1" }],
+          ["POST", `/2/users/${ada.id}/likes`, { post_id: "1" }],
+          ["DELETE", `/2/users/${ada.id}/likes/1`],
+          ["POST", "/2/posts", { text: "a" }],
+          ["DELETE", "/2/posts/1"],
+          ["POST", "/2/dm_conversations/with/1/messages", { text: "a" }]
+        ] as const
+      ) {
+        const answer = yield* request(method, path, { as: "app", body })
+        assertRefused(answer, 403, path)
+        assert.match(answer.body.detail, /^Authenticating with OAuth 2\.0 Application-Only is forbidden/)
+        assert.match(answer.body.type, /unsupported-authentication$/)
+      }
+    }))
+})
+
+describe("OAuth 1.0a signatures", () => {
+  const target = "/2/posts/search/recent?query=a%20b%2Bc&max_results=10"
+
+  it.effect("are verified: every secret, the method, the address and its query count", () =>
+    Effect.gen(function*() {
+      const { baseUrl, request, secrets } = yield* make()
+      const right = signed(secrets, "GET", baseUrl + target)
+      const send = (header: string, path = target) => request("GET", path, { as: { header } })
+      assert.strictEqual((yield* send(right)).status, 200)
+      const wrong = (name: keyof typeof secrets, value = `${secrets[name]}x`) =>
+        signed({ ...secrets, [name]: value }, "GET", baseUrl + target)
+      for (
+        const [what, header, path] of [
+          ["consumer key", wrong("consumerKey")],
+          ["consumer secret", wrong("consumerSecret")],
+          ["empty consumer secret", wrong("consumerSecret", "")],
+          ["access token", wrong("accessToken")],
+          ["access token secret", wrong("accessTokenSecret")],
+          [
+            "swapped secrets",
+            signed(
+              { ...secrets, consumerSecret: secrets.accessTokenSecret, accessTokenSecret: secrets.consumerSecret },
+              "GET",
+              baseUrl + target
+            )
+          ],
+          ["another method", signed(secrets, "POST", baseUrl + target)],
+          ["another path", signed(secrets, "GET", `${baseUrl}/2/users/me`)],
+          ["another host", signed(secrets, "GET", `http://localhost:81${target}`)],
+          ["another scheme", signed(secrets, "GET", `https://localhost${target}`)],
+          ["altered query", right, target.replace("max_results=10", "max_results=11")],
+          ["added query", right, `${target}&post.fields=id`],
+          ["removed query", right, "/2/posts/search/recent?query=a%20b%2Bc"],
+          ["plus for a blank", right, target.replace("%2B", "+")],
+          ["altered nonce", right.replace(/oauth_nonce="./, "oauth_nonce=\"!")],
+          ["altered timestamp", right.replace(/oauth_timestamp="./, "oauth_timestamp=\"9")],
+          ["altered signature", right.replace(/oauth_signature="./, "oauth_signature=\"!")],
+          ["no signature", right.replace(/, oauth_signature=".*"/, "")],
+          ["another method of signing", right.replace("HMAC-SHA1", "PLAINTEXT")],
+          [
+            "plain text",
+            `${right.replace("HMAC-SHA1", "PLAINTEXT").replace(/oauth_signature=".*"/, "")}` +
+            `oauth_signature="${secrets.consumerSecret}%26${secrets.accessTokenSecret}"`
+          ],
+          ["no token", right.replace(/oauth_token="[^"]*", /, "")],
+          ["twice", right + right.slice("OAuth".length).replace(/^/, ",")],
+          ["no parameters", "OAuth "],
+          ["nonsense", "OAuth a=b, c"],
+          ["a bad escape", "OAuth oauth_consumer_key=\"%zz\""]
+        ] as const
+      ) assertRefused(yield* send(header, path), 401, what)
+    }))
+
+  it.effect("need not spell the query as the client did, nor the order of the parameters", () =>
+    Effect.gen(function*() {
+      const { baseUrl, request, secrets } = yield* make()
+      const header = signed(secrets, "GET", `${baseUrl}/2/posts?ids=1%2C2&post.fields=lang%2Csource`)
+      for (
+        const path of ["/2/posts?post.fields=lang,source&ids=1,2", "/2/posts?ids=%31,2&post%2Efields=lang%2csource"]
+      ) {
+        assert.strictEqual((yield* request("GET", path, { as: { header } })).status, 200, path)
+      }
+    }))
+
+  it.effect("of a token belong to the app that it was made for", () =>
+    Effect.gen(function*() {
+      const { baseUrl, request, secrets, store } = yield* make({ posts: 0 })
+      const consumerSecret = "another-secret"
+      store.credentials.insertApp({
+        name: "other",
+        access: "standard",
+        rights: "read-write",
+        consumerKey: "other",
+        consumerSecret: Redacted.make(consumerSecret),
+        createdAt: now
+      })
+      const header = signed({ ...secrets, consumerKey: "other", consumerSecret }, "GET", `${baseUrl}/2/users/me`)
+      assertRefused(yield* request("GET", "/2/users/me", { as: { header } }), 401)
+    }))
+})
+
+describe("rights", () => {
+  const setting = Effect.fnUntraced(function*(rights: Rights) {
+    const bench = yield* make()
+    const { secrets, seeded: { ada }, store } = bench
+    const app = store.credentials.appByConsumerKey(secrets.consumerKey)!
+    store.credentials.insertBearerToken({
+      token: Redacted.make("limited"),
+      appId: app.id,
+      userId: ada.id,
+      rights,
+      scopes: []
+    })
+    const limited = { ...secrets, accessToken: `${ada.id}-limited`, accessTokenSecret: "limited-secret" }
+    store.credentials.insertAccessToken({
+      token: limited.accessToken,
+      secret: Redacted.make(limited.accessTokenSecret),
+      appId: app.id,
+      userId: ada.id,
+      rights
+    })
+    const [post = ""] = [store.posts.insert({ authorId: ada.id, text: "a", createdAt: now })]
+    return { ...bench, limited, post, app }
+  })
+
+  it.effect.each(["read", "read-write", "read-write-directmessages"] as const)(
+    "of a token say what it may do: %s",
+    (rights) =>
+      Effect.gen(function*() {
+        const { baseUrl, limited, post, request, seeded: { ada }, store } = yield* setting(rights)
+        const other = store.users.insert({ username: "other", name: "Other", createdAt: now })
+        for (
+          const [needed, method, path, body] of [
+            ["read", "GET", "/2/users/me"],
+            ["read", "GET", `/2/posts/${post}`],
+            ["read-write", "POST", "/2/posts", { text: "a" }],
+            ["read-write", "POST", `/2/users/${ada.id}/likes`, { post_id: post }],
+            ["read-write", "DELETE", `/2/users/${ada.id}/likes/${post}`],
+            ["read-write", "DELETE", `/2/posts/${post}`],
+            ["read-write-directmessages", "GET", "/2/dm_events"],
+            ["read-write-directmessages", "POST", `/2/dm_conversations/with/${other}/messages`, { text: "a" }]
+          ] as const
+        ) {
+          for (const header of ["Bearer limited", signed(limited, method, baseUrl + path)]) {
+            const answer = yield* request(method, path, { as: { header }, body })
+            assert.strictEqual(answer.headers["x-access-level"], rights)
+            if (rights.startsWith(needed)) assert.isBelow(answer.status, method === "DELETE" ? 405 : 300, path)
+            else {
+              assertRefused(answer, 403, path)
+              assert.match(answer.body.detail, /permissions/)
+            }
+          }
+        }
+      })
+  )
+
+  it.effect("granted to the app later do not change a token", () =>
+    Effect.gen(function*() {
+      const { app, request, store } = yield* setting("read")
+      store.credentials.setRights(app.id, "read-write-directmessages")
+      const answer = yield* request("POST", "/2/posts", { as: { header: "Bearer limited" }, body: { text: "a" } })
+      assertRefused(answer, 403)
+    }))
+})
+
+describe("the user in the path", () => {
+  it.effect("is the caller, or the request is refused", () =>
+    Effect.gen(function*() {
+      const { request, seeded: { ada }, store } = yield* make()
+      const other = store.users.insert({ username: "other", name: "Other", createdAt: now })
+      const [post = ""] = [store.posts.insert({ authorId: ada.id, text: "a", createdAt: now })]
+      for (const id of [other, "5", "me", `0${ada.id}`]) {
+        for (
+          const [method, path, body] of [
+            ["GET", `/2/users/${id}/bookmarks`],
+            ["POST", `/2/users/${id}/bookmarks`, { post_id: post }],
+            ["POST", `/2/users/${id}/likes`, { post_id: post }],
+            ["DELETE", `/2/users/${id}/likes/${post}`]
+          ] as const
+        ) {
+          const answer = yield* request(method, path, { body })
+          assert.strictEqual(answer.status, 400, path)
+          assert.match(answer.body.errors[0].message, /must be the same as the authenticating user/)
+        }
+      }
+      assert.isFalse(store.likes.has(other, post))
+      assert.isFalse(store.bookmarks.has(other, post))
+    }))
+})
+
+describe("formsOf", () => {
+  it("follows the declaration", () => {
+    const forms = (definition: Operation.Definition) =>
+      Authentication.formsOf(definition).map((form) => form.slice(6, 14))
+    const [oauth1, user, app] = ["1.0a Use", "2.0 User", "2.0 Appl"] as const
+    assert.sameMembers(forms(catalogue.bookmark.definition), [user])
+    assert.sameMembers(forms(catalogue.getBookmarks.definition), [user])
+    assert.sameMembers(forms(catalogue.searchAllPosts.definition), [user, app])
+    assert.sameMembers(forms(getUser.definition), [oauth1, user, app])
+    assert.sameMembers(forms(catalogue.createPost.definition), [oauth1, user])
+  })
+})

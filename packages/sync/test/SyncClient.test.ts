@@ -1,0 +1,392 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { catalogue } from "@postwire/core/Catalogue"
+import { createClient, fromEnvironment } from "@postwire/node"
+import { Redacted } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createServer } from "node:net"
+import { inspect } from "node:util"
+import { Worker } from "node:worker_threads"
+import * as Sync from "../src/index.ts"
+import { type Ready, startFaults, startSandbox, stop } from "./support/Children.ts"
+
+// Every worker of this process is seen here, because the bridge unrefs its own.
+const workers: Array<Worker> = []
+const { unref } = Worker.prototype
+Worker.prototype.unref = function() {
+  workers.push(this)
+  return unref.call(this)
+}
+
+let sandbox: Awaited<ReturnType<typeof startSandbox>>
+let faults: Awaited<ReturnType<typeof startFaults>>
+
+beforeAll(async () => {
+  ;[sandbox, faults] = await Promise.all([startSandbox(), startFaults()])
+})
+
+afterAll(async () => {
+  await Promise.all([stop(sandbox?.child), stop(faults?.child)])
+})
+
+const secret = "canary-token-of-some-length"
+
+const settings = (): Sync.Settings => fromEnvironment((sandbox.ready satisfies Ready).environment)
+const faulty = (more: Sync.Settings = {}): Sync.Settings => ({
+  baseUrl: faults.ready.baseUrl,
+  bearerToken: secret,
+  ...more
+})
+
+/** What a call throws. */
+const thrown = (call: () => unknown): unknown => {
+  try {
+    call()
+  } catch (error) {
+    return error
+  }
+  return assert.fail("nothing was thrown")
+}
+
+describe("methods", () => {
+  it("are the operations of the catalogue", () => {
+    using client = Sync.createClientSync(settings())
+    for (const [name, { definition }] of Object.entries(catalogue)) {
+      const method = client[name as keyof typeof catalogue]
+      assert.isFunction(method)
+      assert.strictEqual("items" in method && "pages" in method, definition.paging !== undefined, name)
+    }
+    assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), "close"])
+  })
+
+  it("give the values that the Promise client gives", async () => {
+    const id = settings().accessToken?.toString().split("-")[0] ?? ""
+    const reads = {
+      getMe: (client: Sync.PostwireClientSync) => client.getMe({ user_fields: ["created_at", "public_metrics"] }),
+      getUser: (client: Sync.PostwireClientSync) => client.getUser({ username: "ada", expansions: ["pinned_post_id"] }),
+      getUsersPosts: (client: Sync.PostwireClientSync) =>
+        client.getUsersPosts({ id, post_fields: ["created_at", "referenced_posts"], expansions: ["author_id"] }),
+      getBookmarks: (client: Sync.PostwireClientSync) => client.getBookmarks({ max_results: 3 }),
+      getPosts: (client: Sync.PostwireClientSync) => client.getPosts({ ids: ["1", 2n, 3] }),
+      getPost: (client: Sync.PostwireClientSync) => client.getPost({ id: "1", user_auth: true }),
+      search: (client: Sync.PostwireClientSync) =>
+        client.searchRecentPosts({ query: "effect", max_results: 20, end_time: new Date(Date.now() - 60_000) }),
+      all: (client: Sync.PostwireClientSync) =>
+        client.searchAllPosts({ query: "effect", max_results: 500, end_time: new Date(Date.now() - 60_000) }),
+      events: (client: Sync.PostwireClientSync) => client.getDirectMessageEvents({ max_results: 5 })
+    }
+    using blocking = Sync.createClientSync(settings())
+    await using promising = createClient(settings())
+    for (const [name, read] of Object.entries(reads)) {
+      const mine = read(blocking)
+      // The same call on the other client; its types differ by the promise alone.
+      const theirs = await (read(promising as never) as unknown as Promise<typeof mine>)
+      assert.deepStrictEqual(mine.toJSON(), theirs.toJSON(), name)
+      assert.strictEqual(inspect(mine), inspect(theirs))
+      assert.strictEqual(mine.rateLimit?.limit, theirs.rateLimit?.limit)
+      assert.isDefined(mine.requestId)
+      assert.strictEqual(Object.getPrototypeOf(mine), Object.getPrototypeOf(theirs))
+    }
+    const items = [...blocking.searchRecentPosts.items({ query: "effect", max_results: 50, sort_order: "recency" })]
+    const others: Array<unknown> = []
+    for await (const item of promising.searchRecentPosts.items({ query: "effect", max_results: 50 })) others.push(item)
+    assert.isAbove(items.length, 200)
+    assert.deepStrictEqual(items, others)
+  })
+
+  it.each(["neutral", "x"] as const)("write as well, on the %s wire", (wire) => {
+    using client = Sync.createClientSync({ ...settings(), wire })
+    const text = `€ 😀 from the ${wire} wire`
+    const { data: created } = client.createPost({ text })
+    assert.strictEqual(created?.text, text)
+    const post_id = created!.id
+    assert.deepStrictEqual(client.like({ post_id }).data, { liked: true })
+    assert.deepStrictEqual(client.bookmark({ post_id }).data, { bookmarked: true })
+    const { data: post } = client.getPost({ id: post_id, post_fields: ["public_metrics"] })
+    assert.strictEqual(post?.text, text)
+    assert.strictEqual(post?.public_metrics.like_count, 1)
+    assert.deepStrictEqual(client.unlike({ post_id, user_auth: false }).data, { liked: false })
+    const [event] = client.getDirectMessageEvents.items({ dm_event_fields: ["dm_conversation_id"] })
+    const sent = client.createDirectMessage({ dm_conversation_id: event!.dm_conversation_id, text })
+    assert.strictEqual(client.getDirectMessageEvents({ max_results: 1 }).data?.[0]?.id, sent.data?.dm_event_id)
+    assert.deepStrictEqual(client.deletePost({ id: post_id }).data, { deleted: true })
+    assert.isUndefined(client.getPost({ id: post_id }).data)
+  })
+
+  it("page lazily: what the loop does not reach is not fetched", () => {
+    using client = Sync.createClientSync(settings())
+    const remaining = () => client.searchRecentPosts({ query: "effect" }).rateLimit!.remaining
+    const before = remaining()
+    const iterable = client.searchRecentPosts.items({ query: "effect", max_results: 10 })
+    assert.strictEqual(remaining(), before - 1)
+    let count = 0
+    for (const _ of iterable) if (++count === 3) break
+    assert.strictEqual(remaining(), before - 3)
+    for (const _ of client.searchRecentPosts.items({ query: "effect", max_results: 10 })) if (++count === 14) break
+    assert.strictEqual(remaining(), before - 6)
+    const [first, second] = client.searchRecentPosts.pages({ query: "effect", max_results: 10 })
+    assert.strictEqual(first?.meta.result_count, 10)
+    assert.notDeepEqual(first?.data, second?.data)
+  })
+
+  it("carry bodies of megabytes, both ways", () => {
+    using client = Sync.createClientSync({
+      ...faulty(),
+      consumerKey: "a",
+      consumerSecret: "b",
+      accessToken: "c",
+      accessTokenSecret: "d"
+    })
+    const [post] = client.searchRecentPosts.items({ query: "large:3500000" })
+    assert.strictEqual(post?.text, "€".repeat(3_500_000))
+    const text = `size:${"x".repeat(10_000_000)}`
+    assert.strictEqual(client.createPost({ text }).data?.text, String(JSON.stringify({ text }).length))
+  })
+})
+
+describe("errors", () => {
+  it("of the program come before any traffic, as TypeErrors", () => {
+    using client = Sync.createClientSync({ baseUrl: "http://127.0.0.1:9" })
+    for (
+      const [errorClass, call] of [
+        [Sync.MissingAccessToken, () => client.getMe()],
+        [Sync.MissingAccessToken, () => client.getBookmarks()],
+        [Sync.InvalidParameters, () => client.searchRecentPosts({ query: "a", max_results: 5 })],
+        [Sync.InvalidParameters, () => client.getPost({} as never)],
+        [Sync.InvalidParameters, () => client.getPost({ id: "1" }, { timeout: 0 })],
+        [Sync.InvalidParameters, () => client.getPost({ id: "1" }, { timeout: NaN })],
+        [Sync.InvalidParameters, () => client.getPost({ id: "1" }, { timeout: "5" as never })],
+        [Sync.ConflictingIdentifiers, () => client.getUser({ id: "1", username: "ada" } as never)]
+      ] as const
+    ) {
+      const error = thrown(call)
+      assert.isTrue(error instanceof errorClass, inspect(error))
+      assert.strictEqual((error as Sync.InvalidParameters)._tag, errorClass.name)
+      assert.instanceOf(error, TypeError)
+    }
+  })
+
+  it("of settings are thrown when the client is made", () => {
+    const started = workers.length
+    for (
+      const [setting, given] of [
+        ["baseUrl", {}],
+        ["baseUrl", { baseUrl: "nonsense" }],
+        ["baseUrl", { baseUrl: "http://example.com" }],
+        ["wire", { baseUrl: "http://localhost", wire: "y" }],
+        ["bearerToken", { baseUrl: "http://localhost", bearerToken: "a\nb" }],
+        ["accessToken", { baseUrl: "http://localhost", accessToken: 5 }],
+        ["userAgent", { baseUrl: "http://localhost", userAgent: "" }],
+        ["timeout", { baseUrl: "http://localhost", timeout: -1 }],
+        ["timeout", { baseUrl: "http://localhost", timeout: NaN }],
+        ["maxWait", { baseUrl: "http://localhost", waitOnRateLimit: true, maxWait: NaN }],
+        ["dispatcher", { baseUrl: "http://localhost", dispatcher: { dispatch: () => true } }]
+      ] as const
+    ) {
+      const error = thrown(() => Sync.createClientSync(given as never))
+      assert.instanceOf(error, Sync.InvalidSettings)
+      assert.instanceOf(error, TypeError)
+      assert.strictEqual(error.setting, setting)
+    }
+    assert.strictEqual(workers.length, started)
+  })
+
+  it("of the service are what the Promise client rejects with", async () => {
+    const client = Sync.createClientSync(settings())
+    const fake = Sync.createClientSync(faulty())
+    const stranger = Sync.createClientSync({ ...settings(), bearerToken: secret, accessTokenSecret: secret })
+    const mine = client.createPost({ text: "mine" }).data!.id
+    client.deletePost({ id: mine })
+    for (
+      const [errorClass, call] of [
+        [Sync.NotFound, () => client.deletePost({ id: mine })],
+        [Sync.NotFound, () => client.like({ post_id: mine })],
+        [
+          Sync.Forbidden,
+          () => client.deletePost({ id: client.searchRecentPosts({ query: "effect -from:ada" }).data![0]!.id })
+        ],
+        [Sync.BadRequest, () => client.createPost({ text: "" })],
+        [Sync.BadRequest, () => client.searchRecentPosts({ query: "(" })],
+        [Sync.Unauthorized, () => stranger.getPost({ id: "1" })],
+        [Sync.Unauthorized, () => stranger.getMe()],
+        [Sync.Unauthorized, () => stranger.getBookmarks()],
+        [Sync.RateLimited, () => fake.searchRecentPosts({ query: "status:429" })],
+        [Sync.ServerFailure, () => fake.searchRecentPosts({ query: "status:503" })],
+        [Sync.UnexpectedStatus, () => fake.searchRecentPosts({ query: "status:418" })],
+        [Sync.UndecodableResponse, () => fake.searchRecentPosts({ query: "text" })],
+        [Sync.UndecodableResponse, () => fake.searchRecentPosts({ query: "form" })],
+        [Sync.TransportFailure, () => fake.searchRecentPosts({ query: "break" })],
+        [Sync.TransportFailure, () => fake.searchRecentPosts({ query: "drop" })],
+        [
+          Sync.TransportFailure,
+          () => Sync.createClientSync({ baseUrl: "http://127.0.0.1:1", bearerToken: secret }).getPost({ id: "1" })
+        ],
+        [Sync.OutcomeUnknown, () => faultyUser().createPost({ text: "drop" })],
+        [Sync.OutcomeUnknown, () => faultyUser().createPost({ text: "break" })],
+        [Sync.PaginationStuck, () => [...fake.searchRecentPosts.items({ query: "repeat" })]]
+      ] as const
+    ) {
+      const error = thrown(call)
+      assert.isTrue(error instanceof errorClass, inspect(error))
+      assert.strictEqual((error as { _tag: string })._tag, errorClass.name)
+      assert.notInstanceOf(error, TypeError)
+      const { message, stack = "" } = error as Error
+      for (const shown of [message, stack, inspect(error, { depth: 9 }), JSON.stringify(error)]) {
+        assert.notInclude(shown, secret)
+        assert.notInclude(shown, settings().bearerToken as string)
+      }
+      // The stack begins with whoever called the method.
+      const first = stack.split("\n").find((line) => /^ +at .*:\d+:\d+\)?$/.test(line)) ?? ""
+      if (errorClass !== Sync.PaginationStuck) assert.match(first, /SyncClient\.test\.ts/)
+    }
+    const refused = thrown(() => fake.searchRecentPosts({ query: "spent" })) as Sync.RateLimited
+    assert.instanceOf(refused, Sync.RateLimited)
+    assert.deepStrictEqual([refused.status, refused.credential, refused.bucket], [429, "bearer", "searchRecentPosts"])
+    assert.instanceOf(refused.resetAt, Date)
+    assert.deepStrictEqual(refused.problems, [{ title: "T", detail: "D" }])
+    for (const one of [client, fake, stranger]) one.close()
+    await using promising = createClient(settings())
+    const theirs = await promising.createPost({ text: "" }).catch((error: Sync.BadRequest) => error)
+    const own = thrown(() => Sync.createClientSync(settings()).createPost({ text: "" })) as Sync.BadRequest
+    assert.instanceOf(theirs, Sync.BadRequest)
+    assert.strictEqual(own.message, theirs.message)
+    assert.deepStrictEqual(own.problems, theirs.problems)
+  })
+
+  const faultyUser = () =>
+    Sync.createClientSync(faulty({ consumerKey: "a", consumerSecret: "b", accessToken: "1-c", accessTokenSecret: "d" }))
+
+  it("of deadlines come in time, and the client goes on", async () => {
+    // Connections are taken, but this process is blocked and answers nothing.
+    const server = createServer().listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const address = server.address()
+    const baseUrl = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`
+    using client = Sync.createClientSync({ ...faulty(), baseUrl, timeout: 300 })
+    using other = Sync.createClientSync(settings())
+    other.getMe()
+    for (const [options, limit] of [[undefined, 300], [{ timeout: 50 }, 50]] as const) {
+      const start = performance.now()
+      const error = thrown(() => client.searchRecentPosts({ query: "a" }, options))
+      const took = performance.now() - start
+      assert.instanceOf(error, Sync.TransportFailure)
+      assert.match(error.message, new RegExp(`nothing came within ${limit} ms`))
+      assert.isAtLeast(took, limit - 1)
+      assert.isBelow(took, limit + 1_000)
+      assert.isDefined(other.getMe().data)
+    }
+    using creator = Sync.createClientSync({ ...settings(), baseUrl })
+    assert.instanceOf(thrown(() => creator.createPost({ text: "a" }, { timeout: 50 })), Sync.OutcomeUnknown)
+    using hanging = Sync.createClientSync(faulty())
+    const pages = hanging.searchRecentPosts.pages({ query: "hang" }, { timeout: 50 })
+    assert.instanceOf(thrown(() => [...pages]), Sync.TransportFailure)
+    server.close()
+  })
+
+  it("of spent budgets are waited for when that is set, but not too long", () => {
+    using patient = Sync.createClientSync(faulty({ waitOnRateLimit: true, maxWait: 5_000 }))
+    const start = performance.now()
+    assert.strictEqual(patient.searchRecentPosts({ query: "busy:1" }).data?.[0]?.text, "at last")
+    assert.isAtLeast(performance.now() - start, 999)
+    const error = thrown(() => patient.searchRecentPosts({ query: "spent" }))
+    assert.instanceOf(error, Sync.RateLimitWaitTooLong)
+    assert.strictEqual(error.maxWait, 5_000)
+  })
+})
+
+describe("the worker", () => {
+  it("is one for all clients, and starts with the first call", () => {
+    const [one, two] = [Sync.createClientSync(settings()), Sync.createClientSync({ ...settings(), wire: "x" })]
+    one.getMe()
+    const started = workers.length
+    assert.strictEqual(two.getMe().data?.username, "ada")
+    assert.strictEqual(one.getMe().data?.username, "ada")
+    using three = Sync.createClientSync({ ...settings(), bearerToken: Redacted.make(String(settings().bearerToken)) })
+    assert.strictEqual(three.getMe({ user_auth: false }).data?.username, "ada")
+    assert.strictEqual(workers.length, started)
+    one.close()
+    assert.strictEqual(two.getMe().data?.username, "ada")
+    two.close()
+  })
+
+  it("may end between two calls: another one takes over", async () => {
+    using client = Sync.createClientSync(settings())
+    using other = Sync.createClientSync(settings())
+    client.getMe()
+    other.getMe()
+    const started = workers.length
+    await workers.at(-1)!.terminate()
+    assert.strictEqual(client.getMe().data?.username, "ada")
+    assert.strictEqual(other.getBookmarks({ max_results: 1 }).data?.length, 1)
+    assert.strictEqual(workers.length, started + 1)
+    await workers.at(-1)!.terminate()
+    client.close()
+  })
+
+  it("may crash under a call, which fails; the next ones work", () => {
+    using client = Sync.createClientSync(settings())
+    client.getMe()
+    for (const create of [false, true]) {
+      let reads = 0
+      // Valid when it is checked and no more when it gets to the worker, which throws.
+      using broken = Sync.createClientSync({
+        ...settings(),
+        get baseUrl() {
+          return ++reads === 1 ? sandbox.ready.baseUrl : "ftp://nowhere"
+        }
+      })
+      const start = performance.now()
+      const error = thrown(() => create ? broken.createPost({ text: "a" }) : broken.getMe())
+      assert.strictEqual((error as Sync.TransportFailure)._tag, create ? "OutcomeUnknown" : "TransportFailure")
+      assert.match((error as Error).message, /the worker ended/)
+      assert.isBelow(performance.now() - start, 5_000)
+      assert.strictEqual(client.getMe().data?.username, "ada")
+    }
+  })
+})
+
+describe("close", () => {
+  it("ends the client and no other, any number of times", () => {
+    const client = Sync.createClientSync(settings())
+    using other = Sync.createClientSync(settings())
+    client.getMe()
+    const iterator = client.searchRecentPosts.items({ query: "effect", max_results: 10 })[Symbol.iterator]()
+    assert.isFalse(iterator.next().done)
+    client.close()
+    client.close()
+    for (const call of [() => client.getMe(), () => [...client.searchRecentPosts.items({ query: "effect" })]]) {
+      assert.match(String((thrown(call) as Error).message), /the client is closed/)
+    }
+    assert.strictEqual(other.getMe().data?.username, "ada")
+  })
+
+  it("needs no call before it, and comes with using", () => {
+    Sync.createClientSync(settings()).close()
+    let kept: Sync.PostwireClientSync
+    {
+      using client = Sync.createClientSync(settings())
+      kept = client
+      client.getMe()
+    }
+    assert.match(String((thrown(() => kept.getMe()) as Error).message), /the client is closed/)
+  })
+
+  it("is not needed for a process to end", async () => {
+    const start = performance.now()
+    const code = `
+      import { createClientSync } from ${JSON.stringify(new URL("../src/index.ts", import.meta.url).href)}
+      const client = createClientSync()
+      const found = client.searchRecentPosts({ query: "effect" }).data.length
+      console.log(client.getMe().data.username, found)
+    `
+    const child = spawn(process.execPath, ["--input-type=module", "-e", code], {
+      env: { ...process.env, ...sandbox.ready.environment },
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    let printed = ""
+    child.stdout.setEncoding("utf8").on("data", (text) => printed += text)
+    const [exit] = await once(child, "close")
+    assert.deepStrictEqual([exit, printed], [0, "ada 10\n"])
+    assert.isBelow(performance.now() - start, 6_000)
+  })
+})
