@@ -35,6 +35,9 @@ export const standardError: Screen = {
 const onTerminal = 80
 const elsewhere = 2_000
 
+/** The characters that facts take as a rule: seven digits of posts, four of pages. */
+const usualLength = 69
+
 /** Thousands apart: 20,107. */
 export const count = (value: number): string => Math.round(value).toLocaleString("en-US")
 
@@ -47,12 +50,13 @@ export const line = (state: State, seconds: number, columns: number): string => 
     `${count(state.pages)} pages`,
     `${count(state.requests)} requests`,
     `${count(state.posts / Math.max(seconds, 0.001))} posts/s`,
-    ...(state.remaining === undefined ? [] : [`budget ${count(state.remaining)}`])
+    ...(state.remaining === undefined ? [] : [`${count(state.remaining)} left`])
   ].join("  ")
-  const width = Math.min(columns - facts.length - 4, 30)
-  if (width < 4) return facts.slice(0, Math.max(columns - 1, 0))
+  // The same width all the time, or the bar would shrink while the numbers grow.
+  const width = Math.max(0, Math.min(columns - usualLength - 3, 30))
   const filled = Math.round(width * done)
-  return `${"█".repeat(filled)}${"░".repeat(width - filled)}  ${facts}`
+  const bar = width < 4 ? "" : `${"█".repeat(filled)}${"░".repeat(width - filled)}  `
+  return `${bar}${facts}`.slice(0, Math.max(columns - 1, 0))
 }
 
 /** Draws an export; the last call of `update` should be followed by `end`. */

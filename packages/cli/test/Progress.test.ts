@@ -9,11 +9,11 @@ describe("line", () => {
   it("shows how far it got", () => {
     assert.strictEqual(
       Progress.line(state, 10, 120),
-      `${"█".repeat(15)}${"░".repeat(15)}   50%  20,107 posts  202 pages  203 requests  2,011 posts/s  budget 247`
+      `${"█".repeat(15)}${"░".repeat(15)}   50%  20,107 posts  202 pages  203 requests  2,011 posts/s  247 left`
     )
     assert.strictEqual(
       Progress.line({ ...state, done: 1, remaining: undefined }, 10, 80),
-      `${"█".repeat(18)}  100%  20,107 posts  202 pages  203 requests  2,011 posts/s`
+      `${"█".repeat(8)}  100%  20,107 posts  202 pages  203 requests  2,011 posts/s`
     )
     assert.strictEqual(Progress.line(state, 10, 20), " 50%  20,107 posts ")
   })
