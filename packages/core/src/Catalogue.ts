@@ -1,21 +1,37 @@
 /** Every operation by name. Only faces import this module: a program that uses one operation bundles one. */
+import * as Blocks from "./operations/Blocks.ts"
 import * as Bookmarks from "./operations/Bookmarks.ts"
+import * as Counts from "./operations/Counts.ts"
 import * as DirectMessages from "./operations/DirectMessages.ts"
+import * as Follows from "./operations/Follows.ts"
 import * as Likes from "./operations/Likes.ts"
+import * as Lists from "./operations/Lists.ts"
+import * as Mutes from "./operations/Mutes.ts"
 import * as Posts from "./operations/Posts.ts"
 import * as QuotePosts from "./operations/QuotePosts.ts"
+import * as Replies from "./operations/Replies.ts"
+import * as Reposts from "./operations/Reposts.ts"
 import * as Search from "./operations/Search.ts"
+import * as Spaces from "./operations/Spaces.ts"
 import * as Timelines from "./operations/Timelines.ts"
 import * as Users from "./operations/Users.ts"
 
-/** Every operation by name. */
+/** Every operation by name, the aliases included. */
 export const catalogue = {
+  ...Blocks,
   ...Bookmarks,
+  ...Counts,
   ...DirectMessages,
+  ...Follows,
   ...Likes,
+  ...Lists,
+  ...Mutes,
   ...Posts,
   ...QuotePosts,
+  ...Replies,
+  ...Reposts,
   ...Search,
+  ...Spaces,
   ...Timelines,
   ...Users
 }
@@ -23,5 +39,14 @@ export const catalogue = {
 /** The type of `catalogue`. */
 export type Catalogue = typeof catalogue
 
-/** The name of an operation. */
-export type Name = keyof Catalogue
+/** Second names, with the operations that they stand for. */
+export const aliases = {
+  createDm: "createDirectMessage",
+  createDmConversation: "createDirectMessageConversation",
+  follow: "followUser",
+  getDmEvents: "getDirectMessageEvents",
+  unfollow: "unfollowUser"
+} as const satisfies { readonly [Alias in keyof Catalogue]?: keyof Catalogue }
+
+/** The name of an operation, aliases left out. */
+export type Name = Exclude<keyof Catalogue, keyof typeof aliases>

@@ -26,6 +26,10 @@ export interface Settings {
   readonly wire?: Wire | undefined
   /** Sent as `user-agent`. */
   readonly userAgent?: string | undefined
+  /** `spec` (the default) enforces ranges and lengths before sending; `identifiers` leaves them to the service. */
+  readonly checks?: Executor.Limits["checks"]
+  /** What the project may use: recent queries have 512 characters with `standard`, 1,024 with `research` (the default). */
+  readonly accessLevel?: Executor.Limits["accessLevel"]
   /** Allows `http:` to hosts other than this machine. Credentials would travel in clear text. */
   readonly allowInsecureHttp?: boolean | undefined
 }
@@ -35,10 +39,12 @@ export class Client extends Context.Service<Client, {
   readonly wire: Wire
   /** Sends a prepared request: any status but success is an error. */
   readonly send: (prepared: Executor.Prepared) => Effect.Effect<HttpClientResponse, Executor.SendError>
-  /** Runs one call of an operation. */
-  readonly run: (
+  /** Checks and sends one call of an operation. */
+  readonly request: (definition: Definition, parameters: unknown) => Effect.Effect<HttpClientResponse, Errors.AnyError>
+  /** Reads the answer to a call of an operation. */
+  readonly read: (
     definition: Definition,
-    parameters: unknown
+    response: HttpClientResponse
   ) => Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError>
 }>()("@postwire/core/Client") {}
 
@@ -75,19 +81,25 @@ export interface Checked {
   readonly baseUrl: string
   readonly wire: Wire
   readonly userAgent: string
+  readonly limits: Executor.Limits
 }
 
 /** Checks settings and fills in the defaults. */
 export const check = Effect.fnUntraced(
   function*(settings: Settings): Effect.fn.Return<Checked, Errors.InvalidSettings> {
     const wire = yield* wireOf(settings)
-    return { wire, baseUrl: yield* baseUrlOf(settings, wire), userAgent: yield* userAgentOf(settings) }
+    return {
+      wire,
+      baseUrl: yield* baseUrlOf(settings, wire),
+      userAgent: yield* userAgentOf(settings),
+      limits: yield* limitsOf(settings)
+    }
   }
 )
 
 const make = Effect.fnUntraced(function*(settings: Settings) {
   const { current } = yield* Credentials.Credentials
-  const { baseUrl, userAgent, wire } = yield* check(settings)
+  const { baseUrl, limits, userAgent, wire } = yield* check(settings)
   const send = yield* Executor.makeSend({
     baseUrl,
     wire,
@@ -100,21 +112,21 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   return Client.of({
     wire,
     send,
-    run: (definition, parameters) =>
-      Effect.suspend((): Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError> => {
-        const prepared = Executor.prepare(definition, parameters, wire)
-        if (prepared instanceof Error) return Effect.fail(prepared)
-        return Effect.flatMap(
-          send(prepared),
-          (response) =>
-            Effect.flatMap(Executor.textOf(prepared, response), (text) => {
-              const decoded = Response.decode(definition, wire, text, response.headers)
-              return decoded instanceof Response.Undecodable
-                ? Effect.fail(Executor.undecodable(definition.name, response, decoded.reason, text))
-                : Effect.succeed(decoded)
-            })
-        )
-      })
+    request: (definition, parameters) =>
+      Effect.suspend((): Effect.Effect<HttpClientResponse, Errors.AnyError> => {
+        const prepared = Executor.prepare(definition, parameters, wire, limits)
+        return prepared instanceof Error ? Effect.fail(prepared) : send(prepared)
+      }),
+    read: (definition, response) =>
+      Effect.flatMap(
+        Executor.textOf({ operation: definition.name, effect: definition.effect }, response),
+        (text): Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError> => {
+          const decoded = Response.decode(definition, wire, text, response.headers)
+          return decoded instanceof Response.Undecodable
+            ? Effect.fail(Executor.undecodable(definition.name, response, decoded.reason, text))
+            : Effect.succeed(decoded)
+        }
+      )
   })
 })
 
@@ -122,6 +134,15 @@ const invalid = (setting: string, rule: string) => Effect.fail(new Errors.Invali
 
 const wireOf = ({ wire = "neutral" }: Settings): Effect.Effect<Wire, Errors.InvalidSettings> =>
   wire === "neutral" || wire === "x" ? Effect.succeed(wire) : invalid("wire", "must be neutral or x")
+
+const limitsOf = ({ accessLevel, checks }: Settings): Effect.Effect<Executor.Limits, Errors.InvalidSettings> => {
+  if (checks !== undefined && checks !== "spec" && checks !== "identifiers") {
+    return invalid("checks", "must be spec or identifiers")
+  }
+  return accessLevel !== undefined && accessLevel !== "standard" && accessLevel !== "research"
+    ? invalid("accessLevel", "must be standard or research")
+    : Effect.succeed({ checks, accessLevel })
+}
 
 const userAgentOf = ({ userAgent = "postwire" }: Settings): Effect.Effect<string, Errors.InvalidSettings> =>
   typeof userAgent === "string" && /^[\x20-\x7e]{1,256}$/.test(userAgent)

@@ -115,6 +115,13 @@ const refusal = {
   status: Schema.Int,
   /** The kind of authorization that the refused request carried. */
   credential: CredentialKind,
+  /** The kinds that the operation takes. */
+  accepts: /*#__PURE__*/ Schema.Array(CredentialKind),
+  /** Type, title and detail of the problem document, where there is one. */
+  type: /*#__PURE__*/ Schema.optional(Schema.String),
+  title: /*#__PURE__*/ Schema.optional(Schema.String),
+  detail: /*#__PURE__*/ Schema.optional(Schema.String),
+  /** The single problems, each with the parameter at fault where there is one. */
   problems: /*#__PURE__*/ Schema.Array(Problem),
   /** The service's id of the request, for its support. */
   requestId: /*#__PURE__*/ Schema.optional(Schema.String),
@@ -133,17 +140,25 @@ export class BadRequest extends Schema.TaggedError<BadRequest>()("BadRequest", r
 /** 401: the service does not accept the credential. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", refusal) {
   override get message(): string {
-    return refused(this, `The service does not accept the ${credentialName(this.credential)}`)
+    return refused(
+      this,
+      `The service does not accept the ${credentialName[this.credential]}`,
+      `Check it; the operation takes ${accepted(this.accepts)}.`
+    )
   }
 }
 
 /** 403: the credential is valid but may not do this. */
 export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", refusal) {
   override get message(): string {
+    const isOfWrongKind = [this.type, ...this.problems.map(({ type }) => type)]
+      .some((type) => type?.endsWith("/unsupported-authentication"))
     return refused(
       this,
-      `The ${credentialName(this.credential)} may not do this. If the app was given write permission after the ` +
-        "credential was made, generate a new credential and use that"
+      `The ${credentialName[this.credential]} may not do this`,
+      isOfWrongKind
+        ? `The operation takes ${accepted(this.accepts)}.`
+        : "If the app was given write permission after the credential was made, generate a new credential and use that."
     )
   }
 }
@@ -167,7 +182,7 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
 }) {
   override get message(): string {
     const until = this.resetAt === undefined ? "" : ` until ${this.resetAt.toISOString()}`
-    return refused(this, `The budget of ${this.bucket} is spent${until}. Set waitOnRateLimit to wait for it`)
+    return refused(this, `The budget of ${this.bucket} is spent${until}`, "Set waitOnRateLimit to wait for it.")
   }
 }
 
@@ -309,21 +324,28 @@ export const show = (value: unknown): string => {
   return text.length > 60 ? `${text.slice(0, 57)}...` : text
 }
 
-const credentialName = (kind: CredentialKind): string => kind === "bearer" ? "bearer token" : "OAuth 1.0a credential"
+const credentialName = { bearer: "bearer token", oauth1: "OAuth 1.0a credential" } as const
+
+const accepted = (kinds: ReadonlyArray<CredentialKind>): string =>
+  kinds.length === 1 ? `a ${credentialName.bearer} only` : "OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)"
 
 const refused = (
   error: {
     readonly operation: string
     readonly status: number
+    readonly detail?: string | undefined
+    readonly title?: string | undefined
     readonly problems: ReadonlyArray<Problem>
-    readonly excerpt?: string | undefined
   },
-  meaning: string
+  meaning: string,
+  advice = ""
 ): string => {
-  const said = error.problems
-    .map((problem) => problem.detail ?? problem.message ?? problem.title)
+  const single = error.problems
+    .map(({ detail, message, title }) => message ?? detail ?? title)
     .filter(Predicate.isNotUndefined)
-  return `${error.operation}: ${meaning} (${error.status})${said.length === 0 ? "." : `: ${said.join("; ")}`}`
+  const said = [...new Set(single.length > 0 ? single : [error.detail ?? error.title].filter(Predicate.isNotUndefined))]
+  const reason = said.length === 0 ? "" : `: ${said.join("; ").replace(/\.$/, "")}`
+  return `${error.operation}: ${meaning} (${error.status})${reason}.${advice === "" ? "" : ` ${advice}`}`
 }
 
 /**

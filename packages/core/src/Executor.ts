@@ -42,6 +42,19 @@ export interface Prepared {
   readonly query: string
   readonly body: string | undefined
   readonly userAuth: boolean
+  /** The kinds of credential that the operation takes. */
+  readonly accepts: ReadonlyArray<Errors.CredentialKind>
+}
+
+/** What errors tell of a call. */
+export type Call = Pick<Prepared, "operation" | "effect">
+
+/** Which of the specification's bounds the client enforces. */
+export interface Limits {
+  /** `spec`: all of them. `identifiers`: none; tokens and identifiers are checked all the same. Default `spec`. */
+  readonly checks?: "spec" | "identifiers" | undefined
+  /** What the project may use: recent queries have 512 characters with `standard`, 1,024 with `research`, the default. */
+  readonly accessLevel?: Parameters.AccessLevel | undefined
 }
 
 /** What `send` can fail with. */
@@ -159,7 +172,8 @@ const renameList = (value: Parameters.Wire | undefined): Parameters.Wire | undef
 export const prepare = (
   definition: Definition,
   parameters: unknown,
-  wire: WireNames.Wire
+  wire: WireNames.Wire,
+  { accessLevel, checks = "spec" }: Limits = {}
 ): Prepared | Errors.InvalidParameters | Errors.ConflictingIdentifiers => {
   const operation = definition.name
   const invalid = (parameter: string, rule: string, value: unknown) =>
@@ -180,7 +194,7 @@ export const prepare = (
   const encoded = new Map<string, Parameters.Wire>()
   let userAuth = definition.userAuth ?? false
   let query = ""
-  let body: Record<string, unknown> | undefined
+  let body: Record<string, unknown> | undefined = definition.constants && { ...definition.constants }
   for (const name of Object.keys(given)) {
     const value = given[name]
     if (name === "user_auth" && definition.userAuth !== undefined) {
@@ -196,7 +210,11 @@ export const prepare = (
     }
     if (value === undefined || value === null || (isNames(input) && isEmpty(value))) continue
     const wired = input.encode(value)
-    if (wired === undefined) return invalid(name, input.parameter.rule, value)
+    if (
+      wired === undefined || (checks === "spec" && !Parameters.isWithinBounds(input.parameter, wired, accessLevel))
+    ) {
+      return invalid(name, Parameters.describe(input.parameter, accessLevel), value)
+    }
     if (input.place === "query") {
       query += `${query === "" ? "" : "&"}${input.key}=${OAuth1.percentEncode(Parameters.toText(wired))}`
     } else if (input.place === "body") {
@@ -245,7 +263,8 @@ export const prepare = (
     identityAt,
     query,
     body: body === undefined ? undefined : JSON.stringify(body),
-    userAuth
+    userAuth,
+    accepts: definition.userAuth === undefined ? ["bearer"] : ["oauth1", "bearer"]
   }
 }
 
@@ -349,7 +368,8 @@ const lookup: Prepared = {
   identityAt: undefined,
   query: "",
   body: undefined,
-  userAuth: false
+  userAuth: false,
+  accepts: ["bearer"]
 }
 
 // The id becomes a segment of paths, so it is not taken on trust.
@@ -433,12 +453,12 @@ const requestOf = (
 
 /** The body as text; a body that breaks off is no answer. */
 export const textOf = (
-  prepared: Prepared,
+  prepared: Call,
   response: HttpClientResponse
 ): Effect.Effect<string, Errors.TransportFailure | Errors.OutcomeUnknown> =>
   Effect.mapError(response.text, (error) => unanswered(prepared, error))
 
-const unanswered = (prepared: Prepared, error: HttpClientError) => {
+const unanswered = (prepared: Call, error: HttpClientError) => {
   const cause = "cause" in error.reason ? error.reason.cause : undefined
   const known = Predicate.hasProperty(cause, "phase") ? cause.phase : undefined
   return lost(prepared, {
@@ -451,7 +471,7 @@ const unanswered = (prepared: Prepared, error: HttpClientError) => {
 }
 
 /** The error of a request whose answer did not come. */
-export const lost = (prepared: Prepared, options: {
+export const lost = (prepared: Call, options: {
   readonly phase: Errors.TransportFailure["phase"]
   /** Whether any of the request may have reached the service. */
   readonly sent: boolean
@@ -491,16 +511,17 @@ const refusal = (
   text: string
 ): Errors.Refusal => {
   const { headers, status } = response
-  const problems = problemsOf(text, environment.wire)
+  const described = describe(text, environment.wire)
   const rateLimit = RateLimit.budgetOf(headers)
   const common = {
     operation: prepared.operation,
     status,
     credential: credentialOf(prepared),
-    problems,
+    accepts: prepared.accepts,
+    ...described,
     requestId: Response.requestIdOf(headers),
     rateLimit,
-    excerpt: problems.length === 0 && text !== "" ? excerptOf(text) : undefined
+    excerpt: described.problems.length === 0 && text !== "" ? excerptOf(text) : undefined
   }
   if (status === 429) {
     return new Errors.RateLimited({
@@ -526,22 +547,23 @@ const refusal = (
 
 const isProblem = /*#__PURE__*/ Schema.is(Errors.Problem)
 
-/** The problems that a refusal describes: the members of `errors`, or the document itself. Never fails. */
-const problemsOf = (text: string, wire: WireNames.Wire): ReadonlyArray<Errors.Problem> => {
+type Described = Pick<Errors.BadRequest, "type" | "title" | "detail" | "problems">
+
+/** What a refusal says of itself: the document and the members of its `errors`. Never fails. */
+const describe = (text: string, wire: WireNames.Wire): Described => {
   let body: unknown
   try {
     body = wire === "x" ? WireNames.problemToNeutral(JSON.parse(text)) : JSON.parse(text)
   } catch {
-    return []
+    return { problems: [] }
   }
-  if (!Predicate.isObject(body)) return []
-  const listed = "errors" in body && Array.isArray(body.errors) ? body.errors : []
-  const members = listed
+  if (!Predicate.isObject(body)) return { problems: [] }
+  const problems = ("errors" in body && Array.isArray(body.errors) ? body.errors : [])
     .map((entry: unknown) => typeof entry === "string" ? { message: entry } : entry)
     .filter((entry): entry is Errors.Problem => Predicate.isObject(entry) && isProblem(entry))
-  if (members.length > 0) return members
-  const described = "error" in body && typeof body.error === "string" ? { message: body.error } : body
-  return isProblem(described) && ("detail" in described || "title" in described || "message" in described)
-    ? [described]
-    : []
+  const document = "error" in body && typeof body.error === "string" ? { message: body.error } : body
+  if (!isProblem(document)) return { problems }
+  const { detail, message, title, type } = document
+  const isDescribed = detail !== undefined || message !== undefined || title !== undefined
+  return { type, title, detail: detail ?? message, problems: problems.length > 0 || !isDescribed ? problems : [document] }
 }

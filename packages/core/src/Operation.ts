@@ -5,14 +5,16 @@
  * `.items` Streams where the service pages, and the declaration as `.definition`.
  */
 import * as Effect from "effect/Effect"
-import type * as Stream from "effect/Stream"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Stream from "effect/Stream"
 import type { Positions } from "./Body.ts"
 import { Client } from "./Client.ts"
-import type { ConflictingIdentifiers, OperationError, OutcomeUnknown, PaginationStuck } from "./Errors.ts"
+import type { AnyError, ConflictingIdentifiers, OperationError, OutcomeUnknown, PaginationStuck } from "./Errors.ts"
 import type { Kind } from "./Model.ts"
+import type { Joined } from "./Joins.ts"
 import * as Pagination from "./Pagination.ts"
 import type { AnyParameter, Parameter, Parameters } from "./Parameters.ts"
-import type { Many, One, Response, Result, Value } from "./Response.ts"
+import type { Dictionary, Many, One, Response, Result, Value } from "./Response.ts"
 import type { Alternatives, Rule } from "./Rule.ts"
 import type { Included, Selected, Selection } from "./Selection.ts"
 
@@ -39,6 +41,8 @@ export interface Definition {
   readonly body?: Parameters
   /** Where body parameters sit when not at the top under their own name. */
   readonly at?: Positions
+  /** What every body holds besides, by position. */
+  readonly constants?: Readonly<Record<string, string | boolean>>
   readonly alternatives?: Alternatives
   readonly rules?: ReadonlyArray<Rule>
   readonly result: Result
@@ -98,10 +102,19 @@ export type Arguments<P, Sel extends keyof Selection, S, Options> = {} extends P
   ? [parameters?: P & S & Refused<P, Sel, S>, options?: Options]
   : [parameters: P & S & Refused<P, Sel, S>, options?: Options]
 
+/** The forms in which an operation returns its result. */
+export type Form = "response" | "dictionary" | "raw"
+
 /** The response of a call with the selection `S`. */
 export type ResponseOf<R, S> = R extends One<infer K> ? Response<Selected<K, S>, Included<S>>
   : R extends Many<infer K> ? Response<ReadonlyArray<Selected<K, S>>, Included<S>>
   : R extends Value<infer A> ? Response<A, {}>
+  : never
+
+/** The result of a call in a form: the response, its body as a plain dictionary, or the raw HTTP response of the face. */
+export type FormOf<F extends Form, R, S, Raw> = F extends "response" ? ResponseOf<R, S>
+  : F extends "raw" ? Raw
+  : ResponseOf<R, S> extends Response<infer D, infer I> ? Dictionary<D, I>
   : never
 
 /** One item of a page of a call with the selection `S`. */
@@ -114,25 +127,34 @@ export type SelectionOf<R, Sel extends keyof Selection> = Pick<Selection<KindOf<
 
 /**
  * An operation: called with parameters it is an Effect that needs a `Client`.
- * `P` are its parameters, `R` its result, `Sel` its selectors, `E` its errors.
+ * `P` are its parameters, `R` its result, `Sel` its selectors, `E` its errors, `F` the form of what it returns.
  */
-export interface Operation<in out P, out R, Sel extends keyof Selection, out E> {
+export interface Operation<in out P, out R, Sel extends keyof Selection, out E, F extends Form = "response"> {
   <const S extends SelectionOf<R, Sel>>(
     ...args: Arguments<P, Sel, S, never>
-  ): Effect.Effect<ResponseOf<R, S>, E, Client>
+  ): Effect.Effect<FormOf<F, R, S, HttpClientResponse>, E, Client>
   readonly definition: Definition
+  /** The same operation, returning its result in another form. */
+  readonly as: <F extends Form>(form: F) => Operation<P, R, Sel, E, F>
 }
 
 /** An operation that pages. `.pages` and `.items` fetch a page only when it is needed, until there is no next token. */
-export interface Paged<in out P, out R, Sel extends keyof Selection, out E> extends Operation<P, R, Sel, E> {
+export interface Paged<in out P, out R, Sel extends keyof Selection, out E, F extends Form = "response">
+  extends Operation<P, R, Sel, E, F>
+{
+  readonly as: <F extends Form>(form: F) => Paged<P, R, Sel, E, F>
   /** Every page, with its `includes`, `errors` and `meta`. */
   readonly pages: <const S extends SelectionOf<R, Sel>>(
     ...args: Arguments<P, Sel, S, never>
-  ) => Stream.Stream<ResponseOf<R, S>, E | PaginationStuck, Client>
+  ) => Stream.Stream<FormOf<F, R, S, HttpClientResponse>, E | PaginationStuck, Client>
   /** Every item of every page. */
   readonly items: <const S extends SelectionOf<R, Sel>>(
     ...args: Arguments<P, Sel, S, never>
   ) => Stream.Stream<ItemOf<R, S>, E | PaginationStuck, Client>
+  /** Every item of every page, joined with the objects that expansions brought with it. */
+  readonly joined: <const S extends SelectionOf<R, Sel>>(
+    ...args: Arguments<P, Sel, S, never>
+  ) => Stream.Stream<Joined<ItemOf<R, S>, Included<S>>, E | PaginationStuck, Client>
 }
 
 /** Declares an operation. */
@@ -140,23 +162,40 @@ export const make = <const D extends Definition & { readonly paging?: never }>(
   definition: D
 ): Operation<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D>> =>
   // The declaration's type is the only source of the signature; running it is untyped.
-  Object.assign(call(definition), { definition }) as never
+  operation(definition, "response") as never
 
 /** Declares an operation that pages. */
 export const makePaged = <const D extends Definition & { readonly paging: Paging }>(
   definition: D
-): Paged<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D>> => {
-  const page = call(definition)
+): Paged<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D>> =>
   // As above.
-  return Object.assign((parameters?: object) => page(parameters), {
+  paged(definition, "response") as never
+
+const operation = (definition: Definition, form: Form) =>
+  Object.assign(call(definition, form), { definition, as: (form: Form) => operation(definition, form) })
+
+// Apart from the above, so that a program that never pages does not bundle streams.
+const paged = (definition: Definition, form: Form): object => {
+  const { items, joined, pages } = Pagination.streams(definition)
+  return Object.assign(call(definition, form), {
     definition,
-    pages: (parameters: object = {}) => Pagination.pages(definition, parameters, page),
-    items: (parameters: object = {}) => Pagination.items(definition, parameters, page)
-  }) as never
+    as: (form: Form) => paged(definition, form),
+    pages: (parameters: object = {}) => Stream.map(pages(parameters), inForm(form)),
+    items: (parameters: object = {}) => items(parameters),
+    joined: (parameters: object = {}) => joined(parameters)
+  })
 }
 
-const call = (definition: Definition) => (parameters: unknown = {}) =>
-  Effect.flatMap(Client, (client) => client.run(definition, parameters))
+const call = (definition: Definition, form: Form) => (parameters: unknown = {}) =>
+  Effect.flatMap(Client, (client): Effect.Effect<unknown, AnyError> => {
+    const request = client.request(definition, parameters)
+    if (form === "raw") return request
+    const response = Effect.flatMap(request, (raw) => client.read(definition, raw))
+    return form === "response" ? response : Effect.map(response, ({ body }) => body)
+  })
+
+const inForm = (form: Form) => ({ raw, response }: Pagination.Page): unknown =>
+  form === "raw" ? raw : form === "response" ? response : response.body
 
 /** Every parameter of an operation by name, whatever its place. */
 export const parametersOf = (definition: Definition): Readonly<Record<string, AnyParameter>> => ({

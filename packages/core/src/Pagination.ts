@@ -1,8 +1,10 @@
 /** Pages of an operation as Streams. Only a missing token ends them; an empty or short page does not. */
 import * as Effect from "effect/Effect"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { PaginationStuck } from "./Errors.ts"
+import { Client } from "./Client.ts"
+import { type AnyError, PaginationStuck } from "./Errors.ts"
 import type { Definition } from "./Operation.ts"
 import type { Response } from "./Response.ts"
 
@@ -40,20 +42,24 @@ export const advance = (
   return { token, seen: position.seen }
 }
 
-/** Every page. `fetch` runs one call of the operation. */
-export const pages = <E, R>(
-  definition: Paged,
-  parameters: object,
-  fetch: (parameters: object) => Effect.Effect<Response<unknown, unknown>, E, R>
-): Stream.Stream<Response<unknown, unknown>, E | PaginationStuck, R> =>
-  stream(definition, parameters, fetch, (page) => [page])
+/** A page as it came and as it reads. */
+export interface Page {
+  readonly raw: HttpClientResponse
+  readonly response: Response<unknown, unknown>
+}
 
-/** Every item of every page. */
-export const items = <E, R>(
-  definition: Paged,
-  parameters: object,
-  fetch: (parameters: object) => Effect.Effect<Response<unknown, unknown>, E, R>
-): Stream.Stream<unknown, E | PaginationStuck, R> => stream(definition, parameters, fetch, itemsOf)
+type Streams<A> = (parameters: object) => Stream.Stream<A, AnyError, Client>
+
+/** The Streams of an operation that pages. */
+export const streams = (definition: Definition): {
+  readonly pages: Streams<Page>
+  readonly items: Streams<unknown>
+  readonly joined: Streams<unknown>
+} => ({
+  pages: (parameters) => stream(definition, parameters, (page) => [page]),
+  items: (parameters) => stream(definition, parameters, ({ response }) => itemsOf(response)),
+  joined: (parameters) => stream(definition, parameters, ({ response }) => response.joined())
+})
 
 /** The items of a page; an empty page has no `data`. */
 export const itemsOf = (page: Response<unknown, unknown>): ReadonlyArray<unknown> =>
@@ -61,18 +67,22 @@ export const itemsOf = (page: Response<unknown, unknown>): ReadonlyArray<unknown
 
 type Step<A> = readonly [items: ReadonlyArray<A>, next: Option.Option<Position | PaginationStuck>]
 
-const stream = <A, E, R>(
-  definition: Paged,
+const stream = <A>(
+  definition: Definition,
   parameters: object,
-  fetch: (parameters: object) => Effect.Effect<Response<unknown, unknown>, E, R>,
-  project: (page: Response<unknown, unknown>) => ReadonlyArray<A>
-): Stream.Stream<A, E | PaginationStuck, R> => {
+  project: (page: Page) => ReadonlyArray<A>
+): Stream.Stream<A, AnyError, Client> => {
   // The caller may change the object between pages.
   const own = { ...parameters }
-  const step = (position: Position | PaginationStuck): Effect.Effect<Step<A>, E | PaginationStuck, R> =>
+  const step = (position: Position | PaginationStuck): Effect.Effect<Step<A>, AnyError, Client> =>
     position instanceof PaginationStuck ? Effect.fail(position) : Effect.map(
-      fetch(parametersAt(definition, own, position)),
-      (page) => [project(page), Option.fromUndefinedOr(advance(definition, position, page))]
+      fetch(definition, parametersAt(definition, own, position)),
+      (page) => [project(page), Option.fromUndefinedOr(advance(definition, position, page.response))]
     )
   return Stream.suspend(() => Stream.paginate(start(definition, own), step))
 }
+
+const fetch = (definition: Definition, parameters: object): Effect.Effect<Page, AnyError, Client> =>
+  Effect.flatMap(Client, (client) =>
+    Effect.flatMap(client.request(definition, parameters), (raw) =>
+      Effect.map(client.read(definition, raw), (response) => ({ raw, response }))))

@@ -14,12 +14,19 @@ export type Wire = string | number | boolean | ReadonlyArray<string>
 /** How a parameter is read: decides its text form, its flag on a command line and its JSON Schema. */
 export type Kind = "id" | "text" | "token" | "integer" | "boolean" | "timestamp" | "list" | "choice"
 
-/** Numbers that bound a parameter: a value, a count of items or a count of characters. */
-export interface Bounds {
-  readonly of: "value" | "items" | "characters"
-  readonly minimum?: number
-  readonly maximum?: number
-}
+/** What bounds a parameter, ends included: its value, its number of items or of characters, or its place in time. */
+export type Bounds =
+  | {
+    readonly of: "value" | "items" | "characters"
+    readonly minimum: number
+    readonly maximum: number
+    /** The maximum for a project with standard access, where it is smaller. */
+    readonly standard?: number
+  }
+  | { readonly of: "time"; readonly earliest: string }
+
+/** What the service allows a project: `standard` has shorter queries, `research` the longer ones. */
+export type AccessLevel = "standard" | "research"
 
 /** One parameter of an operation, with `In` the type that callers may pass. */
 export interface Parameter<in out In, out Required extends boolean = false> {
@@ -27,8 +34,9 @@ export interface Parameter<in out In, out Required extends boolean = false> {
   readonly required: Required
   /** From what callers write to what travels. */
   readonly schema: Schema.Codec<In, Wire>
-  /** The rule in words, as errors and documentation state it. */
+  /** The rule of its form in words; `describe` adds the bounds. */
   readonly rule: string
+  /** Enforced unless the client leaves them to the service (`checks: "identifiers"`). */
   readonly bounds?: Bounds
   /** Known values; `open` ones may be others too. */
   readonly values?: ReadonlyArray<string>
@@ -86,11 +94,13 @@ export const id: Parameter<Id> = {
   rule: "must be an id of 1 to 19 digits, as a string, a bigint or a safe integer"
 }
 
-/** A path segment that is not numeric (conversation and space ids): letters, digits, `-` and `_`. */
+const segmentPattern = /^[A-Za-z0-9_-]{1,64}$/
+
+/** An id that is not numeric (conversations, spaces): 1 to 64 letters, digits, `-` and `_`. */
 export const segment: Parameter<string> = {
   kind: "id",
   required: false,
-  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/)),
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(segmentPattern)),
   rule: "must be 1 to 64 letters, digits, hyphens or underscores"
 }
 
@@ -109,8 +119,26 @@ export const ids = (maximum: number): Parameter<Ids> => ({
   kind: "list",
   required: false,
   bounds: { of: "items", minimum: 1, maximum },
-  rule: `must be 1 to ${maximum} ids of 1 to 19 digits, as a list or as one string with commas and no spaces`,
-  schema: commaSeparated(idSchema).check(itemCount(maximum), everyItem(idPattern))
+  rule: "must be ids of 1 to 19 digits, as a list or as one string with commas and no spaces",
+  schema: commaSeparated(idSchema).check(everyItem(idPattern))
+})
+
+/** A list of at most `maximum` handles, or one string of them separated by commas with no spaces. Travels as one value. */
+export const usernames = (maximum: number): Parameter<List> => ({
+  kind: "list",
+  required: false,
+  bounds: { of: "items", minimum: 1, maximum },
+  rule: "must be handles of 1 to 15 letters, digits or underscores, as a list or as one string with commas and no spaces",
+  schema: commaSeparated(Schema.String).check(everyItem(usernamePattern))
+})
+
+/** A list of at most `maximum` ids that are not numeric, or one string of them. Travels as one value. */
+export const segments = (maximum: number): Parameter<List> => ({
+  kind: "list",
+  required: false,
+  bounds: { of: "items", minimum: 1, maximum },
+  rule: "must be ids of 1 to 64 letters, digits, hyphens or underscores, as a list or as one string with commas and no spaces",
+  schema: commaSeparated(Schema.String).check(everyItem(segmentPattern))
 })
 
 /** A list of at most `maximum` ids that travels as a JSON array of strings. */
@@ -118,12 +146,8 @@ export const idArray = (maximum?: number): Parameter<ReadonlyArray<Id>> => ({
   kind: "list",
   required: false,
   ...(maximum === undefined ? {} : { bounds: { of: "items", minimum: 1, maximum } }),
-  rule: maximum === undefined
-    ? "must be a list of ids of 1 to 19 digits"
-    : `must be a list of 1 to ${maximum} ids of 1 to 19 digits`,
-  schema: maximum === undefined
-    ? Schema.Array(idSchema).check(Schema.isMinLength(1))
-    : Schema.Array(idSchema).check(Schema.isMinLength(1), Schema.isMaxLength(maximum))
+  rule: "must be a list of one or more ids of 1 to 19 digits",
+  schema: Schema.Array(idSchema).check(Schema.isMinLength(1))
 })
 
 /** A list of texts that travels as a JSON array. */
@@ -144,15 +168,15 @@ export const list = <const Known extends string>(values: ReadonlyArray<Known>): 
   schema: commaSeparated(Schema.String).check(everyItem(namePattern)) as Schema.Codec<List<Known>, string>
 })
 
-/** Text of at most `maximum` characters, counted as Unicode code points. */
-export const text = (maximum?: number): Parameter<string> => ({
+/** Text; of 1 to `maximum` characters, counted as Unicode code points, where one is given. */
+export const text = (maximum?: number, standard?: number): Parameter<string> => ({
   kind: "text",
   required: false,
-  ...(maximum === undefined ? {} : { bounds: { of: "characters", minimum: 1, maximum } }),
-  rule: maximum === undefined ? "must be text" : `must be text of 1 to ${maximum} characters`,
-  schema: maximum === undefined
-    ? Schema.String
-    : Schema.String.check(Schema.makeFilter((value) => value !== "" && codePoints(value) <= maximum))
+  ...(maximum === undefined
+    ? {}
+    : { bounds: { of: "characters", minimum: 1, maximum, ...(standard === undefined ? {} : { standard }) } }),
+  rule: "must be text",
+  schema: Schema.String
 })
 
 /** An opaque token, passed back unmodified as the service gave it. */
@@ -169,15 +193,14 @@ export const integer = (options: {
   readonly maximum?: number
   readonly default?: number
 } = {}): Parameter<number> => {
-  const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = options
-  const bounded = options.minimum !== undefined || options.maximum !== undefined
+  const { maximum, minimum } = options
   return {
     kind: "integer",
     required: false,
-    ...(bounded ? { bounds: { of: "value", minimum, maximum } } : {}),
+    ...(minimum === undefined || maximum === undefined ? {} : { bounds: { of: "value", minimum, maximum } }),
     ...(options.default === undefined ? {} : { default: options.default }),
-    rule: bounded ? `must be a whole number from ${minimum} to ${maximum}` : "must be a whole number",
-    schema: Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+    rule: "must be a whole number",
+    schema: Schema.Int
   }
 }
 
@@ -240,12 +263,35 @@ export const timestamp: Parameter<Timestamp> = {
 /** An instant not before `earliest` (the form in which timestamps travel). */
 export const notBefore = (earliest: string): Parameter<Timestamp> => ({
   ...timestamp,
-  rule: `${timestamp.rule}, not before ${earliest}`,
-  schema: timestamp.schema.check(
-    // Encoded timestamps have one length, so their order is that of their texts.
-    Schema.makeFilter((value) => (toSeconds(value) ?? "") >= earliest)
-  )
+  bounds: { of: "time", earliest }
 })
+
+/** The query of the recent searches: shorter for projects with standard access. */
+export const recentQuery: Parameter<string> = /*#__PURE__*/ text(1024, 512)
+
+/** The rule of a parameter in words, bounds included. */
+export const describe = ({ bounds, rule }: AnyParameter, access: AccessLevel = "research"): string => {
+  if (bounds === undefined) return rule
+  if (bounds.of === "time") return `${rule}, not before ${bounds.earliest}`
+  const range = `${bounds.minimum} to ${maximumOf(bounds, access)}`
+  return bounds.of === "value" ? `${rule} from ${range}` : `${rule}, ${range} ${bounds.of}`
+}
+
+/** Whether an encoded value is within the bounds of its parameter. */
+export const isWithinBounds = ({ bounds }: AnyParameter, wire: Wire, access: AccessLevel = "research"): boolean => {
+  if (bounds === undefined) return true
+  // Encoded timestamps have one length, so their order is that of their texts.
+  if (bounds.of === "time") return String(wire) >= bounds.earliest
+  const size = bounds.of === "value"
+    ? Number(wire)
+    : bounds.of === "items"
+    ? items(wire as string | ReadonlyArray<string>).length
+    : codePoints(String(wire))
+  return size >= bounds.minimum && size <= maximumOf(bounds, access)
+}
+
+const maximumOf = (bounds: Exclude<Bounds, { readonly of: "time" }>, access: AccessLevel): number =>
+  access === "standard" ? bounds.standard ?? bounds.maximum : bounds.maximum
 
 /** The text form of an encoded value, for a path or a query. */
 export const toText = (wire: Wire): string => typeof wire === "string" ? wire : String(wire)
@@ -274,12 +320,6 @@ const commaSeparated = <A extends string | number | bigint>(
 
 const items = (value: ReadonlyArray<unknown> | string): ReadonlyArray<unknown> =>
   typeof value === "string" ? value.split(",") : value
-
-const itemCount = (maximum: number) =>
-  Schema.makeFilter((value: ReadonlyArray<unknown> | string) => {
-    const count = items(value).length
-    return count > 0 && count <= maximum
-  })
 
 const everyItem = (pattern: RegExp) =>
   Schema.makeFilter((value: ReadonlyArray<unknown> | string) => {

@@ -6,6 +6,7 @@ import { NodeInspectSymbol } from "effect/Inspectable"
 import * as Schema from "effect/Schema"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import { type Budget, Problem } from "./Errors.ts"
+import * as Joins from "./Joins.ts"
 import type { AnyModel, Kind } from "./Model.ts"
 import { Includes } from "./models/Includes.ts"
 import { Meta } from "./models/Meta.ts"
@@ -64,7 +65,7 @@ export interface Body {
  * `errors` tells what of the request was left out; it is empty on full success. Unknown fields survive everywhere.
  * `JSON.stringify` gives the body back; printing shows the guaranteed fields only.
  */
-export interface Response<out Data, out Included = {}> {
+export interface Response<out Data, out Included = {}> extends Joins.Joins<Included> {
   readonly data: Data | undefined
   /** Related objects that `expansions` asked for. */
   readonly includes: Included
@@ -77,8 +78,18 @@ export interface Response<out Data, out Included = {}> {
   /** The service's id of the request, for its support. */
   readonly requestId: string | undefined
   /** The whole body as received, in neutral names. */
-  readonly body: Body
-  toJSON(): Body
+  readonly body: Dictionary<Data, Included>
+  /** The items of the page, each with what belongs to it. */
+  readonly joined: () => ReadonlyArray<Joins.Joined<Data extends ReadonlyArray<infer Item> ? Item : Data, Included>>
+  readonly toJSON: () => Dictionary<Data, Included>
+}
+
+/** A body as a plain dictionary. */
+export interface Dictionary<out Data, out Included = {}> {
+  readonly data?: Data
+  readonly includes?: Included
+  readonly errors?: ReadonlyArray<Problem>
+  readonly meta?: Meta
 }
 
 const nothing = Object.freeze({})
@@ -92,9 +103,10 @@ class ResponseImpl implements Response<unknown, unknown> {
   readonly #definition: { readonly result: Result }
   readonly #body: Body
   readonly #headers: Headers
+  #index: Joins.Joins<unknown> | undefined
 
   constructor(definition: { readonly result: Result }, body: Body, headers: Headers) {
-    this.data = body.data
+    this.data = body.data ?? undefined
     this.includes = body.includes ?? nothing
     this.errors = body.errors ?? noErrors
     this.meta = body.meta ?? nothing
@@ -119,12 +131,45 @@ class ResponseImpl implements Response<unknown, unknown> {
     return this.#body
   }
 
+  joined(): ReadonlyArray<Joins.Joined<unknown, unknown>> {
+    const items = Array.isArray(this.data) ? this.data : this.data === undefined ? [] : [this.data]
+    return items.map((item) => Joins.join(item, this.#joins()))
+  }
+
+  author(item: object) {
+    return this.#joins().author(item)
+  }
+
+  referenced(item: object) {
+    return this.#joins().referenced(item)
+  }
+
+  media(item: object) {
+    return this.#joins().media(item)
+  }
+
+  poll(item: object) {
+    return this.#joins().poll(item)
+  }
+
+  place(item: object) {
+    return this.#joins().place(item)
+  }
+
+  pinned(item: object) {
+    return this.#joins().pinned(item)
+  }
+
   toString(): string {
     return JSON.stringify(this.#guaranteed())
   }
 
   [NodeInspectSymbol](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
     return `Response ${inspect(this.#guaranteed(), options)}`
+  }
+
+  #joins(): Joins.Joins<unknown> {
+    return this.#index ??= Joins.make(this.#body.includes ?? nothing)
   }
 
   #guaranteed(): object {

@@ -1,7 +1,8 @@
 /** The client on Node: settings as a whole, from values or from the environment, and the Layers that they make. */
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
-import { environmentVariable, type InvalidSettings } from "@postwire/core/Errors"
+import { environmentVariable, InvalidSettings } from "@postwire/core/Errors"
+import type { Form } from "@postwire/core/Operation"
 import * as RateLimit from "@postwire/core/RateLimit"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -10,7 +11,12 @@ import * as NodeCrypto from "./NodeCrypto.ts"
 import * as UndiciHttpClient from "./UndiciHttpClient.ts"
 
 /** Every setting of a client. */
-export interface Settings extends Client.Settings, Credentials.Settings {
+export interface Settings<F extends Form = Form> extends Client.Settings, Credentials.Settings {
+  /**
+   * The form in which operations return their results: `response` (the default), `dictionary` (the body as a plain
+   * object) or `raw` (the HTTP response).
+   */
+  readonly returnType?: F | undefined
   /** Waits when a rate limit is reached instead of failing with `RateLimited`. Default false. */
   readonly waitOnRateLimit?: boolean | undefined
   /** The longest single wait for a rate limit in milliseconds. Default 20 minutes. */
@@ -30,13 +36,18 @@ export const layer = (settings: Settings): Layer.Layer<Client.Client, InvalidSet
     ])
   )
 
+const forms: ReadonlyArray<Form> = ["response", "dictionary", "raw"]
+
 /** Throws `InvalidSettings` when a setting breaks a rule. */
 export const assertValid = (settings: Settings): void => {
+  if (!forms.includes(settings.returnType ?? "response")) {
+    throw new InvalidSettings({ setting: "returnType", rule: `must be one of ${forms.join(", ")}` })
+  }
   Effect.runSync(Effect.all([Client.check(settings), Credentials.check(settings)]))
 }
 
 /** The settings that the environment holds: `POSTWIRE_BASE_URL`, `POSTWIRE_WIRE`, `POSTWIRE_BEARER_TOKEN` and so on. */
-export const fromEnvironment = (environment: Readonly<Record<string, string | undefined>> = process.env): Settings =>
+export const fromEnvironment = (environment: Readonly<Record<string, string | undefined>> = process.env): Settings<never> =>
   Object.fromEntries(
     ["baseUrl", "wire", ...Credentials.names]
       .map((name) => [name, environment[environmentVariable(name)]] as const)

@@ -1,11 +1,11 @@
 /** The windows of the service: a number of requests per operation and credential in fixed spans of 15 minutes. */
-import type { Name } from "@postwire/core/Catalogue"
+import type { Served } from "./Handler.ts"
 
 /** Milliseconds. */
 const span = 900_000
 
 /** Requests per window, as the live service announced them in 2021 and 2022. */
-const perWindow: { readonly [N in Name]: number } = {
+const perWindow: { readonly [N in Served]: number } = {
   bookmark: 50,
   createDirectMessage: 200,
   createPost: 200,
@@ -36,7 +36,7 @@ export interface Window {
 
 /** The windows of one service. */
 export interface RateLimits {
-  readonly count: (operation: Name, credential: string, now: number) => Window
+  readonly count: (operation: Served, credential: string, now: number) => Window
 }
 
 /** Windows that begin with their first request. */

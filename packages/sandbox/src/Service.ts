@@ -3,7 +3,7 @@
  * on both wires at once; the sandbox adds what only a service knows: who asks, how often, and the state.
  */
 import * as Body from "@postwire/core/Body"
-import { type Catalogue, catalogue, type Name } from "@postwire/core/Catalogue"
+import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
 import { isSelector, queryKey, routesOf } from "@postwire/core/Executor"
 import * as OAuth1 from "@postwire/core/OAuth1"
 import { type Definition, parametersOf } from "@postwire/core/Operation"
@@ -20,7 +20,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
 import * as Authentication from "./Authentication.ts"
-import type { Call, Reply } from "./Handler.ts"
+import type { Call, Reply, Served } from "./Handler.ts"
 import { handlers } from "./handlers/index.ts"
 import * as PageToken from "./PageToken.ts"
 import * as Problem from "./Problem.ts"
@@ -39,7 +39,7 @@ export interface Options {
 type Handle = (call: Call<unknown>) => Effect.Effect<Reply, Problem.Problem>
 
 interface Route {
-  readonly name: Name
+  readonly name: Served
   readonly definition: Definition
   readonly handle: Handle
   /** The alternative parameter that this route stands for. */
@@ -268,9 +268,9 @@ const receive = Effect.fnUntraced(function*(
     const inBody = definition.body?.[name] !== undefined
     const wired = inBody || typeof given !== "string" ? given : Parameters.fromText(parameter, given)
     const decoded = Schema.decodeUnknownResult(parameter.schema)(wired)
-    if (Result.isFailure(decoded)) {
+    if (Result.isFailure(decoded) || !Parameters.isWithinBounds(parameter, wired as Parameters.Wire)) {
       const shown = typeof given === "string" ? given : JSON.stringify(given)
-      return yield* Problem.invalidRequest(`The \`${name}\` parameter value [${shown}] ${parameter.rule}`, {
+      return yield* Problem.invalidRequest(`The \`${name}\` parameter value [${shown}] ${Parameters.describe(parameter)}`, {
         [name]: shown
       })
     }

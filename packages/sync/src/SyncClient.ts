@@ -2,17 +2,19 @@
 import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
 import { AnyError, InvalidParameters, InvalidSettings, PaginationStuck, show } from "@postwire/core/Errors"
 import * as Executor from "@postwire/core/Executor"
-import type { Arguments, Definition, ItemOf, Operation, Paged, ResponseOf, SelectionOf } from "@postwire/core/Operation"
+import type { Joined } from "@postwire/core/Joins"
+import type { Arguments, Definition, Form, FormOf, ItemOf, Operation, Paged, SelectionOf } from "@postwire/core/Operation"
 import * as Pagination from "@postwire/core/Pagination"
 import * as Response from "@postwire/core/Response"
-import type { Selection } from "@postwire/core/Selection"
+import type { Included, Selection } from "@postwire/core/Selection"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { Bridge } from "./internal/Bridge.ts"
+import type { Answer } from "./internal/Protocol.ts"
 
 /** Every setting of a synchronous client. A dispatcher cannot be handed to a worker. */
-export interface Settings extends Omit<NodeClient.Settings, "dispatcher"> {
+export interface Settings<F extends Form = Form> extends Omit<NodeClient.Settings<F>, "dispatcher"> {
   /** The longest that one call may block, in milliseconds. Default 5 minutes, and `maxWait` on top with `waitOnRateLimit`. */
   readonly timeout?: number | undefined
 }
@@ -24,33 +26,49 @@ export interface CallOptions {
 }
 
 /** An operation as a blocking method. */
-export interface SyncOperation<in out P, out R, Sel extends keyof Selection> {
-  <const S extends SelectionOf<R, Sel>>(...args: Arguments<P, Sel, S, CallOptions>): ResponseOf<R, S>
+export interface SyncOperation<in out P, out R, Sel extends keyof Selection, F extends Form = "response"> {
+  <const S extends SelectionOf<R, Sel>>(...args: Arguments<P, Sel, S, CallOptions>): FormOf<F, R, S, RawResponse>
 }
 
-/** An operation that pages, with two lazy iterables: a page is fetched when the loop gets to it. */
-export interface SyncPaged<in out P, out R, Sel extends keyof Selection> extends SyncOperation<P, R, Sel> {
+/** An operation that pages, with lazy iterables: a page is fetched when the loop gets to it. */
+export interface SyncPaged<in out P, out R, Sel extends keyof Selection, F extends Form = "response">
+  extends SyncOperation<P, R, Sel, F>
+{
   /** Every page, with its `includes`, `errors` and `meta`. */
   readonly pages: <const S extends SelectionOf<R, Sel>>(
     ...args: Arguments<P, Sel, S, CallOptions>
-  ) => Iterable<ResponseOf<R, S>>
+  ) => Iterable<FormOf<F, R, S, RawResponse>>
   /** Every item of every page. */
   readonly items: <const S extends SelectionOf<R, Sel>>(
     ...args: Arguments<P, Sel, S, CallOptions>
   ) => Iterable<ItemOf<R, S>>
+  /** Every item of every page, joined with the objects that expansions brought with it. */
+  readonly joined: <const S extends SelectionOf<R, Sel>>(
+    ...args: Arguments<P, Sel, S, CallOptions>
+  ) => Iterable<Joined<ItemOf<R, S>, Included<S>>>
 }
 
 /** Every operation of the catalogue as a blocking method. */
-export type Methods = {
+export type Methods<F extends Form = "response"> = {
   readonly [N in keyof Catalogue]: Catalogue[N] extends Paged<infer P, infer R, infer Sel, infer _E>
-    ? SyncPaged<P, R, Sel>
-    : Catalogue[N] extends Operation<infer P, infer R, infer Sel, infer _E> ? SyncOperation<P, R, Sel>
+    ? SyncPaged<P, R, Sel, F>
+    : Catalogue[N] extends Operation<infer P, infer R, infer Sel, infer _E> ? SyncOperation<P, R, Sel, F>
     : never
 }
 
-/** The methods of one client, and its end. */
+/** A raw HTTP response whose body has arrived: like a web `Response`, but everything is there at once. */
+export interface RawResponse {
+  readonly status: number
+  readonly ok: boolean
+  readonly headers: globalThis.Headers
+  readonly bytes: () => Uint8Array<ArrayBuffer>
+  readonly text: () => string
+  readonly json: () => unknown
+}
+
+/** The methods of one client in each form, and its end. */
 export interface Client {
-  readonly methods: Methods
+  readonly methods: <F extends Form>(form: F) => Methods<F>
   readonly close: () => void
 }
 
@@ -95,8 +113,8 @@ export const make = (settings: Settings): Client => {
     definition: Definition,
     parameters: object,
     { timeout = defaultTimeout }: CallOptions = {}
-  ): AnyResponse | Error => {
-    const prepared = Executor.prepare(definition, parameters, wire)
+  ): Received | Error => {
+    const prepared = Executor.prepare(definition, parameters, wire, settings)
     if (prepared instanceof Error) return prepared
     if (!isTimeout(timeout)) {
       const operation = definition.name
@@ -105,12 +123,8 @@ export const make = (settings: Settings): Client => {
     if (closed) return Executor.lost(prepared, { phase: "connect", sent: false, reason: "the client is closed" })
     const answer = connect().call({ _tag: "Send", client: number, prepared }, timeout)
     switch (answer._tag) {
-      case "Response": {
-        const text = utf8.decode(answer.bytes)
-        const decoded = Response.decode(definition, wire, text, answer.headers)
-        if (!(decoded instanceof Response.Undecodable)) return decoded
-        return Executor.undecodable(definition.name, answer, decoded.reason, text)
-      }
+      case "Response":
+        return answer
       case "Failure":
         return decodeError(answer.error)
       case "NoAnswer":
@@ -121,51 +135,82 @@ export const make = (settings: Settings): Client => {
     }
   }
 
-  const run = (
-    definition: Definition,
-    parameters: object,
-    options: CallOptions | undefined,
-    caller: (...args: never) => unknown
-  ): AnyResponse => {
-    const outcome = attempt(definition, parameters, options)
+  const read = (definition: Definition, received: Received): AnyResponse | Error => {
+    const text = utf8.decode(received.bytes)
+    const decoded = Response.decode(definition, wire, text, received.headers)
+    return decoded instanceof Response.Undecodable
+      ? Executor.undecodable(definition.name, received, decoded.reason, text)
+      : decoded
+  }
+
+  /** Throws what is an error, with a stack that begins with whoever called the method. */
+  const orThrow = <A>(outcome: A | Error, caller: Caller): A => {
     if (!(outcome instanceof Error)) return outcome
-    // Its stack is to begin with whoever called the method.
     Error.captureStackTrace(outcome, caller)
     throw outcome
   }
 
-  function* pages(definition: Definition, parameters: object, options: CallOptions | undefined) {
+  function* exchanges(definition: Definition, parameters: object, options: CallOptions | undefined, caller: Caller) {
     let position: Pagination.Position | undefined = Pagination.start(definition, parameters)
     while (position !== undefined) {
-      const page = run(definition, Pagination.parametersAt(definition, parameters, position), options, pages)
-      yield page
-      const next: Pagination.Position | PaginationStuck | undefined = Pagination.advance(definition, position, page)
+      const here: object = Pagination.parametersAt(definition, parameters, position)
+      const received = orThrow(attempt(definition, here, options), caller)
+      const response = orThrow(read(definition, received), caller)
+      yield { received, response }
+      const next: Pagination.Position | PaginationStuck | undefined = Pagination.advance(definition, position, response)
       if (next instanceof PaginationStuck) throw next
       position = next
     }
   }
 
-  function* items(definition: Definition, parameters: object, options: CallOptions | undefined) {
-    for (const page of pages(definition, parameters, options)) yield* Pagination.itemsOf(page)
-  }
+  const inForm = (form: Form, { received, response }: { readonly received: Received; readonly response: AnyResponse }) =>
+    form === "raw" ? rawOf(received) : form === "response" ? response : response.body
 
-  const method = (definition: Definition) => {
-    const call = (parameters: object = {}, options?: CallOptions) => run(definition, parameters, options, call)
-    return definition.paging === undefined ? call : Object.assign(call, {
-      pages: (parameters: object = {}, options?: CallOptions) => pages(definition, parameters, options),
-      items: (parameters: object = {}, options?: CallOptions) => items(definition, parameters, options)
-    })
+  const method = (definition: Definition, form: Form) => {
+    const call = (parameters: object = {}, options?: CallOptions) => {
+      const received = orThrow(attempt(definition, parameters, options), call)
+      if (form === "raw") return rawOf(received)
+      return inForm(form, { received, response: orThrow(read(definition, received), call) })
+    }
+    if (definition.paging === undefined) return call
+    function* pages(parameters: object = {}, options?: CallOptions) {
+      for (const page of exchanges(definition, parameters, options, pages)) yield inForm(form, page)
+    }
+    function* items(parameters: object = {}, options?: CallOptions) {
+      for (const { response } of exchanges(definition, parameters, options, items)) yield* Pagination.itemsOf(response)
+    }
+    function* joined(parameters: object = {}, options?: CallOptions) {
+      for (const { response } of exchanges(definition, parameters, options, joined)) yield* response.joined()
+    }
+    return Object.assign(call, { pages, items, joined })
   }
 
   return {
-    // The mapped type states what each method takes and returns.
-    methods: Object.fromEntries(
-      Object.entries(catalogue).map(([name, { definition }]) => [name, method(definition)])
-    ) as unknown as Methods,
+    methods: <F extends Form>(form: F) =>
+      // The mapped type states what each method takes and returns.
+      Object.fromEntries(
+        Object.entries(catalogue).map(([name, { definition }]) => [name, method(definition, form)])
+      ) as unknown as Methods<F>,
     close: () => {
       if (!closed && opened !== undefined && !opened.isDead) opened.call({ _tag: "Close", client: number }, 5_000)
       closed = true
     }
+  }
+}
+
+type Received = Extract<Answer, { readonly _tag: "Response" }>
+
+type Caller = (...args: never) => unknown
+
+const rawOf = ({ bytes, headers, status }: Received): RawResponse => {
+  const text = () => new TextDecoder().decode(bytes)
+  return {
+    status,
+    ok: status >= 200 && status < 300,
+    headers: new Headers(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)),
+    bytes: () => new Uint8Array(bytes),
+    text,
+    json: () => JSON.parse(text())
   }
 }
 

@@ -8,15 +8,19 @@
  * for (const post of client.searchRecentPosts.items({ query: "effect" })) console.log(post.text)
  * ```
  */
+import type { Form } from "@postwire/core/Operation"
 import { fromEnvironment } from "@postwire/node"
 import * as SyncClient from "./SyncClient.ts"
 
 export * from "@postwire/core/Errors"
+export type { Form } from "@postwire/core/Operation"
 export { fromEnvironment } from "@postwire/node"
-export type { CallOptions, Settings } from "./SyncClient.ts"
+export type { CallOptions, RawResponse, Settings } from "./SyncClient.ts"
 
 /** Every operation as a blocking method, and the end of the client. */
-export interface PostwireClientSync extends SyncClient.Methods, Disposable {
+export type PostwireClientSync<F extends Form = "response"> = SyncClient.Methods<F> & Disposable & {
+  /** The same client, returning results in another form. */
+  readonly as: <F extends Form>(form: F) => PostwireClientSync<F>
   /** Ends what is under way and closes the connections. */
   readonly close: () => void
 }
@@ -26,8 +30,17 @@ export interface PostwireClientSync extends SyncClient.Methods, Disposable {
  * setting breaks a rule. A worker thread, started by the first call and shared by all clients, does the work; the caller
  * blocks. The process may exit without closing the client.
  */
-export const createClientSync = (settings: SyncClient.Settings = fromEnvironment()): PostwireClientSync => {
+export const createClientSync = <F extends Form = "response">(
+  settings: SyncClient.Settings<F> = fromEnvironment()
+): PostwireClientSync<F> => {
   SyncClient.assertValid(settings)
   const { close, methods } = SyncClient.make(settings)
-  return { ...methods, close, [Symbol.dispose]: close }
+  const as = <F extends Form>(form: F): PostwireClientSync<F> => ({
+    ...methods(form),
+    as,
+    close,
+    [Symbol.dispose]: close
+  })
+  // Without a setting, F is its default.
+  return as(settings.returnType ?? "response" as F)
 }

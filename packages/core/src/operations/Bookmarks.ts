@@ -6,6 +6,8 @@ import * as Parameters from "../Parameters.ts"
 import * as Response from "../Response.ts"
 import * as Selectors from "./Selectors.ts"
 
+const bookmarked = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ bookmarked: Schema.Boolean }))
+
 /**
  * Bookmarks a post for the authenticated user. Credential: a user's bearer token; the user's id is looked up first, once
  * (spec: Bookmarks).
@@ -20,7 +22,7 @@ export const bookmark = /*#__PURE__*/ Operation.make({
   route: "POST /2/users/:id/bookmarks",
   identity: "id",
   body: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
-  result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ bookmarked: Schema.Boolean })),
+  result: bookmarked,
   effect: "toggle"
 })
 
@@ -45,4 +47,22 @@ export const getBookmarks = /*#__PURE__*/ Operation.makePaged({
   result: /*#__PURE__*/ Response.many(Post),
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
+})
+
+/**
+ * Removes a bookmark of the authenticated user. Credential: a user's bearer token; the user's id is looked up first, once
+ * (spec: Bookmarks).
+ *
+ * ```ts
+ * yield* removeBookmark({ post_id: "1460323737035677698" })
+ * ```
+ */
+export const removeBookmark = /*#__PURE__*/ Operation.make({
+  name: "removeBookmark",
+  summary: "Removes a bookmark.",
+  route: "DELETE /2/users/:id/bookmarks/:post_id",
+  identity: "id",
+  path: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  result: bookmarked,
+  effect: "toggle"
 })

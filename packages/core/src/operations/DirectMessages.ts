@@ -7,6 +7,10 @@ import * as Response from "../Response.ts"
 import * as Rule from "../Rule.ts"
 import * as Selectors from "./Selectors.ts"
 
+const sent = /*#__PURE__*/ Response.value(
+  /*#__PURE__*/ Schema.Struct({ dm_conversation_id: Schema.String, dm_event_id: Schema.String })
+)
+
 /**
  * Lists direct message events, newest first: of a conversation (`dm_conversation_id`), of the conversation with a user
  * (`participant_id`), or all of the previous 30 days. Credential: OAuth 1.0a, or a user's bearer token with
@@ -61,9 +65,44 @@ export const createDirectMessage = /*#__PURE__*/ Operation.make({
   at: { media_id: "attachments.0.media_id" },
   alternatives: /*#__PURE__*/ Rule.exactlyOne("dm_conversation_id", "participant_id"),
   rules: [/*#__PURE__*/ Rule.atLeastOne("text", "media_id")],
-  result: /*#__PURE__*/ Response.value(
-    /*#__PURE__*/ Schema.Struct({ dm_conversation_id: Schema.String, dm_event_id: Schema.String })
-  ),
+  result: sent,
   userAuth: true,
   effect: "create"
 })
+
+/** The short name of `getDirectMessageEvents`. */
+export const getDmEvents = getDirectMessageEvents
+
+/** The short name of `createDirectMessage`. */
+export const createDm = createDirectMessage
+
+/**
+ * Creates a group conversation and its first message. Credential: OAuth 1.0a, or a user's bearer token with
+ * `user_auth: false` (spec: Direct messages). Needs write permission.
+ *
+ * `participant_ids` are at most 50; one of `text` (1 to 10,000 characters) and `media_id` is required. A create is never
+ * sent twice: when its answer does not come it fails with `OutcomeUnknown`.
+ *
+ * ```ts
+ * const group = yield* createDirectMessageConversation({ participant_ids: ["2244994945", "783214"], text: "Hello" })
+ * ```
+ */
+export const createDirectMessageConversation = /*#__PURE__*/ Operation.make({
+  name: "createDirectMessageConversation",
+  summary: "Creates a group conversation and its first message.",
+  route: "POST /2/dm_conversations",
+  body: {
+    participant_ids: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.idArray(50)),
+    media_id: Parameters.id,
+    text: /*#__PURE__*/ Parameters.text(10_000)
+  },
+  at: { media_id: "message.attachments.0.media_id", text: "message.text" },
+  constants: { conversation_type: "Group" },
+  rules: [/*#__PURE__*/ Rule.atLeastOne("text", "media_id")],
+  result: sent,
+  userAuth: true,
+  effect: "create"
+})
+
+/** The short name of `createDirectMessageConversation`. */
+export const createDmConversation = createDirectMessageConversation

@@ -1,8 +1,11 @@
 /** Likes (spec: Likes). */
 import * as Schema from "effect/Schema"
+import { Post } from "../models/Post.ts"
+import { User } from "../models/User.ts"
 import * as Operation from "../Operation.ts"
 import * as Parameters from "../Parameters.ts"
 import * as Response from "../Response.ts"
+import * as Selectors from "./Selectors.ts"
 
 const liked = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ liked: Schema.Boolean }))
 
@@ -42,4 +45,53 @@ export const unlike = /*#__PURE__*/ Operation.make({
   result: liked,
   userAuth: true,
   effect: "toggle"
+})
+
+/**
+ * Lists the users who liked a post. Credential: bearer token, or OAuth 1.0a with `user_auth: true` (spec: Likes).
+ * `max_results` is 1 to 100 (default 100).
+ *
+ * ```ts
+ * const users = getLikingUsers.items({ id: "1460323737035677698", user_fields: ["verified"] })
+ * ```
+ */
+export const getLikingUsers = /*#__PURE__*/ Operation.makePaged({
+  name: "getLikingUsers",
+  summary: "Lists the users who liked a post.",
+  route: "GET /2/posts/:id/liking_users",
+  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  query: {
+    ...Selectors.all,
+    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
+    pagination_token: Parameters.token
+  },
+  result: /*#__PURE__*/ Response.many(User),
+  userAuth: false,
+  paging: { token: "pagination_token", directions: "both" },
+  effect: "read"
+})
+
+/**
+ * Lists the posts that a user liked. Credential: bearer token, or OAuth 1.0a with `user_auth: true` (spec: Likes). Counts
+ * towards the project-level post cap. `max_results` is 5 to 100 (default 100).
+ *
+ * ```ts
+ * const posts = getLikedPosts.items({ id: "2244994945", post_fields: ["created_at"] })
+ * ```
+ */
+export const getLikedPosts = /*#__PURE__*/ Operation.makePaged({
+  name: "getLikedPosts",
+  summary: "Lists the posts that a user liked.",
+  route: "GET /2/users/:id/liked_posts",
+  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  query: {
+    ...Selectors.all,
+    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 5, maximum: 100, default: 100 }),
+    pagination_token: Parameters.token
+  },
+  result: /*#__PURE__*/ Response.many(Post),
+  userAuth: false,
+  paging: { token: "pagination_token", directions: "both" },
+  effect: "read",
+  postCap: true
 })

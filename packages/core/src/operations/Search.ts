@@ -6,7 +6,6 @@ import * as Response from "../Response.ts"
 import * as Selectors from "./Selectors.ts"
 
 const shared = {
-  query: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.text(1024)),
   ...Selectors.all,
   start_time: Parameters.timestamp,
   end_time: Parameters.timestamp,
@@ -33,6 +32,7 @@ export const searchRecentPosts = /*#__PURE__*/ Operation.makePaged({
   summary: "Searches the posts of the last seven days.",
   route: "GET /2/posts/search/recent",
   query: {
+    query: /*#__PURE__*/ Parameters.required(Parameters.recentQuery),
     ...shared,
     max_results: /*#__PURE__*/ Parameters.integer({ minimum: 10, maximum: 100, default: 10 })
   },
@@ -59,6 +59,7 @@ export const searchAllPosts = /*#__PURE__*/ Operation.makePaged({
   summary: "Searches the full archive of posts.",
   route: "GET /2/posts/search/all",
   query: {
+    query: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.text(1024)),
     ...shared,
     max_results: /*#__PURE__*/ Parameters.integer({ minimum: 10, maximum: 500, default: 10 })
   },

@@ -1,10 +1,12 @@
 /** The selector parameters that reads share. */
 import type { AnyModel } from "../Model.ts"
 import { DirectMessageEvent } from "../models/DirectMessageEvent.ts"
+import { List } from "../models/List.ts"
 import { Media } from "../models/Media.ts"
 import { Place } from "../models/Place.ts"
 import { Poll } from "../models/Poll.ts"
 import { Post } from "../models/Post.ts"
+import { Space } from "../models/Space.ts"
 import { User } from "../models/User.ts"
 import * as Parameters from "../Parameters.ts"
 
@@ -27,6 +29,20 @@ export const all = {
 export const user = {
   expansions: /*#__PURE__*/ expansionsOf(User, Post),
   post_fields: all.post_fields,
+  user_fields: all.user_fields
+}
+
+/** What reads of spaces take. */
+export const space = {
+  expansions: /*#__PURE__*/ expansionsOf(Space),
+  space_fields: /*#__PURE__*/ fieldsOf(Space),
+  user_fields: all.user_fields
+}
+
+/** What reads of lists take. */
+export const list = {
+  expansions: /*#__PURE__*/ expansionsOf(List),
+  list_fields: /*#__PURE__*/ fieldsOf(List),
   user_fields: all.user_fields
 }
 

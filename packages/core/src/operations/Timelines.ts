@@ -37,3 +37,68 @@ export const getUsersPosts = /*#__PURE__*/ Operation.makePaged({
   effect: "read",
   postCap: true
 })
+
+/**
+ * Lists the posts that mention a user, most recent first: the latest 800. Credential: bearer token, or OAuth 1.0a with
+ * `user_auth: true` (spec: Timelines). Counts towards the project-level post cap.
+ *
+ * `max_results` is 5 to 100 (default 10). `start_time` and `end_time` are inclusive; `since_id` and `until_id` are
+ * exclusive.
+ *
+ * ```ts
+ * const posts = getUsersMentions.items({ id: "2244994945", max_results: 100 })
+ * ```
+ */
+export const getUsersMentions = /*#__PURE__*/ Operation.makePaged({
+  name: "getUsersMentions",
+  summary: "Lists the posts that mention a user.",
+  route: "GET /2/users/:id/mentions",
+  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  query: {
+    ...Selectors.all,
+    start_time: Parameters.timestamp,
+    end_time: Parameters.timestamp,
+    since_id: Parameters.id,
+    until_id: Parameters.id,
+    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 5, maximum: 100, default: 10 }),
+    pagination_token: Parameters.token
+  },
+  result: /*#__PURE__*/ Response.many(Post),
+  userAuth: false,
+  paging: { token: "pagination_token", directions: "both" },
+  effect: "read",
+  postCap: true
+})
+
+/**
+ * Lists the recent posts and reposts of the authenticated user and of those whom the user follows, most recent first: the
+ * latest 3,200. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`, which first looks the user's id
+ * up, once (spec: Timelines).
+ *
+ * `max_results` is 1 to 100 (default 100). `start_time` and `end_time` are inclusive; `since_id` and `until_id` are
+ * exclusive.
+ *
+ * ```ts
+ * const posts = getHomeTimeline.items({ exclude: ["replies"], post_fields: ["author_id"] })
+ * ```
+ */
+export const getHomeTimeline = /*#__PURE__*/ Operation.makePaged({
+  name: "getHomeTimeline",
+  summary: "Lists the authenticated user's home timeline.",
+  route: "GET /2/users/:id/timelines/reverse_chronological",
+  identity: "id",
+  query: {
+    exclude: /*#__PURE__*/ Parameters.list(["replies", "retweets"]),
+    ...Selectors.all,
+    start_time: Parameters.timestamp,
+    end_time: Parameters.timestamp,
+    since_id: Parameters.id,
+    until_id: Parameters.id,
+    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
+    pagination_token: Parameters.token
+  },
+  result: /*#__PURE__*/ Response.many(Post),
+  userAuth: true,
+  paging: { token: "pagination_token", directions: "both" },
+  effect: "read"
+})

@@ -44,3 +44,26 @@ export const getMe = /*#__PURE__*/ Operation.make({
   userAuth: true,
   effect: "read"
 })
+
+/**
+ * Looks up to 100 users up, by exactly one of `ids` and `usernames`. Credential: bearer token, or OAuth 1.0a with
+ * `user_auth: true` (spec: User lookup). Users that do not exist are listed in `errors`.
+ *
+ * ```ts
+ * const users = yield* getUsers({ usernames: ["ada", "grace"], user_fields: ["created_at"] })
+ * ```
+ */
+export const getUsers = /*#__PURE__*/ Operation.make({
+  name: "getUsers",
+  summary: "Looks users up, by their ids or by their usernames.",
+  route: { ids: "GET /2/users", usernames: "GET /2/users/by" },
+  query: {
+    ids: /*#__PURE__*/ Parameters.ids(100),
+    usernames: /*#__PURE__*/ Parameters.usernames(100),
+    ...Selectors.user
+  },
+  alternatives: /*#__PURE__*/ Rule.exactlyOne("ids", "usernames"),
+  result: /*#__PURE__*/ Response.many(User),
+  userAuth: false,
+  effect: "read"
+})

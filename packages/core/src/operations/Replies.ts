@@ -1,0 +1,45 @@
+/** Hiding of replies (spec: Hide replies). */
+import * as Schema from "effect/Schema"
+import * as Operation from "../Operation.ts"
+import * as Parameters from "../Parameters.ts"
+import * as Response from "../Response.ts"
+
+const hidden = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ hidden: Schema.Boolean }))
+
+/**
+ * Hides a reply to a post of the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with
+ * `user_auth: false` (spec: Hide replies). Needs write permission.
+ *
+ * ```ts
+ * yield* hideReply({ id: "1460323737035677698" })
+ * ```
+ */
+export const hideReply = /*#__PURE__*/ Operation.make({
+  name: "hideReply",
+  summary: "Hides a reply.",
+  route: "PUT /2/posts/:id/hidden",
+  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  constants: { hidden: true },
+  result: hidden,
+  userAuth: true,
+  effect: "toggle"
+})
+
+/**
+ * Shows a hidden reply again. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false` (spec: Hide
+ * replies). Needs write permission.
+ *
+ * ```ts
+ * yield* unhideReply({ id: "1460323737035677698" })
+ * ```
+ */
+export const unhideReply = /*#__PURE__*/ Operation.make({
+  name: "unhideReply",
+  summary: "Shows a hidden reply again.",
+  route: "PUT /2/posts/:id/hidden",
+  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  constants: { hidden: false },
+  result: hidden,
+  userAuth: true,
+  effect: "toggle"
+})

@@ -1,0 +1,71 @@
+/** Reposts (spec: Reposts). */
+import * as Schema from "effect/Schema"
+import { User } from "../models/User.ts"
+import * as Operation from "../Operation.ts"
+import * as Parameters from "../Parameters.ts"
+import * as Response from "../Response.ts"
+import * as Selectors from "./Selectors.ts"
+
+const reposted = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ reposted: Schema.Boolean }))
+
+/**
+ * Reposts a post for the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`,
+ * which first looks the user's id up, once (spec: Reposts). Needs write permission.
+ *
+ * ```ts
+ * yield* repost({ post_id: "1460323737035677698" })
+ * ```
+ */
+export const repost = /*#__PURE__*/ Operation.make({
+  name: "repost",
+  summary: "Reposts a post.",
+  route: "POST /2/users/:id/reposts",
+  identity: "id",
+  body: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  result: reposted,
+  userAuth: true,
+  effect: "toggle"
+})
+
+/**
+ * Takes a repost back; succeeds with no action when the post is not reposted. Credential: OAuth 1.0a, or a user's bearer
+ * token with `user_auth: false`, which first looks the user's id up, once (spec: Reposts). Needs write permission.
+ *
+ * ```ts
+ * yield* unrepost({ source_post_id: "1460323737035677698" })
+ * ```
+ */
+export const unrepost = /*#__PURE__*/ Operation.make({
+  name: "unrepost",
+  summary: "Takes a repost back.",
+  route: "DELETE /2/users/:id/reposts/:source_post_id",
+  identity: "id",
+  path: { source_post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  result: reposted,
+  userAuth: true,
+  effect: "toggle"
+})
+
+/**
+ * Lists the users who reposted a post. Credential: bearer token, or OAuth 1.0a with `user_auth: true` (spec: Reposts).
+ * `max_results` is 1 to 100 (default 100).
+ *
+ * ```ts
+ * const users = getReposters.items({ id: "1460323737035677698", user_fields: ["verified"] })
+ * ```
+ */
+export const getReposters = /*#__PURE__*/ Operation.makePaged({
+  name: "getReposters",
+  summary: "Lists the users who reposted a post.",
+  route: "GET /2/posts/:id/reposted_by",
+  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  query: {
+    ...Selectors.all,
+    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
+    pagination_token: Parameters.token
+  },
+  result: /*#__PURE__*/ Response.many(User),
+  userAuth: false,
+  paging: { token: "pagination_token", directions: "both" },
+  effect: "read"
+})

@@ -1,0 +1,105 @@
+/** Spaces (spec: Spaces). They take a bearer token and have no `user_auth`. */
+import { Post } from "../models/Post.ts"
+import { Space } from "../models/Space.ts"
+import { User } from "../models/User.ts"
+import * as Operation from "../Operation.ts"
+import * as Parameters from "../Parameters.ts"
+import * as Response from "../Response.ts"
+import * as Rule from "../Rule.ts"
+import * as Selectors from "./Selectors.ts"
+
+/**
+ * Searches spaces by text of their titles. Credential: bearer token (spec: Spaces). `max_results` is 1 to 100; without
+ * `state` all spaces are searched. There are no further pages.
+ *
+ * ```ts
+ * const spaces = yield* searchSpaces({ query: "effect", state: "live", space_fields: ["title"] })
+ * ```
+ */
+export const searchSpaces = /*#__PURE__*/ Operation.make({
+  name: "searchSpaces",
+  summary: "Searches spaces by their titles.",
+  route: "GET /2/spaces/search",
+  query: {
+    query: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.text()),
+    ...Selectors.space,
+    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100 }),
+    state: /*#__PURE__*/ Parameters.choice(["live", "scheduled"])
+  },
+  result: /*#__PURE__*/ Response.many(Space),
+  effect: "read"
+})
+
+/**
+ * Looks spaces up, by exactly one of up to 100 `ids` and the `user_ids` of up to 100 creators. Credential: bearer token
+ * (spec: Spaces).
+ *
+ * ```ts
+ * const spaces = yield* getSpaces({ user_ids: ["2244994945"], space_fields: ["title", "scheduled_start"] })
+ * ```
+ */
+export const getSpaces = /*#__PURE__*/ Operation.make({
+  name: "getSpaces",
+  summary: "Looks spaces up, by their ids or by their creators.",
+  route: { ids: "GET /2/spaces", user_ids: "GET /2/spaces/by/creator_ids" },
+  query: {
+    ids: /*#__PURE__*/ Parameters.segments(100),
+    user_ids: /*#__PURE__*/ Parameters.ids(100),
+    ...Selectors.space
+  },
+  alternatives: /*#__PURE__*/ Rule.exactlyOne("ids", "user_ids"),
+  result: /*#__PURE__*/ Response.many(Space),
+  effect: "read"
+})
+
+/**
+ * Looks one space up. Credential: bearer token (spec: Spaces).
+ *
+ * ```ts
+ * const space = yield* getSpace({ id: "1DXxyRYNejbKM", space_fields: ["title"] })
+ * ```
+ */
+export const getSpace = /*#__PURE__*/ Operation.make({
+  name: "getSpace",
+  summary: "Looks one space up.",
+  route: "GET /2/spaces/:id",
+  path: { id: /*#__PURE__*/ Parameters.required(Parameters.segment) },
+  query: Selectors.space,
+  result: /*#__PURE__*/ Response.one(Space),
+  effect: "read"
+})
+
+/**
+ * Lists the users who bought a ticket for a space. Credential: the bearer token of the creator of the space (spec:
+ * Spaces).
+ *
+ * ```ts
+ * const buyers = yield* getSpaceBuyers({ id: "1DXxyRYNejbKM" })
+ * ```
+ */
+export const getSpaceBuyers = /*#__PURE__*/ Operation.make({
+  name: "getSpaceBuyers",
+  summary: "Lists the users who bought a ticket for a space.",
+  route: "GET /2/spaces/:id/buyers",
+  path: { id: /*#__PURE__*/ Parameters.required(Parameters.segment) },
+  query: Selectors.all,
+  result: /*#__PURE__*/ Response.many(User),
+  effect: "read"
+})
+
+/**
+ * Lists the posts shared in a space. Credential: bearer token (spec: Spaces).
+ *
+ * ```ts
+ * const posts = yield* getSpacePosts({ id: "1DXxyRYNejbKM", post_fields: ["created_at"] })
+ * ```
+ */
+export const getSpacePosts = /*#__PURE__*/ Operation.make({
+  name: "getSpacePosts",
+  summary: "Lists the posts shared in a space.",
+  route: "GET /2/spaces/:id/posts",
+  path: { id: /*#__PURE__*/ Parameters.required(Parameters.segment) },
+  query: Selectors.all,
+  result: /*#__PURE__*/ Response.many(Post),
+  effect: "read"
+})
