@@ -168,6 +168,19 @@ const isEmpty = (value: unknown): boolean => value === "" || (Array.isArray(valu
 const renameList = (value: Parameters.Wire | undefined): Parameters.Wire | undefined =>
   typeof value === "string" ? WireNames.selectorValue(value) : value
 
+/** The parameters of a call, each read once: what is inherited is not given, and what throws when it is read is refused. */
+export const own = (
+  definition: Pick<Definition, "name">,
+  parameters: unknown
+): Readonly<Record<string, unknown>> | Errors.InvalidParameters => {
+  try {
+    if (typeof parameters === "object" && parameters !== null && !Array.isArray(parameters)) return { ...parameters }
+  } catch {
+    // A getter or a proxy; refused like anything else that is no object of parameters.
+  }
+  return invalidParameter(definition, "parameters", "must be one object of named parameters", parameters)
+}
+
 /** Rules, route, encoding and wire names: a request, or the rule that the parameters break. */
 export const prepare = (
   definition: Definition,
@@ -177,18 +190,10 @@ export const prepare = (
 ): Prepared | Errors.InvalidParameters | Errors.ConflictingIdentifiers => {
   const operation = definition.name
   const invalid = (parameter: string, rule: string, value: unknown) =>
-    new Errors.InvalidParameters({
-      operation,
-      parameter,
-      rule,
-      value: value === undefined ? undefined : Errors.show(value)
-    })
-  if (typeof parameters !== "object" || parameters === null || Array.isArray(parameters)) {
-    return invalid("parameters", "must be one object of named parameters", parameters)
-  }
+    invalidParameter(definition, parameter, rule, value)
+  const given = own(definition, parameters)
+  if (given instanceof Errors.InvalidParameters) return given
   const plan = planOf(definition, wire)
-  const given = parameters as Readonly<Record<string, unknown>>
-  // Only own properties travel, so an inherited one is not given.
   const isGiven = (name: string) => Object.hasOwn(given, name) && given[name] !== undefined && given[name] !== null
 
   const encoded = new Map<string, Parameters.Wire>()
@@ -267,6 +272,14 @@ export const prepare = (
     accepts: definition.userAuth === undefined ? ["bearer"] : ["oauth1", "bearer"]
   }
 }
+
+const invalidParameter = ({ name }: Pick<Definition, "name">, parameter: string, rule: string, value: unknown) =>
+  new Errors.InvalidParameters({
+    operation: name,
+    parameter,
+    rule,
+    value: value === undefined ? undefined : Errors.show(value)
+  })
 
 /** Names the nearest parameter of a misspelt one, when it is near. */
 const suggestion = (name: string, plan: Plan): string => {

@@ -1,8 +1,12 @@
 /** Items of a page with the objects that expansions brought along: each lookup is one step in an index of the page. */
 import type { Includes } from "./models/Includes.ts"
 
-/** One of the related objects of a bucket of `includes`; `never` where no expansion asks for it. */
-export type Element<I, Bucket extends string> = I extends { readonly [B in Bucket]?: ReadonlyArray<infer A> } ? A : never
+/**
+ * One of the related objects of a bucket of `includes`; `unknown` where no expansion asks for it, so that a response that
+ * brings more can stand where less is expected.
+ */
+export type Element<I, Bucket extends string> = I extends { readonly [B in Bucket]?: ReadonlyArray<infer A> } ? A
+  : unknown
 
 /** A post that another one refers to; `post` is missing where the service could not bring it. */
 export interface Referenced<out Post> {
@@ -52,7 +56,7 @@ interface Referring {
 /** Makes the lookups of a page. A bucket is indexed when it is first asked for. */
 export const make = (includes: Includes): Joins<unknown> => {
   const indexes = new Map<string, ReadonlyMap<unknown, unknown>>()
-  const find = (bucket: keyof Includes, key: string | undefined): never | undefined => {
+  const find = (bucket: keyof Includes, key: string | undefined): unknown => {
     if (key === undefined) return undefined
     let index = indexes.get(bucket)
     if (index === undefined) {
@@ -61,8 +65,7 @@ export const make = (includes: Includes): Joins<unknown> => {
       index = new Map(members.map((member) => [member[identifier as never], member]))
       indexes.set(bucket, index)
     }
-    // What is in the bucket has the type that the expansions say.
-    return index.get(key) as never
+    return index.get(key)
   }
   return {
     author: ({ author_id, creator_id, owner_id, sender_id }: Referring) =>
@@ -86,27 +89,27 @@ class JoinedImpl implements Joined<unknown, unknown> {
     this.#joins = joins
   }
 
-  get author(): undefined {
+  get author(): unknown {
     return this.#joins.author(this.item)
   }
 
-  get referenced(): ReadonlyArray<Referenced<never>> {
+  get referenced(): ReadonlyArray<Referenced<unknown>> {
     return this.#joins.referenced(this.item)
   }
 
-  get media(): ReadonlyArray<never> {
+  get media(): ReadonlyArray<unknown> {
     return this.#joins.media(this.item)
   }
 
-  get poll(): undefined {
+  get poll(): unknown {
     return this.#joins.poll(this.item)
   }
 
-  get place(): undefined {
+  get place(): unknown {
     return this.#joins.place(this.item)
   }
 
-  get pinned(): undefined {
+  get pinned(): unknown {
     return this.#joins.pinned(this.item)
   }
 }

@@ -4,7 +4,8 @@ import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { Client } from "./Client.ts"
-import { type AnyError, PaginationStuck } from "./Errors.ts"
+import { type AnyError, InvalidParameters, PaginationStuck } from "./Errors.ts"
+import * as Executor from "./Executor.ts"
 import type { Definition } from "./Operation.ts"
 import type { Response } from "./Response.ts"
 
@@ -73,7 +74,8 @@ const stream = <A>(
   project: (page: Page) => ReadonlyArray<A>
 ): Stream.Stream<A, AnyError, Client> => {
   // The caller may change the object between pages.
-  const own = { ...parameters }
+  const own = Executor.own(definition, parameters)
+  if (own instanceof InvalidParameters) return Stream.fail(own)
   const step = (position: Position | PaginationStuck): Effect.Effect<Step<A>, AnyError, Client> =>
     position instanceof PaginationStuck ? Effect.fail(position) : Effect.map(
       fetch(definition, parametersAt(definition, own, position)),

@@ -22,7 +22,8 @@ describe("check", () => {
       assert.deepStrictEqual(yield* Client.check({ wire: "x" }), {
         wire: "x",
         baseUrl: "https://api.x.com",
-        userAgent: "postwire"
+        userAgent: "postwire",
+        limits: { checks: undefined, accessLevel: undefined }
       })
     }))
 
@@ -95,6 +96,12 @@ describe("check", () => {
       for (const userAgent of ["", "a\r\nb", "é", "x".repeat(257), null, 1]) {
         assert.strictEqual(yield* invalid({ baseUrl, userAgent }), "userAgent")
       }
+      for (const other of ["none", "", null, true]) {
+        assert.strictEqual(yield* invalid({ baseUrl, checks: other }), "checks")
+        assert.strictEqual(yield* invalid({ baseUrl, accessLevel: other }), "accessLevel")
+      }
+      const limits = { checks: "identifiers", accessLevel: "standard" } as const
+      assert.deepStrictEqual((yield* Client.check({ baseUrl, ...limits })).limits, limits)
     }))
 })
 
@@ -181,8 +188,26 @@ describe("layerConfig", () => {
 
 describe("index", () => {
   it("has these names", () => {
-    const areas = Object.keys(Index).filter((name) => !["Client", "Credentials", "Errors", "RateLimit"].includes(name))
-    assert.includeMembers(areas, ["Bookmarks", "DirectMessages", "Likes", "Posts", "Search", "Timelines", "Users"])
+    const others = ["Client", "Credentials", "Errors", "Operation", "RateLimit", "Response"]
+    const areas = Object.keys(Index).filter((name) => !others.includes(name))
+    assert.sameMembers(areas, [
+      "Blocks",
+      "Bookmarks",
+      "Counts",
+      "DirectMessages",
+      "Follows",
+      "Likes",
+      "Lists",
+      "Mutes",
+      "Posts",
+      "QuotePosts",
+      "Replies",
+      "Reposts",
+      "Search",
+      "Spaces",
+      "Timelines",
+      "Users"
+    ])
     // Whatever else is public is an area of operations, and every operation is in one.
     const modules = areas.map((area) => (Index as Readonly<Record<string, object>>)[area]!)
     assert.sameMembers(modules.flatMap((module) => Object.keys(module)), Object.keys(catalogue))
@@ -194,6 +219,16 @@ describe("index", () => {
       "layer",
       "layerConfig",
       "names"
+    ])
+    assert.sameMembers(Object.keys(Index.Operation), ["make", "makePaged", "parametersOf"])
+    assert.sameMembers(Object.keys(Index.Response), [
+      "Undecodable",
+      "decode",
+      "envelope",
+      "many",
+      "one",
+      "requestIdOf",
+      "value"
     ])
     assert.sameMembers(Object.keys(Index.RateLimit), [
       "RateLimit",

@@ -18,6 +18,10 @@ const refusal = {
   operation: "getPost",
   status: 400,
   credential: "bearer" as const,
+  accepts: ["oauth1", "bearer"] as const,
+  type: "about:blank",
+  title: "t",
+  detail: "d",
   problems: [{ title: "t", detail: "d", parameters: { id: ["x"] } }],
   requestId: "r",
   rateLimit: { limit: 1, remaining: 0, resetAt: new Date(0) }
@@ -137,9 +141,17 @@ describe("messages", () => {
   })
 
   it("say what the service said, else what the status means", () => {
-    assert.strictEqual(new Errors.NotFound(refusal).message, "getPost: The service knows no such thing (400): d")
+    assert.strictEqual(new Errors.NotFound(refusal).message, "getPost: The service knows no such thing (400): d.")
     assert.strictEqual(
       new Errors.NotFound({ ...refusal, status: 404, problems: [] }).message,
+      "getPost: The service knows no such thing (404): d."
+    )
+    assert.strictEqual(
+      new Errors.NotFound({ ...refusal, status: 404, problems: [], detail: undefined }).message,
+      "getPost: The service knows no such thing (404): t."
+    )
+    assert.strictEqual(
+      new Errors.NotFound({ ...refusal, status: 404, problems: [], detail: undefined, title: undefined }).message,
       "getPost: The service knows no such thing (404)."
     )
   })

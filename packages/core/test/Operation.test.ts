@@ -1,125 +1,83 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { readdirSync, readFileSync } from "node:fs"
+import { aliases, catalogue } from "../src/Catalogue.ts"
+import * as Errors from "../src/Errors.ts"
 import * as Executor from "../src/Executor.ts"
 import * as Operation from "../src/Operation.ts"
+import type * as Parameters from "../src/Parameters.ts"
 import { envelope } from "../src/Response.ts"
 import * as Rule from "../src/Rule.ts"
 import * as WireNames from "../src/WireNames.ts"
-import { all, authorizationOf, make, type Row, rowOf, type RowParameter, secrets } from "./support/Service.ts"
+import { answerOf, callOf, selectionsOf, wires } from "./support/Calls.ts"
+import { all, authorizationOf, make, rowOf, type RowParameter, type RowRule, rows, secrets } from "./support/Service.ts"
 
-const wires = ["neutral", "x"] as const
-type Wire = (typeof wires)[number]
+const camelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-interface Sample {
-  readonly given: unknown
-  /** As it travels: text in a path or a query, JSON in a body. */
-  readonly sent: unknown
-  readonly sentOnX?: unknown
+describe("the catalogue", () => {
+  it("has every operation and alias of the specification, and nothing else", () => {
+    assert.lengthOf(rows, 49)
+    assert.lengthOf(rows.flatMap(({ aliases }) => aliases), 5)
+    assert.sameMembers(Object.keys(catalogue), rows.flatMap(({ aliases, name }) => [name, ...aliases]))
+    for (const { name, specName } of rows) assert.strictEqual(name, camelCase(specName))
+  })
+
+  it("has aliases that are the operations themselves", () => {
+    assert.deepStrictEqual(
+      aliases as Readonly<Record<string, string>>,
+      Object.fromEntries(rows.flatMap((row) => row.aliases.map((alias) => [alias, row.name])).sort())
+    )
+    const operations: Readonly<Record<string, unknown>> = catalogue
+    for (const [alias, name] of Object.entries(aliases)) assert.strictEqual(operations[alias], operations[name])
+  })
+
+  it("marks the aliases that are deprecated, and nothing else", () => {
+    const folder = new URL("../src/operations/", import.meta.url)
+    const sources = readdirSync(folder).map((file) => readFileSync(new URL(file, folder), "utf8"))
+    const marked = sources.flatMap((source) =>
+      [...source.matchAll(/\/\*\*((?:(?!\*\/)[^])*)\*\/\nexport const (\w+)/g)]
+        .filter(([, comment]) => comment!.includes("@deprecated"))
+        .map(([, , name]) => name!)
+    )
+    assert.sameMembers(marked, rows.flatMap(({ deprecated }) => deprecated))
+    assert.sameMembers(marked, ["follow", "unfollow"])
+  })
+})
+
+/** How a type of the specification is read. */
+const kinds: Readonly<Record<string, ReadonlyArray<string>>> = {
+  ID: ["id"],
+  "ID[]": ["list"],
+  "ID[]|csv": ["list"],
+  "string[]|csv": ["list"],
+  "string[]": ["list"],
+  integer: ["integer"],
+  boolean: ["boolean"],
+  timestamp: ["timestamp"],
+  enum: ["choice"],
+  string: ["text", "token", "id", "choice", "list"]
 }
 
-const selectors: Readonly<Record<string, Sample>> = {
-  expansions: {
-    given: ["author_id", "referenced_posts.id.author_id"],
-    sent: "author_id,referenced_posts.id.author_id",
-    sentOnX: "author_id,referenced_tweets.id.author_id"
-  },
-  post_fields: {
-    given: "created_at,referenced_posts,note_post",
-    sent: "created_at,referenced_posts,note_post",
-    sentOnX: "created_at,referenced_tweets,note_tweet"
-  },
-  user_fields: {
-    given: ["pinned_post_id", "most_recent_post_id", "brand_new"],
-    sent: "pinned_post_id,most_recent_post_id,brand_new",
-    sentOnX: "pinned_tweet_id,most_recent_tweet_id,brand_new"
+/** What the limits of a type of the specification count. */
+const counted: Readonly<Record<string, string>> = {
+  "ID[]": "items",
+  "ID[]|csv": "items",
+  "string[]|csv": "items",
+  integer: "value",
+  string: "characters"
+}
+
+const boundsOf = ({ max, min, standardMax, type }: RowParameter): Parameters.Bounds | undefined =>
+  typeof min === "string" ? { of: "time", earliest: min } : max === undefined ? undefined : {
+    // The specification says how many at most; none at all is a mistake as well.
+    ...{ of: counted[type] as "value", minimum: min ?? 1, maximum: max },
+    ...(standardMax === undefined ? {} : { standard: standardMax })
   }
-}
 
-const texts: Readonly<Record<string, string>> = {
-  username: "Ada_1",
-  dm_conversation_id: "12-34",
-  id: "1DXxyRYNejbKM",
-  event_types: "MessageCreate",
-  sort_order: "recency"
-}
-
-const sampleOf = (parameter: RowParameter): Sample => {
-  const same = (value: unknown): Sample => ({ given: value, sent: value })
-  switch (parameter.type) {
-    case "ID":
-      return { given: 9007199254740993n, sent: "9007199254740993" }
-    case "ID[]":
-      return { given: [1, 2n, "3"], sent: ["1", "2", "3"] }
-    case "ID[]|csv":
-      return { given: [1, 2n, "0003"], sent: "1,2,0003" }
-    case "string[]|csv":
-      return selectors[parameter.name] ?? { given: ["abc", "de"], sent: "abc,de" }
-    case "string[]":
-      return same(["tweets, posts", ""])
-    case "integer":
-      return { given: parameter.max ?? 60, sent: parameter.max ?? 60 }
-    case "boolean":
-      return same(false)
-    case "timestamp":
-      return { given: new Date("2026-01-31T12:00:00.987Z"), sent: "2026-01-31T12:00:00Z" }
-    case "enum":
-      return same(parameter.enum?.[0])
-    default:
-      return same(texts[parameter.name] ?? "a b+c/%2F!*'(),tweets:é😀")
-  }
-}
-
-/** A call with every parameter, of one of two alternatives only one. */
-const callOf = (row: Row, selectedBy: string, wire: Wire) => {
-  const parameters = row.params.filter(({ name }) =>
-    row.alternatives === undefined || name === selectedBy || !row.alternatives.of.includes(name)
-  )
-  const given: Record<string, unknown> = {}
-  const query: Record<string, string> = {}
-  let path = (row.routes[selectedBy] ?? row.routes[""]!)[wire]
-  const body = structuredClone(row.constants ?? {}) as Record<string, unknown>
-  for (const parameter of parameters) {
-    const sample = sampleOf(parameter)
-    const sent = wire === "x" ? sample.sentOnX ?? sample.sent : sample.sent
-    given[parameter.name] = sample.given
-    if (parameter.in === "path") path = path.replace(`:${parameter[wire]}`, encodeURIComponent(String(sent)))
-    else if (parameter.in === "query") query[parameter[wire]] = String(sent)
-    else insert(body, parameter[wire].split("."), sent)
-  }
-  return { given, path, query, body: Object.keys(body).length === 0 ? undefined : body }
-}
-
-const insert = (node: Record<string, unknown>, [step, ...rest]: ReadonlyArray<string>, value: unknown): void => {
-  if (rest.length === 0) node[step!] = value
-  else insert((node[step!] ??= rest[0] === "0" ? [] : {}) as Record<string, unknown>, rest, value)
-}
-
-/** A body that the operation could answer with. */
-const answerOf = (row: Row, wire: Wire): unknown => {
-  if (row.kind.endsWith("[]")) return { data: [{ id: "1", event_type: "MessageCreate" }] }
-  switch (row.kind) {
-    case "Counts":
-      return {
-        data: [{
-          start: "2026-01-01T00:00:00.000Z",
-          end: "2026-01-01T01:00:00.000Z",
-          [wire === "x" ? "tweet_count" : "post_count"]: 3
-        }],
-        meta: { [wire === "x" ? "total_tweet_count" : "total_post_count"]: 3 }
-      }
-    case "CreatedPost":
-      return { data: { id: "1", text: "a" } }
-    case "DmEventRef":
-      return { data: { dm_conversation_id: "1-2", dm_event_id: "3" } }
-  }
-  const toggle = /^Toggle<(\w+)>$/.exec(row.kind)?.[1]
-  if (toggle === undefined) return { data: { id: "1" } }
-  const key = wire === "x" && toggle === "reposted" ? "retweeted" : toggle
-  return { data: { [key]: true, ...(key === "following" ? { pending_follow: false } : {}) } }
-}
-
-const selectionsOf = (row: Row): ReadonlyArray<string> =>
-  row.alternatives === undefined ? [""] : [...row.alternatives.of, ...(row.alternatives.none ? ["none"] : [])]
+const ruleOf = (rule: RowRule): Rule.Rule =>
+  rule.rule === "requires"
+    ? Rule.requires(rule.param, rule.needs)
+    : Rule.atLeastOne(...(rule.rule === "atLeastOne" ? rule.params : [rule.param, rule.unless]))
 
 describe("declarations", () => {
   it.each(all)("%s", (name, { definition }) => {
@@ -141,13 +99,26 @@ describe("declarations", () => {
     for (const expected of row.params) {
       const parameter = parameters[expected.name]!
       assert.isTrue(Object.hasOwn(definition[expected.in] ?? {}, expected.name), `${expected.name} in ${expected.in}`)
+      const key = expected.in === "query"
+        ? Executor.queryKey(expected.name)
+        : definition.at?.[expected.name] ?? expected.name
+      assert.strictEqual(key, expected.neutral)
+      assert.strictEqual((expected.in === "query" ? WireNames.queryKey : WireNames.bodyKey)(key), expected.x)
+      assert.include(kinds[expected.type]!, parameter.kind, expected.name)
       assert.strictEqual(parameter.required, expected.required, expected.name)
-      assert.strictEqual(parameter.bounds?.maximum, expected.max, expected.name)
-      if (typeof expected.min === "string") assert.include(parameter.rule, `not before ${expected.min}`)
-      else if (expected.min !== undefined) assert.strictEqual(parameter.bounds?.minimum, expected.min, expected.name)
+      assert.deepStrictEqual(parameter.bounds, boundsOf(expected), expected.name)
       assert.strictEqual(parameter.default, expected.default, expected.name)
-      if (expected.enum !== undefined) assert.includeMembers([...parameter.values ?? []], [...expected.enum])
+      if (expected.enum !== undefined) {
+        assert.deepStrictEqual([...parameter.values ?? []], [...expected.enum])
+        assert.strictEqual(parameter.open ?? false, expected.open ?? false, expected.name)
+      } else if (parameter.values !== undefined) assert.isTrue(parameter.open, expected.name)
     }
+    assert.sameMembers(
+      Object.keys(definition.at ?? {}),
+      row.params.filter((parameter) => parameter.in === "body" && parameter.neutral !== parameter.name)
+        .map((parameter) => parameter.name)
+    )
+    assert.deepStrictEqual<object>(definition.constants ?? {}, row.constants ?? {})
 
     assert.strictEqual(definition.userAuth ?? null, row.userAuth)
     assert.strictEqual(definition.identity ?? null, row.identity)
@@ -163,6 +134,9 @@ describe("declarations", () => {
         ? null
         : (row.alternatives.none ? Rule.atMostOne : Rule.exactlyOne)(...row.alternatives.of)
     )
+    // A duration without a poll says nothing, so the client has one rule more than the specification.
+    const own = definition.name === "createPost" ? [Rule.requires("poll_duration_minutes", "poll_options")] : []
+    assert.sameDeepMembers([...definition.rules ?? []], [...(row.rules ?? []).map(ruleOf), ...own])
     const kind = /^(\w+?)(\[\])?$/.exec(row.kind)
     const { result } = definition
     if (result._tag === "Value") assert.isFalse(/^(Post|User|Space|List|DmEvent)(\[\])?$/.test(row.kind))
@@ -175,6 +149,53 @@ describe("declarations", () => {
       row.method === "GET" ? "read" : row.kind.startsWith("Toggle") ? "toggle" : "create"
     )
   })
+
+  it("count towards the cap where the specification says so", () => {
+    const counting = all.filter(([, { definition }]) => definition.postCap === true).map(([name]) => name)
+    assert.sameMembers(counting, [
+      "getLikedPosts",
+      "getQuotePosts",
+      "searchAllPosts",
+      "searchRecentPosts",
+      "getUsersMentions",
+      "getUsersPosts"
+    ])
+  })
+})
+
+describe("needs token", () => {
+  /** Operations that the specification does not mark, though they look the authenticated user's id up. */
+  const unmarked = ["getHomeTimeline"]
+
+  it("is marked for the operations that look the authenticated user's id up", () => {
+    for (const [name, { definition }] of all) {
+      const row = rowOf(name)
+      assert.strictEqual(definition.identity !== undefined, row.needsToken || unmarked.includes(row.name), name)
+    }
+  })
+
+  it.effect.each(all)("%s fails without the credential that user_auth chooses, before any traffic", ([name, operation]) =>
+    Effect.gen(function*() {
+      const row = rowOf(name)
+      const { bearerToken, ...oauth1 } = secrets
+      const { accessToken: _, ...withoutToken } = oauth1
+      for (const user_auth of row.userAuth === null ? [undefined] : [undefined, true, false]) {
+        const userAuth = user_auth ?? row.userAuth ?? false
+        const { given } = callOf(row, selectionsOf(row)[0]!, "neutral")
+        const others: ReadonlyArray<object> = userAuth ? [{}, { bearerToken }, { ...withoutToken, bearerToken }] : [{}, oauth1]
+        for (const settings of others) {
+          const service = make(() => ({ body: { data: { id: "77" } } }))
+          const call = operation(user_auth === undefined ? given : { ...given, user_auth })
+          const error = yield* Effect.flip(Effect.provide(call, service.layer(settings)))
+          assert.instanceOf(error, Errors.MissingAccessToken)
+          assert.instanceOf(error, TypeError)
+          assert.strictEqual(error.operation, row.name)
+          assert.strictEqual(error.credential, userAuth ? "oauth1" : "bearer")
+          assert.include(error.missing, userAuth ? "accessToken" : "bearerToken")
+          assert.lengthOf(service.requests, 0)
+        }
+      }
+    }))
 })
 
 describe("requests", () => {

@@ -3,8 +3,9 @@ import { Effect, Stream } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
 import * as Errors from "../src/Errors.ts"
 import * as Pagination from "../src/Pagination.ts"
-import type { Response } from "../src/Response.ts"
-import { all, type Answer, make, type Untyped } from "./support/Service.ts"
+import type { Client } from "../src/Client.ts"
+import { answerOf, callOf } from "./support/Calls.ts"
+import { all, type Answer, isPaged, make, rowOf } from "./support/Service.ts"
 
 const { getUsersPosts, searchAllPosts } = catalogue
 
@@ -230,24 +231,38 @@ describe("every operation that pages", () => {
 
   it.effect.each(pagedOperations)("%s", ([, operation]) =>
     Effect.gen(function*() {
+      assert.isTrue(isPaged(operation))
+      if (!isPaged(operation)) return
       const { definition } = operation
       const token = definition.paging!.token
-      let requests = 0
-      const fetch = (parameters: object) =>
-        Effect.sync(() => {
-          assert.strictEqual(
-            (parameters as Record<string, unknown>)[token],
-            requests === 0 ? undefined : `t${requests}`
-          )
-          requests++
-          return { data: [requests], meta: requests < 4 ? { next_token: `t${requests}` } : {} } as unknown as Response<
-            unknown,
-            unknown
-          >
-        })
-      assert.deepStrictEqual(yield* Stream.runCollect(Pagination.items(definition, {}, fetch)), [1, 2, 3, 4])
       assert.isTrue(Object.hasOwn(definition.query ?? {}, token))
-      assert.isFunction((operation as Untyped & { readonly pages: unknown }).pages)
+      const row = rowOf(definition.name)
+      const { [token]: _, ...given } = callOf(row, row.alternatives?.of[0] ?? "", "neutral").given
+      const next: Readonly<Record<string, string | undefined>> = { "": "a", a: "b", b: "c" }
+      const service = make(({ path, query }) => ({
+        body: path === "/2/users/me" ? { data: { id: "77" } } : {
+          ...(answerOf(row, "neutral") as object),
+          meta: { previous_token: "back", next_token: next[query[token] ?? ""] }
+        }
+      }))
+      const tokens = () =>
+        service.requests.splice(0).filter(({ path }) => path !== "/2/users/me").map(({ query }) => query[token])
+      const run = <A>(stream: Stream.Stream<A, Errors.AnyError, Client>) =>
+        Effect.provide(Stream.runCollect(stream), service.layer())
+
+      const pages = yield* run(operation.pages(given))
+      assert.deepStrictEqual(tokens(), [undefined, "a", "b", "c"])
+      assert.deepStrictEqual(pages.map(({ meta }) => meta.next_token), ["a", "b", "c", undefined])
+      const items = yield* run(operation.items(given))
+      assert.deepStrictEqual(tokens(), [undefined, "a", "b", "c"])
+      assert.deepStrictEqual(items, pages.flatMap(Pagination.itemsOf))
+      assert.lengthOf(items, 4)
+      const joined = yield* run(operation.joined(given))
+      assert.deepStrictEqual(tokens(), [undefined, "a", "b", "c"])
+      assert.deepStrictEqual(joined.map(({ item }) => item), items)
+      // From wherever a token leads to.
+      assert.lengthOf(yield* run(operation.items({ ...given, [token]: "b" })), 2)
+      assert.deepStrictEqual(tokens(), ["b", "c"])
     }))
 
   it("has them, and no other has", () => {

@@ -4,9 +4,15 @@ import * as Parameters from "../src/Parameters.ts"
 
 const refused = Symbol("refused")
 
-const encode = (parameter: Parameters.AnyParameter, value: unknown): unknown => {
+const form = (parameter: Parameters.AnyParameter, value: unknown) => {
   const result = Schema.encodeUnknownResult(parameter.schema)(value)
-  return result._tag === "Success" ? result.success : refused
+  return result._tag === "Success" ? result.success as Parameters.Wire : refused
+}
+
+/** Form and bounds, as the client checks them. */
+const encode = (parameter: Parameters.AnyParameter, value: unknown, access?: Parameters.AccessLevel) => {
+  const wire = form(parameter, value)
+  return wire !== refused && Parameters.isWithinBounds(parameter, wire, access) ? wire : refused
 }
 
 const cases = (
@@ -245,11 +251,49 @@ describe("fromText", () => {
   })
 })
 
-describe("rules", () => {
-  it("say their bounds", () => {
-    assert.include(Parameters.integer({ minimum: 10, maximum: 500 }).rule, "from 10 to 500")
-    assert.include(Parameters.ids(100).rule, "1 to 100")
-    assert.include(Parameters.text(1024).rule, "1 to 1024")
-    assert.include(Parameters.choice(["minute", "hour"]).rule, "minute, hour")
+describe("describe", () => {
+  it("says the form and the bounds", () => {
+    const { describe } = Parameters
+    assert.strictEqual(
+      describe(Parameters.integer({ minimum: 10, maximum: 500 })),
+      "must be a whole number from 10 to 500"
+    )
+    assert.strictEqual(describe(Parameters.integer()), "must be a whole number")
+    assert.match(describe(Parameters.ids(100)), /commas and no spaces, 1 to 100 items$/)
+    assert.match(describe(Parameters.idArray(50)), /, 1 to 50 items$/)
+    assert.strictEqual(describe(Parameters.text(1024)), "must be text, 1 to 1024 characters")
+    assert.strictEqual(describe(Parameters.recentQuery), "must be text, 1 to 1024 characters")
+    assert.strictEqual(describe(Parameters.recentQuery, "standard"), "must be text, 1 to 512 characters")
+    assert.match(describe(Parameters.notBefore("2010-11-06T00:00:00Z")), /, not before 2010-11-06T00:00:00Z$/)
+    assert.include(describe(Parameters.choice(["minute", "hour"])), "minute, hour")
+  })
+})
+
+describe("isWithinBounds", () => {
+  it("is apart from the form, so that the service can be left to judge", () => {
+    const beyond: ReadonlyArray<readonly [Parameters.AnyParameter, unknown]> = [
+      [Parameters.integer({ minimum: 5, maximum: 100 }), 101],
+      [Parameters.text(3), "abcd"],
+      [Parameters.text(3), ""],
+      [Parameters.ids(1), ["1", "2"]],
+      [Parameters.segments(1), "a,b"],
+      [Parameters.usernames(1), "a,b"],
+      [Parameters.idArray(1), ["1", "2"]],
+      [Parameters.notBefore("2010-11-06T00:00:00Z"), "2010-11-05T23:59:59Z"]
+    ]
+    for (const [parameter, value] of beyond) {
+      const wire = form(parameter, value)
+      assert.notStrictEqual(wire, refused)
+      assert.isFalse(Parameters.isWithinBounds(parameter, wire as Parameters.Wire))
+    }
+  })
+
+  it("is narrower for a project with standard access, where that matters", () => {
+    const { recentQuery } = Parameters
+    for (const size of [1, 512]) assert.notStrictEqual(encode(recentQuery, "x".repeat(size), "standard"), refused)
+    assert.strictEqual(encode(recentQuery, "x".repeat(513), "standard"), refused)
+    assert.notStrictEqual(encode(recentQuery, "x".repeat(1024), "research"), refused)
+    assert.strictEqual(encode(recentQuery, "x".repeat(1025), "research"), refused)
+    assert.notStrictEqual(encode(Parameters.text(1024), "x".repeat(1024), "standard"), refused)
   })
 })

@@ -11,7 +11,7 @@ import * as NodeCrypto from "./NodeCrypto.ts"
 import * as UndiciHttpClient from "./UndiciHttpClient.ts"
 
 /** Every setting of a client. */
-export interface Settings<F extends Form = Form> extends Client.Settings, Credentials.Settings {
+export interface Settings<F extends Form = "response"> extends Client.Settings, Credentials.Settings {
   /**
    * The form in which operations return their results: `response` (the default), `dictionary` (the body as a plain
    * object) or `raw` (the HTTP response).
@@ -26,7 +26,7 @@ export interface Settings<F extends Form = Form> extends Client.Settings, Creden
 }
 
 /** Everything that operations need, from settings. */
-export const layer = (settings: Settings): Layer.Layer<Client.Client, InvalidSettings> =>
+export const layer = (settings: Settings<Form>): Layer.Layer<Client.Client, InvalidSettings> =>
   Client.layer(settings).pipe(
     Layer.provide([
       Credentials.layer(settings),
@@ -39,7 +39,7 @@ export const layer = (settings: Settings): Layer.Layer<Client.Client, InvalidSet
 const forms: ReadonlyArray<Form> = ["response", "dictionary", "raw"]
 
 /** Throws `InvalidSettings` when a setting breaks a rule. */
-export const assertValid = (settings: Settings): void => {
+export const assertValid = (settings: Settings<Form>): void => {
   if (!forms.includes(settings.returnType ?? "response")) {
     throw new InvalidSettings({ setting: "returnType", rule: `must be one of ${forms.join(", ")}` })
   }
@@ -47,7 +47,7 @@ export const assertValid = (settings: Settings): void => {
 }
 
 /** The settings that the environment holds: `POSTWIRE_BASE_URL`, `POSTWIRE_WIRE`, `POSTWIRE_BEARER_TOKEN` and so on. */
-export const fromEnvironment = (environment: Readonly<Record<string, string | undefined>> = process.env): Settings<never> =>
+export const fromEnvironment = (environment: Readonly<Record<string, string | undefined>> = process.env): Omit<Settings, "returnType"> =>
   Object.fromEntries(
     ["baseUrl", "wire", ...Credentials.names]
       .map((name) => [name, environment[environmentVariable(name)]] as const)

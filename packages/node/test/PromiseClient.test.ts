@@ -143,7 +143,7 @@ describe("a call", () => {
 
   it("is there for every operation, with pages where it pages", () => {
     const methods = client as unknown as Readonly<Record<string, object>>
-    assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), "close"])
+    assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), "as", "close"])
     for (const [name, { definition }] of Object.entries(catalogue)) {
       assert.isFunction(methods[name])
       assert.strictEqual("pages" in methods[name]!, "paging" in definition)

@@ -14,7 +14,7 @@ import { Bridge } from "./internal/Bridge.ts"
 import type { Answer } from "./internal/Protocol.ts"
 
 /** Every setting of a synchronous client. A dispatcher cannot be handed to a worker. */
-export interface Settings<F extends Form = Form> extends Omit<NodeClient.Settings<F>, "dispatcher"> {
+export interface Settings<F extends Form = "response"> extends Omit<NodeClient.Settings<F>, "dispatcher"> {
   /** The longest that one call may block, in milliseconds. Default 5 minutes, and `maxWait` on top with `waitOnRateLimit`. */
   readonly timeout?: number | undefined
 }
@@ -81,7 +81,7 @@ let bridge: Bridge | undefined
 let lastClient = 0
 
 /** Throws `InvalidSettings` when a setting breaks a rule. */
-export const assertValid = (settings: Settings): void => {
+export const assertValid = (settings: Settings<Form>): void => {
   NodeClient.assertValid(settings)
   if ("dispatcher" in settings && settings.dispatcher !== undefined) {
     throw new InvalidSettings({ setting: "dispatcher", rule: "cannot be handed to a worker" })
@@ -92,7 +92,7 @@ export const assertValid = (settings: Settings): void => {
 }
 
 /** Makes a client of checked settings. */
-export const make = (settings: Settings): Client => {
+export const make = (settings: Settings<Form>): Client => {
   const number = ++lastClient
   const plain = withPlainSecrets(settings)
   const wire = settings.wire ?? "neutral"
@@ -151,9 +151,10 @@ export const make = (settings: Settings): Client => {
   }
 
   function* exchanges(definition: Definition, parameters: object, options: CallOptions | undefined, caller: Caller) {
-    let position: Pagination.Position | undefined = Pagination.start(definition, parameters)
+    const own = orThrow(Executor.own(definition, parameters), caller)
+    let position: Pagination.Position | undefined = Pagination.start(definition, own)
     while (position !== undefined) {
-      const here: object = Pagination.parametersAt(definition, parameters, position)
+      const here: object = Pagination.parametersAt(definition, own, position)
       const received = orThrow(attempt(definition, here, options), caller)
       const response = orThrow(read(definition, received), caller)
       yield { received, response }
@@ -220,7 +221,7 @@ const isTimeout = (timeout: number | undefined): boolean =>
   timeout === undefined || (typeof timeout === "number" && timeout > 0)
 
 /** Redacted values do not cross threads. */
-const withPlainSecrets = (settings: Settings): Settings =>
+const withPlainSecrets = (settings: Settings<Form>): Settings<Form> =>
   Object.fromEntries(
     Object.entries(settings).map(([name, value]) => [name, Redacted.isRedacted(value) ? Redacted.value(value) : value])
   )

@@ -56,7 +56,7 @@ describe("methods", () => {
       assert.isFunction(method)
       assert.strictEqual("items" in method && "pages" in method, definition.paging !== undefined, name)
     }
-    assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), "close"])
+    assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), "as", "close"])
   })
 
   it("give the values that the Promise client gives", async () => {

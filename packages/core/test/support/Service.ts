@@ -1,6 +1,6 @@
 /** A service in memory: it keeps the requests and answers what a test says. */
 import { assert } from "@effect/vitest"
-import { Cause, Effect, Exit, Layer, Schema } from "effect"
+import { Cause, Effect, Exit, Layer, Schema, type Stream } from "effect"
 import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
 import { createHmac } from "node:crypto"
 import { inspect } from "node:util"
@@ -8,9 +8,10 @@ import { catalogue } from "../../src/Catalogue.ts"
 import * as Client from "../../src/Client.ts"
 import * as Credentials from "../../src/Credentials.ts"
 import { AnyError } from "../../src/Errors.ts"
+import type { Joined } from "../../src/Joins.ts"
 import * as OAuth1 from "../../src/OAuth1.ts"
 import type { Definition } from "../../src/Operation.ts"
-import type { Response } from "../../src/Response.ts"
+import type { Dictionary, Response } from "../../src/Response.ts"
 import operations from "../fixtures/operations.json" with { type: "json" }
 
 /** A request as it would be on the wire. */
@@ -96,17 +97,35 @@ export const transportError = (cause: object) => {
 }
 
 /** An operation whose types are erased, for tests that treat all alike. */
-export interface Untyped {
-  (parameters?: unknown): Effect.Effect<Response<unknown, unknown>, AnyError, Client.Client>
+export interface Untyped<A = Response<unknown, unknown>> {
+  (parameters?: unknown): Effect.Effect<A, AnyError, Client.Client>
   readonly definition: Definition
+  readonly as: {
+    (form: "response"): Untyped
+    (form: "dictionary"): Untyped<Dictionary<unknown, unknown>>
+    (form: "raw"): Untyped<HttpClientResponse.HttpClientResponse>
+  }
 }
+
+/** An operation that pages, likewise. */
+export interface UntypedPaged<A = Response<unknown, unknown>> extends Untyped<A> {
+  readonly pages: (parameters?: unknown) => Stream.Stream<A, AnyError, Client.Client>
+  readonly items: (parameters?: unknown) => Stream.Stream<unknown, AnyError, Client.Client>
+  readonly joined: (parameters?: unknown) => Stream.Stream<Joined<unknown, unknown>, AnyError, Client.Client>
+}
+
+export const isPaged = (operation: Untyped): operation is UntypedPaged => "pages" in operation
 
 export const all = Object.entries(catalogue as unknown as Readonly<Record<string, Untyped>>)
 
 /** What is known of an operation. */
 export interface Row {
   readonly name: string
+  /** The name in the specification. */
+  readonly specName: string
   readonly aliases: ReadonlyArray<string>
+  /** Those of the aliases that are. */
+  readonly deprecated: ReadonlyArray<string>
   readonly method: string
   /** By the alternative that selects it; a single route is under `""`. */
   readonly routes: Readonly<Record<string, { readonly neutral: string; readonly x: string }>>
@@ -114,13 +133,20 @@ export interface Row {
   /** `null` where there is no such parameter. */
   readonly userAuth: boolean | null
   readonly lookup: string | null
+  readonly needsToken: boolean
   readonly paging: Definition["paging"] | null
   readonly postCap: boolean
   readonly kind: string
   readonly constants?: Readonly<Record<string, unknown>>
   readonly alternatives?: { readonly of: readonly [string, string]; readonly none: boolean }
+  readonly rules?: ReadonlyArray<RowRule>
   readonly params: ReadonlyArray<RowParameter>
 }
+
+export type RowRule =
+  | { readonly rule: "requiredUnless"; readonly param: string; readonly unless: string }
+  | { readonly rule: "requires"; readonly param: string; readonly needs: string }
+  | { readonly rule: "atLeastOne"; readonly params: ReadonlyArray<string> }
 
 export interface RowParameter {
   readonly name: string
@@ -131,12 +157,16 @@ export interface RowParameter {
   readonly required: boolean
   readonly min?: number | string
   readonly max?: number
+  /** For a project with standard access. */
+  readonly standardMax?: number
   readonly default?: number | string
   readonly enum?: ReadonlyArray<string>
+  /** Whether other values than those of `enum` are let through. */
+  readonly open?: boolean
 }
 
 // JSON has no tuples and no literals.
-const rows = operations.operations as unknown as ReadonlyArray<Row>
+export const rows = operations.operations as unknown as ReadonlyArray<Row>
 
 /** What is known of an operation, by its name or an alias of it. */
 export const rowOf = (name: string): Row => {
@@ -146,8 +176,12 @@ export const rowOf = (name: string): Row => {
 }
 
 /** Verifies the authorization of a request and returns the kind of it. */
-export const authorizationOf = ({ headers, method, url }: Received): "bearer" | "oauth1" => {
-  const header = headers["authorization"] ?? ""
+export const authorizationOf = (
+  { headers, method, url }: Pick<Received, "method" | "url"> & {
+    readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  }
+): "bearer" | "oauth1" => {
+  const header = String(headers["authorization"] ?? "")
   if (header === `Bearer ${secrets.bearerToken}`) return "bearer"
   const parameters = OAuth1.parseAuthorization(header)
   assert.isDefined(parameters, header)

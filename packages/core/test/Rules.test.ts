@@ -1,0 +1,442 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect } from "effect"
+import { catalogue } from "../src/Catalogue.ts"
+import type { Settings } from "../src/Client.ts"
+import * as Errors from "../src/Errors.ts"
+import { answerOf, callOf, selectionsOf } from "./support/Calls.ts"
+import { all, assertNoSecret, make, type Row, rowOf, rows, secrets, type Untyped } from "./support/Service.ts"
+
+type Parameters = Readonly<Record<string, unknown>>
+
+const operations = catalogue as unknown as Readonly<Record<string, Untyped>>
+
+const run = (row: Row, parameters: Parameters, settings: Settings = {}) => {
+  const service = make(({ path }) => ({
+    body: path === "/2/users/me" ? { data: { id: "77" } } : answerOf(row, settings.wire ?? "neutral")
+  }))
+  return Effect.map(
+    Effect.result(Effect.provide(operations[row.name]!(parameters), service.layer({ ...secrets, ...settings }))),
+    (result) => ({ result, requests: service.requests })
+  )
+}
+
+/** The error of a call that never leaves. */
+const refused = Effect.fnUntraced(function*(name: string, parameters: Parameters, settings?: Settings) {
+  const { requests, result } = yield* run(rowOf(name), parameters, settings)
+  assert.lengthOf(requests, 0, name)
+  if (result._tag === "Success") return assert.fail(`${name} was sent`)
+  assert.instanceOf(result.failure, TypeError)
+  assertNoSecret(result.failure)
+  return result.failure as Errors.InvalidParameters | Errors.ConflictingIdentifiers
+})
+
+/** Asserts that a call never leaves because of a parameter. */
+const refusedFor = Effect.fnUntraced(function*(
+  name: string,
+  parameter: string,
+  parameters: Parameters,
+  settings?: Settings
+) {
+  const error = yield* refused(name, parameters, settings)
+  assert.instanceOf(error, Errors.InvalidParameters)
+  assert.strictEqual(error.operation, name)
+  assert.strictEqual(error.parameter, parameter)
+  return error
+})
+
+/** The last request of a call that leaves. */
+const sent = Effect.fnUntraced(function*(name: string, parameters: Parameters, settings?: Settings) {
+  const { requests, result } = yield* run(rowOf(name), parameters, settings)
+  if (result._tag === "Failure") return assert.fail(`${name}: ${result.failure.message}`)
+  return requests.at(-1)!
+})
+
+/** Just what a call of an operation needs, with a value for one parameter besides. */
+const needed = (row: Row, name = "", value?: unknown): Parameters => {
+  const selectedBy = row.alternatives?.of.includes(name) ? name : row.alternatives?.none ? "none" : selectionsOf(row)[0]!
+  const { given } = callOf(row, selectedBy, "neutral")
+  const required = row.params.filter((parameter) => parameter.required || parameter.name === selectedBy)
+  const more: Parameters = row.name === "createPost" || row.specName.startsWith("create_direct") ? { text: "a" } : {}
+  return {
+    ...Object.fromEntries(required.map((parameter) => [parameter.name, given[parameter.name]])),
+    ...more,
+    ...(name === "" ? {} : { [name]: value })
+  }
+}
+
+const parametersWhere = (test: (parameter: Row["params"][number]) => boolean) =>
+  rows.flatMap((row) => row.params.filter(test).map((parameter) => [row, parameter] as const))
+
+const title = ([row, parameter]: readonly [Row, Row["params"][number]]) => [`${row.name} ${parameter.name}`, row, parameter] as const
+
+describe("alternatives", () => {
+  const withAlternatives = rows.filter((row) => row.alternatives !== undefined)
+
+  it("are those of the specification", () => {
+    assert.sameMembers(withAlternatives.map(({ name }) => name), [
+      "getUser",
+      "getUsers",
+      "getSpaces",
+      "getDirectMessageEvents",
+      "createDirectMessage"
+    ])
+  })
+
+  it.effect.each(withAlternatives)("$name", (row) =>
+    Effect.gen(function*() {
+      const { none, of: [a, b] } = row.alternatives!
+      const { given } = callOf({ ...row, alternatives: undefined } as never, a, "neutral")
+      const rest = row.name === "createDirectMessage" ? { text: "a" } : {}
+      for (const wire of ["neutral", "x"] as const) {
+        // Zero and empty text count as given.
+        const both = [{ [a]: given[a], [b]: given[b] }, { [a]: given[a], [b]: 0 }, { [a]: 0, [b]: 0 }]
+        for (const [index, parameters] of both.entries()) {
+          const error = yield* refused(row.name, { ...rest, ...parameters }, { wire })
+          if (index === 0) {
+            assert.instanceOf(error, Errors.ConflictingIdentifiers)
+            assert.deepStrictEqual([...error.given], [a, b])
+            assert.strictEqual(
+              error.message,
+              `${row.name} takes ${none ? "at most" : "exactly"} one of ${a} and ${b}, but ${a} and ${b} were given.`
+            )
+          }
+        }
+        const neither: ReadonlyArray<Parameters> = [{}, { [a]: undefined, [b]: null }]
+        for (const parameters of neither) {
+          if (none) yield* sent(row.name, { ...rest, ...parameters }, { wire })
+          else {
+            const error = yield* refused(row.name, { ...rest, ...parameters }, { wire })
+            assert.instanceOf(error, Errors.ConflictingIdentifiers)
+            assert.strictEqual(
+              error.message,
+              `${row.name} takes exactly one of ${a} and ${b}, but neither was given.`
+            )
+          }
+        }
+        yield* sent(row.name, { ...rest, [a]: given[a], [b]: null }, { wire })
+        yield* sent(row.name, { ...rest, [a]: undefined, [b]: given[b] }, { wire })
+      }
+    }))
+})
+
+describe("lists", () => {
+  const ids = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1))
+
+  it.effect.each([
+    ["getPosts", "ids", 100],
+    ["getUsers", "ids", 100],
+    ["getUsers", "usernames", 100],
+    ["getSpaces", "ids", 100],
+    ["getSpaces", "user_ids", 100]
+  ] as const)("%s takes %s up to %i, as a list or as one string", ([name, parameter, most]) =>
+    Effect.gen(function*() {
+      for (const count of [1, most]) {
+        for (const value of [ids(count), ids(count).join(",")]) {
+          assert.strictEqual((yield* sent(name, { [parameter]: value })).query[parameter], ids(count).join(","))
+        }
+      }
+      const error = yield* refusedFor(name, parameter, { [parameter]: ids(most + 1) })
+      assert.match(error.message, /1 to 100 items/)
+      yield* refusedFor(name, parameter, { [parameter]: ids(most + 1).join(",") })
+      yield* refusedFor(name, parameter, { [parameter]: [] })
+      yield* refusedFor(name, parameter, { [parameter]: "" })
+    }))
+
+  it.effect("takes up to 50 participants", () =>
+    Effect.gen(function*() {
+      const name = "createDirectMessageConversation"
+      const { body } = yield* sent(name, { participant_ids: ids(50), text: "a" })
+      assert.deepStrictEqual(JSON.parse(body).participant_ids, ids(50))
+      yield* refusedFor(name, "participant_ids", { participant_ids: ids(51), text: "a" })
+      yield* refusedFor(name, "participant_ids", { participant_ids: [], text: "a" })
+      yield* refusedFor(name, "participant_ids", { participant_ids: "1,2", text: "a" })
+    }))
+
+  const separated = parametersWhere(({ type }) => type.endsWith("|csv"))
+
+  it.effect.each(separated.map(title))("%s has no spaces around commas", ([, row, { name, x }]) =>
+    Effect.gen(function*() {
+      for (const value of ["1, 2", "1 ,2", " 1", "1 ", "1,\t2", "1,\n2", "1,,2", "1,", ",1", ["1 ", "2"], ["1,2"]]) {
+        yield* refusedFor(row.name, name, needed(row, name, value))
+      }
+      const { query } = yield* sent(row.name, needed(row, name, ["1", "2"]), { wire: "x" })
+      assert.strictEqual(query[x], "1,2")
+    }))
+})
+
+describe("max_results", () => {
+  const ranged = parametersWhere(({ type }) => type === "integer").filter(([row]) => row.method === "GET")
+
+  it("is a parameter of these", () => {
+    assert.lengthOf(ranged, 19)
+    assert.deepStrictEqual(ranged.filter(([, { max }]) => max === undefined).map(([row]) => row.name), ["getFollowedLists"])
+  })
+
+  it.effect.each(ranged.map(title))("%s", ([, row, { max, min, name }]) =>
+    Effect.gen(function*() {
+      const good = max === undefined ? [0, 1, 100, 1001] : [min as number, max]
+      for (const value of good) {
+        assert.strictEqual((yield* sent(row.name, needed(row, name, value))).query[name], String(value))
+      }
+      const bad = max === undefined ? [] : [min as number - 1, max + 1, 0, -1]
+      for (const value of [...bad, 1.5, NaN, Infinity, "10", 10n]) {
+        const error = yield* refusedFor(row.name, name, needed(row, name, value))
+        assert.strictEqual(error.rule, max === undefined ? "must be a whole number" : `must be a whole number from ${min} to ${max}`)
+      }
+    }))
+})
+
+describe("lengths", () => {
+  const text = (length: number) => "😀".repeat(length)
+
+  it.effect.each([
+    ["searchAllPosts", 1024, 1024],
+    ["getAllPostsCount", 1024, 1024],
+    ["searchRecentPosts", 1024, 512],
+    ["getRecentPostsCount", 1024, 512]
+  ] as const)("the query of %s has up to %i characters, with standard access %i", ([name, research, standard]) =>
+    Effect.gen(function*() {
+      const levels = [[{}, research], [{ accessLevel: "research" }, research], [{ accessLevel: "standard" }, standard]] as const
+      for (const [settings, most] of levels) {
+        for (const query of ["x", "x".repeat(most), text(most)]) {
+          assert.strictEqual((yield* sent(name, { query }, settings)).query["query"], query)
+        }
+        for (const query of ["", "x".repeat(most + 1), text(most + 1)]) {
+          const error = yield* refusedFor(name, "query", { query }, settings)
+          assert.strictEqual(error.rule, `must be text, 1 to ${most} characters`)
+        }
+      }
+    }))
+
+  it.effect("the query of searchSpaces has no limit", () =>
+    Effect.gen(function*() {
+      assert.lengthOf((yield* sent("searchSpaces", { query: "x".repeat(5000) })).query["query"]!, 5000)
+    }))
+
+  it.effect.each(["createDirectMessage", "createDirectMessageConversation"])("the text of %s has up to 10,000", (name) =>
+    Effect.gen(function*() {
+      const call = (text: string) =>
+        name === "createDirectMessage" ? { participant_id: 1, text } : { participant_ids: [1], text }
+      for (const given of ["x", "x".repeat(10_000), text(10_000)]) {
+        const body = JSON.parse((yield* sent(name, call(given))).body)
+        assert.strictEqual(body.text ?? body.message.text, given)
+      }
+      for (const given of ["", "x".repeat(10_001), text(10_001)]) {
+        const error = yield* refusedFor(name, "text", call(given))
+        assert.isAtMost(error.message.length, 200)
+      }
+    }))
+
+  it.effect("the text of a post is for the service to judge", () =>
+    Effect.gen(function*() {
+      yield* sent("createPost", { text: "x".repeat(30_000) })
+    }))
+})
+
+describe("required when", () => {
+  it.effect.each([
+    ["createPost", "text", {}],
+    ["createPost", "text", { quote_post_id: 1 }],
+    ["createPost", "text", { place_id: "1", reply_settings: "following" }],
+    ["createPost", "media_ids", { text: "a", media_tagged_user_ids: [1] }],
+    ["createPost", "poll_duration_minutes", { text: "a", poll_options: ["a", "b"] }],
+    ["createPost", "poll_options", { text: "a", poll_duration_minutes: 5 }],
+    ["createPost", "in_reply_to_post_id", { text: "a", exclude_reply_user_ids: [1] }],
+    ["createDirectMessage", "text", { participant_id: 1 }],
+    ["createDirectMessage", "text", { dm_conversation_id: "1-2", text: null }],
+    ["createDirectMessageConversation", "text", { participant_ids: [1] }]
+  ] as const)("%s needs %s with %j", ([name, parameter, parameters]) => refusedFor(name, parameter, parameters))
+
+  it.effect.each([
+    ["createPost", { text: "a" }, { text: "a" }],
+    ["createPost", { text: "" }, { text: "" }],
+    ["createPost", { media_ids: [1n] }, { media: { media_ids: ["1"] } }],
+    ["createPost", { media_ids: ["1"], media_tagged_user_ids: [2] }, {
+      media: { media_ids: ["1"], tagged_user_ids: ["2"] }
+    }],
+    ["createPost", { text: "a", poll_options: ["a", "b"], poll_duration_minutes: 5 }, {
+      text: "a",
+      poll: { options: ["a", "b"], duration_minutes: 5 }
+    }],
+    ["createPost", { text: "a", in_reply_to_post_id: 9007199254740993n, exclude_reply_user_ids: [1] }, {
+      text: "a",
+      reply: { in_reply_to_post_id: "9007199254740993", exclude_reply_user_ids: ["1"] }
+    }],
+    ["createDirectMessage", { participant_id: 1, media_id: 2 }, { attachments: [{ media_id: "2" }] }],
+    ["createDirectMessageConversation", { participant_ids: [1], media_id: 2 }, {
+      conversation_type: "Group",
+      participant_ids: ["1"],
+      message: { attachments: [{ media_id: "2" }] }
+    }]
+  ] as const)("%s is content with %o", ([name, parameters, body]) =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual<unknown>(JSON.parse((yield* sent(name, parameters)).body), body)
+    }))
+})
+
+describe("names", () => {
+  it.effect("of closed sets are theirs alone", () =>
+    Effect.gen(function*() {
+      const query = "a"
+      for (const name of ["getAllPostsCount", "getRecentPostsCount"]) {
+        for (const granularity of ["minute", "hour", "day"]) {
+          assert.strictEqual((yield* sent(name, { query, granularity })).query["granularity"], granularity)
+        }
+        for (const granularity of ["week", "Hour", "", "hour,day", ["hour"]]) {
+          const error = yield* refusedFor(name, "granularity", { query, granularity })
+          assert.strictEqual(error.rule, "must be one of minute, hour, day")
+        }
+      }
+      for (const state of ["live", "scheduled"]) {
+        assert.strictEqual((yield* sent("searchSpaces", { query, state })).query["state"], state)
+      }
+      for (const state of ["ended", "all", ""]) yield* refusedFor("searchSpaces", "state", { query, state })
+    }))
+
+  it.effect("of open sets may be others", () =>
+    Effect.gen(function*() {
+      const post = yield* sent("createPost", { text: "a", reply_settings: "subscribers" })
+      assert.strictEqual(JSON.parse(post.body).reply_settings, "subscribers")
+      for (const name of ["searchAllPosts", "searchRecentPosts"]) {
+        assert.strictEqual((yield* sent(name, { query: "a", sort_order: "newest" })).query["sort_order"], "newest")
+      }
+      assert.strictEqual(
+        (yield* sent("getDirectMessageEvents", { event_types: "MessageCreate,Brand_New" })).query["event_types"],
+        "MessageCreate,Brand_New"
+      )
+      for (const [row, { name, neutral }] of parametersWhere(({ name }) => /^(exclude|expansions|.*_fields)$/.test(name))) {
+        assert.strictEqual((yield* sent(row.name, needed(row, name, ["brand.new"]))).query[neutral], "brand.new")
+      }
+    }))
+})
+
+describe("times", () => {
+  const timed = parametersWhere(({ type }) => type === "timestamp")
+
+  it.effect.each(timed.map(title))("%s travels in UTC, in whole seconds", ([, row, { name }]) =>
+    Effect.gen(function*() {
+      const instant = "2026-01-31T12:00:00.999Z"
+      const forms = [
+        instant,
+        "2026-01-31T14:00:00+02:00",
+        new Date(instant),
+        DateTime.makeUnsafe(instant),
+        DateTime.makeZonedUnsafe(instant, { timeZone: "Asia/Tokyo" })
+      ]
+      for (const value of forms) {
+        assert.strictEqual((yield* sent(row.name, needed(row, name, value))).query[name], "2026-01-31T12:00:00Z")
+      }
+      for (const value of ["yesterday", "2026-01-31", 1769860800, new Date(NaN), "2026-02-30T00:00:00Z"]) {
+        yield* refusedFor(row.name, name, needed(row, name, value))
+      }
+    }))
+
+  it.effect("of getUsersPosts are not before the first that the service has", () =>
+    Effect.gen(function*() {
+      const earliest = [["start_time", "2010-11-06T00:00:00Z"], ["end_time", "2010-11-06T00:00:01Z"]] as const
+      for (const [parameter, first] of earliest) {
+        const call = (value: unknown) => ({ id: 1, [parameter]: value })
+        const millis = Date.parse(first)
+        for (const value of [first, new Date(millis), new Date(millis + 999), DateTime.makeUnsafe(millis)]) {
+          assert.strictEqual((yield* sent("getUsersPosts", call(value))).query[parameter], first)
+        }
+        for (const value of [new Date(millis - 1), new Date(millis - 1000).toISOString(), new Date(0)]) {
+          const error = yield* refusedFor("getUsersPosts", parameter, call(value))
+          assert.include(error.rule, `not before ${first}`)
+        }
+        // It is a rule of this timeline alone.
+        yield* sent("getUsersMentions", call(new Date(0)))
+      }
+    }))
+
+  it.effect("go along with ids, where the specification lets both be sent", () =>
+    Effect.gen(function*() {
+      const both = { since_id: "1", start_time: "2026-01-01T00:00:00Z", until_id: "9", end_time: "2026-01-02T00:00:00Z" }
+      for (const row of rows.filter(({ params }) => params.some(({ name }) => name === "since_id"))) {
+        assert.deepInclude((yield* sent(row.name, { ...needed(row), ...both })).query, both)
+      }
+    }))
+})
+
+describe("defaults", () => {
+  it.effect.each(rows)("of $name are the service's and are not sent", (row) =>
+    Effect.gen(function*() {
+      const parameters = needed(row)
+      const { body, query } = yield* sent(row.name, parameters)
+      const given = row.params.filter(({ name }) => parameters[name] !== undefined)
+      assert.sameMembers(Object.keys(query), given.filter((known) => known.in === "query").map(({ neutral }) => neutral))
+      const constants = Object.keys(row.constants ?? {})
+      const tops = given.filter((known) => known.in === "body").map(({ neutral }) => neutral.split(".")[0]!)
+      assert.sameMembers(body === "" ? [] : Object.keys(JSON.parse(body)), [...constants, ...tops])
+      // Nothing given is nothing sent, in whatever way it is said.
+      const unset = Object.fromEntries(
+        row.params.filter(({ name }) => !(name in parameters)).map(({ name }, i) => [name, i % 2 === 0 ? undefined : null])
+      )
+      const again = yield* sent(row.name, { ...parameters, ...unset, ...(row.userAuth === null ? {} : { user_auth: null }) })
+      assert.deepStrictEqual([again.query, again.body], [query, body])
+    }))
+})
+
+describe("required", () => {
+  it.effect.each(rows.filter(({ params }) => params.some(({ required }) => required)))("$name says what is missing", (row) =>
+    Effect.gen(function*() {
+      for (const { name } of row.params.filter(({ required }) => required)) {
+        for (const value of [undefined, null]) {
+          const error = yield* refusedFor(row.name, name, { ...needed(row), [name]: value })
+          assert.strictEqual(error.message, `${row.name}: ${name} is required.`)
+        }
+      }
+    }))
+})
+
+describe("checks: identifiers", () => {
+  const settings = { checks: "identifiers", accessLevel: "standard" } as const
+
+  it.effect("leaves ranges, lengths and earliest times to the service", () =>
+    Effect.gen(function*() {
+      const bounded = parametersWhere(({ max, min }) => max !== undefined || typeof min === "string")
+      assert.lengthOf(bounded, 19 - 1 + 5 + 1 + 4 + 2 + 2)
+      for (const [row, { max = 0, min, name, neutral, type }] of bounded) {
+        const value = type === "integer"
+          ? max + 1
+          : type === "timestamp"
+          ? "2000-01-01T00:00:00Z"
+          : type === "string"
+          ? "x".repeat(max + 1)
+          : Array(max + 1).fill("1")
+        yield* refusedFor(row.name, name, needed(row, name, value))
+        const { body, query } = yield* sent(row.name, needed(row, name, value), settings)
+        if (neutral in query) assert.strictEqual(query[neutral], String(value))
+        else assert.include(body, JSON.stringify(value), `${min}`)
+      }
+    }))
+
+  it.effect("always checks identifiers, forms and what goes together", () =>
+    Effect.gen(function*() {
+      const refusals = [
+        ["getPost", "id", { id: "../me" }],
+        ["getPost", "id", { id: 2 ** 53 }],
+        ["getPosts", "ids", { ids: [] }],
+        ["getPosts", "ids", { ids: "1, 2" }],
+        ["getSpace", "id", { id: "a/b" }],
+        ["getUsers", "usernames", { usernames: ["a b"] }],
+        ["searchSpaces", "state", { query: "a", state: "ended" }],
+        ["searchRecentPosts", "max_results", { query: "a", max_results: 1.5 }],
+        ["searchRecentPosts", "start_time", { query: "a", start_time: "now" }],
+        ["createPost", "text", {}],
+        ["getPost", "nope", { id: 1, nope: 1 }],
+        ["createDirectMessageConversation", "participant_ids", { participant_ids: [], text: "a" }]
+      ] as const
+      for (const [name, parameter, parameters] of refusals) yield* refusedFor(name, parameter, parameters, settings)
+      for (const parameters of [{}, { id: 1, username: "ada" }]) {
+        assert.instanceOf(yield* refused("getUser", parameters, settings), Errors.ConflictingIdentifiers)
+      }
+      const service = make(() => ({}))
+      for (const [name, operation] of all) {
+        const layer = service.layer(settings)
+        const error = yield* Effect.flip(Effect.provide(operation(needed(rowOf(name))), layer))
+        assert.strictEqual(error._tag, "MissingAccessToken", name)
+      }
+      assert.lengthOf(service.requests, 0)
+    }))
+})

@@ -1,0 +1,116 @@
+/** Calls of every operation with every parameter, what they send, and what the service could answer. */
+import type { Row, RowParameter } from "./Service.ts"
+
+export const wires = ["neutral", "x"] as const
+export type Wire = (typeof wires)[number]
+
+export interface Sample {
+  readonly given: unknown
+  /** As it travels: text in a path or a query, JSON in a body. */
+  readonly sent: unknown
+  readonly sentOnX?: unknown
+}
+
+const selectors: Readonly<Record<string, Sample>> = {
+  expansions: {
+    given: ["author_id", "referenced_posts.id.author_id"],
+    sent: "author_id,referenced_posts.id.author_id",
+    sentOnX: "author_id,referenced_tweets.id.author_id"
+  },
+  post_fields: {
+    given: "created_at,referenced_posts,note_post",
+    sent: "created_at,referenced_posts,note_post",
+    sentOnX: "created_at,referenced_tweets,note_tweet"
+  },
+  user_fields: {
+    given: ["pinned_post_id", "most_recent_post_id", "brand_new"],
+    sent: "pinned_post_id,most_recent_post_id,brand_new",
+    sentOnX: "pinned_tweet_id,most_recent_tweet_id,brand_new"
+  }
+}
+
+const texts: Readonly<Record<string, string>> = {
+  username: "Ada_1",
+  dm_conversation_id: "12-34",
+  id: "1DXxyRYNejbKM",
+  event_types: "MessageCreate",
+  sort_order: "recency"
+}
+
+export const sampleOf = (parameter: RowParameter): Sample => {
+  const same = (value: unknown): Sample => ({ given: value, sent: value })
+  switch (parameter.type) {
+    case "ID":
+      return { given: 9007199254740993n, sent: "9007199254740993" }
+    case "ID[]":
+      return { given: [1, 2n, "3"], sent: ["1", "2", "3"] }
+    case "ID[]|csv":
+      return { given: [1, 2n, "0003"], sent: "1,2,0003" }
+    case "string[]|csv":
+      return selectors[parameter.name] ?? { given: ["abc", "de"], sent: "abc,de" }
+    case "string[]":
+      return same(["tweets, posts", ""])
+    case "integer":
+      return { given: parameter.max ?? 60, sent: parameter.max ?? 60 }
+    case "boolean":
+      return same(false)
+    case "timestamp":
+      return { given: new Date("2026-01-31T12:00:00.987Z"), sent: "2026-01-31T12:00:00Z" }
+    case "enum":
+      return same(parameter.enum?.[0])
+    default:
+      return same(texts[parameter.name] ?? "a b+c/%2F!*'(),tweets:é😀")
+  }
+}
+
+/** A call with every parameter, of one of two alternatives only one. */
+export const callOf = (row: Row, selectedBy: string, wire: Wire) => {
+  const parameters = row.params.filter(({ name }) =>
+    row.alternatives === undefined || name === selectedBy || !row.alternatives.of.includes(name)
+  )
+  const given: Record<string, unknown> = {}
+  const query: Record<string, string> = {}
+  let path = (row.routes[selectedBy] ?? row.routes[""]!)[wire]
+  const body = structuredClone(row.constants ?? {}) as Record<string, unknown>
+  for (const parameter of parameters) {
+    const sample = sampleOf(parameter)
+    const sent = wire === "x" ? sample.sentOnX ?? sample.sent : sample.sent
+    given[parameter.name] = sample.given
+    if (parameter.in === "path") path = path.replace(`:${parameter[wire]}`, encodeURIComponent(String(sent)))
+    else if (parameter.in === "query") query[parameter[wire]] = String(sent)
+    else insert(body, parameter[wire].split("."), sent)
+  }
+  return { given, path, query, body: Object.keys(body).length === 0 ? undefined : body }
+}
+
+const insert = (node: Record<string, unknown>, [step, ...rest]: ReadonlyArray<string>, value: unknown): void => {
+  if (rest.length === 0) node[step!] = value
+  else insert((node[step!] ??= rest[0] === "0" ? [] : {}) as Record<string, unknown>, rest, value)
+}
+
+/** A body that the operation could answer with. */
+export const answerOf = (row: Row, wire: Wire): unknown => {
+  if (row.kind.endsWith("[]")) return { data: [{ id: "1", event_type: "MessageCreate" }] }
+  switch (row.kind) {
+    case "Counts":
+      return {
+        data: [{
+          start: "2026-01-01T00:00:00.000Z",
+          end: "2026-01-01T01:00:00.000Z",
+          [wire === "x" ? "tweet_count" : "post_count"]: 3
+        }],
+        meta: { [wire === "x" ? "total_tweet_count" : "total_post_count"]: 3 }
+      }
+    case "CreatedPost":
+      return { data: { id: "1", text: "a" } }
+    case "DmEventRef":
+      return { data: { dm_conversation_id: "1-2", dm_event_id: "3" } }
+  }
+  const toggle = /^Toggle<(\w+)>$/.exec(row.kind)?.[1]
+  if (toggle === undefined) return { data: { id: "1" } }
+  const key = wire === "x" && toggle === "reposted" ? "retweeted" : toggle
+  return { data: { [key]: true, ...(key === "following" ? { pending_follow: false } : {}) } }
+}
+
+export const selectionsOf = (row: Row): ReadonlyArray<string> =>
+  row.alternatives === undefined ? [""] : [...row.alternatives.of, ...(row.alternatives.none ? ["none"] : [])]
