@@ -1,18 +1,288 @@
 import { assert, describe, it } from "@effect/vitest"
-import { readFileSync } from "node:fs"
-import { current, documents } from "./docs.ts"
+import { registerSchema, type SchemaObject, validate } from "@hyperjump/json-schema/openapi-3-1"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { HttpClient } from "effect/http"
+import { TestClock } from "effect/testing"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { vi } from "vitest"
+import * as examples from "../examples/reference/blocking.ts"
+import { aliases, catalogue } from "../packages/core/src/Catalogue.ts"
+import { prepare } from "../packages/core/src/Executor.ts"
+import { parametersOf } from "../packages/core/src/Operation.ts"
+import * as Sandbox from "../packages/sandbox/src/Sandbox.ts"
+import type { PostwireClientSync } from "../packages/sync/src/index.ts"
+import { documents, generated, stale } from "./docs.ts"
+import { documented } from "./docs/Source.ts"
 
 const root = new URL("..", import.meta.url)
+const text = (file: string) => readFileSync(new URL(file, root), "utf8")
 
 describe("documentation", () => {
-  it.each(documents)("%s holds its files as they are (pnpm run docs brings it up to date)", (document) => {
-    assert.strictEqual(readFileSync(new URL(document, root), "utf8"), current(document))
+  const files = generated()
+
+  it("is as it is generated (pnpm run docs brings it up to date)", () => {
+    assert.deepStrictEqual(stale(files), [])
+  })
+
+  it.each(documents)("%s is checked with its blocks", (document) => {
+    assert.deepStrictEqual(stale(new Map(files).set(document, "")), [document])
+  })
+
+  it("is stale when a page is missing, another one or left over", () => {
+    const { getPost: _, ...others } = { getPost: "docs/reference/getPost.md", like: "docs/reference/like.md" }
+    const changed = new Map(files).set("docs/reference/new.md", "").set(others.like, "")
+    changed.delete("docs/reference/getPost.md")
+    assert.sameMembers([...stale(changed)], [
+      "docs/reference/new.md",
+      "docs/reference/like.md",
+      "docs/reference/getPost.md"
+    ])
   })
 
   it("the README's programs are the examples that run in CI", () => {
-    const readme = readFileSync(new URL("README.md", root), "utf8")
+    const readme = text("README.md")
     const files = [...readme.matchAll(/<!-- from (\S+) -->/g)].map((match) => match[1])
     assert.deepStrictEqual(files, ["examples/promise.ts", "examples/blocking.ts", "examples/effect.ts"])
     assert.strictEqual([...readme.matchAll(/^`{3,}ts/gm)].length, files.length)
   })
+})
+
+describe("reference", () => {
+  const folder = "docs/reference"
+  const index = text(`${folder}/README.md`)
+  const pages = readdirSync(new URL(folder, root))
+
+  it.each(Object.keys(catalogue))("has %s in its index and on a page", (name) => {
+    const operation = name in aliases ? aliases[name as keyof typeof aliases] : name
+    assert.include(index, `\`${name}\``)
+    assert.include(index, `](${operation}.md)`)
+    assert.include(text(`${folder}/${operation}.md`), name === operation ? `# ${name}\n` : `\`${name}\``)
+  })
+
+  it("marks the deprecated names", () => {
+    assert.deepStrictEqual(
+      documented.flatMap(({ aliases }) => aliases.filter(({ deprecated }) => deprecated).map(({ name }) => name)),
+      ["follow", "unfollow"]
+    )
+    assert.include(index, "~~`follow`~~ (deprecated)")
+  })
+
+  it.each(documented.map(({ definition }) => [definition.name, definition] as const))(
+    "names every parameter of %s",
+    (name, definition) => {
+      const page = text(`${folder}/${name}.md`)
+      const parameters = [
+        ...Object.keys(parametersOf(definition)),
+        ...(definition.userAuth === undefined ? [] : ["user_auth"])
+      ]
+      const rows = [...page.matchAll(/^\| `(\w+)`(?: \(required\))? \| `.+` \| .+ \| (?:path|query|body|header) /gm)]
+      assert.deepStrictEqual(rows.map((row) => row[1]), parameters)
+    }
+  )
+
+  it.each(pages)("%s says something everywhere", (page) => {
+    const lines = text(`${folder}/${page}`).split("\n")
+    assert.notMatch(lines.join("\n").replaceAll("`undefined`", ""), /undefined|\[object|NaN|\n\n\n|^- *$/m)
+    lines.forEach((line, i) => {
+      if (line.startsWith("| ---")) assert.match(lines[i + 1] ?? "", /^\| \S/)
+      if (line.startsWith("#")) assert.match(lines.slice(i + 1).join("\n"), /^\n[^#\n]|^\n### /)
+    })
+  })
+
+  it.each(pages)("the links of %s lead somewhere", (page) => {
+    for (const [, target = "", anchor] of text(`${folder}/${page}`).matchAll(/\]\(([^)#]*)(?:#([^)]+))?\)/g)) {
+      const file = target === "" ? `${folder}/${page}` : `${folder}/${target}`
+      assert.isTrue(existsSync(new URL(file, root)), file)
+      if (anchor !== undefined) assert.include(text(file).toLowerCase(), `# ${anchor}\n`)
+    }
+  })
+})
+
+/** The parameters of each example, as the program passes them. */
+const exampleParameters = (): ReadonlyMap<string, object> => {
+  const parameters = new Map<string, object>()
+  const client = new Proxy({}, {
+    get: (_, name: string) => {
+      const call = (given: object = {}) => {
+        parameters.set(name, given)
+        return {}
+      }
+      const items = (given?: object) => {
+        call(given)
+        return []
+      }
+      return Object.assign(call, { items })
+    }
+  })
+  const log = vi.spyOn(console, "log").mockReturnValue()
+  // It records what the examples pass, whichever method they call.
+  for (const example of Object.values(examples)) example(client as PostwireClientSync)
+  log.mockRestore()
+  return parameters
+}
+
+interface Parameter {
+  readonly $ref?: string
+  readonly name: string
+  readonly in: string
+  readonly required?: boolean
+  readonly schema: { readonly type?: string }
+}
+
+interface Endpoint {
+  readonly operationId: string
+  readonly "x-operations": ReadonlyArray<string>
+  readonly parameters?: ReadonlyArray<Parameter>
+  readonly requestBody?: object
+  readonly responses: Readonly<Record<string, object>>
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Endpoint>>>>
+  readonly components: { readonly parameters: Readonly<Record<string, Parameter>> }
+}
+
+const pointer = (...steps: ReadonlyArray<string | number>) =>
+  `#${steps.map((step) => `/${encodeURIComponent(String(step).replaceAll("~", "~0").replaceAll("/", "~1"))}`).join("")}`
+
+describe.each(["neutral", "x"] as const)("the OpenAPI document of the %s wire", (wire) => {
+  const document: Document & SchemaObject = JSON.parse(text(`docs/openapi/${wire}.json`))
+  const uri = `https://postwire.test/${wire}`
+  registerSchema(document, uri, "https://spec.openapis.org/oas/3.1/dialect/base")
+
+  const endpoints = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, endpoint]) => ({ path, method, endpoint }))
+  )
+
+  /** The endpoint of a request; a literal path goes before a template. */
+  const endpointOf = (method: string, path: string) => {
+    const matching = endpoints
+      .filter((endpoint) => endpoint.method === method.toLowerCase())
+      .filter((endpoint) => RegExp(`^${endpoint.path.replace(/\{\w+\}/g, "[^/]+")}$`).test(path))
+      .sort((a, b) => a.path.split("{").length - b.path.split("{").length)
+    return matching[0] ?? assert.fail(`${method} ${path} is not in the document`)
+  }
+
+  const accepts = async (schema: string, value: unknown) => {
+    // What was parsed from JSON is JSON.
+    const output = await validate(`${uri}${schema}`, value as never, "BASIC")
+    assert.isTrue(output.valid, `${schema} ${JSON.stringify(value)}: ${JSON.stringify(output)}`)
+  }
+
+  it("is accepted by a validator, schemas included", async () => {
+    const specification = "https://spec.openapis.org/oas/3.1/schema-base"
+    const output = await validate(specification, document as never, "BASIC")
+    assert.isTrue(output.valid, JSON.stringify(output))
+    const broken = JSON.parse(text(`docs/openapi/${wire}.json`).replace("\"type\": \"array\"", "\"type\": \"list\""))
+    assert.isFalse((await validate(specification, broken)).valid)
+  })
+
+  it("has every operation once, and the path parameters of each", () => {
+    const names = endpoints.flatMap(({ endpoint }) => endpoint["x-operations"])
+    assert.sameMembers([...new Set(names)], documented.map(({ definition }) => definition.name))
+    const ids = endpoints.map(({ endpoint }) => endpoint.operationId)
+    assert.deepStrictEqual([...new Set(ids)], ids)
+    for (const { endpoint: { parameters = [] }, path } of endpoints) {
+      const declared = parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name)
+      assert.sameMembers(declared, Array.from(path.matchAll(/\{(\w+)\}/g), (match) => match[1]!))
+    }
+  })
+
+  it("refers to what it holds", () => {
+    for (const [, ref = ""] of text(`docs/openapi/${wire}.json`).matchAll(/"\$ref": "#\/([^"]+)"/g)) {
+      let node: unknown = document
+      for (const step of ref.split("/")) node = (node as Readonly<Record<string, unknown>> | undefined)?.[step]
+      assert.isDefined(node, ref)
+    }
+  })
+
+  it.each([...exampleParameters()])("describes the request of %s", async (name, parameters) => {
+    const { definition } = catalogue[name as keyof typeof catalogue]
+    const request = prepare(definition, parameters, wire)
+    if (request instanceof Error) throw request
+    const at = request.identityAt ?? 0
+    const path = request.identityAt === undefined
+      ? request.path
+      : `${request.path.slice(0, at)}2244994945${request.path.slice(at)}`
+    const found = endpointOf(request.method, path)
+    assert.include(found.endpoint["x-operations"], name)
+    const own = pointer("paths", found.path, found.method)
+
+    const query = new Map(new URLSearchParams(request.query))
+    for (const [i, given] of (found.endpoint.parameters ?? []).entries()) {
+      const key = given.$ref?.split("/").at(-1)
+      const parameter = key === undefined ? given : document.components.parameters[key]!
+      const schema = key === undefined
+        ? `${own}/parameters/${i}/schema`
+        : pointer("components", "parameters", key, "schema")
+      const value = parameter.in === "query"
+        ? query.get(parameter.name)
+        : path.split("/")[found.path.split("/").indexOf(`{${parameter.name}}`)]
+      query.delete(parameter.name)
+      if (value === undefined) {
+        assert.notStrictEqual(parameter.required, true, parameter.name)
+        continue
+      }
+      const { type } = parameter.schema
+      await accepts(schema, type === "array" ? value.split(",") : type === "integer" ? Number(value) : value)
+    }
+    assert.deepStrictEqual([...query.keys()], [])
+
+    assert.strictEqual(request.body !== undefined, found.endpoint.requestBody !== undefined)
+    const body = `${own}/requestBody/content/${encodeURIComponent("application~1json")}/schema`
+    if (request.body !== undefined) await accepts(body, JSON.parse(request.body))
+  })
+
+  it("refuses bodies that break a rule across parameters", async () => {
+    const { method, path } = endpointOf("POST", wire === "x" ? "/2/tweets" : "/2/posts")
+    const schema = pointer("paths", path, method, "requestBody", "content", "application/json", "schema")
+    await accepts(schema, { text: "a", poll: { options: ["a"], duration_minutes: 5 } })
+    await accepts(schema, { media: { media_ids: ["1"], tagged_user_ids: ["2"] } })
+    for (
+      const body of [
+        {},
+        { text: "a", poll: { options: ["a"] } },
+        { text: "a", media: { tagged_user_ids: ["2"] } },
+        { text: "a", media: { media_ids: [] } }
+      ]
+    ) assert.isFalse((await validate(`${uri}${schema}`, body)).valid, JSON.stringify(body))
+  })
+
+  it.effect("describes the answers of the sandbox", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(Date.UTC(2026, 10, 20, 12))
+      const context = yield* Layer.build(Sandbox.layer({ posts: 60, wire }))
+      const http = Context.get(context, HttpClient.HttpClient)
+      const { baseUrl, seeded: { ada, userBearerToken } } = Context.get(context, Sandbox.Sandbox)
+      const [post, posts] = wire === "x" ? ["tweet", "tweets"] : ["post", "posts"]
+      const users = "user.fields=created_at,public_metrics,entities,verified_type"
+      const everything = `expansions=author_id,attachments.media_keys,attachments.poll_ids,geo.place_id&` +
+        `media.fields=width,type&poll.fields=voting_status&place.fields=geo&${users}&` +
+        `${post}.fields=public_metrics,entities,referenced_${posts},attachments,withheld,edit_controls`
+      for (
+        const [expected, path] of [
+          ["200", `/2/users/by/username/ada?${users}`],
+          ["200", `/2/users/${ada.id}/${posts}?max_results=100&${everything}`],
+          ["200", `/2/${posts}/search/recent?query=effect&max_results=100&${everything}`],
+          ["200", `/2/${posts}/1?${everything}`],
+          ["200", `/2/dm_events?expansions=sender_id&dm_event.fields=created_at,sender_id,dm_conversation_id`],
+          ["default", `/2/${posts}/search/recent?query=effect&max_results=5`]
+        ] as const
+      ) {
+        const response = yield* http.get(`${baseUrl}${path}`, {
+          headers: { authorization: `Bearer ${Redacted.value(userBearerToken)}` }
+        })
+        assert.strictEqual(response.status === 200 ? "200" : "default", expected, path)
+        const body = yield* response.json
+        const found = endpointOf("GET", path.split("?")[0]!)
+        yield* Effect.promise(() =>
+          accepts(
+            expected === "200"
+              ? pointer("paths", found.path, "get", "responses", 200, "content", "application/json", "schema")
+              : pointer("components", "schemas", "Refusal"),
+            body
+          )
+        )
+      }
+    }))
 })

@@ -1,22 +1,66 @@
-// Brings the code blocks of the documentation up to date: a block under `<!-- from FILE -->` is the text of that file.
-import { readFileSync, writeFileSync } from "node:fs"
+// Brings the generated documentation up to date; with --check it only tells what is not.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import * as Examples from "./docs/Examples.ts"
+import { openApi } from "./docs/OpenApi.ts"
+import * as Reference from "./docs/Reference.ts"
 
 const root = new URL("..", import.meta.url)
 
 /** The documents with blocks from files. */
 export const documents = ["README.md", "CONTRIBUTING.md"]
 
+/** The folders in which everything is generated. */
+export const folders = ["docs/reference", "docs/openapi", "examples/reference"]
+
 // Four backticks, because docstrings hold fences of three.
 const block = /<!-- from (\S+) -->\n````ts\n[\s\S]*?````/g
 
 /** A document with its blocks as the files are now. */
 export const current = (document: string): string =>
-  readFileSync(new URL(document, root), "utf8").replace(
-    block,
-    (_, file: string) => `<!-- from ${file} -->\n\`\`\`\`ts\n${readFileSync(new URL(file, root), "utf8")}\`\`\`\``
-  )
+  read(document).replace(block, (_, file: string) => `<!-- from ${file} -->\n\`\`\`\`ts\n${read(file)}\`\`\`\``)
+
+/** Every file that is generated, as a whole or in its blocks, with its text. */
+export const generated = (): ReadonlyMap<string, string> =>
+  new Map([
+    ...documents.map((document) => [document, current(document)] as const),
+    ...Examples.faces.map((face) => [face.file, Examples.file(face)] as const),
+    ...(["neutral", "x"] as const).map((wire) =>
+      [`docs/openapi/${wire}.json`, `${JSON.stringify(openApi(wire), null, 2)}\n`] as const
+    ),
+    ...Object.entries(Reference.pages()).map(([name, page]) => [`docs/reference/${name}`, page] as const)
+  ])
+
+/** The files that are missing, not as they are generated, or not generated any more. */
+export const stale = (files: ReadonlyMap<string, string>): ReadonlyArray<string> => [
+  ...[...files].filter(([file, text]) => !present().has(file) || read(file) !== text).map(([file]) => file),
+  ...[...present()].filter((file) => !files.has(file))
+]
+
+const present = (): ReadonlySet<string> =>
+  new Set([
+    ...documents,
+    ...folders
+      .filter((folder) => existsSync(new URL(folder, root)))
+      .flatMap((folder) => readdirSync(new URL(folder, root)).map((file) => `${folder}/${file}`))
+  ])
+
+const read = (file: string): string => readFileSync(new URL(file, root), "utf8")
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const document of documents) writeFileSync(new URL(document, root), current(document))
+  const files = generated()
+  const outdated = stale(files)
+  if (process.argv.includes("--check")) {
+    for (const file of outdated) console.error(`${file} is out of date`)
+    if (outdated.length > 0) console.error("Run `pnpm run docs`.")
+    process.exitCode = outdated.length === 0 ? 0 : 1
+  } else {
+    for (const folder of folders) mkdirSync(new URL(folder, root), { recursive: true })
+    for (const file of outdated) {
+      const text = files.get(file)
+      if (text === undefined) rmSync(new URL(file, root))
+      else writeFileSync(new URL(file, root), text)
+    }
+    console.log(`${files.size} files, ${outdated.length} changed`)
+  }
 }

@@ -1,0 +1,84 @@
+/** The example of each operation in the three faces, made of the statement that its docstring shows. */
+import { areas, type Documented, documented, notice } from "./Source.ts"
+
+/** A way to use the client. */
+export interface Face {
+  readonly title: string
+  /** The file that holds its examples, for the compiler. */
+  readonly file: string
+  readonly header: string
+  readonly open: (operation: string) => string
+  readonly callee: (operation: Documented) => string
+  readonly wait: string
+  readonly log: (value: string) => string
+  readonly each: (items: string, item: string) => string
+}
+
+/** The faces in the order of the README. */
+export const faces: ReadonlyArray<Face> = [
+  {
+    title: "Promises",
+    file: "examples/reference/promises.ts",
+    header: `import type { PostwireClient } from "@postwire/node"`,
+    open: (operation) => `export const ${operation} = async (client: PostwireClient) => {`,
+    callee: ({ definition }) => `client.${definition.name}`,
+    wait: "await ",
+    log: (value) => `console.log(${value})`,
+    each: (items, item) => `for await (const ${item} of ${items}) console.log(${item})`
+  },
+  {
+    title: "Blocking",
+    file: "examples/reference/blocking.ts",
+    header: `import type { PostwireClientSync } from "@postwire/sync"`,
+    open: (operation) => `export const ${operation} = (client: PostwireClientSync) => {`,
+    callee: ({ definition }) => `client.${definition.name}`,
+    wait: "",
+    log: (value) => `console.log(${value})`,
+    each: (items, item) => `for (const ${item} of ${items}) console.log(${item})`
+  },
+  {
+    title: "Effect",
+    file: "examples/reference/effect.ts",
+    header: `import {\n  ${areas.map(({ name }) => name).join(",\n  ")}\n} from "@postwire/core"\n` +
+      `import { Console, Stream } from "effect"`,
+    open: (operation) => `export function* ${operation}() {`,
+    callee: ({ area, definition }) => `${area}.${definition.name}`,
+    wait: "yield* ",
+    log: (value) => `yield* Console.log(${value})`,
+    each: (items, item) => `yield* Stream.runForEach(${items}, (${item}) => Console.log(${item}))`
+  }
+]
+
+const statement = /^(?:const (\{ data \}|\w+) = )?(?:yield\* )?(\w+)(\.items)?\(([^]*)\)$/
+
+/** The example of an operation in a face. */
+export const example = (face: Face, operation: Documented): string => {
+  const [matched, variable, name, items = "", parameters = ""] = statement.exec(operation.example) ?? []
+  if (matched === undefined || name !== operation.definition.name) {
+    throw new Error(`the example of ${operation.definition.name} is not one call of it`)
+  }
+  const called = (before: string) => `${before}${face.callee(operation)}${items}(`
+  if (variable === undefined) return call(called(face.wait), parameters)
+  if (items !== "") {
+    return `${call(called(`const ${variable} = `), parameters)}\n${face.each(variable, variable.replace(/s$/, ""))}`
+  }
+  const binding = variable === "{ data }" ? variable : `{ data: ${variable} }`
+  return `${call(called(`const ${binding} = ${face.wait}`), parameters)}\n` +
+    face.log(variable === "{ data }" ? "data" : variable)
+}
+
+/** The file of a face with the examples of all operations. */
+export const file = (face: Face): string =>
+  `// ${notice}\n${face.header}\n\n${
+    documented
+      .map((operation) => `${face.open(operation.definition.name)}\n${indent(example(face, operation))}\n}\n`)
+      .join("\n")
+  }`
+
+const indent = (text: string): string => text.replace(/^/gm, "  ")
+
+// The examples are indented by two in their files, which are formatted to 120 columns.
+const call = (before: string, parameters: string): string =>
+  before.length + parameters.length <= 117
+    ? `${before}${parameters})`
+    : `${before}{\n${indent(parameters.slice(2, -2).replace(/, (?=\w+: )/g, ",\n"))}\n})`

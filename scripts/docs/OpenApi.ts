@@ -1,0 +1,254 @@
+/** The service as an OpenAPI document, in the names of one wire. */
+import { queryKey, routesOf } from "../../packages/core/src/Executor.ts"
+import type { Definition } from "../../packages/core/src/Operation.ts"
+import * as Selectors from "../../packages/core/src/operations/Selectors.ts"
+import * as Parameters from "../../packages/core/src/Parameters.ts"
+import { envelope } from "../../packages/core/src/Response.ts"
+import * as WireNames from "../../packages/core/src/WireNames.ts"
+import { components, type JsonSchema, jsonSchemaOf, nameOn, parameterSchema } from "./Schemas.ts"
+import { areas, type Documented, documented, notice, text } from "./Source.ts"
+
+/** The document of a wire. */
+export const openApi = (wire: WireNames.Wire) => ({
+  "x-notice": notice,
+  openapi: "3.1.1",
+  info: {
+    title: `Postwire, ${wire} wire`,
+    summary: "A social posting service as the clients of Postwire speak with it.",
+    version: version(),
+    license: { name: "MIT", identifier: "MIT" }
+  },
+  ...(wire === "x" ? { servers: [{ url: "https://api.x.com" }] } : {}),
+  tags: areas.map(({ name, title }) => ({ name, description: title })),
+  paths: paths(wire),
+  components: {
+    securitySchemes,
+    parameters: Object.fromEntries(
+      [...selectors].map(([parameter, { key, name }]) => [key, queryParameter(name, parameter, wire)])
+    ),
+    schemas: {
+      ...components(wire),
+      Refusal: {
+        allOf: [{ $ref: "#/components/schemas/Problem" }],
+        type: "object",
+        properties: { errors: { type: "array", items: { $ref: "#/components/schemas/Problem" } } }
+      }
+    },
+    responses: {
+      Refusal: {
+        description: "A refusal with its reason. After 429 the headers tell when to come back.",
+        headers: {
+          "x-rate-limit-limit": header("Requests allowed per window."),
+          "x-rate-limit-remaining": header("Requests left in this window."),
+          "x-rate-limit-reset": header("When the window ends, in seconds since 1970.")
+        },
+        content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Refusal" } } }
+      }
+    }
+  }
+})
+
+/** The status of success. */
+export const successStatus = ({ effect }: Definition): 200 | 201 => effect === "create" ? 201 : 200
+
+const version = (): unknown => JSON.parse(text("packages/core/package.json")).version
+
+const header = (description: string) => ({ description, schema: { type: "integer" } })
+
+const securitySchemes = {
+  BearerToken: { type: "http", scheme: "bearer", description: "An OAuth 2.0 bearer token, of an app or of a user." },
+  UserToken: { type: "http", scheme: "bearer", description: "An OAuth 2.0 bearer token of a user." },
+  OAuth1: {
+    type: "http",
+    scheme: "OAuth",
+    description: "OAuth 1.0a (RFC 5849): the request signed for a user with HMAC-SHA1, in the header Authorization."
+  }
+}
+
+const securityOf = ({ identity, userAuth }: Definition): ReadonlyArray<JsonSchema> => [
+  userAuth === true || identity !== undefined ? { UserToken: [] } : { BearerToken: [] },
+  ...(userAuth === undefined ? [] : [{ OAuth1: [] }])
+]
+
+/** The parameters that reads share, by their keys among the components. */
+const selectors: ReadonlyMap<Parameters.AnyParameter, { readonly key: string; readonly name: string }> = new Map(
+  // The order of a namespace is not the same everywhere.
+  Object.entries(Selectors).sort(([a], [b]) => a < b ? -1 : 1).flatMap(([group, parameters]) =>
+    Object.entries(parameters).map(([name, parameter]: readonly [string, Parameters.AnyParameter]) =>
+      [parameter, { name, key: name === "expansions" ? `${group}_${name}` : name }] as const
+    )
+  )
+)
+
+interface Endpoint {
+  readonly operation: Documented
+  readonly id: string
+  /** The alternative that selects this route. */
+  readonly selectedBy: string
+  readonly method: string
+  readonly path: string
+}
+
+const paths = (wire: WireNames.Wire): JsonSchema => {
+  const byPath: Record<string, Record<string, unknown>> = {}
+  const endpoints = documented.flatMap((operation) => endpointsOf(operation, wire))
+  for (const { method, path } of endpoints) {
+    // Operations that differ only in what they send share a route.
+    const sharing = endpoints.filter((other) => other.method === method && other.path === path)
+    ;(byPath[path] ??= {})[method] = operationOf(sharing, wire)
+  }
+  return byPath
+}
+
+const endpointsOf = (operation: Documented, wire: WireNames.Wire): ReadonlyArray<Endpoint> =>
+  routesOf(operation.definition).map(([selectedBy, route]) => {
+    const [method, template] = route.split(" ") as [string, string]
+    const by = selectedBy === "" || selectedBy === "none" ? "" : `_by_${selectedBy}`
+    return {
+      operation,
+      selectedBy,
+      id: `${operation.definition.name}${by}`.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+      method: method.toLowerCase(),
+      path: (wire === "x" ? WireNames.path(template) : template).replace(/:(\w+)/g, "{$1}")
+    }
+  })
+
+const operationOf = (endpoints: ReadonlyArray<Endpoint>, wire: WireNames.Wire): JsonSchema => {
+  const { operation: { area, definition }, path, selectedBy } = endpoints[0]!
+  const operations = endpoints.map(({ operation }) => operation)
+  const aliases = operations.flatMap((operation) => operation.aliases)
+  const parameters = [...pathParameters(definition, path, wire), ...queryParameters(definition, selectedBy, wire)]
+  const bodies = operations.flatMap(({ definition }) => bodyOf(definition, wire))
+  return {
+    operationId: endpoints.map(({ id }, i) => i === 0 ? id : `Or${id[0]!.toUpperCase()}${id.slice(1)}`).join(""),
+    summary: operations.map(({ definition }) => definition.summary).join(" "),
+    description: operations.map(({ prose }) => proseOn(wire, prose)).join("\n\n"),
+    tags: [area],
+    "x-operations": operations.map(({ definition }) => definition.name),
+    ...(aliases.length === 0 ? {} : { "x-aliases": aliases }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(bodies.length === 0
+      ? {}
+      : { requestBody: { required: true, content: json(bodies.length === 1 ? bodies[0]! : { oneOf: bodies }) } }),
+    responses: {
+      [successStatus(definition)]: {
+        description: "Success; `errors` tells of parts that failed.",
+        content: json(jsonSchemaOf(envelope(definition.result).ast, wire))
+      },
+      default: { $ref: "#/components/responses/Refusal" }
+    },
+    security: securityOf(definition)
+  }
+}
+
+/** A docstring with each paragraph on a line, and names as the wire spells them. */
+const proseOn = (wire: WireNames.Wire, prose: string): string =>
+  prose.replace(/(?<!\n)\n(?!\n)/g, " ").replace(/`([\w.]+)`/g, (_, name: string) => `\`${nameOn(wire, name)}\``)
+
+const json = (schema: JsonSchema) => ({ "application/json": { schema } })
+
+const pathParameters = (definition: Definition, path: string, wire: WireNames.Wire): ReadonlyArray<JsonSchema> => {
+  const { identity = "" } = definition
+  const declared = { ...(identity === "" ? {} : { [identity]: Parameters.id }), ...definition.path }
+  return Object.entries(declared).filter(([name]) => path.includes(`{${nameOn(wire, name)}}`)).map((
+    [name, parameter]
+  ) => ({
+    name: nameOn(wire, name),
+    in: "path",
+    required: true,
+    ...(name === identity ? { description: "The id of the authenticated user." } : {}),
+    schema: parameterSchema(name, parameter, wire)
+  }))
+}
+
+const queryParameters = (
+  { alternatives, query = {} }: Definition,
+  selectedBy: string,
+  wire: WireNames.Wire
+): ReadonlyArray<JsonSchema> =>
+  Object.entries(query)
+    .filter(([name]) => name === selectedBy || !(alternatives?.of.includes(name) ?? false))
+    .map(([name, parameter]) => {
+      const shared = selectors.get(parameter)
+      return shared === undefined
+        ? queryParameter(name, name === selectedBy ? { ...parameter, required: true } : parameter, wire)
+        : { $ref: `#/components/parameters/${shared.key}` }
+    })
+
+const queryParameter = (name: string, parameter: Parameters.AnyParameter, wire: WireNames.Wire): JsonSchema => {
+  const description = unsaid(parameter)
+  return {
+    name: nameOn(wire, queryKey(name)),
+    in: "query",
+    ...(description === undefined ? {} : { description }),
+    ...(parameter.required ? { required: true } : {}),
+    ...(parameter.kind === "list" ? { style: "form", explode: false } : {}),
+    schema: parameterSchema(name, parameter, wire)
+  }
+}
+
+/** The bounds that JSON Schema cannot say. */
+const unsaid = ({ bounds }: Parameters.AnyParameter): string | undefined =>
+  bounds?.of === "time"
+    ? `Not before ${bounds.earliest}.`
+    : bounds?.standard === undefined
+    ? undefined
+    : `At most ${bounds.standard} ${bounds.of} at standard access.`
+
+const bodyOf = (definition: Definition, wire: WireNames.Wire): ReadonlyArray<JsonSchema> => {
+  const { at = {}, body = {}, constants = {}, name: title, rules = [] } = definition
+  const members = [
+    ...Object.entries(constants).map(([key, value]) => ({ at: [key], required: true, schema: { const: value } })),
+    ...Object.entries(body).map(([name, parameter]) => ({
+      at: positionOf(name),
+      required: parameter.required,
+      schema: parameterSchema(name, parameter, wire)
+    }))
+  ]
+  const conditions = rules.map((rule) => {
+    switch (rule._tag) {
+      case "AtLeastOne":
+        return { anyOf: rule.of.map((name) => presence(positionOf(name))) }
+      case "Requires":
+        return { anyOf: [{ not: presence(positionOf(rule.parameter)) }, presence(positionOf(rule.needs))] }
+    }
+  })
+  return members.length === 0 ? [] : [{
+    title,
+    ...nested(members),
+    ...(conditions.length === 0 ? {} : { allOf: conditions })
+  }]
+
+  function positionOf(name: string): ReadonlyArray<string> {
+    return nameOn(wire, at[name] ?? name).split(".")
+  }
+}
+
+interface Member {
+  readonly at: ReadonlyArray<string>
+  readonly required: boolean
+  readonly schema: JsonSchema
+}
+
+/** The schema of the object or array that holds the members. */
+const nested = (members: ReadonlyArray<Member>): JsonSchema => {
+  const byKey = Object.groupBy(members, ({ at }) => at[0] ?? "")
+  const schemas = Object.entries(byKey).map(([key, members = []]) => {
+    const leaf = members.find(({ at }) => at.length === 1)
+    const inner = members.map(({ at, ...member }) => ({ ...member, at: at.slice(1) }))
+    return [key, leaf === undefined ? nested(inner) : leaf.schema] as const
+  })
+  if (byKey["0"] !== undefined) return { type: "array", items: schemas[0]![1], maxItems: 1 }
+  const required = [...new Set(members.filter(({ required }) => required).map(({ at }) => at[0]))]
+  return {
+    type: "object",
+    properties: Object.fromEntries(schemas),
+    ...(required.length === 0 ? {} : { required })
+  }
+}
+
+/** The schema of an object that has something at a position. */
+const presence = ([key = "", ...rest]: ReadonlyArray<string>): JsonSchema => {
+  if (key === "0") return { minItems: 1, items: presence(rest) }
+  return { required: [key], ...(rest.length === 0 ? {} : { properties: { [key]: presence(rest) } }) }
+}

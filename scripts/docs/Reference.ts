@@ -1,0 +1,279 @@
+/** The reference: an index, a page per operation, and one for the resources that operations return. */
+import * as SchemaAST from "effect/SchemaAST"
+import type { AnyError, OperationError } from "../../packages/core/src/Errors.ts"
+import * as Errors from "../../packages/core/src/Errors.ts"
+import { isSelector, queryKey, routesOf } from "../../packages/core/src/Executor.ts"
+import type { AnyModel, Kind } from "../../packages/core/src/Model.ts"
+import { type Definition, parametersOf } from "../../packages/core/src/Operation.ts"
+import * as Parameters from "../../packages/core/src/Parameters.ts"
+import * as Rule from "../../packages/core/src/Rule.ts"
+import * as WireNames from "../../packages/core/src/WireNames.ts"
+import { example, faces } from "./Examples.ts"
+import { successStatus } from "./OpenApi.ts"
+import { members, models, nameOn, structures, typeOf, typeStructure } from "./Schemas.ts"
+import { type Alias, areas, docstrings, type Documented, documented, notice } from "./Source.ts"
+
+/** The pages by the names of their files. */
+export const pages = (): Readonly<Record<string, string>> => ({
+  "README.md": page(index()),
+  "resources.md": page(resources()),
+  ...Object.fromEntries(
+    documented.map((operation) => [`${operation.definition.name}.md`, page(operationPage(operation))])
+  )
+})
+
+const page = (sections: ReadonlyArray<string>): string =>
+  `<!-- ${notice} -->\n\n${sections.filter((section) => section !== "").join("\n\n")}\n`
+
+const index = (): ReadonlyArray<string> => [
+  "# Operations",
+  `${documented.length} operations, each an Effect, a Promise method and a blocking method of the same name. ` +
+  "[Resources](resources.md) lists the fields of what they return; [neutral.json](../openapi/neutral.json) and " +
+  "[x.json](../openapi/x.json) describe both wires as OpenAPI documents.",
+  "Every operation returns `{ data, includes, errors, meta, rateLimit, requestId }`. `data` is `undefined` on an empty " +
+  "page and where the service reports only `errors`. Fields named by no selector are not there, and not in the type.",
+  ...areas.flatMap(({ operations, title }) => [
+    `## ${title}`,
+    table(
+      ["Operation", "Route", "Credential", "Pages"],
+      operations.map(({ aliases, definition }) => [
+        [link(definition), ...aliases.map(aliasText)].join("<br>"),
+        routesOf(definition).map(([, route]) => code(route)).join("<br>"),
+        shortCredential(definition),
+        definition.paging === undefined ? "" : definition.paging.directions === "both" ? "both ways" : "forward"
+      ])
+    )
+  ])
+]
+
+const link = ({ name }: Definition): string => `[\`${name}\`](${name}.md)`
+
+const aliasText = ({ deprecated, name }: Alias): string => deprecated ? `~~\`${name}\`~~ (deprecated)` : `\`${name}\``
+
+const shortCredential = ({ identity, userAuth }: Definition): string =>
+  userAuth === undefined
+    ? identity === undefined ? "bearer token" : "bearer token of a user"
+    : userAuth
+    ? "OAuth 1.0a, or bearer token of a user"
+    : "bearer token, or OAuth 1.0a"
+
+const operationPage = (operation: Documented): ReadonlyArray<string> => {
+  const { aliases, definition, prose } = operation
+  return [
+    `# ${definition.name}`,
+    prose,
+    aliases.length === 0 ? "" : `Also called ${aliases.map(aliasText).join(", ")}.`,
+    ...faces.map((face) => `${face.title}:\n\n\`\`\`ts\n${example(face, operation)}\n\`\`\``),
+    ...parameters(definition),
+    "## Request",
+    routes(definition),
+    list(facts(definition)),
+    "## Result",
+    list(result(definition)),
+    "## Errors",
+    table(["Tag", "When"], errorsOf(definition).map((tag) => [code(tag), errorTexts.get(tag)!]))
+  ]
+}
+
+const parameters = (definition: Definition): ReadonlyArray<string> => {
+  const all = parametersOf(definition)
+  const { alternatives, rules = [], userAuth } = definition
+  const rows = Object.entries(all).map(([name, parameter]) => [
+    parameter.required ? `${code(name)} (required)` : code(name),
+    code(parameter.kind === "timestamp" ? "Date | DateTime | string" : typeOf(parameter.schema.ast)),
+    ruleOf(name, parameter),
+    travels(definition, name)
+  ])
+  if (userAuth !== undefined) {
+    rows.push([
+      "`user_auth`",
+      "`boolean`",
+      `\`true\`: OAuth 1.0a, \`false\`: a bearer token; \`${userAuth}\` when left out`,
+      "header `Authorization`"
+    ])
+  }
+  return rows.length === 0 ? [] : [
+    "## Parameters",
+    table(["Name", "Type", "Rule", "Travels as"], rows),
+    list(
+      [...(alternatives === undefined ? [] : [alternatives]), ...rules].map((rule) => codeNames(Rule.format(rule), all))
+    )
+  ]
+}
+
+const codeNames = (text: string, names: object): string =>
+  text.replace(/\w+/g, (word) => Object.hasOwn(names, word) ? code(word) : word)
+
+const ruleOf = (name: string, parameter: Parameters.AnyParameter): string => {
+  const { bounds, default: fallback, open, values } = parameter
+  if (isSelector(name)) return selectorRule(name, parameter)
+  const parts = [
+    Parameters.describe(parameter).replace(/^must be /, ""),
+    ...(bounds !== undefined && bounds.of !== "time" && bounds.standard !== undefined
+      ? [`at most ${bounds.standard} ${bounds.of} with standard access`]
+      : []),
+    ...(open === true && parameter.kind === "list"
+      ? [`known are ${values!.map(code).join(", ")}`]
+      : []),
+    ...(fallback === undefined ? [] : [`${code(String(fallback))} when left out`])
+  ]
+  return parts.join("; ")
+}
+
+const selectorRule = (name: string, { values = [] }: Parameters.AnyParameter): string => {
+  const chosen = Object.values(models).filter(({ expansions, selector }) => {
+    const own = Object.keys(expansions)
+    return name === "expansions"
+      ? own.length > 0 && own.every((expansion) => values.includes(expansion))
+      : selector === name
+  })
+  return `${name === "expansions" ? name : "fields"} of ${chosen.map(({ kind }) => resource(kind)).join(" and ")}`
+}
+
+/** Where a parameter goes, with the key of the x wire where that is another one. */
+const travels = (definition: Definition, name: string): string => {
+  const [place, key] = name in (definition.path ?? {})
+    ? ["path", `:${name}`]
+    : name in (definition.query ?? {})
+    ? ["query", queryKey(name)]
+    : ["body", definition.at?.[name] ?? name]
+  const x = place === "path" ? WireNames.path(key) : nameOn("x", key)
+  return `${place} ${code(key)}${x === key ? "" : `, x: ${code(x)}`}`
+}
+
+const routes = (definition: Definition): string => {
+  const all = routesOf(definition)
+  return table(
+    [...(all.length === 1 ? [] : ["Given"]), "Neutral wire", "X wire"],
+    all.map(([selectedBy, route]) => [
+      ...(all.length === 1 ? [] : [selectedBy === "none" ? "neither" : code(selectedBy)]),
+      code(route),
+      code(WireNames.path(route))
+    ])
+  )
+}
+
+const facts = (
+  { constants, effect, identity, paging, postCap = false, userAuth }: Definition
+): ReadonlyArray<string> => [
+  `Credential: ${
+    userAuth === undefined
+      ? `a bearer token${identity === undefined ? "" : " of a user"}; there is no \`user_auth\``
+      : userAuth
+      ? "OAuth 1.0a; with `user_auth: false` a bearer token of a user"
+      : "a bearer token; with `user_auth: true` OAuth 1.0a"
+  }.${effect === "read" ? "" : " Needs write permission."}`,
+  ...(identity === undefined ? [] : [
+    `${code(`:${identity}`)} is the authenticated user: ${
+      userAuth === undefined ? "" : "read from the access token of OAuth 1.0a, or "
+    }looked up once per client and bearer token (one more request).`
+  ]),
+  ...(constants === undefined ? [] : [
+    `Every body holds ${
+      Object.entries(constants).map(([key, value]) => code(`"${key}": ${JSON.stringify(value)}`)).join(", ")
+    }.`
+  ]),
+  ...(paging === undefined ? [] : [
+    `Pages: ${code(paging.token)} takes \`meta.next_token\`${
+      paging.directions === "both" ? " or, to go back, `meta.previous_token`" : "; pages go forward only"
+    }. \`.pages\`, \`.items\` and \`.joined\` follow it to the end.`
+  ]),
+  ...(postCap ? ["Counts towards the project-level post cap."] : [])
+]
+
+const result = (definition: Definition): ReadonlyArray<string> => {
+  const { query = {}, result } = definition
+  const selectors = Object.keys(query).filter((name) => name.endsWith("_fields"))
+  return [
+    `Status ${successStatus(definition)}.`,
+    result._tag === "Value"
+      ? `\`data\`: ${code(typeOfValue(result.schema.ast))}.`
+      : `\`data\`: ${result._tag === "One" ? "" : "a list of "}${resource(result.kind)} with ${
+        result.model.defaults.map(code).join(", ")
+      }; more with ${code(String(result.model.selector))}.`,
+    ...("expansions" in query
+      ? [`\`includes\`: what \`expansions\` bring; more with ${selectors.map(code).join(", ")}.`]
+      : [])
+  ]
+}
+
+// An item that has a name is spelled out: it has no page of its own to look at.
+const typeOfValue = (ast: SchemaAST.AST): string =>
+  ast._tag === "Arrays" ? `Array<${ast.rest.map(typeStructure).join()}>` : typeStructure(ast)
+
+/** The errors that not every operation has. */
+const conditional = {
+  ConflictingIdentifiers: ({ alternatives }) => alternatives !== undefined,
+  OutcomeUnknown: ({ effect }) => effect === "create",
+  PaginationStuck: ({ paging }) => paging !== undefined
+} satisfies { readonly [T in Exclude<AnyError["_tag"], OperationError["_tag"]>]: (definition: Definition) => boolean }
+
+const isConditional = (tag: string): tag is keyof typeof conditional => tag in conditional
+
+const errorsOf = (definition: Definition): ReadonlyArray<string> =>
+  Errors.AnyError.members
+    .map(({ fields }) => fields._tag.schema.literal)
+    .filter((tag) => !isConditional(tag) || conditional[tag](definition))
+
+const errorTexts = new Map(
+  Array.from(docstrings("packages/core/src/Errors.ts"), ([name, text]) => [name, text.replaceAll("\n", " ")])
+)
+
+const resources = (): ReadonlyArray<string> => [
+  "# Resources",
+  "A field comes always, or when its selector names it; one that ends in `?` may be missing even then. The words of the " +
+  "x wire are given where they differ; programs use those on the left on both.",
+  ...Object.entries(models).flatMap(([name, model]) => [
+    `## ${model.kind}`,
+    docstrings(`packages/core/src/models/${name}.ts`).get(name)!,
+    fields(model),
+    ...(Object.keys(model.expansions).length === 0 ? [] : [expansions(model)])
+  ]),
+  "## Structures",
+  ...Object.entries(structures).flatMap(([name, { ast }]) => [
+    `### ${name}`,
+    list(members(ast).map(code))
+  ])
+]
+
+const fields = ({ defaults, fields, selectable, selector }: AnyModel): string =>
+  table(
+    ["Field", "Type", "Comes"],
+    Object.entries(fields).map(([name, { ast }]) => [
+      code(`${name}${SchemaAST.isOptional(ast) ? "?" : ""}`) + onX(name),
+      code(typeOf(ast)),
+      defaults.includes(name)
+        ? "always"
+        : selector !== undefined && selectable.includes(name)
+        ? `with ${code(selector)}`
+        : "along with others"
+    ])
+  )
+
+const expansions = (model: AnyModel): string =>
+  table(
+    ["Expansion", "Brings"],
+    Object.entries(model.expansions).map(([name, kind]: readonly [string, Kind]) => [
+      code(name) + onX(name),
+      resource(kind)
+    ])
+  )
+
+const onX = (name: string): string => {
+  const x = WireNames.selectorValue(name)
+  return x === name ? "" : ` (x: ${code(x)})`
+}
+
+const resource = (kind: Kind): string => `[${kind}](resources.md#${kind})`
+
+const code = (text: string): string => `\`${text}\``
+
+const list = (items: ReadonlyArray<string>): string => items.map((item) => `- ${item}`).join("\n")
+
+const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  // A column in which no row says anything is left out.
+  const used = head.map((_, i) => rows.some((row) => row[i] !== ""))
+  const line = (cells: ReadonlyArray<string>) =>
+    `| ${cells.filter((_, i) => used[i]).map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n")
+}

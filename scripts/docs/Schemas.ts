@@ -1,0 +1,236 @@
+/** The schemas of the core as TypeScript types and as JSON Schema, and its parameters as JSON Schema. */
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import { Problem } from "../../packages/core/src/Errors.ts"
+import { isSelector } from "../../packages/core/src/Executor.ts"
+import * as Model from "../../packages/core/src/Model.ts"
+import { CountBucket } from "../../packages/core/src/models/CountBucket.ts"
+import { DirectMessageEvent } from "../../packages/core/src/models/DirectMessageEvent.ts"
+import {
+  Annotation,
+  Entities,
+  MentionEntity,
+  TagEntity,
+  TextEntities,
+  UrlEntity
+} from "../../packages/core/src/models/Entities.ts"
+import { Includes } from "../../packages/core/src/models/Includes.ts"
+import { List } from "../../packages/core/src/models/List.ts"
+import { Media } from "../../packages/core/src/models/Media.ts"
+import { Meta } from "../../packages/core/src/models/Meta.ts"
+import { Place } from "../../packages/core/src/models/Place.ts"
+import { Poll } from "../../packages/core/src/models/Poll.ts"
+import { Post } from "../../packages/core/src/models/Post.ts"
+import { Space } from "../../packages/core/src/models/Space.ts"
+import { Topic } from "../../packages/core/src/models/Topic.ts"
+import { User } from "../../packages/core/src/models/User.ts"
+import * as Parameters from "../../packages/core/src/Parameters.ts"
+import * as WireNames from "../../packages/core/src/WireNames.ts"
+
+/** A JSON Schema, or a part of one. */
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+type AnySchema = { readonly ast: SchemaAST.AST }
+
+/** The resources by the names of their models. */
+export const models: Readonly<Record<string, Model.AnyModel>> = {
+  Post,
+  User,
+  Space,
+  List,
+  DirectMessageEvent,
+  Media,
+  Place,
+  Poll,
+  Topic
+}
+
+/** The other structures that have a name. */
+export const structures = {
+  Annotation,
+  CountBucket,
+  Entities,
+  Includes,
+  MentionEntity,
+  Meta,
+  Problem,
+  TagEntity,
+  TextEntities,
+  UrlEntity
+}
+
+/** A key or parameter as a wire spells it. */
+export const nameOn = (wire: WireNames.Wire, name: string): string => wire === "x" ? WireNames.bodyKey(name) : name
+
+/** A schema as a TypeScript type, structures by their names. */
+export const typeOf = (ast: SchemaAST.AST): string => nameOf(ast) ?? typeStructure(ast)
+
+/** A schema as a TypeScript type, itself spelled out. */
+export const typeStructure = (ast: SchemaAST.AST): string => {
+  switch (ast._tag) {
+    case "Objects":
+      return `{ ${members(ast).join("; ")} }`
+    case "Arrays":
+      return ast.rest.map((item) => `Array<${typeOf(item)}>`).join()
+    case "Union":
+      return [...new Set(ast.types.map(typeOf))].join(" | ")
+    case "Literal":
+      return JSON.stringify(ast.literal)
+    case "Any":
+      return "Json"
+    case "String":
+      return [...(Model.knownValues(ast) ?? []).map((value) => `"${value}"`), "string"].join(" | ")
+    case "BigInt":
+    case "Boolean":
+    case "Number":
+      return ast._tag.toLowerCase()
+    default:
+      throw new Error(`no type for ${ast._tag}`)
+  }
+}
+
+/** The members of a structure as TypeScript declares them. */
+export const members = (ast: SchemaAST.Objects): ReadonlyArray<string> =>
+  ast.propertySignatures.map(({ name, type }) =>
+    `${String(name)}${SchemaAST.isOptional(type) ? "?" : ""}: ${typeOf(type)}`
+  )
+
+/** A schema as JSON Schema with the names of a wire, structures as references to their components. */
+export const jsonSchemaOf = (ast: SchemaAST.AST, wire: WireNames.Wire): JsonSchema => {
+  const name = nameOf(ast)
+  return name === undefined ? jsonStructure(ast, wire) : { $ref: `#/components/schemas/${name}` }
+}
+
+/** The components to which {@link jsonSchemaOf} refers. */
+export const components = (wire: WireNames.Wire): Readonly<Record<string, JsonSchema>> => ({
+  ...Object.fromEntries(
+    Object.entries(models).map(([name, { defaults, fields, schema }]) => [name, {
+      ...jsonStructure(schema.ast, wire),
+      // What is verified is less than what the service promises.
+      required: defaults.filter((key) => !isOptional(fields[key])).map((key) => nameOn(wire, key))
+    }])
+  ),
+  ...Object.fromEntries(Object.entries(structures).map(([name, { ast }]) => [name, jsonStructure(ast, wire)]))
+})
+
+/** A parameter as JSON Schema with the names of a wire. */
+export const parameterSchema = (
+  name: string,
+  parameter: Parameters.AnyParameter,
+  wire: WireNames.Wire
+): JsonSchema => {
+  const values = wire === "x" && isSelector(name) ? parameter.values?.map(WireNames.selectorValue) : parameter.values
+  return {
+    ...parameterType(parameter, values),
+    ...boundsSchema(parameter.bounds),
+    ...(parameter.default === undefined ? {} : { default: parameter.default })
+  }
+}
+
+const nameOf = (ast: SchemaAST.AST): string | undefined => names.get(identityOf(ast))
+
+// A schema made optional is another one, of the same members.
+const identityOf = (ast: SchemaAST.AST): unknown => ast._tag === "Objects" ? ast.propertySignatures : ast
+
+const names: ReadonlyMap<unknown, string> = new Map([
+  ...Object.entries(models).map(([name, { schema }]) => [identityOf(schema.ast), name] as const),
+  ...Object.entries(structures).map(([name, { ast }]) => [identityOf(ast), name] as const)
+])
+
+const jsonStructure = (ast: SchemaAST.AST, wire: WireNames.Wire): JsonSchema => {
+  switch (ast._tag) {
+    case "Objects": {
+      const required = ast.propertySignatures.filter(({ type }) => !SchemaAST.isOptional(type))
+      return {
+        type: "object",
+        properties: Object.fromEntries(
+          ast.propertySignatures.map(({ name, type }) => [nameOn(wire, String(name)), jsonSchemaOf(type, wire)])
+        ),
+        ...(required.length === 0 ? {} : { required: required.map(({ name }) => nameOn(wire, String(name))) })
+      }
+    }
+    case "Arrays":
+      return { type: "array", items: jsonSchemaOf(ast.rest[0]!, wire) }
+    case "String": {
+      const known = Model.knownValues(ast)
+      const rename = wire === "x" ? WireNames.toX({ ast }) : (value: unknown) => value
+      return known === undefined ? { type: "string" } : open(known.map(rename))
+    }
+    default: {
+      // The bounds of safe integers say nothing about the service.
+      const { type } = jsonSchema({ ast })
+      return type === undefined ? {} : { type }
+    }
+  }
+}
+
+const jsonSchema = ({ ast }: AnySchema): JsonSchema => Schema.toJsonSchemaDocument(Schema.make(ast)).schema
+
+/** A string of which some values are known. */
+const open = (known: ReadonlyArray<unknown>): JsonSchema => ({ anyOf: [{ enum: known }, { type: "string" }] })
+
+const parameterType = (
+  { kind, open: isOpen = false, rule, schema }: Parameters.AnyParameter,
+  values: ReadonlyArray<string> | undefined
+): JsonSchema => {
+  const { minItems, type } = jsonSchema(schema)
+  switch (kind) {
+    case "list": {
+      const item = itemsByRule.get(rule)
+      const items = isOpen ? open(values ?? []) : item === undefined ? { type: "string" } : textType(item)
+      return { type: "array", items, ...(minItems === undefined ? {} : { minItems }) }
+    }
+    case "choice":
+      return isOpen ? open(values ?? []) : { enum: values }
+    case "timestamp":
+      return { type: "string", format: "date-time" }
+    case "id":
+    case "text":
+    case "token":
+      return textType(schema)
+    default:
+      return { type }
+  }
+}
+
+// The check of a comma-separated list is a function; its rule tells what the items are.
+const itemsByRule: ReadonlyMap<string, AnySchema> = new Map([
+  [Parameters.ids(1).rule, Parameters.id.schema],
+  [Parameters.idArray().rule, Parameters.id.schema],
+  [Parameters.segments(1).rule, Parameters.segment.schema],
+  [Parameters.usernames(1).rule, Parameters.username.schema]
+])
+
+const textType = (schema: AnySchema): JsonSchema => {
+  const { minLength } = jsonSchema(schema)
+  const pattern = patternOf(schema)
+  return {
+    type: "string",
+    ...(minLength === undefined ? {} : { minLength }),
+    ...(pattern === undefined ? {} : { pattern })
+  }
+}
+
+// Effect leaves patterns without the `u` flag out of its JSON Schema.
+const patternOf = ({ ast }: AnySchema): unknown =>
+  SchemaAST.toEncoded(ast).checks
+    ?.map(({ annotations }) => annotations?.["representation"])
+    .map((check) => Predicate.hasProperty(check, "payload") ? check.payload : undefined)
+    .find((payload) => Predicate.hasProperty(payload, "source"))
+    ?.source
+
+const boundsSchema = (bounds: Parameters.Bounds | undefined): JsonSchema => {
+  if (bounds === undefined || bounds.of === "time") return {}
+  const { maximum, minimum } = bounds
+  switch (bounds.of) {
+    case "value":
+      return { minimum, maximum }
+    case "items":
+      return { minItems: minimum, maxItems: maximum }
+    case "characters":
+      return { minLength: minimum, maxLength: maximum }
+  }
+}
+
+const isOptional = (field: AnySchema | undefined): boolean => field !== undefined && SchemaAST.isOptional(field.ast)
