@@ -25,14 +25,13 @@ describe("documentation", () => {
   })
 
   it.each(documents)("%s is checked with its blocks", (document) => {
-    assert.deepStrictEqual(stale(new Map(files).set(document, "")), [document])
+    assert.include(stale(new Map(files).set(document, "")), document)
   })
 
   it("is stale when a page is missing, another one or left over", () => {
-    const { getPost: _, ...others } = { getPost: "docs/reference/getPost.md", like: "docs/reference/like.md" }
-    const changed = new Map(files).set("docs/reference/new.md", "").set(others.like, "")
+    const changed = new Map(files).set("docs/reference/new.md", "").set("docs/reference/like.md", "")
     changed.delete("docs/reference/getPost.md")
-    assert.sameMembers([...stale(changed)], [
+    assert.includeMembers([...stale(changed)], [
       "docs/reference/new.md",
       "docs/reference/like.md",
       "docs/reference/getPost.md"
@@ -148,7 +147,12 @@ const pointer = (...steps: ReadonlyArray<string | number>) =>
 describe.each(["neutral", "x"] as const)("the OpenAPI document of the %s wire", (wire) => {
   const document: Document & SchemaObject = JSON.parse(text(`docs/openapi/${wire}.json`))
   const uri = `https://postwire.test/${wire}`
-  registerSchema(document, uri, "https://spec.openapis.org/oas/3.1/dialect/base")
+  const dialect = "https://spec.openapis.org/oas/3.1/dialect/base"
+  registerSchema(document, uri, dialect)
+  // Answers may hold fields that the document does not know; those of the sandbox do not.
+  const closed = text(`docs/openapi/${wire}.json`)
+    .replaceAll(`"type": "object"`, `"type": "object", "unevaluatedProperties": false`)
+  registerSchema(JSON.parse(closed), `${uri}/closed`, dialect)
 
   const endpoints = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, endpoint]) => ({ path, method, endpoint }))
@@ -278,7 +282,9 @@ describe.each(["neutral", "x"] as const)("the OpenAPI document of the %s wire", 
         yield* Effect.promise(() =>
           accepts(
             expected === "200"
-              ? pointer("paths", found.path, "get", "responses", 200, "content", "application/json", "schema")
+              ? `/closed${
+                pointer("paths", found.path, "get", "responses", 200, "content", "application/json", "schema")
+              }`
               : pointer("components", "schemas", "Refusal"),
             body
           )

@@ -29,7 +29,8 @@ const index = (): ReadonlyArray<string> => [
   "# Operations",
   `${documented.length} operations, each an Effect, a Promise method and a blocking method of the same name. ` +
   "[Resources](resources.md) lists the fields of what they return; [neutral.json](../openapi/neutral.json) and " +
-  "[x.json](../openapi/x.json) describe both wires as OpenAPI documents.",
+  "[x.json](../openapi/x.json) describe both wires as OpenAPI documents. How to make a client is in the " +
+  "[README](../../README.md).",
   "Every operation returns `{ data, includes, errors, meta, rateLimit, requestId }`. `data` is `undefined` on an empty " +
   "page and where the service reports only `errors`. Fields named by no selector are not there, and not in the type.",
   ...areas.flatMap(({ operations, title }) => [
@@ -58,8 +59,9 @@ const shortCredential = ({ identity, userAuth }: Definition): string =>
     : "bearer token, or OAuth 1.0a"
 
 const operationPage = (operation: Documented): ReadonlyArray<string> => {
-  const { aliases, definition, prose } = operation
+  const { aliases, area, definition, prose } = operation
   return [
+    `[Operations](README.md) › ${area}`,
     `# ${definition.name}`,
     prose,
     aliases.length === 0 ? "" : `Also called ${aliases.map(aliasText).join(", ")}.`,
@@ -71,7 +73,7 @@ const operationPage = (operation: Documented): ReadonlyArray<string> => {
     "## Result",
     list(result(definition)),
     "## Errors",
-    table(["Tag", "When"], errorsOf(definition).map((tag) => [code(tag), errorTexts.get(tag)!]))
+    table(["Tag", "When"], errorsOf(definition).map((tag) => [code(tag), errorText(tag)]))
   ]
 }
 
@@ -215,9 +217,12 @@ const errorsOf = (definition: Definition): ReadonlyArray<string> =>
     .map(({ fields }) => fields._tag.schema.literal)
     .filter((tag) => !isConditional(tag) || conditional[tag](definition))
 
-const errorTexts = new Map(
-  Array.from(docstrings("packages/core/src/Errors.ts"), ([name, text]) => [name, text.replaceAll("\n", " ")])
-)
+const errorDocstrings = docstrings("packages/core/src/Errors.ts")
+
+const errorText = (tag: string): string => {
+  const said = errorDocstrings.get(tag)!.replaceAll("\n", " ")
+  return tag === "PaginationStuck" ? `${said} Only where pages are followed.` : said
+}
 
 const resources = (): ReadonlyArray<string> => [
   "# Resources",
