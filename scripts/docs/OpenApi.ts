@@ -1,6 +1,6 @@
 /** The service as an OpenAPI document, in the names of one wire. */
 import { queryKey, routesOf } from "../../packages/core/src/Executor.ts"
-import type { Definition } from "../../packages/core/src/Operation.ts"
+import { type Definition, successStatus } from "../../packages/core/src/Operation.ts"
 import * as Selectors from "../../packages/core/src/operations/Selectors.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
 import { envelope } from "../../packages/core/src/Response.ts"
@@ -47,9 +47,6 @@ export const openApi = (wire: WireNames.Wire) => ({
     }
   }
 })
-
-/** The status of success. */
-export const successStatus = ({ effect }: Definition): 200 | 201 => effect === "create" ? 201 : 200
 
 const version = (): unknown => JSON.parse(text("packages/core/package.json")).version
 

@@ -4,12 +4,11 @@ import type { AnyError, OperationError } from "../../packages/core/src/Errors.ts
 import * as Errors from "../../packages/core/src/Errors.ts"
 import { isSelector, queryKey, routesOf } from "../../packages/core/src/Executor.ts"
 import type { AnyModel, Kind } from "../../packages/core/src/Model.ts"
-import { type Definition, parametersOf } from "../../packages/core/src/Operation.ts"
+import { type Definition, parametersOf, successStatus } from "../../packages/core/src/Operation.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
 import * as Rule from "../../packages/core/src/Rule.ts"
 import * as WireNames from "../../packages/core/src/WireNames.ts"
 import { example, faces } from "./Examples.ts"
-import { successStatus } from "./OpenApi.ts"
 import { members, models, nameOn, structures, typeOf, typeStructure } from "./Schemas.ts"
 import { type Alias, areas, docstrings, type Documented, documented, notice } from "./Source.ts"
 

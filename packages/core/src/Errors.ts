@@ -327,7 +327,9 @@ export const show = (value: unknown): string => {
 const credentialName = { bearer: "bearer token", oauth1: "OAuth 1.0a credential" } as const
 
 const accepted = (kinds: ReadonlyArray<CredentialKind>): string =>
-  kinds.length === 1 ? `a ${credentialName.bearer} only` : "OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)"
+  kinds.length === 1
+    ? `a ${credentialName.bearer} only`
+    : "OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)"
 
 const refused = (
   error: {

@@ -163,7 +163,14 @@ const encoderOf = (parameter: Parameters.AnyParameter) => {
 /** An empty list of names asks for nothing, like leaving it out; an empty list of ids is a mistake. */
 const isNames = ({ parameter }: Input): boolean => parameter.kind === "list" && parameter.open === true
 
-const isEmpty = (value: unknown): boolean => value === "" || (Array.isArray(value) && value.length === 0)
+const isEmpty = (value: unknown): boolean => {
+  try {
+    return value === "" || (Array.isArray(value) && value.length === 0)
+  } catch {
+    // As in `encoderOf`, which refuses it.
+    return false
+  }
+}
 
 const renameList = (value: Parameters.Wire | undefined): Parameters.Wire | undefined =>
   typeof value === "string" ? WireNames.selectorValue(value) : value
@@ -578,5 +585,10 @@ const describe = (text: string, wire: WireNames.Wire): Described => {
   if (!isProblem(document)) return { problems }
   const { detail, message, title, type } = document
   const isDescribed = detail !== undefined || message !== undefined || title !== undefined
-  return { type, title, detail: detail ?? message, problems: problems.length > 0 || !isDescribed ? problems : [document] }
+  return {
+    type,
+    title,
+    detail: detail ?? message,
+    problems: problems.length > 0 || !isDescribed ? problems : [document]
+  }
 }

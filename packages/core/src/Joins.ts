@@ -61,8 +61,8 @@ export const make = (includes: Includes): Joins<unknown> => {
     let index = indexes.get(bucket)
     if (index === undefined) {
       const identifier = bucket === "media" ? "media_key" : "id"
-      const members: ReadonlyArray<object> = includes[bucket] ?? []
-      index = new Map(members.map((member) => [member[identifier as never], member]))
+      const members: ReadonlyArray<Readonly<Record<string, unknown>>> = includes[bucket] ?? []
+      index = new Map(members.map((member) => [member[identifier], member]))
       indexes.set(bucket, index)
     }
     return index.get(key)

@@ -10,8 +10,8 @@ import * as Stream from "effect/Stream"
 import type { Positions } from "./Body.ts"
 import { Client } from "./Client.ts"
 import type { AnyError, ConflictingIdentifiers, OperationError, OutcomeUnknown, PaginationStuck } from "./Errors.ts"
-import type { Kind } from "./Model.ts"
 import type { Joined } from "./Joins.ts"
+import type { Kind } from "./Model.ts"
 import * as Pagination from "./Pagination.ts"
 import type { AnyParameter, Parameter, Parameters } from "./Parameters.ts"
 import type { Dictionary, Many, One, Response, Result, Value } from "./Response.ts"
@@ -196,6 +196,9 @@ const call = (definition: Definition, form: Form) => (parameters: unknown = {}) 
 
 const inForm = (form: Form) => ({ raw, response }: Pagination.Page): unknown =>
   form === "raw" ? raw : form === "response" ? response : response.body
+
+/** The status of a success: 201 when something was created. */
+export const successStatus = ({ effect }: Definition): 200 | 201 => effect === "create" ? 201 : 200
 
 /** Every parameter of an operation by name, whatever its place. */
 export const parametersOf = (definition: Definition): Readonly<Record<string, AnyParameter>> => ({

@@ -85,6 +85,9 @@ const stream = <A>(
 }
 
 const fetch = (definition: Definition, parameters: object): Effect.Effect<Page, AnyError, Client> =>
-  Effect.flatMap(Client, (client) =>
-    Effect.flatMap(client.request(definition, parameters), (raw) =>
-      Effect.map(client.read(definition, raw), (response) => ({ raw, response }))))
+  Effect.flatMap(
+    Client,
+    (client) =>
+      Effect.flatMap(client.request(definition, parameters), (raw) =>
+        Effect.map(client.read(definition, raw), (response) => ({ raw, response })))
+  )

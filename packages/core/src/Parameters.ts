@@ -128,7 +128,8 @@ export const usernames = (maximum: number): Parameter<List> => ({
   kind: "list",
   required: false,
   bounds: { of: "items", minimum: 1, maximum },
-  rule: "must be handles of 1 to 15 letters, digits or underscores, as a list or as one string with commas and no spaces",
+  rule:
+    "must be handles of 1 to 15 letters, digits or underscores, as a list or as one string with commas and no spaces",
   schema: commaSeparated(Schema.String).check(everyItem(usernamePattern))
 })
 
@@ -137,7 +138,8 @@ export const segments = (maximum: number): Parameter<List> => ({
   kind: "list",
   required: false,
   bounds: { of: "items", minimum: 1, maximum },
-  rule: "must be ids of 1 to 64 letters, digits, hyphens or underscores, as a list or as one string with commas and no spaces",
+  rule:
+    "must be ids of 1 to 64 letters, digits, hyphens or underscores, as a list or as one string with commas and no spaces",
   schema: commaSeparated(Schema.String).check(everyItem(segmentPattern))
 })
 

@@ -191,7 +191,9 @@ const pickDefaults = (model: AnyModel, item: unknown): unknown =>
   typeof item !== "object" || item === null
     ? item
     : Object.fromEntries(
-      model.defaults.filter((name) => Object.hasOwn(item, name)).map((name) => [name, (item as never)[name]])
+      model.defaults.filter((name) => Object.hasOwn(item, name)).map((
+        name
+      ) => [name, (item as Readonly<Record<string, unknown>>)[name]])
     )
 
 /** The service's id of a request. */

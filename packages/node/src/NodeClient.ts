@@ -47,7 +47,9 @@ export const assertValid = (settings: Settings<Form>): void => {
 }
 
 /** The settings that the environment holds: `POSTWIRE_BASE_URL`, `POSTWIRE_WIRE`, `POSTWIRE_BEARER_TOKEN` and so on. */
-export const fromEnvironment = (environment: Readonly<Record<string, string | undefined>> = process.env): Omit<Settings, "returnType"> =>
+export const fromEnvironment = (
+  environment: Readonly<Record<string, string | undefined>> = process.env
+): Omit<Settings, "returnType"> =>
   Object.fromEntries(
     ["baseUrl", "wire", ...Credentials.names]
       .map((name) => [name, environment[environmentVariable(name)]] as const)

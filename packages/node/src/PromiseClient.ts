@@ -83,7 +83,9 @@ export const make = <F extends Form>(
     Object.assign(method(operation), {
       pages: iterable((parameters) => {
         const pages = operation.pages(parameters)
-        return form === "raw" ? Stream.mapEffect(pages, (raw) => Effect.promise(() => webOf(raw as never))) : pages
+        return form === "raw"
+          ? Stream.mapEffect(pages, (raw) => Effect.promise(() => webOf(raw as HttpClientResponse)))
+          : pages
       }),
       items: iterable(operation.items),
       joined: iterable(operation.joined)

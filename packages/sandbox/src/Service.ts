@@ -6,7 +6,7 @@ import * as Body from "@postwire/core/Body"
 import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
 import { isSelector, queryKey, routesOf } from "@postwire/core/Executor"
 import * as OAuth1 from "@postwire/core/OAuth1"
-import { type Definition, parametersOf } from "@postwire/core/Operation"
+import { type Definition, parametersOf, successStatus } from "@postwire/core/Operation"
 import * as Parameters from "@postwire/core/Parameters"
 import { envelope } from "@postwire/core/Response"
 import * as Rule from "@postwire/core/Rule"
@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function*(options: Options = {}) {
         ...(meta === undefined ? {} : { meta: { ...meta, ...tokens } })
       }
       const answered = wire === "x" ? WireNames.problemToX(toX(definition)(neutral)) : neutral
-      return HttpServerResponse.jsonUnsafe(answered, { status: definition.effect === "create" ? 201 : 200 })
+      return HttpServerResponse.jsonUnsafe(answered, { status: successStatus(definition) })
     })
     return yield* reply.pipe(
       Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, wire))),
@@ -270,9 +270,12 @@ const receive = Effect.fnUntraced(function*(
     const decoded = Schema.decodeUnknownResult(parameter.schema)(wired)
     if (Result.isFailure(decoded) || !Parameters.isWithinBounds(parameter, wired as Parameters.Wire)) {
       const shown = typeof given === "string" ? given : JSON.stringify(given)
-      return yield* Problem.invalidRequest(`The \`${name}\` parameter value [${shown}] ${Parameters.describe(parameter)}`, {
-        [name]: shown
-      })
+      return yield* Problem.invalidRequest(
+        `The \`${name}\` parameter value [${shown}] ${Parameters.describe(parameter)}`,
+        {
+          [name]: shown
+        }
+      )
     }
     if (isSelector(name)) selection[name] = String(given).split(",")
     else if (name === definition.paging?.token) token = String(given)

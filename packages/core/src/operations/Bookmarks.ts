@@ -10,7 +10,7 @@ const bookmarked = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ bo
 
 /**
  * Bookmarks a post for the authenticated user. Credential: a user's bearer token; the user's id is looked up first, once
- * (spec: Bookmarks).
+ * (spec: Bookmarks). Needs write permission.
  *
  * ```ts
  * yield* bookmark({ post_id: "1460323737035677698" })
@@ -51,7 +51,7 @@ export const getBookmarks = /*#__PURE__*/ Operation.makePaged({
 
 /**
  * Removes a bookmark of the authenticated user. Credential: a user's bearer token; the user's id is looked up first, once
- * (spec: Bookmarks).
+ * (spec: Bookmarks). Needs write permission.
  *
  * ```ts
  * yield* removeBookmark({ post_id: "1460323737035677698" })

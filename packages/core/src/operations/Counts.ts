@@ -17,7 +17,8 @@ const buckets = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Array(CountBuc
 
 /**
  * Counts the posts of the last seven days that match a query, per `granularity` (default hour); `meta.total_post_count`
- * is their sum. Credential: bearer token (spec: Counts). Same time rules as `searchRecentPosts`; `query` has 1 to 1,024 characters (512 at the basic access level).
+ * is their sum. Credential: bearer token (spec: Counts). Same time rules as `searchRecentPosts`; `query` has 1 to 1,024
+ * characters (512 with standard access).
  *
  * ```ts
  * const counts = yield* getRecentPostsCount({ query: "effect", granularity: "day" })

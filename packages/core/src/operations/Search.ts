@@ -19,7 +19,7 @@ const shared = {
  * Searches the posts of the last seven days, most recent first. Credential: bearer token, or OAuth 1.0a with
  * `user_auth: true` (spec: Search). Counts towards the project-level post cap.
  *
- * `query` has 1 to 1,024 characters (512 at the basic access level), `max_results` is 10 to 100 (default 10).
+ * `query` has 1 to 1,024 characters (512 with standard access), `max_results` is 10 to 100 (default 10).
  * `start_time` is inclusive, `end_time` exclusive (default 30 seconds ago); `since_id` and `until_id` are exclusive, and
  * the service ignores `start_time` beside `since_id`.
  *
