@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
 import * as Errors from "../src/Errors.ts"
 import * as Executor from "../src/Executor.ts"
@@ -232,112 +232,6 @@ describe("prepare", () => {
     assert.strictEqual(refusedAs(getPosts, { ids: circular }).parameter, "ids")
     assert.strictEqual(refusedAs(getPosts, { ids: { toJSON: () => 1n, length: 1 } }).parameter, "ids")
   })
-
-  const pool = [
-    "1",
-    1,
-    1n,
-    "1,2",
-    ["1"],
-    ["1", 2, 3n],
-    "a",
-    "",
-    " ",
-    "..",
-    "../me",
-    "%2e%2e",
-    "a/b?x#y",
-    "1\r\nX",
-    "é",
-    "\ud800",
-    "😀",
-    "ada",
-    "12-34",
-    "2026-01-31T12:00:00Z",
-    "2026-02-30T00:00:00Z",
-    new Date(0),
-    new Date(NaN),
-    10,
-    100,
-    101,
-    0,
-    -1,
-    1.5,
-    NaN,
-    2 ** 53,
-    Infinity,
-    -1n,
-    10n ** 19n,
-    true,
-    false,
-    null,
-    undefined,
-    [],
-    {},
-    [[]],
-    [null],
-    ["a b"],
-    ["a,b"],
-    Symbol("s"),
-    () => 1,
-    Object.create(Date.prototype),
-    new Map([["id", "1"]]),
-    { toString: () => "1" },
-    Array(101).fill("1"),
-    "x".repeat(1025),
-    "x".repeat(10_001),
-    "mentionedUsers",
-    ["created_at"],
-    "id,text",
-    ["__proto__"],
-    "__proto__"
-  ]
-  const names = [...new Set(all.flatMap(([, { definition }]) => Object.keys(Operation.parametersOf(definition))))]
-  const value = Arbitrary.flatMap(
-    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: pool.length + 9 }))),
-    (index) => index < pool.length ? Arbitrary.Constant(pool[index]) : Arbitrary.schema(Schema.String)
-  )
-  const calls = Arbitrary.all({
-    operation: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: all.length - 1 }))),
-    own: Arbitrary.array(Arbitrary.all([Arbitrary.schema(Schema.Int), value])),
-    strange: Arbitrary.array(Arbitrary.all([Arbitrary.schema(Schema.String), value]), { maxLength: 1 }),
-    user_auth: Arbitrary.schema(Schema.UndefinedOr(Schema.Boolean))
-  })
-
-  it.effect.prop(
-    "gives a well-formed request or an error that names a parameter, for whatever is passed",
-    { call: calls },
-    ({ call }) =>
-      Effect.sync(() => {
-        const [, { definition }] = all[call.operation]!
-        const valid = Object.keys(Operation.parametersOf(definition))
-        const parameters: Record<string, unknown> = {}
-        for (const [index, given] of call.own) parameters[valid[Math.abs(index) % valid.length] ?? "id"] = given
-        for (const [name, given] of call.strange) parameters[name] = given
-        if (call.user_auth !== undefined) parameters.user_auth = call.user_auth
-        for (const wire of ["neutral", "x"] as const) {
-          const prepared = Executor.prepare(definition, parameters, wire)
-          if (prepared instanceof Errors.ConflictingIdentifiers) {
-            assert.includeMembers([...definition.alternatives!.of], [...prepared.given])
-          } else if (prepared instanceof Errors.InvalidParameters) {
-            assert.include([...names, ...Object.keys(parameters)], prepared.parameter)
-            assert.isNotEmpty(prepared.rule)
-            assert.notMatch(prepared.message, /[\r\n]/)
-          } else {
-            const path = prepared.identityAt === undefined
-              ? prepared.path
-              : `${prepared.path.slice(0, prepared.identityAt)}1${prepared.path.slice(prepared.identityAt)}`
-            assert.match(path, /^\/2(\/[A-Za-z0-9_-]+)+$/)
-            assert.match(prepared.query, /^([a-z_.]+=[A-Za-z0-9._~%-]+(&|$))*$/)
-            const url = `https://service.test${path}${prepared.query === "" ? "" : `?${prepared.query}`}`
-            assert.strictEqual(new URL(url).href, url)
-            if (prepared.body !== undefined) assert.isObject(JSON.parse(prepared.body))
-            assert.strictEqual(prepared.method === "POST" || prepared.method === "PUT", prepared.body !== undefined)
-          }
-        }
-      }),
-    { arbitrary: { runs: 2000 } }
-  )
 })
 
 describe("send", () => {

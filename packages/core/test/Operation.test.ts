@@ -174,28 +174,33 @@ describe("needs token", () => {
     }
   })
 
-  it.effect.each(all)("%s fails without the credential that user_auth chooses, before any traffic", ([name, operation]) =>
-    Effect.gen(function*() {
-      const row = rowOf(name)
-      const { bearerToken, ...oauth1 } = secrets
-      const { accessToken: _, ...withoutToken } = oauth1
-      for (const user_auth of row.userAuth === null ? [undefined] : [undefined, true, false]) {
-        const userAuth = user_auth ?? row.userAuth ?? false
-        const { given } = callOf(row, selectionsOf(row)[0]!, "neutral")
-        const others: ReadonlyArray<object> = userAuth ? [{}, { bearerToken }, { ...withoutToken, bearerToken }] : [{}, oauth1]
-        for (const settings of others) {
-          const service = make(() => ({ body: { data: { id: "77" } } }))
-          const call = operation(user_auth === undefined ? given : { ...given, user_auth })
-          const error = yield* Effect.flip(Effect.provide(call, service.layer(settings)))
-          assert.instanceOf(error, Errors.MissingAccessToken)
-          assert.instanceOf(error, TypeError)
-          assert.strictEqual(error.operation, row.name)
-          assert.strictEqual(error.credential, userAuth ? "oauth1" : "bearer")
-          assert.include(error.missing, userAuth ? "accessToken" : "bearerToken")
-          assert.lengthOf(service.requests, 0)
+  it.effect.each(all)(
+    "%s fails without the credential that user_auth chooses, before any traffic",
+    ([name, operation]) =>
+      Effect.gen(function*() {
+        const row = rowOf(name)
+        const { bearerToken, ...oauth1 } = secrets
+        const { accessToken: _, ...withoutToken } = oauth1
+        for (const user_auth of row.userAuth === null ? [undefined] : [undefined, true, false]) {
+          const userAuth = user_auth ?? row.userAuth ?? false
+          const { given } = callOf(row, selectionsOf(row)[0]!, "neutral")
+          const others: ReadonlyArray<object> = userAuth
+            ? [{}, { bearerToken }, { ...withoutToken, bearerToken }]
+            : [{}, oauth1]
+          for (const settings of others) {
+            const service = make(() => ({ body: { data: { id: "77" } } }))
+            const call = operation(user_auth === undefined ? given : { ...given, user_auth })
+            const error = yield* Effect.flip(Effect.provide(call, service.layer(settings)))
+            assert.instanceOf(error, Errors.MissingAccessToken)
+            assert.instanceOf(error, TypeError)
+            assert.strictEqual(error.operation, row.name)
+            assert.strictEqual(error.credential, userAuth ? "oauth1" : "bearer")
+            assert.include(error.missing, userAuth ? "accessToken" : "bearerToken")
+            assert.lengthOf(service.requests, 0)
+          }
         }
-      }
-    }))
+      })
+  )
 })
 
 describe("requests", () => {

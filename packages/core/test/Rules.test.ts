@@ -53,7 +53,11 @@ const sent = Effect.fnUntraced(function*(name: string, parameters: Parameters, s
 
 /** Just what a call of an operation needs, with a value for one parameter besides. */
 const needed = (row: Row, name = "", value?: unknown): Parameters => {
-  const selectedBy = row.alternatives?.of.includes(name) ? name : row.alternatives?.none ? "none" : selectionsOf(row)[0]!
+  const selectedBy = row.alternatives?.of.includes(name)
+    ? name
+    : row.alternatives?.none
+    ? "none"
+    : selectionsOf(row)[0]!
   const { given } = callOf(row, selectedBy, "neutral")
   const required = row.params.filter((parameter) => parameter.required || parameter.name === selectedBy)
   const more: Parameters = row.name === "createPost" || row.specName.startsWith("create_direct") ? { text: "a" } : {}
@@ -67,7 +71,8 @@ const needed = (row: Row, name = "", value?: unknown): Parameters => {
 const parametersWhere = (test: (parameter: Row["params"][number]) => boolean) =>
   rows.flatMap((row) => row.params.filter(test).map((parameter) => [row, parameter] as const))
 
-const title = ([row, parameter]: readonly [Row, Row["params"][number]]) => [`${row.name} ${parameter.name}`, row, parameter] as const
+const title = ([row, parameter]: readonly [Row, Row["params"][number]]) =>
+  [`${row.name} ${parameter.name}`, row, parameter] as const
 
 describe("alternatives", () => {
   const withAlternatives = rows.filter((row) => row.alternatives !== undefined)
@@ -122,13 +127,15 @@ describe("alternatives", () => {
 describe("lists", () => {
   const ids = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1))
 
-  it.effect.each([
-    ["getPosts", "ids", 100],
-    ["getUsers", "ids", 100],
-    ["getUsers", "usernames", 100],
-    ["getSpaces", "ids", 100],
-    ["getSpaces", "user_ids", 100]
-  ] as const)("%s takes %s up to %i, as a list or as one string", ([name, parameter, most]) =>
+  it.effect.each(
+    [
+      ["getPosts", "ids", 100],
+      ["getUsers", "ids", 100],
+      ["getUsers", "usernames", 100],
+      ["getSpaces", "ids", 100],
+      ["getSpaces", "user_ids", 100]
+    ] as const
+  )("%s takes %s up to %i, as a list or as one string", ([name, parameter, most]) =>
     Effect.gen(function*() {
       for (const count of [1, most]) {
         for (const value of [ids(count), ids(count).join(",")]) {
@@ -154,14 +161,17 @@ describe("lists", () => {
 
   const separated = parametersWhere(({ type }) => type.endsWith("|csv"))
 
-  it.effect.each(separated.map(title))("%s has no spaces around commas", ([, row, { name, x }]) =>
-    Effect.gen(function*() {
-      for (const value of ["1, 2", "1 ,2", " 1", "1 ", "1,\t2", "1,\n2", "1,,2", "1,", ",1", ["1 ", "2"], ["1,2"]]) {
-        yield* refusedFor(row.name, name, needed(row, name, value))
-      }
-      const { query } = yield* sent(row.name, needed(row, name, ["1", "2"]), { wire: "x" })
-      assert.strictEqual(query[x], "1,2")
-    }))
+  it.effect.each(separated.map(title))(
+    "%s has no spaces around commas",
+    ([, row, { name, x }]) =>
+      Effect.gen(function*() {
+        for (const value of ["1, 2", "1 ,2", " 1", "1 ", "1,\t2", "1,\n2", "1,,2", "1,", ",1", ["1 ", "2"], ["1,2"]]) {
+          yield* refusedFor(row.name, name, needed(row, name, value))
+        }
+        const { query } = yield* sent(row.name, needed(row, name, ["1", "2"]), { wire: "x" })
+        assert.strictEqual(query[x], "1,2")
+      })
+  )
 })
 
 describe("max_results", () => {
@@ -169,7 +179,9 @@ describe("max_results", () => {
 
   it("is a parameter of these", () => {
     assert.lengthOf(ranged, 19)
-    assert.deepStrictEqual(ranged.filter(([, { max }]) => max === undefined).map(([row]) => row.name), ["getFollowedLists"])
+    assert.deepStrictEqual(ranged.filter(([, { max }]) => max === undefined).map(([row]) => row.name), [
+      "getFollowedLists"
+    ])
   })
 
   it.effect.each(ranged.map(title))("%s", ([, row, { max, min, name }]) =>
@@ -181,7 +193,10 @@ describe("max_results", () => {
       const bad = max === undefined ? [] : [min as number - 1, max + 1, 0, -1]
       for (const value of [...bad, 1.5, NaN, Infinity, "10", 10n]) {
         const error = yield* refusedFor(row.name, name, needed(row, name, value))
-        assert.strictEqual(error.rule, max === undefined ? "must be a whole number" : `must be a whole number from ${min} to ${max}`)
+        assert.strictEqual(
+          error.rule,
+          max === undefined ? "must be a whole number" : `must be a whole number from ${min} to ${max}`
+        )
       }
     }))
 })
@@ -189,43 +204,54 @@ describe("max_results", () => {
 describe("lengths", () => {
   const text = (length: number) => "😀".repeat(length)
 
-  it.effect.each([
-    ["searchAllPosts", 1024, 1024],
-    ["getAllPostsCount", 1024, 1024],
-    ["searchRecentPosts", 1024, 512],
-    ["getRecentPostsCount", 1024, 512]
-  ] as const)("the query of %s has up to %i characters, with standard access %i", ([name, research, standard]) =>
-    Effect.gen(function*() {
-      const levels = [[{}, research], [{ accessLevel: "research" }, research], [{ accessLevel: "standard" }, standard]] as const
-      for (const [settings, most] of levels) {
-        for (const query of ["x", "x".repeat(most), text(most)]) {
-          assert.strictEqual((yield* sent(name, { query }, settings)).query["query"], query)
+  it.effect.each(
+    [
+      ["searchAllPosts", 1024, 1024],
+      ["getAllPostsCount", 1024, 1024],
+      ["searchRecentPosts", 1024, 512],
+      ["getRecentPostsCount", 1024, 512]
+    ] as const
+  )(
+    "the query of %s has up to %i characters, with standard access %i",
+    ([name, research, standard]) =>
+      Effect.gen(function*() {
+        const levels = [[{}, research], [{ accessLevel: "research" }, research], [
+          { accessLevel: "standard" },
+          standard
+        ]] as const
+        for (const [settings, most] of levels) {
+          for (const query of ["x", "x".repeat(most), text(most)]) {
+            assert.strictEqual((yield* sent(name, { query }, settings)).query["query"], query)
+          }
+          for (const query of ["", "x".repeat(most + 1), text(most + 1)]) {
+            const error = yield* refusedFor(name, "query", { query }, settings)
+            assert.strictEqual(error.rule, `must be text, 1 to ${most} characters`)
+          }
         }
-        for (const query of ["", "x".repeat(most + 1), text(most + 1)]) {
-          const error = yield* refusedFor(name, "query", { query }, settings)
-          assert.strictEqual(error.rule, `must be text, 1 to ${most} characters`)
-        }
-      }
-    }))
+      })
+  )
 
   it.effect("the query of searchSpaces has no limit", () =>
     Effect.gen(function*() {
       assert.lengthOf((yield* sent("searchSpaces", { query: "x".repeat(5000) })).query["query"]!, 5000)
     }))
 
-  it.effect.each(["createDirectMessage", "createDirectMessageConversation"])("the text of %s has up to 10,000", (name) =>
-    Effect.gen(function*() {
-      const call = (text: string) =>
-        name === "createDirectMessage" ? { participant_id: 1, text } : { participant_ids: [1], text }
-      for (const given of ["x", "x".repeat(10_000), text(10_000)]) {
-        const body = JSON.parse((yield* sent(name, call(given))).body)
-        assert.strictEqual(body.text ?? body.message.text, given)
-      }
-      for (const given of ["", "x".repeat(10_001), text(10_001)]) {
-        const error = yield* refusedFor(name, "text", call(given))
-        assert.isAtMost(error.message.length, 200)
-      }
-    }))
+  it.effect.each(["createDirectMessage", "createDirectMessageConversation"])(
+    "the text of %s has up to 10,000",
+    (name) =>
+      Effect.gen(function*() {
+        const call = (text: string) =>
+          name === "createDirectMessage" ? { participant_id: 1, text } : { participant_ids: [1], text }
+        for (const given of ["x", "x".repeat(10_000), text(10_000)]) {
+          const body = JSON.parse((yield* sent(name, call(given))).body)
+          assert.strictEqual(body.text ?? body.message.text, given)
+        }
+        for (const given of ["", "x".repeat(10_001), text(10_001)]) {
+          const error = yield* refusedFor(name, "text", call(given))
+          assert.isAtMost(error.message.length, 200)
+        }
+      })
+  )
 
   it.effect("the text of a post is for the service to judge", () =>
     Effect.gen(function*() {
@@ -234,41 +260,45 @@ describe("lengths", () => {
 })
 
 describe("required when", () => {
-  it.effect.each([
-    ["createPost", "text", {}],
-    ["createPost", "text", { quote_post_id: 1 }],
-    ["createPost", "text", { place_id: "1", reply_settings: "following" }],
-    ["createPost", "media_ids", { text: "a", media_tagged_user_ids: [1] }],
-    ["createPost", "poll_duration_minutes", { text: "a", poll_options: ["a", "b"] }],
-    ["createPost", "poll_options", { text: "a", poll_duration_minutes: 5 }],
-    ["createPost", "in_reply_to_post_id", { text: "a", exclude_reply_user_ids: [1] }],
-    ["createDirectMessage", "text", { participant_id: 1 }],
-    ["createDirectMessage", "text", { dm_conversation_id: "1-2", text: null }],
-    ["createDirectMessageConversation", "text", { participant_ids: [1] }]
-  ] as const)("%s needs %s with %j", ([name, parameter, parameters]) => refusedFor(name, parameter, parameters))
+  it.effect.each(
+    [
+      ["createPost", "text", {}],
+      ["createPost", "text", { quote_post_id: 1 }],
+      ["createPost", "text", { place_id: "1", reply_settings: "following" }],
+      ["createPost", "media_ids", { text: "a", media_tagged_user_ids: [1] }],
+      ["createPost", "poll_duration_minutes", { text: "a", poll_options: ["a", "b"] }],
+      ["createPost", "poll_options", { text: "a", poll_duration_minutes: 5 }],
+      ["createPost", "in_reply_to_post_id", { text: "a", exclude_reply_user_ids: [1] }],
+      ["createDirectMessage", "text", { participant_id: 1 }],
+      ["createDirectMessage", "text", { dm_conversation_id: "1-2", text: null }],
+      ["createDirectMessageConversation", "text", { participant_ids: [1] }]
+    ] as const
+  )("%s needs %s with %j", ([name, parameter, parameters]) => refusedFor(name, parameter, parameters))
 
-  it.effect.each([
-    ["createPost", { text: "a" }, { text: "a" }],
-    ["createPost", { text: "" }, { text: "" }],
-    ["createPost", { media_ids: [1n] }, { media: { media_ids: ["1"] } }],
-    ["createPost", { media_ids: ["1"], media_tagged_user_ids: [2] }, {
-      media: { media_ids: ["1"], tagged_user_ids: ["2"] }
-    }],
-    ["createPost", { text: "a", poll_options: ["a", "b"], poll_duration_minutes: 5 }, {
-      text: "a",
-      poll: { options: ["a", "b"], duration_minutes: 5 }
-    }],
-    ["createPost", { text: "a", in_reply_to_post_id: 9007199254740993n, exclude_reply_user_ids: [1] }, {
-      text: "a",
-      reply: { in_reply_to_post_id: "9007199254740993", exclude_reply_user_ids: ["1"] }
-    }],
-    ["createDirectMessage", { participant_id: 1, media_id: 2 }, { attachments: [{ media_id: "2" }] }],
-    ["createDirectMessageConversation", { participant_ids: [1], media_id: 2 }, {
-      conversation_type: "Group",
-      participant_ids: ["1"],
-      message: { attachments: [{ media_id: "2" }] }
-    }]
-  ] as const)("%s is content with %o", ([name, parameters, body]) =>
+  it.effect.each(
+    [
+      ["createPost", { text: "a" }, { text: "a" }],
+      ["createPost", { text: "" }, { text: "" }],
+      ["createPost", { media_ids: [1n] }, { media: { media_ids: ["1"] } }],
+      ["createPost", { media_ids: ["1"], media_tagged_user_ids: [2] }, {
+        media: { media_ids: ["1"], tagged_user_ids: ["2"] }
+      }],
+      ["createPost", { text: "a", poll_options: ["a", "b"], poll_duration_minutes: 5 }, {
+        text: "a",
+        poll: { options: ["a", "b"], duration_minutes: 5 }
+      }],
+      ["createPost", { text: "a", in_reply_to_post_id: 9007199254740993n, exclude_reply_user_ids: [1] }, {
+        text: "a",
+        reply: { in_reply_to_post_id: "9007199254740993", exclude_reply_user_ids: ["1"] }
+      }],
+      ["createDirectMessage", { participant_id: 1, media_id: 2 }, { attachments: [{ media_id: "2" }] }],
+      ["createDirectMessageConversation", { participant_ids: [1], media_id: 2 }, {
+        conversation_type: "Group",
+        participant_ids: ["1"],
+        message: { attachments: [{ media_id: "2" }] }
+      }]
+    ] as const
+  )("%s is content with %o", ([name, parameters, body]) =>
     Effect.gen(function*() {
       assert.deepStrictEqual<unknown>(JSON.parse((yield* sent(name, parameters)).body), body)
     }))
@@ -304,7 +334,9 @@ describe("names", () => {
         (yield* sent("getDirectMessageEvents", { event_types: "MessageCreate,Brand_New" })).query["event_types"],
         "MessageCreate,Brand_New"
       )
-      for (const [row, { name, neutral }] of parametersWhere(({ name }) => /^(exclude|expansions|.*_fields)$/.test(name))) {
+      for (
+        const [row, { name, neutral }] of parametersWhere(({ name }) => /^(exclude|expansions|.*_fields)$/.test(name))
+      ) {
         assert.strictEqual((yield* sent(row.name, needed(row, name, ["brand.new"]))).query[neutral], "brand.new")
       }
     }))
@@ -313,23 +345,26 @@ describe("names", () => {
 describe("times", () => {
   const timed = parametersWhere(({ type }) => type === "timestamp")
 
-  it.effect.each(timed.map(title))("%s travels in UTC, in whole seconds", ([, row, { name }]) =>
-    Effect.gen(function*() {
-      const instant = "2026-01-31T12:00:00.999Z"
-      const forms = [
-        instant,
-        "2026-01-31T14:00:00+02:00",
-        new Date(instant),
-        DateTime.makeUnsafe(instant),
-        DateTime.makeZonedUnsafe(instant, { timeZone: "Asia/Tokyo" })
-      ]
-      for (const value of forms) {
-        assert.strictEqual((yield* sent(row.name, needed(row, name, value))).query[name], "2026-01-31T12:00:00Z")
-      }
-      for (const value of ["yesterday", "2026-01-31", 1769860800, new Date(NaN), "2026-02-30T00:00:00Z"]) {
-        yield* refusedFor(row.name, name, needed(row, name, value))
-      }
-    }))
+  it.effect.each(timed.map(title))(
+    "%s travels in UTC, in whole seconds",
+    ([, row, { name }]) =>
+      Effect.gen(function*() {
+        const instant = "2026-01-31T12:00:00.999Z"
+        const forms = [
+          instant,
+          "2026-01-31T14:00:00+02:00",
+          new Date(instant),
+          DateTime.makeUnsafe(instant),
+          DateTime.makeZonedUnsafe(instant, { timeZone: "Asia/Tokyo" })
+        ]
+        for (const value of forms) {
+          assert.strictEqual((yield* sent(row.name, needed(row, name, value))).query[name], "2026-01-31T12:00:00Z")
+        }
+        for (const value of ["yesterday", "2026-01-31", 1769860800, new Date(NaN), "2026-02-30T00:00:00Z"]) {
+          yield* refusedFor(row.name, name, needed(row, name, value))
+        }
+      })
+  )
 
   it.effect("of getUsersPosts are not before the first that the service has", () =>
     Effect.gen(function*() {
@@ -351,7 +386,12 @@ describe("times", () => {
 
   it.effect("go along with ids, where the specification lets both be sent", () =>
     Effect.gen(function*() {
-      const both = { since_id: "1", start_time: "2026-01-01T00:00:00Z", until_id: "9", end_time: "2026-01-02T00:00:00Z" }
+      const both = {
+        since_id: "1",
+        start_time: "2026-01-01T00:00:00Z",
+        until_id: "9",
+        end_time: "2026-01-02T00:00:00Z"
+      }
       for (const row of rows.filter(({ params }) => params.some(({ name }) => name === "since_id"))) {
         assert.deepInclude((yield* sent(row.name, { ...needed(row), ...both })).query, both)
       }
@@ -364,29 +404,42 @@ describe("defaults", () => {
       const parameters = needed(row)
       const { body, query } = yield* sent(row.name, parameters)
       const given = row.params.filter(({ name }) => parameters[name] !== undefined)
-      assert.sameMembers(Object.keys(query), given.filter((known) => known.in === "query").map(({ neutral }) => neutral))
+      assert.sameMembers(
+        Object.keys(query),
+        given.filter((known) => known.in === "query").map(({ neutral }) => neutral)
+      )
       const constants = Object.keys(row.constants ?? {})
       const tops = given.filter((known) => known.in === "body").map(({ neutral }) => neutral.split(".")[0]!)
       assert.sameMembers(body === "" ? [] : Object.keys(JSON.parse(body)), [...constants, ...tops])
       // Nothing given is nothing sent, in whatever way it is said.
       const unset = Object.fromEntries(
-        row.params.filter(({ name }) => !(name in parameters)).map(({ name }, i) => [name, i % 2 === 0 ? undefined : null])
+        row.params.filter(({ name }) => !(name in parameters)).map((
+          { name },
+          i
+        ) => [name, i % 2 === 0 ? undefined : null])
       )
-      const again = yield* sent(row.name, { ...parameters, ...unset, ...(row.userAuth === null ? {} : { user_auth: null }) })
+      const again = yield* sent(row.name, {
+        ...parameters,
+        ...unset,
+        ...(row.userAuth === null ? {} : { user_auth: null })
+      })
       assert.deepStrictEqual([again.query, again.body], [query, body])
     }))
 })
 
 describe("required", () => {
-  it.effect.each(rows.filter(({ params }) => params.some(({ required }) => required)))("$name says what is missing", (row) =>
-    Effect.gen(function*() {
-      for (const { name } of row.params.filter(({ required }) => required)) {
-        for (const value of [undefined, null]) {
-          const error = yield* refusedFor(row.name, name, { ...needed(row), [name]: value })
-          assert.strictEqual(error.message, `${row.name}: ${name} is required.`)
+  it.effect.each(rows.filter(({ params }) => params.some(({ required }) => required)))(
+    "$name says what is missing",
+    (row) =>
+      Effect.gen(function*() {
+        for (const { name } of row.params.filter(({ required }) => required)) {
+          for (const value of [undefined, null]) {
+            const error = yield* refusedFor(row.name, name, { ...needed(row), [name]: value })
+            assert.strictEqual(error.message, `${row.name}: ${name} is required.`)
+          }
         }
-      }
-    }))
+      })
+  )
 })
 
 describe("checks: identifiers", () => {

@@ -1,0 +1,207 @@
+// What people read when the service refuses: the likely mistakes, word for word.
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { catalogue } from "../src/Catalogue.ts"
+import type { Client } from "../src/Client.ts"
+import * as Errors from "../src/Errors.ts"
+import { assertNoSecret, make, secrets } from "./support/Service.ts"
+
+const { bookmark, createPost, deletePost, getBookmarks, getPosts, getUser, like, searchAllPosts, searchRecentPosts } =
+  catalogue
+
+/** The refusal of a call, when the service answers with a status and a document. */
+const refusal = <A>(
+  call: Effect.Effect<A, Errors.AnyError, Client>,
+  status: number,
+  document: unknown,
+  wire: "neutral" | "x" = "neutral"
+) => {
+  const service = make(() => ({ status, body: document, headers: { "x-request-id": "r1" } }))
+  return Effect.map(Effect.flip(Effect.provide(call, service.layer({ ...secrets, wire }))), (error) => {
+    assertNoSecret(error)
+    return error as Errors.Refusal
+  })
+}
+
+const messageOf = <A>(...args: Parameters<typeof refusal<A>>) => Effect.map(refusal(...args), ({ message }) => message)
+
+const unauthorized = { title: "Unauthorized", type: "about:blank", status: 401, detail: "Unauthorized" }
+
+const problem = (kind: string) => `https://service.test/2/problems/${kind}`
+
+const userNeeded = {
+  title: "Unsupported Authentication",
+  detail:
+    "Authenticating with OAuth 2.0 Application-Only is forbidden for this endpoint. Supported authentication types " +
+    "are [OAuth 1.0a User Context, OAuth 2.0 User Context].",
+  type: problem("unsupported-authentication"),
+  status: 403
+}
+
+const noPermission = {
+  title: "Forbidden",
+  detail: "Your client app is not configured with the appropriate oauth1 app permissions for this endpoint.",
+  type: problem("oauth1-permissions"),
+  status: 403
+}
+
+describe("401", () => {
+  it.effect("tells which credential was not accepted and which the operation takes", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        yield* messageOf(getPosts({ ids: "1" }), 401, unauthorized),
+        "getPosts: The service does not accept the bearer token (401): Unauthorized. Check it; the operation takes OAuth 1.0a " +
+          "(user_auth: true) and a bearer token (user_auth: false)."
+      )
+      assert.strictEqual(
+        yield* messageOf(createPost({ text: "a" }), 401, unauthorized),
+        "createPost: The service does not accept the OAuth 1.0a credential (401): Unauthorized. Check it; the operation " +
+          "takes OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)."
+      )
+      assert.strictEqual(
+        yield* messageOf(searchAllPosts({ query: "a" }), 401, unauthorized),
+        "searchAllPosts: The service does not accept the bearer token (401): Unauthorized. Check it; the operation takes a " +
+          "bearer token only."
+      )
+    }))
+
+  it.effect("of the lookup says that it was the lookup", () =>
+    Effect.gen(function*() {
+      const error = yield* refusal(bookmark({ post_id: "1" }), 401, unauthorized)
+      assert.instanceOf(error, Errors.Unauthorized)
+      assert.strictEqual(error.operation, "getMe")
+      assert.strictEqual(error.credential, "bearer")
+    }))
+})
+
+describe("403", () => {
+  it.effect("for an app where a user is needed says what the operation takes", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        yield* messageOf(createPost({ text: "a", user_auth: false }), 403, userNeeded),
+        "createPost: The bearer token may not do this (403): Authenticating with OAuth 2.0 Application-Only is forbidden for " +
+          "this endpoint. Supported authentication types are [OAuth 1.0a User Context, OAuth 2.0 User Context]. The " +
+          "operation takes OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)."
+      )
+      const error = yield* refusal(getBookmarks(), 403, userNeeded)
+      assert.strictEqual(error.type, problem("unsupported-authentication"))
+      assert.match(error.message, /\. The operation takes a bearer token only\.$/)
+      // The same said in a member of `errors`.
+      assert.match(
+        yield* messageOf(createPost({ text: "a", user_auth: false }), 403, { errors: [userNeeded] }),
+        /\. The operation takes OAuth 1\.0a \(user_auth: true\) and a bearer token \(user_auth: false\)\.$/
+      )
+    }))
+
+  it.effect("without write permission gives the rule about new credentials", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        yield* messageOf(createPost({ text: "a" }), 403, noPermission),
+        "createPost: The OAuth 1.0a credential may not do this (403): Your client app is not configured with the appropriate " +
+          "oauth1 app permissions for this endpoint. If the app was given write permission after the credential was made, " +
+          "generate a new credential and use that."
+      )
+      assert.strictEqual(
+        yield* messageOf(like({ post_id: "1" }), 403, {}),
+        "like: The OAuth 1.0a credential may not do this (403). If the app was given write permission after the credential " +
+          "was made, generate a new credential and use that."
+      )
+    }))
+})
+
+describe("404", () => {
+  it.effect("says what there is not", () =>
+    Effect.gen(function*() {
+      const document = {
+        title: "Not Found Error",
+        type: problem("resource-not-found"),
+        detail: "Could not find post with id: [404].",
+        resource_type: "post",
+        resource_id: "404",
+        parameter: "id",
+        value: "404"
+      }
+      const error = yield* refusal(deletePost({ id: "404" }), 404, document)
+      assert.instanceOf(error, Errors.NotFound)
+      assert.strictEqual(
+        error.message,
+        "deletePost: The service knows no such thing (404): Could not find post with id: [404]."
+      )
+      assert.deepInclude(error, {
+        operation: "deletePost",
+        status: 404,
+        credential: "oauth1",
+        accepts: ["oauth1", "bearer"],
+        type: document.type,
+        title: document.title,
+        detail: document.detail,
+        requestId: "r1",
+        excerpt: undefined
+      })
+      assert.deepStrictEqual<unknown>(error.problems, [document])
+    }))
+})
+
+describe.each(["neutral", "x"] as const)("400 on the %s wire", (wire) => {
+  const name = wire === "x" ? "tweet.fields" : "post.fields"
+
+  it.effect("has a message for every parameter", () =>
+    Effect.gen(function*() {
+      const document = {
+        errors: [
+          {
+            parameters: { max_results: ["7"] },
+            message: "The `max_results` query parameter value [7] is not between 10 and 100"
+          },
+          { parameters: { [name]: ["nope"] }, message: "The field value [nope] is not one of [created_at,id,text]" }
+        ],
+        title: "Invalid Request",
+        detail: "One or more parameters to your request was invalid.",
+        type: problem("invalid-request")
+      }
+      const error = yield* refusal(searchRecentPosts({ query: "a" }), 400, document, wire)
+      assert.instanceOf(error, Errors.BadRequest)
+      assert.strictEqual(
+        error.message,
+        "searchRecentPosts: The service refused a parameter (400): The `max_results` query parameter value [7] is not between " +
+          "10 and 100; The field value [nope] is not one of [created_at,id,text]."
+      )
+      assert.deepStrictEqual<unknown>(error.problems.map(({ parameters }) => parameters), [
+        { max_results: ["7"] },
+        { "post.fields": ["nope"] }
+      ])
+      assert.deepStrictEqual([error.type, error.title, error.detail], [document.type, document.title, document.detail])
+    }))
+
+  it.effect("says a thing once, and keeps other documents whole", () =>
+    Effect.gen(function*() {
+      const twice = { errors: [{ message: "bad" }, { message: "bad" }, "bad", { title: "worse" }], detail: "all bad" }
+      assert.strictEqual(
+        yield* messageOf(getUser({ id: "1" }), 400, twice, wire),
+        "getUser: The service refused a parameter (400): bad; worse."
+      )
+      const page = yield* refusal(getUser({ id: "1" }), 400, "<html><h1>Bad gateway</h1></html>", wire)
+      assert.strictEqual(page.message, "getUser: The service refused a parameter (400).")
+      assert.strictEqual(page.excerpt, "<html><h1>Bad gateway</h1></html>")
+      assert.deepStrictEqual([page.type, page.title, page.detail], [undefined, undefined, undefined])
+    }))
+})
+
+describe("the others", () => {
+  it.effect("say what the status means", () =>
+    Effect.gen(function*() {
+      const spent = { title: "Too Many Requests", detail: "Too Many Requests", type: "about:blank", status: 429 }
+      assert.strictEqual(
+        yield* messageOf(like({ post_id: "1" }), 429, spent),
+        "like: The budget of like is spent (429): Too Many Requests. Set waitOnRateLimit to wait for it."
+      )
+      assert.strictEqual(
+        yield* messageOf(getUser({ id: "1" }), 503, { title: "Service Unavailable" }),
+        "getUser: The service failed (503): Service Unavailable."
+      )
+      assert.strictEqual(
+        yield* messageOf(getUser({ id: "1" }), 418, {}),
+        "getUser: The service answered in a way that the interface does not know (418)."
+      )
+    }))
+})
