@@ -3,7 +3,16 @@ import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
 import { AnyError, InvalidParameters, InvalidSettings, PaginationStuck, show } from "@postwire/core/Errors"
 import * as Executor from "@postwire/core/Executor"
 import type { Joined } from "@postwire/core/Joins"
-import type { Arguments, Definition, Form, FormOf, ItemOf, Operation, Paged, SelectionOf } from "@postwire/core/Operation"
+import type {
+  Arguments,
+  Definition,
+  Form,
+  FormOf,
+  ItemOf,
+  Operation,
+  Paged,
+  SelectionOf
+} from "@postwire/core/Operation"
 import * as Pagination from "@postwire/core/Pagination"
 import * as Response from "@postwire/core/Response"
 import type { Included, Selection } from "@postwire/core/Selection"
@@ -164,8 +173,10 @@ export const make = (settings: Settings<Form>): Client => {
     }
   }
 
-  const inForm = (form: Form, { received, response }: { readonly received: Received; readonly response: AnyResponse }) =>
-    form === "raw" ? rawOf(received) : form === "response" ? response : response.body
+  const inForm = (
+    form: Form,
+    { received, response }: { readonly received: Received; readonly response: AnyResponse }
+  ) => form === "raw" ? rawOf(received) : form === "response" ? response : response.body
 
   const method = (definition: Definition, form: Form) => {
     const call = (parameters: object = {}, options?: CallOptions) => {
@@ -209,7 +220,7 @@ const rawOf = ({ bytes, headers, status }: Received): RawResponse => {
     status,
     ok: status >= 200 && status < 300,
     headers: new Headers(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)),
-    bytes: () => new Uint8Array(bytes),
+    bytes: () => new Uint8Array(bytes.slice()),
     text,
     json: () => JSON.parse(text())
   }

@@ -61,6 +61,8 @@ describe("methods", () => {
 
   it("give the values that the Promise client gives", async () => {
     const id = settings().accessToken?.toString().split("-")[0] ?? ""
+    // One instant for both clients: a page token tells it.
+    const end_time = new Date(Date.now() - 60_000)
     const reads = {
       getMe: (client: Sync.PostwireClientSync) => client.getMe({ user_fields: ["created_at", "public_metrics"] }),
       getUser: (client: Sync.PostwireClientSync) => client.getUser({ username: "ada", expansions: ["pinned_post_id"] }),
@@ -70,9 +72,9 @@ describe("methods", () => {
       getPosts: (client: Sync.PostwireClientSync) => client.getPosts({ ids: ["1", 2n, 3] }),
       getPost: (client: Sync.PostwireClientSync) => client.getPost({ id: "1", user_auth: true }),
       search: (client: Sync.PostwireClientSync) =>
-        client.searchRecentPosts({ query: "effect", max_results: 20, end_time: new Date(Date.now() - 60_000) }),
+        client.searchRecentPosts({ query: "effect", max_results: 20, end_time }),
       all: (client: Sync.PostwireClientSync) =>
-        client.searchAllPosts({ query: "effect", max_results: 500, end_time: new Date(Date.now() - 60_000) }),
+        client.searchAllPosts({ query: "effect", max_results: 500, end_time }),
       events: (client: Sync.PostwireClientSync) => client.getDirectMessageEvents({ max_results: 5 })
     }
     using blocking = Sync.createClientSync(settings())

@@ -1,0 +1,171 @@
+// Every operation through the blocking client: what is declared is what arrives, in every form.
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { catalogue } from "@postwire/core/Catalogue"
+import { answerOf, callOf, selectionsOf, type Wire, wires } from "../../core/test/support/Calls.ts"
+import { all, authorizationOf, rowOf, secrets } from "../../core/test/support/Service.ts"
+import * as Sync from "../src/index.ts"
+import { stop } from "./support/Children.ts"
+import { startRecorder } from "./support/Recorder.ts"
+
+const forms = ["response", "dictionary", "raw"] as const
+
+type Method = (parameters: object) => unknown
+
+let service: Awaited<ReturnType<typeof startRecorder>>
+const clients = new Map<Wire, Sync.PostwireClientSync>()
+
+beforeAll(async () => {
+  service = await startRecorder()
+  for (const wire of wires) clients.set(wire, Sync.createClientSync({ baseUrl: service.baseUrl, wire, ...secrets }))
+})
+
+afterAll(async () => {
+  for (const client of clients.values()) client.close()
+  await stop(service?.child)
+})
+
+const bodyOf = (result: unknown): unknown => {
+  const raw = result as Sync.RawResponse
+  return typeof raw.json === "function" ? raw.json() : JSON.parse(JSON.stringify(result))
+}
+
+describe.each(wires)("on the %s wire", (wire) => {
+  it.each(all)("%s", async (name) => {
+    const row = rowOf(name)
+    await service.answer(answerOf(row, wire))
+    const ways = [...selectionsOf(row).entries()]
+    const expected = ways.map(([i, selectedBy]) => {
+      const form = forms[i % 3]!
+      const userAuth = row.userAuth === null ? undefined : i % 2 === 0 ? row.userAuth : !row.userAuth
+      const call = callOf(row, selectedBy, wire)
+      const client = clients.get(wire)!.as(form) as unknown as Readonly<Record<string, Method>>
+      const given = i === 0 || userAuth === undefined ? call.given : { ...call.given, user_auth: userAuth }
+      const result = client[name]!(given)
+      const wireOfForm = form === "raw" ? wire : "neutral"
+      assert.deepStrictEqual(bodyOf(result), answerOf(row, wireOfForm))
+      return { ...call, userAuth: userAuth ?? false }
+    })
+    const requests = (await service.requests()).filter(({ url }) => !url.endsWith("/2/users/me"))
+    assert.lengthOf(requests, expected.length)
+    for (const [i, { body, path, query, userAuth }] of expected.entries()) {
+      const request = requests[i]!
+      const url = new URL(request.url)
+      assert.strictEqual(url.href, request.url)
+      assert.strictEqual(request.method, row.method)
+      assert.strictEqual(
+        url.pathname,
+        row.identity === null ? path : path.replace(`:${row.identity}`, userAuth ? "42" : "77")
+      )
+      assert.deepStrictEqual(Object.fromEntries(url.searchParams), query)
+      assert.deepStrictEqual(request.body === "" ? undefined : JSON.parse(request.body), body)
+      assert.strictEqual(authorizationOf(request), userAuth ? "oauth1" : "bearer")
+    }
+  })
+})
+
+describe("forms", () => {
+  const page = {
+    data: [{ id: "1", text: "a", author_id: "1" }],
+    includes: { users: [{ id: "1", name: "Ada", username: "ada" }] },
+    meta: { result_count: 1 }
+  }
+  const parameters = { query: "a", expansions: ["author_id"] } as const
+
+  it("are those of returnType and as, of pages too; items and joined do not depend on them", async () => {
+    await service.answer(page)
+    for (const returnType of forms) {
+      using client = Sync.createClientSync({ baseUrl: service.baseUrl, ...secrets, returnType })
+      for (const form of forms) {
+        const { getUser: _, searchRecentPosts, ...rest } = client.as(form)
+        assert.deepStrictEqual(bodyOf(searchRecentPosts(parameters)), page)
+        assert.deepStrictEqual([...searchRecentPosts.pages(parameters)].map(bodyOf), [page])
+        assert.deepStrictEqual([...searchRecentPosts.items(parameters)].map(({ id }) => id), ["1"])
+        const [joined] = searchRecentPosts.joined(parameters)
+        assert.deepStrictEqual([joined?.item.id, joined?.author?.username], ["1", "ada"])
+        assert.sameMembers(Object.keys(rest).concat("getUser", "searchRecentPosts"), [
+          ...Object.keys(catalogue),
+          "as",
+          "close"
+        ])
+      }
+      assert.deepStrictEqual(bodyOf(client.searchRecentPosts(parameters)), page)
+    }
+  })
+
+  it("have a raw response whose body is there", async () => {
+    await service.answer(page)
+    using client = Sync.createClientSync({ baseUrl: service.baseUrl, ...secrets, returnType: "raw" })
+    const raw = client.searchRecentPosts({ query: "a" })
+    assert.deepStrictEqual([raw.status, raw.ok, raw.headers.get("content-type")], [200, true, "application/json"])
+    assert.strictEqual(raw.text(), JSON.stringify(page))
+    assert.strictEqual(new TextDecoder().decode(raw.bytes()), raw.text())
+    raw.bytes().fill(0)
+    assert.deepStrictEqual(raw.json(), page)
+  })
+
+  it("do not change the lookup, which is one for all views", async () => {
+    await service.answer({ data: { liked: true } })
+    await service.requests()
+    using client = Sync.createClientSync({ baseUrl: service.baseUrl, ...secrets, returnType: "raw" })
+    assert.deepStrictEqual(client.like({ post_id: 1, user_auth: false }).json(), { data: { liked: true } })
+    assert.deepStrictEqual(client.as("response").like({ post_id: 1, user_auth: false }).data, { liked: true })
+    assert.deepStrictEqual(client.as("dictionary").like({ post_id: 1, user_auth: false }).data, { liked: true })
+    const paths = (await service.requests()).map(({ url }) => new URL(url).pathname)
+    assert.deepStrictEqual(paths, ["/2/users/me", ...Array(3).fill("/2/users/77/likes")])
+  })
+})
+
+describe("mistakes", () => {
+  const settings = () => ({ baseUrl: service.baseUrl, ...secrets })
+
+  const thrown = (call: () => unknown): unknown => {
+    try {
+      call()
+    } catch (error) {
+      return error
+    }
+    return assert.fail("nothing was thrown")
+  }
+
+  it("are thrown before any traffic, by calls and by loops", async () => {
+    await service.requests()
+    using client = Sync.createClientSync({ ...settings(), accessLevel: "standard" })
+    const hostile = Object.defineProperty({ query: "a" }, "max_results", {
+      enumerable: true,
+      get: () => {
+        throw new Error("boom")
+      }
+    })
+    const { searchRecentPosts } = client
+    for (const parameters of [hostile, null, [], { query: "x".repeat(513) }, { query: "a", nope: 1 }]) {
+      for (
+        const call of [
+          () => searchRecentPosts(parameters as never),
+          () => [...searchRecentPosts.items(parameters as never)],
+          () => [...searchRecentPosts.pages(parameters as never)],
+          () => [...searchRecentPosts.joined(parameters as never)]
+        ]
+      ) {
+        assert.instanceOf(thrown(call), Sync.InvalidParameters)
+      }
+    }
+    assert.lengthOf(await service.requests(), 0)
+  })
+
+  it("of bounds are left to the service when that is set", async () => {
+    await service.answer({ data: [] })
+    await service.requests()
+    using client = Sync.createClientSync({ ...settings(), accessLevel: "standard", checks: "identifiers" })
+    client.searchRecentPosts({ query: "x".repeat(2000), max_results: 1000 })
+    assert.instanceOf(thrown(() => client.getPost({ id: "../me" })), Sync.InvalidParameters)
+    const [request, ...more] = await service.requests()
+    assert.lengthOf(more, 0)
+    assert.strictEqual(new URL(request!.url).searchParams.get("max_results"), "1000")
+  })
+
+  it.each(["checks", "accessLevel", "returnType"])("of %s are thrown by createClientSync", (setting) => {
+    const error = thrown(() => Sync.createClientSync({ ...settings(), [setting]: "all" } as never))
+    assert.instanceOf(error, Sync.InvalidSettings)
+    assert.strictEqual(error.setting, setting)
+  })
+})

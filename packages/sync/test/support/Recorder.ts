@@ -1,0 +1,42 @@
+/** A service over HTTP in a process of its own, as nothing runs in this one while a client blocks. */
+import { start } from "./Children.ts"
+
+/** A request as it arrived. */
+export interface Recorded {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** Starts it. Every request but those for the user's id is answered with what `answer` last said. */
+export const startRecorder = async () => {
+  const { child, ready: { baseUrl } } = await start<{ readonly baseUrl: string }>(["--input-type=module", "-e", recorder])
+  return {
+    child,
+    baseUrl,
+    answer: async (body: unknown) => void await fetch(`${baseUrl}/answer`, { method: "PUT", body: JSON.stringify(body) }),
+    /** The requests since they were last asked for. */
+    requests: async (): Promise<ReadonlyArray<Recorded>> => (await fetch(`${baseUrl}/requests`)).json()
+  }
+}
+
+const recorder = `
+  import { createServer } from "node:http"
+  let answer = "{}"
+  let requests = []
+  const server = createServer(async (request, response) => {
+    let body = ""
+    for await (const chunk of request.setEncoding("utf8")) body += chunk
+    response.setHeader("content-type", "application/json")
+    if (request.url === "/answer") return response.end(String(answer = body))
+    if (request.url === "/requests") return response.end(JSON.stringify(requests.splice(0)))
+    requests.push({ method: request.method, url: baseUrl + request.url, headers: request.headers, body })
+    response.end(request.url === "/2/users/me" ? '{"data":{"id":"77"}}' : answer)
+  })
+  let baseUrl
+  server.listen(0, "127.0.0.1", () => {
+    baseUrl = "http://127.0.0.1:" + server.address().port
+    console.log(JSON.stringify({ baseUrl }))
+  })
+`
