@@ -5,7 +5,8 @@
 import type { Wire } from "@postwire/core/WireNames"
 
 /** What one request is answered with. */
-export type Workload = "one post" | "100 posts"
+export const workloads = ["one post", "100 posts"] as const
+export type Workload = typeof workloads[number]
 
 /** The id of the one post, and what is searched for. */
 export const id = "1790000000004268803"
@@ -23,7 +24,14 @@ export const postFields = [
   "referenced_posts",
   "reply_settings"
 ] as const
-export const userFields = ["created_at", "description", "location", "public_metrics", "verified", "verified_type"] as const
+export const userFields = [
+  "created_at",
+  "description",
+  "location",
+  "public_metrics",
+  "verified",
+  "verified_type"
+] as const
 
 /** Path and query of a workload. */
 export const target = (wire: Wire, workload: Workload): string => {

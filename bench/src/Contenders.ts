@@ -16,24 +16,114 @@ import { TwitterApi } from "twitter-api-v2"
 import { Agent, request } from "undici"
 import * as Bodies from "./Bodies.ts"
 
-/** One client on one wire. */
+/** Every contender. */
+export const names = ["undici", "postwire", "postwire-effect", "postwire-sync", "twitter-api-v2"] as const
+export type Name = typeof names[number]
+
+/** A client of one service. */
 export interface Contender {
-  readonly name: string
   /** The parsed body of one request. */
   readonly body: (workload: Bodies.Workload) => Promise<unknown>
-  /** Sends `count` requests, of which `inFlight` at most are under way at a time. */
+  /** Sends `count` requests, of which at most `inFlight` are under way at a time. */
   readonly run: (workload: Bodies.Workload, count: number, inFlight: number) => Promise<void>
+}
+
+/** Makes a contender. */
+export const make: Readonly<Record<Name, (wire: Wire, baseUrl: string) => Contender>> = {
+  // Undici and nothing else: what the others are compared with.
+  undici: (wire, baseUrl) => {
+    const options = {
+      dispatcher: new Agent({ allowH2: false, connections: 64 }),
+      headers: { authorization: `Bearer ${bearerToken}` }
+    }
+    const get = (workload: Bodies.Workload) => {
+      const url = baseUrl + Bodies.target(wire, workload)
+      return async (): Promise<unknown> => JSON.parse(await (await request(url, options)).body.text())
+    }
+    return ofPromises({ "one post": get("one post"), "100 posts": get("100 posts") }, (body) => body)
+  },
+
+  postwire: (wire, baseUrl) => {
+    const client = createClient({ wire, baseUrl, bearerToken })
+    return ofPromises<AnyResponse>({
+      "one post": () => client.getPost(onePost),
+      "100 posts": () => client.searchRecentPosts(page)
+    }, bodyOf)
+  },
+
+  // One request after the other is one fiber.
+  "postwire-effect": (wire, baseUrl) => {
+    const layer = NodeClient.layer({ wire, baseUrl, bearerToken })
+    const runPromise = Effect.runPromiseWith(Effect.runSync(Layer.buildWithScope(layer, Scope.makeUnsafe())))
+    const calls: Calls<Effect.Effect<AnyResponse, unknown, Client>> = {
+      "one post": () => getPost(onePost),
+      "100 posts": () => searchRecentPosts(page)
+    }
+    const sequence = Effect.fnUntraced(function*(call: typeof calls[Bodies.Workload], count: number) {
+      for (let i = 0; i < count; i++) yield* call()
+    })
+    return {
+      body: (workload) => runPromise(Effect.map(calls[workload](), bodyOf)),
+      run: (workload, count, inFlight) =>
+        runPromise(
+          inFlight === 1
+            ? sequence(calls[workload], count)
+            : Effect.forEach(new Array(count), calls[workload], { concurrency: inFlight, discard: true })
+        )
+    }
+  },
+
+  // Its caller waits, so there is nothing else in flight.
+  "postwire-sync": (wire, baseUrl) => {
+    const client = createClientSync({ wire, baseUrl, bearerToken })
+    const calls: Calls<AnyResponse> = {
+      "one post": () => client.getPost(onePost),
+      "100 posts": () => client.searchRecentPosts(page)
+    }
+    return {
+      body: async (workload) => bodyOf(calls[workload]()),
+      run: async (workload, count) => {
+        const call = calls[workload]
+        for (let i = 0; i < count; i++) call()
+      }
+    }
+  },
+
+  // Its address is fixed, so its agent connects elsewhere, in plain TCP. Otherwise the agent is as Node's own, which
+  // this client uses when it is given none.
+  "twitter-api-v2": (_, baseUrl) => {
+    class PlainAgent extends HttpsAgent {
+      override createConnection() {
+        return Net.connect({ host: "127.0.0.1", port: Number(new URL(baseUrl).port), noDelay: true })
+      }
+    }
+    const httpAgent = new PlainAgent({ keepAlive: true, scheduling: "lifo", timeout: 5000 })
+    const { v2 } = new TwitterApi(bearerToken, { httpAgent })
+    const { id, post_fields } = onePost
+    const { expansions, max_results, query, user_fields } = page
+    const options = {
+      max_results,
+      expansions: [...expansions],
+      "tweet.fields": Bodies.toX(page.post_fields.join(",")),
+      "user.fields": [...user_fields]
+    }
+    return ofPromises<unknown>({
+      "one post": () => v2.singleTweet(id, { "tweet.fields": [...post_fields] }),
+      "100 posts": async () => (await v2.search(query, options)).data
+    }, (body) => body)
+  }
 }
 
 type AnyResponse = Response<unknown, unknown>
 
 type Calls<A> = Readonly<Record<Bodies.Workload, () => A>>
 
-const bearerToken = "AAAAAAAAAAAAAAAAAAAAAMLheAAAAAAA0000000000000000000000000000000000000000000000"
+// No token of anybody.
+const bearerToken = "A".repeat(112)
 
-const postParameters = { id: Bodies.id, post_fields: ["author_id", "created_at"] } as const
+const onePost = { id: Bodies.id, post_fields: ["author_id", "created_at"] } as const
 
-const pageParameters = {
+const page = {
   query: Bodies.query,
   max_results: 100,
   expansions: ["author_id"],
@@ -41,106 +131,9 @@ const pageParameters = {
   user_fields: Bodies.userFields
 } as const
 
-/** Undici and nothing else: what all others are compared with. */
-export const undici = (wire: Wire, port: number): Contender => {
-  const dispatcher = new Agent({ allowH2: false, connections: 64 })
-  const headers = { authorization: `Bearer ${bearerToken}` }
-  const get = (workload: Bodies.Workload) => {
-    const url = `http://127.0.0.1:${port}${Bodies.target(wire, workload)}`
-    return async (): Promise<unknown> => {
-      const { body } = await request(url, { dispatcher, headers })
-      return JSON.parse(await body.text())
-    }
-  }
-  return ofPromises("undici", { "one post": get("one post"), "100 posts": get("100 posts") })
-}
-
-/** The Promise client. */
-export const promise = (wire: Wire, port: number): Contender => {
-  const client = createClient({ wire, baseUrl: `http://127.0.0.1:${port}`, bearerToken })
-  return ofPromises("postwire", {
-    "one post": () => client.getPost(postParameters),
-    "100 posts": () => client.searchRecentPosts(pageParameters)
-  }, bodyOf)
-}
-
-/** The Effect face. A sequence runs in one fiber. */
-export const effect = (port: number): Contender => {
-  const context = Effect.runSync(
-    Layer.buildWithScope(
-      NodeClient.layer({ baseUrl: `http://127.0.0.1:${port}`, bearerToken }),
-      Scope.makeUnsafe()
-    )
-  )
-  const runPromise = Effect.runPromiseWith(context)
-  const calls: Calls<Effect.Effect<AnyResponse, unknown, Client>> = {
-    "one post": () => getPost(postParameters),
-    "100 posts": () => searchRecentPosts(pageParameters)
-  }
-  const sequence = Effect.fnUntraced(function*(call: typeof calls[Bodies.Workload], count: number) {
-    for (let i = 0; i < count; i++) yield* call()
-  })
-  return {
-    name: "postwire-effect",
-    body: (workload) => runPromise(Effect.map(calls[workload](), bodyOf)),
-    run: (workload, count, inFlight) =>
-      runPromise(
-        inFlight === 1
-          ? sequence(calls[workload], count)
-          : Effect.forEach(Array(count), calls[workload], { concurrency: inFlight, discard: true })
-      )
-  }
-}
-
-/** The synchronous client. It has nothing in flight while its caller waits. */
-export const sync = (port: number): Contender => {
-  const client = createClientSync({ baseUrl: `http://127.0.0.1:${port}`, bearerToken })
-  const calls: Calls<AnyResponse> = {
-    "one post": () => client.getPost(postParameters),
-    "100 posts": () => client.searchRecentPosts(pageParameters)
-  }
-  return {
-    name: "postwire-sync",
-    body: async (workload) => bodyOf(calls[workload]()),
-    run: async (workload, count) => {
-      const call = calls[workload]
-      for (let i = 0; i < count; i++) call()
-    }
-  }
-}
-
-/** The most used client of X. Its address is fixed, so its agent connects elsewhere, in plain TCP. */
-export const twitterApiV2 = (port: number): Contender => {
-  class PlainAgent extends HttpsAgent {
-    override createConnection() {
-      return Net.connect({ host: "127.0.0.1", port, noDelay: true })
-    }
-  }
-  // As the agent that it has by default, which keeps connections.
-  const httpAgent = new PlainAgent({ keepAlive: true, scheduling: "lifo", timeout: 5000 })
-  const client = new TwitterApi(bearerToken, { httpAgent })
-  const { id, post_fields } = postParameters
-  const { expansions, max_results, query } = pageParameters
-  const page = {
-    expansions,
-    max_results,
-    "tweet.fields": Bodies.toX(Bodies.postFields.join(",")),
-    "user.fields": Bodies.userFields.join(",")
-  }
-  return ofPromises<unknown>("twitter-api-v2", {
-    "one post": () => client.v2.singleTweet(id, { "tweet.fields": post_fields }),
-    "100 posts": async () => (await client.v2.search(query, page)).data
-  })
-}
-
 const bodyOf = (response: AnyResponse): unknown => response.body
 
-const ofPromises = <A>(
-  name: string,
-  calls: Calls<Promise<A>>,
-  bodyOf: (answer: A) => unknown = (answer) => answer
-): Contender => ({
-  name,
+const ofPromises = <A>(calls: Calls<Promise<A>>, bodyOf: (answer: A) => unknown): Contender => ({
   body: async (workload) => bodyOf(await calls[workload]()),
   run: async (workload, count, inFlight) => {
     const call = calls[workload]

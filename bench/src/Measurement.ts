@@ -1,8 +1,11 @@
-/** Batches of all contenders in turn, and what remains of the noise: medians of the ratios within a round. */
-import { setFlagsFromString } from "node:v8"
-import { runInNewContext } from "node:vm"
+/**
+ * Batches of all contenders in turn, each in a process of its own, so that none pays for the garbage or the compiled
+ * code of another. Medians of the ratios within a round take out most of what other processes disturb.
+ */
+import type { Wire } from "@postwire/core/WireNames"
 import type { Workload } from "./Bodies.ts"
-import type { Contender } from "./Contenders.ts"
+import * as Child from "./Child.ts"
+import type { Name } from "./Contenders.ts"
 
 /** A workload, and how many requests are under way at a time. */
 export interface Scenario {
@@ -12,42 +15,44 @@ export interface Scenario {
   readonly count: number
 }
 
-/** What one request takes. */
+/** What one request takes, in microseconds. */
 export interface Cost {
-  /** User and system time of the whole process, all its threads, in microseconds. */
+  /** User and system time of the contender's process, all its threads. */
   readonly cpu: number
-  /** In microseconds. */
   readonly wall: number
 }
 
-/** The costs of each round by the contender's name and the scenario. */
-export type Costs = ReadonlyMap<string, ReadonlyMap<Scenario, ReadonlyArray<Cost>>>
+/** The costs of each round. */
+export type Costs = ReadonlyMap<Name, ReadonlyMap<Scenario, ReadonlyArray<Cost>>>
 
-/** The first rounds compile the code and open the connections. */
-const warmUp = 3
+/** The first rounds compile the code. */
+const warmUp = 2
 
-/** Measures every contender in every scenario, `rounds` times. */
-export const measure = async (
-  contenders: ReadonlyArray<Contender>,
-  scenarios: ReadonlyArray<Scenario>,
-  rounds: number,
-  progress: (done: number) => void
-): Promise<Costs> => {
-  const costs = new Map(contenders.map(({ name }) => [
-    name,
-    new Map(scenarios.map((scenario): [Scenario, Array<Cost>] => [scenario, []]))
-  ]))
-  for (let round = -warmUp; round < rounds; round++) {
+/** Measures contenders in all scenarios, `rounds` times. */
+export const measure = async (options: {
+  readonly names: ReadonlyArray<Name>
+  readonly wire: Wire
+  readonly port: number
+  readonly scenarios: ReadonlyArray<Scenario>
+  readonly rounds: number
+  readonly progress: (done: number) => void
+}): Promise<Costs> => {
+  const { names, port, progress, rounds, scenarios, wire } = options
+  const clients = await Promise.all(
+    names.map((name) => Child.start<Scenario, Cost>("Client.ts", name, wire, String(port)))
+  )
+  const costs = names.map(() => new Map(scenarios.map((scenario) => [scenario, new Array<Cost>()])))
+  for (let round = 0; round < warmUp + rounds; round++) {
     for (const scenario of scenarios) {
-      for (let i = 0; i < contenders.length; i++) {
-        const contender = contenders[(i + round + warmUp) % contenders.length]!
-        const cost = await batch(contender, scenario)
-        if (round >= 0) costs.get(contender.name)!.get(scenario)!.push(cost)
+      for (const i of order(names.length, round)) {
+        const cost = await clients[i]!.ask(scenario)
+        if (round >= warmUp) costs[i]!.get(scenario)!.push(cost)
       }
     }
-    progress((round + warmUp + 1) / (rounds + warmUp))
+    progress((round + 1) / (warmUp + rounds))
   }
-  return costs
+  for (const client of clients) client.end()
+  return new Map(names.map((name, i) => [name, costs[i]!]))
 }
 
 /** The middle of what every round says. */
@@ -57,20 +62,12 @@ export const median = (values: ReadonlyArray<number>): number => {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
-/** The median of `of` over the rounds, `self` against `baseline` of the same round. */
+/** The median over the rounds of one contender's cost to another's in the same round. */
 export const ratio = (self: ReadonlyArray<Cost>, baseline: ReadonlyArray<Cost>, of: keyof Cost): number =>
   median(self.map((cost, round) => cost[of] / baseline[round]![of]))
 
-setFlagsFromString("--expose-gc")
-// Nobody pays for the garbage of another.
-const collect: () => void = runInNewContext("gc")
-
-const batch = async (contender: Contender, { count, inFlight, workload }: Scenario): Promise<Cost> => {
-  collect()
-  const start = performance.now()
-  const before = process.cpuUsage()
-  await contender.run(workload, count, inFlight)
-  const used = process.cpuUsage(before)
-  const wall = performance.now() - start
-  return { cpu: (used.user + used.system) / count, wall: wall * 1000 / count }
+/** Each round begins with another contender, and every second round goes backwards. */
+const order = (length: number, round: number): ReadonlyArray<number> => {
+  const turned = Array.from({ length }, (_, i) => (i + (round >> 1)) % length)
+  return round % 2 === 0 ? turned : turned.reverse()
 }

@@ -1,8 +1,8 @@
 /** What was measured, as tables of at most 80 columns and as JSON. */
-import { findPackageJSON } from "node:module"
 import { readFileSync } from "node:fs"
+import { findPackageJSON } from "node:module"
 import { cpus } from "node:os"
-import * as Bodies from "./Bodies.ts"
+import type { Name } from "./Contenders.ts"
 import { type Cost, type Costs, median, ratio, type Scenario } from "./Measurement.ts"
 
 /** Contenders that were measured together. The first is what the others are compared with. */
@@ -70,7 +70,9 @@ const versionOf = (name: string): string =>
   JSON.parse(readFileSync(findPackageJSON(name, import.meta.url)!, "utf8")).version
 
 const environment = [
-  `Node ${process.versions.node}, ${["effect", "undici", "twitter-api-v2"].map((name) => `${name} ${versionOf(name)}`).join(", ")}`,
+  `Node ${process.versions.node}, ${
+    ["effect", "undici", "twitter-api-v2"].map((name) => `${name} ${versionOf(name)}`).join(", ")
+  }`,
   `${cpus().length} x ${cpus()[0]?.model ?? "unknown processor"}; loopback, no TLS, no compression`
 ]
 
@@ -112,7 +114,7 @@ interface Goal {
 }
 
 const goals = (groups: ReadonlyArray<Group>): ReadonlyArray<Goal> => {
-  const ratios = (title: string, of: keyof Cost, name: string, other: string) => {
+  const ratios = (title: string, of: keyof Cost, name: Name, other: Name) => {
     const costs = groups.find((group) => group.title === title)?.costs
     const baseline = costs?.get(other)
     return Array.from(

@@ -1,20 +1,12 @@
-/** The server of the benchmark, a process of its own: it answers with prepared bytes and tells its parent the port. */
+/** The server of the benchmark, a process of its own: it answers with prepared bytes. Its hello is its port. */
 import * as Http from "node:http"
 import type { AddressInfo } from "node:net"
-import { target, text } from "./Bodies.ts"
-
-const answers = new Map(
-  (["neutral", "x"] as const).flatMap((wire) =>
-    (["one post", "100 posts"] as const).map((workload) => {
-      const body = Buffer.from(text(wire, workload))
-      return [target(wire, workload).split("?", 1)[0], { body, headers: headersOf(body) }]
-    })
-  )
-)
+import * as Bodies from "./Bodies.ts"
+import * as Child from "./Child.ts"
 
 /** What the live service sends, short of compression and cookies. */
-function headersOf(body: Buffer): Array<string> {
-  return Object.entries({
+const headersOf = (body: Buffer): Array<string> =>
+  Object.entries({
     "content-type": "application/json; charset=utf-8",
     "content-length": String(body.length),
     "cache-control": "no-cache, no-store, max-age=0",
@@ -31,7 +23,15 @@ function headersOf(body: Buffer): Array<string> {
     "x-xss-protection": "0",
     "strict-transport-security": "max-age=631138519"
   }).flat()
-}
+
+const answers = new Map(
+  (["neutral", "x"] as const).flatMap((wire) =>
+    Bodies.workloads.map((workload) => {
+      const body = Buffer.from(Bodies.text(wire, workload))
+      return [Bodies.target(wire, workload).split("?", 1)[0], { body, headers: headersOf(body) }]
+    })
+  )
+)
 
 const server = Http.createServer((request, response) => {
   const answer = answers.get(request.url?.split("?", 1)[0])
@@ -44,5 +44,4 @@ const server = Http.createServer((request, response) => {
 
 // Connections outlast the batches of all others.
 server.keepAliveTimeout = 120_000
-server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port))
-process.on("disconnect", () => process.exit())
+server.listen(0, "127.0.0.1", () => Child.answer((server.address() as AddressInfo).port, async () => {}))

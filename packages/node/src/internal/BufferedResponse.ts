@@ -46,7 +46,7 @@ export class BufferedResponse extends Inspectable.Class implements Response.Http
 
   private cachedHeaders: Headers.Headers | undefined
   get headers(): Headers.Headers {
-    return this.cachedHeaders ??= Headers.fromInput(this.rawHeaders)
+    return this.cachedHeaders ??= toHeaders(this.rawHeaders)
   }
 
   private cachedCookies: Cookies.Cookies | undefined
@@ -129,6 +129,15 @@ export class BufferedResponse extends Inspectable.Class implements Response.Http
       reason: new Error.DecodeError({ request: this.request, response: this, cause })
     })
   }
+}
+
+// Undici has made the names lower-case and the object for this response alone, so it need not be copied.
+const toHeaders = (raw: IncomingHeaders): Headers.Headers => {
+  const values = Object.values(raw)
+  for (let i = 0; i < values.length; i++) {
+    if (typeof values[i] !== "string") return Headers.fromInput(raw)
+  }
+  return Headers.fromRecordUnsafe(raw as Record<string, string>)
 }
 
 /** The statuses with which a web `Response` refuses any body. */
