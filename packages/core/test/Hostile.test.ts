@@ -1,7 +1,7 @@
 // Whatever is passed to whichever operation, what comes out is a well-formed request or an error that names a parameter.
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Cause, Context, Effect, Exit, Layer, Schema, Stream } from "effect"
-import { Client } from "../src/Client.ts"
+import { Arbitrary, Cause, type Context, Effect, Exit, Layer, Schema, Stream } from "effect"
+import type { Client } from "../src/Client.ts"
 import * as Errors from "../src/Errors.ts"
 import { parametersOf } from "../src/Operation.ts"
 import { answerOf, callOf, selectionsOf, wires } from "./support/Calls.ts"
@@ -84,7 +84,6 @@ const hostile: ReadonlyArray<unknown> = [
   new Proxy([], { get: boom }),
   Object.defineProperty(["1"], 0, { get: boom }),
   { toJSON: boom, toString: boom, valueOf: boom, [Symbol.toPrimitive]: boom },
-  { then: boom },
   Object.create(null),
   new String("1"),
   new Uint8Array(3),

@@ -67,12 +67,13 @@ const counted: Readonly<Record<string, string>> = {
   string: "characters"
 }
 
-const boundsOf = ({ max, min, standardMax, type }: RowParameter): Parameters.Bounds | undefined =>
-  typeof min === "string" ? { of: "time", earliest: min } : max === undefined ? undefined : {
-    // The specification says how many at most; none at all is a mistake as well.
-    ...{ of: counted[type] as "value", minimum: min ?? 1, maximum: max },
-    ...(standardMax === undefined ? {} : { standard: standardMax })
-  }
+const boundsOf = ({ max, min, standardMax, type }: RowParameter): Parameters.Bounds | undefined => {
+  if (typeof min === "string") return { of: "time", earliest: min }
+  if (max === undefined) return undefined
+  // The specification says how many at most; none at all is a mistake as well.
+  const bounds = { of: counted[type] as "value", minimum: min ?? 1, maximum: max }
+  return standardMax === undefined ? bounds : { ...bounds, standard: standardMax }
+}
 
 const ruleOf = (rule: RowRule): Rule.Rule =>
   rule.rule === "requires"

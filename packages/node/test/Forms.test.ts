@@ -44,7 +44,9 @@ describe("returnType", () => {
     answer = answerOf(row, "neutral") as object
     const body = name === "getMe"
       ? { data: { id: "77" } }
-      : name === "searchRecentPosts" ? page(Number(given["next_token"])) : answer
+      : name === "searchRecentPosts"
+      ? page(Number(given["next_token"]))
+      : answer
     const results: Partial<Record<Form, unknown>> = {}
     for (const returnType of ["response", "dictionary", "raw"] as const) {
       await using client = createClient({ ...settings, returnType })
@@ -129,7 +131,9 @@ describe("iteration", () => {
         throw new Error("boom")
       }
     })
-    for (const iterate of [client.searchRecentPosts.items, client.searchRecentPosts.pages, client.searchRecentPosts.joined]) {
+    for (
+      const iterate of [client.searchRecentPosts.items, client.searchRecentPosts.pages, client.searchRecentPosts.joined]
+    ) {
       for (const parameters of [hostile, { query: 1 }, { query: "a", nope: 1 }]) {
         const error = await collect<unknown>(iterate(parameters as never)).catch((error: unknown) => error)
         assert.strictEqual((error as Error).name, "InvalidParameters")

@@ -73,8 +73,7 @@ describe("methods", () => {
       getPost: (client: Sync.PostwireClientSync) => client.getPost({ id: "1", user_auth: true }),
       search: (client: Sync.PostwireClientSync) =>
         client.searchRecentPosts({ query: "effect", max_results: 20, end_time }),
-      all: (client: Sync.PostwireClientSync) =>
-        client.searchAllPosts({ query: "effect", max_results: 500, end_time }),
+      all: (client: Sync.PostwireClientSync) => client.searchAllPosts({ query: "effect", max_results: 500, end_time }),
       events: (client: Sync.PostwireClientSync) => client.getDirectMessageEvents({ max_results: 5 })
     }
     using blocking = Sync.createClientSync(settings())

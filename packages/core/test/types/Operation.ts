@@ -2,10 +2,18 @@
 import type { Client } from "@postwire/core/Client"
 import type * as Errors from "@postwire/core/Errors"
 import { getBookmarks } from "@postwire/core/operations/Bookmarks"
-import { createDirectMessage, getDirectMessageEvents } from "@postwire/core/operations/DirectMessages"
+import { getRecentPostsCount } from "@postwire/core/operations/Counts"
+import {
+  createDirectMessage,
+  createDirectMessageConversation,
+  getDirectMessageEvents
+} from "@postwire/core/operations/DirectMessages"
 import { createPost, getPost, getPosts } from "@postwire/core/operations/Posts"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
-import { getMe, getUser } from "@postwire/core/operations/Users"
+import { getSpaces, searchSpaces } from "@postwire/core/operations/Spaces"
+import { getUsersPosts } from "@postwire/core/operations/Timelines"
+import { getMe, getUser, getUsers } from "@postwire/core/operations/Users"
+import type * as Parameters from "@postwire/core/Parameters"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 
@@ -79,6 +87,30 @@ createPost({ text: "hi", reply_settings: "subscribers" })
 // @ts-expect-error bookmarks have no user_auth
 getBookmarks({ user_auth: true })
 
+// @ts-expect-error both
+getUsers({ ids: "1", usernames: "ada" })
+// @ts-expect-error neither
+getSpaces({ space_fields: ["title"] })
+getSpaces({ user_ids: [1n, 2], space_fields: ["title"] })
+// @ts-expect-error both
+createDirectMessage({ dm_conversation_id: "1-2", participant_id: 2, text: "hi" })
+// @ts-expect-error participants are required
+createDirectMessageConversation({ text: "hi" })
+// @ts-expect-error they are a list
+createDirectMessageConversation({ participant_ids: "1,2", text: "hi" })
+
+// Closed sets are closed, open ones suggest.
+getRecentPostsCount({ query: "a", granularity: "day" })
+// @ts-expect-error no such granularity
+getRecentPostsCount({ query: "a", granularity: "week" })
+// @ts-expect-error no such state
+searchSpaces({ query: "a", state: "ended" })
+getUsersPosts({ id: 1, exclude: "replies,brand_new", expansions: ["brand.new"] })
+searchRecentPosts({ query: "a", sort_order: "brand_new" })
+getDirectMessageEvents({ event_types: ["MessageCreate", "BrandNew"] })
+const suggests: Parameters.Open<"recency"> = "recency"
+assertType<Equal<Extract<typeof suggests, "recency">, "recency">>()
+
 // Errors are exact.
 assertType<Equal<Failure<typeof plain>, Errors.OperationError>>()
 const byName = getUser({ username: "ada" })
@@ -103,3 +135,17 @@ searchRecentPosts.items({ query: "effect", max_result: 10 })
 getPost.items
 // @ts-expect-error does not page
 getMe.pages
+
+// Through items: comma-separated literals, and names known only at run time.
+type ItemOf<T> = T extends Stream.Stream<infer A, infer _E, infer _R> ? A : never
+const listed = searchRecentPosts.items({ query: "a", post_fields: "lang,source" })
+export const itemLang: string = (null as unknown as ItemOf<typeof listed>).lang
+declare const names: ReadonlyArray<string>
+const anything = searchRecentPosts.items({ query: "a", post_fields: names })
+assertType<Equal<ItemOf<typeof anything>["lang"], string | undefined>>()
+assertType<Equal<ItemOf<typeof anything>["text"], string>>()
+declare const text2: string
+const spread = searchRecentPosts.items({ query: "a", post_fields: text2 })
+assertType<Equal<ItemOf<typeof spread>["lang"], string | undefined>>()
+const brandNew = searchRecentPosts.items({ query: "a", post_fields: ["brand_new"] })
+assertType<Equal<ItemOf<typeof brandNew>["brand_new"], unknown>>()

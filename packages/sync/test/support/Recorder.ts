@@ -11,11 +11,16 @@ export interface Recorded {
 
 /** Starts it. Every request but those for the user's id is answered with what `answer` last said. */
 export const startRecorder = async () => {
-  const { child, ready: { baseUrl } } = await start<{ readonly baseUrl: string }>(["--input-type=module", "-e", recorder])
+  const { child, ready: { baseUrl } } = await start<{ readonly baseUrl: string }>([
+    "--input-type=module",
+    "-e",
+    recorder
+  ])
   return {
     child,
     baseUrl,
-    answer: async (body: unknown) => void await fetch(`${baseUrl}/answer`, { method: "PUT", body: JSON.stringify(body) }),
+    answer: async (body: unknown) =>
+      void await fetch(`${baseUrl}/answer`, { method: "PUT", body: JSON.stringify(body) }),
     /** The requests since they were last asked for. */
     requests: async (): Promise<ReadonlyArray<Recorded>> => (await fetch(`${baseUrl}/requests`)).json()
   }

@@ -1,0 +1,118 @@
+// Type tests of the Promise face: this file compiles, or inference has weakened.
+import type { Joined } from "@postwire/core/Joins"
+import type { Dictionary } from "@postwire/core/Response"
+import { createClient, type Form, fromEnvironment, type PostwireClient, type Settings } from "../../src/index.ts"
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
+const assertType = <T extends true>(): T | void => undefined
+type Element<T> = T extends AsyncIterable<infer A> ? A : never
+
+// The form is that of returnType, and the response where there is none.
+const baseUrl = "https://service.test"
+const client = createClient({ baseUrl })
+assertType<Equal<typeof client, PostwireClient>>()
+const fromNothing = createClient()
+assertType<Equal<typeof fromNothing, PostwireClient>>()
+const fromVariables = createClient(fromEnvironment({}))
+assertType<Equal<typeof fromVariables, PostwireClient>>()
+const withMore = createClient({ ...fromEnvironment({}), wire: "x" })
+assertType<Equal<typeof withMore, PostwireClient>>()
+declare const settings: Settings
+const fromSettings = createClient(settings)
+assertType<Equal<typeof fromSettings, PostwireClient>>()
+const raw = createClient({ ...fromEnvironment({}), returnType: "raw" })
+assertType<Equal<typeof raw, PostwireClient<"raw">>>()
+const dictionary = createClient({ baseUrl, returnType: "dictionary" })
+assertType<Equal<typeof dictionary, PostwireClient<"dictionary">>>()
+declare const anyForm: Settings<Form>
+const any = createClient(anyForm)
+assertType<Equal<typeof any, PostwireClient<Form>>>()
+// @ts-expect-error no such form
+createClient({ baseUrl, returnType: "json" })
+// @ts-expect-error no such check
+createClient({ baseUrl, checks: "none" })
+// @ts-expect-error no such level
+createClient({ baseUrl, accessLevel: "basic" })
+createClient({ baseUrl, checks: "identifiers", accessLevel: "standard" })
+
+// Views.
+const view = client.as("raw")
+assertType<Equal<typeof view, PostwireClient<"raw">>>()
+const back = view.as("response")
+assertType<Equal<typeof back, PostwireClient>>()
+// @ts-expect-error no such form
+client.as("json")
+
+// Results know what was asked for.
+const selected = { id: "1", post_fields: ["created_at"], expansions: ["author_id"], user_fields: ["verified"] } as const
+const one = await client.getPost(selected)
+export const createdAt: string | undefined = one.data?.created_at
+export const verified: boolean | undefined = one.includes.users?.[0]?.verified
+export const author: boolean | undefined = one.author(one.data!)?.verified
+// @ts-expect-error not asked for
+one.data?.lang
+// @ts-expect-error not expanded
+one.includes.media
+const plain = await dictionary.getPost(selected)
+export const same: string | undefined = plain.data?.created_at
+// @ts-expect-error a dictionary is plain
+plain.author
+const response = await raw.getPost(selected)
+assertType<Equal<typeof response, globalThis.Response>>()
+const liked = await dictionary.like({ post_id: "1" })
+assertType<Equal<typeof liked, Dictionary<{ readonly liked: boolean }, {}>>>()
+
+// Comma-separated literals are lists; names known only at run time make every field optional.
+const csv = await client.getPosts({ ids: [1, "2", 3n], post_fields: "lang,source" })
+export const lang: string | undefined = csv.data?.[0]?.lang
+declare const names: ReadonlyArray<string>
+const dynamic = await client.getPosts({ ids: "1", post_fields: names })
+assertType<Equal<NonNullable<typeof dynamic.data>[number]["created_at"], string | undefined>>()
+assertType<Equal<NonNullable<typeof dynamic.data>[number]["text"], string>>()
+
+// Through iterables.
+const search = { query: "a", post_fields: ["lang"], expansions: ["author_id"] } as const
+const items = client.searchRecentPosts.items(search)
+export const itemLang: string = (null as unknown as Element<typeof items>).lang // @ts-expect-error not asked for
+;(null as unknown as Element<typeof items>).source
+const joined = raw.searchRecentPosts.joined(search)
+declare const join: Element<typeof joined>
+export const joinedLang: string = join.item.lang
+export const username: string | undefined = join.author?.username
+export const less: Joined<{ readonly id: string }, unknown> = join
+const pages = raw.searchRecentPosts.pages(search)
+assertType<Equal<Element<typeof pages>, globalThis.Response>>()
+const dictionaries = dictionary.searchRecentPosts.pages(search)
+export const pageLang: string | undefined = (null as unknown as Element<typeof dictionaries>).data?.[0]?.lang
+
+// Parameters.
+// @ts-expect-error misspelt
+client.getPost({ id: "1", post_field: ["lang"] })
+// @ts-expect-error misspelt
+raw.searchRecentPosts.items({ query: "a", max_result: 10 })
+// @ts-expect-error required
+client.getPost()
+// @ts-expect-error required
+client.searchRecentPosts.items({})
+// @ts-expect-error both
+client.getUser({ id: "1", username: "ada" })
+// @ts-expect-error neither
+client.getUsers({})
+// @ts-expect-error both
+client.getSpaces({ ids: "1", user_ids: "2" })
+// @ts-expect-error both
+client.createDm({ participant_id: 1, dm_conversation_id: "1-2", text: "a" })
+// @ts-expect-error not one of them
+client.getRecentPostsCount({ query: "a", granularity: "week" })
+// @ts-expect-error not one of them
+client.searchSpaces({ query: "a", state: "ended" })
+// @ts-expect-error spaces have no user_auth
+client.searchSpaces({ query: "a", user_auth: true })
+client.createPost({ text: "a", reply_settings: "subscribers" })
+client.getUsersPosts({ id: 1, exclude: ["replies", "brand_new"], start_time: new Date() })
+client.getDmEvents({}, { signal: new AbortController().signal })
+client.getMe()
+// @ts-expect-error no such option
+client.getMe({}, { timeout: 1 })
+// @ts-expect-error does not page
+client.getPost.items

@@ -1,0 +1,76 @@
+// Type tests of the blocking face: this file compiles, or inference has weakened.
+import type { Dictionary } from "@postwire/core/Response"
+import {
+  createClientSync,
+  fromEnvironment,
+  type PostwireClientSync,
+  type RawResponse,
+  type Settings
+} from "../../src/index.ts"
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
+const assertType = <T extends true>(): T | void => undefined
+type Element<T> = T extends Iterable<infer A> ? A : never
+
+// The form is that of returnType, and the response where there is none.
+const baseUrl = "https://service.test"
+const client = createClientSync({ baseUrl })
+assertType<Equal<typeof client, PostwireClientSync>>()
+const fromVariables = createClientSync(fromEnvironment({}))
+assertType<Equal<typeof fromVariables, PostwireClientSync>>()
+declare const settings: Settings
+const fromSettings = createClientSync({ ...settings, timeout: 1000 })
+assertType<Equal<typeof fromSettings, PostwireClientSync>>()
+const raw = createClientSync({ baseUrl, returnType: "raw" })
+assertType<Equal<typeof raw, PostwireClientSync<"raw">>>()
+const dictionary = raw.as("dictionary")
+assertType<Equal<typeof dictionary, PostwireClientSync<"dictionary">>>()
+// @ts-expect-error no such form
+createClientSync({ baseUrl, returnType: "json" })
+
+// Results know what was asked for.
+const selected = { id: "1", post_fields: ["created_at"], expansions: ["author_id"], user_fields: ["verified"] } as const
+const one = client.getPost(selected)
+export const createdAt: string | undefined = one.data?.created_at
+export const verified: boolean | undefined = one.author(one.data!)?.verified
+// @ts-expect-error not asked for
+one.data?.lang
+// @ts-expect-error not expanded
+one.includes.media
+export const same: string | undefined = dictionary.getPost(selected).data?.created_at
+const response = raw.getPost(selected)
+assertType<Equal<typeof response, RawResponse>>()
+const liked = dictionary.like({ post_id: "1" })
+assertType<Equal<typeof liked, Dictionary<{ readonly liked: boolean }, {}>>>()
+export const lang: string | undefined = client.getPosts({ ids: "1", post_fields: "lang,source" }).data?.[0]?.lang
+
+// Through iterables.
+const search = { query: "a", post_fields: ["lang"], expansions: ["author_id"] } as const
+for (const item of raw.searchRecentPosts.items(search)) {
+  const lang: string = item.lang
+  // @ts-expect-error not asked for
+  void [lang, item.source]
+}
+for (const { author, item } of dictionary.searchRecentPosts.joined(search)) {
+  const username: string | undefined = author?.username
+  void [username, item.lang]
+}
+const pages = raw.searchRecentPosts.pages(search)
+assertType<Equal<Element<typeof pages>, RawResponse>>()
+
+// Parameters.
+// @ts-expect-error misspelt
+client.getPost({ id: "1", post_field: ["lang"] })
+// @ts-expect-error misspelt
+client.searchRecentPosts.joined({ query: "a", max_result: 10 })
+// @ts-expect-error required
+client.getPost()
+// @ts-expect-error both
+client.getUser({ id: "1", username: "ada" })
+// @ts-expect-error neither
+client.createDm({ text: "a" })
+// @ts-expect-error does not page
+client.getPost.items
+// @ts-expect-error there is no signal
+client.getMe({}, { signal: new AbortController().signal })
+client.getMe({}, { timeout: 1000 })
