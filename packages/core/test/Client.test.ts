@@ -220,7 +220,7 @@ describe("index", () => {
       "layerConfig",
       "names"
     ])
-    assert.sameMembers(Object.keys(Index.Operation), ["make", "makePaged", "parametersOf"])
+    assert.sameMembers(Object.keys(Index.Operation), ["make", "makePaged", "parametersOf", "successStatus"])
     assert.sameMembers(Object.keys(Index.Response), [
       "Undecodable",
       "decode",
