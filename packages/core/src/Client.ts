@@ -61,10 +61,10 @@ export const layer = (
 export const layerConfig: Layer.Layer<Client, Errors.InvalidSettings | Config.ConfigError, HttpClient> =
   /*#__PURE__*/ Layer.effect(
     Client,
-    Effect.gen(function*() {
+    /*#__PURE__*/ Effect.gen(function*() {
       return yield* make(yield* config)
     })
-  ).pipe(Layer.provide(Credentials.layerConfig))
+  ).pipe(/*#__PURE__*/ Layer.provide(Credentials.layerConfig))
 
 /** The settings as a Config. */
 export const config: Config.Config<Settings> = /*#__PURE__*/ Config.map(

@@ -93,7 +93,7 @@ export const config: Config.Config<Settings> = /*#__PURE__*/ Config.map(
 /** Credentials from the environment, or from whatever ConfigProvider is installed. */
 export const layerConfig: Layer.Layer<Credentials, InvalidSettings | Config.ConfigError> = /*#__PURE__*/ Layer.effect(
   Credentials,
-  Effect.gen(function*() {
+  /*#__PURE__*/ Effect.gen(function*() {
     const values = yield* check(yield* config)
     return { current: Effect.succeed(values) }
   })

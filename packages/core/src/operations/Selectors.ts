@@ -15,42 +15,45 @@ const fieldsOf = (model: AnyModel) => Parameters.list(model.selectable)
 const expansionsOf = (...models: ReadonlyArray<AnyModel>) =>
   Parameters.list(models.flatMap((model) => Object.keys(model.expansions)))
 
+// Names of their own, so that bundlers see that a selection no operation uses can go.
+const media_fields = /*#__PURE__*/ fieldsOf(Media)
+const place_fields = /*#__PURE__*/ fieldsOf(Place)
+const poll_fields = /*#__PURE__*/ fieldsOf(Poll)
+const post_fields = /*#__PURE__*/ fieldsOf(Post)
+const user_fields = /*#__PURE__*/ fieldsOf(User)
+
 /** SEL-ALL of the specification: what reads of posts take. */
 export const all = {
   expansions: /*#__PURE__*/ expansionsOf(Post, User),
-  media_fields: /*#__PURE__*/ fieldsOf(Media),
-  place_fields: /*#__PURE__*/ fieldsOf(Place),
-  poll_fields: /*#__PURE__*/ fieldsOf(Poll),
-  post_fields: /*#__PURE__*/ fieldsOf(Post),
-  user_fields: /*#__PURE__*/ fieldsOf(User)
+  media_fields,
+  place_fields,
+  poll_fields,
+  post_fields,
+  user_fields
 }
 
 /** SEL-USER of the specification: what reads of users take. */
-export const user = {
-  expansions: /*#__PURE__*/ expansionsOf(User, Post),
-  post_fields: all.post_fields,
-  user_fields: all.user_fields
-}
+export const user = { expansions: /*#__PURE__*/ expansionsOf(User, Post), post_fields, user_fields }
 
 /** What reads of spaces take. */
 export const space = {
   expansions: /*#__PURE__*/ expansionsOf(Space),
   space_fields: /*#__PURE__*/ fieldsOf(Space),
-  user_fields: all.user_fields
+  user_fields
 }
 
 /** What reads of lists take. */
 export const list = {
   expansions: /*#__PURE__*/ expansionsOf(List),
   list_fields: /*#__PURE__*/ fieldsOf(List),
-  user_fields: all.user_fields
+  user_fields
 }
 
 /** What reads of direct message events take. */
 export const directMessageEvent = {
   dm_event_fields: /*#__PURE__*/ fieldsOf(DirectMessageEvent),
   expansions: /*#__PURE__*/ expansionsOf(DirectMessageEvent),
-  media_fields: all.media_fields,
-  post_fields: all.post_fields,
-  user_fields: all.user_fields
+  media_fields,
+  post_fields,
+  user_fields
 }
