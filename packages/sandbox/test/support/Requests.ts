@@ -82,7 +82,8 @@ export const make = Effect.fnUntraced(function*(options: Sandbox.Options = {}) {
       : as === "user"
       ? `Bearer ${secrets.bearerToken}`
       : as === "signed"
-      ? signed(secrets, method, url)
+      // As it travels: what a URL cannot hold is escaped.
+      ? signed(secrets, method, URL.canParse(url) ? new URL(url).href : url)
       : as.header
     const response = yield* http.execute(
       // The type knows the usual methods only.
