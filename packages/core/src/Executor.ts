@@ -251,7 +251,7 @@ export const prepare = (
     if (typeof definition.route !== "string") selectedBy = chosen[0] ?? "none"
   }
   for (const name of plan.required) {
-    if (!isGiven(name)) return invalid(name, "is required", undefined)
+    if (!isGiven(name) || given[name] === "") return invalid(name, "is required", undefined)
   }
   for (const rule of definition.rules ?? []) {
     const parameter = Rule.broken(rule, isGiven)

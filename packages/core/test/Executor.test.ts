@@ -84,6 +84,13 @@ describe("prepare", () => {
     }
   })
 
+  it("refuses an empty required text even where the bounds are left to the service", () => {
+    const { definition } = catalogue.searchRecentPosts
+    // An empty query asks for nothing: it is a mistake, whatever the service allows.
+    const prepared = Executor.prepare(definition, { query: "" }, "neutral", { checks: "identifiers" })
+    assert.instanceOf(prepared, Errors.InvalidParameters)
+  })
+
   it("takes own properties only", () => {
     // An inherited id once passed for given and was not sent, which made the path /2/posts/.
     assert.strictEqual(refusedAs(getPost, Object.create({ id: "20" })).rule, "is required")
