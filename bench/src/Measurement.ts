@@ -25,8 +25,8 @@ export interface Cost {
 /** The costs of each round. */
 export type Costs = ReadonlyMap<Name, ReadonlyMap<Scenario, ReadonlyArray<Cost>>>
 
-/** The first rounds compile the code. */
-const warmUp = 2
+/** In the first rounds, the code is compiled. */
+const warmUp = 3
 
 /** Measures contenders in all scenarios, `rounds` times. */
 export const measure = async (options: {
