@@ -1,11 +1,14 @@
 /** Who sends a request: bearer tokens looked up, OAuth 1.0a signatures verified, and what that lets them do. */
+import type { Name } from "@postwire/core/Catalogue"
 import * as OAuth1 from "@postwire/core/OAuth1"
 import type { Definition } from "@postwire/core/Operation"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { timingSafeEqual } from "node:crypto"
+import * as Nonces from "./Nonces.ts"
+import { commonScopes, policies } from "./Policy.ts"
 import * as Problem from "./Problem.ts"
-import type { Rights } from "./store/Credentials.ts"
+import type { Access, Rights, Scope } from "./store/Credentials.ts"
 import type { Store } from "./store/Store.ts"
 
 /** The sender of a request. */
@@ -15,6 +18,10 @@ export interface Caller {
   /** The user whom the credential stands for; none for an app alone. */
   readonly userId: string | undefined
   readonly rights: Rights
+  /** What a user's OAuth 2.0 token was given for; no other credential has scopes. */
+  readonly scopes: ReadonlyArray<Scope> | undefined
+  /** What the project of the app may use. */
+  readonly access: Access
   /** Tells credentials apart where windows are counted. */
   readonly key: string
 }
@@ -31,41 +38,57 @@ interface Request {
   readonly authorization: string | undefined
 }
 
-/** Finds out who sends a request. */
+/** What identities are checked against. */
+export interface Authority {
+  readonly store: Store["Service"]
+  readonly hmac: typeof OAuth1.HmacSha1.Service
+  readonly nonces: Nonces.Nonces
+}
+
+/** Finds out who sends a request. `now` is in milliseconds. */
 export const authenticate = (
-  store: Store["Service"],
-  hmac: typeof OAuth1.HmacSha1.Service,
+  authority: Authority,
+  now: number,
   request: Request
 ): Effect.Effect<Caller, Problem.Problem> => {
   const { authorization = "" } = request
-  const caller = /^bearer /i.test(authorization)
-    ? bearer(store, authorization.slice("bearer ".length).trim())
-    : signed(store, hmac, request, authorization)
-  return caller === undefined ? Effect.fail(Problem.unauthorized()) : Effect.succeed(caller)
+  return /^bearer /i.test(authorization)
+    ? bearer(authority, authorization.slice("bearer ".length).trim())
+    : signed(authority, now, request, authorization)
 }
 
-const bearer = (store: Store["Service"], token: string): Caller | undefined => {
+const bearer = ({ store }: Authority, token: string): Effect.Effect<Caller, Problem.Problem> => {
   const found = store.credentials.bearerToken(Redacted.make(token))
-  return found === undefined ? undefined : {
-    form: found.userId === undefined ? "OAuth 2.0 Application-Only" : "OAuth 2.0 User Context",
-    appId: found.appId,
-    userId: found.userId,
-    rights: found.rights,
-    key: found.userId === undefined ? `app ${found.appId}` : `user ${found.appId} ${found.userId}`
-  }
+  const app = found && store.credentials.appById(found.appId)
+  if (found === undefined || app === undefined) return Problem.unauthorized()
+  const { rights, scopes, userId } = found
+  return Effect.succeed({
+    form: userId === undefined ? "OAuth 2.0 Application-Only" : "OAuth 2.0 User Context",
+    appId: app.id,
+    userId,
+    rights,
+    scopes: userId === undefined ? undefined : scopes,
+    access: app.access,
+    key: userId === undefined ? `app ${app.id}` : `user ${app.id} ${userId}`
+  })
 }
 
 const signed = (
-  store: Store["Service"],
-  hmac: typeof OAuth1.HmacSha1.Service,
+  { hmac, nonces, store }: Authority,
+  now: number,
   request: Request,
   authorization: string
-): Caller | undefined => {
-  const parameters = OAuth1.parseAuthorization(authorization)
-  const app = store.credentials.appByConsumerKey(parameters?.["oauth_consumer_key"] ?? "")
-  const token = store.credentials.accessToken(parameters?.["oauth_token"] ?? "")
-  if (parameters === undefined || app === undefined || token === undefined || token.appId !== app.id) return undefined
-  if (parameters["oauth_signature_method"] !== "HMAC-SHA1") return undefined
+): Effect.Effect<Caller, Problem.Problem> => {
+  const parameters = OAuth1.parseAuthorization(authorization) ?? {}
+  const { oauth_nonce: nonce = "", oauth_signature_method, oauth_timestamp = "", oauth_version = "1.0" } = parameters
+  const app = store.credentials.appByConsumerKey(parameters["oauth_consumer_key"] ?? "")
+  const token = store.credentials.accessToken(parameters["oauth_token"] ?? "")
+  if (app === undefined || token === undefined || token.appId !== app.id) return Problem.unauthorized()
+  if (oauth_signature_method !== "HMAC-SHA1" || oauth_version !== "1.0" || nonce === "") return Problem.unauthorized()
+  const timestamp = /^[0-9]{1,12}$/.test(oauth_timestamp) ? Number(oauth_timestamp) : Number.NaN
+  if (!(Math.abs(timestamp - Math.floor(now / 1000)) <= Nonces.tolerance)) {
+    return Problem.unauthorized("Timestamp out of bounds.")
+  }
   const expected = OAuth1.signature({
     method: request.method,
     url: request.url,
@@ -74,15 +97,18 @@ const signed = (
     tokenSecret: Redacted.value(token.secret),
     hmac
   })
-  return same(expected, parameters["oauth_signature"] ?? "")
-    ? {
-      form: "OAuth 1.0a User Context",
-      appId: app.id,
-      userId: token.userId,
-      rights: token.rights,
-      key: `user ${app.id} ${token.userId}`
-    }
-    : undefined
+  if (!same(expected, parameters["oauth_signature"] ?? "")) return Problem.unauthorized()
+  // Only those who can sign fill the memory.
+  if (!nonces.claim(token.token, timestamp, nonce, now)) return Problem.unauthorized("The nonce was used before.")
+  return Effect.succeed({
+    form: "OAuth 1.0a User Context",
+    appId: app.id,
+    userId: token.userId,
+    rights: token.rights,
+    scopes: undefined,
+    access: app.access,
+    key: `user ${app.id} ${token.userId}`
+  })
 }
 
 const same = (a: string, b: string): boolean => {
@@ -95,7 +121,7 @@ const userForms = ["OAuth 1.0a User Context", "OAuth 2.0 User Context"] as const
 /** The forms of authorization that an operation takes. */
 export const formsOf = (definition: Definition): ReadonlyArray<Caller["form"]> => {
   if (definition.userAuth === undefined) {
-    return definition.identity === undefined
+    return definition.identity === undefined && policyOf(definition).userOnly !== true
       ? ["OAuth 2.0 Application-Only", "OAuth 2.0 User Context"]
       : ["OAuth 2.0 User Context"]
   }
@@ -116,6 +142,15 @@ export const authorize = (
       { id: identity }
     ))
   }
+  const { access, scope } = policyOf(definition)
+  const scopes = scope === undefined ? commonScopes : [...commonScopes, scope]
+  const missing = caller.scopes === undefined ? [] : scopes.filter((scope) => caller.scopes?.includes(scope) === false)
+  if (missing.length > 0) {
+    return Effect.fail(
+      Problem.forbidden(`The token was not given for this: it lacks the scopes [${missing.join(", ")}].`)
+    )
+  }
+  if (access === "research" && caller.access !== access) return Effect.fail(Problem.notEnrolled())
   if (!isAllowed(definition, caller.rights)) {
     return Effect.fail(Problem.forbidden(
       "Your client app is not configured with the appropriate oauth1 app permissions for this endpoint."
@@ -123,6 +158,9 @@ export const authorize = (
   }
   return Effect.void
 }
+
+// Every definition is one of the catalogue.
+const policyOf = (definition: Definition) => policies[definition.name as Name]
 
 const isAllowed = (definition: Definition, rights: Rights): boolean => {
   if (isDirectMessage(definition)) return rights === "read-write-directmessages"

@@ -4,7 +4,7 @@ import type { Definition, Operation, Paged } from "@postwire/core/Operation"
 import type * as Effect from "effect/Effect"
 import type { Caller } from "./Authentication.ts"
 import type { Entry, Problem } from "./Problem.ts"
-import type { Cursor, Page } from "./store/Database.ts"
+import type { Page, PageRequest } from "./store/Database.ts"
 import type { Store } from "./store/Store.ts"
 
 /** A parameter as it arrives: lists as lists, instants as milliseconds, ids and texts as strings. */
@@ -42,8 +42,8 @@ export interface Call<P> {
   /** The service's time in milliseconds. */
   readonly now: number
   readonly store: Store["Service"]
-  /** The cursor behind the page token of the request, if it has one. */
-  readonly cursor: Cursor | undefined
+  /** The part of a listing that is asked for: as many as the request says, or else the declaration. */
+  readonly page: PageRequest
 }
 
 /** What an operation answers with, in full: the service selects fields and adds what expansions ask for. */
@@ -58,47 +58,8 @@ export interface Reply {
 /** Answers one operation. */
 export type Handler<N extends Name> = (call: Call<Parameters<N>>) => Effect.Effect<Reply, Problem>
 
-/** Operations of the catalogue that the sandbox does not serve yet. */
-export type NotYet =
-  | "block"
-  | "createDirectMessageConversation"
-  | "followUser"
-  | "getAllPostsCount"
-  | "getBlocked"
-  | "getFollowedLists"
-  | "getHomeTimeline"
-  | "getLikedPosts"
-  | "getLikingUsers"
-  | "getListFollowers"
-  | "getListPosts"
-  | "getMuted"
-  | "getRecentPostsCount"
-  | "getReposters"
-  | "getSpace"
-  | "getSpaceBuyers"
-  | "getSpacePosts"
-  | "getSpaces"
-  | "getUsers"
-  | "getUsersFollowers"
-  | "getUsersFollowing"
-  | "getUsersMentions"
-  | "hideReply"
-  | "mute"
-  | "removeBookmark"
-  | "repost"
-  | "searchSpaces"
-  | "unblock"
-  | "unfollowList"
-  | "unfollowUser"
-  | "unhideReply"
-  | "unmute"
-  | "unrepost"
-
-/** The operations that the sandbox serves. */
-export type Served = Exclude<Name, NotYet>
-
 /** A handler for every operation: the compiler refuses a catalogue with one that has none. */
-export type Handlers = { readonly [N in Served]: Handler<N> }
+export type Handlers = { readonly [N in Name]: Handler<N> }
 
 /** A page of a listing as a reply. */
 export const listed = <A extends { readonly id: string }>(page: Page<A>): Reply => ({

@@ -24,11 +24,13 @@ export class Problem extends Data.TaggedError("Problem")<{
   readonly detail: string
   readonly type: string
   readonly errors?: ReadonlyArray<Entry>
+  /** What documents of this type hold besides. */
+  readonly members?: Readonly<Record<string, string>>
 }> {
   /** The body of the answer. */
   get document(): object {
-    const { detail, errors, status, title, type } = this
-    return { ...(errors === undefined ? {} : { errors }), title, detail, type, status }
+    const { detail, errors, members, status, title, type } = this
+    return { ...(errors === undefined ? {} : { errors }), title, detail, type, status, ...members }
   }
 }
 
@@ -64,6 +66,19 @@ export const unsupportedAuthentication = (accepted: ReadonlyArray<string>, used:
     type: `${types}/unsupported-authentication`
   })
 
+/** 403: the project of the app is not enrolled for the operation. */
+export const notEnrolled = (): Problem =>
+  new Problem({
+    status: 403,
+    title: "Client Forbidden",
+    detail: "This operation is for projects with research access only.",
+    type: `${types}/client-forbidden`,
+    members: {
+      reason: "client-not-enrolled",
+      registration_url: "https://developer.twitter.com/en/docs/projects/overview"
+    }
+  })
+
 /** 404: no such route. */
 export const noRoute = (): Problem =>
   new Problem({ status: 404, title: "Not Found", detail: "There is no such operation.", type: "about:blank" })
@@ -82,20 +97,46 @@ export const missing = (entry: Entry): Problem =>
 export const tooManyRequests = (): Problem =>
   new Problem({ status: 429, title: "Too Many Requests", detail: "Too Many Requests", type: "about:blank" })
 
+/** 429: the project has read as many posts as it may in a month. */
+export const usageCapped = (): Problem =>
+  new Problem({
+    status: 429,
+    title: "UsageCapExceeded",
+    detail: "Usage cap exceeded: Monthly product cap",
+    type: `${types}/usage-capped`,
+    members: { period: "Monthly", scope: "Product" }
+  })
+
 /** 500: the sandbox itself failed. */
 export const internal = (): Problem =>
   new Problem({ status: 500, title: "Internal Server Error", detail: "Something went wrong.", type: "about:blank" })
 
-/** The partial failure for something that does not exist. */
-export const notFound = (options: {
+/** A thing that a request names. */
+export interface Named {
   readonly kind: string
   readonly id: string
+  /** Where it is named. */
   readonly parameter: string
   readonly section?: "data" | "includes"
-}): Entry => ({
+}
+
+/** The partial failure for something that does not exist. */
+export const notFound = (options: Named): Entry => ({
   title: "Not Found Error",
   detail: `Could not find ${options.kind} with ${options.parameter}: [${options.id}].`,
   type: `${types}/resource-not-found`,
+  ...naming(options)
+})
+
+/** The partial failure for something that the caller may not see. */
+export const notAuthorized = (options: Named): Entry => ({
+  title: "Authorization Error",
+  detail: `Sorry, you are not authorized to see the ${options.kind} with ${options.parameter}: [${options.id}].`,
+  type: `${types}/not-authorized-for-resource`,
+  ...naming(options)
+})
+
+const naming = (options: Named): Entry => ({
   resource_type: options.kind,
   resource_id: options.id,
   parameter: options.parameter,

@@ -4,10 +4,12 @@ import { Media } from "@postwire/core/models/Media"
 import { Place } from "@postwire/core/models/Place"
 import { Poll } from "@postwire/core/models/Poll"
 import { Post } from "@postwire/core/models/Post"
+import { Topic } from "@postwire/core/models/Topic"
 import { User } from "@postwire/core/models/User"
 import type { Result } from "@postwire/core/Response"
 import * as Problem from "./Problem.ts"
 import type { Store } from "./store/Store.ts"
+import type { Viewer } from "./store/Visibility.ts"
 
 /** What a request selects: `expansions` and the field selectors by parameter name. */
 export type Selection = Readonly<Record<string, ReadonlyArray<string>>>
@@ -21,16 +23,25 @@ export interface Projected {
   readonly errors: ReadonlyArray<Problem.Entry>
 }
 
+/** What a projection is of, when, and for whom. */
+export interface Scene {
+  readonly store: Store["Service"]
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  readonly viewer: Viewer
+}
+
 interface Expandable {
   readonly model: AnyModel
   /** The objects of these references, missing ones left out. */
   readonly find: (references: ReadonlyArray<string>, field: string) => ReadonlyArray<Item>
+  /** Whether what was not found exists all the same, hidden from the viewer. */
+  readonly isHidden?: (reference: string) => boolean
 }
 
 /** Selects fields and resolves expansions. */
 export const project = (
-  store: Store["Service"],
-  now: number,
+  scene: Scene,
   result: Result,
   selection: Selection,
   data: unknown
@@ -39,7 +50,7 @@ export const project = (
   const items = (Array.isArray(data) ? data : [data]) as ReadonlyArray<Item>
   const select = selector(result.model, selection)
   const selected = items.map(select)
-  const { errors, includes } = expand(store, now, result.model, selection, items)
+  const { errors, includes } = expand(scene, result.model, selection, items)
   return { data: Array.isArray(data) ? selected : selected[0], includes, errors }
 }
 
@@ -56,15 +67,14 @@ const selector = (model: AnyModel, selection: Selection): (item: Item) => Item =
 }
 
 const expand = (
-  store: Store["Service"],
-  now: number,
+  scene: Scene,
   model: AnyModel,
   selection: Selection,
   items: ReadonlyArray<Item>
 ): Omit<Projected, "data"> => {
   const asked = selection["expansions"] ?? []
   if (asked.length === 0) return { includes: undefined, errors: [] }
-  const expandables = expandablesOf(store, now)
+  const expandables = expandablesOf(scene)
   const found = new Map<Kind, Map<string, Item>>()
   const absent = new Map<string, Problem.Entry>()
 
@@ -81,7 +91,8 @@ const expand = (
     }
     for (const id of references) {
       if (!ids.has(id)) {
-        absent.set(`${kind} ${id}`, Problem.notFound({ kind, id, parameter: field, section: "includes" }))
+        const problem = expandable.isHidden?.(id) === true ? Problem.notAuthorized : Problem.notFound
+        absent.set(`${kind} ${id}`, problem({ kind, id, parameter: field, section: "includes" }))
       }
     }
     return objects
@@ -118,10 +129,14 @@ const referencesAt = (items: ReadonlyArray<Item>, path: string): ReadonlyArray<s
   return values.filter((value) => typeof value === "string")
 }
 
-const expandablesOf = (store: Store["Service"], now: number): { readonly [K in Kind]?: Expandable } => {
+const expandablesOf = ({ now, store, viewer }: Scene): { readonly [K in Kind]?: Expandable } => {
   const plain = (found: ReadonlyArray<object>) => found as ReadonlyArray<Item>
   return {
-    post: { model: Post, find: (ids) => plain(store.posts.byIds(ids)) },
+    post: {
+      model: Post,
+      find: (ids) => plain(store.posts.byIds(ids, viewer)),
+      isHidden: (id) => store.posts.byId(id) !== undefined
+    },
     user: {
       model: User,
       // Mentions refer to users by name, everything else by id.
@@ -130,6 +145,7 @@ const expandablesOf = (store: Store["Service"], now: number): { readonly [K in K
     },
     media: { model: Media, find: (keys) => plain(store.attachments.mediaByKeys(keys)) },
     place: { model: Place, find: (ids) => plain(store.attachments.placesByIds(ids)) },
-    poll: { model: Poll, find: (ids) => plain(store.attachments.pollsByIds(ids, now)) }
+    poll: { model: Poll, find: (ids) => plain(store.attachments.pollsByIds(ids, now)) },
+    topic: { model: Topic, find: (ids) => plain(store.spaces.topicsByIds(ids)) }
   }
 }

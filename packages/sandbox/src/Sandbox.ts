@@ -29,6 +29,8 @@ export interface Options {
   readonly posts?: number | undefined
   /** The words of an answer where the request does not tell. Default `neutral`. */
   readonly wire?: Wire | undefined
+  /** How many posts a project may read per month with the operations that count. Default 10,000,000. */
+  readonly postCap?: number | undefined
 }
 
 /** Settings of a sandbox on a port. */

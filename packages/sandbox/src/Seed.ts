@@ -1,6 +1,6 @@
 /**
- * A populated service: accounts, posts of two years, likes, messages, credentials. The same options over an empty store
- * give the same rows, ids and pages.
+ * A populated service: accounts and what ties them, posts of two years, likes, lists, spaces, messages, credentials. The
+ * same options over an empty store give the same rows, ids and pages.
  */
 import * as Redacted from "effect/Redacted"
 import * as Vocabulary from "./internal/vocabulary.ts"
@@ -44,6 +44,9 @@ export const run = (store: Store["Service"], options: Options): Seeded => {
   })
   insertPosts(store, options, users)
   return store.transaction(() => {
+    insertTies(store, options, users)
+    insertLists(store, options, users)
+    insertSpaces(store, options, users)
     insertMessages(store, options, users)
     return insertCredentials(store, options, users[2]!, users.length)
   })
@@ -104,13 +107,15 @@ const usersOf = ({ posts }: Pick<Options, "posts">): number => Math.max(12, Math
 const insertUsers = (store: Store["Service"], { posts, seed, start }: Options): ReadonlyArray<Account> => {
   const random = make(seed, "users")
   const names = new Set<string>(["ada"])
-  const users = Array.from({ length: usersOf({ posts }) }, (_, rank): Account => {
+  const count = usersOf({ posts })
+  const users = Array.from({ length: count }, (_, rank): Account => {
     const ada = rank === 2
     const first = random.pick(Vocabulary.firstNames)
     const last = random.pick(Vocabulary.lastNames)
     const username = ada ? "ada" : usernameFor(first, last, names, random)
     const createdAt = ada ? adaBorn : Math.floor(start - 2 * year - random.next() * 10 * year)
-    const isProtected = random.chance(0.05) && rank > 9
+    // The last two always are, so that there are some in the smallest service.
+    const isProtected = random.chance(0.05) && rank > 9 || rank >= count - 2
     const language = ada ? Vocabulary.languages[0]! : random.weighted(Vocabulary.languages)
     const place = random.pick(Vocabulary.places)
     const id = store.users.insert({
@@ -195,11 +200,11 @@ const insertPosts = (store: Store["Service"], { posts, seed, start }: Options, u
       replySettings: random.chance(0.03) ? random.pick(["mentionedUsers", "following"]) : undefined,
       possiblySensitive: random.chance(0.01)
     })
+    // Nobody answers, reposts or likes what only followers can see.
+    if (author.protected) return
     for (let n = popularity; n > 0; n--) store.likes.set((n % 2 === 0 ? active() : random.pick(users)).id, id, true)
     if (random.chance(0.04)) store.bookmarks.set(ada.id, id, true)
     if (random.chance(0.01)) store.bookmarks.set(active().id, id, true)
-    // Nobody answers or reposts what only followers can see.
-    if (author.protected) return
     latest.push({ id, author, text, repostable: true, reposters: new Set() })
     if (latest.length > 1024) latest.splice(0, 512)
   }
@@ -285,6 +290,83 @@ const insertPoll = (store: Store["Service"], createdAt: number, random: Random):
     durationMinutes: random.pick([60, 1440, 4320, 10080]),
     createdAt
   })
+}
+
+/** Ada waits for one protected account and follows another, blocks, mutes and is blocked; so do a few others. */
+const insertTies = (store: Store["Service"], { seed }: Options, users: ReadonlyArray<Account>): void => {
+  const random = make(seed, "ties")
+  const ada = users[2]!
+  const [muted, blocked, blocker, followed, asked] = users.slice(-5) as [Account, Account, Account, Account, Account]
+  store.follows.set(ada.id, asked.id, "requested")
+  store.follows.set(ada.id, followed.id, "following")
+  store.mutes.set(ada.id, muted.id, true)
+  store.blocks.set(ada.id, blocked.id, true)
+  store.blocks.set(blocker.id, ada.id, true)
+  for (let n = Math.ceil(users.length / 10); n > 0; n--) {
+    for (const ties of [store.mutes, store.blocks]) {
+      const [source, target] = [random.pick(users), random.pick(users)]
+      if (source !== target && source !== ada && target !== ada) ties.set(source.id, target.id, true)
+    }
+  }
+}
+
+const insertLists = (store: Store["Service"], { seed, start }: Options, users: ReadonlyArray<Account>): void => {
+  const random = make(seed, "lists")
+  const ada = users[2]!
+  const someone = random.ranked(users)
+  const count = 6 + Math.floor(users.length / 25)
+  for (let i = 0; i < count; i++) {
+    const owner = i < 2 ? ada : someone()
+    const list = store.lists.insert({
+      ownerId: owner.id,
+      name: i === 0 ? "Engine builders" : i === 1 ? "To read in private" : random.pick(Vocabulary.listNames),
+      createdAt: Math.floor(start - year + i / count * year),
+      description: random.chance(0.5) ? random.pick(Vocabulary.descriptions) : "",
+      private: i === 1
+    })
+    for (let n = 3 + random.below(10); n > 0; n--) store.lists.setMember(list, someone().id, true)
+    if (i === 1) continue
+    for (let n = 2 + random.below(12); n > 0; n--) store.lists.setFollower(list, someone().id, true)
+    if (i >= 2 && i < 5) store.lists.setFollower(list, ada.id, true)
+  }
+}
+
+/** Ada's are one of each state, with tickets sold; the others' are of any. */
+const insertSpaces = (store: Store["Service"], { seed, start }: Options, users: ReadonlyArray<Account>): void => {
+  const random = make(seed, "spaces")
+  const ada = users[2]!
+  const someone = random.ranked(users)
+  const count = 9 + Math.floor(users.length / 25)
+  for (const topic of Vocabulary.topics) store.spaces.insertTopic(topic)
+  for (let i = 0; i < count; i++) {
+    const creator = i < 3 ? ada : someone()
+    const kind = i < 3 ? i : random.below(3)
+    const speakers = [someone(), someone()].filter((user) => user !== creator)
+    const isTicketed = creator === ada || random.chance(0.2)
+    const space = store.spaces.insert({
+      creatorId: creator.id,
+      createdAt: start - 4 * day + Math.floor(i / count * 3 * day),
+      title: random.pick(Vocabulary.spaceTitles),
+      scheduledStart: kind === 0 ? start + day : undefined,
+      startedAt: kind === 0 ? undefined : kind === 1 ? start - 30 * minute : start - 20 * 60 * minute,
+      endedAt: kind === 2 ? start - 19 * 60 * minute : undefined,
+      isTicketed,
+      lang: creator.language.code,
+      people: {
+        host_ids: [creator.id],
+        ...(speakers.length > 0 && { speaker_ids: [...new Set(speakers.map((user) => user.id))] }),
+        topic_ids: [random.pick(Vocabulary.topics).id]
+      },
+      participants: kind === 0 ? 0 : random.below(500),
+      subscribers: random.below(200)
+    })
+    for (let n = isTicketed ? 3 + random.below(8) : 0; n > 0; n--) {
+      const buyer = someone()
+      if (buyer !== creator) store.spaces.sell(space, buyer.id)
+    }
+    const shared = store.timelines.byAuthor({ authorId: someone().id, viewer: { userId: undefined }, limit: 5 })
+    for (const post of shared.items.toReversed()) store.spaces.share(space, post.id)
+  }
 }
 
 const insertMessages = (store: Store["Service"], { seed, start }: Options, users: ReadonlyArray<Account>): void => {

@@ -3,7 +3,7 @@
  * on both wires at once; the sandbox adds what only a service knows: who asks, how often, and the state.
  */
 import * as Body from "@postwire/core/Body"
-import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
+import { type Catalogue, catalogue, type Name } from "@postwire/core/Catalogue"
 import { isSelector, queryKey, routesOf } from "@postwire/core/Executor"
 import * as OAuth1 from "@postwire/core/OAuth1"
 import { type Definition, parametersOf, successStatus } from "@postwire/core/Operation"
@@ -20,8 +20,9 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
 import * as Authentication from "./Authentication.ts"
-import type { Call, Reply, Served } from "./Handler.ts"
+import type { Call, Reply } from "./Handler.ts"
 import { handlers } from "./handlers/index.ts"
+import * as Nonces from "./Nonces.ts"
 import * as PageToken from "./PageToken.ts"
 import * as Problem from "./Problem.ts"
 import * as Projection from "./Projection.ts"
@@ -32,6 +33,8 @@ import { Store } from "./store/Store.ts"
 export interface Options {
   /** The words of an answer where the request does not tell: paths such as `/2/users/me` are the same on both wires. */
   readonly wire?: WireNames.Wire | undefined
+  /** How many posts a project may read per month with the operations that count. Default 10,000,000. */
+  readonly postCap?: number | undefined
   /** Refuses requests that name another host than this machine, and those of web pages from elsewhere. */
   readonly loopbackOnly?: boolean | undefined
 }
@@ -39,7 +42,7 @@ export interface Options {
 type Handle = (call: Call<unknown>) => Effect.Effect<Reply, Problem.Problem>
 
 interface Route {
-  readonly name: Served
+  readonly name: Name
   readonly definition: Definition
   readonly handle: Handle
   /** The alternative parameter that this route stands for. */
@@ -51,17 +54,19 @@ interface Route {
 /** Makes the service on the store of the context. */
 export const make = Effect.fnUntraced(function*(options: Options = {}) {
   const store = yield* Store
-  const hmac = yield* OAuth1.HmacSha1
+  const authority = { store, hmac: yield* OAuth1.HmacSha1, nonces: Nonces.make() }
   const limits = RateLimits.make()
+  const postCap = RateLimits.postCap(options.postCap ?? 10_000_000)
   const router = routes()
 
   const answer = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, url: URL) {
     const now = yield* Clock.currentTimeMillis
     const found = router.find(request.method, url.pathname)
     if (found === undefined) return yield* Problem.noRoute()
-    const { handler: route, params } = found
+    const { handler: candidates, params } = found
+    const route = candidates.length === 1 ? candidates[0]! : yield* choose(candidates, request)
     const { definition, name } = route
-    const caller = yield* Authentication.authenticate(store, hmac, {
+    const caller = yield* Authentication.authenticate(authority, now, {
       method: request.method,
       url: url.href,
       authorization: request.headers["authorization"]
@@ -70,12 +75,12 @@ export const make = Effect.fnUntraced(function*(options: Options = {}) {
     const headers = RateLimits.headers(window)
     let wire = route.wire ?? wireOf(definition, url, undefined) ?? options.wire ?? "neutral"
     const reply = Effect.gen(function*() {
-      if (!window.allowed) return yield* Problem.tooManyRequests()
       const identity = definition.identity === undefined ? undefined : params[definition.identity]
       yield* Authentication.authorize(definition, caller, identity)
-      const body = definition.body === undefined ? undefined : yield* jsonOf(request)
+      if (!window.allowed) return yield* Problem.tooManyRequests()
+      const body = hasBody(definition) ? yield* jsonOf(request) : undefined
       wire = route.wire ?? wireOf(definition, url, body) ?? wire
-      const received = yield* receive(route, wire, params, url.searchParams, body)
+      const received = yield* receive(route, wire, params, url.searchParams, body, caller.access)
       const listing: PageToken.Listing = { operation: name, parameters: received.listing }
       const cursor = received.token === undefined ? undefined : PageToken.decode(listing, received.token)
       if (cursor !== undefined && Result.isFailure(cursor)) {
@@ -84,15 +89,22 @@ export const make = Effect.fnUntraced(function*(options: Options = {}) {
           [parameter]: received.token ?? ""
         })
       }
+      if (definition.postCap === true && postCap.isSpent(caller.appId, now)) return yield* Problem.usageCapped()
       const { data, errors = [], meta, page } = yield* route.handle({
         definition,
         parameters: received.parameters,
         caller,
         now,
         store,
-        cursor: cursor?.success
+        page: { limit: received.limit, cursor: cursor?.success }
       })
-      const projected = Projection.project(store, now, definition.result, received.selection, data)
+      if (definition.postCap === true && Array.isArray(data)) postCap.add(caller.appId, data.length, now)
+      const projected = Projection.project(
+        { store, now, viewer: caller },
+        definition.result,
+        received.selection,
+        data
+      )
       const allErrors = [...errors, ...projected.errors]
       const tokens = page === undefined ? undefined : tokensOf(definition, listing, page)
       const neutral = {
@@ -132,26 +144,48 @@ export const make = Effect.fnUntraced(function*(options: Options = {}) {
     })
 })
 
-const routes = (): FindMyWay.Router<Route> => {
-  const router = FindMyWay.make<Route>({
+const routes = (): FindMyWay.Router<ReadonlyArray<Route>> => {
+  const router = FindMyWay.make<ReadonlyArray<Route>>({
     caseSensitive: true,
     ignoreDuplicateSlashes: false,
     ignoreTrailingSlash: false,
     maxParamLength: 500
   })
+  const table = new Map<string, Array<Route>>()
+  const add = (method: string, path: string, route: Route): void => {
+    const known = table.get(`${method} ${path}`)
+    if (known !== undefined) return void known.push(route)
+    const routes = [route]
+    table.set(`${method} ${path}`, routes)
+    router.on(method, path as `/${string}`, routes)
+  }
   for (const name of Object.keys(handlers) as Array<keyof typeof handlers>) {
     const { definition } = catalogue[name] as Catalogue[keyof Catalogue]
     for (const [selectedBy, route] of routesOf(definition)) {
-      const [method, path] = route.split(" ") as [string, `/${string}`]
-      const xPath = WireNames.path(path) as `/${string}`
+      const [method, path] = route.split(" ") as [string, string]
+      const xPath = WireNames.path(path)
       // Each handler reads the parameters that its own operation declares; the table above has paired them.
       const entry = { name, definition, selectedBy, handle: handlers[name] as Handle }
-      router.on(method, path, { ...entry, wire: sameRoute(xPath, path) ? undefined : "neutral" })
-      if (!sameRoute(xPath, path)) router.on(method, xPath, { ...entry, wire: "x" })
+      add(method, path, { ...entry, wire: sameRoute(xPath, path) ? undefined : "neutral" })
+      if (!sameRoute(xPath, path)) add(method, xPath, { ...entry, wire: "x" })
     }
   }
   return router
 }
+
+/** Of operations that share a method and a path, the one whose constants the body holds. */
+const choose = (routes: ReadonlyArray<Route>, request: HttpServerRequest.HttpServerRequest): Effect.Effect<Route> =>
+  Effect.match(jsonOf(request), {
+    // What is wrong with the body, the first one tells as well as any.
+    onFailure: () => routes[0]!,
+    onSuccess: (body) => routes.find(({ definition }) => wrongConstant(definition, body) === undefined) ?? routes[0]!
+  })
+
+const hasBody = ({ body, constants }: Definition): boolean => body !== undefined || constants !== undefined
+
+/** The position at which the body does not hold the constant of the operation. */
+const wrongConstant = ({ constants = {} }: Definition, body: object): string | undefined =>
+  Object.keys(constants).find((position) => Body.lookup(body, {}, position) !== constants[position])
 
 /** Whether two templates match the same paths: the names of their parameters do not matter. */
 const sameRoute = (a: string, b: string): boolean => a.replace(/:\w+/g, ":") === b.replace(/:\w+/g, ":")
@@ -211,6 +245,8 @@ interface Received {
   readonly parameters: Readonly<Record<string, unknown>>
   readonly selection: Projection.Selection
   readonly token: string | undefined
+  /** How many items a page has at most. */
+  readonly limit: number
   /** What all pages of one listing share. */
   readonly listing: PageToken.Listing["parameters"]
 }
@@ -221,7 +257,8 @@ const receive = Effect.fnUntraced(function*(
   wire: WireNames.Wire,
   params: Readonly<Record<string, string | undefined>>,
   query: URLSearchParams,
-  body: object | undefined
+  body: object | undefined,
+  access: Parameters.AccessLevel
 ): Effect.fn.Return<Received, Problem.Problem> {
   const { definition, selectedBy } = route
   const x = wire === "x"
@@ -253,8 +290,18 @@ const receive = Effect.fnUntraced(function*(
     }
     raw.set(name, x && isSelector(name) ? WireNames.neutralSelectorValue(value) : value)
   }
+  const constant = body && wrongConstant(definition, body)
+  if (constant !== undefined) {
+    return yield* Problem.invalidRequest(`The \`${constant}\` must be ${definition.constants?.[constant]}`)
+  }
   for (const name of Object.keys(definition.body ?? {})) {
     const position = definition.at?.[name] ?? name
+    const array = position.includes(".0.")
+      ? Body.lookup(body, {}, position.slice(0, position.indexOf(".0.")))
+      : undefined
+    if (Array.isArray(array) && array.length > 1) {
+      return yield* Problem.invalidRequest(`There is more than one \`${name}\`; only one is allowed`)
+    }
     const value = Body.lookup(body, {}, x ? WireNames.bodyKey(position) : position)
     if (value !== undefined) raw.set(name, value)
   }
@@ -262,16 +309,19 @@ const receive = Effect.fnUntraced(function*(
   for (const [name, parameter] of Object.entries(parametersOf(definition))) {
     const given = raw.get(name)
     if (given === undefined) {
-      if (parameter.required) return yield* Problem.invalidRequest(`The \`${name}\` parameter can not be empty`)
+      // The route of an alternative is nothing without it: GET /2/users needs ids.
+      if (parameter.required || name === selectedBy) {
+        return yield* Problem.invalidRequest(`The \`${name}\` parameter can not be empty`)
+      }
       continue
     }
     const inBody = definition.body?.[name] !== undefined
     const wired = inBody || typeof given !== "string" ? given : Parameters.fromText(parameter, given)
     const decoded = Schema.decodeUnknownResult(parameter.schema)(wired)
-    if (Result.isFailure(decoded) || !Parameters.isWithinBounds(parameter, wired as Parameters.Wire)) {
+    if (Result.isFailure(decoded) || !Parameters.isWithinBounds(parameter, wired as Parameters.Wire, access)) {
       const shown = typeof given === "string" ? given : JSON.stringify(given)
       return yield* Problem.invalidRequest(
-        `The \`${name}\` parameter value [${shown}] ${Parameters.describe(parameter)}`,
+        `The \`${name}\` parameter value [${shown}] ${Parameters.describe(parameter, access)}`,
         {
           [name]: shown
         }
@@ -289,7 +339,8 @@ const receive = Effect.fnUntraced(function*(
     const parameter = Rule.broken(rule, (name) => raw.has(name))
     if (parameter !== undefined) return yield* Problem.invalidRequest(`${parameter}: ${Rule.format(rule)}`)
   }
-  return { parameters, selection, token, listing: { ...listing, route: selectedBy } }
+  const limit = Number(parameters["max_results"] ?? definition.query?.["max_results"]?.default ?? 100)
+  return { parameters, selection, token, limit, listing: { ...listing, route: selectedBy } }
 })
 
 /** A decoded value in the form that handlers see. */

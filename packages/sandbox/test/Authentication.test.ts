@@ -3,9 +3,11 @@ import { catalogue } from "@postwire/core/Catalogue"
 import type * as Operation from "@postwire/core/Operation"
 import { getUser } from "@postwire/core/operations/Users"
 import { Effect, Redacted } from "effect"
+import { TestClock } from "effect/testing"
 import * as Authentication from "../src/Authentication.ts"
-import type { Rights } from "../src/store/Credentials.ts"
-import { type Answer, make, now, signed } from "./support/Requests.ts"
+import * as Nonces from "../src/Nonces.ts"
+import * as Credentials from "../src/store/Credentials.ts"
+import { type Answer, day, make, now, second, signed } from "./support/Requests.ts"
 
 const assertRefused = (answer: Answer, status: 401 | 403, shown = "") => {
   assert.strictEqual(answer.status, status, `${shown} ${JSON.stringify(answer.body)}`)
@@ -127,10 +129,10 @@ describe("OAuth 1.0a signatures", () => {
   it.effect("need not spell the query as the client did, nor the order of the parameters", () =>
     Effect.gen(function*() {
       const { baseUrl, request, secrets } = yield* make()
-      const header = signed(secrets, "GET", `${baseUrl}/2/posts?ids=1%2C2&post.fields=lang%2Csource`)
       for (
         const path of ["/2/posts?post.fields=lang,source&ids=1,2", "/2/posts?ids=%31,2&post%2Efields=lang%2csource"]
       ) {
+        const header = signed(secrets, "GET", `${baseUrl}/2/posts?ids=1%2C2&post.fields=lang%2Csource`)
         assert.strictEqual((yield* request("GET", path, { as: { header } })).status, 200, path)
       }
     }))
@@ -153,7 +155,7 @@ describe("OAuth 1.0a signatures", () => {
 })
 
 describe("rights", () => {
-  const setting = Effect.fnUntraced(function*(rights: Rights) {
+  const setting = Effect.fnUntraced(function*(rights: Credentials.Rights) {
     const bench = yield* make()
     const { secrets, seeded: { ada }, store } = bench
     const app = store.credentials.appByConsumerKey(secrets.consumerKey)!
@@ -162,7 +164,7 @@ describe("rights", () => {
       appId: app.id,
       userId: ada.id,
       rights,
-      scopes: []
+      scopes: Credentials.scopes
     })
     const limited = { ...secrets, accessToken: `${ada.id}-limited`, accessTokenSecret: "limited-secret" }
     store.credentials.insertAccessToken({
@@ -252,4 +254,125 @@ describe("formsOf", () => {
     assert.sameMembers(forms(getUser.definition), [oauth1, user, app])
     assert.sameMembers(forms(catalogue.createPost.definition), [oauth1, user])
   })
+})
+
+describe("the time of a signature", () => {
+  it.effect("is within five minutes of the service's clock", () =>
+    Effect.gen(function*() {
+      const { baseUrl, request, secrets } = yield* make({ posts: 0 })
+      const send = (time: number | string) => {
+        const header = signed(secrets, "GET", `${baseUrl}/2/users/me`, { time: typeof time === "number" ? time : now })
+        return request("GET", "/2/users/me", {
+          as: { header: typeof time === "number" ? header : header.replace(/oauth_timestamp="\d+"/, time) }
+        })
+      }
+      for (const off of [0, -300, 300, -1, 299]) {
+        assert.strictEqual((yield* send(now + off * second)).status, 200, `${off}`)
+      }
+      for (const off of [-301, 301, -86_400, 86_400]) {
+        const answer = yield* send(now + off * second)
+        assertRefused(answer, 401, `${off}`)
+        assert.match(answer.body.detail, /timestamp/i)
+      }
+      for (const wrong of ["", "\"\"", "\"-5\"", "\"1e9\"", "\"NaN\"", "\"1763640000.5\""]) {
+        assertRefused(yield* send(wrong === "" ? "oauth_nothing=\"\"" : `oauth_timestamp=${wrong}`), 401, wrong)
+      }
+      // The clock of the service is the one that counts.
+      yield* TestClock.setTime(now + day)
+      assertRefused(yield* send(now), 401)
+      assert.strictEqual((yield* send(now + day)).status, 200)
+    }))
+})
+
+describe("a nonce", () => {
+  it.effect("is good for one request", () =>
+    Effect.gen(function*() {
+      const { baseUrl, request, secrets } = yield* make({ posts: 0 })
+      const url = `${baseUrl}/2/users/me`
+      const send = (header: string) => request("GET", "/2/users/me", { as: { header } })
+      const header = signed(secrets, "GET", url, { nonce: "once" })
+      assert.strictEqual((yield* send(header)).status, 200)
+      for (let i = 0; i < 2; i++) {
+        const again = yield* send(header)
+        assertRefused(again, 401)
+        assert.match(again.body.detail, /nonce/i)
+      }
+      // Signed anew with the same nonce and time, it is still used; at another time, or by another token, it is not.
+      const path = "/2/users/me?user.fields=id"
+      const other = signed(secrets, "GET", baseUrl + path, { nonce: "once" })
+      assertRefused(yield* request("GET", path, { as: { header: other } }), 401)
+      assert.strictEqual((yield* send(signed(secrets, "GET", url, { nonce: "once", time: now + second }))).status, 200)
+      assertRefused(yield* send(signed(secrets, "GET", url, { nonce: "" })), 401)
+      // What is not signed right uses nothing up.
+      const forged = signed({ ...secrets, accessTokenSecret: "guess" }, "GET", url, { nonce: "twice" })
+      assertRefused(yield* send(forged), 401)
+      assert.strictEqual((yield* send(signed(secrets, "GET", url, { nonce: "twice" }))).status, 200)
+    }))
+
+  it("is forgotten when its time is over, and memory has an end", () => {
+    const seconds = now / 1000
+    const nonces = Nonces.make(100)
+    assert.isTrue(nonces.claim("t", seconds, "a", now))
+    assert.isFalse(nonces.claim("t", seconds, "a", now + 300 * second))
+    assert.isTrue(nonces.claim("u", seconds, "a", now))
+    assert.isTrue(nonces.claim("t", seconds, "b", now + 301 * second))
+    assert.isTrue(nonces.claim("t", seconds, "a", now + 301 * second))
+    const crowded = Nonces.make(100)
+    for (let i = 0; i < 250; i++) assert.isTrue(crowded.claim("t", seconds, `${i}`, now))
+    // The oldest went to make room; the latest are all there.
+    assert.isTrue(crowded.claim("t", seconds, "0", now))
+    for (let i = 151; i < 250; i++) assert.isFalse(crowded.claim("t", seconds, `${i}`, now), `${i}`)
+  })
+})
+
+describe("write permission", () => {
+  it.effect("belongs to the credentials that were made after it was given, of every form", () =>
+    Effect.gen(function*() {
+      const { baseUrl, request, secrets, seeded: { ada }, store } = yield* make({ posts: 0 })
+      const appId = store.credentials.insertApp({
+        name: "growing",
+        access: "standard",
+        rights: "read",
+        consumerKey: "growing",
+        consumerSecret: Redacted.make("growing-secret"),
+        createdAt: now
+      })
+      const credentials = (version: string) => {
+        const rights = store.credentials.appById(appId)!.rights
+        const token = `${ada.id}-${version}`
+        const secret = Redacted.make(`${version}-secret`)
+        store.credentials.insertAccessToken({ token, secret, appId, userId: ada.id, rights })
+        store.credentials.insertBearerToken({
+          token: Redacted.make(version),
+          appId,
+          userId: ada.id,
+          rights,
+          scopes: Credentials.scopes
+        })
+        const app = { consumerKey: "growing", consumerSecret: "growing-secret" }
+        return [
+          () => `Bearer ${version}`,
+          () =>
+            signed(
+              { ...secrets, ...app, accessToken: token, accessTokenSecret: `${version}-secret` },
+              "POST",
+              `${baseUrl}/2/posts`
+            )
+        ]
+      }
+      const write = (header: string) => request("POST", "/2/posts", { as: { header }, body: { text: "a" } })
+      const old = credentials("old")
+      for (const header of old) assertRefused(yield* write(header()), 403)
+      store.credentials.setRights(appId, "read-write")
+      for (const header of old) {
+        const answer = yield* write(header())
+        assertRefused(answer, 403)
+        assert.strictEqual(answer.headers["x-access-level"], "read")
+      }
+      for (const header of credentials("new")) {
+        const answer = yield* write(header())
+        assert.strictEqual(answer.status, 201)
+        assert.strictEqual(answer.headers["x-access-level"], "read-write")
+      }
+    }))
 })

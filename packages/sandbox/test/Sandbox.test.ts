@@ -237,8 +237,11 @@ describe("layerServer", () => {
           for await (const found of client.searchRecentPosts.items({ query: "effect", max_results: 50 })) {
             ids.add(found.id)
           }
-          for await (const found of client.searchAllPosts.items({ query: "effect", max_results: 500 })) {
-            ids.add(found.id)
+          // The archive takes one request per second of one credential.
+          if (wire === "x") {
+            for await (const found of client.searchAllPosts.items({ query: "effect", max_results: 500 })) {
+              ids.add(found.id)
+            }
           }
           assert.isAbove(ids.size, 200)
           const events = await client.getDirectMessageEvents({ dm_event_fields: ["dm_conversation_id"] })

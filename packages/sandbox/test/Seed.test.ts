@@ -130,6 +130,35 @@ describe("Seed", () => {
       for (const post of posts) assert.isAtMost(Date.parse(post.created_at), start - 40_000)
     }))
 
+  it.effect("ties users, fills lists and holds spaces, in the smallest service too", () =>
+    Effect.gen(function*() {
+      for (const posts of [0, 60, 2_000]) {
+        const { seed: { ada }, store } = yield* seeded({ seed: 4, posts, start })
+        const { blocks, follows, lists, mutes, spaces, users } = store
+        assert.strictEqual(blocks.targets({ userId: ada.id, limit: 9 }).items.length, 1)
+        assert.strictEqual(mutes.targets({ userId: ada.id, limit: 9 }).items.length, 1)
+        const everybody = follows.followers({ userId: ada.id, limit: 1_000 }).items
+          .concat(follows.following({ userId: ada.id, limit: 1_000 }).items)
+        assert.isTrue(everybody.every((user) => !blocks.has(ada.id, user.id) && !blocks.has(user.id, ada.id)))
+        const followed = follows.following({ userId: ada.id, limit: 1_000 }).items
+        assert.isTrue(followed.some((user) => user.protected && users.isOpenTo(user.id, { userId: ada.id })))
+        // Of lists, one follows those of others; two are ada's own, one of them private.
+        const listed = lists.followedBy({ userId: ada.id, limit: 10 }).items
+        assert.isAtLeast(listed.length, 3)
+        assert.isTrue(listed.every((list) => list.member_count > 0 && list.follower_count > 0 && !list.private))
+        const held = spaces.byCreators([ada.id], start)
+        assert.sameMembers(held.slice(-3).map((space) => space.state), ["scheduled", "live", "ended"])
+        for (const space of held) {
+          assert.isTrue(space.is_ticketed)
+          assert.isAbove(spaces.buyers(space.id).length, 0)
+          assert.strictEqual(spaces.topicsByIds(space.topic_ids ?? []).length, 1)
+          assert.isAtMost(Date.parse(space.created_at), start)
+        }
+        const shared = held.flatMap((space) => spaces.posts({ spaceId: space.id, limit: 10 }))
+        assert.strictEqual(shared.length > 0, posts > 0)
+      }
+    }))
+
   it.effect("gives credentials that work and depend on the seed alone", () =>
     Effect.gen(function*() {
       const one = yield* seeded({ seed: 5, posts: 50, start })

@@ -531,6 +531,21 @@ function segments() {
         "dm_events",
         "dm_conversations",
         "with",
+        "lists",
+        "spaces",
+        "counts",
+        "followers",
+        "following",
+        "blocking",
+        "muting",
+        "hidden",
+        "reposts",
+        "mentions",
+        "liked_posts",
+        "buyers",
+        "creator_ids",
+        "timelines",
+        "reverse_chronological",
         "messages",
         "1520171797708800002",
         "1",
@@ -573,6 +588,10 @@ function queryNames() {
     "user.fields",
     "media.fields",
     "event_types",
+    "granularity",
+    "state",
+    "usernames",
+    "user_ids",
     "x",
     "__proto__"
   ]))
@@ -637,6 +656,9 @@ function bodies() {
           "{\"text\":\"\\ud800\"}",
           "{\"post_id\":\"1\"}",
           "{\"tweet_id\":\"1\"}",
+          "{\"target_user_id\":\"1\"}",
+          "{\"hidden\":true}",
+          "{\"conversation_type\":\"Group\",\"participant_ids\":[\"1\"],\"message\":{\"text\":\"a\"}}",
           "{\"text\":\"@ada #x https://a.b $C\",\"poll\":{\"options\":[\"a\",\"b\"],\"duration_minutes\":5}}",
           "{\"text\":\"a\",\"media\":{\"media_ids\":[\"1\"]}}",
           "{\"text\":\"a\",\"media\":null,\"geo\":[],\"reply\":5}",
@@ -936,7 +958,8 @@ describe("pages", () => {
       assert.deepStrictEqual(yield* collect(`${own}/posts?max_results=100&exclude=replies`), latest.slice(0, 800))
       assert.deepStrictEqual(
         yield* collect(`${own}/posts?max_results=100&exclude=replies,retweets&since_id=1`),
-        latest.slice(0, 800)
+        // `since_id` became the oldest of them, and is exclusive.
+        latest.slice(0, 799)
       )
     }))
 
@@ -1017,10 +1040,16 @@ describe("time", () => {
         now - 30 * second - 30 * day,
         now - day
       ])
+      // Every request comes from another app: of one, the archive takes one per second.
       const search = (query: string) =>
-        Effect.map(bench.request("GET", `/2/posts/search/all?query=needle${query}`), ({ body }) => idsOf(body.data))
+        Effect.map(
+          bench.request("GET", `/2/posts/search/all?query=needle${query}`, { as: bench.newcomer() }),
+          ({ body }) => idsOf(body.data)
+        )
       assert.deepStrictEqual(yield* search(""), [e, d])
       assert.deepStrictEqual(yield* search("&start_time=2006-03-26T00:00:00Z"), [e, d, c, b, a])
+      const tooEarly = "/2/posts/search/all?query=needle&start_time=2006-03-25T23:59:59Z"
+      assertProblem(yield* bench.request("GET", tooEarly), 400, /start_time/)
       assert.deepStrictEqual(yield* search(`&start_time=${iso(now - 60 * day)}`), [e, d, c, b])
       assert.deepStrictEqual(yield* search(`&end_time=${iso(now - 40 * day)}`), [b])
       assert.deepStrictEqual(yield* search(`&end_time=${iso(now - 60 * day)}`), [])
@@ -1032,16 +1061,35 @@ describe("time", () => {
   it.effect("rules of timelines include both ends", () =>
     Effect.gen(function*() {
       const bench = yield* make({ posts: 0 })
+      const { seeded: { ada }, newcomer, request } = bench
       const t = now - day
-      const [a = "", b = "", c = "", d = ""] = posts(bench, "one", [t - 1, t, t + 999, t + 1_000])
-      const own = `/2/users/${bench.seeded.ada.id}/posts`
-      const list = (query: string) =>
-        Effect.map(bench.request("GET", `${own}?${query}`), ({ body }) => idsOf(body.data))
-      assert.deepStrictEqual(yield* list(`start_time=${iso(t)}`), [d, c, b])
-      assert.deepStrictEqual(yield* list(`end_time=${iso(t)}`), [c, b, a])
-      assert.deepStrictEqual(yield* list(`start_time=${iso(t)}&end_time=${iso(t)}`), [c, b])
-      assert.deepStrictEqual(yield* list(`since_id=${a}&until_id=${d}`), [c, b])
-      assert.deepStrictEqual(yield* list("since_id=1"), [d, c, b, a])
+      const [a = "", b = "", c = "", d = ""] = posts(bench, "to @ada", [t - 1, t, t + 999, t + 1_000])
+      for (const path of ["posts", "mentions", "timelines/reverse_chronological"]) {
+        const list = (query: string) =>
+          Effect.map(
+            request("GET", `/2/users/${ada.id}/${path}?${query}`, { as: newcomer({ userId: ada.id }) }),
+            ({ body }) => idsOf(body.data)
+          )
+        assert.deepStrictEqual(yield* list(`start_time=${iso(t)}`), [d, c, b])
+        assert.deepStrictEqual(yield* list(`end_time=${iso(t)}`), [c, b, a])
+        assert.deepStrictEqual(yield* list(`start_time=${iso(t)}&end_time=${iso(t)}`), [c, b])
+        assert.deepStrictEqual(yield* list(`since_id=${a}&until_id=${d}`), [c, b])
+        assert.deepStrictEqual(yield* list("since_id=1"), [d, c, b, a])
+        // Only the posts of a user have an earliest time.
+        for (
+          const [query, ofPosts] of [
+            ["start_time=2010-11-05T23:59:59Z", 400],
+            ["start_time=2010-11-06T00:00:00Z", 200],
+            ["end_time=2010-11-06T00:00:00Z", 400],
+            ["end_time=2010-11-06T00:00:01Z", 200]
+          ] as const
+        ) {
+          const { status } = yield* request("GET", `/2/users/${ada.id}/${path}?${query}`, {
+            as: newcomer({ userId: ada.id })
+          })
+          assert.strictEqual(status, path === "posts" ? ofPosts : 200, `${path} ${query}`)
+        }
+      }
     }))
 
   it.effect("rules of direct messages: 30 days back", () =>

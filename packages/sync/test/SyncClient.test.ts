@@ -73,7 +73,8 @@ describe("methods", () => {
       getPost: (client: Sync.PostwireClientSync) => client.getPost({ id: "1", user_auth: true }),
       search: (client: Sync.PostwireClientSync) =>
         client.searchRecentPosts({ query: "effect", max_results: 20, end_time }),
-      all: (client: Sync.PostwireClientSync) => client.searchAllPosts({ query: "effect", max_results: 500, end_time }),
+      counts: (client: Sync.PostwireClientSync) =>
+        client.getRecentPostsCount({ query: "effect", start_time: new Date(+end_time - 3_600_000), end_time }),
       events: (client: Sync.PostwireClientSync) => client.getDirectMessageEvents({ max_results: 5 })
     }
     using blocking = Sync.createClientSync(settings())

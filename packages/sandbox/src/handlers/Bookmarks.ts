@@ -7,13 +7,15 @@ import * as Marks from "./Marks.ts"
 const cap = 800
 
 /** Bookmarks. */
-export const handlers: Pick<Handlers, "bookmark" | "getBookmarks"> = {
+export const handlers: Pick<Handlers, "bookmark" | "getBookmarks" | "removeBookmark"> = {
   bookmark: (call) =>
     Effect.map(Marks.set(call, call.store.bookmarks, true), (bookmarked) => ({ data: { bookmarked } })),
+  removeBookmark: (call) =>
+    Effect.map(Marks.set(call, call.store.bookmarks, false), (bookmarked) => ({ data: { bookmarked } })),
 
-  getBookmarks: ({ caller, cursor, parameters: { max_results: limit = 100 }, store }) =>
+  getBookmarks: ({ caller, page, store }) =>
     Effect.map(
       Caller.user(caller),
-      ({ userId }) => listed(store.bookmarks.posts({ userId, cap, limit, cursor }))
+      ({ userId }) => listed(store.bookmarks.posts({ userId, cap, viewer: caller, ...page }))
     )
 }

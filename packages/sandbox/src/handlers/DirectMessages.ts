@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { type Handlers, listed } from "../Handler.ts"
+import { type Call, type Handlers, listed } from "../Handler.ts"
 import * as Problem from "../Problem.ts"
 import type { DmEventType } from "../store/Messages.ts"
 import { oneToOneId } from "../store/Messages.ts"
@@ -8,60 +8,103 @@ import * as Caller from "./Caller.ts"
 /** Events can be listed for so long, in milliseconds. */
 const retention = 30 * 86_400_000
 
+const notReceiving = Problem.forbidden("You cannot send messages to this user.")
+
 const notInConversation = Problem.forbidden("You are not a participant of this conversation.")
 
 /** Direct messages. */
-export const handlers: Pick<Handlers, "createDirectMessage" | "getDirectMessageEvents"> = {
-  getDirectMessageEvents: Effect.fnUntraced(function*({ caller, cursor, now, parameters, store }) {
+export const handlers: Pick<
+  Handlers,
+  "createDirectMessage" | "createDirectMessageConversation" | "getDirectMessageEvents"
+> = {
+  getDirectMessageEvents: Effect.fnUntraced(function*({ caller, now, page, parameters, store }) {
     const { userId } = yield* Caller.user(caller)
-    const { dm_conversation_id, event_types, max_results: limit = 100, participant_id } = parameters
+    const { dm_conversation_id, event_types, participant_id } = parameters
     const conversationId = participant_id === undefined ? dm_conversation_id : oneToOneId(userId, participant_id)
     if (conversationId !== undefined) {
       const conversation = store.messages.conversation(conversationId)
       if (conversation === undefined) return { meta: { result_count: 0 } }
       if (!conversation.participantIds.includes(userId)) return yield* notInConversation
     }
-    const page = store.messages.events({
+    const events = store.messages.events({
       ...(conversationId === undefined ? { userId } : { conversationId }),
       types: event_types as ReadonlyArray<DmEventType> | undefined,
       from: now - retention,
-      limit,
-      cursor
+      ...page
     })
-    const newest = page.items[0]
+    const newest = events.items[0]
     // The service gives a way to newer events even on the first page: that is how one waits for messages.
     return listed(
-      newest === undefined ? page : {
-        ...page,
-        previous: page.previous ?? { direction: "newer", key: newest.id }
+      newest === undefined ? events : {
+        ...events,
+        previous: events.previous ?? { direction: "newer", key: newest.id }
       }
     )
   }),
 
-  createDirectMessage: Effect.fnUntraced(function*({ caller, now, parameters, store }) {
-    const { userId } = yield* Caller.user(caller)
-    const { dm_conversation_id, media_id, participant_id, text } = parameters
-    const [mediaKey] = media_id === undefined ? [] : store.attachments.mediaKeys([media_id])
-    if (media_id !== undefined && mediaKey === undefined) {
-      return yield* Problem.invalidRequest("Your media IDs are invalid.", { media_id })
-    }
-    if (participant_id !== undefined) {
-      const participant = store.users.byId(participant_id)
-      if (participant === undefined || participant_id === userId) {
-        return yield* Problem.invalidRequest(`There is no such participant [${participant_id}].`, { participant_id })
-      }
-      if (!participant.receives_your_dm) return yield* Problem.forbidden("You cannot send messages to this user.")
-    } else {
+  createDirectMessage: Effect.fnUntraced(function*(call) {
+    const { userId } = yield* Caller.user(call.caller)
+    const { now, parameters: { dm_conversation_id, participant_id, text }, store } = call
+    const mediaKey = yield* attachmentOf(call, userId)
+    if (participant_id !== undefined) yield* checkRecipient(call, userId, participant_id, "participant_id")
+    else {
       const conversation = store.messages.conversation(dm_conversation_id ?? "")
       if (conversation === undefined || !conversation.participantIds.includes(userId)) return yield* notInConversation
+      if (conversation.type === "OneToOne") {
+        const [other = ""] = conversation.participantIds.filter((id) => id !== userId)
+        if (isBlocked(call, userId, other)) return yield* notReceiving
+      }
     }
-    const sent = store.transaction(() => {
-      const conversationId = participant_id === undefined
-        ? dm_conversation_id as string
-        : store.messages.open(userId, participant_id)
-      const id = store.messages.insert({ conversationId, senderId: userId, createdAt: now, text, mediaKey })
-      return { dm_conversation_id: conversationId, dm_event_id: id }
-    })
-    return { data: sent }
+    return {
+      data: store.transaction(() => {
+        const conversationId = participant_id === undefined
+          ? dm_conversation_id as string
+          : store.messages.open(userId, participant_id)
+        const id = store.messages.insert({ conversationId, senderId: userId, createdAt: now, text, mediaKey })
+        return { dm_conversation_id: conversationId, dm_event_id: id }
+      })
+    }
+  }),
+
+  createDirectMessageConversation: Effect.fnUntraced(function*(call) {
+    const { userId } = yield* Caller.user(call.caller)
+    const { now, parameters: { participant_ids, text }, store } = call
+    const mediaKey = yield* attachmentOf(call, userId)
+    const participantIds = [...new Set(participant_ids)]
+    for (const id of participantIds) yield* checkRecipient(call, userId, id, "participant_ids")
+    return {
+      data: store.transaction(() => {
+        const conversationId = store.messages.openGroup({ creatorId: userId, participantIds, createdAt: now })
+        const id = store.messages.insert({ conversationId, senderId: userId, createdAt: now, text, mediaKey })
+        return { dm_conversation_id: conversationId, dm_event_id: id }
+      })
+    }
   })
 }
+
+const attachmentOf = Effect.fnUntraced(function*(
+  { parameters: { media_id }, store }: Call<{ readonly media_id?: string }>,
+  userId: string
+) {
+  if (media_id === undefined) return undefined
+  const [mediaKey] = store.attachments.mediaKeys([media_id], userId)
+  return mediaKey ?? (yield* Problem.invalidRequest("Your media IDs are invalid.", { media_id }))
+})
+
+const checkRecipient = Effect.fnUntraced(function*(
+  call: Call<unknown>,
+  senderId: string,
+  id: string,
+  parameter: string
+) {
+  const recipient = call.store.users.byId(id)
+  if (recipient === undefined || id === senderId) {
+    return yield* Problem.invalidRequest(`There is no such participant [${id}].`, { [parameter]: id })
+  }
+  // Whoever takes no messages from strangers still takes those of the people that they follow.
+  const receives = recipient.receives_your_dm || call.store.follows.state(id, senderId) === "following"
+  if (!receives || isBlocked(call, senderId, id)) return yield* notReceiving
+})
+
+const isBlocked = ({ store: { blocks } }: Call<unknown>, a: string, b: string): boolean =>
+  blocks.has(a, b) || blocks.has(b, a)

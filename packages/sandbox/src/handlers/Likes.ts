@@ -1,9 +1,16 @@
 import * as Effect from "effect/Effect"
-import type { Handlers } from "../Handler.ts"
+import { type Handlers, listed } from "../Handler.ts"
 import * as Marks from "./Marks.ts"
+import * as Subject from "./Subject.ts"
 
 /** Likes. */
-export const handlers: Pick<Handlers, "like" | "unlike"> = {
+export const handlers: Pick<Handlers, "getLikedPosts" | "getLikingUsers" | "like" | "unlike"> = {
   like: (call) => Effect.map(Marks.set(call, call.store.likes, true), (liked) => ({ data: { liked } })),
-  unlike: (call) => Effect.map(Marks.set(call, call.store.likes, false), (liked) => ({ data: { liked } }))
+  unlike: (call) => Effect.map(Marks.set(call, call.store.likes, false), (liked) => ({ data: { liked } })),
+
+  getLikingUsers: (call) =>
+    Subject.ofPost(call, ({ id }) => listed(call.store.likes.users({ postId: id, ...call.page }))),
+
+  getLikedPosts: (call) =>
+    Subject.ofUser(call, ({ id }) => listed(call.store.likes.posts({ userId: id, viewer: call.caller, ...call.page })))
 }

@@ -1,31 +1,27 @@
 import * as Effect from "effect/Effect"
 import type { Handlers } from "../Handler.ts"
 import * as Problem from "../Problem.ts"
-import type { ReplySettings } from "../store/Posts.ts"
+import type { Post, ReplySettings } from "../store/Posts.ts"
+import type { Store } from "../store/Store.ts"
 import * as Caller from "./Caller.ts"
+import * as Subject from "./Subject.ts"
 
 /** Post management and lookup. */
 export const handlers: Pick<Handlers, "createPost" | "deletePost" | "getPost" | "getPosts"> = {
-  getPost: ({ parameters: { id }, store }) => {
-    const post = store.posts.byId(id)
-    return Effect.succeed(
-      post === undefined ? { errors: [Problem.notFound({ kind: "post", id, parameter: "id" })] } : { data: post }
-    )
-  },
+  getPost: (call) => Subject.ofPost(call, (post) => ({ data: post })),
 
-  getPosts: ({ parameters: { ids }, store }) => {
-    const posts = store.posts.byIds(ids)
+  getPosts: (call) => {
+    const { caller, parameters: { ids }, store } = call
+    const posts = store.posts.byIds(ids, caller)
     const found = new Set(posts.map((post) => post.id))
-    const absent = ids.filter((id) => !found.has(id)).map((id) =>
-      Problem.notFound({ kind: "post", id, parameter: "ids" })
-    )
     return Effect.succeed({
       ...(posts.length === 0 ? {} : { data: posts }),
-      errors: absent
+      errors: ids.filter((id) => !found.has(id)).map((id) => Subject.unseen(call, id, "ids"))
     })
   },
 
-  createPost: Effect.fnUntraced(function*({ caller, now, parameters, store }) {
+  createPost: Effect.fnUntraced(function*(call) {
+    const { caller, now, parameters, store } = call
     const author = yield* Caller.user(caller)
     const { in_reply_to_post_id, media_ids = [], place_id, quote_post_id, text = "" } = parameters
     const { poll_duration_minutes, poll_options } = parameters
@@ -41,11 +37,20 @@ export const handlers: Pick<Handlers, "createPost" | "deletePost" | "getPost" | 
       })
     }
     for (const [parameter, id] of Object.entries({ in_reply_to_post_id, quote_post_id })) {
-      if (id !== undefined && store.posts.byId(id) === undefined) {
+      if (id === undefined) continue
+      if (store.posts.byId(id) === undefined) {
         return yield* Problem.invalidRequest(`There is no post [${id}].`, { [parameter]: id })
       }
+      const post = yield* Subject.post(call, id, parameter)
+      if (parameter === "in_reply_to_post_id" && !mayReply(store, post, author.userId)) {
+        return yield* Problem.forbidden("The author of this post has restricted who can reply to it.")
+      }
+      const isProtected = store.users.byId(post.author_id)?.protected === true
+      if (parameter === "quote_post_id" && isProtected && post.author_id !== author.userId) {
+        return yield* Problem.forbidden("Posts of a protected account cannot be quoted.")
+      }
     }
-    const mediaKeys = store.attachments.mediaKeys(media_ids)
+    const mediaKeys = store.attachments.mediaKeys(media_ids, author.userId)
     if (mediaKeys.length !== new Set(media_ids).size) {
       return yield* Problem.invalidRequest("Your media IDs are invalid.", { media_ids: media_ids.join(",") })
     }
@@ -91,4 +96,17 @@ export const handlers: Pick<Handlers, "createPost" | "deletePost" | "getPost" | 
     }
     return { data: { deleted: store.posts.delete(id) } }
   })
+}
+
+const mayReply = (store: Store["Service"], post: Post, userId: string): boolean => {
+  if (post.author_id === userId) return true
+  const isMentioned = post.entities?.mentions?.some(({ id }) => id === userId) === true
+  switch (post.reply_settings) {
+    case "mentionedUsers":
+      return isMentioned
+    case "following":
+      return isMentioned || store.follows.state(post.author_id, userId) === "following"
+    default:
+      return true
+  }
 }

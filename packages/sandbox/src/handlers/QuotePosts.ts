@@ -1,11 +1,15 @@
-import * as Effect from "effect/Effect"
 import { type Handlers, listed } from "../Handler.ts"
+import * as Subject from "./Subject.ts"
 
 /** Quote posts. */
 export const handlers: Pick<Handlers, "getQuotePosts"> = {
-  getQuotePosts: ({ cursor, parameters: { exclude = [], id, max_results: limit = 10 }, store }) =>
-    Effect.succeed(
+  getQuotePosts: (call) =>
+    Subject.ofPost(call, ({ id }) =>
       // A quote is never a repost, so leaving reposts out leaves nothing out.
-      listed(store.posts.quotesOf({ postId: id, excludeReplies: exclude.includes("replies"), limit, cursor }))
-    )
+      listed(call.store.posts.quotesOf({
+        postId: id,
+        excludeReplies: call.parameters.exclude?.includes("replies"),
+        viewer: call.caller,
+        ...call.page
+      })))
 }

@@ -3,62 +3,36 @@ import * as Result from "effect/Result"
 import { type Call, type Handlers, listedPosts, type Parameters } from "../Handler.ts"
 import * as Problem from "../Problem.ts"
 import * as Query from "../query/Query.ts"
-
-const second = 1_000
-const day = 86_400 * second
+import * as TimeWindow from "./TimeWindow.ts"
 
 /** Search: of the last seven days, and of the full archive. */
 export const handlers: Pick<Handlers, "searchAllPosts" | "searchRecentPosts"> = {
-  searchRecentPosts: Effect.fnUntraced(function*(call) {
-    const { now, parameters: { end_time, since_id, start_time } } = call
-    const earliest = now - 7 * day
-    // Beside `since_id`, `start_time` does not count.
-    const from = since_id === undefined ? start_time ?? earliest : earliest
-    if (from < earliest) {
-      return yield* Problem.invalidRequest(
-        `Invalid 'start_time':'${iso(from)}'. 'start_time' must be on or after ${iso(earliest)}.`,
-        { start_time: iso(from) }
-      )
-    }
-    return yield* search(call, { from, until: end_time ?? now - 30 * second })
-  }),
+  searchRecentPosts: (call) => Effect.flatMap(TimeWindow.recent(call), (window) => search(call, window)),
+  searchAllPosts: (call) => Effect.flatMap(TimeWindow.archive(call), (window) => search(call, window))
+}
 
-  searchAllPosts: (call) => {
-    const { now, parameters: { end_time, since_id, start_time } } = call
-    const until = end_time ?? now - 30 * second
-    return search(call, { from: since_id === undefined ? start_time ?? until - 30 * day : 0, until })
-  }
+/** The query of a request. */
+export const queryOf = (
+  { parameters: { query } }: Call<{ readonly query: string }>
+): Effect.Effect<Query.Query, Problem.Problem> => {
+  const parsed = Query.parse(query)
+  if (Result.isSuccess(parsed)) return Effect.succeed(parsed.success)
+  const { message, position } = parsed.failure
+  return Problem.invalidRequest(`${message} (at position ${position + 1})`, { query })
 }
 
 const search = Effect.fnUntraced(function*(
-  { cursor, now, parameters, store }: Call<Parameters<"searchRecentPosts">>,
-  { from, until }: { readonly from: number; readonly until: number }
+  call: Call<Parameters<"searchRecentPosts">>,
+  window: TimeWindow.TimeWindow
 ) {
-  const parsed = Query.parse(parameters.query)
-  if (Result.isFailure(parsed)) {
-    const { message, position } = parsed.failure
-    return yield* Problem.invalidRequest(`${message} (at position ${position + 1})`, { query: parameters.query })
-  }
-  if (until > now - 10 * second) {
-    return yield* Problem.invalidRequest(
-      `Invalid 'end_time':'${iso(until)}'. 'end_time' must be at least 10 seconds before the request time.`,
-      { end_time: iso(until) }
-    )
-  }
-  if (from >= until) {
-    return yield* Problem.invalidRequest("'start_time' must be before 'end_time'.", { start_time: iso(from) })
-  }
-  const { max_results: limit = 10, since_id: sinceId, sort_order, until_id: untilId } = parameters
-  return listedPosts(store.posts.search({
-    query: parsed.success,
-    sinceId,
-    untilId,
-    from,
-    until,
-    limit,
-    cursor,
-    order: sort_order === "relevancy" ? "relevancy" : "recency"
+  const { since_id, sort_order, until_id } = call.parameters
+  return listedPosts(call.store.posts.search({
+    query: yield* queryOf(call),
+    sinceId: since_id,
+    untilId: until_id,
+    order: sort_order === "relevancy" ? "relevancy" : "recency",
+    viewer: call.caller,
+    ...window,
+    ...call.page
   }))
 })
-
-const iso = (millis: number): string => new Date(millis).toISOString()

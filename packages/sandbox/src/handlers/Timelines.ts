@@ -1,31 +1,62 @@
 import * as Effect from "effect/Effect"
 import { type Handlers, listedPosts } from "../Handler.ts"
-import * as Problem from "../Problem.ts"
+import type { Window } from "../store/Window.ts"
+import * as Caller from "./Caller.ts"
+import * as Subject from "./Subject.ts"
 
-/** How many of a user's latest posts can be listed, and how many when replies are excluded. */
-const cap = 3_200
-const capWithoutReplies = 800
+/** How many of the latest posts can be listed: by a user, the same without replies, about a user, and for a user. */
+const caps = { posts: 3_200, postsWithoutReplies: 800, mentions: 800, home: 3_200 }
 
 /** Timelines. */
-export const handlers: Pick<Handlers, "getUsersPosts"> = {
-  getUsersPosts: ({ cursor, parameters, store }) => {
-    const { exclude = [], id, max_results: limit = 10 } = parameters
-    if (store.users.byId(id) === undefined) {
-      return Effect.succeed({ errors: [Problem.notFound({ kind: "user", id, parameter: "id" })] })
-    }
-    const excludeReplies = exclude.includes("replies")
-    return Effect.succeed(listedPosts(store.posts.byAuthor({
-      authorId: id,
-      excludeReplies,
-      excludeReposts: exclude.includes("retweets") || exclude.includes("reposts"),
-      cap: excludeReplies ? capWithoutReplies : cap,
-      sinceId: parameters.since_id,
-      untilId: parameters.until_id,
-      from: parameters.start_time,
-      // Both ends are inclusive here, to the second.
-      until: parameters.end_time === undefined ? undefined : parameters.end_time + 1_000,
-      limit,
-      cursor
-    })))
-  }
+export const handlers: Pick<Handlers, "getHomeTimeline" | "getUsersMentions" | "getUsersPosts"> = {
+  getUsersPosts: (call) =>
+    Subject.ofUser(call, ({ id }) => {
+      const excluded = exclusions(call.parameters)
+      return listedPosts(call.store.timelines.byAuthor({
+        authorId: id,
+        cap: excluded.excludeReplies ? caps.postsWithoutReplies : caps.posts,
+        viewer: call.caller,
+        ...excluded,
+        ...window(call.parameters),
+        ...call.page
+      }))
+    }),
+
+  getUsersMentions: (call) =>
+    Subject.ofUser(call, ({ id }) =>
+      listedPosts(call.store.timelines.mentions({
+        userId: id,
+        cap: caps.mentions,
+        viewer: call.caller,
+        ...window(call.parameters),
+        ...call.page
+      }))),
+
+  getHomeTimeline: ({ caller, page, parameters, store }) =>
+    Effect.map(Caller.user(caller), ({ userId }) =>
+      listedPosts(store.timelines.home({
+        userId,
+        cap: caps.home,
+        ...exclusions(parameters),
+        ...window(parameters),
+        ...page
+      })))
 }
+
+const exclusions = ({ exclude = [] }: { readonly exclude?: ReadonlyArray<string> }) => ({
+  excludeReplies: exclude.includes("replies"),
+  excludeReposts: exclude.includes("retweets") || exclude.includes("reposts")
+})
+
+const window = (parameters: {
+  readonly start_time?: number
+  readonly end_time?: number
+  readonly since_id?: string
+  readonly until_id?: string
+}): Window => ({
+  sinceId: parameters.since_id,
+  untilId: parameters.until_id,
+  from: parameters.start_time,
+  // Both ends are inclusive here, to the second.
+  until: parameters.end_time === undefined ? undefined : parameters.end_time + 1_000
+})

@@ -3,8 +3,8 @@ import type { Handlers } from "../Handler.ts"
 import * as Problem from "../Problem.ts"
 import * as Caller from "./Caller.ts"
 
-/** User lookup. */
-export const handlers: Pick<Handlers, "getMe" | "getUser"> = {
+/** User lookup. Profiles are public, those of protected accounts too. */
+export const handlers: Pick<Handlers, "getMe" | "getUser" | "getUsers"> = {
   getMe: ({ caller, store }) => Effect.map(Caller.user(caller), ({ userId }) => ({ data: store.users.byId(userId) })),
 
   getUser: ({ parameters: { id, username }, store }) => {
@@ -13,5 +13,17 @@ export const handlers: Pick<Handlers, "getMe" | "getUser"> = {
     return Effect.succeed(
       user === undefined ? { errors: [Problem.notFound({ kind: "user", id: value, parameter })] } : { data: user }
     )
+  },
+
+  getUsers: ({ parameters: { ids, usernames = [] }, store }) => {
+    const users = ids === undefined ? store.users.byUsernames(usernames) : store.users.byIds(ids)
+    const found = new Set(users.map((user) => ids === undefined ? user.username.toLowerCase() : user.id))
+    const parameter = ids === undefined ? "usernames" : "ids"
+    return Effect.succeed({
+      ...(users.length === 0 ? {} : { data: users }),
+      errors: (ids ?? usernames).filter((name) => !found.has(name.toLowerCase())).map((id) =>
+        Problem.notFound({ kind: "user", id, parameter })
+      )
+    })
   }
 }

@@ -1,21 +1,35 @@
 import type { Handlers } from "../Handler.ts"
 import * as Bookmarks from "./Bookmarks.ts"
+import * as Counts from "./Counts.ts"
 import * as DirectMessages from "./DirectMessages.ts"
+import * as Follows from "./Follows.ts"
 import * as Likes from "./Likes.ts"
+import * as Lists from "./Lists.ts"
 import * as Posts from "./Posts.ts"
 import * as QuotePosts from "./QuotePosts.ts"
+import * as Replies from "./Replies.ts"
+import * as Reposts from "./Reposts.ts"
 import * as Search from "./Search.ts"
+import * as Spaces from "./Spaces.ts"
+import * as Ties from "./Ties.ts"
 import * as Timelines from "./Timelines.ts"
 import * as Users from "./Users.ts"
 
 /** The handler of every operation. */
 export const handlers: Handlers = {
   ...Bookmarks.handlers,
+  ...Counts.handlers,
   ...DirectMessages.handlers,
+  ...Follows.handlers,
   ...Likes.handlers,
+  ...Lists.handlers,
   ...Posts.handlers,
   ...QuotePosts.handlers,
+  ...Replies.handlers,
+  ...Reposts.handlers,
   ...Search.handlers,
+  ...Spaces.handlers,
+  ...Ties.handlers,
   ...Timelines.handlers,
   ...Users.handlers
 }

@@ -267,3 +267,23 @@ export const places = [
   ["Oslo", "Norway", "NO", 10.49, 59.81, 10.95, 60.14],
   ["Wellington", "New Zealand", "NZ", 174.61, -41.36, 174.9, -41.14]
 ] as const
+
+/** What lists are called. */
+export const listNames = ["People to learn from", "Compiler folks", "Local news", "Quiet voices", "Conference hallway"]
+
+/** What spaces are called. */
+export const spaceTitles = [
+  "Effect office hours #effect",
+  "Typed errors, live",
+  "Ask the maintainers",
+  "#typescript news with @ada",
+  "Coffee and code review",
+  "Night owls"
+]
+
+/** What spaces are about. */
+export const topics = [
+  { id: "10026378521", name: "Software", description: "Programs and how they are made" },
+  { id: "10026364281", name: "Mathematics", description: "Numbers, proofs and engines" },
+  { id: "10026792024", name: "Music", description: "Listening together" }
+]

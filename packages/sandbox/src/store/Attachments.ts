@@ -70,8 +70,8 @@ export interface Place {
 export interface Attachments {
   /** Returns the media id; the media key is the id after the number of the kind. */
   readonly insertMedia: (media: NewMedia) => string
-  /** The keys of media ids in their order, without ids that do not exist. */
-  readonly mediaKeys: (ids: ReadonlyArray<string>) => ReadonlyArray<string>
+  /** The keys of media ids in their order, without ids that do not exist or, when given, that are not the owner's. */
+  readonly mediaKeys: (ids: ReadonlyArray<string>, ownerId?: string) => ReadonlyArray<string>
   readonly mediaByKeys: (keys: ReadonlyArray<string>) => ReadonlyArray<Media>
   /** Returns the poll id. */
   readonly insertPoll: (poll: NewPoll) => string
@@ -93,7 +93,8 @@ export const make = (database: Database): Attachments => {
   )
   const insertPlace = database.command("INSERT OR REPLACE INTO places (id, facts) VALUES (:id, :facts)")
   const mediaKeys = database.query<{ readonly id: string; readonly media_key: string }>(
-    "SELECT CAST(id AS TEXT) AS id, media_key FROM media WHERE id IN (SELECT value FROM json_each(:ids))"
+    `SELECT CAST(id AS TEXT) AS id, media_key FROM media
+     WHERE id IN (SELECT value FROM json_each(:ids)) AND (:owner IS NULL OR owner_id = :owner)`
   )
   const media = database.query<{ readonly media_key: string; readonly type: MediaType; readonly facts: string }>(
     "SELECT media_key, type, facts FROM media WHERE media_key IN (SELECT value FROM json_each(:keys))"
@@ -120,7 +121,10 @@ export const make = (database: Database): Attachments => {
       })
       return String(id)
     },
-    mediaKeys: (ids) => inOrder(ids, mediaKeys.all({ ids: idList(ids) }), (row) => row.id).map((row) => row.media_key),
+    mediaKeys: (ids, ownerId) => {
+      const owner = ownerId === undefined ? null : Snowflake.parse(ownerId)
+      return inOrder(ids, mediaKeys.all({ ids: idList(ids), owner }), (row) => row.id).map((row) => row.media_key)
+    },
     mediaByKeys: (keys) =>
       inOrder(keys, media.all({ keys: JSON.stringify(keys) }), (row) => row.media_key)
         .map(({ facts, media_key, type }) => ({ media_key, type, ...JSON.parse(facts) })),

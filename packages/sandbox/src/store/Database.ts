@@ -107,16 +107,24 @@ export const open = (file: string): Database => {
 
 /**
  * Reads a listing by key, never by offset: what is inserted or deleted between two pages neither repeats an item nor
- * skips one. `key` is a unique integer expression, larger for newer items.
+ * skips one. `key` is a unique integer expression, larger for newer items. `from` may limit itself: it knows the order,
+ * `:low`, `:high` and `:limit`.
  */
 export const pager = <Row, A>(
   database: Database,
-  sql: { readonly select: string; readonly from: string; readonly where: string; readonly key: string },
+  sql: {
+    readonly select: string
+    readonly from: string | ((order: "ASC" | "DESC") => string)
+    readonly where: string
+    readonly key: string
+  },
   decode: (row: Row) => A
 ): (values: Values, range: Range, request: PageRequest) => Page<A> => {
   const statement = (order: "ASC" | "DESC") =>
     database.query<Row & { readonly page_key: string }>(
-      `SELECT CAST(${sql.key} AS TEXT) AS page_key, ${sql.select} FROM ${sql.from}
+      `SELECT CAST(${sql.key} AS TEXT) AS page_key, ${sql.select} FROM ${
+        typeof sql.from === "string" ? sql.from : sql.from(order)
+      }
        WHERE ${sql.where} AND ${sql.key} > :low AND ${sql.key} < :high
        ORDER BY ${sql.key} ${order} LIMIT :limit`
     )

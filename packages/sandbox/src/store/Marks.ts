@@ -3,15 +3,23 @@ import { type Database, type Page, pager, type PageRequest, unbounded } from "./
 import * as Posts from "./Posts.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Users from "./Users.ts"
+import * as Visibility from "./Visibility.ts"
 
 /** One kind of mark. */
 export interface Marks {
   /** Puts a mark on an existing post, or takes it off; returns the state after. Repeating changes nothing. */
   readonly set: (userId: string, postId: string, marked: boolean) => boolean
   readonly has: (userId: string, postId: string) => boolean
-  /** The posts that a user marked, the latest mark first. `cap` limits them to the latest so many. */
+  /**
+   * The posts that a user marked, the latest mark first. `cap` limits them to the latest so many, counted before what
+   * `viewer` may not see is left out.
+   */
   readonly posts: (
-    options: PageRequest & { readonly userId: string; readonly cap?: number | undefined }
+    options: PageRequest & {
+      readonly userId: string
+      readonly cap?: number | undefined
+      readonly viewer?: Visibility.Viewer | undefined
+    }
   ) => Page<Posts.Post>
   /** The users who marked a post, the latest mark first. */
   readonly users: (options: PageRequest & { readonly postId: string }) => Page<Users.User>
@@ -33,7 +41,7 @@ export const make = (database: Database, table: "likes" | "bookmarks"): Marks =>
   const posts = pager<Posts.Row, Posts.Post>(database, {
     select: Posts.columns,
     from: `${table} m JOIN posts p ON p.id = m.post_id`,
-    where: "m.user_id = :user",
+    where: `m.user_id = :user AND ${Visibility.post("p")}`,
     key: "m.key"
   }, Posts.decode)
   const users = pager<Users.Row, Users.User>(database, {
@@ -56,10 +64,14 @@ export const make = (database: Database, table: "likes" | "bookmarks"): Marks =>
         return marked
       }),
     has: (userId, postId) => has.get({ user: Snowflake.parse(userId), post: Snowflake.parse(postId) }) !== undefined,
-    posts: ({ cap, userId, ...request }) => {
+    posts: ({ cap, userId, viewer, ...request }) => {
       const user = Snowflake.parse(userId)
       const oldest = cap === undefined ? undefined : oldestOfLatest.get({ user, cap })?.key
-      return posts({ user }, { ...unbounded, low: BigInt(oldest ?? 0) - 1n }, request)
+      return posts(
+        { user, viewer: Visibility.valueOf(viewer) },
+        { ...unbounded, low: BigInt(oldest ?? 0) - 1n },
+        request
+      )
     },
     users: ({ postId, ...request }) => users({ post: Snowflake.parse(postId) }, unbounded, request)
   }

@@ -14,6 +14,9 @@ import {
 } from "./Database.ts"
 import * as Entities from "./Entities.ts"
 import * as Snowflake from "./Snowflake.ts"
+import * as Users from "./Users.ts"
+import * as Visibility from "./Visibility.ts"
+import { rangeOf, type Window } from "./Window.ts"
 
 /** A post, with every field that the store knows. */
 export interface Post {
@@ -72,48 +75,42 @@ export interface NewPost {
   readonly extra?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A part of time. All bounds that are given apply. */
-export interface Window {
-  /** Posts with larger ids only. */
-  readonly sinceId?: string | undefined
-  /** Posts with smaller ids only. */
-  readonly untilId?: string | undefined
-  /** Posts of this millisecond or later. */
-  readonly from?: number | undefined
-  /** Posts before this millisecond. */
-  readonly until?: number | undefined
-}
-
 /** The posts of a store. */
 export interface Posts {
   /** Returns the id. */
   readonly insert: (post: NewPost) => string
   readonly byId: (id: string) => Post | undefined
-  /** In the order of `ids`, once each, without those that do not exist. */
-  readonly byIds: (ids: ReadonlyArray<string>) => ReadonlyArray<Post>
+  /** In the order of `ids`, once each, without those that do not exist or, when given, that `viewer` may not see. */
+  readonly byIds: (ids: ReadonlyArray<string>, viewer?: Visibility.Viewer) => ReadonlyArray<Post>
   /** Removes a post with its likes, bookmarks and reposts; false when there is none. */
   readonly delete: (id: string) => boolean
   /** The repost of a post by a user. */
   readonly repostBy: (userId: string, postId: string) => string | undefined
+  /** Who reposted a post, the latest first. */
+  readonly reposters: (options: PageRequest & { readonly postId: string }) => Page<Users.User>
+  /** Hides a reply, or shows it again; returns the state after. Repeating changes nothing. */
+  readonly setHidden: (id: string, hidden: boolean) => boolean
+  readonly isHidden: (id: string) => boolean
   /**
    * Public posts that a query finds: the latest first, or by "relevancy" the most seen first. The latter has no way
-   * back to earlier pages.
+   * back to earlier pages. Posts of those who block the viewer are left out.
    */
   readonly search: (
-    options: Window & PageRequest & { readonly query: Query; readonly order?: "recency" | "relevancy" | undefined }
-  ) => Page<Post>
-  /** Posts by a user. `cap` limits them to the latest so many, counted before anything is excluded. */
-  readonly byAuthor: (
     options: Window & PageRequest & {
-      readonly authorId: string
-      readonly excludeReplies?: boolean | undefined
-      readonly excludeReposts?: boolean | undefined
-      readonly cap?: number | undefined
+      readonly query: Query
+      readonly order?: "recency" | "relevancy" | undefined
+      readonly viewer?: Visibility.Viewer | undefined
     }
   ) => Page<Post>
-  /** Public posts that quote a post, the latest first. */
+  /** How many public posts a query finds in each span of `size` milliseconds since the epoch, by number of the span. */
+  readonly counts: (options: Window & { readonly query: Query; readonly size: number }) => ReadonlyMap<number, number>
+  /** Posts that quote a post, the latest first. */
   readonly quotesOf: (
-    options: PageRequest & { readonly postId: string; readonly excludeReplies?: boolean | undefined }
+    options: PageRequest & {
+      readonly postId: string
+      readonly excludeReplies?: boolean | undefined
+      readonly viewer?: Visibility.Viewer | undefined
+    }
   ) => Page<Post>
 }
 
@@ -190,7 +187,8 @@ export const decode = (row: Row): Post => {
 export const make = (database: Database): Posts => {
   const nextId = ids(database, "posts")
   const byId = database.query<Row>(`SELECT ${columns} FROM posts p WHERE p.id = :id`)
-  const byIds = database.query<Row>(`SELECT ${columns} FROM posts p WHERE p.id IN (SELECT value FROM json_each(:ids))`)
+  const byIds = database.query<Row>(`
+    SELECT ${columns} FROM posts p WHERE p.id IN (SELECT value FROM json_each(:ids)) AND ${Visibility.post("p")}`)
   const account = database.query<Account>(`SELECT ${accountColumns} FROM users WHERE id = :id`)
   const named = database.query<Account>(`SELECT ${accountColumns} FROM users WHERE username = :username`)
   const parent = database.query<{ readonly author_id: string; readonly conversation_id: string }>(
@@ -214,6 +212,11 @@ export const make = (database: Database): Posts => {
     .map((rows) => database.command(`DELETE FROM ${rows} = :id`))
   const uncountLikes = database.command(`
     UPDATE users SET like_count = like_count - 1 WHERE id IN (SELECT user_id FROM likes WHERE post_id = :id)`)
+  const unshare = database.command("DELETE FROM space_posts WHERE post_id = :id")
+  const mention = database.command("INSERT OR IGNORE INTO mentions (user_id, post_id) VALUES (:user, :post)")
+  const unmention = database.command("DELETE FROM mentions WHERE user_id = :user AND post_id = :post")
+  const hide = database.command("UPDATE posts SET hidden = :hidden WHERE id = :id")
+  const hidden = database.query<{ readonly hidden: number }>("SELECT hidden FROM posts WHERE id = :id")
   const unpin = database.command("UPDATE users SET pinned_post_id = NULL WHERE id = :author AND pinned_post_id = :id")
   const repostsOf = database.query<{ readonly id: string }>(
     "SELECT CAST(id AS TEXT) AS id FROM posts WHERE reposted_post_id = :id"
@@ -221,33 +224,33 @@ export const make = (database: Database): Posts => {
   const repostBy = database.query<{ readonly id: string }>(
     "SELECT CAST(id AS TEXT) AS id FROM posts WHERE reposted_post_id = :post AND author_id = :user"
   )
-  const oldestOfLatest = database.query<{ readonly id: string | null }>(`
-    SELECT CAST(min(id) AS TEXT) AS id
-    FROM (SELECT id FROM posts WHERE author_id = :author ORDER BY id DESC LIMIT :cap)`)
-  const authored = pager<Row, Post>(database, {
-    select: columns,
-    from: "posts p",
-    where: `p.author_id = :author AND (:replies OR p.in_reply_to_user_id IS NULL)
-        AND (:reposts OR p.reposted_post_id IS NULL)`,
+  const reposters = pager<Users.Row, Users.User>(database, {
+    select: Users.columns,
+    from: "posts p JOIN users u ON u.id = p.author_id",
+    where: "p.reposted_post_id = :post",
     key: "p.id"
-  }, decode)
+  }, Users.decode)
   const quoting = pager<Row, Post>(database, {
     select: columns,
-    from: "posts p JOIN users a ON a.id = p.author_id",
-    where: "p.quoted_post_id = :quoted AND NOT a.protected AND (:replies OR p.in_reply_to_user_id IS NULL)",
+    from: "posts p",
+    where: `p.quoted_post_id = :quoted AND (:replies OR p.in_reply_to_user_id IS NULL) AND ${Visibility.post("p")}`,
     key: "p.id"
   }, decode)
   const latest = pager<Row, Post>(database, {
     select: columns,
     from: "post_index JOIN posts p ON p.id = post_index.rowid",
-    where: "post_index MATCH :match",
+    where: `post_index MATCH :match AND ${Visibility.unblocked("p")}`,
     key: "post_index.rowid"
   }, decode)
   const mostSeen = database.query<Row>(`
     SELECT ${columns} FROM post_index JOIN posts p ON p.id = post_index.rowid
     WHERE post_index MATCH :match AND post_index.rowid > :low AND post_index.rowid < :high
-      AND (p.impression_count, p.id) < (:seen, :id)
+      AND (p.impression_count, p.id) < (:seen, :id) AND ${Visibility.unblocked("p")}
     ORDER BY p.impression_count DESC, p.id DESC LIMIT :limit`)
+
+  const counts = database.query<{ readonly span: number; readonly found: number }>(`
+    SELECT (rowid >> ${Snowflake.counterBits}) / :size AS span, count(*) AS found FROM post_index
+    WHERE post_index MATCH :match AND rowid > :low AND rowid < :high GROUP BY span`)
 
   const mentionable = (username: string) => named.get({ username })
 
@@ -285,6 +288,10 @@ export const make = (database: Database): Posts => {
       impressions: post.impressions ?? 0
     })
     countPost({ id: Snowflake.parse(post.authorId), by: 1 })
+    // A repost says again what somebody else has said.
+    if (post.repostedPostId === undefined) {
+      for (const { id: user } of entities?.mentions ?? []) mention({ user: Snowflake.parse(user), post: id })
+    }
     if (post.inReplyToPostId !== undefined) countReply({ id: Snowflake.parse(post.inReplyToPostId), by: 1 })
     if (post.quotedPostId !== undefined) countQuote({ id: Snowflake.parse(post.quotedPostId), by: 1 })
     if (post.repostedPostId !== undefined) countRepost({ id: Snowflake.parse(post.repostedPostId), by: 1 })
@@ -309,15 +316,23 @@ export const make = (database: Database): Posts => {
     if (row.in_reply_to_post_id !== null) countReply({ id: Snowflake.parse(row.in_reply_to_post_id), by: -1 })
     if (row.quoted_post_id !== null) countQuote({ id: Snowflake.parse(row.quoted_post_id), by: -1 })
     if (row.reposted_post_id !== null) countRepost({ id: Snowflake.parse(row.reposted_post_id), by: -1 })
+    for (const { id: user } of decode(row).entities?.mentions ?? []) {
+      unmention({ user: Snowflake.parse(user), post: key })
+    }
+    unshare({ id: key })
     unpin({ author: Snowflake.parse(row.author_id), id: key })
     uncountLikes({ id: key })
     for (const command of remove) command({ id: key })
     return true
   }
 
-  const byRelevancy = (match: string, range: Range, { cursor, limit }: PageRequest): Page<Post> => {
+  const byRelevancy = (
+    values: { readonly match: string; readonly viewer: bigint | null },
+    range: Range,
+    { cursor, limit }: PageRequest
+  ): Page<Post> => {
     const [seen, id] = (cursor?.key ?? `${Snowflake.maximum}-0`).split("-")
-    const rows = mostSeen.all({ match, ...range, seen: BigInt(seen!), id: BigInt(id!), limit: limit + 1 })
+    const rows = mostSeen.all({ ...values, ...range, seen: BigInt(seen!), id: BigInt(id!), limit: limit + 1 })
     const found = rows.slice(0, limit)
     const last = found.at(-1)
     return {
@@ -335,24 +350,37 @@ export const make = (database: Database): Posts => {
       const row = byId.get({ id: Snowflake.parse(id) })
       return row && decode(row)
     },
-    byIds: (ids) => inOrder(ids, byIds.all({ ids: idList(ids) }).map(decode), (post) => post.id),
+    byIds: (ids, viewer) =>
+      inOrder(
+        ids,
+        byIds.all({ ids: idList(ids), viewer: Visibility.valueOf(viewer) }).map(decode),
+        (post) => post.id
+      ),
     delete: (id) => database.transaction(() => erase(id)),
     repostBy: (userId, postId) => repostBy.get({ user: Snowflake.parse(userId), post: Snowflake.parse(postId) })?.id,
-    search: (options) =>
-      options.order === "relevancy"
-        ? byRelevancy(options.query.match, rangeOf(options), options)
-        : latest({ match: options.query.match }, rangeOf(options), options),
-    byAuthor: (options) => {
-      const author = Snowflake.parse(options.authorId)
-      const range = rangeOf(options)
-      const oldest = options.cap === undefined ? undefined : oldestOfLatest.get({ author, cap: options.cap })?.id
-      const low = larger(range.low, BigInt(oldest ?? 0) - 1n)
-      const values = { author, replies: Number(!options.excludeReplies), reposts: Number(!options.excludeReposts) }
-      return authored(values, { ...range, low }, options)
+    reposters: ({ postId, ...request }) => reposters({ post: Snowflake.parse(postId) }, unbounded, request),
+    setHidden: (id, hidden) => {
+      hide({ id: Snowflake.parse(id), hidden: Number(hidden) })
+      return hidden
     },
+    isHidden: (id) => hidden.get({ id: Snowflake.parse(id) })?.hidden === 1,
+    search: (options) => {
+      const values = { match: options.query.match, viewer: Visibility.valueOf(options.viewer) }
+      return (options.order === "relevancy" ? byRelevancy : latest)(values, rangeOf(options), options)
+    },
+    counts: ({ query, size, ...window }) =>
+      new Map(
+        counts.all({ match: query.match, size: BigInt(size), ...rangeOf(window) }).map(({ found, span }) =>
+          [span, found] as const
+        )
+      ),
     quotesOf: (options) =>
       quoting(
-        { quoted: Snowflake.parse(options.postId), replies: Number(!options.excludeReplies) },
+        {
+          quoted: Snowflake.parse(options.postId),
+          replies: Number(!options.excludeReplies),
+          viewer: Visibility.valueOf(options.viewer)
+        },
         unbounded,
         options
       )
@@ -408,16 +436,3 @@ const factsOf = (
 }
 
 const optionalId = (id: string | undefined): bigint | null => id === undefined ? null : Snowflake.parse(id)
-
-const larger = (a: bigint, b: bigint): bigint => a > b ? a : b
-
-const smaller = (a: bigint, b: bigint): bigint => a < b ? a : b
-
-const rangeOf = ({ from, sinceId, until, untilId }: Window): Range => {
-  let { high, low } = unbounded
-  if (sinceId !== undefined) low = Snowflake.parse(sinceId)
-  if (from !== undefined) low = larger(low, Snowflake.fromMillis(from) - 1n)
-  if (untilId !== undefined) high = Snowflake.parse(untilId)
-  if (until !== undefined) high = smaller(high, Snowflake.fromMillis(until))
-  return { low, high }
-}

@@ -6,7 +6,7 @@
 import type { Database } from "./Database.ts"
 
 /** Raised whenever a file of an older layout could not be read any more. */
-export const version = 1
+export const version = 2
 
 /** Creates what is missing; throws when the file has another layout. */
 export const create = (database: Database): void => {
@@ -29,9 +29,19 @@ const emptied = [
   "dm_events",
   "dm_participants",
   "dm_conversations",
+  "space_posts",
+  "space_buyers",
+  "spaces",
+  "topics",
+  "list_followers",
+  "list_members",
+  "lists",
+  "mutes",
+  "blocks",
   "follows",
   "bookmarks",
   "likes",
+  "mentions",
   "posts",
   "polls",
   "media",
@@ -115,6 +125,12 @@ CREATE VIRTUAL TABLE IF NOT EXISTS post_index USING fts5(
   text, facts, urls, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '_'"
 );
 
+CREATE TABLE IF NOT EXISTS mentions (
+  user_id INTEGER NOT NULL,
+  post_id INTEGER NOT NULL,
+  PRIMARY KEY (user_id, post_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE IF NOT EXISTS likes (
   key INTEGER PRIMARY KEY AUTOINCREMENT,
   user_id INTEGER NOT NULL,
@@ -139,6 +155,84 @@ CREATE TABLE IF NOT EXISTS follows (
   UNIQUE (source_id, target_id)
 ) STRICT;
 CREATE INDEX IF NOT EXISTS follows_by_target ON follows (target_id);
+
+CREATE TABLE IF NOT EXISTS blocks (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  source_id INTEGER NOT NULL,
+  target_id INTEGER NOT NULL,
+  UNIQUE (target_id, source_id)
+) STRICT;
+CREATE INDEX IF NOT EXISTS blocks_by_source ON blocks (source_id);
+
+CREATE TABLE IF NOT EXISTS mutes (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  source_id INTEGER NOT NULL,
+  target_id INTEGER NOT NULL,
+  UNIQUE (target_id, source_id)
+) STRICT;
+CREATE INDEX IF NOT EXISTS mutes_by_source ON mutes (source_id);
+
+CREATE TABLE IF NOT EXISTS lists (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  owner_id INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  description TEXT NOT NULL,
+  private INTEGER NOT NULL,
+  member_count INTEGER NOT NULL DEFAULT 0,
+  follower_count INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS list_members (
+  list_id INTEGER NOT NULL,
+  user_id INTEGER NOT NULL,
+  PRIMARY KEY (list_id, user_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS list_followers (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  list_id INTEGER NOT NULL,
+  user_id INTEGER NOT NULL,
+  UNIQUE (list_id, user_id)
+) STRICT;
+CREATE INDEX IF NOT EXISTS list_followers_by_user ON list_followers (user_id);
+
+CREATE TABLE IF NOT EXISTS topics (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  description TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS spaces (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  creator_id INTEGER NOT NULL,
+  title TEXT,
+  terms TEXT NOT NULL,
+  scheduled_start INTEGER,
+  started_at INTEGER,
+  ended_at INTEGER,
+  is_ticketed INTEGER NOT NULL,
+  lang TEXT NOT NULL,
+  people TEXT NOT NULL,
+  participant_count INTEGER NOT NULL,
+  subscriber_count INTEGER NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS spaces_by_creator ON spaces (creator_id);
+
+CREATE TABLE IF NOT EXISTS space_buyers (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  space_id TEXT NOT NULL,
+  user_id INTEGER NOT NULL,
+  UNIQUE (space_id, user_id)
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS space_posts (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  space_id TEXT NOT NULL,
+  post_id INTEGER NOT NULL,
+  UNIQUE (post_id, space_id)
+) STRICT;
+CREATE INDEX IF NOT EXISTS space_posts_by_space ON space_posts (space_id);
 
 CREATE TABLE IF NOT EXISTS dm_conversations (
   id TEXT PRIMARY KEY,

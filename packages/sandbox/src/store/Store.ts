@@ -11,10 +11,14 @@ import * as Attachments from "./Attachments.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Database from "./Database.ts"
 import * as Follows from "./Follows.ts"
+import * as Lists from "./Lists.ts"
 import * as Marks from "./Marks.ts"
 import * as Messages from "./Messages.ts"
 import * as Posts from "./Posts.ts"
 import * as Tables from "./Schema.ts"
+import * as Spaces from "./Spaces.ts"
+import * as Ties from "./Ties.ts"
+import * as Timelines from "./Timelines.ts"
 import * as Users from "./Users.ts"
 
 /** The file of the store could not be opened. */
@@ -39,10 +43,16 @@ export interface Options {
 export class Store extends Context.Service<Store, {
   readonly users: Users.Users
   readonly posts: Posts.Posts
+  readonly timelines: Timelines.Timelines
   readonly attachments: Attachments.Attachments
   readonly likes: Marks.Marks
   readonly bookmarks: Marks.Marks
   readonly follows: Follows.Follows
+  /** A block ends the follows and the follow requests between the two. */
+  readonly blocks: Ties.Ties
+  readonly mutes: Ties.Ties
+  readonly lists: Lists.Lists
+  readonly spaces: Spaces.Spaces
   readonly messages: Messages.Messages
   readonly credentials: Credentials.Credentials
   /** Runs `body` as one atomic write: all of it is kept when it returns, nothing when it throws. */
@@ -68,13 +78,22 @@ const connect = ({ file }: Options) => {
   const database = Database.open(file)
   try {
     Tables.create(database)
+    const follows = Follows.make(database)
     const store = Store.of({
       users: Users.make(database),
       posts: Posts.make(database),
+      timelines: Timelines.make(database),
       attachments: Attachments.make(database),
       likes: Marks.make(database, "likes"),
       bookmarks: Marks.make(database, "bookmarks"),
-      follows: Follows.make(database),
+      follows,
+      blocks: Ties.make(database, "blocks", (sourceId, targetId) => {
+        follows.set(sourceId, targetId, "none")
+        follows.set(targetId, sourceId, "none")
+      }),
+      mutes: Ties.make(database, "mutes"),
+      lists: Lists.make(database),
+      spaces: Spaces.make(database),
       messages: Messages.make(database),
       credentials: Credentials.make(database),
       transaction: database.transaction,

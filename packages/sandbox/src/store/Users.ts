@@ -2,6 +2,7 @@
 import { type Database, idList, ids, inOrder } from "./Database.ts"
 import * as Entities from "./Entities.ts"
 import * as Snowflake from "./Snowflake.ts"
+import * as Visibility from "./Visibility.ts"
 
 /** An account, with every field that the store knows. */
 export interface User {
@@ -66,6 +67,8 @@ export interface Users {
   readonly byIds: (ids: ReadonlyArray<string>) => ReadonlyArray<User>
   /** In the order of `usernames`, once each, without those that do not exist. */
   readonly byUsernames: (usernames: ReadonlyArray<string>) => ReadonlyArray<User>
+  /** Whether a viewer may see what this account posts, likes and follows. */
+  readonly isOpenTo: (id: string, viewer: Visibility.Viewer) => boolean
   /** Of `ids`, those that may be tagged in media. */
   readonly taggable: (ids: ReadonlyArray<string>) => ReadonlyArray<string>
   /** Pins a post of the account, or none. */
@@ -135,6 +138,7 @@ export const make = (database: Database): Users => {
   const byId = database.query<Row>(`SELECT ${columns} FROM users u WHERE u.id = :id`)
   const byUsername = database.query<Row>(`SELECT ${columns} FROM users u WHERE u.username = :username`)
   const byIds = database.query<Row>(`SELECT ${columns} FROM users u WHERE u.id IN (SELECT value FROM json_each(:ids))`)
+  const open = database.query(`SELECT 1 WHERE ${Visibility.account(":id")}`)
   const taggable = database.query<{ readonly id: string }>(`
     SELECT CAST(id AS TEXT) AS id FROM users WHERE photo_tagging = 1 AND id IN (SELECT value FROM json_each(:ids))`)
   const pin = database.command("UPDATE users SET pinned_post_id = :post WHERE id = :id")
@@ -180,6 +184,7 @@ export const make = (database: Database): Users => {
     byIds: (ids) => inOrder(ids, byIds.all({ ids: idList(ids) }).map(decode), (user) => user.id),
     byUsernames: (usernames) =>
       [...new Set(usernames.map((username) => username.toLowerCase()))].flatMap((username) => find(username) ?? []),
+    isOpenTo: (id, viewer) => open.get({ id: Snowflake.parse(id), viewer: Visibility.valueOf(viewer) }) !== undefined,
     taggable: (ids) => inOrder(ids, taggable.all({ ids: idList(ids) }), (row) => row.id).map((row) => row.id),
     pin: (id, postId) =>
       void pin({ id: Snowflake.parse(id), post: postId === undefined ? null : Snowflake.parse(postId) })

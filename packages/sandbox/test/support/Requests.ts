@@ -3,10 +3,11 @@ import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import * as OAuth1 from "@postwire/core/OAuth1"
 import type { Wire } from "@postwire/core/WireNames"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as Sandbox from "../../src/Sandbox.ts"
+import * as Grants from "../../src/store/Credentials.ts"
 
 export const now = Date.UTC(2026, 10, 20, 12)
 
@@ -33,7 +34,12 @@ export const secretsOf = ({ seeded }: Sandbox.Sandbox["Service"]): Secrets & { r
 })
 
 /** An `Authorization` header for OAuth 1.0a. */
-export const signed = (secrets: Omit<Secrets, "bearerToken">, method: string, url: string): string =>
+export const signed = (
+  secrets: Omit<Secrets, "bearerToken">,
+  method: string,
+  url: string,
+  { nonce = OAuth1.nonce(), time = now }: { readonly nonce?: string; readonly time?: number } = {}
+): string =>
   OAuth1.sign({
     method,
     url,
@@ -41,8 +47,8 @@ export const signed = (secrets: Omit<Secrets, "bearerToken">, method: string, ur
     consumerSecret: secrets.consumerSecret,
     token: secrets.accessToken,
     tokenSecret: secrets.accessTokenSecret,
-    nonce: OAuth1.nonce(),
-    timestamp: now / 1000,
+    nonce,
+    timestamp: Math.floor(time / 1000),
     hmac: Effect.runSync(OAuth1.HmacSha1)
   })
 
@@ -83,7 +89,7 @@ export const make = Effect.fnUntraced(function*(options: Sandbox.Options = {}) {
       ? `Bearer ${secrets.bearerToken}`
       : as === "signed"
       // As it travels: what a URL cannot hold is escaped.
-      ? signed(secrets, method, URL.canParse(url) ? new URL(url).href : url)
+      ? signed(secrets, method, URL.canParse(url) ? new URL(url).href : url, { time: yield* Clock.currentTimeMillis })
       : as.header
     const response = yield* http.execute(
       // The type knows the usual methods only.
@@ -101,13 +107,35 @@ export const make = Effect.fnUntraced(function*(options: Sandbox.Options = {}) {
     return answer
   }, Effect.orDie)
 
+  let newcomers = 0
+
+  /** The bearer token of an app that nobody knew before: of `userId`, or of the app alone. */
+  const newcomer = (
+    options: Partial<Pick<Grants.BearerToken, "userId" | "rights" | "scopes">> & Partial<Pick<Grants.App, "access">> =
+      {}
+  ): { readonly header: string } => {
+    const { access = "research", rights = "read-write-directmessages", scopes = Grants.scopes, userId } = options
+    const name = `newcomer-${++newcomers}`
+    const { credentials } = sandbox.store
+    const appId = credentials.insertApp({
+      name,
+      access,
+      rights,
+      consumerKey: name,
+      consumerSecret: Redacted.make(`${name}-secret`),
+      createdAt: now
+    })
+    credentials.insertBearerToken({ token: Redacted.make(name), appId, userId, rights, scopes })
+    return { header: `Bearer ${name}` }
+  }
+
   /** The client, with the credentials of the seed unless others are given. */
   const client = (wire: Wire = "neutral", credentials: Credentials.Settings = secrets) =>
     Client.layer({ baseUrl: sandbox.baseUrl, wire }).pipe(
       Layer.provide([Credentials.layer(credentials), Layer.succeed(HttpClient.HttpClient, http)])
     )
 
-  return { ...sandbox, secrets, request, client }
+  return { ...sandbox, secrets, request, newcomer, client }
 })
 
 /** What `make` makes. */

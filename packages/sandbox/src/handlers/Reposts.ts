@@ -1,0 +1,41 @@
+import * as Effect from "effect/Effect"
+import { type Handlers, listed } from "../Handler.ts"
+import * as Problem from "../Problem.ts"
+import * as Caller from "./Caller.ts"
+import * as Subject from "./Subject.ts"
+
+/** Reposts. */
+export const handlers: Pick<Handlers, "getReposters" | "repost" | "unrepost"> = {
+  repost: Effect.fnUntraced(function*(call) {
+    const { now, parameters: { post_id }, store } = call
+    const { userId } = yield* Caller.user(call.caller)
+    const post = yield* Subject.post(call, post_id, "post_id")
+    // A repost of a repost is one of the original.
+    const originalId = post.referenced_posts?.find(({ type }) => type === "reposted")?.id ?? post.id
+    const original = store.posts.byId(originalId) ?? post
+    const author = store.users.byId(original.author_id)
+    if (author?.protected === true && author.id !== userId) {
+      return yield* Problem.forbidden("Posts of a protected account cannot be reposted.")
+    }
+    if (store.posts.repostBy(userId, original.id) === undefined) {
+      store.posts.insert({
+        authorId: userId,
+        text: `RT @${author?.username}: ${original.text}`,
+        createdAt: now,
+        lang: original.lang,
+        repostedPostId: original.id
+      })
+    }
+    return { data: { reposted: true } }
+  }),
+
+  unrepost: Effect.fnUntraced(function*({ caller, parameters: { source_post_id }, store }) {
+    const { userId } = yield* Caller.user(caller)
+    const repost = store.posts.repostBy(userId, source_post_id)
+    if (repost !== undefined) store.posts.delete(repost)
+    return { data: { reposted: false } }
+  }),
+
+  getReposters: (call) =>
+    Subject.ofPost(call, ({ id }) => listed(call.store.posts.reposters({ postId: id, ...call.page })))
+}

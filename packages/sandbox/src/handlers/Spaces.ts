@@ -1,0 +1,45 @@
+import * as Effect from "effect/Effect"
+import { type Handlers, listed, type Reply } from "../Handler.ts"
+import * as Problem from "../Problem.ts"
+import * as Subject from "./Subject.ts"
+
+/** Posts shared in a space are not paged. */
+const postsShown = 100
+
+/** Spaces. */
+export const handlers: Pick<
+  Handlers,
+  "getSpace" | "getSpaceBuyers" | "getSpacePosts" | "getSpaces" | "searchSpaces"
+> = {
+  searchSpaces: ({ now, page, parameters: { query, state }, store }) =>
+    query.trim() === ""
+      ? Problem.invalidRequest("The `query` parameter can not be empty", { query })
+      : Effect.succeed(all(store.spaces.search({ text: query, state, limit: page.limit, now }))),
+
+  getSpaces: ({ now, parameters: { ids = [], user_ids }, store }) => {
+    if (user_ids !== undefined) return Effect.succeed(all(store.spaces.byCreators(user_ids, now)))
+    const spaces = store.spaces.byIds(ids, now)
+    const found = new Set(spaces.map((space) => space.id))
+    return Effect.succeed({
+      ...(spaces.length === 0 ? {} : { data: spaces }),
+      errors: ids.filter((id) => !found.has(id)).map((id) => Problem.notFound({ kind: "space", id, parameter: "ids" }))
+    })
+  },
+
+  getSpace: (call) => Subject.ofSpace(call, (space) => Effect.succeed({ data: space })),
+
+  getSpaceBuyers: (call) =>
+    Subject.ofSpace(call, ({ creator_id, id }) =>
+      creator_id === call.caller.userId
+        ? Effect.succeed(all(call.store.spaces.buyers(id)))
+        : Problem.forbidden("Only the creator of a space may see who bought a ticket.")),
+
+  getSpacePosts: (call) =>
+    Subject.ofSpace(
+      call,
+      ({ id }) => Effect.succeed(all(call.store.spaces.posts({ spaceId: id, viewer: call.caller, limit: postsShown })))
+    )
+}
+
+const all = (items: ReadonlyArray<{ readonly id: string }>): Reply =>
+  listed({ items, next: undefined, previous: undefined })

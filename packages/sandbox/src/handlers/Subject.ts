@@ -1,0 +1,93 @@
+/** What an operation is about, or how to say that the caller cannot have it. */
+import * as Effect from "effect/Effect"
+import type { Call, Reply } from "../Handler.ts"
+import * as Problem from "../Problem.ts"
+import type { List } from "../store/Lists.ts"
+import type { Post } from "../store/Posts.ts"
+import type { Space } from "../store/Spaces.ts"
+import type { User } from "../store/Users.ts"
+import * as Caller from "./Caller.ts"
+
+type About = Call<{ readonly id: string }>
+
+/** Lists something of a user whose posts the caller may see. */
+export const ofUser = (
+  { caller, parameters: { id }, store }: About,
+  list: (user: User) => Reply
+): Effect.Effect<Reply> => {
+  const user = store.users.byId(id)
+  const named = { kind: "user", id, parameter: "id" }
+  return Effect.succeed(
+    user === undefined
+      ? { errors: [Problem.notFound(named)] }
+      : store.users.isOpenTo(id, caller)
+      ? list(user)
+      : { errors: [Problem.notAuthorized(named)] }
+  )
+}
+
+/** Lists something of a post that the caller may see. */
+export const ofPost = (call: About, list: (post: Post) => Reply): Effect.Effect<Reply> => {
+  const [post] = call.store.posts.byIds([call.parameters.id], call.caller)
+  return Effect.succeed(
+    post === undefined ? { errors: [unseen(call, call.parameters.id, "id")] } : list(post)
+  )
+}
+
+/** Lists something of a list that the caller may see. */
+export const ofList = (
+  { caller, parameters: { id }, store }: About,
+  list: (list: List) => Reply
+): Effect.Effect<Reply> => {
+  const found = store.lists.byId(id)
+  return Effect.succeed(
+    found === undefined || (found.private && found.owner_id !== caller.userId)
+      ? { errors: [Problem.notFound({ kind: "list", id, parameter: "id" })] }
+      : list(found)
+  )
+}
+
+/** Lists something of a space. */
+export const ofSpace = <E>(
+  { now, parameters: { id }, store }: About,
+  list: (space: Space) => Effect.Effect<Reply, E>
+): Effect.Effect<Reply, E> => {
+  const [space] = store.spaces.byIds([id], now)
+  return space === undefined
+    ? Effect.succeed({ errors: [Problem.notFound({ kind: "space", id, parameter: "id" })] })
+    : list(space)
+}
+
+/** The entry for a post that was not found: it does not exist, or the caller may not see it. */
+export const unseen = ({ store }: Pick<Call<unknown>, "store">, id: string, parameter: string): Problem.Entry =>
+  (store.posts.byId(id) === undefined ? Problem.notFound : Problem.notAuthorized)({ kind: "post", id, parameter })
+
+/** The post that the caller wants to do something to. */
+export const post = (
+  { caller, store }: Pick<Call<unknown>, "caller" | "store">,
+  id: string,
+  parameter: string
+): Effect.Effect<Post, Problem.Problem> => {
+  const [found] = store.posts.byIds([id], caller)
+  if (found !== undefined) return Effect.succeed(found)
+  return Effect.fail(
+    store.posts.byId(id) === undefined
+      ? Problem.missing(Problem.notFound({ kind: "post", id, parameter }))
+      : Problem.forbidden("You are not authorized to see this post.")
+  )
+}
+
+/** The caller and another user whom the caller wants to do something to. */
+export const other = Effect.fnUntraced(function*(
+  { caller, parameters: { target_user_id: id }, store }: Call<{ readonly target_user_id: string }>
+) {
+  const { userId } = yield* Caller.user(caller)
+  const target = store.users.byId(id)
+  if (target === undefined) {
+    return yield* Problem.missing(Problem.notFound({ kind: "user", id, parameter: "target_user_id" }))
+  }
+  if (id === userId) {
+    return yield* Problem.invalidRequest("You cannot do this to yourself.", { target_user_id: id })
+  }
+  return { userId, target }
+})

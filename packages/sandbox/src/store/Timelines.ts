@@ -1,0 +1,140 @@
+/** Posts in the order of their time: by a user, about a user, for a user, of a list. */
+import { type Database, type Page, pager, type PageRequest, unbounded, type Values } from "./Database.ts"
+import * as Posts from "./Posts.ts"
+import * as Snowflake from "./Snowflake.ts"
+import * as Visibility from "./Visibility.ts"
+import { type Reach, reach, type Window, within } from "./Window.ts"
+
+/** What all timelines are asked. `cap` limits them to the latest so many, counted before anything is left out. */
+export interface Options extends Window, PageRequest {
+  readonly cap?: number | undefined
+  readonly viewer?: Visibility.Viewer | undefined
+}
+
+/** What can be left out. */
+export interface Exclusions {
+  readonly excludeReplies?: boolean | undefined
+  readonly excludeReposts?: boolean | undefined
+}
+
+/** The timelines of a store, each with the latest posts first. */
+export interface Timelines {
+  /** Posts by a user. */
+  readonly byAuthor: (options: Options & Exclusions & { readonly authorId: string }) => Page<Posts.Post>
+  /** Posts that mention a user. Reposts do not. */
+  readonly mentions: (options: Options & { readonly userId: string }) => Page<Posts.Post>
+  /** Posts by a user and by those whom the user follows, without what the user muted or blocked. */
+  readonly home: (options: Omit<Options, "viewer"> & Exclusions & { readonly userId: string }) => Page<Posts.Post>
+  /** Posts by the members of a list. */
+  readonly ofList: (options: PageRequest & Pick<Options, "viewer"> & { readonly listId: string }) => Page<Posts.Post>
+}
+
+/** The timelines in a database. */
+export const make = (database: Database): Timelines => {
+  const skipAuthored = database.query<Id>(
+    "SELECT CAST(p.id AS TEXT) AS id FROM posts p WHERE author_id = :author ORDER BY p.id DESC LIMIT 2 OFFSET :offset"
+  )
+  const authored = pager<Posts.Row, Posts.Post>(database, {
+    select: Posts.columns,
+    from: "posts p",
+    where: `p.author_id = :author AND ${wanted("p")} AND ${Visibility.post("p")}`,
+    key: "p.id"
+  }, Posts.decode)
+
+  const skipMentions = database.query<Id>(`
+    SELECT CAST(post_id AS TEXT) AS id FROM mentions WHERE user_id = :user ORDER BY post_id DESC
+    LIMIT 2 OFFSET :offset`)
+  const mentions = pager<Posts.Row, Posts.Post>(database, {
+    select: Posts.columns,
+    from: "mentions m JOIN posts p ON p.id = m.post_id",
+    where: `m.user_id = :user AND ${Visibility.post("p")}`,
+    key: "m.post_id"
+  }, Posts.decode)
+
+  const countFollowed = database.query<{ readonly posts: number }>(
+    `SELECT total(post_count) AS posts FROM users WHERE id IN (${followed})`
+  )
+  const skipHome = database.query<Id>(`
+    SELECT CAST(value AS TEXT) AS id FROM ${latestOf(followed, "true", "DESC", ":offset + 2")}
+    ORDER BY value DESC LIMIT 2 OFFSET :offset`)
+  const home = merged(
+    database,
+    followed,
+    `${wanted("q")} AND (q.reposted_post_id IS NULL OR NOT EXISTS (
+      SELECT 1 FROM posts o WHERE o.id = q.reposted_post_id AND (${unwanted("o.author_id")})))`
+  )
+  const ofList = merged(database, "SELECT user_id AS id FROM list_members WHERE list_id = :list", Visibility.post("q"))
+
+  const reachOf = ({ cap }: Options, skip: { readonly all: (values: Values) => ReadonlyArray<Id> }, values: Values) =>
+    cap === undefined ? undefined : reach(cap, (offset) => skip.all({ ...values, offset }))
+
+  const reachHome = (values: Values, options: Options): Reach | undefined => {
+    // To find the oldest of thousands takes longer than to read a page, and a first page is never that old.
+    const { cap = Infinity, cursor, from, sinceId, until, untilId } = options
+    const first = [cursor, from, sinceId, until, untilId].every((bound) => bound === undefined)
+    return first || (countFollowed.get(values)?.posts ?? 0) <= cap ? undefined : reachOf(options, skipHome, values)
+  }
+
+  return {
+    byAuthor: (options) => {
+      const author = Snowflake.parse(options.authorId)
+      return authored(
+        { author, ...exclusions(options), viewer: Visibility.valueOf(options.viewer) },
+        within(options, reachOf(options, skipAuthored, { author })),
+        options
+      )
+    },
+    mentions: (options) => {
+      const user = Snowflake.parse(options.userId)
+      return mentions(
+        { user, viewer: Visibility.valueOf(options.viewer) },
+        within(options, reachOf(options, skipMentions, { user })),
+        options
+      )
+    },
+    home: (options) => {
+      const viewer = Snowflake.parse(options.userId)
+      return home({ viewer, ...exclusions(options) }, within(options, reachHome({ viewer }, options)), options)
+    },
+    ofList: ({ listId, viewer, ...request }) =>
+      ofList({ list: Snowflake.parse(listId), viewer: Visibility.valueOf(viewer) }, unbounded, request)
+  }
+}
+
+interface Id {
+  readonly id: string
+}
+
+const exclusions = ({ excludeReplies, excludeReposts }: Exclusions) => ({
+  replies: Number(!excludeReplies),
+  reposts: Number(!excludeReposts)
+})
+
+/** Holds where the post in this row is not excluded. */
+const wanted = (row: string): string =>
+  `(:replies OR ${row}.in_reply_to_user_id IS NULL) AND (:reposts OR ${row}.reposted_post_id IS NULL)`
+
+const unwanted = (author: string): string =>
+  ["blocks", "mutes"].map((table) => `${author} IN (SELECT target_id FROM ${table} WHERE source_id = :viewer)`)
+    .join(" OR ")
+
+/** Whose posts a home timeline shows. */
+const followed = `
+  SELECT :viewer AS id UNION SELECT target_id FROM follows WHERE source_id = :viewer AND pending = 0
+    AND NOT (${unwanted("target_id")})`
+
+/** The latest `limit` posts of each of several authors as `value`; each author's are read from the index of theirs. */
+const latestOf = (authors: string, where: string, order: "ASC" | "DESC", limit: string): string => `
+  (${authors}) a, json_each((SELECT json_group_array(id) FROM (
+    SELECT q.id FROM posts q WHERE q.author_id = a.id AND ${where} ORDER BY q.id ${order} LIMIT ${limit})))`
+
+const merged = (database: Database, authors: string, where: string) =>
+  pager<Posts.Row, Posts.Post>(database, {
+    select: Posts.columns,
+    from: (order) =>
+      `(
+      SELECT value AS id FROM ${latestOf(authors, `q.id > :low AND q.id < :high AND ${where}`, order, ":limit")}
+      ORDER BY value ${order} LIMIT :limit) m JOIN posts p ON p.id = m.id`,
+    where: "true",
+    key: "m.id"
+  }, Posts.decode)

@@ -1,0 +1,32 @@
+/**
+ * Who sees what: protected posts are for followers, and nobody sees the posts of an account that blocks them. As
+ * conditions of SQL over `:viewer`.
+ */
+import * as Snowflake from "./Snowflake.ts"
+
+/** Somebody who looks; without a user, the public. */
+export interface Viewer {
+  readonly userId: string | undefined
+}
+
+/** The value of `:viewer`. Where nobody in particular looks, nothing is hidden. */
+export const valueOf = (viewer: Viewer | undefined): bigint | null =>
+  viewer === undefined ? null : viewer.userId === undefined ? -1n : Snowflake.parse(viewer.userId)
+
+/** Holds where the viewer may see the posts of the account with this id. */
+export const account = (id: string): string => `
+  (:viewer IS NULL OR ${id} = :viewer OR
+    NOT EXISTS (SELECT 1 FROM blocks WHERE source_id = ${id} AND target_id = :viewer) AND
+    (NOT EXISTS (SELECT 1 FROM users WHERE id = ${id} AND protected = 1) OR
+      EXISTS (SELECT 1 FROM follows WHERE source_id = :viewer AND target_id = ${id} AND pending = 0)))`
+
+/** Holds where the viewer may see the post in this row, and the post that it reposts. */
+export const post = (row: string): string => `
+  (${account(`${row}.author_id`)} AND (${row}.reposted_post_id IS NULL OR :viewer IS NULL OR
+    EXISTS (SELECT 1 FROM posts o WHERE o.id = ${row}.reposted_post_id AND ${account("o.author_id")})))`
+
+/** Holds where neither the author of the public post in this row nor that of what it reposts blocks the viewer. */
+export const unblocked = (row: string): string => `
+  (${row}.author_id NOT IN (SELECT source_id FROM blocks WHERE target_id = :viewer) AND
+    (${row}.reposted_post_id IS NULL OR NOT EXISTS (SELECT 1 FROM posts o WHERE o.id = ${row}.reposted_post_id AND
+      o.author_id IN (SELECT source_id FROM blocks WHERE target_id = :viewer))))`

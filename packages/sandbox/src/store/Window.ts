@@ -1,0 +1,63 @@
+/** Parts of time as ranges of ids, and how far back a listing goes. */
+import { type Range, unbounded } from "./Database.ts"
+import * as Snowflake from "./Snowflake.ts"
+
+/** A part of time. All bounds that are given apply. */
+export interface Window {
+  /** Posts with larger ids only. */
+  readonly sinceId?: string | undefined
+  /** Posts with smaller ids only. */
+  readonly untilId?: string | undefined
+  /** Posts of this millisecond or later. */
+  readonly from?: number | undefined
+  /** Posts before this millisecond. */
+  readonly until?: number | undefined
+}
+
+/** What can be listed of something that holds more than may be listed. */
+export interface Reach {
+  readonly newest: bigint
+  readonly oldest: bigint
+  /** The newest that is out of reach. */
+  readonly beyond: bigint
+}
+
+/** The ids of a window. */
+export const rangeOf = ({ from, sinceId, until, untilId }: Window): Range => {
+  let { high, low } = unbounded
+  if (sinceId !== undefined) low = Snowflake.parse(sinceId)
+  if (from !== undefined) low = larger(low, Snowflake.fromMillis(from) - 1n)
+  if (untilId !== undefined) high = Snowflake.parse(untilId)
+  if (until !== undefined) high = smaller(high, Snowflake.fromMillis(until))
+  return { low, high }
+}
+
+/**
+ * The ids of a window that are within reach, all of them when there is no limit. When more than can be listed came
+ * after `sinceId`, it becomes the oldest id that can be; in the same case `untilId` becomes the newest.
+ */
+export const within = (window: Window, reach: Reach | undefined): Range => {
+  if (reach === undefined) return rangeOf(window)
+  const forced = (id: string | undefined, to: bigint) =>
+    id !== undefined && Snowflake.parse(id) < reach.beyond ? String(to) : id
+  const { high, low } = rangeOf({
+    ...window,
+    sinceId: forced(window.sinceId, reach.oldest),
+    untilId: forced(window.untilId, reach.newest)
+  })
+  return { high, low: larger(low, reach.oldest - 1n) }
+}
+
+/** The reach of the latest `cap` of a listing; `skip` answers the next two ids after so many of the latest. */
+export const reach = (
+  cap: number,
+  skip: (offset: number) => ReadonlyArray<{ readonly id: string }>
+): Reach | undefined => {
+  const [oldest, beyond] = skip(cap - 1)
+  if (oldest === undefined || beyond === undefined) return undefined
+  return { newest: BigInt(skip(0)[0]!.id), oldest: BigInt(oldest.id), beyond: BigInt(beyond.id) }
+}
+
+const larger = (a: bigint, b: bigint): bigint => a > b ? a : b
+
+const smaller = (a: bigint, b: bigint): bigint => a < b ? a : b
