@@ -16,6 +16,8 @@ import * as OAuth1 from "./OAuth1.ts"
 import type { Definition } from "./Operation.ts"
 import { RateLimit } from "./RateLimit.ts"
 import * as Response from "./Response.ts"
+import * as Retry from "./Retry.ts"
+import * as Transport from "./Transport.ts"
 import type { Wire } from "./WireNames.ts"
 
 /** Where and how the client speaks. */
@@ -30,6 +32,17 @@ export interface Settings {
   readonly checks?: Executor.Limits["checks"]
   /** What the project may use: recent queries have 512 characters with `standard`, 1,024 with `research` (the default). */
   readonly accessLevel?: Executor.Limits["accessLevel"]
+  /** Limits in milliseconds: a number is the total of a call. On by default; see `Transport.Timeouts`. */
+  readonly timeout?: number | Transport.Timeouts | undefined
+  /**
+   * How often a failed request is sent again, 0 to 10; default 2. Reads, deletes and toggles only: a create is repeated
+   * only when nothing of it left.
+   */
+  readonly retries?: number | undefined
+  /** The longest body of a response in bytes, after decompression; default 64 MiB. */
+  readonly maxBodySize?: number | undefined
+  /** Puts the query and the body of requests into spans, which may hold what people wrote. Default false. */
+  readonly recordContent?: boolean | undefined
   /** Allows `http:` to hosts other than this machine. Credentials would travel in clear text. */
   readonly allowInsecureHttp?: boolean | undefined
 }
@@ -38,9 +51,16 @@ export interface Settings {
 export class Client extends Context.Service<Client, {
   readonly wire: Wire
   /** Sends a prepared request: any status but success is an error. */
-  readonly send: (prepared: Executor.Prepared) => Effect.Effect<HttpClientResponse, Executor.SendError>
+  readonly send: (
+    prepared: Executor.Prepared,
+    options?: Executor.CallOptions
+  ) => Effect.Effect<HttpClientResponse, Executor.SendError>
   /** Checks and sends one call of an operation. */
-  readonly request: (definition: Definition, parameters: unknown) => Effect.Effect<HttpClientResponse, Errors.AnyError>
+  readonly request: (
+    definition: Definition,
+    parameters: unknown,
+    options?: Executor.CallOptions
+  ) => Effect.Effect<HttpClientResponse, Errors.AnyError>
   /** Reads the answer to a call of an operation. */
   readonly read: (
     definition: Definition,
@@ -82,6 +102,7 @@ export interface Checked {
   readonly wire: Wire
   readonly userAgent: string
   readonly limits: Executor.Limits
+  readonly exchange: Pick<Executor.Environment, "timeouts" | "retries" | "maxBodySize" | "recordContent">
 }
 
 /** Checks settings and fills in the defaults. */
@@ -92,15 +113,17 @@ export const check = Effect.fnUntraced(
       wire,
       baseUrl: yield* baseUrlOf(settings, wire),
       userAgent: yield* userAgentOf(settings),
-      limits: yield* limitsOf(settings)
+      limits: yield* limitsOf(settings),
+      exchange: yield* exchangeOf(settings)
     }
   }
 )
 
 const make = Effect.fnUntraced(function*(settings: Settings) {
   const { current } = yield* Credentials.Credentials
-  const { baseUrl, limits, userAgent, wire } = yield* check(settings)
+  const { baseUrl, exchange, limits, userAgent, wire } = yield* check(settings)
   const send = yield* Executor.makeSend({
+    ...exchange,
     baseUrl,
     wire,
     userAgent,
@@ -112,14 +135,19 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   return Client.of({
     wire,
     send,
-    request: (definition, parameters) =>
+    request: (definition, parameters, options) =>
       Effect.suspend((): Effect.Effect<HttpClientResponse, Errors.AnyError> => {
+        const invalid = options && Executor.checkOptions(definition, options)
+        if (invalid !== undefined) return Effect.fail(invalid)
         const prepared = Executor.prepare(definition, parameters, wire, limits)
-        return prepared instanceof Error ? Effect.fail(prepared) : send(prepared)
+        return prepared instanceof Error ? Effect.fail(prepared) : send(prepared, options)
       }),
     read: (definition, response) =>
       Effect.flatMap(
-        Executor.textOf({ operation: definition.name, effect: definition.effect }, response),
+        Executor.textOf(
+          { operation: definition.name, effect: definition.effect, confirmWith: definition.confirmWith },
+          response
+        ),
         (text): Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError> => {
           const decoded = Response.decode(definition, wire, text, response.headers)
           return decoded instanceof Response.Undecodable
@@ -142,6 +170,17 @@ const limitsOf = ({ accessLevel, checks }: Settings): Effect.Effect<Executor.Lim
   return accessLevel !== undefined && accessLevel !== "standard" && accessLevel !== "research"
     ? invalid("accessLevel", "must be standard or research")
     : Effect.succeed({ checks, accessLevel })
+}
+
+const exchangeOf = (settings: Settings): Effect.Effect<Checked["exchange"], Errors.InvalidSettings> => {
+  const { maxBodySize = Transport.defaultMaxBodySize, recordContent, retries = Retry.defaultRetries, timeout } =
+    settings
+  const timeouts = Transport.limitsOf(timeout)
+  if (timeouts === undefined) return invalid("timeout", Transport.timeoutRule)
+  if (!Retry.isRetries(retries)) return invalid("retries", Retry.rule)
+  return Number.isSafeInteger(maxBodySize) && maxBodySize > 0
+    ? Effect.succeed({ timeouts, retries, maxBodySize, recordContent: recordContent === true })
+    : invalid("maxBodySize", "must be a whole number of bytes above 0")
 }
 
 const userAgentOf = ({ userAgent = "postwire" }: Settings): Effect.Effect<string, Errors.InvalidSettings> =>

@@ -149,7 +149,11 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
 }
 
 /** 403: the credential is valid but may not do this. */
-export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", refusal) {
+export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
+  ...refusal,
+  /** Whether the operation only reads. */
+  isRead: Schema.optional(Schema.Boolean)
+}) {
   override get message(): string {
     const isOfWrongKind = [this.type, ...this.problems.map(({ type }) => type)]
       .some((type) => type?.endsWith("/unsupported-authentication"))
@@ -158,6 +162,8 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", refu
       `The ${credentialName[this.credential]} may not do this`,
       isOfWrongKind
         ? `The operation takes ${accepted(this.accepts)}.`
+        : this.isRead === true
+        ? "The app's access or the user's permissions may not include it."
         : "If the app was given write permission after the credential was made, generate a new credential and use that."
     )
   }
@@ -193,7 +199,10 @@ export class ServerFailure extends Schema.TaggedError<ServerFailure>()("ServerFa
   }
 }
 
-/** A status that the interface does not know, redirects included: they are never followed. */
+/**
+ * A status that the interface does not know. Redirects are among them: only a read follows one, once, and only to the same
+ * scheme, host and port.
+ */
 export class UnexpectedStatus extends Schema.TaggedError<UnexpectedStatus>()("UnexpectedStatus", refusal) {
   override get message(): string {
     return refused(this, "The service answered in a way that the interface does not know")
@@ -204,7 +213,9 @@ export class UnexpectedStatus extends Schema.TaggedError<UnexpectedStatus>()("Un
 export class TransportFailure extends Schema.TaggedError<TransportFailure>()("TransportFailure", {
   operation: Schema.String,
   /** How far the exchange got, where the transport tells. */
-  phase: Schema.Literals(["connect", "send", "headers", "body", "unknown"]),
+  phase: Schema.Literals(["connect", "tls", "send", "headers", "body", "unknown"]),
+  /** The limit that was reached, when it was one. */
+  timeout: Schema.optional(Schema.Literals(["connect", "firstByte", "idle", "total"])),
   reason: Schema.String,
   cause: Schema.optional(Schema.Defect())
 }) {
@@ -231,10 +242,13 @@ export class UndecodableResponse extends Schema.TaggedError<UndecodableResponse>
 export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>()("OutcomeUnknown", {
   operation: Schema.String,
   reason: Schema.String,
+  /** The operation that shows whether it happened. */
+  confirmWith: Schema.optional(Schema.String),
   cause: Schema.optional(Schema.Defect())
 }) {
   override get message(): string {
-    return `${this.operation}: the request left but no answer came (${this.reason}). It may have happened: look ` +
+    const look = this.confirmWith === undefined ? "look" : `look with ${this.confirmWith}`
+    return `${this.operation}: the request left but no answer came (${this.reason}). It may have happened: ${look} ` +
       "before sending it again."
   }
 }

@@ -2,7 +2,8 @@
  * One call, as a pipeline of small steps:
  *
  * rules → route → encode → wire names        `prepare`: pure, no request, no credential
- * credential → limits → send → status        `send`: the one request (and the identity lookup where it is needed)
+ * credential → limits → send → status        `send`: the request (and the identity lookup where it is needed), sent
+ *                                            again where that is safe; every try reserves and signs anew
  * decode                                     `Response.decode`
  */
 import * as Clock from "effect/Clock"
@@ -12,14 +13,15 @@ import * as HttpBody from "effect/http/HttpBody"
 import type { HttpClient } from "effect/http/HttpClient"
 import type { HttpClientError } from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import { fromWeb, type HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as UrlParams from "effect/http/UrlParams"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Body from "./Body.ts"
-import type { Values } from "./Credentials.ts"
+import * as Credentials from "./Credentials.ts"
 import * as Errors from "./Errors.ts"
 import * as Identity from "./Identity.ts"
 import * as OAuth1 from "./OAuth1.ts"
@@ -27,14 +29,22 @@ import type { Definition, Route } from "./Operation.ts"
 import * as Parameters from "./Parameters.ts"
 import * as RateLimit from "./RateLimit.ts"
 import * as Response from "./Response.ts"
+import * as Retry from "./Retry.ts"
 import * as Rule from "./Rule.ts"
+import * as Transport from "./Transport.ts"
 import * as WireNames from "./WireNames.ts"
 
 /** A request that obeys every rule, short of base address, identity and authorization. Plain data: it crosses threads. */
 export interface Prepared {
   readonly operation: string
   readonly effect: Definition["effect"]
+  /** The operation that shows whether a create happened. */
+  readonly confirmWith: string | undefined
+  /** The body of success, for a toggle whose state was reached by a try that had no answer. */
+  readonly settled: string | undefined
   readonly method: string
+  /** The path with the names of its variable parts. */
+  readonly template: string
   readonly path: string
   /** Where in `path` the authenticated user's id goes. */
   readonly identityAt: number | undefined
@@ -47,7 +57,18 @@ export interface Prepared {
 }
 
 /** What errors tell of a call. */
-export type Call = Pick<Prepared, "operation" | "effect">
+export type Call = Pick<Prepared, "operation" | "effect" | "confirmWith">
+
+/** What a call of any operation takes besides its parameters. */
+export interface CallOptions {
+  /**
+   * Limits in milliseconds, instead of those of the client. A number is the total: every try and the pauses between them,
+   * but not what is waited for a rate limit.
+   */
+  readonly timeout?: number | Omit<Transport.Timeouts, "connect"> | undefined
+  /** How often a failed request is sent again, 0 to 10, instead of the client's `retries`. 0 is exactly one request. */
+  readonly retries?: number | undefined
+}
 
 /** Which of the specification's bounds the client enforces. */
 export interface Limits {
@@ -66,10 +87,16 @@ export interface Environment {
   readonly baseUrl: string
   readonly wire: WireNames.Wire
   readonly userAgent: string
-  readonly credentials: Effect.Effect<Values>
+  readonly credentials: Effect.Effect<Credentials.Values>
   readonly http: HttpClient
   readonly rateLimit: RateLimit.RateLimit
   readonly hmacSha1: typeof OAuth1.HmacSha1.Service
+  readonly timeouts: Transport.Limits
+  readonly retries: number
+  /** Bytes, after decompression. */
+  readonly maxBodySize: number
+  /** Whether spans hold queries and bodies. */
+  readonly recordContent: boolean
 }
 
 interface Template {
@@ -77,6 +104,7 @@ interface Template {
   /** The texts around the names: always one more than there are names. */
   readonly texts: ReadonlyArray<string>
   readonly names: ReadonlyArray<string>
+  readonly path: string
 }
 
 interface Input {
@@ -91,6 +119,7 @@ interface Plan {
   readonly required: ReadonlyArray<string>
   readonly routes: ReadonlyMap<string, Template>
   readonly positions: Body.Positions
+  readonly settled: string | undefined
 }
 
 /** The routes of an operation by the alternative that selects them; a single route is under `""`. */
@@ -135,11 +164,17 @@ const planOf = (definition: Definition, wire: WireNames.Wire): Plan => {
     inputs,
     positions,
     required: [...inputs].filter(([, input]) => input.parameter.required).map(([name]) => name),
+    settled: definition.settled && JSON.stringify({
+      data: Object.fromEntries(
+        Object.entries(definition.settled).map(([key, value]) => [x ? WireNames.bodyKey(key) : key, value])
+      )
+    }),
     routes: new Map(
       routesOf(definition).map(([selectedBy, route]) => {
-        const [method, path] = route.split(" ") as [string, string]
-        const names = [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as string)
-        return [selectedBy, { method, names, texts: (x ? WireNames.path(path) : path).split(/:\w+/) }]
+        const [method, template] = route.split(" ") as [string, string]
+        const names = [...template.matchAll(/:(\w+)/g)].map((match) => match[1] as string)
+        const path = x ? WireNames.path(template) : template
+        return [selectedBy, { method, names, path, texts: path.split(/:\w+/) }]
       })
     )
   }
@@ -270,7 +305,10 @@ export const prepare = (
   return {
     operation,
     effect: definition.effect,
+    confirmWith: definition.confirmWith,
+    settled: plan.settled,
     method: template.method,
+    template: template.path,
     path,
     identityAt,
     query,
@@ -313,57 +351,223 @@ const editDistance = (a: string, b: string): number => {
   return row[b.length] as number
 }
 
-/** Makes the step that sends prepared requests: credential, limits, request, status. */
+/** Checks the options of a call: the rule that they break, or nothing. */
+export const checkOptions = (
+  definition: Pick<Definition, "name">,
+  options: CallOptions,
+  names: ReadonlyArray<string> = ["timeout", "retries"]
+): Errors.InvalidParameters | undefined => {
+  const invalid = (option: string, rule: string, value: unknown) => invalidParameter(definition, option, rule, value)
+  if (!Predicate.isObject(options)) return invalid("options", "must be an object", options)
+  for (const name of Object.keys(options)) {
+    if (!names.includes(name)) return invalid(name, `is not an option of ${definition.name}`, undefined)
+  }
+  const { retries, timeout }: CallOptions = options
+  if (retries !== undefined && !Retry.isRetries(retries)) return invalid("retries", Retry.rule, retries)
+  return Transport.limitsOf(timeout) === undefined ? invalid("timeout", Transport.timeoutRule, timeout) : undefined
+}
+
+/** What one call has used up. */
+interface Progress {
+  readonly limits: Transport.Limits
+  readonly retries: number
+  /** Milliseconds left of the total. */
+  left: number
+  /** Requests that were sent. */
+  sent: number
+}
+
+/** A try that failed. */
+interface Failed {
+  /** The error that a call fails with: the identity of a user is looked up for any operation. */
+  readonly error: (call: Prepared) => SendError
+  /** Whether the same request may be sent again: always, now that the clock is right, or not. */
+  readonly again: "later" | "at once" | "no"
+  /** Whether it may have taken effect. */
+  readonly applied: boolean
+  /** A status, `timeout`, or the phase in which the connection was lost. */
+  readonly reason: string
+  /** Milliseconds that the service asked to wait. */
+  readonly asked?: number | undefined
+  readonly refused?: { readonly response: HttpClientResponse; readonly text: string } | undefined
+}
+
+type Tried<A> = Effect.Effect<A, Failed>
+
+/** Makes the step that sends prepared requests: credential, limits, request, status, and again where that is safe. */
 export const makeSend = (
   environment: Environment
-): Effect.Effect<(prepared: Prepared) => Effect.Effect<HttpClientResponse, SendError>> => {
+): Effect.Effect<
+  (prepared: Prepared, options?: CallOptions) => Effect.Effect<HttpClientResponse, SendError>
+> => {
+  const budget = new Retry.Budget()
+  const { origin } = new URL(environment.baseUrl)
+  /** Milliseconds by which the service's clock is ahead. */
+  let clockOffset = 0
+
+  const begin = ({ retries = environment.retries, timeout }: CallOptions = {}): Progress => {
+    const limits = Transport.limitsOf(timeout, environment.timeouts) ?? environment.timeouts
+    return { limits, retries, left: limits.total, sent: 0 }
+  }
+
+  const addressOf = (prepared: Prepared, identity: string): string => {
+    const { identityAt, path, query } = prepared
+    const filled = identityAt === undefined ? path : path.slice(0, identityAt) + identity + path.slice(identityAt)
+    return environment.baseUrl + filled + (query === "" ? "" : `?${query}`)
+  }
+
   const attempt = (
     prepared: Prepared,
-    values: Values,
-    identity: string
-  ): Effect.Effect<HttpClientResponse, SendError> => {
-    const path = prepared.identityAt === undefined
-      ? prepared.path
-      : prepared.path.slice(0, prepared.identityAt) + identity + prepared.path.slice(prepared.identityAt)
-    const url = environment.baseUrl + path + (prepared.query === "" ? "" : `?${prepared.query}`)
+    values: Credentials.Values,
+    url: string,
+    progress: Progress,
+    hops = 0
+  ): Tried<HttpClientResponse> => {
     const token = (prepared.userAuth ? values.accessToken : values.bearerToken) as Redacted.Redacted
     const bucket: RateLimit.Bucket = {
       operation: prepared.operation,
       key: `${prepared.operation} ${fingerprintOf(environment, token)}`
     }
-    const request = Effect.flatMap(
-      authorization(environment, prepared, values, url),
-      (header) => environment.http.execute(requestOf(environment, prepared, url, header))
-    )
-    const answered = Effect.mapError(
-      environment.rateLimit.guard(bucket, request),
-      (error) => error._tag === "HttpClientError" ? unanswered(prepared, error) : error
-    )
-    return Effect.flatMap(answered, (response) =>
-      response.status >= 200 && response.status < 300
-        ? Effect.succeed(response)
-        : Effect.flatMap(textOf(prepared, response), (text) =>
-          Effect.fail(refusal(environment, prepared, response, text))))
+    const request = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const header = authorization(environment, prepared, values, url, now + clockOffset)
+      const exchange = Transport.exchange(environment.http, {
+        request: requestOf(environment, prepared, url, header),
+        limits: { ...progress.limits, total: progress.left },
+        maxBodySize: environment.maxBodySize,
+        span: {
+          operation: prepared.operation,
+          template: prepared.template,
+          resends: progress.sent++,
+          content: environment.recordContent ? prepared.body : false
+        }
+      })
+      return Effect.onExit(exchange, () =>
+        Effect.map(Clock.currentTimeMillis, (end) => {
+          progress.left -= end - now
+        }))
+    })
+    return Effect.matchEffect(environment.rateLimit.guard(bucket, request), {
+      onFailure: (error) =>
+        error instanceof Transport.TimedOut || error._tag === "HttpClientError"
+          ? Effect.fail(unanswered(environment, prepared, error))
+          : Effect.fail<Failed>({ error: () => error, again: "no", applied: false, reason: error._tag }),
+      onSuccess: (response) => {
+        if (response.status >= 200 && response.status < 300) return Effect.succeed(response)
+        const target = hops === 0 && prepared.method === "GET" ? redirectOf(response, url, origin) : undefined
+        if (target !== undefined) return attempt(prepared, values, target, progress, 1)
+        return Effect.matchEffect(response.text, {
+          onFailure: (error) => Effect.fail(unanswered(environment, prepared, error)),
+          onSuccess: (text) =>
+            Effect.flatMap(Clock.currentTimeMillis, (now) => {
+              const failed = refused(environment, prepared, response, text)
+              const offset = prepared.userAuth ? clockOffsetOf(response, now, clockOffset) : undefined
+              if (offset === undefined) return Effect.fail(failed)
+              clockOffset = offset
+              return Effect.fail<Failed>({ ...failed, again: "at once" })
+            })
+        })
+      }
+    })
+  }
+
+  /** The same request as often as that is safe, makes sense, is affordable and there is time. */
+  const attempts = (prepared: Prepared, values: Credentials.Values, identity: string, progress: Progress) => {
+    const url = addressOf(prepared, identity)
+    const from = (tried: number, applied: boolean, resynced: boolean): Tried<HttpClientResponse> =>
+      Effect.matchEffect(attempt(prepared, values, url, progress), {
+        onSuccess: (response) => {
+          budget.succeeded()
+          return Effect.succeed(response)
+        },
+        onFailure: (failed) => {
+          const settled = applied ? settledBy(prepared, failed) : undefined
+          if (settled !== undefined) return Effect.succeed(settled)
+          if (failed.again === "at once" && !resynced && progress.retries > 0) return from(tried, applied, true)
+          if (failed.again !== "later" || tried >= progress.retries) return Effect.fail(failed)
+          return Effect.flatMap(Retry.pause(tried, failed.asked), (pause) => {
+            if (pause === undefined || pause >= progress.left) return Effect.fail(failed)
+            const { operation } = prepared
+            if (!budget.take(failed.reason === "timeout" ? 2 : 1)) {
+              return Effect.andThen(
+                Metric.update(Metric.withAttributes(Retry.exhausted, { operation }), 1),
+                Effect.fail(failed)
+              )
+            }
+            progress.left -= pause
+            return Metric.update(Metric.withAttributes(Retry.retries, { operation, reason: failed.reason }), 1).pipe(
+              Effect.andThen(Effect.logDebug(`Retrying ${operation} in ${pause} ms (${failed.reason})`)),
+              Effect.andThen(Effect.sleep(pause)),
+              Effect.andThen(from(tried + 1, applied || failed.applied, resynced))
+            )
+          })
+        }
+      })
+    return from(0, false, false)
   }
 
   return Effect.map(
     Identity.make((bearerToken: string) =>
       Effect.flatMap(
-        attempt(lookup, { bearerToken: Redacted.make(bearerToken) }, ""),
-        (response) => Effect.flatMap(textOf(lookup, response), (text) => identityOf(response, text))
+        attempts(lookup, { bearerToken: Redacted.make(bearerToken) }, "", begin()),
+        (response) =>
+          Effect.matchEffect(response.text, {
+            onFailure: (error) => Effect.fail(unanswered(environment, lookup, error)),
+            onSuccess: (text) => identityOf(response, text)
+          })
       )
     ),
-    (identity) => (prepared) =>
-      Effect.flatMap(environment.credentials, (values) => {
-        const missing = missingFrom(prepared, values)
-        if (missing !== undefined) return Effect.fail(missing)
-        if (prepared.identityAt === undefined) return attempt(prepared, values, "")
-        const id = prepared.userAuth
+    (identity) => (prepared, options) =>
+      Effect.flatMap(environment.credentials, (values): Effect.Effect<HttpClientResponse, SendError> => {
+        const unusable = unusableIn(prepared, values)
+        if (unusable !== undefined) return Effect.fail(unusable)
+        const progress = begin(options)
+        const id = prepared.identityAt === undefined
+          ? undefined
+          : prepared.userAuth
           ? Effect.succeed(Identity.ofAccessToken(Redacted.value(values.accessToken as Redacted.Redacted)))
           : identity.ofBearer(Redacted.value(values.bearerToken as Redacted.Redacted))
-        return Effect.flatMap(id, (id) => attempt(prepared, values, OAuth1.percentEncode(id)))
+        const tried = id === undefined
+          ? attempts(prepared, values, "", progress)
+          : Effect.flatMap(id, (id) => attempts(prepared, values, OAuth1.percentEncode(id), progress))
+        return Effect.mapError(tried, ({ error }) => error(prepared))
       })
   )
+}
+
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** Where a redirect leads, if that is the same origin: no credential goes anywhere else. */
+const redirectOf = ({ headers, status }: HttpClientResponse, url: string, origin: string): string | undefined => {
+  const location = redirects.has(status) ? headers["location"] : undefined
+  if (location === undefined || !URL.canParse(location, url)) return undefined
+  const target = new URL(location, url)
+  if (target.origin !== origin || target.username !== "" || target.password !== "") return undefined
+  target.hash = ""
+  return target.href
+}
+
+/** Less than this, and a refusal is not about the clock. */
+const clockTolerance = 60_000
+
+/**
+ * How far the service's clock is ahead, when it refuses a signature and its clock is clearly another one than it was
+ * taken for. A cache between the two does not know the time.
+ */
+const clockOffsetOf = ({ headers, status }: HttpClientResponse, now: number, known: number): number | undefined => {
+  const served = Date.parse(headers["date"] ?? "")
+  if (status !== 401 || headers["age"] !== undefined || Number.isNaN(served)) return undefined
+  return Math.abs(served - (now + known)) > clockTolerance ? served - now : undefined
+}
+
+/** What the operation would have answered, when a repeated try finds done what an earlier one, without answer, was to do. */
+const settledBy = (prepared: Prepared, { refused }: Failed): HttpClientResponse | undefined => {
+  if (prepared.settled === undefined || refused === undefined) return undefined
+  const { response: { headers, request, status }, text } = refused
+  const isSo = (status === 404 && prepared.method === "DELETE") ||
+    ((status === 400 || status === 403 || status === 409) && /\balready\b/i.test(text))
+  return isSo
+    ? fromWeb(request, new globalThis.Response(prepared.settled, { status: 200, headers: { ...headers } }))
+    : undefined
 }
 
 const fingerprints = new WeakMap<Redacted.Redacted, string>()
@@ -383,7 +587,10 @@ const [lookupMethod, lookupPath] = /*#__PURE__*/ Identity.route.split(" ") as [s
 const lookup: Prepared = {
   operation: "getMe",
   effect: "read",
+  confirmWith: undefined,
+  settled: undefined,
   method: lookupMethod,
+  template: lookupPath,
   path: lookupPath,
   identityAt: undefined,
   query: "",
@@ -400,52 +607,72 @@ const isIdentity = /*#__PURE__*/ Schema.is(
 const identityOf = (
   response: HttpClientResponse,
   text: string
-): Effect.Effect<string, Errors.UndecodableResponse> => {
+): Tried<string> => {
   try {
     const body: unknown = JSON.parse(text)
     if (isIdentity(body)) return Effect.succeed(body.data.id)
   } catch {
     // Falls through to the same error as a body without an id.
   }
-  return Effect.fail(undecodable(lookup.operation, response, "the authenticated user's id is not in the body", text))
+  const reason = "the authenticated user's id is not in the body"
+  return Effect.fail({
+    error: ({ operation }) => undecodable(operation, response, reason, text),
+    again: "no",
+    applied: false,
+    reason
+  })
 }
 
 const oauth1Settings = ["consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"] as const
 
-/** The settings that the chosen credential lacks. */
-const missingFrom = (prepared: Prepared, values: Values): Errors.MissingAccessToken | undefined => {
-  const missing = prepared.userAuth
-    ? oauth1Settings.filter((name) => values[name] === undefined)
-    : values.bearerToken === undefined
-    ? ["bearerToken"]
-    : []
-  return missing.length === 0
-    ? undefined
-    : new Errors.MissingAccessToken({ operation: prepared.operation, credential: credentialOf(prepared), missing })
+/**
+ * What stands in the way of using the chosen credential: a setting that is missing, or one that no header can carry. A
+ * service of credentials may give anything.
+ */
+const unusableIn = (
+  prepared: Prepared,
+  values: Credentials.Values
+): Errors.MissingAccessToken | Errors.InvalidParameters | undefined => {
+  const names = prepared.userAuth ? oauth1Settings : bearerSettings
+  const missing = names.filter((name) => values[name] === undefined || Redacted.value(values[name]) === "")
+  if (missing.length > 0) {
+    return new Errors.MissingAccessToken({
+      operation: prepared.operation,
+      credential: credentialOf(prepared),
+      missing
+    })
+  }
+  for (const name of names) {
+    const rule = Credentials.fault(name, values[name] as Redacted.Redacted)
+    if (rule !== undefined) return invalidParameter({ name: prepared.operation }, name, rule, undefined)
+  }
+  return undefined
 }
+
+const bearerSettings = ["bearerToken"] as const
 
 const credentialOf = (prepared: Prepared): Errors.CredentialKind => prepared.userAuth ? "oauth1" : "bearer"
 
 const authorization = (
   environment: Environment,
   prepared: Prepared,
-  values: Values,
-  url: string
-): Effect.Effect<string> => {
-  if (!prepared.userAuth) return Effect.succeed(`Bearer ${Redacted.value(values.bearerToken as Redacted.Redacted)}`)
+  values: Credentials.Values,
+  url: string,
+  now: number
+): string => {
+  if (!prepared.userAuth) return `Bearer ${Redacted.value(values.bearerToken as Redacted.Redacted)}`
   const plain = (name: typeof oauth1Settings[number]) => Redacted.value(values[name] as Redacted.Redacted)
-  return Effect.map(Clock.currentTimeMillis, (now) =>
-    OAuth1.sign({
-      method: prepared.method,
-      url,
-      consumerKey: plain("consumerKey"),
-      consumerSecret: plain("consumerSecret"),
-      token: plain("accessToken"),
-      tokenSecret: plain("accessTokenSecret"),
-      nonce: OAuth1.nonce(),
-      timestamp: Math.floor(now / 1000),
-      hmac: environment.hmacSha1
-    }))
+  return OAuth1.sign({
+    method: prepared.method,
+    url,
+    consumerKey: plain("consumerKey"),
+    consumerSecret: plain("consumerSecret"),
+    token: plain("accessToken"),
+    tokenSecret: plain("accessTokenSecret"),
+    nonce: OAuth1.nonce(),
+    timestamp: Math.floor(now / 1000),
+    hmac: environment.hmacSha1
+  })
 }
 
 const requestOf = (
@@ -471,24 +698,99 @@ const requestOf = (
   )
 }
 
-/** The body as text; a body that breaks off is no answer. */
+const unanswered = (
+  environment: Environment,
+  prepared: Prepared,
+  failure: HttpClientError | Transport.TimedOut
+): Failed => {
+  if (failure instanceof Transport.TimedOut) {
+    const { limit, millis, phase } = failure
+    // Only in this phase it is certain that nothing left.
+    const sent = phase !== "connect"
+    return {
+      error: (call) =>
+        lost({ ...prepared, operation: call.operation }, {
+          phase,
+          sent,
+          timeout: limit,
+          reason: `${timedOut[limit]} within ${Math.ceil(millis)} ms`
+        }),
+      // There is no time left after the total.
+      again: limit === "total" || (prepared.effect === "create" && sent) ? "no" : "later",
+      applied: sent,
+      reason: "timeout"
+    }
+  }
+  const { reason } = failure
+  if (reason._tag === "DecodeError") {
+    // The answer came, but is too long or not compressed as it says.
+    const { response } = reason
+    const said = Predicate.hasProperty(reason.cause, "message") ? String(reason.cause.message) : reason._tag
+    if (response.status >= 300) return refused(environment, prepared, response, "")
+    return {
+      error: ({ operation }) => undecodable(operation, response, said, ""),
+      again: "no",
+      applied: true,
+      reason: said
+    }
+  }
+  const cause = "cause" in reason ? reason.cause : undefined
+  const code = Transport.codeOf(cause)
+  const known = Predicate.hasProperty(cause, "phase") ? cause.phase : undefined
+  const told = known === "connect" || known === "send" || known === "headers" || known === "body" ? known : undefined
+  const isUnsent = Predicate.hasProperty(cause, "requestSent")
+    ? cause.requestSent === false
+    : code !== undefined && unconnected.test(code)
+  const isTls = code !== undefined && tls.test(code)
+  const phase = isTls ? "tls" : told ?? (isUnsent ? "connect" : "unknown")
+  // Only a transport that knows that nothing left may say so; otherwise a create may have happened.
+  const sent = !isUnsent && !isTls
+  const timeout = code !== undefined ? timeoutCodes[code] : undefined
+  return {
+    error: (call) =>
+      lost({ ...prepared, operation: call.operation }, {
+        phase,
+        sent,
+        timeout,
+        reason: Predicate.hasProperty(cause, "message") ? String(cause.message) : reason._tag,
+        cause
+      }),
+    again: isTls || reason._tag !== "TransportError" || (prepared.effect === "create" && sent) ? "no" : "later",
+    applied: sent,
+    reason: timeout === undefined ? phase : "timeout"
+  }
+}
+
+const timedOut: Readonly<Record<keyof Transport.Limits, string>> = {
+  connect: "there was no connection",
+  firstByte: "the response did not begin",
+  idle: "nothing more of the body came",
+  total: "the call did not end"
+}
+
+/** There was no connection, so nothing left. */
+const unconnected = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/
+
+/** The other side is not who it should be, or no one can be talked to: no retry changes that. */
+const tls =
+  /^(ERR_TLS_|ERR_SSL_|CERT_|EPROTO$|(DEPTH_ZERO_)?SELF_SIGNED_CERT|UNABLE_TO_(VERIFY|GET|DECRYPT|DECODE)_|CRL_|INVALID_(CA|PURPOSE)$|HOSTNAME_MISMATCH$)/
+
+/** The limits that the connections of Undici have of their own. */
+const timeoutCodes: Readonly<Record<string, keyof Transport.Limits>> = {
+  UND_ERR_CONNECT_TIMEOUT: "connect",
+  UND_ERR_HEADERS_TIMEOUT: "firstByte",
+  UND_ERR_BODY_TIMEOUT: "idle"
+}
+
+/** The body as text, of a response that has arrived. */
 export const textOf = (
   prepared: Call,
   response: HttpClientResponse
 ): Effect.Effect<string, Errors.TransportFailure | Errors.OutcomeUnknown> =>
-  Effect.mapError(response.text, (error) => unanswered(prepared, error))
-
-const unanswered = (prepared: Call, error: HttpClientError) => {
-  const cause = "cause" in error.reason ? error.reason.cause : undefined
-  const known = Predicate.hasProperty(cause, "phase") ? cause.phase : undefined
-  return lost(prepared, {
-    phase: known === "connect" || known === "send" || known === "headers" || known === "body" ? known : "unknown",
-    // Only a transport that knows that nothing left may say so; otherwise a create may have happened.
-    sent: !(Predicate.hasProperty(cause, "requestSent") && cause.requestSent === false),
-    reason: Predicate.hasProperty(cause, "message") ? String(cause.message) : error.reason._tag,
-    cause
-  })
-}
+  Effect.mapError(
+    response.text,
+    (cause) => lost(prepared, { phase: "body", sent: true, reason: cause.reason._tag, cause })
+  )
 
 /** The error of a request whose answer did not come. */
 export const lost = (prepared: Call, options: {
@@ -496,13 +798,14 @@ export const lost = (prepared: Call, options: {
   /** Whether any of the request may have reached the service. */
   readonly sent: boolean
   readonly reason: string
+  readonly timeout?: keyof Transport.Limits | undefined
   readonly cause?: unknown
 }): Errors.TransportFailure | Errors.OutcomeUnknown => {
-  const { cause, phase, reason, sent } = options
-  const { effect, operation } = prepared
+  const { cause, phase, reason, sent, timeout } = options
+  const { confirmWith, effect, operation } = prepared
   return effect === "create" && sent
-    ? new Errors.OutcomeUnknown({ operation, reason, cause })
-    : new Errors.TransportFailure({ operation, phase, reason, cause })
+    ? new Errors.OutcomeUnknown({ operation, reason, confirmWith, cause })
+    : new Errors.TransportFailure({ operation, phase, timeout, reason, cause })
 }
 
 /** An answer that cannot be read. */
@@ -524,9 +827,29 @@ export const undecodable = (
 const excerptOf = (text: string): string =>
   text.slice(0, 4000).replace(/(bearer\s+|oauth_token\W{1,3})[\w.~+/%-]{16,}/gi, "$1<redacted>").slice(0, 2000)
 
+const refused = (
+  environment: Environment,
+  prepared: Prepared,
+  response: HttpClientResponse,
+  text: string
+): Failed => {
+  const { headers, status } = response
+  const isFailure = status >= 500 && status !== 501
+  return {
+    error: (call) => refusal(environment, prepared, call, response, text),
+    again: isFailure && prepared.effect !== "create" ? "later" : "no",
+    applied: isFailure,
+    reason: String(status),
+    asked: status === 503 ? RateLimit.retryAfterOf(headers) : undefined,
+    refused: { response, text }
+  }
+}
+
+/** The error of a status. `prepared` was refused, `call` is what it was sent for. */
 const refusal = (
   environment: Environment,
   prepared: Prepared,
+  call: Prepared,
   response: HttpClientResponse,
   text: string
 ): Errors.Refusal => {
@@ -534,10 +857,10 @@ const refusal = (
   const described = describe(text, environment.wire)
   const rateLimit = RateLimit.budgetOf(headers)
   const common = {
-    operation: prepared.operation,
+    operation: call.operation,
     status,
     credential: credentialOf(prepared),
-    accepts: prepared.accepts,
+    accepts: call.accepts,
     ...described,
     requestId: Response.requestIdOf(headers),
     rateLimit,
@@ -557,7 +880,7 @@ const refusal = (
     case 401:
       return new Errors.Unauthorized(common)
     case 403:
-      return new Errors.Forbidden(common)
+      return new Errors.Forbidden({ ...common, isRead: call.effect === "read" })
     case 404:
       return new Errors.NotFound(common)
     default:

@@ -6,13 +6,15 @@
  */
 import * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import type { Positions } from "./Body.ts"
 import { Client } from "./Client.ts"
 import type { AnyError, ConflictingIdentifiers, OperationError, OutcomeUnknown, PaginationStuck } from "./Errors.ts"
+import type { CallOptions } from "./Executor.ts"
 import type { Joined } from "./Joins.ts"
 import type { Kind } from "./Model.ts"
 import * as Pagination from "./Pagination.ts"
+import type { PageOptions } from "./Pagination.ts"
 import type { AnyParameter, Parameter, Parameters } from "./Parameters.ts"
 import type { Dictionary, Many, One, Response, Result, Value } from "./Response.ts"
 import type { Alternatives, Rule } from "./Rule.ts"
@@ -53,6 +55,10 @@ export interface Definition {
   readonly paging?: Paging
   /** What sending it twice does: nothing (`read`), the same state (`toggle`), a second thing (`create`). */
   readonly effect: "read" | "toggle" | "create"
+  /** Of a toggle: the `data` that says that its state is reached. */
+  readonly settled?: Readonly<Record<string, boolean>>
+  /** Of a create: the operation that shows whether it happened. */
+  readonly confirmWith?: string
   /** Counts towards the project-level post cap. */
   readonly postCap?: boolean
 }
@@ -131,29 +137,42 @@ export type SelectionOf<R, Sel extends keyof Selection> = Pick<Selection<KindOf<
  */
 export interface Operation<in out P, out R, Sel extends keyof Selection, out E, F extends Form = "response"> {
   <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, never>
+    ...args: Arguments<P, Sel, S, CallOptions>
   ): Effect.Effect<FormOf<F, R, S, HttpClientResponse>, E, Client>
   readonly definition: Definition
   /** The same operation, returning its result in another form. */
   readonly as: <F extends Form>(form: F) => Operation<P, R, Sel, E, F>
 }
 
-/** An operation that pages. `.pages` and `.items` fetch a page only when it is needed, until there is no next token. */
-export interface Paged<in out P, out R, Sel extends keyof Selection, out E, F extends Form = "response">
-  extends Operation<P, R, Sel, E, F>
-{
-  readonly as: <F extends Form>(form: F) => Paged<P, R, Sel, E, F>
-  /** Every page, with its `includes`, `errors` and `meta`. */
+/** Where a run of pages can go: by the next tokens, or by the previous ones. */
+export type Direction = "forward" | "backward"
+
+type DirectionsOf<D> = D extends { readonly paging: { readonly directions: "both" } } ? Direction : "forward"
+
+/**
+ * An operation that pages, in the directions `D`. `.pages` and `.items` fetch a page only when it is needed, until there is
+ * no next token.
+ */
+export interface Paged<
+  in out P,
+  out R,
+  Sel extends keyof Selection,
+  out E,
+  F extends Form = "response",
+  in D extends Direction = "forward"
+> extends Operation<P, R, Sel, E, F> {
+  readonly as: <F extends Form>(form: F) => Paged<P, R, Sel, E, F, D>
+  /** Every page, with its `includes`, `errors`, `meta` and place (`page`). */
   readonly pages: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, never>
+    ...args: Arguments<P, Sel, S, PageOptions<D>>
   ) => Stream.Stream<FormOf<F, R, S, HttpClientResponse>, E | PaginationStuck, Client>
   /** Every item of every page. */
   readonly items: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, never>
+    ...args: Arguments<P, Sel, S, PageOptions<D>>
   ) => Stream.Stream<ItemOf<R, S>, E | PaginationStuck, Client>
   /** Every item of every page, joined with the objects that expansions brought with it. */
   readonly joined: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, never>
+    ...args: Arguments<P, Sel, S, PageOptions<D>>
   ) => Stream.Stream<Joined<ItemOf<R, S>, Included<S>>, E | PaginationStuck, Client>
 }
 
@@ -167,7 +186,7 @@ export const make = <const D extends Definition & { readonly paging?: never }>(
 /** Declares an operation that pages. */
 export const makePaged = <const D extends Definition & { readonly paging: Paging }>(
   definition: D
-): Paged<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D>> =>
+): Paged<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D>, "response", DirectionsOf<D>> =>
   // As above.
   paged(definition, "response") as never
 
@@ -176,25 +195,28 @@ const operation = (definition: Definition, form: Form) =>
 
 // Apart from the above, so that a program that never pages does not bundle streams.
 const paged = (definition: Definition, form: Form): object => {
-  const { items, joined, pages } = Pagination.streams(definition)
+  const run =
+    <A>(project: (page: Pagination.Page) => ReadonlyArray<A>) => (parameters: object = {}, options?: PageOptions) =>
+      Pagination.stream(definition, parameters, options, project)
   return Object.assign(call(definition, form), {
     definition,
     as: (form: Form) => paged(definition, form),
-    pages: (parameters: object = {}) => Stream.map(pages(parameters), inForm(form)),
-    items: (parameters: object = {}) => items(parameters),
-    joined: (parameters: object = {}) => joined(parameters)
+    pages: run((page) => [inForm(form, page)]),
+    items: run(({ position, response }) => Pagination.itemsAt(position, response)),
+    joined: run(({ position, response }) => Pagination.joinedAt(position, response))
   })
 }
 
-const call = (definition: Definition, form: Form) => (parameters: unknown = {}) =>
+const call = (definition: Definition, form: Form) => (parameters: unknown = {}, options?: CallOptions) =>
   Effect.flatMap(Client, (client): Effect.Effect<unknown, AnyError> => {
-    const request = client.request(definition, parameters)
+    const request = client.request(definition, parameters, options)
     if (form === "raw") return request
     const response = Effect.flatMap(request, (raw) => client.read(definition, raw))
     return form === "response" ? response : Effect.map(response, ({ body }) => body)
   })
 
-const inForm = (form: Form) => ({ raw, response }: Pagination.Page): unknown =>
+/** A page in a form. */
+export const inForm = (form: Form, { raw, response }: Pick<Pagination.Page, "raw" | "response">): unknown =>
   form === "raw" ? raw : form === "response" ? response : response.body
 
 /** The status of a success: 201 when something was created. */

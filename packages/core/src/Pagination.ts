@@ -1,93 +1,170 @@
-/** Pages of an operation as Streams. Only a missing token ends them; an empty or short page does not. */
+/**
+ * Pages of an operation as Streams. Only a missing token ends them, or the limit that was asked for; an empty or short
+ * page does not.
+ */
 import * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { Client } from "./Client.ts"
-import { type AnyError, InvalidParameters, PaginationStuck } from "./Errors.ts"
+import { type AnyError, InvalidParameters, PaginationStuck, show } from "./Errors.ts"
 import * as Executor from "./Executor.ts"
-import type { Definition } from "./Operation.ts"
-import type { Response } from "./Response.ts"
+import type { Definition, Direction } from "./Operation.ts"
+import { markPage, type Response } from "./Response.ts"
 
-/** What paging needs to know of an operation. */
-type Paged = Pick<Definition, "name" | "paging">
+/** What a run of pages takes besides the parameters. Limits of time hold for each page. */
+export interface PageOptions<out D extends Direction = Direction> extends Executor.CallOptions {
+  /**
+   * The number of items across all pages, from 0; every one unless given. The last page asks for no more than is needed,
+   * as far as the operation's smallest page allows; `.pages` yields it whole.
+   */
+  readonly limit?: number | undefined
+  /**
+   * 1 fetches the next page while this one is used; default 0. At most one page more than needed is fetched, which counts
+   * towards the budgets of the service.
+   */
+  readonly prefetch?: 0 | 1 | undefined
+  /** `backward` follows the previous tokens, from the token among the parameters. Default `forward`. */
+  readonly direction?: D | undefined
+}
 
-/** Where a run of pages stands: the token of the page to fetch, and those already used. */
+/** Where a run of pages stands. */
 export interface Position {
+  /** Of the page to fetch; `undefined` for the first. */
   readonly token: string | undefined
+  /** Tokens that were used, but for those of long ago. */
   readonly seen: Set<string>
+  /** Items still wanted. */
+  readonly left: number
 }
 
-/** The first page, or the one that the token among the parameters leads to. */
-export const start = ({ paging }: Paged, parameters: object): Position => {
-  const token = paging && (parameters as Readonly<Record<string, unknown>>)[paging.token]
-  return typeof token === "string" ? { token, seen: new Set([token]) } : { token: undefined, seen: new Set() }
+/** A service that goes in circles does so in a few steps; to remember every token of a long run would cost memory. */
+const remembered = 10_000
+
+const names = ["timeout", "retries", "limit", "prefetch", "direction"]
+
+/** The first page or the one that the token among the parameters leads to; `undefined` when no item is wanted. */
+export const start = (
+  definition: Definition,
+  parameters: object,
+  options: PageOptions = {}
+): Position | InvalidParameters | undefined => {
+  const invalid = Executor.checkOptions(definition, options, names)
+  if (invalid !== undefined) return invalid
+  const { direction = "forward", limit = Infinity, prefetch = 0 } = options
+  const refuse = (parameter: string, rule: string, value: unknown) =>
+    new InvalidParameters({ operation: definition.name, parameter, rule, value: show(value) })
+  if (limit !== Infinity && !(Number.isSafeInteger(limit) && limit >= 0)) {
+    return refuse("limit", "must be a whole number from 0", limit)
+  }
+  if (prefetch !== 0 && prefetch !== 1) return refuse("prefetch", "must be 0 or 1", prefetch)
+  if (direction !== "forward" && (direction !== "backward" || definition.paging?.directions !== "both")) {
+    const rule = definition.paging?.directions === "both" ? "must be forward or backward" : "must be forward"
+    return refuse("direction", rule, direction)
+  }
+  const given = definition.paging && (parameters as Readonly<Record<string, unknown>>)[definition.paging.token]
+  const token = typeof given === "string" ? given : undefined
+  return limit === 0 ? undefined : { token, seen: new Set(token === undefined ? [] : [token]), left: limit }
 }
 
-/** The parameters of the page at a position. */
-export const parametersAt = (definition: Paged, parameters: object, position: Position): object =>
-  position.token === undefined || definition.paging === undefined
-    ? parameters
-    : { ...parameters, [definition.paging.token]: position.token }
+/** The parameters of the page at a position: its token, and no more items than are wanted. */
+export const parametersAt = (
+  { paging, query }: Pick<Definition, "paging" | "query">,
+  parameters: object,
+  { left, token }: Position
+): object => {
+  const size = query?.["max_results"]
+  const given = (parameters as Readonly<Record<string, unknown>>)["max_results"] ?? size?.default
+  const smallest = size?.bounds?.of === "value" ? size.bounds.minimum : 1
+  const wanted = Math.max(left, smallest)
+  return {
+    ...parameters,
+    ...(token === undefined || paging === undefined ? {} : { [paging.token]: token }),
+    ...(typeof given === "number" && wanted < given ? { max_results: wanted } : {})
+  }
+}
 
-/** The position after a page: `undefined` at the end, an error when the service repeats a token. */
+/** The items of a page that are wanted; an empty page has no `data`. */
+export const itemsAt = (position: Position, page: Response<unknown, unknown>): ReadonlyArray<unknown> =>
+  Array.isArray(page.data) ? upTo(position, page.data) : []
+
+/** The same, joined with what expansions brought along. */
+export const joinedAt = (position: Position, page: Response<unknown, unknown>): ReadonlyArray<unknown> =>
+  upTo(position, page.joined())
+
+const upTo = <A>({ left }: Position, items: ReadonlyArray<A>): ReadonlyArray<A> =>
+  items.length <= left ? items : items.slice(0, left)
+
+/**
+ * The position after a page, which is told its own token and the next: `undefined` at the end, an error when the service
+ * repeats a token.
+ */
 export const advance = (
-  definition: Paged,
+  definition: Pick<Definition, "name">,
+  { direction }: PageOptions,
   position: Position,
   page: Response<unknown, unknown>
 ): Position | PaginationStuck | undefined => {
-  const token = page.meta.next_token
-  if (token === undefined || token === "") return undefined
-  if (position.seen.has(token)) return new PaginationStuck({ operation: definition.name, token })
-  position.seen.add(token)
-  return { token, seen: position.seen }
+  const announced = direction === "backward" ? page.meta.previous_token : page.meta.next_token
+  const token = announced === "" ? undefined : announced
+  markPage(page, { token: position.token, next: token })
+  const { seen } = position
+  const left = position.left - itemsAt(position, page).length
+  if (token === undefined || left === 0) return undefined
+  if (seen.has(token)) return new PaginationStuck({ operation: definition.name, token })
+  seen.add(token)
+  if (seen.size > remembered) seen.delete(seen.values().next().value as string)
+  return { token, seen, left }
 }
 
-/** A page as it came and as it reads. */
+/** A page as it came and as it reads, and the position that it was fetched at. */
 export interface Page {
   readonly raw: HttpClientResponse
   readonly response: Response<unknown, unknown>
+  readonly position: Position
 }
 
-type Streams<A> = (parameters: object) => Stream.Stream<A, AnyError, Client>
-
-/** The Streams of an operation that pages. */
-export const streams = (definition: Definition): {
-  readonly pages: Streams<Page>
-  readonly items: Streams<unknown>
-  readonly joined: Streams<unknown>
-} => ({
-  pages: (parameters) => stream(definition, parameters, (page) => [page]),
-  items: (parameters) => stream(definition, parameters, ({ response }) => itemsOf(response)),
-  joined: (parameters) => stream(definition, parameters, ({ response }) => response.joined())
-})
-
-/** The items of a page; an empty page has no `data`. */
-export const itemsOf = (page: Response<unknown, unknown>): ReadonlyArray<unknown> =>
-  Array.isArray(page.data) ? page.data : []
+/** The pages as a Stream of what `project` makes of each; with prefetch, one page ahead of who reads. */
+export const stream = <A>(
+  definition: Definition,
+  parameters: object,
+  options: PageOptions | undefined,
+  project: (page: Page) => ReadonlyArray<A>
+): Stream.Stream<A, AnyError, Client> => {
+  // The caller may change the objects between pages.
+  const own = Executor.own(definition, parameters)
+  if (own instanceof InvalidParameters) return Stream.fail(own)
+  const { ...chosen } = options
+  const { retries, timeout } = chosen
+  const step = (position: Position | PaginationStuck): Effect.Effect<Step<A>, AnyError, Client> =>
+    position instanceof PaginationStuck ? Effect.fail(position) : Effect.map(
+      fetch(definition, parametersAt(definition, own, position), { retries, timeout }),
+      ([raw, response]) => {
+        const next = advance(definition, chosen, position, response)
+        return [project({ raw, response, position }), Option.fromUndefinedOr(next)]
+      }
+    )
+  const pages = Stream.suspend(() => {
+    const first = start(definition, own, options)
+    return first === undefined
+      ? Stream.empty
+      : first instanceof InvalidParameters
+      ? Stream.fail(first)
+      : Stream.paginate<Position | PaginationStuck, A, AnyError, Client>(first, step)
+  })
+  return chosen.prefetch === 1 ? Stream.bufferArray(pages, { capacity: 0 }) : pages
+}
 
 type Step<A> = readonly [items: ReadonlyArray<A>, next: Option.Option<Position | PaginationStuck>]
 
-const stream = <A>(
+const fetch = (
   definition: Definition,
   parameters: object,
-  project: (page: Page) => ReadonlyArray<A>
-): Stream.Stream<A, AnyError, Client> => {
-  // The caller may change the object between pages.
-  const own = Executor.own(definition, parameters)
-  if (own instanceof InvalidParameters) return Stream.fail(own)
-  const step = (position: Position | PaginationStuck): Effect.Effect<Step<A>, AnyError, Client> =>
-    position instanceof PaginationStuck ? Effect.fail(position) : Effect.map(
-      fetch(definition, parametersAt(definition, own, position)),
-      (page) => [project(page), Option.fromUndefinedOr(advance(definition, position, page.response))]
-    )
-  return Stream.suspend(() => Stream.paginate(start(definition, own), step))
-}
-
-const fetch = (definition: Definition, parameters: object): Effect.Effect<Page, AnyError, Client> =>
+  options: Executor.CallOptions
+): Effect.Effect<readonly [HttpClientResponse, Response<unknown, unknown>], AnyError, Client> =>
   Effect.flatMap(
     Client,
     (client) =>
-      Effect.flatMap(client.request(definition, parameters), (raw) =>
-        Effect.map(client.read(definition, raw), (response) => ({ raw, response })))
+      Effect.flatMap(client.request(definition, parameters, options), (raw) =>
+        Effect.map(client.read(definition, raw), (response) => [raw, response]))
   )

@@ -73,6 +73,8 @@ export interface Response<out Data, out Included = {}> extends Joins.Joins<Inclu
   readonly errors: ReadonlyArray<Problem>
   /** Counts and page tokens. */
   readonly meta: Meta
+  /** Of a page of `.pages`: where it stands, so that a later run can go on from there. */
+  readonly page: PageTokens | undefined
   /** The budget left for this operation and credential, where the service announced it. */
   readonly rateLimit: Budget | undefined
   /** The service's id of the request, for its support. */
@@ -82,6 +84,14 @@ export interface Response<out Data, out Included = {}> extends Joins.Joins<Inclu
   /** The items of the page, each with what belongs to it. */
   readonly joined: () => ReadonlyArray<Joins.Joined<Data extends ReadonlyArray<infer Item> ? Item : Data, Included>>
   readonly toJSON: () => Dictionary<Data, Included>
+}
+
+/** Where a page stands among the others. Passed as the operation's token, each leads to its page again. */
+export interface PageTokens {
+  /** The token that led to this page; `undefined` for the first. */
+  readonly token: string | undefined
+  /** The token of the page after this one, in the direction of the run; `undefined` at its end. */
+  readonly next: string | undefined
 }
 
 /** A body as a plain dictionary. */
@@ -100,6 +110,7 @@ class ResponseImpl implements Response<unknown, unknown> {
   readonly includes: unknown
   readonly errors: ReadonlyArray<Problem>
   readonly meta: Meta
+  page: PageTokens | undefined
   readonly #definition: { readonly result: Result }
   readonly #body: Body
   readonly #headers: Headers
@@ -110,6 +121,7 @@ class ResponseImpl implements Response<unknown, unknown> {
     this.includes = body.includes ?? nothing
     this.errors = body.errors ?? noErrors
     this.meta = body.meta ?? nothing
+    this.page = undefined
     this.#definition = definition
     this.#body = body
     this.#headers = headers
@@ -185,6 +197,11 @@ class ResponseImpl implements Response<unknown, unknown> {
       ...(this.#body.meta === undefined ? {} : { meta: this.meta })
     }
   }
+}
+
+/** Tells a page where it stands. */
+export const markPage = (page: Response<unknown, unknown>, tokens: PageTokens): void => {
+  if (page instanceof ResponseImpl) page.page = tokens
 }
 
 const pickDefaults = (model: AnyModel, item: unknown): unknown =>

@@ -23,7 +23,13 @@ describe("check", () => {
         wire: "x",
         baseUrl: "https://api.x.com",
         userAgent: "postwire",
-        limits: { checks: undefined, accessLevel: undefined }
+        limits: { checks: undefined, accessLevel: undefined },
+        exchange: {
+          timeouts: { connect: 10_000, firstByte: 30_000, idle: 30_000, total: 120_000 },
+          retries: 2,
+          maxBodySize: 64 * 1024 * 1024,
+          recordContent: false
+        }
       })
     }))
 

@@ -31,10 +31,18 @@ export const layer = (settings: Settings<Form>): Layer.Layer<Client.Client, Inva
     Layer.provide([
       Credentials.layer(settings),
       NodeCrypto.layer,
-      UndiciHttpClient.layer(settings.dispatcher === undefined ? {} : { dispatcher: settings.dispatcher }),
+      UndiciHttpClient.layer(
+        settings.dispatcher === undefined ? { connectTimeout: connectTimeoutOf(settings) } : {
+          dispatcher: settings.dispatcher
+        }
+      ),
       settings.waitOnRateLimit === true ? RateLimit.layerWait({ maxWait: settings.maxWait }) : RateLimit.layerFail
     ])
   )
+
+/** A given dispatcher limits the time for connecting itself. */
+const connectTimeoutOf = ({ timeout }: Settings<Form>): number | undefined =>
+  typeof timeout === "object" ? timeout.connect : undefined
 
 const forms: ReadonlyArray<Form> = ["response", "dictionary", "raw"]
 

@@ -4,8 +4,21 @@
 import type { Catalogue } from "@postwire/core/Catalogue"
 import { catalogue } from "@postwire/core/Catalogue"
 import type { Client } from "@postwire/core/Client"
+import type * as Executor from "@postwire/core/Executor"
 import type { Joined } from "@postwire/core/Joins"
-import type { Arguments, Form, FormOf, ItemOf, Operation, Paged, SelectionOf } from "@postwire/core/Operation"
+import {
+  type Arguments,
+  type Definition,
+  type Direction,
+  type Form,
+  type FormOf,
+  inForm,
+  type ItemOf,
+  type Operation,
+  type Paged,
+  type SelectionOf
+} from "@postwire/core/Operation"
+import * as Pagination from "@postwire/core/Pagination"
 import type { Included, Selection } from "@postwire/core/Selection"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -13,8 +26,14 @@ import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
 
 /** What a call takes besides its parameters. */
-export interface CallOptions {
+export interface CallOptions extends Executor.CallOptions {
   /** Ends the call at once, wherever it is; the promise is rejected with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What a run of pages takes besides the parameters. */
+export interface PageOptions<out D extends Direction = Direction> extends Pagination.PageOptions<D> {
+  /** Ends the run at once, wherever it is; the loop is rejected with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -26,27 +45,31 @@ export interface PromiseOperation<in out P, out R, Sel extends keyof Selection, 
 }
 
 /** An operation that pages, as a method with iterables. A page is fetched when it is needed. */
-export interface PromisePaged<in out P, out R, Sel extends keyof Selection, F extends Form = "response">
-  extends PromiseOperation<P, R, Sel, F>
-{
-  /** Every page, with its `includes`, `errors` and `meta`. */
+export interface PromisePaged<
+  in out P,
+  out R,
+  Sel extends keyof Selection,
+  F extends Form = "response",
+  in D extends Direction = "forward"
+> extends PromiseOperation<P, R, Sel, F> {
+  /** Every page, with its `includes`, `errors`, `meta` and place (`page`). */
   readonly pages: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, CallOptions>
+    ...args: Arguments<P, Sel, S, PageOptions<D>>
   ) => AsyncIterable<FormOf<F, R, S, globalThis.Response>>
   /** Every item of every page. */
   readonly items: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, CallOptions>
+    ...args: Arguments<P, Sel, S, PageOptions<D>>
   ) => AsyncIterable<ItemOf<R, S>>
   /** Every item of every page, joined with the objects that expansions brought with it. */
   readonly joined: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, CallOptions>
+    ...args: Arguments<P, Sel, S, PageOptions<D>>
   ) => AsyncIterable<Joined<ItemOf<R, S>, Included<S>>>
 }
 
 /** Every operation of the catalogue as a method. */
 export type Methods<F extends Form = "response"> = {
-  readonly [N in keyof Catalogue]: Catalogue[N] extends Paged<infer P, infer R, infer Sel, infer _E>
-    ? PromisePaged<P, R, Sel, F>
+  readonly [N in keyof Catalogue]: Catalogue[N] extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D>
+    ? PromisePaged<P, R, Sel, F, D>
     : Catalogue[N] extends Operation<infer P, infer R, infer Sel, infer _E> ? PromiseOperation<P, R, Sel, F>
     : never
 }
@@ -61,14 +84,15 @@ export const make = <F extends Form>(
 ): Methods<F> => {
   const runPromise = Effect.runPromiseWith(context)
 
-  const endOf = (options: CallOptions | undefined): AbortSignal =>
-    options?.signal === undefined ? closing : AbortSignal.any([options.signal, closing])
+  const endOf = (signal: AbortSignal | undefined): AbortSignal =>
+    signal === undefined ? closing : AbortSignal.any([signal, closing])
 
   const method = (operation: Untyped): Call => async (parameters = {}, options) => {
-    const signal = endOf(options)
+    const { signal: given, ...rest } = options ?? {}
+    const signal = endOf(given)
     signal.throwIfAborted()
     try {
-      const result = await runPromise(operation(parameters), { signal })
+      const result = await runPromise(operation(parameters, rest), { signal })
       return form === "raw" ? await webOf(result as HttpClientResponse) : result
     } catch (error) {
       signal.throwIfAborted()
@@ -76,69 +100,67 @@ export const make = <F extends Form>(
     }
   }
 
-  const iterable = (stream: UntypedStream): Call => (parameters = {}, options) =>
-    until(endOf(options), Stream.toAsyncIterableWith(stream(parameters), context))
+  // One generator makes the items of all pages: another for each step would cost more than fetching them does.
+  const iterable =
+    <A>(definition: Definition, itemsOf: (page: Pagination.Page) => ReadonlyArray<A>) =>
+    (parameters: object = {}, options?: PageOptions): AsyncIterable<A> => {
+      const { signal: given, ...rest } = options ?? {}
+      const pages = Stream.toAsyncIterableWith(
+        Pagination.stream(definition, parameters, rest, (page) => [page]),
+        context
+      )
+      return {
+        async *[Symbol.asyncIterator]() {
+          const signal = endOf(given)
+          const iterator = pages[Symbol.asyncIterator]()
+          const end = () => void iterator.return?.()
+          signal.addEventListener("abort", end)
+          try {
+            while (true) {
+              signal.throwIfAborted()
+              const next = await iterator.next()
+              signal.throwIfAborted()
+              if (next.done === true) return
+              for (const item of itemsOf(next.value)) {
+                yield item
+                if (signal.aborted) signal.throwIfAborted()
+              }
+            }
+          } finally {
+            signal.removeEventListener("abort", end)
+            await iterator.return?.()
+          }
+        }
+      }
+    }
 
-  const paged = (operation: UntypedPaged): Call =>
-    Object.assign(method(operation), {
-      pages: iterable((parameters) => {
-        const pages = operation.pages(parameters)
-        return form === "raw"
-          ? Stream.mapEffect(pages, (raw) => Effect.promise(() => webOf(raw as HttpClientResponse)))
-          : pages
-      }),
-      items: iterable(operation.items),
-      joined: iterable(operation.joined)
+  const face = (operation: Untyped) => {
+    const { definition } = operation
+    if (definition.paging === undefined) return method(operation)
+    return Object.assign(method(operation), {
+      pages: iterable(definition, (page) => [form === "raw" ? webOf(page.raw) : inForm(form, page)]),
+      items: iterable(definition, ({ position, response }) => Pagination.itemsAt(position, response)),
+      joined: iterable(definition, ({ position, response }) => Pagination.joinedAt(position, response))
     })
+  }
 
-  const inForm = form === "response" ? (operation: Untyped) => operation : (operation: Untyped) => operation.as(form)
   return Object.fromEntries(
-    Object.entries(catalogue as unknown as Record<string, Untyped>).map(([name, operation]) => {
-      const formed = inForm(operation)
-      return [name, isPaged(formed) ? paged(formed) : method(formed)]
-    })
+    Object.entries(catalogue as unknown as Record<string, Untyped>).map(([name, operation]) => [
+      name,
+      face(form === "response" ? operation : operation.as(form))
+    ])
   ) as unknown as Methods<F>
 }
 
-type UntypedStream = (parameters: object) => Stream.Stream<unknown, unknown, Client>
-
 /** An operation whose types are erased: the mapped type above states them. */
 interface Untyped {
-  (parameters: object): Effect.Effect<unknown, unknown, Client>
+  (parameters: object, options?: Executor.CallOptions): Effect.Effect<unknown, unknown, Client>
   readonly as: (form: Form) => Untyped
+  readonly definition: Definition
 }
-
-interface UntypedPaged extends Untyped {
-  readonly pages: UntypedStream
-  readonly items: UntypedStream
-  readonly joined: UntypedStream
-}
-
-const isPaged = (operation: Untyped): operation is UntypedPaged => "pages" in operation
 
 /** A response as the platform knows it. The body has arrived already. */
 const webOf = async ({ arrayBuffer, headers, status }: HttpClientResponse): Promise<globalThis.Response> => {
   const body = await Effect.runPromise(arrayBuffer)
   return new Response(body.byteLength === 0 ? null : body, { status, headers: { ...headers } })
 }
-
-/** Rejects with the signal's reason once that is aborted, and interrupts what is under way. Fetches nothing ahead. */
-const until = <A>(signal: AbortSignal, all: AsyncIterable<A>): AsyncIterable<A> => ({
-  async *[Symbol.asyncIterator]() {
-    const iterator = all[Symbol.asyncIterator]()
-    const end = () => void iterator.return?.()
-    signal.addEventListener("abort", end)
-    try {
-      while (true) {
-        signal.throwIfAborted()
-        const next = await iterator.next()
-        signal.throwIfAborted()
-        if (next.done === true) return
-        yield next.value
-      }
-    } finally {
-      signal.removeEventListener("abort", end)
-      await iterator.return?.()
-    }
-  }
-})

@@ -4,6 +4,7 @@
  *
  * A stream that never ends needs another client, such as the one of `@effect/platform-node`.
  */
+import { Progress } from "@postwire/core/Transport"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -29,7 +30,10 @@ export interface Options {
   readonly maxBodySize?: number | undefined
 }
 
-/** Settings of a client that has its own connections. Times are in milliseconds, and 0 turns one off. */
+/**
+ * Settings of a client that has its own connections. Times are in milliseconds, and 0 turns one off. Requests of Postwire
+ * have limits of their own, of which this client only keeps the one for connecting.
+ */
 export interface AgentOptions extends Options {
   /** The number of connections per origin, beyond which requests wait for one; 64 unless given. */
   readonly connections?: number | undefined
@@ -158,14 +162,19 @@ const sender = (dispatch: Dispatch, maxBodySize: number): Send => {
         new HttpClientError.HttpClientError({ reason: new HttpClientError.InvalidUrlError({ request }) })
       )
     }
-    return Effect.callback((resume) => {
-      const exchange = new Exchange(request, maxBodySize, resume)
-      try {
-        dispatch({ ...target, method: request.method, headers: wireHeaders(headers), body }, exchange)
-      } catch (error) {
-        exchange.onResponseError(undefined, error)
-      }
-      return Effect.sync(() => exchange.interrupt())
+    return Effect.withFiber((fiber) => {
+      const progress = fiber.getRef(Progress)
+      return Effect.callback((resume) => {
+        const exchange = new Exchange(request, progress?.maxBodySize ?? maxBodySize, resume, progress)
+        const options = { ...target, method: request.method, headers: wireHeaders(headers), body }
+        try {
+          // Who follows the progress limits the phases.
+          dispatch(progress === undefined ? options : { ...options, headersTimeout: 0, bodyTimeout: 0 }, exchange)
+        } catch (error) {
+          exchange.onResponseError(undefined, error)
+        }
+        return Effect.sync(() => exchange.interrupt())
+      })
     })
   }
   return (request) => {
@@ -231,11 +240,19 @@ class Exchange implements Dispatcher.DispatchHandler {
   private chunks: Array<Buffer> = []
   private size = 0
   private settled = false
+  private readonly progress: Progress | undefined
 
-  constructor(request: HttpClientRequest.HttpClientRequest, maxBodySize: number, resume: Resume) {
+  constructor(
+    request: HttpClientRequest.HttpClientRequest,
+    maxBodySize: number,
+    resume: Resume,
+    progress: Progress | undefined
+  ) {
     this.request = request
     this.maxBodySize = maxBodySize
     this.resume = resume
+    this.progress = progress
+    progress?.reached("connect")
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -243,6 +260,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.settled) throw new Error("interrupted")
     this.controller = controller
     this.phase = "send"
+    this.progress?.reached("headers")
   }
 
   onRequestSent(): void {
@@ -252,12 +270,14 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: unknown, status: number, headers: IncomingHeaders): void {
     if (status < 200) return
     this.phase = "body"
+    this.progress?.reached("body")
     this.status = status
     this.headers = headers
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.settled) return
+    this.progress?.reached("body")
     this.size += chunk.length
     if (this.size <= this.maxBodySize) {
       this.chunks.push(chunk)

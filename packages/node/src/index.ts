@@ -19,7 +19,7 @@ import * as PromiseClient from "./PromiseClient.ts"
 export * from "@postwire/core/Errors"
 export type { Form } from "@postwire/core/Operation"
 export { fromEnvironment, type Settings } from "./NodeClient.ts"
-export type { CallOptions } from "./PromiseClient.ts"
+export type { CallOptions, PageOptions } from "./PromiseClient.ts"
 
 /** Every operation as a method that returns a Promise, and the end of the client. */
 export type PostwireClient<F extends Form = "response"> = PromiseClient.Methods<F> & AsyncDisposable & {

@@ -1,11 +1,12 @@
 /** The synchronous face: every operation of the catalogue as a blocking method. Nothing here knows one by name. */
 import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
-import { AnyError, InvalidParameters, InvalidSettings, PaginationStuck, show } from "@postwire/core/Errors"
+import { AnyError, InvalidSettings, PaginationStuck } from "@postwire/core/Errors"
 import * as Executor from "@postwire/core/Executor"
 import type { Joined } from "@postwire/core/Joins"
 import type {
   Arguments,
   Definition,
+  Direction,
   Form,
   FormOf,
   ItemOf,
@@ -16,6 +17,7 @@ import type {
 import * as Pagination from "@postwire/core/Pagination"
 import * as Response from "@postwire/core/Response"
 import type { Included, Selection } from "@postwire/core/Selection"
+import * as Transport from "@postwire/core/Transport"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -24,15 +26,18 @@ import type { Answer } from "./internal/Protocol.ts"
 
 /** Every setting of a synchronous client. A dispatcher cannot be handed to a worker. */
 export interface Settings<F extends Form = "response"> extends Omit<NodeClient.Settings<F>, "dispatcher"> {
-  /** The longest that one call may block, in milliseconds. Default 5 minutes, and `maxWait` on top with `waitOnRateLimit`. */
-  readonly timeout?: number | undefined
+  /**
+   * Limits in milliseconds. A number is the longest that one call may block, waits for a rate limit included. Without one
+   * that is 5 minutes, or the total if it is longer, and `maxWait` on top with `waitOnRateLimit`.
+   */
+  readonly timeout?: number | Transport.Timeouts | undefined
 }
 
-/** What a call takes besides its parameters. */
-export interface CallOptions {
-  /** The longest that this call may block, in milliseconds. */
-  readonly timeout?: number | undefined
-}
+/** What a call takes besides its parameters. A `timeout` that is a number is the longest that it may block. */
+export type CallOptions = Executor.CallOptions
+
+/** What a run of pages takes besides the parameters. */
+export type PageOptions<D extends Direction = Direction> = Pagination.PageOptions<D>
 
 /** An operation as a blocking method. */
 export interface SyncOperation<in out P, out R, Sel extends keyof Selection, F extends Form = "response"> {
@@ -40,27 +45,31 @@ export interface SyncOperation<in out P, out R, Sel extends keyof Selection, F e
 }
 
 /** An operation that pages, with lazy iterables: a page is fetched when the loop gets to it. */
-export interface SyncPaged<in out P, out R, Sel extends keyof Selection, F extends Form = "response">
-  extends SyncOperation<P, R, Sel, F>
-{
-  /** Every page, with its `includes`, `errors` and `meta`. */
+export interface SyncPaged<
+  in out P,
+  out R,
+  Sel extends keyof Selection,
+  F extends Form = "response",
+  in D extends Direction = "forward"
+> extends SyncOperation<P, R, Sel, F> {
+  /** Every page, with its `includes`, `errors`, `meta` and place (`page`). */
   readonly pages: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, CallOptions>
+    ...args: Arguments<P, Sel, S, PageOptions<D>>
   ) => Iterable<FormOf<F, R, S, RawResponse>>
   /** Every item of every page. */
   readonly items: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, CallOptions>
+    ...args: Arguments<P, Sel, S, PageOptions<D>>
   ) => Iterable<ItemOf<R, S>>
   /** Every item of every page, joined with the objects that expansions brought with it. */
   readonly joined: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, CallOptions>
+    ...args: Arguments<P, Sel, S, PageOptions<D>>
   ) => Iterable<Joined<ItemOf<R, S>, Included<S>>>
 }
 
 /** Every operation of the catalogue as a blocking method. */
 export type Methods<F extends Form = "response"> = {
-  readonly [N in keyof Catalogue]: Catalogue[N] extends Paged<infer P, infer R, infer Sel, infer _E>
-    ? SyncPaged<P, R, Sel, F>
+  readonly [N in keyof Catalogue]: Catalogue[N] extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D>
+    ? SyncPaged<P, R, Sel, F, D>
     : Catalogue[N] extends Operation<infer P, infer R, infer Sel, infer _E> ? SyncOperation<P, R, Sel, F>
     : never
 }
@@ -95,9 +104,7 @@ export const assertValid = (settings: Settings<Form>): void => {
   if ("dispatcher" in settings && settings.dispatcher !== undefined) {
     throw new InvalidSettings({ setting: "dispatcher", rule: "cannot be handed to a worker" })
   }
-  for (const setting of ["timeout", "maxWait"] as const) {
-    if (!isTimeout(settings[setting])) throw new InvalidSettings({ setting, rule: timeoutRule })
-  }
+  if (!isTimeout(settings.maxWait)) throw new InvalidSettings({ setting: "maxWait", rule: timeoutRule })
 }
 
 /** Makes a client of checked settings. */
@@ -105,8 +112,8 @@ export const make = (settings: Settings<Form>): Client => {
   const number = ++lastClient
   const plain = withPlainSecrets(settings)
   const wire = settings.wire ?? "neutral"
-  const defaultTimeout = settings.timeout ??
-    300_000 + (settings.waitOnRateLimit === true ? settings.maxWait ?? 1_200_000 : 0)
+  const limits = Transport.limitsOf(settings.timeout)
+  const waits = settings.waitOnRateLimit === true ? settings.maxWait ?? 1_200_000 : 0
   const utf8 = new TextDecoder()
   let opened: Bridge | undefined
   let closed = false
@@ -118,19 +125,24 @@ export const make = (settings: Settings<Form>): Client => {
     return bridge
   }
 
-  const attempt = (
-    definition: Definition,
-    parameters: object,
-    { timeout = defaultTimeout }: CallOptions = {}
-  ): Received | Error => {
+  /** How long a call may block. The worker keeps the finer limits. */
+  const deadlineOf = (timeout = settings.timeout): number =>
+    typeof timeout === "number" ? timeout : Math.max(300_000, Transport.limitsOf(timeout, limits)?.total ?? 0) + waits
+
+  /** Hands a request to the worker; what comes of it is for `receive` to wait for. */
+  const begin = (definition: Definition, parameters: object, options: CallOptions): Pending | Error => {
+    const invalid = Executor.checkOptions(definition, options)
+    if (invalid !== undefined) return invalid
     const prepared = Executor.prepare(definition, parameters, wire, settings)
     if (prepared instanceof Error) return prepared
-    if (!isTimeout(timeout)) {
-      const operation = definition.name
-      return new InvalidParameters({ operation, parameter: "timeout", rule: timeoutRule, value: show(timeout) })
-    }
     if (closed) return Executor.lost(prepared, { phase: "connect", sent: false, reason: "the client is closed" })
-    const answer = connect().call({ _tag: "Send", client: number, prepared }, timeout)
+    const bridge = connect()
+    const id = bridge.send({ _tag: "Send", client: number, prepared, options })
+    return { prepared, bridge, id, timeout: deadlineOf(options.timeout) }
+  }
+
+  const receive = ({ bridge, id, prepared, timeout }: Pending): Received | Error => {
+    const answer = bridge.wait(id, timeout)
     switch (answer._tag) {
       case "Response":
         return answer
@@ -153,23 +165,45 @@ export const make = (settings: Settings<Form>): Client => {
   }
 
   /** Throws what is an error, with a stack that begins with whoever called the method. */
-  const orThrow = <A>(outcome: A | Error, caller: Caller): A => {
-    if (!(outcome instanceof Error)) return outcome
+  const orThrow = <A>(outcome: A, caller: Caller): Exclude<A, Error> => {
+    if (!(outcome instanceof Error)) return outcome as Exclude<A, Error>
     Error.captureStackTrace(outcome, caller)
     throw outcome
   }
 
-  function* exchanges(definition: Definition, parameters: object, options: CallOptions | undefined, caller: Caller) {
+  function* exchanges(
+    definition: Definition,
+    parameters: object,
+    { ...options }: PageOptions | undefined,
+    caller: Caller
+  ): Generator<Exchange> {
     const own = orThrow(Executor.own(definition, parameters), caller)
-    let position: Pagination.Position | undefined = Pagination.start(definition, own)
-    while (position !== undefined) {
-      const here: object = Pagination.parametersAt(definition, own, position)
-      const received = orThrow(attempt(definition, here, options), caller)
-      const response = orThrow(read(definition, received), caller)
-      yield { received, response }
-      const next: Pagination.Position | PaginationStuck | undefined = Pagination.advance(definition, position, response)
-      if (next instanceof PaginationStuck) throw next
-      position = next
+    const first = Pagination.start(definition, own, options)
+    if (first === undefined) return
+    let position: Pagination.Position = orThrow(first, caller)
+    const { prefetch, retries, timeout } = options
+    const at = (position: Pagination.Position) =>
+      begin(definition, Pagination.parametersAt(definition, own, position), { retries, timeout })
+    let pending = at(position)
+    try {
+      while (true) {
+        const received = orThrow(receive(orThrow(pending, caller)), caller)
+        const response = orThrow(read(definition, received), caller)
+        const here = position
+        const next = Pagination.advance(definition, options, here, response)
+        if (next === undefined || next instanceof PaginationStuck) {
+          yield { received, response, position: here }
+          if (next !== undefined) throw next
+          return
+        }
+        position = next
+        if (prefetch === 1) pending = at(position)
+        yield { received, response, position: here }
+        if (prefetch !== 1) pending = at(position)
+      }
+    } finally {
+      // The loop may end while the next page is on its way.
+      if (!(pending instanceof Error)) pending.bridge.abandon(pending.id)
     }
   }
 
@@ -179,20 +213,24 @@ export const make = (settings: Settings<Form>): Client => {
   ) => form === "raw" ? rawOf(received) : form === "response" ? response : response.body
 
   const method = (definition: Definition, form: Form) => {
-    const call = (parameters: object = {}, options?: CallOptions) => {
-      const received = orThrow(attempt(definition, parameters, options), call)
+    const call = (parameters: object = {}, options: CallOptions = {}) => {
+      const received = orThrow(receive(orThrow(begin(definition, parameters, options), call)), call)
       if (form === "raw") return rawOf(received)
       return inForm(form, { received, response: orThrow(read(definition, received), call) })
     }
     if (definition.paging === undefined) return call
-    function* pages(parameters: object = {}, options?: CallOptions) {
+    function* pages(parameters: object = {}, options?: PageOptions) {
       for (const page of exchanges(definition, parameters, options, pages)) yield inForm(form, page)
     }
-    function* items(parameters: object = {}, options?: CallOptions) {
-      for (const { response } of exchanges(definition, parameters, options, items)) yield* Pagination.itemsOf(response)
+    function* items(parameters: object = {}, options?: PageOptions) {
+      for (const { position, response } of exchanges(definition, parameters, options, items)) {
+        yield* Pagination.itemsAt(position, response)
+      }
     }
-    function* joined(parameters: object = {}, options?: CallOptions) {
-      for (const { response } of exchanges(definition, parameters, options, joined)) yield* response.joined()
+    function* joined(parameters: object = {}, options?: PageOptions) {
+      for (const { position, response } of exchanges(definition, parameters, options, joined)) {
+        yield* Pagination.joinedAt(position, response)
+      }
     }
     return Object.assign(call, { pages, items, joined })
   }
@@ -204,10 +242,27 @@ export const make = (settings: Settings<Form>): Client => {
         Object.entries(catalogue).map(([name, { definition }]) => [name, method(definition, form)])
       ) as unknown as Methods<F>,
     close: () => {
-      if (!closed && opened !== undefined && !opened.isDead) opened.call({ _tag: "Close", client: number }, 5_000)
+      if (!closed && opened !== undefined && !opened.isDead) {
+        opened.wait(opened.send({ _tag: "Close", client: number }), 5_000)
+      }
       closed = true
     }
   }
+}
+
+/** A request that is with the worker. */
+interface Pending {
+  readonly prepared: Executor.Prepared
+  readonly bridge: Bridge
+  readonly id: number
+  /** How long to wait for it at most, in milliseconds. */
+  readonly timeout: number
+}
+
+interface Exchange {
+  readonly received: Received
+  readonly response: AnyResponse
+  readonly position: Pagination.Position
 }
 
 type Received = Extract<Answer, { readonly _tag: "Response" }>

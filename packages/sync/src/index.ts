@@ -15,7 +15,7 @@ import * as SyncClient from "./SyncClient.ts"
 export * from "@postwire/core/Errors"
 export type { Form } from "@postwire/core/Operation"
 export { fromEnvironment } from "@postwire/node"
-export type { CallOptions, RawResponse, Settings } from "./SyncClient.ts"
+export type { CallOptions, PageOptions, RawResponse, Settings } from "./SyncClient.ts"
 
 /** Every operation as a blocking method, and the end of the client. */
 export type PostwireClientSync<F extends Form = "response"> = SyncClient.Methods<F> & Disposable & {

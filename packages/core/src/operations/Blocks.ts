@@ -24,7 +24,8 @@ export const block = /*#__PURE__*/ Operation.make({
   body: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: blocking,
   userAuth: true,
-  effect: "toggle"
+  effect: "toggle",
+  settled: { blocking: true }
 })
 
 /**
@@ -43,7 +44,8 @@ export const unblock = /*#__PURE__*/ Operation.make({
   path: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: blocking,
   userAuth: true,
-  effect: "toggle"
+  effect: "toggle",
+  settled: { blocking: false }
 })
 
 /**

@@ -23,7 +23,8 @@ export const bookmark = /*#__PURE__*/ Operation.make({
   identity: "id",
   body: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: bookmarked,
-  effect: "toggle"
+  effect: "toggle",
+  settled: { bookmarked: true }
 })
 
 /**
@@ -64,5 +65,6 @@ export const removeBookmark = /*#__PURE__*/ Operation.make({
   identity: "id",
   path: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: bookmarked,
-  effect: "toggle"
+  effect: "toggle",
+  settled: { bookmarked: false }
 })

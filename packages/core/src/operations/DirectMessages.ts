@@ -67,7 +67,8 @@ export const createDirectMessage = /*#__PURE__*/ Operation.make({
   rules: [/*#__PURE__*/ Rule.atLeastOne("text", "media_id")],
   result: sent,
   userAuth: true,
-  effect: "create"
+  effect: "create",
+  confirmWith: "getDirectMessageEvents"
 })
 
 /** The short name of `getDirectMessageEvents`. */
@@ -101,7 +102,8 @@ export const createDirectMessageConversation = /*#__PURE__*/ Operation.make({
   rules: [/*#__PURE__*/ Rule.atLeastOne("text", "media_id")],
   result: sent,
   userAuth: true,
-  effect: "create"
+  effect: "create",
+  confirmWith: "getDirectMessageEvents"
 })
 
 /** The short name of `createDirectMessageConversation`. */

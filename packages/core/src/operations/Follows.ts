@@ -53,7 +53,8 @@ export const unfollowUser = /*#__PURE__*/ Operation.make({
   path: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ following: Schema.Boolean })),
   userAuth: true,
-  effect: "toggle"
+  effect: "toggle",
+  settled: { following: false }
 })
 
 /**

@@ -25,7 +25,8 @@ export const like = /*#__PURE__*/ Operation.make({
   body: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: liked,
   userAuth: true,
-  effect: "toggle"
+  effect: "toggle",
+  settled: { liked: true }
 })
 
 /**
@@ -44,7 +45,8 @@ export const unlike = /*#__PURE__*/ Operation.make({
   path: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: liked,
   userAuth: true,
-  effect: "toggle"
+  effect: "toggle",
+  settled: { liked: false }
 })
 
 /**

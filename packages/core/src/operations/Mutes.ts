@@ -24,7 +24,8 @@ export const mute = /*#__PURE__*/ Operation.make({
   body: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: muting,
   userAuth: true,
-  effect: "toggle"
+  effect: "toggle",
+  settled: { muting: true }
 })
 
 /**
@@ -43,7 +44,8 @@ export const unmute = /*#__PURE__*/ Operation.make({
   path: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: muting,
   userAuth: true,
-  effect: "toggle"
+  effect: "toggle",
+  settled: { muting: false }
 })
 
 /**

@@ -93,7 +93,8 @@ export const createPost = /*#__PURE__*/ Operation.make({
   ],
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ id: Schema.String, text: Schema.String })),
   userAuth: true,
-  effect: "create"
+  effect: "create",
+  confirmWith: "getUsersPosts"
 })
 
 /**
@@ -111,5 +112,6 @@ export const deletePost = /*#__PURE__*/ Operation.make({
   path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ deleted: Schema.Boolean })),
   userAuth: true,
-  effect: "toggle"
+  effect: "toggle",
+  settled: { deleted: true }
 })

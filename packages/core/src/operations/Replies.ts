@@ -22,7 +22,8 @@ export const hideReply = /*#__PURE__*/ Operation.make({
   constants: { hidden: true },
   result: hidden,
   userAuth: true,
-  effect: "toggle"
+  effect: "toggle",
+  settled: { hidden: true }
 })
 
 /**
@@ -41,5 +42,6 @@ export const unhideReply = /*#__PURE__*/ Operation.make({
   constants: { hidden: false },
   result: hidden,
   userAuth: true,
-  effect: "toggle"
+  effect: "toggle",
+  settled: { hidden: false }
 })

@@ -24,7 +24,8 @@ export const repost = /*#__PURE__*/ Operation.make({
   body: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: reposted,
   userAuth: true,
-  effect: "toggle"
+  effect: "toggle",
+  settled: { reposted: true }
 })
 
 /**
@@ -43,7 +44,8 @@ export const unrepost = /*#__PURE__*/ Operation.make({
   path: { source_post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: reposted,
   userAuth: true,
-  effect: "toggle"
+  effect: "toggle",
+  settled: { reposted: false }
 })
 
 /**

@@ -68,7 +68,8 @@ export const make = (answer: (request: Received, index: number) => Outcome) => {
     settings: Client.Settings & Credentials.Settings = secrets,
     services: Layer.Layer<never> = Layer.empty
   ) =>
-    Client.layer({ baseUrl, ...settings }).pipe(
+    // Most tests count requests, so they say when one is to be repeated.
+    Client.layer({ baseUrl, retries: 0, ...settings }).pipe(
       Layer.provide([Credentials.layer(settings), Layer.succeed(HttpClient.HttpClient, http), services])
     )
   return { requests, http, layer }

@@ -113,6 +113,6 @@ client.getUsersPosts({ id: 1, exclude: ["replies", "brand_new"], start_time: new
 client.getDmEvents({}, { signal: new AbortController().signal })
 client.getMe()
 // @ts-expect-error no such option
-client.getMe({}, { timeout: 1 })
+client.getMe({}, { limit: 1 })
 // @ts-expect-error does not page
 client.getPost.items

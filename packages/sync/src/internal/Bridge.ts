@@ -21,6 +21,8 @@ export class Bridge {
   readonly #worker: Worker
   readonly #port: MessagePort
   readonly #shared: Int32Array
+  /** Answers that somebody waits for, once they are there: a page may be fetched ahead while another call runs. */
+  readonly #awaited = new Map<number, Answer | undefined>()
   #lastId = 0
 
   constructor() {
@@ -48,10 +50,16 @@ export class Bridge {
     this.#port.postMessage(request)
   }
 
-  /** Posts a request and blocks until its answer is there, the worker is gone, or `timeout` milliseconds have passed. */
-  call(request: Untagged<Extract<Request, { readonly _tag: "Send" | "Close" }>>, timeout: number): Answer | NoAnswer {
+  /** Posts a request whose answer is to be waited for. */
+  send(request: Untagged<Extract<Request, { readonly _tag: "Send" | "Close" }>>): number {
     const id = ++this.#lastId
+    this.#awaited.set(id, undefined)
     this.#port.postMessage({ ...request, id })
+    return id
+  }
+
+  /** Blocks until the answer is there, the worker is gone, or `timeout` milliseconds have passed. */
+  wait(id: number, timeout: number): Answer | NoAnswer {
     const start = performance.now()
     let heartbeat = 0
     let seenAt = start
@@ -69,11 +77,16 @@ export class Bridge {
         return noAnswer("the worker stopped responding")
       }
       if (now - start >= timeout) {
-        this.#port.postMessage({ _tag: "Abort", id } satisfies Request)
+        this.abandon(id)
         return noAnswer(`nothing came within ${timeout} ms`)
       }
       Atomics.wait(this.#shared, place.answers, answers, Math.min(slice, timeout - (now - start)))
     }
+  }
+
+  /** Ends a request whose answer nobody waits for any more. */
+  abandon(id: number): void {
+    if (this.#awaited.delete(id) && !this.isDead) this.post({ _tag: "Abort", id })
   }
 
   /** Ends the worker at once. */
@@ -84,12 +97,14 @@ export class Bridge {
   }
 
   #take(id: number): Answer | undefined {
-    // An answer to another call is one that came after its call had given up.
     for (let got = receiveMessageOnPort(this.#port); got !== undefined; got = receiveMessageOnPort(this.#port)) {
       const answer = got.message as Answer
-      if (answer.id === id) return answer
+      // Any other answer came after its call had given up.
+      if (this.#awaited.has(answer.id)) this.#awaited.set(answer.id, answer)
     }
-    return undefined
+    const answer = this.#awaited.get(id)
+    if (answer !== undefined) this.#awaited.delete(id)
+    return answer
   }
 }
 

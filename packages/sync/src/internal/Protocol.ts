@@ -1,5 +1,5 @@
 /** What the two sides of the bridge say to each other. */
-import type { Prepared } from "@postwire/core/Executor"
+import type { CallOptions, Prepared } from "@postwire/core/Executor"
 import type { Form } from "@postwire/core/Operation"
 import type { MessagePort } from "node:worker_threads"
 import type { Settings } from "../SyncClient.ts"
@@ -23,7 +23,13 @@ export interface WorkerData {
 /** From the caller to the worker. */
 export type Request =
   | { readonly _tag: "Open"; readonly client: number; readonly settings: Settings<Form> }
-  | { readonly _tag: "Send"; readonly id: number; readonly client: number; readonly prepared: Prepared }
+  | {
+    readonly _tag: "Send"
+    readonly id: number
+    readonly client: number
+    readonly prepared: Prepared
+    readonly options: CallOptions
+  }
   | { readonly _tag: "Abort"; readonly id: number }
   | { readonly _tag: "Close"; readonly id: number; readonly client: number }
 

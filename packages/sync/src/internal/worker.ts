@@ -52,7 +52,7 @@ const open = (settings: Parameters<typeof NodeClient.layer>[0]): Open => {
 const send = (request: Request & { readonly _tag: "Send" }) => {
   const { id } = request
   const { client } = clients.get(request.client) as Open
-  const fiber = Effect.runFork(Effect.flatMap(client.send(request.prepared), (response) =>
+  const fiber = Effect.runFork(Effect.flatMap(client.send(request.prepared, request.options), (response) =>
     // A body that breaks off has failed inside `send`: the transport of this client buffers.
     Effect.map(
       response.arrayBuffer,
