@@ -201,7 +201,7 @@ const paged = (definition: Definition, form: Form): object => {
   return Object.assign(call(definition, form), {
     definition,
     as: (form: Form) => paged(definition, form),
-    pages: run((page) => [inForm(form, page)]),
+    pages: run((page) => [Pagination.inForm(form, page)]),
     items: run(({ position, response }) => Pagination.itemsAt(position, response)),
     joined: run(({ position, response }) => Pagination.joinedAt(position, response))
   })
@@ -214,10 +214,6 @@ const call = (definition: Definition, form: Form) => (parameters: unknown = {}, 
     const response = Effect.flatMap(request, (raw) => client.read(definition, raw))
     return form === "response" ? response : Effect.map(response, ({ body }) => body)
   })
-
-/** A page in a form. */
-export const inForm = (form: Form, { raw, response }: Pick<Pagination.Page, "raw" | "response">): unknown =>
-  form === "raw" ? raw : form === "response" ? response : response.body
 
 /** The status of a success: 201 when something was created. */
 export const successStatus = ({ effect }: Definition): 200 | 201 => effect === "create" ? 201 : 200

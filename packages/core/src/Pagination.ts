@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import { Client } from "./Client.ts"
 import { type AnyError, InvalidParameters, PaginationStuck, show } from "./Errors.ts"
 import * as Executor from "./Executor.ts"
-import type { Definition, Direction } from "./Operation.ts"
+import type { Definition, Direction, Form } from "./Operation.ts"
 import { markPage, type Response } from "./Response.ts"
 
 /** What a run of pages takes besides the parameters. Limits of time hold for each page. */
@@ -124,6 +124,10 @@ export interface Page {
   readonly position: Position
 }
 
+/** A page in a form. */
+export const inForm = (form: Form, { raw, response }: Page): unknown =>
+  form === "raw" ? raw : form === "response" ? response : response.body
+
 /** The pages as a Stream of what `project` makes of each; with prefetch, one page ahead of who reads. */
 export const stream = <A>(
   definition: Definition,
@@ -134,7 +138,7 @@ export const stream = <A>(
   // The caller may change the objects between pages.
   const own = Executor.own(definition, parameters)
   if (own instanceof InvalidParameters) return Stream.fail(own)
-  const { ...chosen } = options
+  const chosen: PageOptions = { ...options }
   const { retries, timeout } = chosen
   const step = (position: Position | PaginationStuck): Effect.Effect<Step<A>, AnyError, Client> =>
     position instanceof PaginationStuck ? Effect.fail(position) : Effect.map(

@@ -222,6 +222,7 @@ describe("index", () => {
       "Credentials",
       "check",
       "config",
+      "fault",
       "layer",
       "layerConfig",
       "names"
@@ -232,6 +233,7 @@ describe("index", () => {
       "decode",
       "envelope",
       "many",
+      "markPage",
       "one",
       "requestIdOf",
       "value"

@@ -65,11 +65,11 @@ describe("401", () => {
       )
     }))
 
-  it.effect("of the lookup says that it was the lookup", () =>
+  it.effect("of the lookup names the operation that was called", () =>
     Effect.gen(function*() {
       const error = yield* refusal(bookmark({ post_id: "1" }), 401, unauthorized)
       assert.instanceOf(error, Errors.Unauthorized)
-      assert.strictEqual(error.operation, "getMe")
+      assert.strictEqual(error.operation, "bookmark")
       assert.strictEqual(error.credential, "bearer")
     }))
 })

@@ -6,17 +6,16 @@ import { catalogue } from "@postwire/core/Catalogue"
 import type { Client } from "@postwire/core/Client"
 import type * as Executor from "@postwire/core/Executor"
 import type { Joined } from "@postwire/core/Joins"
-import {
-  type Arguments,
-  type Definition,
-  type Direction,
-  type Form,
-  type FormOf,
-  inForm,
-  type ItemOf,
-  type Operation,
-  type Paged,
-  type SelectionOf
+import type {
+  Arguments,
+  Definition,
+  Direction,
+  Form,
+  FormOf,
+  ItemOf,
+  Operation,
+  Paged,
+  SelectionOf
 } from "@postwire/core/Operation"
 import * as Pagination from "@postwire/core/Pagination"
 import type { Included, Selection } from "@postwire/core/Selection"
@@ -138,7 +137,7 @@ export const make = <F extends Form>(
     const { definition } = operation
     if (definition.paging === undefined) return method(operation)
     return Object.assign(method(operation), {
-      pages: iterable(definition, (page) => [form === "raw" ? webOf(page.raw) : inForm(form, page)]),
+      pages: iterable(definition, (page) => [form === "raw" ? webOf(page.raw) : Pagination.inForm(form, page)]),
       items: iterable(definition, ({ position, response }) => Pagination.itemsAt(position, response)),
       joined: iterable(definition, ({ position, response }) => Pagination.joinedAt(position, response))
     })

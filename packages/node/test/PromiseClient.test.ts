@@ -46,7 +46,7 @@ const answer = (request: Request, response: Http.ServerResponse): void => {
     return void response.end("{}")
   }
   if (query.startsWith("status ")) {
-    return void response.writeHead(Number(query.slice(7)), { location: "/" }).end("<html>")
+    return void response.writeHead(Number(query.slice(7)), { location: "http://other.test/" }).end("<html>")
   }
   if (query.startsWith("body ")) return void response.end(query.slice(5))
   if (query === "break") {
@@ -92,7 +92,7 @@ let client: PostwireClient
 
 beforeEach(() => {
   requests = []
-  client = createClient({ baseUrl, ...secrets })
+  client = createClient({ baseUrl, retries: 0, ...secrets })
 })
 
 afterEach(() => client.close())
@@ -204,7 +204,7 @@ describe("a call", () => {
     const { port } = idle.address() as Net.AddressInfo
     idle.close()
     await once(idle, "close")
-    await using nobody = createClient({ baseUrl: `http://127.0.0.1:${port}`, ...secrets })
+    await using nobody = createClient({ baseUrl: `http://127.0.0.1:${port}`, retries: 0, ...secrets })
     for (const promise of [nobody.getPost({ id: 1 }), nobody.createPost({ text: "a" })]) {
       const error = await rejection(promise)
       assert.instanceOf(error, Errors.TransportFailure)

@@ -125,9 +125,11 @@ export const make = (settings: Settings<Form>): Client => {
     return bridge
   }
 
-  /** How long a call may block. The worker keeps the finer limits. */
+  /** How long a call may block. The worker, which keeps the limits too and knows more, is let speak first. */
   const deadlineOf = (timeout = settings.timeout): number =>
-    typeof timeout === "number" ? timeout : Math.max(300_000, Transport.limitsOf(timeout, limits)?.total ?? 0) + waits
+    typeof timeout === "number"
+      ? timeout + 100
+      : Math.max(300_000, Transport.limitsOf(timeout, limits)?.total ?? 0) + waits
 
   /** Hands a request to the worker; what comes of it is for `receive` to wait for. */
   const begin = (definition: Definition, parameters: object, options: CallOptions): Pending | Error => {
@@ -174,11 +176,12 @@ export const make = (settings: Settings<Form>): Client => {
   function* exchanges(
     definition: Definition,
     parameters: object,
-    { ...options }: PageOptions | undefined,
+    given: PageOptions | undefined,
     caller: Caller
   ): Generator<Exchange> {
+    const options: PageOptions = { ...given }
     const own = orThrow(Executor.own(definition, parameters), caller)
-    const first = Pagination.start(definition, own, options)
+    const first = Pagination.start(definition, own, given)
     if (first === undefined) return
     let position: Pagination.Position = orThrow(first, caller)
     const { prefetch, retries, timeout } = options

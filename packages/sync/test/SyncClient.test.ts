@@ -272,7 +272,7 @@ describe("errors", () => {
       const error = thrown(() => client.searchRecentPosts({ query: "a" }, options))
       const took = performance.now() - start
       assert.instanceOf(error, Sync.TransportFailure)
-      assert.match(error.message, new RegExp(`nothing came within ${limit} ms`))
+      assert.match(error.message, new RegExp(`did not end within ${limit} ms`))
       assert.isAtLeast(took, limit - 1)
       assert.isBelow(took, limit + 1_000)
       assert.isDefined(other.getMe().data)
