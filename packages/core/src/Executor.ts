@@ -448,7 +448,7 @@ export const makeSend = (
     })
     return Effect.matchEffect(environment.rateLimit.guard(bucket, request), {
       onFailure: (error) =>
-        error instanceof Transport.TimedOut || error._tag === "HttpClientError"
+        error._tag === "HttpClientError"
           ? Effect.fail(unanswered(environment, prepared, error))
           : Effect.fail<Failed>({ error: () => error, again: "no", applied: false, reason: error._tag }),
       onSuccess: (response) => {
@@ -701,27 +701,8 @@ const requestOf = (
 const unanswered = (
   environment: Environment,
   prepared: Prepared,
-  failure: HttpClientError | Transport.TimedOut
+  { reason }: HttpClientError
 ): Failed => {
-  if (failure instanceof Transport.TimedOut) {
-    const { limit, millis, phase } = failure
-    // Only in this phase it is certain that nothing left.
-    const sent = phase !== "connect"
-    return {
-      error: (call) =>
-        lost({ ...prepared, operation: call.operation }, {
-          phase,
-          sent,
-          timeout: limit,
-          reason: `${timedOut[limit]} within ${Math.ceil(millis)} ms`
-        }),
-      // There is no time left after the total.
-      again: limit === "total" || (prepared.effect === "create" && sent) ? "no" : "later",
-      applied: sent,
-      reason: "timeout"
-    }
-  }
-  const { reason } = failure
   if (reason._tag === "DecodeError") {
     // The answer came, but is too long or not compressed as it says.
     const { response } = reason
@@ -735,38 +716,38 @@ const unanswered = (
     }
   }
   const cause = "cause" in reason ? reason.cause : undefined
+  const told = Predicate.hasProperty(cause, "phase") && isPhase(cause.phase) ? cause.phase : undefined
   const code = Transport.codeOf(cause)
-  const known = Predicate.hasProperty(cause, "phase") ? cause.phase : undefined
-  const told = known === "connect" || known === "send" || known === "headers" || known === "body" ? known : undefined
-  const isUnsent = Predicate.hasProperty(cause, "requestSent")
-    ? cause.requestSent === false
-    : code !== undefined && unconnected.test(code)
   const isTls = code !== undefined && tls.test(code)
-  const phase = isTls ? "tls" : told ?? (isUnsent ? "connect" : "unknown")
+  const timeout = cause instanceof Transport.TimedOut ? cause.limit : code === undefined ? undefined : timeoutOf[code]
   // Only a transport that knows that nothing left may say so; otherwise a create may have happened.
-  const sent = !isUnsent && !isTls
-  const timeout = code !== undefined ? timeoutCodes[code] : undefined
+  const isUnsent = isTls || (Predicate.hasProperty(cause, "requestSent")
+    ? cause.requestSent === false
+    : cause instanceof Transport.TimedOut
+    ? told === "connect"
+    : code !== undefined && unconnected.test(code))
+  const phase = isTls ? "tls" : told ?? (isUnsent ? "connect" : "unknown")
+  // After the total, there is no time left.
+  const isFinal = isTls || timeout === "total" || reason._tag !== "TransportError"
   return {
     error: (call) =>
       lost({ ...prepared, operation: call.operation }, {
         phase,
-        sent,
+        sent: !isUnsent,
         timeout,
         reason: Predicate.hasProperty(cause, "message") ? String(cause.message) : reason._tag,
-        cause
+        cause: cause instanceof Transport.TimedOut ? undefined : cause
       }),
-    again: isTls || reason._tag !== "TransportError" || (prepared.effect === "create" && sent) ? "no" : "later",
-    applied: sent,
+    again: isFinal || (prepared.effect === "create" && !isUnsent) ? "no" : "later",
+    applied: !isUnsent,
     reason: timeout === undefined ? phase : "timeout"
   }
 }
 
-const timedOut: Readonly<Record<keyof Transport.Limits, string>> = {
-  connect: "there was no connection",
-  firstByte: "the response did not begin",
-  idle: "nothing more of the body came",
-  total: "the call did not end"
-}
+const phases: ReadonlyArray<unknown> = ["connect", "send", "headers", "body"]
+
+const isPhase = (phase: unknown): phase is Exclude<Errors.TransportFailure["phase"], "tls" | "unknown"> =>
+  phases.includes(phase)
 
 /** There was no connection, so nothing left. */
 const unconnected = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/
@@ -776,7 +757,7 @@ const tls =
   /^(ERR_TLS_|ERR_SSL_|CERT_|EPROTO$|(DEPTH_ZERO_)?SELF_SIGNED_CERT|UNABLE_TO_(VERIFY|GET|DECRYPT|DECODE)_|CRL_|INVALID_(CA|PURPOSE)$|HOSTNAME_MISMATCH$)/
 
 /** The limits that the connections of Undici have of their own. */
-const timeoutCodes: Readonly<Record<string, keyof Transport.Limits>> = {
+const timeoutOf: Readonly<Record<string, keyof Transport.Limits>> = {
   UND_ERR_CONNECT_TIMEOUT: "connect",
   UND_ERR_HEADERS_TIMEOUT: "firstByte",
   UND_ERR_BODY_TIMEOUT: "idle"

@@ -4,6 +4,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { RequestInit } from "effect/http/FetchHttpClient"
@@ -63,12 +64,19 @@ export const defaultMaxBodySize = 64 * 1024 * 1024
 /** How far an exchange has come. */
 export type Phase = "connect" | "headers" | "body"
 
-/** Where a transport tells how far it is. One that does also reads whole bodies and caps them. */
+/**
+ * Where a transport tells how far it is. One that does has {@link tells} among its properties, reads whole bodies and caps
+ * them.
+ */
 export interface Progress {
   /** The longest body in bytes, after decompression. */
   readonly maxBodySize: number
-  /** Called when a phase begins and, for `body`, with every piece. The time of `connect` is for the transport to limit. */
+  /** The exchange begins, in the phase `connect`, whose time is for the transport to limit; `fail` gives it up. */
+  readonly started: (fail: (reason: TimedOut) => void) => void
+  /** A phase begins or, for `body`, another piece has come. */
   readonly reached: (phase: Phase) => void
+  /** The exchange is over, in whatever way. */
+  readonly ended: () => void
 }
 
 /** The exchange that the fiber's request belongs to, for transports that can tell how far they are. */
@@ -76,16 +84,26 @@ export const Progress = Context.Reference<Progress | undefined>("@postwire/core/
   defaultValue: () => undefined
 })
 
-/** A limit was reached; the request was given up. */
+/** The property that marks an `HttpClient` which tells its {@link Progress}. */
+export const tells: unique symbol = Symbol.for("@postwire/core/Transport/tells")
+
+/** A limit was reached; the request was given up. It is the `cause` of a `TransportError`. */
 export class TimedOut {
   readonly limit: keyof Limits
   readonly phase: Phase
-  readonly millis: number
+  readonly message: string
   constructor(limit: keyof Limits, phase: Phase, millis: number) {
     this.limit = limit
     this.phase = phase
-    this.millis = millis
+    this.message = `${timedOut[limit]} within ${Math.ceil(millis)} ms`
   }
+}
+
+const timedOut: Readonly<Record<keyof Limits, string>> = {
+  connect: "there was no connection",
+  firstByte: "the response did not begin",
+  idle: "nothing more of the body came",
+  total: "the call did not end"
 }
 
 /** What an exchange is about. */
@@ -112,11 +130,14 @@ export interface SpanDetails {
 export const exchange = (
   http: HttpClient.HttpClient,
   exchange: Exchange
-): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError | TimedOut> =>
+): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError> =>
   Effect.withFiber((fiber) => {
     if (Context.getOrUndefined(fiber.context, Tracer.Tracer) === undefined) return watched(http, exchange)
     return spanned(exchange, (request) => watched(http, { ...exchange, request }))
   })
+
+/** The longest time that a timer of the platform can have. */
+const longestTimer = 2 ** 31 - 1
 
 /** Follows the phases of one exchange and knows when the next limit is reached. */
 class Watch implements Progress {
@@ -127,64 +148,99 @@ class Watch implements Progress {
   private readonly end: number
   private phase: Phase = "headers"
   private since: number
+  private fail: ((reason: TimedOut) => void) | undefined
+  private cancel: (() => void) | undefined
   isTold = false
 
   constructor(clock: Clock.Clock, { limits, maxBodySize }: Exchange) {
     this.clock = clock
     this.limits = limits
     this.maxBodySize = maxBodySize
-    this.shortest = Math.min(limits.firstByte, limits.idle, limits.total)
+    this.shortest = Math.min(limits.firstByte, limits.idle, limits.total, longestTimer)
     this.since = clock.currentTimeMillisUnsafe()
     this.end = this.since + limits.total
-    this.reached = this.reached.bind(this)
+  }
+
+  started(fail: (reason: TimedOut) => void): void {
+    this.isTold = true
+    this.fail = fail
+    this.reached("connect")
+    this.look()
   }
 
   reached(phase: Phase): void {
-    this.isTold = true
-    this.enter(phase)
-  }
-
-  enter(phase: Phase): void {
     this.phase = phase
     this.since = this.clock.currentTimeMillisUnsafe()
+  }
+
+  ended(): void {
+    this.cancel?.()
+    this.fail = undefined
   }
 
   /** Milliseconds until the next look, or the limit that is reached. */
   next(): number | TimedOut {
     const now = this.clock.currentTimeMillisUnsafe()
     const limit = this.phase === "headers" ? "firstByte" : this.phase === "body" ? "idle" : "connect"
-    // A phase that begins later may have a shorter limit.
     const allowed = limit === "connect" ? Infinity : this.limits[limit]
     const left = Math.min(this.end, this.since + allowed) - now
+    // A phase that begins later may have a shorter limit.
     if (left > 0) return Math.min(left, this.shortest)
     return this.end <= now
       ? new TimedOut("total", this.phase, this.limits.total)
       : new TimedOut(limit, this.phase, allowed)
   }
+
+  private look(): void {
+    const next = this.next()
+    if (typeof next === "number") this.cancel = after(this.clock, next, () => this.look())
+    else this.fail?.(next)
+  }
+}
+
+const liveClock: Clock.Clock = /*#__PURE__*/ Context.get(/*#__PURE__*/ Context.empty(), Clock.Clock)
+
+/** A fiber for every request would cost more than the rest of the watching: the real clock has timers. */
+const after = (clock: Clock.Clock, millis: number, run: () => void): () => void => {
+  if (clock === liveClock) {
+    const timer = setTimeout(run, millis)
+    return () => clearTimeout(timer)
+  }
+  const fiber = Effect.runFork(Effect.andThen(clock.sleep(Duration.millis(millis)), Effect.sync(run)))
+  return () => fiber.interruptUnsafe()
 }
 
 const watched = (http: HttpClient.HttpClient, exchange: Exchange) =>
-  Effect.withFiber<HttpClientResponse.HttpClientResponse, HttpClientError | TimedOut>((fiber) => {
+  Effect.withFiber<HttpClientResponse.HttpClientResponse, HttpClientError>((fiber) => {
+    const { request } = exchange
     const watch = new Watch(fiber.getRef(Clock.Clock), exchange)
+    if (tells in http) return Effect.provideService(http.execute(request), Progress, watch)
     const init = Context.getOrUndefined(fiber.context, RequestInit)
-    const context = Context.make(Progress, watch).pipe(
-      Context.add(RequestInit, init === undefined ? noRedirects : { ...init, ...noRedirects })
-    )
-    const whole = Effect.flatMap(http.execute(exchange.request), (response) => {
+    const whole = Effect.flatMap(http.execute(request), (response) => {
       if (watch.isTold) return Effect.succeed(response)
-      watch.enter("body")
-      return buffered(exchange.request, response, watch)
+      watch.reached("body")
+      return buffered(request, response, watch)
     })
-    return Effect.raceFirst(Effect.provideContext(whole, context), limit(watch))
+    return Effect.raceFirst(
+      Effect.provideContext(
+        whole,
+        Context.make(Progress, watch).pipe(
+          Context.add(RequestInit, init === undefined ? noRedirects : { ...init, ...noRedirects })
+        )
+      ),
+      limit(watch, request)
+    )
   })
 
 const noRedirects = { redirect: "manual" } as const
 
-const limit = (watch: Watch): Effect.Effect<never, TimedOut> =>
+/** Watches a transport that tells nothing but that the headers have come. */
+const limit = (watch: Watch, request: HttpClientRequest.HttpClientRequest): Effect.Effect<never, HttpClientError> =>
   Effect.suspend(() => {
     const next = watch.next()
-    if (typeof next !== "number") return Effect.fail(next)
-    return next === Infinity ? Effect.never : Effect.andThen(Effect.sleep(next), limit(watch))
+    return typeof next === "number"
+      ? Effect.andThen(Effect.sleep(next), limit(watch, request))
+      : Effect.fail(new HttpClientError({ reason: new TransportError({ request, cause: next }) }))
   })
 
 /** The statuses with which a web `Response` refuses any body. */
@@ -201,7 +257,7 @@ const buffered = (
   const pieces: Array<Uint8Array> = []
   let size = 0
   const read = Stream.runForEachArray(response.stream, (chunk) => {
-    watch.enter("body")
+    watch.reached("body")
     for (const piece of chunk) {
       size += piece.length
       pieces.push(piece)
@@ -260,8 +316,8 @@ const spanned = (
   { request, span: { content, operation, resends, template } }: Exchange,
   run: (
     request: HttpClientRequest.HttpClientRequest
-  ) => Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError | TimedOut>
-): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError | TimedOut> => {
+  ) => Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError>
+): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError> => {
   const url = new URL(request.url)
   const attributes: Record<string, unknown> = {
     "http.request.method": request.method,
@@ -297,7 +353,10 @@ const spanned = (
             onFailure: (cause) => {
               const error = cause.reasons.find((reason) => reason._tag === "Fail")?.error
               if (error === undefined) return end(Exit.interrupt())
-              const type = error instanceof TimedOut ? "timeout" : codeOf(error) ?? error.reason._tag
+              const { reason } = error
+              const type = "cause" in reason && reason.cause instanceof TimedOut
+                ? "timeout"
+                : codeOf(error) ?? reason._tag
               span.attribute("error.type", type)
               return end(Exit.fail(type))
             }

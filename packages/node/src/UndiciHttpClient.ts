@@ -4,7 +4,7 @@
  *
  * A stream that never ends needs another client, such as the one of `@effect/platform-node`.
  */
-import { Progress } from "@postwire/core/Transport"
+import { Progress, tells, type TimedOut } from "@postwire/core/Transport"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -96,7 +96,7 @@ type Dispatch = (request: Dispatcher.DispatchOptions, exchange: Exchange) => voi
 const fromDispatch = (dispatch: Dispatch, options: Options | undefined): HttpClient.HttpClient => {
   const send = sender(dispatch, options?.maxBodySize ?? 64 * 1024 * 1024)
   const traced = HttpClient.make(send)
-  return HttpClient.makeWith(
+  const client = HttpClient.makeWith(
     Effect.flatMap((request) =>
       Effect.withFiber((fiber) =>
         Context.getOrUndefined(fiber.context, Tracer.Tracer) === undefined ? send(request) : traced.execute(request)
@@ -104,6 +104,7 @@ const fromDispatch = (dispatch: Dispatch, options: Options | undefined): HttpCli
     ),
     Effect.succeed<HttpClientRequest.HttpClientRequest>
   )
+  return Object.assign(client, { [tells]: true })
 }
 
 /** An Agent that is loaded at the first request, for Undici takes longer to import than all the rest. */
@@ -252,7 +253,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.maxBodySize = maxBodySize
     this.resume = resume
     this.progress = progress
-    progress?.reached("connect")
+    progress?.started((reason) => this.expire(reason))
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -322,6 +323,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   interrupt(): void {
     if (this.settled) return
     this.settled = true
+    this.progress?.ended()
+    this.controller?.abort(new Error("interrupted"))
+  }
+
+  private expire(cause: TimedOut): void {
+    const request = this.request
+    this.fail(new HttpClientError.TransportError({ request, cause, description: cause.message }))
     this.controller?.abort(new Error("interrupted"))
   }
 
@@ -343,6 +351,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   private settle(effect: ReturnType<Send>): void {
     if (this.settled) return
     this.settled = true
+    this.progress?.ended()
     this.resume(effect)
   }
 }
