@@ -225,6 +225,220 @@ describe("pages", () => {
     }))
 })
 
+/** A timeline of numbered posts: a page of at most `max_results`, 10 unless asked, with tokens for both directions. */
+const timeline = (count: number, options: { readonly short?: boolean } = {}) => {
+  const service = make(({ query }) => {
+    const size = Number(query["max_results"] ?? 10)
+    const start = Number(query["pagination_token"] ?? query["next_token"] ?? 0)
+    const given = options.short === true ? Math.min(size, 3) : size
+    const ids = Array.from({ length: Math.max(0, Math.min(given, count - start)) }, (_, i) => String(start + i))
+    return {
+      body: {
+        data: ids.map((id) => ({ id, text: id })),
+        meta: {
+          result_count: ids.length,
+          ...(start + ids.length < count ? { next_token: String(start + ids.length) } : {}),
+          ...(start > 0 ? { previous_token: String(Math.max(0, start - size)) } : {})
+        }
+      }
+    }
+  })
+  const asked = () =>
+    service.requests.splice(0).map(({ query }) => [
+      query["pagination_token"] ?? query["next_token"],
+      query["max_results"]
+    ])
+  return { ...service, asked, layer: service.layer() }
+}
+
+const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => String(from + i))
+
+describe("a limit", () => {
+  it.effect("counts items exactly, and asks for no more than it needs", () =>
+    Effect.gen(function*() {
+      const service = timeline(100)
+      const ids = (limit: number, max_results?: number) =>
+        Effect.map(
+          Stream.runCollect(getUsersPosts.items({ id: "1", max_results }, { limit })).pipe(
+            Effect.provide(service.layer)
+          ),
+          (posts) => posts.map(({ id }) => id)
+        )
+      const cases: ReadonlyArray<readonly [number, number | undefined, ReadonlyArray<unknown>]> = [
+        [0, undefined, []],
+        // The smallest page of this operation is five.
+        [1, undefined, [[undefined, "5"]]],
+        [5, undefined, [[undefined, "5"]]],
+        [9, undefined, [[undefined, "9"]]],
+        [10, undefined, [[undefined, undefined]]],
+        [11, undefined, [[undefined, undefined], ["10", "5"]]],
+        [20, 20, [[undefined, "20"]]],
+        [29, 20, [[undefined, "20"], ["20", "9"]]],
+        [100, 50, [[undefined, "50"], ["50", "50"]]],
+        [1000, 50, [[undefined, "50"], ["50", "50"]]]
+      ]
+      for (const [limit, size, asked] of cases) {
+        assert.deepStrictEqual(yield* ids(limit, size), numbers(0, Math.min(limit, 100)))
+        assert.deepStrictEqual(service.asked(), asked)
+      }
+    }))
+
+  it.effect("counts what came, whatever was asked", () =>
+    Effect.gen(function*() {
+      const service = timeline(100, { short: true })
+      const items = yield* Stream.runCollect(getUsersPosts.items({ id: "1" }, { limit: 7 })).pipe(
+        Effect.provide(service.layer)
+      )
+      assert.lengthOf(items, 7)
+      assert.deepStrictEqual(service.asked(), [[undefined, "7"], ["3", "5"], ["6", "5"]])
+    }))
+
+  it.effect("holds for joined items, and ends pages, of which the last is whole", () =>
+    Effect.gen(function*() {
+      const service = timeline(100)
+      const run = <A>(stream: Stream.Stream<A, Errors.AnyError, Client>) =>
+        Effect.provide(Stream.runCollect(stream), service.layer)
+      assert.lengthOf(yield* run(getUsersPosts.joined({ id: "1" }, { limit: 12 })), 12)
+      const pages = yield* run(getUsersPosts.pages({ id: "1" }, { limit: 12 }))
+      assert.deepStrictEqual(pages.map(({ data }) => data?.length), [10, 5])
+      assert.lengthOf(yield* run(getUsersPosts.pages({ id: "1" }, { limit: 0 })), 0)
+    }))
+
+  it.effect("is checked like everything else", () =>
+    Effect.gen(function*() {
+      const service = timeline(10)
+      const mistakes: ReadonlyArray<readonly [string, object]> = [
+        ["limit", { limit: -1 }],
+        ["limit", { limit: 1.5 }],
+        ["limit", { limit: NaN }],
+        ["limit", { limit: "5" }],
+        ["prefetch", { prefetch: 2 }],
+        ["prefetch", { prefetch: true }],
+        ["direction", { direction: "back" }],
+        ["limmit", { limmit: 5 }],
+        ["retries", { retries: -1 }]
+      ]
+      for (const [parameter, options] of mistakes) {
+        const error = yield* Effect.flip(
+          Effect.provide(Stream.runDrain(getUsersPosts.items({ id: "1" }, options)), service.layer)
+        )
+        assert.instanceOf(error, Errors.InvalidParameters)
+        assert.strictEqual(error.parameter, parameter)
+      }
+      const forward = yield* Effect.flip(Effect.provide(
+        Stream.runDrain(searchAllPosts.items({ query: "a" }, { direction: "backward" } as object)),
+        service.layer
+      ))
+      assert.instanceOf(forward, Errors.InvalidParameters)
+      assert.lengthOf(service.requests, 0)
+    }))
+})
+
+describe("places and directions", () => {
+  it.effect("every page tells its token and the next, from which a run goes on", () =>
+    Effect.gen(function*() {
+      const service = timeline(35)
+      const run = (token?: string) =>
+        Effect.provide(Stream.runCollect(getUsersPosts.pages({ id: "1", pagination_token: token })), service.layer)
+      const pages = yield* run()
+      assert.deepStrictEqual(pages.map(({ page }) => page), [
+        { token: undefined, next: "10" },
+        { token: "10", next: "20" },
+        { token: "20", next: "30" },
+        { token: "30", next: undefined }
+      ])
+      for (const { page } of pages) {
+        if (page?.next === undefined) continue
+        const rest = yield* run(page.next)
+        assert.deepStrictEqual(
+          rest.flatMap(({ data }) => data ?? []).map(({ id }) => id),
+          numbers(Number(page.next), 35)
+        )
+      }
+    }))
+
+  it.effect("backward follows the previous tokens, from the token that is given", () =>
+    Effect.gen(function*() {
+      const service = timeline(100)
+      const pages = yield* Stream.runCollect(
+        getUsersPosts.pages({ id: "1", pagination_token: "40" }, { direction: "backward" })
+      ).pipe(Effect.provide(service.layer))
+      assert.deepStrictEqual(pages.map(({ page }) => page?.token), ["40", "30", "20", "10", "0"])
+      assert.deepStrictEqual(pages.map(({ page }) => page?.next), ["30", "20", "10", "0", undefined])
+      service.requests.length = 0
+      const items = yield* Stream.runCollect(
+        getUsersPosts.items({ id: "1", pagination_token: "40" }, { direction: "backward", limit: 15 })
+      ).pipe(Effect.provide(service.layer))
+      assert.deepStrictEqual(items.map(({ id }) => id), [...numbers(40, 50), ...numbers(30, 35)])
+    }))
+
+  it.effect("a circle backwards is one, too", () =>
+    Effect.gen(function*() {
+      const service = make(() => ({ body: { data: [{ id: "1" }], meta: { previous_token: "a" } } }))
+      const error = yield* Effect.flip(
+        Effect.provide(Stream.runDrain(getUsersPosts.items({ id: "1" }, { direction: "backward" })), service.layer())
+      )
+      assert.instanceOf(error, Errors.PaginationStuck)
+    }))
+})
+
+describe("prefetch", () => {
+  /** Consumes slowly and says how many requests there were when each item was at hand. */
+  const ahead = (prefetch: 0 | 1 | undefined, take: number) =>
+    Effect.gen(function*() {
+      const service = timeline(100)
+      const seen: Array<number> = []
+      yield* getUsersPosts.pages({ id: "1" }, { prefetch }).pipe(
+        Stream.take(take),
+        Stream.runForEach(() =>
+          Effect.gen(function*() {
+            for (let i = 0; i < 50; i++) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+            seen.push(service.requests.length)
+          })
+        ),
+        Effect.provide(service.layer)
+      )
+      return [seen, service.requests.length] as const
+    })
+
+  it.effect("fetches exactly one page ahead, and none unless it is asked", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* ahead(undefined, 3), [[1, 2, 3], 3])
+      assert.deepStrictEqual(yield* ahead(0, 3), [[1, 2, 3], 3])
+      assert.deepStrictEqual(yield* ahead(1, 3), [[2, 3, 4], 4])
+    }))
+
+  it.effect("brings the same items, and no page beyond the limit", () =>
+    Effect.gen(function*() {
+      const service = timeline(100)
+      for (const limit of [undefined, 0, 1, 25, 30]) {
+        const run = (prefetch: 0 | 1) =>
+          Effect.map(
+            Stream.runCollect(getUsersPosts.items({ id: "1" }, { limit, prefetch })).pipe(
+              Effect.provide(service.layer)
+            ),
+            (items) => [items.map(({ id }) => id), service.asked()]
+          )
+        assert.deepStrictEqual(yield* run(1), yield* run(0))
+      }
+    }))
+
+  it.effect("brings what came before a failure", () =>
+    Effect.gen(function*() {
+      const service = make((_, index) =>
+        index === 2 ? { status: 500 } : page({ ids: [String(index)], next: String(index + 1) })
+      )
+      const ids: Array<string> = []
+      const error = yield* getUsersPosts.items({ id: "1" }, { prefetch: 1 }).pipe(
+        Stream.runForEach(({ id }) => Effect.sync(() => ids.push(id))),
+        Effect.provide(service.layer()),
+        Effect.flip
+      )
+      assert.instanceOf(error, Errors.ServerFailure)
+      assert.deepStrictEqual(ids, ["0", "1"])
+    }))
+})
+
 describe("every operation that pages", () => {
   const pagedOperations = all.filter(([, { definition }]) => definition.paging !== undefined)
 

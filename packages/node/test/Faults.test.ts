@@ -1,0 +1,526 @@
+// What goes wrong on the wire, over both transports: the faults are real sockets on loopback.
+import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@postwire/core/Client"
+import * as Credentials from "@postwire/core/Credentials"
+import * as Errors from "@postwire/core/Errors"
+import * as RateLimit from "@postwire/core/RateLimit"
+import { Effect, Exit, Layer, Scope } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import * as Http from "node:http"
+import * as Https from "node:https"
+import * as Net from "node:net"
+import { inspect } from "node:util"
+import * as Zlib from "node:zlib"
+import { Agent } from "undici"
+import * as NodeClient from "../src/NodeClient.ts"
+import * as PromiseClient from "../src/PromiseClient.ts"
+
+const secrets = {
+  bearerToken: "canary-bearer-token-0001",
+  consumerKey: "canary-consumer-key-0002",
+  consumerSecret: "canary-consumer-secret-0003",
+  accessToken: "42-canary-access-token-0004",
+  accessTokenSecret: "canary-access-token-secret-0005"
+}
+
+const port = (server: Net.Server) => (server.address() as Net.AddressInfo).port
+
+/** A server of bytes that keeps the requests and connections that it saw. */
+const raw = async (answer: (socket: Net.Socket, index: number, head: string) => void) => {
+  const requests: Array<string> = []
+  const sockets: Array<Net.Socket> = []
+  const server = Net.createServer((socket) => {
+    sockets.push(socket)
+    socket.on("error", () => {})
+    let text = ""
+    socket.on("data", (chunk) => {
+      text += chunk.toString("latin1")
+      const end = text.indexOf("\r\n\r\n")
+      const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0)
+      if (end < 0 || text.length < end + 4 + length) return
+      requests.push(text)
+      const head = text
+      text = ""
+      answer(socket, requests.length - 1, head)
+    })
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const closed = async (index = 0) => {
+    const socket = sockets[index]!
+    if (!socket.closed) await once(socket, "close")
+  }
+  return {
+    baseUrl: `http://127.0.0.1:${port(server)}`,
+    requests,
+    sockets,
+    closed,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    }
+  }
+}
+
+/** A server of responses. */
+const http = async (
+  listener: (request: Http.IncomingMessage, response: Http.ServerResponse, index: number) => void
+) => {
+  const sockets = new Set<Net.Socket>()
+  let count = 0
+  const server = Http.createServer((request, response) => {
+    request.resume().on("end", () => listener(request, response, count++))
+  })
+  server.on("connection", (socket) => sockets.add(socket.on("error", () => {})))
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  return {
+    server,
+    sockets,
+    baseUrl: `http://127.0.0.1:${port(server)}`,
+    count: () => count,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    }
+  }
+}
+
+const bodyOf = (id: string) => JSON.stringify({ data: { id, text: "a", edit_history_post_ids: [id] } })
+const response = (body: string, status = "200 OK") =>
+  `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+const ok = response(bodyOf("1"))
+
+const transports = {
+  undici: (settings: NodeClient.Settings) => NodeClient.layer({ ...secrets, ...settings }),
+  fetch: (settings: NodeClient.Settings) =>
+    Client.layer(settings).pipe(Layer.provide([
+      Credentials.layer({ ...secrets, ...settings }),
+      FetchHttpClient.layer,
+      settings.waitOnRateLimit === true ? RateLimit.layerWait({ maxWait: settings.maxWait }) : RateLimit.layerFail
+    ]))
+}
+
+const rejection = async (promise: Promise<unknown>): Promise<Error> => {
+  const outcome = await promise.then((value) => ({ value }), (error: unknown) => ({ error }))
+  if (!("error" in outcome)) throw new Error(`resolved with ${inspect(outcome.value)}`)
+  assert.instanceOf(outcome.error, Error)
+  for (
+    const text of [outcome.error.stack, inspect(outcome.error, { depth: Infinity }), JSON.stringify(outcome.error)]
+  ) {
+    assert.notInclude(text, "canary")
+  }
+  return outcome.error
+}
+
+const failure = async (promise: Promise<unknown>): Promise<Errors.TransportFailure> => {
+  const error = await rejection(promise)
+  assert.instanceOf(error, Errors.TransportFailure)
+  return error
+}
+
+const took = async (run: () => Promise<unknown>) => {
+  const start = performance.now()
+  await run()
+  return performance.now() - start
+}
+
+const pause = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
+
+describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
+  const connect = (settings: NodeClient.Settings) => {
+    const scope = Scope.makeUnsafe()
+    const context = Effect.runSync(Layer.buildWithScope(transports[transport](settings), scope))
+    const closing = new AbortController()
+    return {
+      ...PromiseClient.make(context, closing.signal, "response"),
+      [Symbol.asyncDispose]: async () => {
+        closing.abort(new Error("closed"))
+        await Effect.runPromise(Scope.close(scope, Exit.void))
+      }
+    }
+  }
+
+  describe("connections", () => {
+    it("that are refused are tried again, and the error says how far it got (row 1)", async () => {
+      const server = await raw(() => {})
+      await server[Symbol.asyncDispose]()
+      await using client = connect({ baseUrl: server.baseUrl, retries: 1 })
+      let millis = 0
+      let error: Errors.TransportFailure
+      millis = await took(async () => {
+        error = await failure(client.getPost({ id: "1" }))
+      })
+      assert.strictEqual(error!.phase, "connect")
+      assert.isAtLeast(millis, 249)
+      // Nothing of it left.
+      assert.strictEqual((await failure(client.createPost({ text: "a" }, { retries: 0 }))).phase, "connect")
+    })
+
+    it("that are reset are tried again by reads and toggles, never by creates (row 6)", async () => {
+      await using server = await raw((socket, index) => index % 2 === 0 ? socket.resetAndDestroy() : socket.end(ok))
+      await using client = connect({ baseUrl: server.baseUrl })
+      assert.strictEqual((await client.getPost({ id: "1" })).data?.id, "1")
+      assert.lengthOf(server.requests, 2)
+      await using toggles = await raw((socket, index) =>
+        index === 0 ? socket.resetAndDestroy() : socket.end(response(`{"data":{"deleted":true}}`))
+      )
+      await using deleter = connect({ baseUrl: toggles.baseUrl })
+      assert.deepStrictEqual((await deleter.deletePost({ id: "1" })).data, { deleted: true })
+      assert.lengthOf(toggles.requests, 2)
+
+      await using creates = await raw((socket) => socket.resetAndDestroy())
+      await using creator = connect({ baseUrl: creates.baseUrl, retries: 5 })
+      const error = await rejection(creator.createPost({ text: "a" }))
+      assert.instanceOf(error, Errors.OutcomeUnknown)
+      await pause(50)
+      assert.lengthOf(creates.requests, 1)
+      assert.isTrue(creates.requests[0]!.startsWith("POST "))
+    })
+
+    it("that break within the body are tried again (row 9)", async () => {
+      await using server = await raw((socket, index) => {
+        if (index > 0) return void socket.end(ok)
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"data\":", () => socket.destroy())
+      })
+      await using client = connect({ baseUrl: server.baseUrl })
+      assert.strictEqual((await client.getPost({ id: "1" })).data?.id, "1")
+      const broken = await raw((socket) => {
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"data\":", () => socket.destroy())
+      })
+      await using one = connect({ baseUrl: broken.baseUrl, retries: 0 })
+      assert.strictEqual((await failure(one.getPost({ id: "1" }))).phase, "body")
+      await broken[Symbol.asyncDispose]()
+    })
+
+    it("are kept and shared, and may be closed by the server between calls (row 13)", async () => {
+      await using server = await http((_, response) => void response.end(bodyOf("1")))
+      await using client = connect({ baseUrl: server.baseUrl })
+      for (let i = 0; i < 100; i++) await client.getPost({ id: "1" })
+      assert.isAtMost(server.sockets.size, 2)
+      await Promise.all(Array.from({ length: 100 }, () => client.getPost({ id: "1" })))
+      if (transport === "undici") assert.isAtMost(server.sockets.size, 66)
+      for (let i = 0; i < 5; i++) {
+        server.server.closeIdleConnections()
+        await client.getPost({ id: "1" })
+        await client.createPost({ text: "a" })
+      }
+    })
+
+    it("of one call do not disturb another (row 15)", async () => {
+      await using server = await http((_, response) => void response.end(bodyOf("1")))
+      await using client = connect({ baseUrl: server.baseUrl })
+      await using lost = connect({ baseUrl: "https://postwire.invalid", retries: 0 })
+      const [error, { data }] = await Promise.all([failure(lost.getPost({ id: "1" })), client.getPost({ id: "1" })])
+      assert.strictEqual(error.phase, "connect")
+      assert.strictEqual(data?.id, "1")
+    })
+  })
+
+  describe("503", () => {
+    it("once is survived; for ever, it is counted (row 7)", async () => {
+      await using server = await http((_, response, index) => {
+        if (index === 0) return void response.writeHead(503).end("<html>busy")
+        response.end(bodyOf("1"))
+      })
+      await using client = connect({ baseUrl: server.baseUrl })
+      await client.getPost({ id: "1" })
+      assert.strictEqual(server.count(), 2)
+      for (const body of ["<html>", "null", "", "{\"a\":", "x".repeat(100_000)]) {
+        await using down = await http((_, response) => void response.writeHead(503).end(body))
+        await using impatient = connect({ baseUrl: down.baseUrl, retries: 0 })
+        const error = await rejection(impatient.getPost({ id: "1" }))
+        assert.instanceOf(error, Errors.ServerFailure)
+        assert.isAtMost(error.excerpt?.length ?? 0, 2_000)
+        assert.strictEqual(down.count(), 1)
+      }
+    })
+  })
+
+  describe("silence", () => {
+    it("before the headers ends in time, and the server sees it (row 2)", async () => {
+      await using server = await raw(() => {})
+      await using client = connect({ baseUrl: server.baseUrl, retries: 0, timeout: { firstByte: 300 } })
+      let error: Errors.TransportFailure
+      const millis = await took(async () => {
+        error = await failure(client.getPost({ id: "1" }))
+      })
+      assert.deepInclude({ ...error! }, { phase: "headers", timeout: "firstByte" })
+      assert.isAtLeast(millis, 290)
+      assert.isAtMost(millis, 360 + 150)
+      await server.closed()
+    })
+
+    it("within the body ends as well, and so does a drip (row 3)", async () => {
+      await using still = await raw((socket) =>
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"data\":")
+      )
+      await using client = connect({ baseUrl: still.baseUrl, retries: 0, timeout: { idle: 200 } })
+      assert.deepInclude({ ...(await failure(client.getPost({ id: "1" }))) }, { phase: "body", timeout: "idle" })
+      await still.closed()
+
+      let timer: NodeJS.Timeout | undefined
+      await using drip = await raw((socket) => {
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n")
+        timer = setInterval(() => socket.write(" "), 50)
+      })
+      await using patient = connect({ baseUrl: drip.baseUrl, timeout: { idle: 200, total: 500 } })
+      let error: Errors.TransportFailure
+      const millis = await took(async () => {
+        error = await failure(patient.getPost({ id: "1" }))
+      })
+      clearInterval(timer)
+      assert.deepInclude({ ...error! }, { phase: "body", timeout: "total" })
+      assert.isAtLeast(millis, 490)
+      assert.isAtMost(millis, 600 + 150)
+      await drip.closed()
+    })
+
+    it("or a signal, whichever is first (row 5)", async () => {
+      await using server = await raw(() => {})
+      await using client = connect({ baseUrl: server.baseUrl })
+      const reason = new Error("enough")
+      const signal = () => {
+        const controller = new AbortController()
+        setTimeout(() => controller.abort(reason), 100)
+        return controller.signal
+      }
+      assert.strictEqual(await rejection(client.getPost({ id: "1" }, { timeout: 5_000, signal: signal() })), reason)
+      const error = await failure(client.getPost({ id: "1" }, { timeout: 30, signal: signal() }))
+      assert.strictEqual(error.timeout, "total")
+    })
+  })
+
+  describe("an abort (row 4)", () => {
+    const aborted = async (
+      run: (signal: AbortSignal) => Promise<unknown>,
+      ready: () => boolean
+    ): Promise<number> => {
+      const controller = new AbortController()
+      const reason = new Error("enough")
+      const promise = rejection(run(controller.signal))
+      while (!ready()) await pause(5)
+      const start = performance.now()
+      controller.abort(reason)
+      assert.strictEqual(await promise, reason)
+      return performance.now() - start
+    }
+
+    it("while sending", async () => {
+      // The server reads nothing, and this is more than the system takes.
+      const server = Net.createServer({ pauseOnConnect: true }).listen(0, "127.0.0.1")
+      await once(server, "listening")
+      const accepted = new Promise<Net.Socket>((resolve) => server.on("connection", resolve))
+      await using client = connect({ baseUrl: `http://127.0.0.1:${port(server)}`, checks: "identifiers" })
+      let there = false
+      void accepted.then(() => there = true)
+      const text = "x".repeat(16 * 1024 * 1024)
+      const millis = await aborted((signal) => client.createPost({ text }, { signal }), () => there)
+      assert.isBelow(millis, 100)
+      const socket = (await accepted).on("error", () => {}).resume()
+      if (!socket.closed) await once(socket, "close")
+      server.close()
+    })
+
+    it("while waiting for the headers, and while reading", async () => {
+      for (const beginning of ["", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"]) {
+        await using server = await raw((socket) => beginning === "" ? undefined : socket.write(beginning))
+        await using client = connect({ baseUrl: server.baseUrl })
+        const millis = await aborted(
+          (signal) => client.getPost({ id: "1" }, { signal }),
+          () => server.requests.length === 1
+        )
+        assert.isBelow(millis, 100)
+        const closed = performance.now()
+        await server.closed()
+        assert.isBelow(performance.now() - closed, 100)
+      }
+    })
+
+    it("between two tries", async () => {
+      await using server = await http((_, response) => void response.writeHead(503, { "retry-after": "30" }).end())
+      await using client = connect({ baseUrl: server.baseUrl })
+      const millis = await aborted((signal) => client.getPost({ id: "1" }, { signal }), () => server.count() === 1)
+      assert.isBelow(millis, 100)
+      assert.strictEqual(server.count(), 1)
+    })
+
+    it("while waiting for a rate limit, after which others go on", async () => {
+      await using server = await http((request, response) => {
+        if (request.url?.includes("/2/users") === true) return void response.end(bodyOf("1"))
+        const reset = String(Math.floor(Date.now() / 1000) + 600)
+        response.writeHead(429, {
+          "x-rate-limit-limit": "1",
+          "x-rate-limit-remaining": "0",
+          "x-rate-limit-reset": reset
+        }).end()
+      })
+      await using client = connect({ baseUrl: server.baseUrl, waitOnRateLimit: true })
+      const millis = await aborted((signal) => client.getPost({ id: "1" }, { signal }), () => server.count() === 1)
+      assert.isBelow(millis, 100)
+      assert.strictEqual((await client.getUser({ id: "1" })).data?.id, "1")
+    })
+
+    it("between and within pages, the one ahead included", async () => {
+      for (const prefetch of [0, 1] as const) {
+        await using server = await raw((socket, index) => {
+          const page = JSON.stringify({
+            data: [{ id: "1", text: "a", edit_history_post_ids: [] }],
+            meta: { next_token: "a" }
+          })
+          if (index === 0) socket.write(response(page))
+        })
+        await using client = connect({ baseUrl: server.baseUrl })
+        const millis = await aborted(async (signal) => {
+          for await (const _ of client.searchRecentPosts.items({ query: "a" }, { signal, prefetch }));
+        }, () => server.requests.length === 2)
+        assert.isBelow(millis, 100)
+        await server.closed(server.sockets.length - 1)
+      }
+    })
+  })
+
+  describe("bodies", () => {
+    it("longer than the cap are refused, and little of them is kept (row 10)", async () => {
+      let written = 0
+      await using server = await http((_, response) => {
+        const chunk = Buffer.alloc(256 * 1024, " ")
+        const write = (): void => {
+          while (!response.destroyed && written < 512 * 1024 * 1024) {
+            written += chunk.length
+            if (!response.write(chunk)) return void response.once("drain", write)
+          }
+        }
+        response.on("error", () => {})
+        write()
+      })
+      await using client = connect({ baseUrl: server.baseUrl, maxBodySize: 1024 * 1024 })
+      const error = await rejection(client.getPost({ id: "1" }))
+      assert.instanceOf(error, Errors.UndecodableResponse)
+      assert.include(error.message, "longer than 1048576 bytes")
+      assert.isBelow(written, 64 * 1024 * 1024)
+      assert.strictEqual(server.count(), 1)
+    })
+
+    it("that grow when they are decompressed are refused as well", async () => {
+      const bomb = Zlib.gzipSync(Buffer.alloc(200 * 1024 * 1024, " "))
+      await using server = await http((_, response) =>
+        void response.writeHead(200, { "content-encoding": "gzip" }).end(bomb)
+      )
+      await using client = connect({ baseUrl: server.baseUrl, maxBodySize: 1024 * 1024, retries: 0 })
+      const before = process.memoryUsage().rss
+      const error = await rejection(client.getPost({ id: "1" }))
+      assert.instanceOf(error, Errors.UndecodableResponse)
+      assert.isBelow(process.memoryUsage().rss - before, 100 * 1024 * 1024)
+      // A refusal stays one, whatever its body is.
+      await using down = await http((_, response) =>
+        void response.writeHead(404, { "content-encoding": "gzip" }).end(bomb)
+      )
+      await using other = connect({ baseUrl: down.baseUrl, maxBodySize: 1024 * 1024 })
+      assert.instanceOf(await rejection(other.getPost({ id: "1" })), Errors.NotFound)
+    })
+
+    it("that are no answer are none (row 9)", async () => {
+      for (
+        const body of ["", "<html>canary-bearer-token-0001", "null", "[]", "{}", "{\"data\":", `{"data":{"id":1}}`]
+      ) {
+        await using server = await http((_, response) =>
+          void response.writeHead(200, { "x-request-id": "r1" }).end(body)
+        )
+        await using client = connect({ baseUrl: server.baseUrl })
+        const error = await client.getPost({ id: "1" }).then(() => undefined, (error: unknown) => error)
+        assert.instanceOf(error, Errors.UndecodableResponse)
+        assert.strictEqual(error.requestId, "r1")
+        assert.strictEqual(server.count(), 1)
+      }
+    })
+  })
+
+  describe("redirects (row 12)", () => {
+    it("within the origin are followed once by reads, signed anew", async () => {
+      const authorizations: Array<string | undefined> = []
+      await using server = await http((request, response) => {
+        authorizations.push(request.headers.authorization)
+        if (request.url !== "/2/other?id=1") return void response.writeHead(307, { location: "/2/other?id=1" }).end()
+        response.end(bodyOf("1"))
+      })
+      await using client = connect({ baseUrl: server.baseUrl })
+      assert.strictEqual((await client.getPost({ id: "1", user_auth: true })).data?.id, "1")
+      assert.lengthOf(new Set(authorizations), 2)
+      assert.instanceOf(await rejection(client.createPost({ text: "a" })), Errors.UnexpectedStatus)
+      assert.lengthOf(authorizations, 3)
+    })
+
+    it("to another origin are not: nothing is sent there, and nothing comes from there", async () => {
+      await using other = await http((_, response) => void response.end(bodyOf("666")))
+      await using server = await http((_, response) =>
+        void response.writeHead(302, { location: `${other.baseUrl}/2/posts/1` }).end()
+      )
+      await using client = connect({ baseUrl: server.baseUrl })
+      assert.instanceOf(await rejection(client.getPost({ id: "1" })), Errors.UnexpectedStatus)
+      assert.strictEqual(server.count(), 1)
+      assert.strictEqual(other.count(), 0)
+    })
+  })
+})
+
+describe("certificates (row 11)", () => {
+  const fixture = (name: string) => readFileSync(new URL(`fixtures/tls/${name}.pem`, import.meta.url), "utf8")
+
+  it.each(["self-signed", "other-host", "expired"])("%s", async (name) => {
+    let connections = 0
+    let requests = 0
+    const server = Https.createServer({ key: fixture("key"), cert: fixture(name) }, (_, response) => {
+      requests++
+      response.end(bodyOf("1"))
+    })
+    server.on("connection", (socket) => (connections++, socket.on("error", () => {}))).on("tlsClientError", () => {})
+    server.listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const baseUrl = `https://127.0.0.1:${port(server)}`
+    // Who trusts the maker of a certificate still wants it to be valid, and for this host.
+    const dispatcher = name === "self-signed" ? new Agent() : new Agent({ connect: { ca: fixture(name) } })
+    for (
+      const layer of [transports.undici({ baseUrl, retries: 5, dispatcher }), transports.fetch({ baseUrl, retries: 5 })]
+    ) {
+      connections = 0
+      const error = await rejection(
+        Effect.runPromise(
+          Effect.scoped(
+            Effect.flatMap(
+              Layer.build(layer),
+              (context) =>
+                Effect.promise(() =>
+                  PromiseClient.make(context, new AbortController().signal, "response").getPost({ id: "1" })
+                )
+            )
+          )
+        )
+      )
+      assert.instanceOf(error, Errors.TransportFailure)
+      assert.strictEqual(error.phase, "tls")
+      assert.strictEqual(connections, 1)
+    }
+    assert.strictEqual(requests, 0)
+    await dispatcher.close()
+    server.close()
+    server.closeAllConnections()
+  })
+
+  it("of a maker whom the dispatcher trusts is accepted", async () => {
+    const server = Https.createServer({ key: fixture("key"), cert: fixture("self-signed") }, (_, response) => {
+      response.end(bodyOf("1"))
+    })
+    server.listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const dispatcher = new Agent({ connect: { ca: fixture("self-signed") } })
+    const layer = transports.undici({ baseUrl: `https://127.0.0.1:${port(server)}`, dispatcher })
+    const context = Effect.runSync(Layer.buildWithScope(layer, Scope.makeUnsafe()))
+    const { data } = await PromiseClient.make(context, new AbortController().signal, "response").getPost({ id: "1" })
+    assert.strictEqual(data?.id, "1")
+    await dispatcher.close()
+    server.close()
+  })
+})
