@@ -3,8 +3,10 @@
  * page does not.
  */
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { Client } from "./Client.ts"
 import { type AnyError, InvalidParameters, PaginationStuck, show } from "./Errors.ts"
@@ -128,7 +130,7 @@ export interface Page {
 export const inForm = (form: Form, { raw, response }: Page): unknown =>
   form === "raw" ? raw : form === "response" ? response : response.body
 
-/** The pages as a Stream of what `project` makes of each; with prefetch, one page ahead of who reads. */
+/** The pages as a Stream of what `project` makes of each; with prefetch, the next one is under way by then. */
 export const stream = <A>(
   definition: Definition,
   parameters: object,
@@ -139,33 +141,52 @@ export const stream = <A>(
   const own = Executor.own(definition, parameters)
   if (own instanceof InvalidParameters) return Stream.fail(own)
   const chosen: PageOptions = { ...options }
-  const { retries, timeout } = chosen
-  const step = (position: Position | PaginationStuck): Effect.Effect<Step<A>, AnyError, Client> =>
-    position instanceof PaginationStuck ? Effect.fail(position) : Effect.map(
-      fetch(definition, parametersAt(definition, own, position), { retries, timeout }),
-      ([raw, response]) => {
-        const next = advance(definition, chosen, position, response)
-        return [project({ raw, response, position }), Option.fromUndefinedOr(next)]
-      }
-    )
-  const pages = Stream.suspend(() => {
+  const { prefetch, retries, timeout } = chosen
+  const fetchAt = (position: Position) =>
+    fetch(definition, parametersAt(definition, own, position), { retries, timeout })
+
+  const step = (scope: Scope.Scope) => ({ page, position }: State): Effect.Effect<Step<A>, AnyError, Client> =>
+    position instanceof PaginationStuck ? Effect.fail(position) : Effect.flatMap(page, ([raw, response]) => {
+      const next = advance(definition, chosen, position, response)
+      const items = project({ raw, response, position })
+      if (next === undefined) return Effect.succeed([items, Option.none()])
+      if (next instanceof PaginationStuck || prefetch !== 1) return Effect.succeed([items, Option.some(at(next))])
+      // Who works on this page may keep the thread busy: a turn of the event loop lets the next request leave before.
+      return Effect.map(
+        Effect.tap(Effect.forkIn(fetchAt(next), scope, { startImmediately: true }), () => Effect.yieldNow),
+        (fiber) => [items, Option.some({ position: next, page: Fiber.join(fiber) })]
+      )
+    })
+
+  const at = (position: Position | PaginationStuck): State => ({
+    position,
+    page: position instanceof PaginationStuck ? Effect.fail(position) : fetchAt(position)
+  })
+
+  return Stream.unwrap(Effect.map(Effect.scope, (scope) => {
     const first = start(definition, own, options)
     return first === undefined
       ? Stream.empty
       : first instanceof InvalidParameters
       ? Stream.fail(first)
-      : Stream.paginate<Position | PaginationStuck, A, AnyError, Client>(first, step)
-  })
-  return chosen.prefetch === 1 ? Stream.bufferArray(pages, { capacity: 0 }) : pages
+      : Stream.paginate(at(first), step(scope))
+  }))
 }
 
-type Step<A> = readonly [items: ReadonlyArray<A>, next: Option.Option<Position | PaginationStuck>]
+type Fetched = readonly [HttpClientResponse, Response<unknown, unknown>]
+
+interface State {
+  readonly position: Position | PaginationStuck
+  readonly page: Effect.Effect<Fetched, AnyError, Client>
+}
+
+type Step<A> = readonly [items: ReadonlyArray<A>, next: Option.Option<State>]
 
 const fetch = (
   definition: Definition,
   parameters: object,
   options: Executor.CallOptions
-): Effect.Effect<readonly [HttpClientResponse, Response<unknown, unknown>], AnyError, Client> =>
+): Effect.Effect<Fetched, AnyError, Client> =>
   Effect.flatMap(
     Client,
     (client) =>
