@@ -467,6 +467,12 @@ describe("the clock of the service", () => {
       )
       assert.instanceOf(yield* Effect.flip(stubborn.run(getMe())), Errors.Unauthorized)
       assert.lengthOf(stubborn.requests, 2)
+      // A service whose clock jumps is no reason to go on.
+      const jumping = timed((_, index) =>
+        status(401, {}, { date: new Date(serviceTime + index * 3_600_000).toUTCString() })
+      )
+      assert.instanceOf(yield* Effect.flip(jumping.run(getMe())), Errors.Unauthorized)
+      assert.lengthOf(jumping.requests, 2)
       const none = strict(600_000)
       assert.instanceOf(yield* Effect.flip(none.run(getMe({}, { retries: 0 }))), Errors.Unauthorized)
       assert.lengthOf(none.requests, 1)

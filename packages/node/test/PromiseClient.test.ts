@@ -325,6 +325,40 @@ describe("a signal", () => {
   })
 })
 
+describe("options of pages", () => {
+  it("limit the items", async () => {
+    for (const limit of [0, 1, 2, 3, 5]) {
+      requests = []
+      const items = client.searchRecentPosts.items({ query: "a" }, { limit })
+      assert.deepStrictEqual(await collect(items), Array.from({ length: limit }, (_, i) => String(i)))
+      assert.lengthOf(requests, Math.ceil(limit / 2))
+    }
+  })
+
+  it("fetch one page ahead, and no more when the loop ends", async () => {
+    const items = client.searchRecentPosts.items({ query: "a" }, { prefetch: 1 })
+    assert.lengthOf(await collect(items, 3), 3)
+    await quiet()
+    assert.lengthOf(requests, 3)
+  })
+
+  it("tell the place of each", async () => {
+    const places: Array<unknown> = []
+    for await (const { page } of client.searchRecentPosts.pages({ query: "a" }, { limit: 4 })) places.push(page)
+    assert.deepStrictEqual(places, [{ token: undefined, next: "1" }, { token: "1", next: "2" }])
+  })
+
+  it("are refused when they are none, at the first step", async () => {
+    const mistakes: ReadonlyArray<object> = [{ limit: -1 }, { prefetch: 2 }, { direction: "backward" }, { limmit: 1 }]
+    for (const options of mistakes) {
+      const error = await rejection(collect(client.searchRecentPosts.items({ query: "a" }, options)))
+      assert.instanceOf(error, Errors.InvalidParameters)
+      assert.instanceOf(error, TypeError)
+    }
+    assert.lengthOf(requests, 0)
+  })
+})
+
 describe("iteration", () => {
   const { signal } = new AbortController()
 

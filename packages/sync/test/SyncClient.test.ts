@@ -146,6 +146,61 @@ describe("methods", () => {
   })
 })
 
+describe("options", () => {
+  it("limit the items, and tell the place of every page", () => {
+    using client = Sync.createClientSync(faulty())
+    const items = [...client.searchRecentPosts.items({ query: "pages:limit" }, { limit: 25 })]
+    assert.deepStrictEqual(items.map(({ id }) => id), Array.from({ length: 25 }, (_, i) => String(i)))
+    // The smallest page of this operation is ten.
+    assert.deepStrictEqual(new Set(items.map(({ text }) => text)), new Set(["10"]))
+    assert.lengthOf([...client.searchRecentPosts.joined({ query: "pages:joined" }, { limit: 3 })], 3)
+    assert.lengthOf([...client.searchRecentPosts.pages({ query: "pages:none" }, { limit: 0 })], 0)
+    const [, second] = [...client.searchRecentPosts.pages({ query: "pages:places" }, { limit: 20 })]
+    assert.deepStrictEqual(second?.page, { token: "10", next: "20" })
+    const mistakes: ReadonlyArray<object> = [{ limit: -1 }, { prefetch: 2 }, { direction: "backward" }, { limmit: 1 }, {
+      retries: 11
+    }]
+    for (const options of mistakes) {
+      const error = thrown(() => [...client.searchRecentPosts.items({ query: "pages:bad" }, options)])
+      assert.instanceOf(error, Sync.InvalidParameters)
+    }
+    assert.instanceOf(thrown(() => client.getPost({ id: "1" }, { limit: 1 } as object)), Sync.InvalidParameters)
+  })
+
+  it("fetch a page ahead while the caller works, and leave it when the loop ends", () => {
+    using client = Sync.createClientSync(faulty())
+    const requestsOf = (query: string) => Number(client.searchRecentPosts({ query: `count:${query}` }).data?.[0]?.id)
+    const seen = (prefetch: 0 | 1) => {
+      const query = `pages:ahead ${prefetch}`
+      let pages = 0
+      for (const _ of client.searchRecentPosts.pages({ query }, { prefetch })) {
+        // Work that keeps this thread busy; the worker goes on meanwhile.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+        if (++pages === 3) break
+      }
+      return requestsOf(query)
+    }
+    assert.strictEqual(seen(0), 3)
+    assert.strictEqual(seen(1), 4)
+    // The answer that nobody waits for does not disturb the next call.
+    assert.lengthOf(client.searchRecentPosts({ query: "pages:after" }).data ?? [], 10)
+    // Another call may come between a page and the one ahead.
+    const ids: Array<string> = []
+    for (const { id } of client.searchRecentPosts.items({ query: "pages:between" }, { prefetch: 1, limit: 30 })) {
+      ids.push(id)
+      if (Number(id) % 10 === 0) requestsOf("anything")
+    }
+    assert.lengthOf(ids, 30)
+  })
+
+  it("retry as often as is said", () => {
+    using client = Sync.createClientSync(faulty())
+    assert.strictEqual(client.searchRecentPosts({ query: "flaky:1" }).data?.[0]?.text, "at last")
+    const error = thrown(() => client.searchRecentPosts({ query: "flaky:2" }, { retries: 0 }))
+    assert.instanceOf(error, Sync.ServerFailure)
+  })
+})
+
 describe("errors", () => {
   it("of the program come before any traffic, as TypeErrors", () => {
     using client = Sync.createClientSync({ baseUrl: "http://127.0.0.1:9" })

@@ -149,3 +149,16 @@ const spread = searchRecentPosts.items({ query: "a", post_fields: text2 })
 assertType<Equal<ItemOf<typeof spread>["lang"], string | undefined>>()
 const brandNew = searchRecentPosts.items({ query: "a", post_fields: ["brand_new"] })
 assertType<Equal<ItemOf<typeof brandNew>["brand_new"], unknown>>()
+
+// Options of calls and of runs of pages.
+getMe({}, { timeout: 1_000, retries: 0 })
+// @ts-expect-error a call has no pages
+getUsersPosts({ id: 1 }, { limit: 5 })
+getUsersPosts.items({ id: 1 }, { limit: 5, prefetch: 1, direction: "backward" })
+getUsersPosts.as("raw").pages({ id: 1 }, { direction: "backward" })
+// @ts-expect-error searches go forward only
+searchRecentPosts.items({ query: "a" }, { direction: "backward" })
+// @ts-expect-error one page at most
+searchRecentPosts.items({ query: "a" }, { prefetch: 2 })
+// @ts-expect-error misspelt
+searchRecentPosts.pages({ query: "a" }, { limmit: 5 })

@@ -70,6 +70,17 @@ const faults = `
       case "drop": return request.socket.destroy()
       case "hang": return
       case "repeat": return json(200, { data: [{ id: "1", text: "" }], meta: { result_count: 1, next_token: "same" } })
+      case "pages": {
+        const from = Number(url.searchParams.get("next_token") ?? 0)
+        const size = Number(url.searchParams.get("max_results") ?? 10)
+        const data = Array.from({ length: size }, (_, i) => ({ id: String(from + i), text: String(size) }))
+        const meta = { result_count: size, next_token: String(from + size) }
+        return setTimeout(() => json(200, { data, meta }), 40)
+      }
+      case "flaky": return times === 1 ? json(503, {}) : json(200, { data: [{ id: "1", text: "at last" }], meta: {} })
+      case "count": return json(200, {
+        data: [{ id: String(seen.get(word.slice(6)) ?? 0), text: "" }], meta: {}
+      })
       case "large": return json(200, { data: [{ id: "1", text: "\u20ac".repeat(Number(argument)) }], meta: { result_count: 1 } })
       case "size": return json(201, { data: { id: "1", text: String(body.length) } })
       case "busy": return times <= Number(argument)

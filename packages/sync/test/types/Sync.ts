@@ -74,3 +74,22 @@ client.getPost.items
 // @ts-expect-error there is no signal
 client.getMe({}, { signal: new AbortController().signal })
 client.getMe({}, { timeout: 1000 })
+
+// Options of calls and of runs of pages.
+client.getMe({}, { timeout: 1_000, retries: 0 })
+client.getMe({}, { timeout: { firstByte: 1_000, idle: 0, total: 5_000 } })
+// @ts-expect-error connections serve many calls
+client.getMe({}, { timeout: { connect: 1_000 } })
+// @ts-expect-error a call has no pages
+client.getUsersPosts({ id: 1 }, { limit: 5 })
+client.getUsersPosts.items({ id: 1 }, { limit: 5, prefetch: 1, direction: "backward", timeout: 1_000 })
+client.getUsersPosts.pages({ id: 1 }, { direction: "forward" })
+client.getUsersPosts.joined({ id: 1 }, { limit: 5 })
+// @ts-expect-error one page at most
+client.getUsersPosts.items({ id: 1 }, { prefetch: 2 })
+// @ts-expect-error searches go forward only
+client.searchRecentPosts.items({ query: "a" }, { direction: "backward" })
+// @ts-expect-error misspelt
+client.searchRecentPosts.items({ query: "a" }, { limmit: 5 })
+// @ts-expect-error nothing runs that could abort it
+client.getMe({}, { signal: new AbortController().signal })

@@ -1,0 +1,49 @@
+// Memory has limits: a long run keeps nothing of the pages before.
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { searchRecentPosts } from "../src/operations/Search.ts"
+import { make } from "./support/Service.ts"
+
+setFlagsFromString("--expose-gc")
+const collect = runInNewContext("gc") as () => void
+
+const used = (): number => {
+  collect()
+  return process.memoryUsage().heapUsed / 1024 / 1024
+}
+
+describe("a run of a million items", () => {
+  it.effect.each([0, 1] as const)(
+    "with prefetch %s needs no more memory at its end",
+    (prefetch) =>
+      Effect.gen(function*() {
+        const post = `{"id":"1","text":"a"}`
+        const before = `{"data":[${Array(1000).fill(post).join(",")}],"meta":{"result_count":1000,"next_token":"`
+        let pages = 0
+        const service = make(() => {
+          // What the service keeps of the requests would be all that grows.
+          service.requests.length = 0
+          pages++
+          return { body: `${before}${pages}"}}` }
+        })
+        let count = 0
+        const memory: Array<number> = []
+        yield* searchRecentPosts.items({ query: "a" }, { limit: 1_000_000, prefetch }).pipe(
+          Stream.runForEachArray((items) =>
+            Effect.sync(() => {
+              count += items.length
+              if (count % 100_000 === 0) memory.push(used())
+            })
+          ),
+          Effect.provide(service.layer())
+        )
+        assert.strictEqual(count, 1_000_000)
+        assert.lengthOf(memory, 10)
+        const warm = memory.slice(2)
+        assert.isBelow(Math.max(...warm) - Math.min(...warm), 20)
+      }),
+    60_000
+  )
+})
