@@ -199,10 +199,7 @@ export class ServerFailure extends Schema.TaggedError<ServerFailure>()("ServerFa
   }
 }
 
-/**
- * A status that the interface does not know. Redirects are among them: only a read follows one, once, and only to the same
- * scheme, host and port.
- */
+/** A status that the interface does not know. A redirect is one, unless a read can follow it within the origin. */
 export class UnexpectedStatus extends Schema.TaggedError<UnexpectedStatus>()("UnexpectedStatus", refusal) {
   override get message(): string {
     return refused(this, "The service answered in a way that the interface does not know")
