@@ -233,9 +233,12 @@ describe("index", () => {
     assert.sameMembers(Object.keys(Index.RateLimit), [
       "RateLimit",
       "budgetOf",
+      "changes",
+      "checkMaxWait",
       "layerFail",
       "layerWait",
-      "retryAfterOf"
+      "retryAfterOf",
+      "snapshot"
     ])
     assert.sameMembers(Object.keys(Index.Errors), [
       "AnyError",
