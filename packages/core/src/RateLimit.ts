@@ -352,7 +352,9 @@ const makeWait = (
       })
       const asked = retryAfterOf(response.headers)
       if (asked !== undefined) return pausing(Math.max(asked, floor), false)
-      if (figures === undefined) return pausing(Math.round(Math.min(longest, floor * 2 ** refusals * (1 + chance / 2))), false)
+      if (figures === undefined) {
+        return pausing(Math.round(Math.min(longest, floor * 2 ** refusals * (1 + chance / 2))), false)
+      }
       if (figures.remaining === 0) return isLast ? final : { ...final, again: 0 }
       const base = brief[briefs]
       if (base === undefined) return final

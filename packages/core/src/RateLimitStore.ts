@@ -10,7 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 
 /** The store did not answer. Calls never fail with it: they go on with what the process itself knows. */
-export class RateLimitStoreUnavailable extends Schema.TaggedError<RateLimitStoreUnavailable>()(
+export class RateLimitStoreUnavailable extends /*#__PURE__*/ Schema.TaggedError<RateLimitStoreUnavailable>()(
   "RateLimitStoreUnavailable",
   { reason: Schema.String }
 ) {
@@ -63,7 +63,9 @@ export interface Store<E = RateLimitStoreUnavailable> {
 }
 
 /** The store in force. Without one, `RateLimit.layerWait` keeps its ledgers in memory. */
-export class RateLimitStore extends Context.Service<RateLimitStore, Store>()("@postwire/core/RateLimitStore") {}
+export class RateLimitStore
+  extends /*#__PURE__*/ Context.Service<RateLimitStore, Store>()("@postwire/core/RateLimitStore")
+{}
 
 /** How long stores believe things, in milliseconds. */
 export const times = {
