@@ -2,7 +2,7 @@
  * How much callers may ask for: requests per operation and credential in fixed spans of 15 minutes, one per second of
  * some operations, and posts per project and month.
  */
-import type { Name } from "@postwire/core/Catalogue"
+import { catalogue, type Name } from "@postwire/core/Catalogue"
 import { policies } from "./Policy.ts"
 
 /** Milliseconds. */
@@ -32,7 +32,8 @@ export const make = (): RateLimits => {
   const windows = new Map<string, { resetAt: number; used: number; last: number }>()
   return {
     count: (operation, credential, now) => {
-      const { oncePerSecond, requests: limit } = policies[operation]
+      const limit = policies[operation].requests
+      const { pace = 0 } = catalogue[operation].definition
       const key = `${operation} ${credential}`
       let window = windows.get(key)
       if (window === undefined || window.resetAt <= now) {
@@ -42,7 +43,7 @@ export const make = (): RateLimits => {
         window = { resetAt: now + span, used: 0, last: window?.last ?? -Infinity }
         windows.set(key, window)
       }
-      const tooSoon = oncePerSecond === true && now - window.last < 1_000
+      const tooSoon = now - window.last < pace
       const allowed = window.used < limit && !tooSoon
       if (allowed) {
         window.used++
