@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { createInterface } from "node:readline"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { createClient, InvalidSettings } from "../src/index.ts"
@@ -68,24 +69,34 @@ afterAll(() => {
   for (const child of spawned) child.kill("SIGKILL")
 })
 
-/** Starts a process that makes calls; what it printed, when it is done. */
-const run = (baseUrl: string, store: string, operation: string, calls: number, concurrency: number) => {
-  const child = spawn(process.execPath, [
-    "--disable-warning=ExperimentalWarning",
-    caller,
-    baseUrl,
-    store,
-    operation,
-    String(calls),
-    String(concurrency)
-  ], { stdio: ["ignore", "pipe", "inherit"] })
-  spawned.add(child)
-  let output = ""
-  child.stdout.on("data", (chunk) => {
-    output += String(chunk)
+/** Starts processes that make calls, all at once; what each printed, when it is done. */
+const runAll = async (
+  count: number,
+  baseUrl: string,
+  store: string,
+  operation: string,
+  calls: number,
+  concurrency: number
+) => {
+  const runs = Array.from({ length: count }, () => {
+    const child = spawn(
+      process.execPath,
+      ["--disable-warning=ExperimentalWarning", caller, baseUrl, store, operation, String(calls), String(concurrency)],
+      { stdio: ["pipe", "pipe", "inherit"] }
+    )
+    spawned.add(child)
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+    return { child, lines }
   })
-  const outcomes = once(child, "close").then((): ReadonlyArray<string> => output === "" ? [] : JSON.parse(output))
-  return { child, outcomes }
+  await Promise.all(runs.map(({ lines }) => lines.next()))
+  return runs.map(({ child, lines }) => {
+    child.stdin.write("go\n")
+    const outcomes = lines.next().then(async ({ value }): Promise<ReadonlyArray<string>> => {
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
+      return value === undefined ? [] : JSON.parse(value)
+    })
+    return { child, outcomes }
+  })
 }
 
 const report = Arbitrary.map(
@@ -158,7 +169,7 @@ const suite = (kind: Kind) => () => {
     const service = await Windows.start({ limit: 60, window: 2 })
     try {
       const address = kind.address()
-      const runs = Array.from({ length: 4 }, () => run(service.baseUrl, address, "getPost", 30, 10))
+      const runs = await runAll(4, service.baseUrl, address, "getPost", 30, 10)
       const outcomes = (await Promise.all(runs.map(({ outcomes }) => outcomes))).flat()
       assert.deepStrictEqual(outcomes, Array.from({ length: 120 }, () => "ok"))
       assert.deepStrictEqual(service.used(), [60, 60])
@@ -172,7 +183,7 @@ const suite = (kind: Kind) => () => {
     const service = await Windows.start({ limit: 300, window: 900 })
     try {
       const address = kind.address()
-      const runs = [1, 2].map(() => run(service.baseUrl, address, "searchAllPosts", 2, 2))
+      const runs = await runAll(2, service.baseUrl, address, "searchAllPosts", 2, 2)
       const outcomes = (await Promise.all(runs.map(({ outcomes }) => outcomes))).flat()
       assert.deepStrictEqual(outcomes, ["ok", "ok", "ok", "ok"])
       service.arrivals.reduce((before, arrival) => {
@@ -189,7 +200,7 @@ const suite = (kind: Kind) => () => {
     const service = await Windows.start({ limit: 60, window: 2, onRequest: (_, count) => count === 40 && kill() })
     try {
       const address = kind.address()
-      const [victim, ...others] = Array.from({ length: 4 }, () => run(service.baseUrl, address, "getPost", 30, 5))
+      const [victim, ...others] = await runAll(4, service.baseUrl, address, "getPost", 30, 5)
       kill = () => victim!.child.kill("SIGKILL")
       const outcomes = (await Promise.all(others.map(({ outcomes }) => outcomes))).flat()
       assert.deepStrictEqual(outcomes, Array.from({ length: 90 }, () => "ok"))

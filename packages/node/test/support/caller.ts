@@ -1,5 +1,9 @@
-/** A program that makes calls with a client that waits, and prints how each ended. It does not close the client. */
+/**
+ * A program that makes calls with a client that waits, once it is told to, and prints how each ended. It does not close
+ * the client.
+ */
 import { createClient } from "@postwire/node"
+import { once } from "node:events"
 
 const [baseUrl, rateLimitStore, operation, calls, concurrency] = process.argv.slice(2) as [
   string,
@@ -26,5 +30,8 @@ const call = async () => {
   }
 }
 
+console.log("ready")
+await once(process.stdin, "data")
+process.stdin.destroy()
 await Promise.all(Array.from({ length: Number(concurrency) }, call))
 console.log(JSON.stringify(outcomes))
