@@ -20,8 +20,8 @@ export interface Options {
 /** What the names of all keys begin with. The number goes up when the form of a ledger changes. */
 const prefix = "postwire:ledger:1:"
 
-/** Redis may be asked for so many milliseconds; then the store counts as gone. */
-const patience = 1_000
+/** So many milliseconds a connection and a step may take; then the store counts as gone. A busy machine is slow too. */
+const patience = { connection: 5_000, step: 2_000 }
 
 /** Checks an address without showing it: it may hold a password. */
 export const checkUrl = (given: string | Redacted.Redacted): Effect.Effect<string, InvalidSettings> => {
@@ -36,18 +36,22 @@ export const checkUrl = (given: string | Redacted.Redacted): Effect.Effect<strin
     )
 }
 
-type Evaluator = Pick<Redis.Redis["Service"], "eval">
+interface Evaluator extends Pick<Redis.Redis["Service"], "eval"> {
+  /** Connects, when there is no connection. */
+  readonly connected: Effect.Effect<unknown, Redis.RedisError>
+}
 
 const make = (redis: Evaluator): RateLimitStore.Store => {
   const reserve = redis.eval(scripts.reserve)
   const settle = redis.eval(scripts.settle)
   const read = redis.eval(scripts.read)
+  const connected = Effect.timeout(redis.connected, patience.connection)
   const answered = <A>(step: Effect.Effect<A, Redis.RedisError>) =>
     Effect.mapError(
-      Effect.timeout(step, patience),
+      Effect.andThen(connected, Effect.timeout(step, patience.step)),
       (error) =>
         new RateLimitStore.RateLimitStoreUnavailable({
-          reason: error._tag === "TimeoutError" ? `Redis took more than ${patience} ms` : reasonOf(error.cause)
+          reason: error._tag === "TimeoutError" ? "Redis takes too long" : reasonOf(error.cause)
         })
     )
   return {
@@ -71,7 +75,7 @@ const make = (redis: Evaluator): RateLimitStore.Store => {
 /** The store on any `Redis` service of Effect. */
 export const layer: Layer.Layer<RateLimitStore.RateLimitStore, never, Redis.Redis> = Layer.effect(
   RateLimitStore.RateLimitStore,
-  Effect.map(Redis.Redis, make)
+  Effect.map(Redis.Redis, (redis) => make({ eval: redis.eval, connected: Effect.void }))
 )
 
 /**
@@ -88,6 +92,11 @@ const reasonOf = (cause: unknown): string => cause instanceof Error ? cause.mess
 
 type Client = ReturnType<typeof createClient>
 
+interface Open {
+  client: Promise<Client> | undefined
+  isReady: boolean
+}
+
 /**
  * Connects when there is something to send, and again when the connection is gone. Nothing goes on in the background, so
  * that a program ends without closing its client.
@@ -99,7 +108,7 @@ const connection = (url: string) => {
       url,
       disableOfflineQueue: true,
       // A connection on which nothing comes back is dropped, like one that is idle.
-      socket: { connectTimeout: patience, socketTimeout: 30_000, reconnectStrategy: false }
+      socket: { connectTimeout: patience.connection, socketTimeout: 30_000, reconnectStrategy: false }
     })
     client.on("error", lose).on("end", lose)
     await client.connect()
@@ -109,18 +118,25 @@ const connection = (url: string) => {
   }
   return Effect.map(
     Effect.acquireRelease(
-      Effect.sync((): { client: Promise<Client> | undefined } => ({ client: undefined })),
+      Effect.sync((): Open => ({ client: undefined, isReady: false })),
       ({ client }) => Effect.sync(() => void client?.then((client) => client.destroy(), () => {}))
     ),
     (open): Evaluator => {
       const lose = () => {
         open.client = undefined
+        open.isReady = false
       }
       const connected = () =>
-        open.client ??= connect(lose).catch((cause) => {
-          lose()
-          throw cause
-        })
+        open.client ??= connect(lose).then(
+          (client) => {
+            open.isReady = true
+            return client
+          },
+          (cause) => {
+            lose()
+            throw cause
+          }
+        )
       const evaluate = async <A>(lua: string, sha: string, rest: ReadonlyArray<string>): Promise<A> => {
         const client = await connected()
         try {
@@ -132,7 +148,11 @@ const connection = (url: string) => {
           throw cause
         }
       }
+      const catching = (cause: unknown) => new Redis.RedisError({ cause })
       return {
+        connected: Effect.suspend(() =>
+          open.isReady ? Effect.void : Effect.tryPromise({ try: connected, catch: catching })
+        ),
         eval: <Config extends { readonly params: ReadonlyArray<unknown>; readonly result: unknown }>(
           script: Redis.Script<Config>
         ) => {
@@ -144,7 +164,7 @@ const connection = (url: string) => {
                   String(script.numberOfKeys(...params)),
                   ...script.params(...params).map(String)
                 ]),
-              catch: (cause) => new Redis.RedisError({ cause })
+              catch: catching
             })
         }
       }
