@@ -1,7 +1,7 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import { createClient as createRedisClient } from "@redis/client"
-import { Arbitrary, Effect, Layer, Schema } from "effect"
+import { Arbitrary, Effect, type Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -12,7 +12,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { createClient, InvalidSettings } from "../src/index.ts"
+import { type Change, createClient, InvalidSettings } from "../src/index.ts"
 import * as RedisRateLimitStore from "../src/RedisRateLimitStore.ts"
 import * as SqliteRateLimitStore from "../src/SqliteRateLimitStore.ts"
 import * as RedisServer from "./support/RedisServer.ts"
@@ -127,7 +127,7 @@ const step = Arbitrary.all({
 
 let keys = 0
 
-const suite = (kind: Kind) => () => {
+const suite = (kind: Kind): void => {
   it.effect.prop(
     "decides as the ledger does",
     { steps: Arbitrary.array(step, { maxLength: 25 }) },
@@ -231,11 +231,15 @@ const suite = (kind: Kind) => () => {
     }))
 }
 
-describe("SQLite", suite(sqlite))
+describe("SQLite", () => {
+  suite(sqlite)
+})
 
 describe.skipIf(!RedisServer.isInstalled)(
   "Redis (needs redis-server, of Debian's package of that name)",
-  suite(inRedis)
+  () => {
+    suite(inRedis)
+  }
 )
 
 describe("a store that is gone", () => {
@@ -304,6 +308,36 @@ describe("a store that is gone", () => {
     const other = newFile()
     writeFileSync(other, "something else\n".repeat(1000))
     assert.lengthOf(await callsWith(other), 1)
+  })
+})
+
+describe("onRateLimit", () => {
+  it("hears of every budget and wait, decides nothing, and nothing is printed", async () => {
+    const printed = vi.spyOn(console, "log").mockImplementation(() => {})
+    const service = await Windows.start({ limit: 2, window: 1 })
+    const changes: Array<Change> = []
+    try {
+      await using client = createClient({
+        baseUrl: service.baseUrl,
+        bearerToken: "canary-token",
+        waitOnRateLimit: true,
+        onRateLimit: (change) => {
+          changes.push(change)
+          throw new Error("a hook of no use")
+        }
+      })
+      for (let i = 0; i < 3; i++) await client.getPost({ id: "1" })
+    } finally {
+      service.stop()
+      printed.mockRestore()
+    }
+    assert.deepStrictEqual(
+      changes.map((change) => [change.operation, change._tag === "Announced" ? change.remaining : change.reason]),
+      [["getPost", 1], ["getPost", 0], ["getPost", "window"], ["getPost", 1]]
+    )
+    assert.notInclude(JSON.stringify(changes), "canary")
+    assert.strictEqual(service.refusals(), 0)
+    assert.lengthOf(printed.mock.calls, 0)
   })
 })
 
