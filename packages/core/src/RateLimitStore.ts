@@ -139,7 +139,7 @@ export const reserve = (ledger: Ledger, now: number, lease: string, pace: number
     ledger.probe = lease
     ledger.probeUntil = now + times.probe
   }
-  ledger.next = now + pace
+  if (pace > 0) ledger.next = now + pace
   ledger.leases.set(lease, now + times.lease)
   return granted
 }

@@ -657,7 +657,7 @@ describe("what can be seen", () => {
 
   it.effect("are announcements and waits: as a stream, as log lines, in spans and in metrics, without secrets", () =>
     at(Effect.gen(function*() {
-      const service = windowed({ limit: 2, window: 60 })
+      const service = windowed({ limit: 3, window: 60, latency: 10 })
       const changes: Array<RateLimit.Change> = []
       const lines: Array<unknown> = []
       const spans: Array<Tracer.NativeSpan> = []
@@ -677,10 +677,11 @@ describe("what can be seen", () => {
           Stream.runForEach(RateLimit.changes, (change) => Effect.sync(() => void changes.push(change)))
         )
         yield* TestClock.adjust(0)
-        yield* passing(
-          Effect.forEach(ids(4), (id) => Effect.withSpan(getPost({ id }), id), { concurrency: "unbounded" }),
-          100
-        )
+        const call = (id: string) => Effect.withSpan(getPost({ id }), id)
+        const first = yield* Effect.forkChild(Effect.forEach(ids(5), call, { concurrency: "unbounded" }))
+        yield* TestClock.adjust(1_000)
+        yield* passing(call("6"), 100)
+        yield* Fiber.join(first)
         yield* Fiber.interrupt(reader)
         assertNoSecret([changes, lines, spans.map(({ attributes, events }) => [attributes, events.map(String)])])
         assert.notInclude(JSON.stringify([...metrics.keys()]), "canary")
@@ -689,10 +690,11 @@ describe("what can be seen", () => {
         Effect.provideService(Tracer.Tracer, tracer),
         Effect.provideService(Metric.MetricRegistry, metrics)
       )
-      const until = new Date((nine + 61) * 1000).toISOString()
+      // As far as whole seconds of dates tell.
+      const until = new Date((nine + 61) * 1000 + 10).toISOString()
       assert.deepStrictEqual(
-        changes.map((change) => change._tag === "Announced" ? change.remaining : [change.reason, change.millis]),
-        [1, 0, ["window", 61_000], 1, 0]
+        changes.map((change) => change._tag === "Announced" ? change.remaining : [change.reason, change.until]),
+        [2, 1, 0, ["window", new Date(until)], 2, 1, 0]
       )
       assert.deepStrictEqual(lines, [
         ["Info", "getPost waits 61 s: its rate limit is spent", {
@@ -702,12 +704,12 @@ describe("what can be seen", () => {
           until
         }]
       ])
-      // Both that wait are told, also the one that stands behind the other.
+      // All that wait are told, also the one that stands behind another, and the one that comes later.
       const told = spans.filter(({ name }) => name !== "GET").map((
         { events, name }
       ) => [name, events.map(([event, , attributes]) => [event, attributes])])
       const event = ["postwire.rate_limit.wait", { operation: "getPost", reason: "window", until }]
-      assert.deepStrictEqual(told, [["1", []], ["2", []], ["3", [event]], ["4", [event]]])
+      assert.deepStrictEqual(told, [["1", []], ["2", []], ["3", []], ["4", [event]], ["5", [event]], ["6", [event]]])
       const measured = Metric.snapshotUnsafe(Context.make(Metric.MetricRegistry, metrics))
         .filter(({ id }) => id.startsWith("postwire_"))
         .map(({ attributes, id, state }) => [id, attributes, state] as const)

@@ -5,6 +5,7 @@
 import { InvalidSettings } from "@postwire/core/Errors"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import type { createClient } from "@redis/client"
+import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
@@ -38,17 +39,16 @@ export const checkUrl = (given: string | Redacted.Redacted): Effect.Effect<strin
 
 interface Evaluator extends Pick<Redis.Redis["Service"], "eval"> {
   /** Connects, when there is no connection. */
-  readonly connected: Effect.Effect<unknown, Redis.RedisError>
+  readonly connected: Effect.Effect<unknown, Redis.RedisError | Cause.TimeoutError>
 }
 
 const make = (redis: Evaluator): RateLimitStore.Store => {
   const reserve = redis.eval(scripts.reserve)
   const settle = redis.eval(scripts.settle)
   const read = redis.eval(scripts.read)
-  const connected = Effect.timeout(redis.connected, patience.connection)
   const answered = <A>(step: Effect.Effect<A, Redis.RedisError>) =>
     Effect.mapError(
-      Effect.andThen(connected, Effect.timeout(step, patience.step)),
+      Effect.andThen(redis.connected, Effect.timeout(step, patience.step)),
       (error) =>
         new RateLimitStore.RateLimitStoreUnavailable({
           reason: error._tag === "TimeoutError" ? "Redis takes too long" : reasonOf(error.cause)
@@ -151,7 +151,9 @@ const connection = (url: string) => {
       const catching = (cause: unknown) => new Redis.RedisError({ cause })
       return {
         connected: Effect.suspend(() =>
-          open.isReady ? Effect.void : Effect.tryPromise({ try: connected, catch: catching })
+          open.isReady
+            ? Effect.void
+            : Effect.timeout(Effect.tryPromise({ try: connected, catch: catching }), patience.connection)
         ),
         eval: <Config extends { readonly params: ReadonlyArray<unknown>; readonly result: unknown }>(
           script: Redis.Script<Config>
