@@ -82,20 +82,24 @@ const runAll = async (
     const child = spawn(
       process.execPath,
       ["--disable-warning=ExperimentalWarning", caller, baseUrl, store, operation, String(calls), String(concurrency)],
-      { stdio: ["pipe", "pipe", "inherit"] }
+      { stdio: ["pipe", "pipe", "pipe"] }
     )
     spawned.add(child)
+    let printed = ""
+    child.stderr.on("data", (chunk) => {
+      printed += String(chunk)
+    })
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-    return { child, lines }
+    return { child, lines, errors: () => printed }
   })
   await Promise.all(runs.map(({ lines }) => lines.next()))
-  return runs.map(({ child, lines }) => {
+  return runs.map(({ child, errors, lines }) => {
     child.stdin.write("go\n")
     const outcomes = lines.next().then(async ({ value }): Promise<ReadonlyArray<string>> => {
       if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
       return value === undefined ? [] : JSON.parse(value)
     })
-    return { child, outcomes }
+    return { child, errors, outcomes }
   })
 }
 
@@ -185,7 +189,7 @@ const suite = (kind: Kind): void => {
     }).pipe(Effect.provide(kind.layer(kind.address()))))
 
   it("lets four processes use every request of two windows, and none more", async () => {
-    const service = await Windows.start({ limit: 60, window: 2 })
+    const service = await Windows.start({ limit: 60, window: 3 })
     try {
       const address = kind.address()
       const runs = await runAll(4, service.baseUrl, address, "getPost", 30, 10)
@@ -193,6 +197,7 @@ const suite = (kind: Kind): void => {
       assert.deepStrictEqual(outcomes, Array.from({ length: 120 }, () => "ok"))
       assert.deepStrictEqual(service.used(), [60, 60])
       assert.strictEqual(service.refusals(), 0)
+      assert.strictEqual(runs.map(({ errors }) => errors()).join(""), "")
     } finally {
       service.stop()
     }
@@ -216,7 +221,7 @@ const suite = (kind: Kind): void => {
 
   it("goes on when a process is killed: three others finish without a refusal", async () => {
     let kill = () => {}
-    const service = await Windows.start({ limit: 60, window: 2, onRequest: (_, count) => count === 40 && kill() })
+    const service = await Windows.start({ limit: 120, window: 900, onRequest: (_, count) => count === 20 && kill() })
     try {
       const address = kind.address()
       const [victim, ...others] = await runAll(4, service.baseUrl, address, "getPost", 30, 5)
