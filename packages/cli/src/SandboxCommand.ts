@@ -1,7 +1,7 @@
 /** `postwire sandbox`: the service on a loopback port. */
 import { environmentVariable } from "@postwire/core/Errors"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import type { Seeded } from "@postwire/sandbox/Seed"
+import * as Seed from "@postwire/sandbox/Seed"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 
 /** The environment that makes a client use a sandbox. */
-export const environmentOf = (baseUrl: string, seeded: Seeded): Readonly<Record<string, string>> =>
+export const environmentOf = (baseUrl: string, seeded: Seed.Seeded): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries({
       baseUrl,
@@ -32,7 +32,7 @@ export const command = Command.make(
       Flag.withDefault(8080)
     ),
     posts: Flag.Int("posts").pipe(
-      Flag.filter((posts) => posts >= 0, () => "0 or more"),
+      Flag.filter(Seed.isSize, () => Seed.size),
       Flag.withDescription("Posts to begin with"),
       Flag.withDefault(1_000)
     ),

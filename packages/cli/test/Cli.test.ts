@@ -89,7 +89,9 @@ describe("postwire", () => {
       [["sandbox", "--port", "99999"], /--port: "99999".*0 to 65535/],
       [["sandbox", "--port=-1"], /--port: "-1".*0 to 65535/],
       [["sandbox", "--wire", "y"], /--wire: "y".*"neutral" \| "x"/],
-      [["sandbox", "--posts=-1"], /--posts: "-1".*0 or more/],
+      [["sandbox", "--posts=-1"], /--posts: "-1".*a whole number from 0 to 1000000/],
+      [["sandbox", "--posts", "1000001"], /--posts: "1000001".*a whole number from 0 to 1000000/],
+      [["demo", "--posts=-1"], /--posts: "-1".*a whole number from 0 to 1000000/],
       [["sandbox", "--posts", "1.5"], /--posts: "1.5".*integer/],
       [["demo", "--posts", "many"], /--posts: "many"/]
     ] satisfies Array<[Array<string>, RegExp]>

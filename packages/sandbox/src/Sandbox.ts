@@ -14,7 +14,9 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { createServer } from "node:http"
+import { createServer, STATUS_CODES } from "node:http"
+import type { Duplex } from "node:stream"
+import * as Problem from "./Problem.ts"
 import * as Seed from "./Seed.ts"
 import * as Service from "./Service.ts"
 import { Store, type StoreUnavailable } from "./store/Store.ts"
@@ -25,7 +27,7 @@ export interface Options {
   readonly file?: string | undefined
   /** The number that decides all data. Default 1. */
   readonly seed?: number | undefined
-  /** How many posts there are at the start. Default 1,000. */
+  /** How many posts there are at the start: a whole number from 0 to 1,000,000. Default 1,000. */
   readonly posts?: number | undefined
   /** The words of an answer where the request does not tell. Default `neutral`. */
   readonly wire?: Wire | undefined
@@ -49,6 +51,16 @@ export class PortUnavailable extends Schema.TaggedError<PortUnavailable>("@postw
   }
 }
 
+/** An option of the sandbox breaks a rule. */
+export class InvalidOption extends Schema.TaggedError<InvalidOption>("@postwire/sandbox/Sandbox/InvalidOption")(
+  "InvalidOption",
+  { option: Schema.String, rule: Schema.String }
+) {
+  override get message() {
+    return `${this.option} ${this.rule}`
+  }
+}
+
 /** A sandbox: its state, and what one needs to use it. */
 export class Sandbox extends Context.Service<Sandbox, {
   readonly store: Store["Service"]
@@ -65,11 +77,15 @@ const populate = Effect.fnUntraced(function*({ posts = 1_000, seed = 1 }: Option
   return store.transaction(() => Seed.existing(store, options) ?? Seed.run(store, options))
 })
 
-const layerStore = (options: Options): Layer.Layer<Store, StoreUnavailable> =>
-  Store.layer({ file: options.file ?? ":memory:" })
+const layerStore = ({ file = ":memory:", posts = 0 }: Options): Layer.Layer<Store, StoreUnavailable | InvalidOption> =>
+  Seed.isSize(posts)
+    ? Store.layer({ file })
+    : Layer.effect(Store, new InvalidOption({ option: "posts", rule: `must be ${Seed.size}` }))
 
 /** The sandbox in process: an `HttpClient` whose requests go to it and to nothing else. No port is opened. */
-export const layer = (options: Options = {}): Layer.Layer<HttpClient.HttpClient | Sandbox, StoreUnavailable> =>
+export const layer = (
+  options: Options = {}
+): Layer.Layer<HttpClient.HttpClient | Sandbox, StoreUnavailable | InvalidOption> =>
   Layer.effectContext(Effect.gen(function*() {
     const store = yield* Store
     const seeded = yield* populate(options)
@@ -89,7 +105,7 @@ export const layer = (options: Options = {}): Layer.Layer<HttpClient.HttpClient 
 /** The sandbox as a real HTTP server on a loopback port. */
 export const layerServer = (
   options: ServerOptions = {}
-): Layer.Layer<Sandbox, StoreUnavailable | PortUnavailable> =>
+): Layer.Layer<Sandbox, StoreUnavailable | PortUnavailable | InvalidOption> =>
   Layer.effect(
     Sandbox,
     Effect.gen(function*() {
@@ -97,13 +113,44 @@ export const layerServer = (
       const store = yield* Store
       const seeded = yield* populate(options)
       const service = yield* Service.make({ ...options, loopbackOnly: true })
-      const http = createServer()
+      // Whoever names no host is told so by the service.
+      const http = createServer({ requireHostHeader: false })
+      http.on("clientError", refuse)
+      http.on("checkExpectation", ({ socket }) => refuse({ code: "EXPECTATION" }, socket))
       const server = yield* NodeHttpServer.make(() => http, { port, host: "127.0.0.1" }).pipe(
         Effect.mapError(({ cause }) => new PortUnavailable({ port, cause }))
       )
       yield* server.serve(Effect.flatMap(HttpServerRequest.HttpServerRequest, service))
+      // There is no other protocol to change to, so such a request is one like any other.
+      http.removeAllListeners("upgrade")
       // A client that does not finish its request must not hold up the end.
       yield* Effect.addFinalizer(() => Effect.sync(() => http.closeAllConnections()))
       return { store, seeded, baseUrl: HttpServer.formatAddress(server.address) }
     })
   ).pipe(Layer.provide([layerStore(options), NodeCrypto.layer]))
+
+/** Answers what is no request that Node reads, with a problem document as everything else. */
+const refuse = ({ code = "" }: { readonly code?: string }, socket: Duplex): void => {
+  if (code === "ECONNRESET" || !socket.writable) return void socket.destroy()
+  const status = statuses[code] ?? 400
+  const title = STATUS_CODES[status] ?? ""
+  const { document } = new Problem.Problem({
+    status,
+    title,
+    detail: "This cannot be read as a request.",
+    type: "about:blank"
+  })
+  const body = JSON.stringify(document)
+  socket.end(
+    `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json\r\nContent-Length: ${body.length}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
+    () => socket.destroy()
+  )
+}
+
+const statuses: Readonly<Record<string, number>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  EXPECTATION: 417,
+  HPE_HEADER_OVERFLOW: 431
+}

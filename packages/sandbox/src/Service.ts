@@ -11,9 +11,11 @@ import * as Parameters from "@postwire/core/Parameters"
 import { envelope } from "@postwire/core/Response"
 import * as Rule from "@postwire/core/Rule"
 import * as WireNames from "@postwire/core/WireNames"
+import * as ByteSize from "effect/ByteSize"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
@@ -62,7 +64,8 @@ export const make = Effect.fnUntraced(function*(options: Options = {}) {
   const answer = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, url: URL) {
     const now = yield* Clock.currentTimeMillis
     const found = router.find(request.method, url.pathname)
-    if (found === undefined) return yield* Problem.noRoute()
+    if (found === undefined || !isPlain(request.originalUrl)) return yield* Problem.noRoute()
+    if (!isEscaped(url.search)) return yield* Problem.invalidRequest("The query string has a malformed escape.")
     const { handler: candidates, params } = found
     const route = candidates.length === 1 ? candidates[0]! : yield* choose(candidates, request)
     const { definition, name } = route
@@ -126,7 +129,9 @@ export const make = Effect.fnUntraced(function*(options: Options = {}) {
     Effect.gen(function*() {
       const url = urlOf(request)
       const now = yield* Clock.currentTimeMillis
-      const answered = options.loopbackOnly === true && !isLocal(request)
+      const answered = options.loopbackOnly === true && request.headers["host"] === undefined
+        ? Problem.invalidRequest("The header host is missing.")
+        : options.loopbackOnly === true && !isLocal(request)
         ? Problem.forbidden("The sandbox serves programs on this machine only.")
         : url === undefined
         ? Problem.noRoute()
@@ -207,6 +212,20 @@ const urlOf = (request: HttpServerRequest.HttpServerRequest): URL | undefined =>
   return URL.canParse(href) ? new URL(href) : undefined
 }
 
+/** Whether the path is one that names an operation as it stands: nothing in it goes back, aside or away. */
+const isPlain = (target: string): boolean =>
+  !/[;\\]|\/(\.|%2e){1,2}(\/|$)/i.test(target.replace(/^[a-z]+:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, ""))
+
+/** Whether every `%` begins the escape of a character. */
+const isEscaped = (text: string): boolean => {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** The wire that a word of the query or the body tells. */
 const wireOf = (definition: Definition, url: URL, body: object | undefined): WireNames.Wire | undefined => {
   for (const name of Object.keys(definition.query ?? {})) {
@@ -230,16 +249,43 @@ const refuse = (problem: Problem.Problem, wire: WireNames.Wire | undefined): Htt
     contentType: "application/problem+json"
   })
 
+/** How long a body may be, in bytes, and how deep it may nest. */
+const maximumBody = 16 * 1024 * 1024
+const maximumDepth = 32
+
 const jsonOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<object, Problem.Problem> =>
   /^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "")
-    ? request.json.pipe(
-      Effect.mapError(() => Problem.invalidRequest("The body is not JSON.")),
+    ? request.arrayBuffer.pipe(
+      // Over a connection, no more than this is read.
+      Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maximumBody)),
+      Effect.mapError(({ reason }) =>
+        "reason" in reason && reason.reason === "BodyTooLarge"
+          ? Problem.tooLarge()
+          : Problem.invalidRequest("The body cannot be read.")
+      ),
+      Effect.filterOrFail(({ byteLength }) => byteLength <= maximumBody, Problem.tooLarge),
+      Effect.flatMap((bytes) =>
+        Effect.try({
+          try: () => parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes)),
+          catch: () => Problem.invalidRequest("The body is not JSON.")
+        })
+      ),
       Effect.filterOrFail(
         (body): body is Schema.JsonObject => typeof body === "object" && body !== null && !Array.isArray(body),
         () => Problem.invalidRequest("The body is not an object.")
+      ),
+      Effect.filterOrFail(
+        (body) => !isDeeper(body, maximumDepth),
+        () => Problem.invalidRequest(`The body nests more than ${maximumDepth} deep.`)
       )
     )
     : Effect.fail(Problem.invalidRequest("The content type of the body is not application/json."))
+
+const parseJson = (text: string): Schema.Json => JSON.parse(text)
+
+const isDeeper = (value: unknown, depth: number): boolean =>
+  typeof value === "object" && value !== null &&
+  (depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1)))
 
 interface Received {
   readonly parameters: Readonly<Record<string, unknown>>

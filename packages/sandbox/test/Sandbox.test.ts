@@ -374,7 +374,7 @@ describe("layerServer", () => {
       assert.match(yield* raw("nonsense\r\n\r\n"), /^HTTP\/1\.1 400 /)
       assert.match(yield* raw("GET / HTTP/1.1\r\n\r\n"), /^HTTP\/1\.1 400 /)
       assert.match(yield* raw("OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"), /^HTTP\/1\.1 404 /)
-      assert.match(yield* raw("GET /2/users/me HTTP/1.0\r\n\r\n"), /^HTTP\/1\.1 403 /)
+      assert.match(yield* raw("GET /2/users/me HTTP/1.0\r\n\r\n"), /^HTTP\/1\.1 400 /)
       // The client goes away in the middle of its body.
       yield* raw(
         "POST /2/posts HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nContent-Type: application/json\r\n\r\n{"

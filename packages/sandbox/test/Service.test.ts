@@ -7,8 +7,9 @@ import { createPost, deletePost, getPost, getPosts } from "@postwire/core/operat
 import { searchAllPosts, searchRecentPosts } from "@postwire/core/operations/Search"
 import { getUsersPosts } from "@postwire/core/operations/Timelines"
 import { getMe, getUser } from "@postwire/core/operations/Users"
-import { Arbitrary, Effect, Schema, Stream } from "effect"
+import { Arbitrary, Effect, Result, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import * as Query from "../src/query/Query.ts"
 import { type Answer, type Bench, day, make, minute, now, type RequestOptions, second } from "./support/Requests.ts"
 
 const assertProblem = (answer: Answer, status: number, detail?: RegExp) => {
@@ -880,7 +881,7 @@ describe("pages", () => {
     Effect.gen(function*() {
       const bench = yield* make({ posts: 400 })
       const expected = bench.store.posts.search({
-        query: { source: "effect", match: "text : \"effect\"" },
+        query: Result.getOrThrow(Query.parse("effect")),
         from: now - 7 * day,
         until: now - 30 * second,
         limit: 1000
