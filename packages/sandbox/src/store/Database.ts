@@ -63,6 +63,7 @@ export const open = (file: string): Database => {
   connection.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
+    PRAGMA journal_size_limit = 67108864;
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -65536;
     PRAGMA mmap_size = 268435456;
