@@ -201,7 +201,7 @@ const main = async () => {
       `Node ${process.versions.node}; ${cpus().length} x ${cpus()[0]?.model ?? "unknown"}; ${values.posts} posts`
     )
     console.log()
-    print(["Load", "seconds", "peak MB", "file MB"])
+    print(["Load", "seconds", "CPU s", "peak MB", "file MB"])
     const loads: Array<Ready> = []
     for (const file of [[], [join(folder, "state.sqlite")]]) {
       const server = await Child.start<never, never>("SandboxServer.ts", values.posts, ...file)
@@ -211,6 +211,7 @@ const main = async () => {
       print([
         ready.size === undefined ? "in memory" : "in a file",
         ready.seconds.toFixed(1),
+        ready.cpu.toFixed(1),
         ready.peak.toFixed(0),
         ready.size?.toFixed(0) ?? ""
       ])
@@ -242,7 +243,7 @@ const main = async () => {
       }
       server.end()
       if (values.json !== undefined) {
-        const made = loads.map(({ peak, seconds, size }) => ({ peak, seconds, size }))
+        const made = loads.map(({ cpu, peak, seconds, size }) => ({ cpu, peak, seconds, size }))
         writeFileSync(values.json, `${JSON.stringify({ made, groups, held }, undefined, 2)}\n`)
       }
     }

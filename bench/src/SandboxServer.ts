@@ -16,6 +16,8 @@ export interface Ready {
   readonly baseUrl: string
   /** How long it took to make the state, in seconds. */
   readonly seconds: number
+  /** The processor's part of it. */
+  readonly cpu: number
   /** The most memory that the process has held so far, in MB. */
   readonly peak: number
   /** The size of the file and its log, in MB. */
@@ -37,6 +39,7 @@ const start = performance.now()
 const layer = Sandbox.layerServer({ posts: Number(posts), file })
 const context = await Effect.runPromise(Layer.buildWithScope(layer, Scope.makeUnsafe()))
 const seconds = (performance.now() - start) / 1000
+const { system, user } = process.cpuUsage()
 const { baseUrl, seeded: { ada }, store } = Context.get(context, Sandbox.Sandbox)
 
 const tokens = Array.from({ length: 3_000 }, (_, i) => `bench-${i}`)
@@ -65,6 +68,7 @@ for (const { author_id } of latest) counts.set(author_id, (counts.get(author_id)
 const ready: Ready = {
   baseUrl,
   seconds,
+  cpu: (system + user) / 1e6,
   peak: process.resourceUsage().maxRSS / 1024,
   size: file === undefined ? undefined : (statSync(file).size + statSync(`${file}-wal`).size) / 1e6,
   tokens,
