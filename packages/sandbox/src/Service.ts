@@ -100,14 +100,17 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
     trace.caller = caller
     const window = limits.count(name, caller.key, now)
     const headers = RateLimits.headers(window)
-    let wire = route.wire ?? wireOf(definition, url, undefined) ?? options.wire ?? "neutral"
+    const spoken = wireOf(definition, url, undefined)
+    // The live service takes `post.fields` at its own paths too; its words are then those of the request.
+    const told = route.wire === "x" && spoken === "neutral" ? spoken : route.wire
+    let wire = told ?? spoken ?? options.wire ?? "neutral"
     const reply = Effect.gen(function*() {
       const identity = definition.identity === undefined ? undefined : params[definition.identity]
       yield* Authentication.authorize(definition, caller, identity)
       if (!window.allowed) return yield* Problem.tooManyRequests()
       const body = hasBody(definition) ? yield* jsonOf(request) : undefined
       if (body !== undefined) trace.body = body
-      wire = route.wire ?? wireOf(definition, url, body) ?? wire
+      wire = told ?? wireOf(definition, url, body) ?? wire
       const received = yield* receive(route, wire, params, url.searchParams, body, caller.access)
       const listing: PageToken.Listing = { operation: name, parameters: received.listing }
       const cursor = received.token === undefined ? undefined : PageToken.decode(listing, received.token)
@@ -356,7 +359,7 @@ const receive = Effect.fnUntraced(function*(
 
   const raw = new Map<string, unknown>()
   for (const name of Object.keys(definition.path ?? {})) {
-    const value = params[name] ?? (x ? params[WireNames.bodyKey(name)] : undefined)
+    const value = params[name] ?? params[WireNames.bodyKey(name)]
     if (value !== undefined) raw.set(name, value)
   }
   const names = new Map(
@@ -364,6 +367,9 @@ const receive = Effect.fnUntraced(function*(
       [x ? WireNames.queryKey(queryKey(name)) : queryKey(name), name] as const
     )
   )
+  // What the live service takes besides, and its own clients send.
+  const lenient = route.wire !== "neutral"
+  if (lenient && definition.paging?.token === "next_token") names.set("pagination_token", "next_token")
   for (const [key, value] of query) {
     const name = names.get(key)
     if (name === undefined) {
@@ -375,7 +381,8 @@ const receive = Effect.fnUntraced(function*(
     if (raw.has(name)) {
       return yield* Problem.invalidRequest(`The query parameter [${key}] is there more than once`, { [key]: value })
     }
-    raw.set(name, x && isSelector(name) ? WireNames.neutralSelectorValue(value) : value)
+    const words = x && isSelector(name) ? WireNames.neutralSelectorValue(value) : value
+    raw.set(name, lenient && name === "expansions" ? words.replace(bareReference, "referenced_posts.id") : words)
   }
   const constant = body && wrongConstant(definition, body)
   if (constant !== undefined) {
@@ -429,6 +436,8 @@ const receive = Effect.fnUntraced(function*(
   const limit = Number(parameters["max_results"] ?? definition.query?.["max_results"]?.default ?? 100)
   return { parameters, selection, token, limit, listing: { ...listing, route: selectedBy } }
 })
+
+const bareReference = /(?<![^,])referenced_posts(?![^,])/g
 
 /** A decoded value in the form that handlers see. */
 const valueOf = (parameter: Parameters.AnyParameter, value: unknown): unknown => {
