@@ -2,37 +2,58 @@
  * The sandbox: in process as an `HttpClient` (`layer`), or on a loopback port (`layerServer`).
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import type { Name } from "@postwire/core/Catalogue"
 import type { Wire } from "@postwire/core/WireNames"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { randomBytes } from "node:crypto"
 import { createServer, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
+import * as Admin from "./Admin.ts"
+import * as Faults from "./Faults.ts"
+import * as Journal from "./Journal.ts"
+import { isLocal } from "./Loopback.ts"
+import * as Nonces from "./Nonces.ts"
 import * as Problem from "./Problem.ts"
+import * as RateLimits from "./RateLimits.ts"
 import * as Seed from "./Seed.ts"
 import * as Service from "./Service.ts"
+import * as ServiceClock from "./ServiceClock.ts"
 import { Store, type StoreUnavailable } from "./store/Store.ts"
 
-/** Settings of a sandbox. */
-export interface Options {
-  /** Where the state is kept; in memory when left out. A file that holds a state already is used as it is. */
-  readonly file?: string | undefined
+/** What a sandbox is populated with. */
+export interface Population {
   /** The number that decides all data. Default 1. */
   readonly seed?: number | undefined
   /** How many posts there are at the start: a whole number from 0 to 1,000,000. Default 1,000. */
   readonly posts?: number | undefined
+  /** Where the clock of the service begins. Default: the clock of the program. */
+  readonly start?: Date | number | undefined
+}
+
+/** Settings of a sandbox. */
+export interface Options extends Population {
+  /** Where the state is kept; in memory when left out. A file that holds a state already is used as it is. */
+  readonly file?: string | undefined
   /** The words of an answer where the request does not tell. Default `neutral`. */
   readonly wire?: Wire | undefined
   /** How many posts a project may read per month with the operations that count. Default 10,000,000. */
   readonly postCap?: number | undefined
+  /** The share of requests that go wrong in one way or another, from 0 (default) to 1; the seed decides which. */
+  readonly faults?: number | undefined
+  /** What `/_sandbox` asks for. Default: a random one. */
+  readonly adminToken?: Redacted.Redacted | undefined
 }
 
 /** Settings of a sandbox on a port. */
@@ -61,20 +82,122 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>("@postwire/
   }
 }
 
-/** A sandbox: its state, and what one needs to use it. */
+/** What is left of the limits. */
+export interface Budget {
+  /** The windows that have begun and not ended. */
+  readonly windows: () => ReadonlyArray<RateLimits.Standing>
+  /** What projects have read of their posts of the month. */
+  readonly posts: () => ReadonlyArray<RateLimits.Usage>
+  /** Leaves so many requests in this window of an operation, to the credentials of the seed. */
+  readonly leave: (operation: Name, remaining: number) => void
+  /** Forgets all requests and posts that were counted. */
+  readonly clear: () => void
+}
+
+/** A sandbox: its state, what one needs to use it, and what one can make it do. */
 export class Sandbox extends Context.Service<Sandbox, {
-  readonly store: Store["Service"]
-  /** What the seed made: the user ada and credentials of every form. */
-  readonly seeded: Seed.Seeded
   /** The address; over a connection with its port. */
   readonly baseUrl: string
+  /** What the seed made: the user ada and credentials of every form. */
+  readonly seeded: Seed.Seeded
+  readonly store: Store["Service"]
+  readonly clock: ServiceClock.ServiceClock
+  readonly faults: Faults.Faults
+  readonly journal: Journal.Journal
+  readonly budget: Budget
+  /** Lets a program use `/_sandbox`. */
+  readonly adminToken: Redacted.Redacted
+  /** The state as the bytes of an SQLite file, which `restore` takes and `file` can be. */
+  readonly snapshot: () => Uint8Array
+  /**
+   * Puts the state of a snapshot in the place of this one; throws when it is none. What is in no snapshot begins anew:
+   * faults, journal, budget. The clock goes on.
+   */
+  readonly restore: (snapshot: Uint8Array) => void
+  /** Begins anew as the sandbox was made, or with another population. Credentials of another seed are others. */
+  readonly reset: (population?: Population) => void
 }>()("@postwire/sandbox/Sandbox") {}
 
-/** The state with its seed: made as a whole or not at all, unless it is there already. */
-const populate = Effect.fnUntraced(function*({ posts = 1_000, seed = 1 }: Options) {
+/** Makes the sandbox and what answers its requests. */
+const make = Effect.fnUntraced(function*(options: Options, baseUrl: () => string) {
   const store = yield* Store
-  const options: Seed.Options = { seed, posts, start: yield* Clock.currentTimeMillis }
-  return store.transaction(() => Seed.existing(store, options) ?? Seed.run(store, options))
+  const { faults: faulty = 0, postCap = 10_000_000, seed = 1 } = options
+  const clock = yield* ServiceClock.make(options.start)
+  const parts: Service.Parts = {
+    store,
+    clock,
+    faults: Faults.make(seed),
+    journal: Journal.make(),
+    limits: RateLimits.make(),
+    postCap: RateLimits.postCap(postCap),
+    nonces: Nonces.make()
+  }
+  const { faults, journal, limits, nonces, postCap: cap } = parts
+  if (faulty > 0) faults.add({ probability: faulty })
+
+  /** The state with its seed: made as a whole or not at all, unless it is there already. */
+  const populate = ({ posts = 1_000, seed = 1 }: Population): Seed.Seeded => {
+    if (!Seed.isSize(posts)) throw new InvalidOption({ option: "posts", rule: `must be ${Seed.size}` })
+    const population: Seed.Options = { seed, posts, start: clock.now() }
+    return store.transaction(() => Seed.existing(store, population) ?? Seed.run(store, population))
+  }
+  let seeded = populate(options)
+  const clearBudget = (): void => {
+    limits.clear()
+    cap.clear()
+    nonces.clear()
+  }
+  const forget = (): void => {
+    clearBudget()
+    journal.clear()
+    faults.clear()
+    if (faulty > 0) faults.add({ probability: faulty })
+  }
+
+  const sandbox = Sandbox.of({
+    get baseUrl() {
+      return baseUrl()
+    },
+    get seeded() {
+      return seeded
+    },
+    store,
+    clock,
+    faults,
+    journal,
+    budget: {
+      windows: () => limits.standing(clock.now()),
+      posts: () => cap.usage(clock.now()),
+      leave: (operation, remaining) => {
+        const app = store.credentials.appByConsumerKey(seeded.consumerKey)?.id
+        for (const key of [`app ${app}`, `user ${app} ${seeded.ada.id}`]) {
+          limits.leave(operation, key, remaining, clock.now())
+        }
+      },
+      clear: clearBudget
+    },
+    adminToken: options.adminToken ?? Redacted.make(randomBytes(24).toString("base64url")),
+    snapshot: store.snapshot,
+    restore: (snapshot) => {
+      store.restore(snapshot)
+      forget()
+    },
+    reset: (population = {}) => {
+      const all = { ...options, ...population }
+      if (population.start === undefined) clock.reset()
+      else clock.set(population.start)
+      store.transaction(() => {
+        store.clear()
+        seeded = populate(all)
+      })
+      forget()
+    }
+  })
+  const service = yield* Service.make(parts, options)
+  const admin = Admin.make(sandbox)
+  const answer: Service.Service = (request) =>
+    request.url.startsWith(`${Admin.root}/`) ? admin(request) : service(request)
+  return { sandbox, answer }
 })
 
 const layerStore = ({ file = ":memory:", posts = 0 }: Options): Layer.Layer<Store, StoreUnavailable | InvalidOption> =>
@@ -87,19 +210,17 @@ export const layer = (
   options: Options = {}
 ): Layer.Layer<HttpClient.HttpClient | Sandbox, StoreUnavailable | InvalidOption> =>
   Layer.effectContext(Effect.gen(function*() {
-    const store = yield* Store
-    const seeded = yield* populate(options)
-    const service = yield* Service.make(options)
+    const { answer, sandbox } = yield* make(options, () => "http://localhost")
     const client = HttpClient.make((request) =>
-      Effect.map(
-        // The headers that describe the body are added by whatever sends it.
-        service(HttpServerRequest.fromClientRequest(HttpClientRequest.setBody(request, request.body))),
-        (response) => HttpServerResponse.toClientResponse(response, { request })
+      // The headers that describe the body are added by whatever sends it.
+      answer(HttpServerRequest.fromClientRequest(HttpClientRequest.setBody(request, request.body))).pipe(
+        Effect.mapError((cause) =>
+          new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+        ),
+        Effect.map((response) => HttpServerResponse.toClientResponse(response, { request }))
       )
     )
-    return Context.make(HttpClient.HttpClient, client).pipe(
-      Context.add(Sandbox, { store, seeded, baseUrl: "http://localhost" })
-    )
+    return Context.make(HttpClient.HttpClient, client).pipe(Context.add(Sandbox, sandbox))
   })).pipe(Layer.provide([layerStore(options), NodeCrypto.layer]))
 
 /** The sandbox as a real HTTP server on a loopback port. */
@@ -110,22 +231,25 @@ export const layerServer = (
     Sandbox,
     Effect.gen(function*() {
       const { port = 0 } = options
-      const store = yield* Store
-      const seeded = yield* populate(options)
-      const service = yield* Service.make({ ...options, loopbackOnly: true })
-      // Whoever names no host is told so by the service.
+      let baseUrl = ""
+      const { answer, sandbox } = yield* make(options, () => baseUrl)
+      // Whoever names no host is told so like whoever names another.
       const http = createServer({ requireHostHeader: false })
       http.on("clientError", refuse)
       http.on("checkExpectation", ({ socket }) => refuse({ code: "EXPECTATION" }, socket))
       const server = yield* NodeHttpServer.make(() => http, { port, host: "127.0.0.1" }).pipe(
         Effect.mapError(({ cause }) => new PortUnavailable({ port, cause }))
       )
-      yield* server.serve(Effect.flatMap(HttpServerRequest.HttpServerRequest, service))
+      baseUrl = HttpServer.formatAddress(server.address)
+      yield* server.serve(Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+        isLocal(request.headers)
+          ? Effect.catchTag(answer(request), "ConnectionLost", () => breakOff(request))
+          : Effect.succeed(elsewhere(request))))
       // There is no other protocol to change to, so such a request is one like any other.
       http.removeAllListeners("upgrade")
       // A client that does not finish its request must not hold up the end.
       yield* Effect.addFinalizer(() => Effect.sync(() => http.closeAllConnections()))
-      return { store, seeded, baseUrl: HttpServer.formatAddress(server.address) }
+      return sandbox
     })
   ).pipe(Layer.provide([layerStore(options), NodeCrypto.layer]))
 
@@ -153,4 +277,21 @@ const statuses: Readonly<Record<string, number>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   EXPECTATION: 417,
   HPE_HEADER_OVERFLOW: 431
+}
+
+/** Ends the connection of a request as a crash does. */
+const breakOff = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<never> =>
+  Effect.suspend(() => {
+    NodeHttpServerRequest.toIncomingMessage(request).socket.resetAndDestroy()
+    // The end of the connection interrupts it.
+    return Effect.never
+  })
+
+const elsewhere = (
+  { headers }: HttpServerRequest.HttpServerRequest
+): HttpServerResponse.HttpServerResponse => {
+  const { document, status } = headers["host"] === undefined
+    ? Problem.invalidRequest("The header host is missing.")
+    : Problem.forbidden("The sandbox serves programs on this machine only.")
+  return HttpServerResponse.jsonUnsafe(document, { status, contentType: "application/problem+json" })
 }

@@ -1,7 +1,11 @@
 /**
  * SQLite as Node ships it: statements prepared once and typed by their rows, transactions, and pages by key.
  */
-import { DatabaseSync, type SQLInputValue } from "node:sqlite"
+import { randomUUID } from "node:crypto"
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 import * as Snowflake from "./Snowflake.ts"
 
 /** Named values of a statement. */
@@ -21,6 +25,10 @@ export interface Database {
   readonly command: (sql: string) => (values: Values) => number
   /** Runs `body` as one atomic write: all of it is kept when it returns, nothing when it throws. Nests. */
   readonly transaction: <A>(body: () => A) => A
+  /** Everything there is, as the bytes of an SQLite file. */
+  readonly snapshot: () => Uint8Array
+  /** Puts the state of a snapshot in the place of this one. */
+  readonly restore: (snapshot: Uint8Array) => void
   readonly close: () => void
 }
 
@@ -59,29 +67,30 @@ export const unbounded: Range = { low: -1n, high: Snowflake.maximum }
  * a power failure the last few may be missing, as the file is synchronised at checkpoints only.
  */
 export const open = (file: string): Database => {
-  const connection = new DatabaseSync(file, { timeout: 5000 })
-  connection.exec(`
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = NORMAL;
-    PRAGMA journal_size_limit = 67108864;
-    PRAGMA temp_store = MEMORY;
-    PRAGMA cache_size = -65536;
-    PRAGMA mmap_size = 268435456;
-  `)
+  let connection = connect(file)
   let depth = 0
+  /** Statements belong to a connection; `restore` makes another one. */
+  const prepare = (sql: string): () => StatementSync => {
+    let owner = connection
+    let statement = owner.prepare(sql)
+    return () => {
+      if (owner !== connection) statement = (owner = connection).prepare(sql)
+      return statement
+    }
+  }
   return {
     exec: (sql) => connection.exec(sql),
     query: <Row>(sql: string): Query<Row> => {
-      const statement = connection.prepare(sql)
+      const statement = prepare(sql)
       return {
         // SQLite does not know its row types; the SQL beside each call does.
-        all: (values = {}) => statement.all(values) as unknown as ReadonlyArray<Row>,
-        get: (values = {}) => statement.get(values) as unknown as Row | undefined
+        all: (values = {}) => statement().all(values) as unknown as ReadonlyArray<Row>,
+        get: (values = {}) => statement().get(values) as unknown as Row | undefined
       }
     },
     command: (sql) => {
-      const statement = connection.prepare(sql)
-      return (values) => Number(statement.run(values).changes)
+      const statement = prepare(sql)
+      return (values) => Number(statement().run(values).changes)
     },
     transaction: (body) => {
       if (depth > 0) return body()
@@ -102,8 +111,68 @@ export const open = (file: string): Database => {
         depth--
       }
     },
+    snapshot: () =>
+      withFile((path) => {
+        connection.prepare("VACUUM INTO ?").run(path)
+        return readFileSync(path)
+      }),
+    restore: (snapshot) =>
+      withFile((path) => {
+        writeFileSync(path, snapshot)
+        if (file === memory) {
+          const name = `file:/${randomUUID()}?vfs=memdb`
+          const next = connect(name)
+          copy(path, name)
+          connection.close()
+          connection = next
+        } else {
+          // Renamed into place: a crash leaves the old state or the new one.
+          const beside = `${file}.restored`
+          rmSync(beside, { force: true })
+          copy(path, beside)
+          connection.close()
+          renameSync(beside, file)
+          connection = connect(file)
+        }
+      }),
     close: () => connection.close()
   }
+}
+
+/** The name of a database that is in no file. */
+const memory = ":memory:"
+
+/** A file that is gone afterwards. */
+const withFile = <A>(use: (path: string) => A): A => {
+  const folder = mkdtempSync(join(tmpdir(), "postwire-"))
+  try {
+    return use(join(folder, "snapshot.sqlite"))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Copies a database; throws when it is none. */
+const copy = (from: string, to: string): void => {
+  const source = new DatabaseSync(from, { readOnly: true })
+  try {
+    source.prepare("VACUUM INTO ?").run(to)
+  } finally {
+    source.close()
+  }
+}
+
+const connect = (file: string): DatabaseSync => {
+  const connection = new DatabaseSync(file, { timeout: 5000 })
+  connection.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    PRAGMA journal_size_limit = 67108864;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA cache_size = -65536;
+    PRAGMA mmap_size = 268435456;
+  `)
+  return connection
 }
 
 /**

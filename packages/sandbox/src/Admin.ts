@@ -1,0 +1,193 @@
+/**
+ * What the owner of a sandbox can ask of it over HTTP, with the admin token: `/_sandbox/...`. In process the same is
+ * there as plain calls, on `Sandbox`.
+ */
+import { catalogue, type Name } from "@postwire/core/Catalogue"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FindMyWay from "effect/http/FindMyWay"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { hash, timingSafeEqual } from "node:crypto"
+import * as Faults from "./Faults.ts"
+import * as Problem from "./Problem.ts"
+import type { Sandbox } from "./Sandbox.ts"
+import { jsonOf, urlOf } from "./Service.ts"
+
+/** Where the calls begin. */
+export const root = "/_sandbox"
+
+/** A request to one of the calls. */
+interface Asked<Payload> {
+  readonly payload: Payload
+  /** What the path and the query hold. */
+  readonly parameters: Readonly<Record<string, string | undefined>>
+}
+
+interface Endpoint {
+  readonly answer: (
+    sandbox: Sandbox["Service"],
+    request: HttpServerRequest.HttpServerRequest,
+    parameters: Asked<unknown>["parameters"]
+  ) => Effect.Effect<unknown, Problem.Problem>
+}
+
+/** A call without a body. */
+const call = (
+  answer: (sandbox: Sandbox["Service"], parameters: Asked<unknown>["parameters"]) => unknown
+): Endpoint => ({ answer: (sandbox, _request, parameters) => Effect.sync(() => answer(sandbox, parameters)) })
+
+/** A call whose body is of a schema; no body is an empty object. */
+const told = <S extends Schema.Codec<unknown, unknown>>(
+  schema: S,
+  answer: (sandbox: Sandbox["Service"], payload: S["Type"], parameters: Asked<unknown>["parameters"]) => unknown
+): Endpoint => {
+  const decode = Schema.decodeUnknownEffect(schema, { onExcessProperty: "error" })
+  return {
+    answer: Effect.fnUntraced(function*(sandbox, request, parameters) {
+      const body = request.headers["content-type"] === undefined ? {} : yield* jsonOf(request)
+      const payload = yield* Effect.mapError(decode(body), ({ message }) => Problem.invalidRequest(message))
+      return answer(sandbox, payload, parameters)
+    })
+  }
+}
+
+const Instant = Schema.Union([Schema.Number, Schema.String]).check(
+  Schema.makeFilter((input) =>
+    !Number.isNaN(new Date(input).getTime()) || "is not an instant: milliseconds, or ISO 8601"
+  )
+)
+
+const Span = Schema.Union([Schema.Number, Schema.String]).check(
+  Schema.makeFilter((input) =>
+    Duration.fromInput(input as Duration.Input)._tag === "Some" || "is not a duration: milliseconds, or \"15 minutes\""
+  )
+)
+
+const Population = Schema.Struct({
+  seed: Schema.optional(Schema.Int),
+  posts: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))),
+  start: Schema.optional(Instant)
+})
+
+const clockOf = ({ clock }: Sandbox["Service"]) => ({ now: new Date(clock.now()).toISOString() })
+
+const faultsOf = ({ faults }: Sandbox["Service"]) => ({ faults: faults.list() })
+
+const budgetOf = ({ budget }: Sandbox["Service"]) => ({ windows: budget.windows(), posts: budget.posts() })
+
+const endpoints: Readonly<Record<string, Endpoint>> = {
+  "GET /health": call((sandbox) => ({ status: "ok", ...clockOf(sandbox), counts: sandbox.store.counts() })),
+  "GET /credentials": call(({ seeded }) => ({
+    user: seeded.ada,
+    bearerToken: Redacted.value(seeded.userBearerToken),
+    appBearerToken: Redacted.value(seeded.appBearerToken),
+    consumerKey: seeded.consumerKey,
+    consumerSecret: Redacted.value(seeded.consumerSecret),
+    accessToken: Redacted.value(seeded.accessToken),
+    accessTokenSecret: Redacted.value(seeded.accessTokenSecret)
+  })),
+  "GET /clock": call(clockOf),
+  "POST /clock": told(
+    Schema.Union([Schema.Struct({ advance: Span }), Schema.Struct({ now: Instant })]),
+    (sandbox, payload) => {
+      if ("advance" in payload) sandbox.clock.advance(payload.advance as Duration.Input)
+      else sandbox.clock.set(new Date(payload.now))
+      return clockOf(sandbox)
+    }
+  ),
+  "DELETE /clock": call((sandbox) => {
+    sandbox.clock.reset()
+    return clockOf(sandbox)
+  }),
+  "GET /faults": call(faultsOf),
+  "POST /faults": told(Faults.Rule, ({ faults }, rule) => ({ id: faults.add(rule) })),
+  "DELETE /faults": call((sandbox) => {
+    sandbox.faults.clear()
+    return faultsOf(sandbox)
+  }),
+  "DELETE /faults/:id": call(({ faults }, { id }) => ({ removed: faults.remove(Number(id)) })),
+  "GET /journal": call(({ journal }, { after }) => ({ entries: journal.entries(Number(after ?? 0) || 0) })),
+  "DELETE /journal": call(({ journal }) => {
+    journal.clear()
+    return { entries: [] }
+  }),
+  "GET /budget": call(budgetOf),
+  "POST /budget": told(
+    Schema.Struct({
+      operation: Schema.Literals(Object.keys(catalogue) as Array<Name>),
+      remaining: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+    }),
+    (sandbox, { operation, remaining }) => {
+      sandbox.budget.leave(operation, remaining)
+      return budgetOf(sandbox)
+    }
+  ),
+  "DELETE /budget": call((sandbox) => {
+    sandbox.budget.clear()
+    return budgetOf(sandbox)
+  }),
+  "GET /snapshot": call(({ snapshot }) => snapshot()),
+  "PUT /snapshot": {
+    answer: Effect.fnUntraced(function*(sandbox, request) {
+      const bytes = yield* Effect.mapError(
+        request.arrayBuffer,
+        () => Problem.invalidRequest("The body could not be read.")
+      )
+      return yield* Effect.try({
+        try: () => {
+          sandbox.restore(new Uint8Array(bytes))
+          return { counts: sandbox.store.counts() }
+        },
+        catch: (error) => Problem.invalidRequest(error instanceof Error ? error.message : "The body is no snapshot.")
+      })
+    })
+  },
+  "POST /reset": call((sandbox) => {
+    sandbox.reset()
+    return { counts: sandbox.store.counts() }
+  }),
+  "POST /seed": told(Population, (sandbox, { start, ...population }) => {
+    sandbox.reset({ ...population, start: start === undefined ? undefined : new Date(start) })
+    return { counts: sandbox.store.counts() }
+  })
+}
+
+const snapshotType = "application/vnd.sqlite3"
+
+const routes = (): FindMyWay.Router<Endpoint> => {
+  const router = FindMyWay.make<Endpoint>()
+  for (const [route, endpoint] of Object.entries(endpoints)) {
+    const [method, path] = route.split(" ") as [string, string]
+    router.on(method, `${root}${path}` as `/${string}`, endpoint)
+  }
+  return router
+}
+
+/** Answers the calls of the one who holds the token. */
+export const make = (sandbox: Sandbox["Service"]) => {
+  const router = routes()
+  const expected = hash("sha256", `Bearer ${Redacted.value(sandbox.adminToken)}`, "buffer")
+  const isOwner = (authorization: string | undefined): boolean =>
+    timingSafeEqual(hash("sha256", authorization ?? "", "buffer"), expected)
+  return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+    Effect.gen(function*() {
+      if (!isOwner(request.headers["authorization"])) return yield* Problem.unauthorized("The admin token is missing.")
+      const url = urlOf(request)
+      const found = url && router.find(request.method, url.pathname)
+      if (url === undefined || found === undefined) return yield* Problem.noRoute()
+      const parameters = { ...Object.fromEntries(url.searchParams), ...found.params }
+      const answer = yield* found.handler.answer(sandbox, request, parameters)
+      return answer instanceof Uint8Array
+        ? HttpServerResponse.uint8Array(answer, { contentType: snapshotType })
+        : HttpServerResponse.jsonUnsafe(answer)
+    }).pipe(
+      Effect.catchTag(
+        "Problem",
+        ({ document, status }) =>
+          Effect.succeed(HttpServerResponse.jsonUnsafe(document, { status, contentType: "application/problem+json" }))
+      )
+    )
+}
