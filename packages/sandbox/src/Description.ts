@@ -19,7 +19,7 @@ export interface Parameter {
   readonly place: "path" | "query" | "body"
   readonly kind: Parameters.Kind
   readonly required: boolean
-  /** What it must be, bounds included, in words. */
+  /** What its text must be, bounds included, in words. */
   readonly rule: string
   readonly bounds: Parameters.Bounds | undefined
   readonly values: ReadonlyArray<string> | undefined
@@ -66,7 +66,7 @@ const describe = (name: Name): Operation => {
         place,
         kind: parameter.kind,
         required: parameter.required,
-        rule: Parameters.describe(parameter),
+        rule: ruleOf(parameter),
         bounds: parameter.bounds,
         values: parameter.values,
         open: parameter.open ?? false,
@@ -81,6 +81,14 @@ const describe = (name: Name): Operation => {
     requests: policies[name].requests
   }
 }
+
+/** The rule without what programs may give instead of text. */
+const ruleOf = (parameter: Parameters.AnyParameter): string =>
+  Parameters.describe(parameter)
+    .replace("a Date, a DateTime or an RFC 3339 string such as", "a time such as")
+    .replace(", as a string, a bigint or a safe integer", "")
+    .replace(", as a list or as one string with commas", ", with commas")
+    .replace("a list of names, or one string of names separated by commas", "names separated by commas")
 
 const keyOf = (definition: Definition, place: Parameter["place"], name: string): OnWires => {
   if (place === "query") return { neutral: queryKey(name), x: WireNames.queryKey(queryKey(name)) }

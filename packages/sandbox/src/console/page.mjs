@@ -517,7 +517,7 @@ const fieldOf = (parameter, wire) => {
   const id = `parameter-${name}`
   const common = { id, name, "aria-describedby": `${id}-rule`, "aria-required": required ? "true" : undefined }
   const isArray = kind === "list" && place === "body"
-  const isLong = isArray || name === "text" || name === "query"
+  const isLong = isArray || name === "text" || name === "query" || parameter.selector
   const choices = kind === "boolean" ? ["true", "false"] : kind === "choice" && !open ? values : undefined
   const field = choices !== undefined
     ? make("select", common, make("option", { value: "" }, ""), ...choices.map((value) => make("option", {}, value)))
@@ -530,7 +530,7 @@ const fieldOf = (parameter, wire) => {
       inputmode: kind === "integer" ? "numeric" : undefined
     })
   const hints = [
-    `In the ${place}${key[wire] === name ? "" : ` as ${key[wire]}`}, ${rule}.`,
+    `${key[wire] === name ? "" : `Sent as ${key[wire]}. `}${rule[0]?.toUpperCase()}${rule.slice(1)}.`,
     otherwise === undefined ? "" : `Default ${otherwise}.`,
     isArray ? "One per line, or with commas." : "",
     kind === "list" && values.length > 0 ? `Known: ${values.join(", ")}.` : ""

@@ -86,12 +86,12 @@ const sources = {
       id: text("t.id"),
       author: handle("t.author_id"),
       text: beginning("t.text"),
+      created_at: time("t.id"),
       lang: "t.lang",
       reply_to: text("t.in_reply_to_post_id"),
       quote_of: text("t.quoted_post_id"),
       repost_of: text("t.reposted_post_id"),
-      hidden: "t.hidden",
-      created_at: time("t.id")
+      hidden: "t.hidden"
     },
     of: "t.author_id = :user",
     flags: ["hidden"]
@@ -155,8 +155,8 @@ const sources = {
       type: "t.event_type",
       sender: handle("t.sender_id"),
       text: beginning("t.text"),
-      conversation_id: "t.conversation_id",
-      created_at: time("t.id")
+      created_at: time("t.id"),
+      conversation_id: "t.conversation_id"
     },
     of: "t.sender_id = :user"
   }
