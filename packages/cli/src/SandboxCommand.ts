@@ -93,7 +93,7 @@ export const command = Command.make(
           "",
           `  ${ConsolePage.urlWith(baseUrl, adminToken)}`,
           "",
-          "Clients find it through these variables (the tokens are worth nothing elsewhere):",
+          "Clients find it through these variables (the tokens are worthless elsewhere):",
           "",
           ...Object.entries(environment).map(([name, value]) => `  export ${name}=${value}`),
           ""
@@ -103,7 +103,7 @@ export const command = Command.make(
     })).pipe(Effect.provide(Sandbox.layerServer(options)))
   })
 ).pipe(
-  Command.withDescription("Start the whole service locally: real HTTP, real authentication, state in SQLite."),
+  Command.withDescription("Start the whole service locally: HTTP, authentication, SQLite."),
   Command.withExamples([
     { command: "postwire sandbox", description: "The service on port 8080, in memory" },
     {

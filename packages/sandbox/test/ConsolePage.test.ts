@@ -189,15 +189,22 @@ describe.skipIf(executable === undefined)(title, () => {
         await page.locator("#next-page").waitFor()
         const first = await ids()
         assert.include(await page.locator("#request").innerText(), `/2/users/${ada.id}/tweets?`)
-        await page.locator("#next-page").click()
+        await page.locator("#next-page").focus()
+        await page.keyboard.press("Enter")
         await page.locator("#previous-page").waitFor()
+        // Where one goes on from.
+        assert.strictEqual(await page.evaluate(() => document.activeElement?.id), "next-page")
         assert.notDeepEqual(await ids(), first)
-        await page.locator("#previous-page").click()
+        await page.locator("#previous-page").focus()
+        await page.keyboard.press("Enter")
         await page.waitForFunction(
           (id) => document.querySelector("#response-body")?.textContent?.includes(id),
           first[0]
         )
         assert.deepStrictEqual(await ids(), first)
+        // The first page has none before it, and the focus does not go with the button.
+        await page.locator("#previous-page").waitFor({ state: "hidden" })
+        assert.strictEqual(await page.evaluate(() => document.activeElement?.id), "send-button")
 
         // The app alone is refused where a user is needed.
         await page.locator("#operation").selectOption("getMe")
@@ -208,7 +215,7 @@ describe.skipIf(executable === undefined)(title, () => {
         // What is there, by page and by user.
         await page.getByRole("button", { name: /^posts / }).click()
         const rows = page.locator("#state-rows tr")
-        await page.locator("#state-note", { hasText: "Page 1" }).waitFor()
+        await page.locator("[data-collection=posts][aria-pressed=true]").waitFor()
         const top = await rows.first().textContent()
         await page.locator("#older").click()
         await page.locator("#state-note", { hasText: "Page 2" }).waitFor()

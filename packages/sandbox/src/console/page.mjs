@@ -595,7 +595,6 @@ const send = async () => {
     ...(body === undefined ? [] : ["content-type: application/json", "", pretty(JSON.parse(body))])
   ].join("\n")
   showAnswer("waiting", "", "", "")
-  showPages({})
   const begun = performance.now()
   /** @type {Response} */
   let response
@@ -611,7 +610,10 @@ const send = async () => {
       signal
     })
   } catch {
-    if (!signal.aborted) showAnswer("no answer, the connection broke", "bad", "", "")
+    if (!signal.aborted) {
+      showAnswer("no answer, the connection broke", "bad", "", "")
+      showPages({})
+    }
     return void tick()
   }
   const { status, statusText } = response
@@ -719,6 +721,7 @@ let collection = "users"
 /** Where the pages up to the one on show begin. @type {Array<string>} */
 let afters = [""]
 let beyond = ""
+let asked = 0
 
 const count = async () => {
   const { counts } = await call("GET", "/health")
@@ -734,8 +737,11 @@ const show = async () => {
   const after = afters.at(-1) ?? ""
   if (after !== "") query.set("after", after)
   if (user !== "") query.set("user", user)
+  const question = ++asked
   /** @type {Part} */
   const { items, next = "" } = await call("GET", `/state/${collection}?${query}`)
+  // Another one was asked meanwhile.
+  if (question !== asked) return ""
   beyond = next
   const names = Object.keys(items[0] ?? {})
   box("state-head").replaceChildren(
