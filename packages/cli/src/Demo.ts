@@ -143,4 +143,4 @@ export const command = Command.make(
     out: Flag.String("out").pipe(Flag.withDescription("Folder for the results"), Flag.withDefault("out"))
   },
   run
-).pipe(Command.withDescription("Run the main job: a real export from a local service. Needs no credentials."))
+).pipe(Command.withDescription("Run the main job: a real export, from a local service."))

@@ -11,10 +11,13 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { hash, timingSafeEqual } from "node:crypto"
+import * as Description from "./Description.ts"
 import * as Faults from "./Faults.ts"
+import type { Entry } from "./Journal.ts"
 import * as Problem from "./Problem.ts"
 import type { Sandbox } from "./Sandbox.ts"
 import { jsonOf, urlOf } from "./Service.ts"
+import { collections } from "./store/Overview.ts"
 
 /** Where the calls begin. */
 export const root = "/_sandbox"
@@ -38,6 +41,14 @@ interface Endpoint {
 const call = (
   answer: (sandbox: Sandbox["Service"], parameters: Asked<unknown>["parameters"]) => unknown
 ): Endpoint => ({ answer: (sandbox, _request, parameters) => Effect.sync(() => answer(sandbox, parameters)) })
+
+/** A call without a body that may be refused. */
+const attempt = (
+  answer: (
+    sandbox: Sandbox["Service"],
+    parameters: Asked<unknown>["parameters"]
+  ) => Effect.Effect<unknown, Problem.Problem>
+): Endpoint => ({ answer: (sandbox, _request, parameters) => Effect.suspend(() => answer(sandbox, parameters)) })
 
 /** A call whose body is of a schema; no body is an empty object. */
 const told = <S extends Schema.Codec<unknown, unknown>>(
@@ -78,6 +89,24 @@ const faultsOf = ({ faults }: Sandbox["Service"]) => ({ faults: faults.list() })
 
 const budgetOf = ({ budget }: Sandbox["Service"]) => ({ windows: budget.windows(), posts: budget.posts() })
 
+const names = Object.keys(catalogue) as Array<Name>
+
+const Form = Schema.Struct({
+  operation: Schema.Literals(names),
+  /** Texts by the name of the parameter. */
+  parameters: Schema.Record(Schema.String, Schema.String),
+  wire: Schema.optional(Schema.Literals(["neutral", "x"]))
+})
+
+/** An entry of the journal in short. */
+const line = ({ body: _body, headers: _headers, ...line }: Entry) => line
+
+/** The whole number of a query, within its bounds. */
+const numberOf = (text: string | undefined, otherwise: number, maximum: number): number => {
+  const number = Math.trunc(Number(text))
+  return number > 0 ? Math.min(number, maximum) : otherwise
+}
+
 const endpoints: Readonly<Record<string, Endpoint>> = {
   "GET /health": call((sandbox) => ({ status: "ok", ...clockOf(sandbox), counts: sandbox.store.counts() })),
   "GET /credentials": call(({ seeded }) => ({
@@ -110,6 +139,15 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   }),
   "DELETE /faults/:id": call(({ faults }, { id }) => ({ removed: faults.remove(Number(id)) })),
   "GET /journal": call(({ journal }, { after }) => ({ entries: journal.entries(Number(after ?? 0) || 0) })),
+  // For those who look often: the latest in short, and from where on the journal reaches back.
+  "GET /journal/lines": call(({ journal }, { after, limit }) => ({
+    oldest: journal.oldest(),
+    lines: journal.entries(numberOf(after, 0, Infinity)).slice(-numberOf(limit, 200, 10_000)).map(line)
+  })),
+  "GET /journal/:id": attempt(({ journal }, { id }) => {
+    const entry = journal.entries(Number(id) - 1)[0]
+    return entry?.id === Number(id) ? Effect.succeed(entry) : Effect.fail(Problem.noRoute())
+  }),
   "DELETE /journal": call(({ journal }) => {
     journal.clear()
     return { entries: [] }
@@ -117,7 +155,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   "GET /budget": call(budgetOf),
   "POST /budget": told(
     Schema.Struct({
-      operation: Schema.Literals(Object.keys(catalogue) as Array<Name>),
+      operation: Schema.Literals(names),
       remaining: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
     }),
     (sandbox, { operation, remaining }) => {
@@ -128,6 +166,23 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   "DELETE /budget": call((sandbox) => {
     sandbox.budget.clear()
     return budgetOf(sandbox)
+  }),
+  "GET /operations": call(() => ({ operations: Description.operations() })),
+  "POST /request": {
+    answer: Effect.fnUntraced(function*(sandbox, request) {
+      const form = yield* Effect.mapError(
+        Schema.decodeUnknownEffect(Form)(yield* jsonOf(request)),
+        ({ message }) => Problem.invalidRequest(message)
+      )
+      const { operation, parameters, wire = "neutral" } = form
+      return yield* Description.requestOf(operation, parameters, wire, sandbox.seeded.ada.id)
+    })
+  },
+  "GET /state/:collection": attempt(({ store }, { after, collection, limit, user }) => {
+    const found = collections.find((name) => name === collection)
+    if (found === undefined) return Effect.fail(Problem.noRoute())
+    const userId = user === undefined ? undefined : store.users.byUsername(user)?.id ?? user
+    return Effect.succeed(store.overview.list(found, { limit: numberOf(limit, 50, 1_000), after, userId }))
   }),
   "GET /snapshot": call(({ snapshot }) => snapshot()),
   "PUT /snapshot": {

@@ -34,6 +34,8 @@ export interface Entry {
 export interface Journal {
   /** The latest requests, oldest first; those after the entry `after` when it is given. */
   readonly entries: (after?: number) => ReadonlyArray<Entry>
+  /** The id of the oldest entry that is kept, or of the next one when none is. */
+  readonly oldest: () => number
   readonly add: (entry: Omit<Entry, "id">) => void
   readonly clear: () => void
 }
@@ -44,6 +46,7 @@ export const make = (capacity = 10_000): Journal => {
   let last = 0
   return {
     entries: (after = 0) => entries.slice(-capacity).filter(({ id }) => id > after),
+    oldest: () => entries.at(-Math.min(capacity, entries.length))?.id ?? last + 1,
     add: (entry) => {
       entries.push({ ...entry, id: ++last })
       if (entries.length >= 2 * capacity) entries = entries.slice(-capacity)

@@ -21,6 +21,7 @@ import { randomBytes } from "node:crypto"
 import { createServer, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 import * as Admin from "./Admin.ts"
+import * as Console from "./Console.ts"
 import * as Faults from "./Faults.ts"
 import * as Journal from "./Journal.ts"
 import { isLocal } from "./Loopback.ts"
@@ -196,7 +197,11 @@ const make = Effect.fnUntraced(function*(options: Options, baseUrl: () => string
   const service = yield* Service.make(parts, options)
   const admin = Admin.make(sandbox)
   const answer: Service.Service = (request) =>
-    request.url.startsWith(`${Admin.root}/`) ? admin(request) : service(request)
+    request.url.startsWith(`${Admin.root}/`)
+      ? admin(request)
+      : Console.isFor(request)
+      ? Console.answer(request)
+      : service(request)
   return { sandbox, answer }
 })
 
