@@ -3,7 +3,7 @@
  * there as plain calls, on `Sandbox`.
  */
 import { catalogue, type Name } from "@postwire/core/Catalogue"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -15,6 +15,7 @@ import * as Faults from "./Faults.ts"
 import * as Problem from "./Problem.ts"
 import type { Sandbox } from "./Sandbox.ts"
 import { jsonOf, urlOf } from "./Service.ts"
+import * as ServiceClock from "./ServiceClock.ts"
 
 /** Where the calls begin. */
 export const root = "/_sandbox"
@@ -47,22 +48,22 @@ const told = <S extends Schema.Codec<unknown, unknown>>(
   const decode = Schema.decodeUnknownEffect(schema, { onExcessProperty: "error" })
   return {
     answer: Effect.fnUntraced(function*(sandbox, request, parameters) {
-      const body = request.headers["content-type"] === undefined ? {} : yield* jsonOf(request)
+      const body = hasBody(request) ? yield* jsonOf(request) : {}
       const payload = yield* Effect.mapError(decode(body), ({ message }) => Problem.invalidRequest(message))
       return answer(sandbox, payload, parameters)
     })
   }
 }
 
+const hasBody = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  headers["content-type"] !== undefined || headers["transfer-encoding"] !== undefined ||
+  Number(headers["content-length"] ?? 0) > 0
+
 const Instant = Schema.Union([Schema.Number, Schema.String]).check(
   Schema.makeFilter((input) =>
-    !Number.isNaN(new Date(input).getTime()) || "is not an instant: milliseconds, or ISO 8601"
-  )
-)
-
-const Span = Schema.Union([Schema.Number, Schema.String]).check(
-  Schema.makeFilter((input) =>
-    Duration.fromInput(input as Duration.Input)._tag === "Some" || "is not a duration: milliseconds, or \"15 minutes\""
+    (typeof input === "number" || /^\d{4}-\d\d-\d\d(T.+(Z|[+-]\d\d:\d\d))?$/.test(input)) &&
+      ServiceClock.isInstant(new Date(input).getTime()) ||
+    "is not an instant: milliseconds, or ISO 8601 with its zone, from 1990 to 2248"
   )
 )
 
@@ -91,7 +92,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   })),
   "GET /clock": call(clockOf),
   "POST /clock": told(
-    Schema.Union([Schema.Struct({ advance: Span }), Schema.Struct({ now: Instant })]),
+    Schema.Union([Schema.Struct({ advance: Faults.Time }), Schema.Struct({ now: Instant })]),
     (sandbox, payload) => {
       if ("advance" in payload) sandbox.clock.advance(payload.advance as Duration.Input)
       else sandbox.clock.set(new Date(payload.now))
@@ -108,8 +109,16 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
     sandbox.faults.clear()
     return faultsOf(sandbox)
   }),
-  "DELETE /faults/:id": call(({ faults }, { id }) => ({ removed: faults.remove(Number(id)) })),
-  "GET /journal": call(({ journal }, { after }) => ({ entries: journal.entries(Number(after ?? 0) || 0) })),
+  "DELETE /faults/:id": {
+    answer: (sandbox, _request, { id }) =>
+      sandbox.faults.remove(Number(id)) ? Effect.succeed(faultsOf(sandbox)) : Problem.noRoute()
+  },
+  "GET /journal": {
+    answer: ({ journal }, _request, { after = "0" }) =>
+      /^\d{1,15}$/.test(after)
+        ? Effect.succeed({ entries: journal.entries(Number(after)) })
+        : Problem.invalidRequest("The `after` parameter is not the id of an entry.", { after })
+  },
   "DELETE /journal": call(({ journal }) => {
     journal.clear()
     return { entries: [] }
@@ -155,6 +164,9 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   })
 }
 
+const refusal = ({ document, status }: Problem.Problem): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe(document, { status, contentType: "application/problem+json" })
+
 const snapshotType = "application/vnd.sqlite3"
 
 const routes = (): FindMyWay.Router<Endpoint> => {
@@ -184,10 +196,9 @@ export const make = (sandbox: Sandbox["Service"]) => {
         ? HttpServerResponse.uint8Array(answer, { contentType: snapshotType })
         : HttpServerResponse.jsonUnsafe(answer)
     }).pipe(
-      Effect.catchTag(
-        "Problem",
-        ({ document, status }) =>
-          Effect.succeed(HttpServerResponse.jsonUnsafe(document, { status, contentType: "application/problem+json" }))
+      Effect.catchTag("Problem", (problem) => Effect.succeed(refusal(problem))),
+      Effect.catchDefect((defect) =>
+        Effect.as(Effect.logError("The sandbox failed", defect), refusal(Problem.internal()))
       )
     )
 }

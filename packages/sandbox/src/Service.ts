@@ -66,7 +66,7 @@ export interface Parts {
 interface Trace {
   operation?: Name
   caller?: Authentication.Caller
-  body?: object
+  body?: object | undefined
   problem?: string
   fault?: Faults.Behaviour
 }
@@ -132,7 +132,8 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
       })
       if (fault === "empty") {
         const token = PageToken.encode(listing, cursor?.success, ++detours)
-        return envelopeOf(wire, definition, { meta: { result_count: 0, next_token: token } })
+        const count = meta?.total_post_count === undefined ? "result_count" : "total_post_count"
+        return envelopeOf(wire, definition, { meta: { [count]: 0, next_token: token } })
       }
       if (definition.postCap === true && Array.isArray(data)) postCap.add(caller.appId, data.length, now)
       const projected = Projection.project(
@@ -172,6 +173,10 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
     trace.fault = fault
     if (fault.reset === "before") return yield* new Faults.ConnectionLost()
     const refused = fault.status === undefined ? undefined : Faults.refusal(fault.status)
+    // Nothing reads the body for its sake, but the journal shows what was refused.
+    if (refused !== undefined && hasBody(route.definition)) {
+      trace.body = yield* Effect.orElseSucceed(jsonOf(request), () => undefined)
+    }
     const worked = refused === undefined
       ? work(request, url, route, params, trace).pipe(
         Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, undefined, trace)))
@@ -199,12 +204,13 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
             ...response.headers
           })
         ),
+        Effect.map((response) => Faults.withoutHeaders(trace.fault, response)),
         Effect.onExit((exit) =>
-          Effect.sync(() =>
+          Effect.map(Clock.currentTimeMillis, (end) =>
             journal.add({
               at,
               method: request.method,
-              path: url?.pathname ?? request.originalUrl,
+              path: url?.pathname ?? request.originalUrl.replace(/[?#].*/s, ""),
               query: Journal.queryOf(url?.searchParams ?? new URLSearchParams()),
               headers: Journal.redacted(request.headers),
               body: trace.body,
@@ -214,9 +220,8 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
               status: Exit.isSuccess(exit) ? exit.value.status : undefined,
               problem: trace.problem,
               fault: trace.fault,
-              millis: clock.now() - at
-            })
-          )
+              millis: end - at
+            }))
         )
       )
     }))

@@ -27,7 +27,7 @@ export interface Database {
   readonly transaction: <A>(body: () => A) => A
   /** Everything there is, as the bytes of an SQLite file. */
   readonly snapshot: () => Uint8Array
-  /** Puts the state of a snapshot in the place of this one. */
+  /** Puts the state of a snapshot in the place of this one; throws, and changes nothing, when it has other tables. */
   readonly restore: (snapshot: Uint8Array) => void
   readonly close: () => void
 }
@@ -122,17 +122,36 @@ export const open = (file: string): Database => {
         if (file === memory) {
           const name = `file:/${randomUUID()}?vfs=memdb`
           const next = connect(name)
-          copy(path, name)
+          try {
+            copy(path, name)
+            assertSameTables(connection, next)
+          } catch (error) {
+            next.close()
+            throw error
+          }
           connection.close()
           connection = next
         } else {
           // Renamed into place: a crash leaves the old state or the new one.
           const beside = `${file}.restored`
-          rmSync(beside, { force: true })
-          copy(path, beside)
-          connection.close()
-          renameSync(beside, file)
-          connection = connect(file)
+          try {
+            rmSync(beside, { force: true })
+            copy(path, beside)
+            const next = new DatabaseSync(beside, { readOnly: true })
+            try {
+              assertSameTables(connection, next)
+            } finally {
+              next.close()
+            }
+            connection.close()
+            try {
+              renameSync(beside, file)
+            } finally {
+              connection = connect(file)
+            }
+          } finally {
+            rmSync(beside, { force: true })
+          }
         }
       }),
     close: () => connection.close()
@@ -160,6 +179,15 @@ const copy = (from: string, to: string): void => {
   } finally {
     source.close()
   }
+}
+
+/** Throws when one database lacks a table that the other has. */
+const assertSameTables = (one: DatabaseSync, other: DatabaseSync): void => {
+  const [a, b] = [one, other].map((connection) =>
+    connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
+      .map(({ name }) => name).join()
+  )
+  if (a !== b) throw new Error("The snapshot has other tables")
 }
 
 const connect = (file: string): DatabaseSync => {
