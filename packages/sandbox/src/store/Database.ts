@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import { pathToFileURL } from "node:url"
 import * as Snowflake from "./Snowflake.ts"
 
 /** Named values of a statement. */
@@ -69,12 +70,12 @@ export const unbounded: Range = { low: -1n, high: Snowflake.maximum }
 export const open = (file: string): Database => {
   let connection = connect(file)
   let depth = 0
-  /** Statements belong to a connection; `restore` makes another one. */
+  /** Prepared when it is first used. Statements belong to a connection; `restore` makes another one. */
   const prepare = (sql: string): () => StatementSync => {
-    let owner = connection
-    let statement = owner.prepare(sql)
+    let owner: DatabaseSync | undefined
+    let statement: StatementSync | undefined
     return () => {
-      if (owner !== connection) statement = (owner = connection).prepare(sql)
+      if (statement === undefined || owner !== connection) statement = (owner = connection).prepare(sql)
       return statement
     }
   }
@@ -113,7 +114,8 @@ export const open = (file: string): Database => {
     },
     snapshot: () =>
       withFile((path) => {
-        connection.prepare("VACUUM INTO ?").run(path)
+        // A connection to memory would take the path for a name in memory.
+        connection.prepare("VACUUM INTO ?").run(`${pathToFileURL(path).href}?vfs=${platformVfs}`)
         return readFileSync(path)
       }),
     restore: (snapshot) =>
@@ -157,6 +159,9 @@ export const open = (file: string): Database => {
     close: () => connection.close()
   }
 }
+
+/** What SQLite calls the way to files. */
+const platformVfs = process.platform === "win32" ? "win32" : "unix"
 
 /** The name of a database that is in no file. */
 const memory = ":memory:"
