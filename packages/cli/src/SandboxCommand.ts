@@ -50,15 +50,19 @@ export const command = Command.make(
   Effect.fnUntraced(function*({ file, json, port, posts, seed, wire }) {
     const options: Sandbox.ServerOptions = { port, posts, seed, wire, file: Option.getOrUndefined(file) }
     return yield* Effect.scoped(Effect.gen(function*() {
-      const { baseUrl, seeded } = yield* Sandbox.Sandbox
+      const { adminToken, baseUrl, seeded } = yield* Sandbox.Sandbox
+      const token = Redacted.value(adminToken)
       const environment = environmentOf(baseUrl, seeded)
       yield* Console.log(
-        json ? JSON.stringify({ baseUrl, environment }) : [
+        json ? JSON.stringify({ baseUrl, adminToken: token, environment }) : [
           `The sandbox is ready at ${baseUrl}. Ctrl-C ends it.`,
           "",
           "Clients find it through these variables (the tokens are worth nothing elsewhere):",
           "",
           ...Object.entries(environment).map(([name, value]) => `  export ${name}=${value}`),
+          "",
+          `Calls to ${baseUrl}/_sandbox (faults, time, journal) take the bearer token`,
+          `  ${token}`,
           ""
         ].join("\n")
       )

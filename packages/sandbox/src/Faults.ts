@@ -193,10 +193,11 @@ export const refusal = (status: number): Problem.Problem => {
   return new Problem.Problem({ status, title, detail: title, type: "about:blank" })
 }
 
-/** An answer as the fault leaves it. */
+/** An answer as the fault leaves it. `delivered` waits until what was written of it is on its way. */
 export const spoil = (
   { body, delay, headers, pause, rateLimitHeaders, reset, truncate }: Behaviour,
-  answer: HttpServerResponse.HttpServerResponse
+  answer: HttpServerResponse.HttpServerResponse,
+  delivered: Effect.Effect<void>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, ConnectionLost> => {
   let response = body === undefined ? answer : otherBody(body, answer)
   const named: Behaviour["headers"] = rateLimitHeaders && rateLimits[rateLimitHeaders]
@@ -205,7 +206,9 @@ export const spoil = (
       ? HttpServerResponse.removeHeader(response, name)
       : HttpServerResponse.setHeader(response, name, value)
   }
-  if (truncate === true || pause !== undefined) response = inParts(response, truncate === true, pause)
+  if (truncate === true || pause !== undefined) {
+    response = inParts(response, truncate === true ? delivered : undefined, pause)
+  }
   const given = reset === "after" ? Effect.fail(new ConnectionLost()) : Effect.succeed(response)
   return delay === undefined ? given : Effect.delay(given, delay as Duration.Input)
 }
@@ -256,12 +259,12 @@ const bytesOf = ({ body }: HttpServerResponse.HttpServerResponse): Uint8Array =>
 
 const inParts = (
   response: HttpServerResponse.HttpServerResponse,
-  truncate: boolean,
+  truncated: Effect.Effect<void> | undefined,
   pause: Behaviour["pause"]
 ): HttpServerResponse.HttpServerResponse => {
   const { body } = response
   if (body._tag !== "Uint8Array") return response
-  const bytes = truncate ? body.body.subarray(0, body.body.length >> 1) : body.body
+  const bytes = truncated ? body.body.subarray(0, body.body.length >> 1) : body.body
   const size = Math.max(1, Math.ceil(bytes.length / 16))
   const parts = Stream.fromIterable(
     Array.from({ length: 16 }, (_, i) => bytes.subarray(i * size, (i + 1) * size))
@@ -269,6 +272,8 @@ const inParts = (
   const paced = pause === undefined
     ? parts
     : Stream.mapEffect(parts, (part) => Effect.delay(Effect.succeed(part), pause as Duration.Input))
-  const whole = truncate ? Stream.concat(paced, Stream.fail(new ConnectionLost())) : paced
+  const whole = truncated === undefined
+    ? paced
+    : Stream.concat(paced, Stream.fromEffect(Effect.andThen(truncated, Effect.fail(new ConnectionLost()))))
   return HttpServerResponse.setBody(response, HttpBody.stream(whole, body.contentType, body.contentLength))
 }

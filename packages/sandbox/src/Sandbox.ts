@@ -120,7 +120,14 @@ export class Sandbox extends Context.Service<
 >()("@postwire/sandbox/Sandbox") {}
 
 /** Makes the sandbox and what answers its requests. */
-const make = Effect.fnUntraced(function*(options: Options, baseUrl: () => string, template?: Template) {
+const make = Effect.fnUntraced(function*(
+  options: Options,
+  { baseUrl, delivered, template }: {
+    readonly baseUrl: () => string
+    readonly delivered: Service.Parts["delivered"]
+    readonly template?: Template | undefined
+  }
+) {
   const store = yield* Store
   const { faults: faulty = 0, postCap = 10_000_000, seed = 1 } = options
   const clock = yield* ServiceClock.make(options.start)
@@ -131,7 +138,8 @@ const make = Effect.fnUntraced(function*(options: Options, baseUrl: () => string
     journal: Journal.make(),
     limits: RateLimits.make(),
     postCap: RateLimits.postCap(postCap),
-    nonces: Nonces.make()
+    nonces: Nonces.make(),
+    delivered
   }
   const { faults, journal, limits, nonces, postCap: cap } = parts
   if (faulty > 0) faults.add({ probability: faulty })
@@ -229,7 +237,10 @@ const layerStore = (options: Options): Layer.Layer<Store, StoreUnavailable> =>
 /** The sandbox in process: an `HttpClient` whose requests go to it and to nothing else. No port is opened. */
 export const layer = (options: Options = {}): Layer.Layer<HttpClient.HttpClient | Sandbox, StoreUnavailable> =>
   Layer.effectContext(Effect.gen(function*() {
-    const { answer, sandbox } = yield* make(options, () => "http://localhost")
+    const { answer, sandbox } = yield* make(options, {
+      baseUrl: () => "http://localhost",
+      delivered: () => Effect.void
+    })
     const client = HttpClient.make((request) =>
       // The headers that describe the body are added by whatever sends it.
       answer(HttpServerRequest.fromClientRequest(HttpClientRequest.setBody(request, request.body))).pipe(
@@ -256,7 +267,7 @@ const serve = (
     Effect.gen(function*() {
       const { port = 0 } = options
       let baseUrl = ""
-      const { answer, sandbox } = yield* make(options, () => baseUrl, template)
+      const { answer, sandbox } = yield* make(options, { baseUrl: () => baseUrl, delivered, template })
       const http = createServer()
       const server = yield* NodeHttpServer.make(() => http, { port, host: "127.0.0.1" }).pipe(
         Effect.mapError(({ cause }) => new PortUnavailable({ port, cause }))
@@ -310,12 +321,20 @@ const templateOf = Effect.fnUntraced(function*({ posts = 1_000, seed = 1, start 
   return made
 })
 
-/** Ends the connection of a request as a crash does. */
-const breakOff = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<never> =>
-  Effect.suspend(() => {
+/** Ends the connection of a request as a crash does. What is then answered goes nowhere. */
+const breakOff = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.sync(() => {
     NodeHttpServerRequest.toIncomingMessage(request).socket.resetAndDestroy()
-    // The end of the connection interrupts it.
-    return Effect.never
+    return HttpServerResponse.empty()
+  })
+
+/** Waits until all that was written of an answer has left this process. */
+const delivered = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const { socket } = NodeHttpServerRequest.toIncomingMessage(request)
+    // Writes leave the response for the socket at the end of the tick.
+    const look = () => socket.destroyed || socket.writableLength === 0 ? resume(Effect.void) : setImmediate(look)
+    setImmediate(look)
   })
 
 const elsewhere = (): HttpServerResponse.HttpServerResponse => {

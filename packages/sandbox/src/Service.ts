@@ -60,6 +60,8 @@ export interface Parts {
   readonly limits: RateLimits.RateLimits
   readonly postCap: RateLimits.PostCap
   readonly nonces: Nonces.Nonces
+  /** Waits until all that was written of an answer is on its way: a broken connection takes the rest with it. */
+  readonly delivered: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void>
 }
 
 /** What is learned of a request on its way, for the journal. */
@@ -78,7 +80,7 @@ export type Service = (
 
 /** Makes the service of its parts. */
 export const make = Effect.fnUntraced(function*(parts: Parts, options: Options = {}) {
-  const { clock, faults, journal, limits, nonces, postCap, store } = parts
+  const { clock, delivered, faults, journal, limits, nonces, postCap, store } = parts
   const authority = { store, hmac: yield* OAuth1.HmacSha1, nonces }
   const router = routes()
   let detours = 0
@@ -182,7 +184,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
         Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, undefined, trace)))
       )
       : Effect.succeed(refuse(refused, route.wire ?? options.wire, trace))
-    return yield* Effect.flatMap(worked, (response) => Faults.spoil(fault, response))
+    return yield* Effect.flatMap(worked, (response) => Faults.spoil(fault, response, delivered(request)))
   })
 
   const service: Service = (request) =>
