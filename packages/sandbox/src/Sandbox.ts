@@ -275,7 +275,8 @@ const serve = (
       baseUrl = HttpServer.formatAddress(server.address)
       yield* server.serve(Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
         isLocal(request.headers)
-          ? Effect.catchTag(answer(request), "ConnectionLost", () => breakOff(request))
+          // Whose client has gone away needs no answer any more.
+          ? Effect.interruptible(Effect.catchTag(answer(request), "ConnectionLost", () => breakOff(request)))
           : Effect.succeed(elsewhere())))
       // A client that does not finish its request must not hold up the end.
       yield* Effect.addFinalizer(() => Effect.sync(() => http.closeAllConnections()))
