@@ -239,6 +239,10 @@ export const make = ({ baseUrl, clock, seeded, store }: Place): Fixtures & { rea
   const bearerToken = (length: number): string =>
     secret(length, (text) => credentials.bearerToken(Redacted.make(text)) !== undefined)
 
+  const freeUsername = (): string => {
+    for (let n = 1;; n++) if (store.users.byUsername(`user${n}`) === undefined) return `user${n}`
+  }
+
   const upload = (ownerId: string, type: MediaType, createdAt: number): string =>
     store.attachments.insertMedia({ ownerId, type, createdAt, facts: facts(type) })
 
@@ -374,8 +378,7 @@ export const make = ({ baseUrl, clock, seeded, store }: Place): Fixtures & { rea
   return {
     user: ({ at, receivesMessages, taggable, username, verified, ...user } = {}) => {
       const createdAt = at === undefined ? next(undefined) - 365 * 24 * hour : next(at)
-      let given = username ?? "user1"
-      for (let n = 2; username === undefined && store.users.byUsername(given) !== undefined; n++) given = `user${n}`
+      const given = username ?? freeUsername()
       if (store.users.byUsername(given) !== undefined) throw new Error(`There is a user ${given} already`)
       const id = store.users.insert({
         name: given,

@@ -145,8 +145,8 @@ const make = Effect.fnUntraced(function*(
   if (faulty > 0) faults.add({ probability: faulty })
 
   /** The state with its seed: made as a whole or not at all, unless it is there already. */
-  const populate = ({ posts = 1_000, seed = 1 }: Population): Seed.Seeded => {
-    const population: Seed.Options = { seed, posts, start: clock.now() }
+  const populate = ({ posts = 1_000, seed = 1, start }: Population): Seed.Seeded => {
+    const population: Seed.Options = { seed, posts, start: start === undefined ? clock.now() : Number(start) }
     return store.transaction(() => Seed.existing(store, population) ?? Seed.run(store, population))
   }
   if (template !== undefined) store.restore(template.snapshot)

@@ -1,17 +1,17 @@
 import { createClient } from "@postwire/node"
 import { sandboxTest, test } from "@postwire/sandbox/vitest"
-import { afterAll, describe, expect, expectTypeOf } from "vitest"
+import { afterAll, assert, describe, expectTypeOf } from "vitest"
 import * as Sandbox from "../src/Sandbox.ts"
 
 describe("every test", () => {
   const ports = new Set<string>()
   const writes = async (sandbox: Sandbox.RunningSandbox) => {
-    expect(sandbox.requests).toEqual([])
-    expect(sandbox.store.counts().posts).toBe(1_000)
+    assert.deepStrictEqual(sandbox.requests, [])
+    assert.strictEqual(sandbox.store.counts().posts, 1_000)
     ports.add(sandbox.baseUrl)
     await using client = createClient(sandbox.settings)
     await client.createPost({ text: "mine" })
-    expect(sandbox.requests.map(({ operation }) => operation)).toEqual(["createPost"])
+    assert.deepStrictEqual(sandbox.requests.map(({ operation }) => operation), ["createPost"])
     sandbox.faults.add({ status: 503, times: "always" })
     sandbox.clock.advance("15 minutes")
     sandbox.budget.leave("getMe", 0)
@@ -21,8 +21,8 @@ describe("every test", () => {
   test("has a service of its own (2)", ({ sandbox }) => writes(sandbox))
 
   afterAll(async () => {
-    expect(ports.size).toBe(2)
-    for (const url of ports) await expect(fetch(url)).rejects.toThrow()
+    assert.strictEqual(ports.size, 2)
+    for (const url of ports) assert.instanceOf(await fetch(url).catch((error: unknown) => error), TypeError)
   })
 })
 
@@ -30,15 +30,15 @@ describe("settings", () => {
   const small = sandboxTest({ posts: 0, start: Date.UTC(2026, 0, 1) })
 
   small("come from the factory", ({ sandbox }) => {
-    expect(sandbox.store.counts().posts).toBe(0)
-    expect(new Date(sandbox.clock.now()).getUTCFullYear()).toBe(2026)
+    assert.strictEqual(sandbox.store.counts().posts, 0)
+    assert.strictEqual(new Date(sandbox.clock.now()).getUTCFullYear(), 2026)
     expectTypeOf(sandbox).toEqualTypeOf<Sandbox.RunningSandbox>()
   })
 
   describe("of a suite", () => {
     const other = small.override({ sandboxOptions: { posts: 7, wire: "x" } })
     other("come from the override", ({ sandbox }) => {
-      expect(sandbox.store.counts().posts).toBe(7)
+      assert.strictEqual(sandbox.store.counts().posts, 7)
     })
   })
 })
@@ -56,18 +56,20 @@ describe("a sandbox that is started", () => {
     const before = view(first)
     first.reset()
     // The reset has seeded it: there is no copy in between.
-    expect(view(first)).toEqual(before)
+    assert.deepStrictEqual(view(first), before)
     first.ada.post("more")
     await first.stop()
     await using second = await Sandbox.start(options)
-    expect(view(second)).toEqual(before)
+    assert.deepStrictEqual(view(second), before)
     await using other = await Sandbox.start({ ...options, seed: 2 })
-    expect(view(other)).not.toEqual(before)
+    assert.notDeepEqual(view(other), before)
   })
 
   test("tells why it cannot start", async ({ sandbox }) => {
     const port = Number(new URL(sandbox.baseUrl).port)
-    await expect(Sandbox.start({ port, posts: 0 })).rejects.toMatchObject({ _tag: "PortUnavailable", port })
+    const error = await Sandbox.start({ port, posts: 0 }).catch((error: unknown) => error)
+    assert.instanceOf(error, Sandbox.PortUnavailable)
+    assert.strictEqual(error.port, port)
   })
 
   test("is started and stopped in well under 20 ms, with a thousand posts", async () => {
@@ -78,6 +80,6 @@ describe("a sandbox that is started", () => {
       times.push(performance.now() - begun)
     }
     // The quarter that the rest of the machine disturbed least.
-    expect(times.sort((a, b) => a - b)[25]).toBeLessThan(20)
+    assert.isBelow(times.sort((a, b) => a - b)[25]!, 20)
   })
 })
