@@ -167,6 +167,9 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
 const refusal = ({ document, status }: Problem.Problem): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.jsonUnsafe(document, { status, contentType: "application/problem+json" })
 
+/** Every call, as method and path below the root. */
+export const calls: ReadonlyArray<string> = Object.keys(endpoints)
+
 const snapshotType = "application/vnd.sqlite3"
 
 const routes = (): FindMyWay.Router<Endpoint> => {

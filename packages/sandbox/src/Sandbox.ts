@@ -294,21 +294,26 @@ export type RunningSandbox = Sandbox["Service"] & AsyncDisposable & {
  * Starts a sandbox on a port. What it is populated with is made once per process and copied from then on, so that every
  * test can have its own. Rejects with `PortUnavailable` or `StoreUnavailable`.
  */
-export const start = (options: ServerOptions = {}): Promise<RunningSandbox> =>
-  Effect.runPromise(Effect.gen(function*() {
-    const scope = yield* Scope.make()
-    const template = options.file === undefined ? yield* templateOf(options) : undefined
-    const context = yield* Layer.buildWithScope(serve(options, template), scope)
-    const stop = () => Effect.runPromise(Scope.close(scope, Exit.void))
+export const start = async (options: ServerOptions = {}): Promise<RunningSandbox> => {
+  const scope = Scope.makeUnsafe()
+  const stop = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  try {
+    const context = await Effect.runPromise(
+      Effect.flatMap(templateOf(options), (template) => Layer.buildWithScope(serve(options, template), scope))
+    )
     return Object.assign(Context.get(context, Sandbox), { stop, [Symbol.asyncDispose]: stop })
-  }))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
 
 /** The populations that were made, and until when each can stand for one that begins now. */
 const templates = new Map<string, Template & { readonly expires: number }>()
 
-const templateOf = Effect.fnUntraced(function*({ posts = 1_000, seed = 1, start }: Options) {
-  // A copy of more takes memory for longer than making it takes time.
-  if (posts > 20_000) return undefined
+const templateOf = Effect.fnUntraced(function*({ file, posts = 1_000, seed = 1, start }: Options) {
+  // A file may hold a state already, and a copy of very many posts would fill the memory.
+  if (file !== undefined || posts > 20_000) return undefined
   const now = yield* Clock.currentTimeMillis
   const key = JSON.stringify([seed, posts, start === undefined ? null : Number(start)])
   const known = templates.get(key)
