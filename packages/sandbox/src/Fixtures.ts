@@ -217,9 +217,8 @@ export const make = ({ baseUrl, clock, seeded, store }: Place): Fixtures & { rea
   const next = (at: Instant | undefined): number => {
     made++
     if (at !== undefined) return instantOf(at)
-    const told = clock.told()
-    const passed = Math.floor((clock.now() - told) / hour) * hour
-    return Math.min(told + passed - hour + made * 1_000, clock.now() - 31_000)
+    const passed = Math.floor((clock.now() - clock.origin()) / hour) * hour
+    return Math.min(clock.origin() + passed - hour + made * 1_000, clock.now() - 31_000)
   }
 
   /** An id of this millisecond that no post has, for posts that are older than others. */

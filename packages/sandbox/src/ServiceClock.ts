@@ -11,8 +11,8 @@ export interface ServiceClock {
   readonly advance: (by: Duration.Input) => void
   /** Moves the clock to an instant, from where it goes on. Throws when ids cannot tell it: see {@link isInstant}. */
   readonly set: (to: Date | number) => void
-  /** Where the clock would be, had no time passed since it began or was set: decided by what it was told alone. */
-  readonly told: () => number
+  /** The instant at which the clock began, or to which it was set last. */
+  readonly origin: () => number
   /** Takes back every move. */
   readonly reset: () => void
   /** Runs an effect by this clock. */
@@ -29,12 +29,12 @@ export const make = (start: Date | number | undefined): Effect.Effect<ServiceClo
   Effect.clockWith((base) => {
     const begun = base.currentTimeMillisUnsafe()
     let offset = 0
-    let told = begun
+    let origin = begun
     const set = (to: Date | number): void => {
       const millis = Number(to)
       if (!isInstant(millis)) throw new RangeError("The clock can be set from 1990 to 2248")
       offset = millis - base.currentTimeMillisUnsafe()
-      told = millis
+      origin = millis
     }
     if (start !== undefined) set(start)
     const begin = offset
@@ -56,13 +56,12 @@ export const make = (start: Date | number | undefined): Effect.Effect<ServiceClo
         const millis = Duration.toMillis(by)
         if (!(base.currentTimeMillisUnsafe() + offset + millis < end)) throw new RangeError("The clock ends in 2248")
         offset += millis
-        told += millis
       },
       set,
-      told: () => told,
+      origin: () => origin,
       reset: () => {
         offset = begin
-        told = begun + begin
+        origin = begun + begin
       },
       // The clock of the fiber, which is not always the one that the service was made with.
       provide: (effect) => Effect.clockWith((clock) => Effect.provideService(effect, Clock.Clock, over(clock)))

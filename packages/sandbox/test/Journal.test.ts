@@ -128,7 +128,8 @@ describe("the journal", () => {
           "X-Access-Token",
           "X-Api-Key",
           "X-Client-Secret",
-          "X-Password"
+          "X-Password",
+          "X-Signature"
         ]
       ) yield* send({ authorization: `Bearer ${bench.secrets.bearerToken}`, [name]: canary })
       for (
@@ -148,7 +149,7 @@ describe("the journal", () => {
         yield* send({}, `/2/nothing?${name}=${canary}`)
       }
       const text = JSON.stringify(bench.sandbox.requests)
-      assert.lengthOf(bench.sandbox.requests, 36)
+      assert.lengthOf(bench.sandbox.requests, 37)
       for (const secret of [canary, ...Object.values(bench.secrets)]) {
         // The consumer key and the access token of a signature are hidden with the rest of it.
         assert.notInclude(text, secret)
