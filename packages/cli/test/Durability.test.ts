@@ -62,7 +62,9 @@ describe("postwire sandbox --file", () => {
             }
           }
           // In the middle of the work of four.
-          yield* Effect.promise(() => Promise.allSettled([0, 1, 2, 3].map(write)))
+          yield* Effect.promise(() =>
+            Promise.all([once(child, "exit"), ...[0, 1, 2, 3].map((n) => write(n).catch(() => {}))])
+          )
           assert.isAtLeast(acknowledged.length, goal)
           assert.strictEqual(child.signalCode, "SIGKILL")
         }))

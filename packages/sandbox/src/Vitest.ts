@@ -26,8 +26,12 @@ export const sandboxTest = (options: Sandbox.Options = {}): TestAPI<SandboxFixtu
   base.extend<SandboxFixtures>({
     sandboxOptions: options,
     sandbox: async ({ sandboxOptions }, use) => {
-      await using sandbox = await Sandbox.start(sandboxOptions)
-      await use(sandbox)
+      const sandbox = await Sandbox.start(sandboxOptions)
+      try {
+        await use(sandbox)
+      } finally {
+        await sandbox.stop()
+      }
     }
   })
 
