@@ -93,6 +93,8 @@ export const command = Command.make(
           "",
           `  ${ConsolePage.urlWith(baseUrl, adminToken)}`,
           "",
+          "Calls to /_sandbox (faults, time, journal) take that token as a bearer token.",
+          "",
           "Clients find it through these variables (the tokens are worthless elsewhere):",
           "",
           ...Object.entries(environment).map(([name, value]) => `  export ${name}=${value}`),

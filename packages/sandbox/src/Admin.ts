@@ -3,7 +3,7 @@
  * there as plain calls, on `Sandbox`.
  */
 import { catalogue, type Name } from "@postwire/core/Catalogue"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -17,6 +17,7 @@ import type { Entry } from "./Journal.ts"
 import * as Problem from "./Problem.ts"
 import type { Sandbox } from "./Sandbox.ts"
 import { jsonOf, urlOf } from "./Service.ts"
+import * as ServiceClock from "./ServiceClock.ts"
 import { collections } from "./store/Overview.ts"
 
 /** Where the calls begin. */
@@ -58,22 +59,22 @@ const told = <S extends Schema.Codec<unknown, unknown>>(
   const decode = Schema.decodeUnknownEffect(schema, { onExcessProperty: "error" })
   return {
     answer: Effect.fnUntraced(function*(sandbox, request, parameters) {
-      const body = request.headers["content-type"] === undefined ? {} : yield* jsonOf(request)
+      const body = hasBody(request) ? yield* jsonOf(request) : {}
       const payload = yield* Effect.mapError(decode(body), ({ message }) => Problem.invalidRequest(message))
       return answer(sandbox, payload, parameters)
     })
   }
 }
 
+const hasBody = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  headers["content-type"] !== undefined || headers["transfer-encoding"] !== undefined ||
+  Number(headers["content-length"] ?? 0) > 0
+
 const Instant = Schema.Union([Schema.Number, Schema.String]).check(
   Schema.makeFilter((input) =>
-    !Number.isNaN(new Date(input).getTime()) || "is not an instant: milliseconds, or ISO 8601"
-  )
-)
-
-const Span = Schema.Union([Schema.Number, Schema.String]).check(
-  Schema.makeFilter((input) =>
-    Duration.fromInput(input as Duration.Input)._tag === "Some" || "is not a duration: milliseconds, or \"15 minutes\""
+    (typeof input === "number" || /^\d{4}-\d\d-\d\d(T.+(Z|[+-]\d\d:\d\d))?$/.test(input)) &&
+      ServiceClock.isInstant(new Date(input).getTime()) ||
+    "is not an instant: milliseconds, or ISO 8601 with its zone, from 1990 to 2248"
   )
 )
 
@@ -120,7 +121,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   })),
   "GET /clock": call(clockOf),
   "POST /clock": told(
-    Schema.Union([Schema.Struct({ advance: Span }), Schema.Struct({ now: Instant })]),
+    Schema.Union([Schema.Struct({ advance: Faults.Time }), Schema.Struct({ now: Instant })]),
     (sandbox, payload) => {
       if ("advance" in payload) sandbox.clock.advance(payload.advance as Duration.Input)
       else sandbox.clock.set(new Date(payload.now))
@@ -137,8 +138,16 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
     sandbox.faults.clear()
     return faultsOf(sandbox)
   }),
-  "DELETE /faults/:id": call(({ faults }, { id }) => ({ removed: faults.remove(Number(id)) })),
-  "GET /journal": call(({ journal }, { after }) => ({ entries: journal.entries(Number(after ?? 0) || 0) })),
+  "DELETE /faults/:id": {
+    answer: (sandbox, _request, { id }) =>
+      sandbox.faults.remove(Number(id)) ? Effect.succeed(faultsOf(sandbox)) : Problem.noRoute()
+  },
+  "GET /journal": {
+    answer: ({ journal }, _request, { after = "0" }) =>
+      /^\d{1,15}$/.test(after)
+        ? Effect.succeed({ entries: journal.entries(Number(after)) })
+        : Problem.invalidRequest("The `after` parameter is not the id of an entry.", { after })
+  },
   // For those who look often: the latest in short, and from where on the journal reaches back.
   "GET /journal/lines": call(({ journal }, { after, limit }) => ({
     oldest: journal.oldest(),
@@ -210,6 +219,12 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   })
 }
 
+const refusal = ({ document, status }: Problem.Problem): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe(document, { status, contentType: "application/problem+json" })
+
+/** Every call, as method and path below the root. */
+export const calls: ReadonlyArray<string> = Object.keys(endpoints)
+
 const snapshotType = "application/vnd.sqlite3"
 
 const routes = (): FindMyWay.Router<Endpoint> => {
@@ -239,10 +254,9 @@ export const make = (sandbox: Sandbox["Service"]) => {
         ? HttpServerResponse.uint8Array(answer, { contentType: snapshotType })
         : HttpServerResponse.jsonUnsafe(answer)
     }).pipe(
-      Effect.catchTag(
-        "Problem",
-        ({ document, status }) =>
-          Effect.succeed(HttpServerResponse.jsonUnsafe(document, { status, contentType: "application/problem+json" }))
+      Effect.catchTag("Problem", (problem) => Effect.succeed(refusal(problem))),
+      Effect.catchDefect((defect) =>
+        Effect.as(Effect.logError("The sandbox failed", defect), refusal(Problem.internal()))
       )
     )
 }

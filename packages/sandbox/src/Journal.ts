@@ -60,9 +60,12 @@ export const redacted = (headers: Readonly<Record<string, string>>): Readonly<Re
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
-      name === "authorization" ? authorization(value) : /cookie|authorization|token|secret/.test(name) ? hidden : value
+      name === "authorization" ? authorization(value) : secret.test(name) ? hidden : value
     ])
   )
+
+/** Names of what lets somebody sign in. */
+const secret = /cookie|auth|bearer|token|secret|password|signature|key/i
 
 const hidden = "<redacted>"
 
@@ -79,8 +82,6 @@ export const queryOf = (query: URLSearchParams): Readonly<Record<string, string>
   Object.fromEntries(
     [...query].map(([key, value]) => [
       key,
-      /token|secret|password|signature|key/i.test(key) && !/^(next|previous|pagination)_token$/.test(key)
-        ? hidden
-        : value
+      secret.test(key) && !/^(next|previous|pagination)_token$/.test(key) ? hidden : value
     ])
   )

@@ -68,6 +68,11 @@ export const existing = (store: Store["Service"], options: Options): Seeded | un
   return ada && store.transaction(() => insertCredentials(store, options, ada, usersOf(options)))
 }
 
+/** Whether what was made is in a store. */
+export const isIn = (store: Store["Service"], { ada, consumerKey, mediaIds }: Seeded): boolean =>
+  store.users.byUsername("ada")?.id === ada.id && store.credentials.appByConsumerKey(consumerKey) !== undefined &&
+  store.attachments.mediaKeys(mediaIds, ada.id).length === mediaIds.length
+
 interface Account {
   readonly id: string
   readonly username: string

@@ -62,13 +62,15 @@ export interface Parts {
   readonly limits: RateLimits.RateLimits
   readonly postCap: RateLimits.PostCap
   readonly nonces: Nonces.Nonces
+  /** Waits until all that was written of an answer is on its way: a broken connection takes the rest with it. */
+  readonly delivered: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void>
 }
 
 /** What is learned of a request on its way, for the journal. */
 interface Trace {
   operation?: Name
   caller?: Authentication.Caller
-  body?: object
+  body?: object | undefined
   problem?: string
   fault?: Faults.Behaviour
 }
@@ -80,7 +82,7 @@ export type Service = (
 
 /** Makes the service of its parts. */
 export const make = Effect.fnUntraced(function*(parts: Parts, options: Options = {}) {
-  const { clock, faults, journal, limits, nonces, postCap, store } = parts
+  const { clock, delivered, faults, journal, limits, nonces, postCap, store } = parts
   const authority = { store, hmac: yield* OAuth1.HmacSha1, nonces }
   const router = routes()
   let detours = 0
@@ -137,7 +139,8 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
       })
       if (fault === "empty") {
         const token = PageToken.encode(listing, cursor?.success, ++detours)
-        return envelopeOf(wire, definition, { meta: { result_count: 0, next_token: token } })
+        const count = meta?.total_post_count === undefined ? "result_count" : "total_post_count"
+        return envelopeOf(wire, definition, { meta: { [count]: 0, next_token: token } })
       }
       if (definition.postCap === true && Array.isArray(data)) postCap.add(caller.appId, data.length, now)
       const projected = Projection.project(
@@ -178,12 +181,16 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
     trace.fault = fault
     if (fault.reset === "before") return yield* new Faults.ConnectionLost()
     const refused = fault.status === undefined ? undefined : Faults.refusal(fault.status)
+    // Nothing reads the body for its sake, but the journal shows what was refused.
+    if (refused !== undefined && hasBody(route.definition)) {
+      trace.body = yield* Effect.orElseSucceed(jsonOf(request), () => undefined)
+    }
     const worked = refused === undefined
       ? work(request, url, route, params, trace).pipe(
         Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, undefined, trace)))
       )
       : Effect.succeed(refuse(refused, route.wire ?? options.wire, trace))
-    return yield* Effect.flatMap(worked, (response) => Faults.spoil(fault, response))
+    return yield* Effect.flatMap(worked, (response) => Faults.spoil(fault, response, delivered(request)))
   })
 
   const service: Service = (request) =>
@@ -205,12 +212,13 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
             ...response.headers
           })
         ),
+        Effect.map((response) => Faults.withoutHeaders(trace.fault, response)),
         Effect.onExit((exit) =>
-          Effect.sync(() =>
+          Effect.map(Clock.currentTimeMillis, (end) =>
             journal.add({
               at,
               method: request.method,
-              path: url?.pathname ?? request.originalUrl,
+              path: url?.pathname ?? request.originalUrl.replace(/[?#].*/s, ""),
               query: Journal.queryOf(url?.searchParams ?? new URLSearchParams()),
               headers: Journal.redacted(request.headers),
               body: trace.body,
@@ -220,9 +228,8 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
               status: Exit.isSuccess(exit) ? exit.value.status : undefined,
               problem: trace.problem,
               fault: trace.fault,
-              millis: clock.now() - at
-            })
-          )
+              millis: end - at
+            }))
         )
       )
     }))

@@ -60,6 +60,8 @@ export interface NewPost {
   readonly text: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
+  /** Made from `createdAt`, and larger than every id before, when left out. */
+  readonly id?: string | undefined
   readonly inReplyToPostId?: string | undefined
   readonly quotedPostId?: string | undefined
   readonly repostedPostId?: string | undefined
@@ -254,7 +256,7 @@ export const make = (database: Database): Posts => {
   const write = (post: NewPost): string => {
     const author = account.get({ id: Snowflake.parse(post.authorId) })
     if (author === undefined) throw new Error(`There is no user ${post.authorId}`)
-    const id = nextId(post.createdAt)
+    const id = post.id === undefined ? nextId(post.createdAt) : Snowflake.parse(post.id)
     const answered = post.inReplyToPostId === undefined
       ? undefined
       : parent.get({ id: Snowflake.parse(post.inReplyToPostId) })
