@@ -15,7 +15,7 @@ export interface Entry {
   readonly query: Readonly<Record<string, string>>
   /** In lower case; what would let another sign in is left out. */
   readonly headers: Readonly<Record<string, string>>
-  /** The JSON of the body, where the operation has one that could be read. */
+  /** The JSON of the body, where the operation has one that could be read; one of more than 64 KiB is only named. */
   readonly body: unknown
   /** None when the route is of no operation. */
   readonly operation: Name | undefined
@@ -48,12 +48,17 @@ export const make = (capacity = 10_000): Journal => {
     entries: (after = 0) => entries.slice(-capacity).filter(({ id }) => id > after),
     oldest: () => entries.at(-Math.min(capacity, entries.length))?.id ?? last + 1,
     add: (entry) => {
-      entries.push({ ...entry, id: ++last })
+      entries.push({ ...entry, body: isLarge(entry.body) ? large : entry.body, id: ++last })
       if (entries.length >= 2 * capacity) entries = entries.slice(-capacity)
     },
     clear: () => void (entries = [])
   }
 }
+
+/** The journal stays small, however large bodies are. */
+const isLarge = (body: unknown): boolean => body !== undefined && JSON.stringify(body).length > 65_536
+
+const large = "<more than 64 KiB>"
 
 /** Headers without what would let another sign in. */
 export const redacted = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>

@@ -162,6 +162,14 @@ describe("the journal", () => {
       assert.strictEqual(bench.sandbox.requests.at(-1)!.query["next_token"], "abc")
     }))
 
+  it("keeps no large bodies", () => {
+    const journal = Journal.make()
+    const small = { text: "x".repeat(60_000) }
+    journal.add({ ...entry, body: small })
+    journal.add({ ...entry, body: { text: "x".repeat(70_000) } })
+    assert.deepStrictEqual(journal.entries().map(({ body }) => body), [small, "<more than 64 KiB>"])
+  })
+
   it("keeps the latest so many", () => {
     const journal = Journal.make(3)
     for (let i = 1; i <= 8; i++) {
