@@ -517,8 +517,17 @@ const remaining = /*#__PURE__*/ Metric.gauge("postwire_rate_limit_remaining", {
   description: "Requests left in the window, as announced last"
 })
 
-const gauge = (context: Context.Context<never>) => ({ bucket, credential, operation, remaining: left }: Announced) =>
-  Metric.withAttributes(remaining, { bucket, credential, operation }).updateUnsafe(left, context)
+const gauge = (context: Context.Context<never>) => {
+  const gauges = new Map<string, typeof remaining>()
+  return ({ bucket, credential, operation, remaining: left }: Announced): void => {
+    let gauge = gauges.get(bucket)
+    if (gauge === undefined) {
+      if (gauges.size >= crowd) gauges.clear()
+      gauges.set(bucket, gauge = Metric.withAttributes(remaining, { bucket, credential, operation }))
+    }
+    gauge.updateUnsafe(left, context)
+  }
+}
 
 const announced = ({ credential, key, operation }: Bucket, { limit, remaining, window }: RateLimitStore.Figures) => ({
   _tag: "Announced" as const,
