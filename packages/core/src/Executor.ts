@@ -52,6 +52,8 @@ export interface Prepared {
   readonly query: string
   readonly body: string | undefined
   readonly userAuth: boolean
+  /** As in the declaration. */
+  readonly pace: Definition["pace"]
   /** The kinds of credential that the operation takes. */
   readonly accepts: ReadonlyArray<Errors.CredentialKind>
 }
@@ -314,6 +316,7 @@ export const prepare = (
     query,
     body: body === undefined ? undefined : JSON.stringify(body),
     userAuth,
+    pace: definition.pace,
     accepts: definition.userAuth === undefined ? ["bearer"] : ["oauth1", "bearer"]
   }
 }
@@ -400,6 +403,7 @@ export const makeSend = (
 ): Effect.Effect<
   (prepared: Prepared, options?: CallOptions) => Effect.Effect<HttpClientResponse, SendError>
 > => {
+  const fingerprintOf = makeFingerprintOf(environment)
   const budget = new Retry.Budget()
   const { origin } = new URL(environment.baseUrl)
   /** Milliseconds by which the service's clock is ahead. */
@@ -424,9 +428,12 @@ export const makeSend = (
     hops = 0
   ): Tried<HttpClientResponse> => {
     const token = (prepared.userAuth ? values.accessToken : values.bearerToken) as Redacted.Redacted
+    const credential = prepared.userAuth ? "oauth1" : "bearer"
     const bucket: RateLimit.Bucket = {
       operation: prepared.operation,
-      key: `${prepared.operation} ${fingerprintOf(environment, token)}`
+      credential,
+      key: `${prepared.operation} ${credential} ${fingerprintOf(token)}`,
+      pace: prepared.pace
     }
     const request = Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const header = authorization(environment, prepared, values, url, now + clockOffset)
@@ -570,16 +577,17 @@ const settledBy = (prepared: Prepared, { refused }: Failed): HttpClientResponse 
     : undefined
 }
 
-const fingerprints = new WeakMap<Redacted.Redacted, string>()
-
-/** Tells tokens apart without giving them away. */
-const fingerprintOf = (environment: Environment, token: Redacted.Redacted): string => {
-  let fingerprint = fingerprints.get(token)
-  if (fingerprint === undefined) {
-    fingerprint = environment.hmacSha1(Redacted.value(token), "postwire").slice(0, 16)
-    fingerprints.set(token, fingerprint)
+/** Tells tokens and services apart without giving them away: budgets may be shared with other processes. */
+const makeFingerprintOf = ({ baseUrl, hmacSha1 }: Environment) => {
+  const fingerprints = new WeakMap<Redacted.Redacted, string>()
+  return (token: Redacted.Redacted): string => {
+    let fingerprint = fingerprints.get(token)
+    if (fingerprint === undefined) {
+      fingerprint = hmacSha1(Redacted.value(token), baseUrl).slice(0, 16)
+      fingerprints.set(token, fingerprint)
+    }
+    return fingerprint
   }
-  return fingerprint
 }
 
 const [lookupMethod, lookupPath] = /*#__PURE__*/ Identity.route.split(" ") as [string, string]
@@ -596,6 +604,7 @@ const lookup: Prepared = {
   query: "",
   body: undefined,
   userAuth: false,
+  pace: undefined,
   accepts: ["bearer"]
 }
 

@@ -287,7 +287,7 @@ describe("send", () => {
   it.effect("treats a body that breaks off as no answer, whatever the status", () =>
     Effect.gen(function*() {
       for (const status of [200, 201, 401, 503]) {
-        const service = make(() => ({ status, body: brokenOff() }))
+        const service = make(() => ({ status, body: brokenOff() }), { tells: false })
         const failure = (operation: Untyped, parameters: object) =>
           Effect.flip(Effect.provide(operation(parameters), service.layer()))
         const read = yield* failure(getPost as Untyped, { id: "1" })

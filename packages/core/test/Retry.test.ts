@@ -39,7 +39,7 @@ const timed = (answer: (request: Received, index: number) => ReturnType<Paramete
   const service = make((request, index) => {
     arrivals.push(clock.now())
     return answer(request, index)
-  })
+  }, { tells: false })
   const run = <A, E>(
     call: Effect.Effect<A, E, Client.Client>,
     settings: Client.Settings & Credentials.Settings = {},

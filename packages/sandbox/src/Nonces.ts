@@ -8,6 +8,7 @@ export const tolerance = 300
 export interface Nonces {
   /** Notes a nonce of a token and timestamp (in seconds); false when it was there already. */
   readonly claim: (token: string, timestamp: number, nonce: string, now: number) => boolean
+  readonly clear: () => void
 }
 
 /** Remembers nonces as long as their timestamps are accepted, and the latest `maximum` of them at most. */
@@ -24,6 +25,7 @@ export const make = (maximum = 100_000): Nonces => {
       }
       expiries.set(key, (timestamp + tolerance) * 1000 + 999)
       return true
-    }
+    },
+    clear: () => expiries.clear()
   }
 }

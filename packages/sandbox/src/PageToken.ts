@@ -25,22 +25,25 @@ export class InvalidPageToken
   }
 }
 
-/** The token for a cursor of the listing. */
-export const encode = (listing: Listing, cursor: Cursor): string => {
-  const payload = Buffer.from((cursor.direction === "older" ? "o" : "n") + cursor.key)
+/** The token for a cursor of the listing, or for its start. Each `detour` has a token of its own to the same place. */
+export const encode = (listing: Listing, cursor: Cursor | undefined, detour = 0): string => {
+  const place = cursor === undefined ? "s" : (cursor.direction === "older" ? "o" : "n") + cursor.key
+  const payload = Buffer.from(detour === 0 ? place : `${detour}${place}`)
   return Buffer.concat([seal(listing, payload), payload]).toString("base64url")
 }
 
-/** The cursor behind a token. */
-export const decode = (listing: Listing, token: string): Result.Result<Cursor, InvalidPageToken> => {
+/** The cursor behind a token; none at the start. */
+export const decode = (listing: Listing, token: string): Result.Result<Cursor | undefined, InvalidPageToken> => {
   const bytes = Buffer.from(token, "base64url")
   const payload = bytes.subarray(sealBytes)
   // Decoding forgives stray characters and bits; only the one spelling that was given out is valid.
   const genuine = payload.length > 0 && bytes.toString("base64url") === token &&
     timingSafeEqual(bytes.subarray(0, sealBytes), seal(listing, payload))
   if (!genuine) return Result.fail(new InvalidPageToken({ token }))
-  const text = payload.toString()
-  return Result.succeed({ direction: text[0] === "o" ? "older" : "newer", key: text.slice(1) })
+  const place = payload.toString().replace(/^[0-9]+/, "")
+  return Result.succeed(
+    place === "s" ? undefined : { direction: place[0] === "o" ? "older" : "newer", key: place.slice(1) }
+  )
 }
 
 const sealBytes = 12

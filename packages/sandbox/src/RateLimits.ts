@@ -2,7 +2,7 @@
  * How much callers may ask for: requests per operation and credential in fixed spans of 15 minutes, one per second of
  * some operations, and posts per project and month.
  */
-import type { Name } from "@postwire/core/Catalogue"
+import { catalogue, type Name } from "@postwire/core/Catalogue"
 import { policies } from "./Policy.ts"
 
 /** Milliseconds. */
@@ -21,35 +21,68 @@ export interface Window {
   readonly allowed: boolean
 }
 
+/** A window as it stands. */
+export interface Standing extends Omit<Window, "allowed"> {
+  readonly operation: Name
+  /** The `key` of the caller. */
+  readonly credential: string
+}
+
 /** The windows of one service. */
 export interface RateLimits {
   /** Counts a request, unless it is refused. */
   readonly count: (operation: Name, credential: string, now: number) => Window
+  /** The windows that have not ended. */
+  readonly standing: (now: number) => ReadonlyArray<Standing>
+  /** Leaves so many requests (at most the limit) in the window of an operation, which begins when there is none. */
+  readonly leave: (operation: Name, credential: string, remaining: number, now: number) => void
+  readonly clear: () => void
 }
 
 /** Windows that begin with their first request. */
 export const make = (): RateLimits => {
-  const windows = new Map<string, { resetAt: number; used: number; last: number }>()
+  interface Kept {
+    readonly operation: Name
+    readonly credential: string
+    readonly resetAt: number
+    used: number
+    last: number
+  }
+  const windows = new Map<string, Kept>()
+  const windowOf = (operation: Name, credential: string, now: number): Kept => {
+    const key = `${operation} ${credential}`
+    const known = windows.get(key)
+    if (known !== undefined && known.resetAt > now) return known
+    if (windows.size >= crowd) {
+      for (const [other, { resetAt }] of windows) if (resetAt <= now) windows.delete(other)
+    }
+    const window = { operation, credential, resetAt: now + span, used: 0, last: known?.last ?? -Infinity }
+    windows.set(key, window)
+    return window
+  }
   return {
     count: (operation, credential, now) => {
-      const { oncePerSecond, requests: limit } = policies[operation]
-      const key = `${operation} ${credential}`
-      let window = windows.get(key)
-      if (window === undefined || window.resetAt <= now) {
-        if (windows.size >= crowd) {
-          for (const [other, { resetAt }] of windows) if (resetAt <= now) windows.delete(other)
-        }
-        window = { resetAt: now + span, used: 0, last: window?.last ?? -Infinity }
-        windows.set(key, window)
-      }
-      const tooSoon = oncePerSecond === true && now - window.last < 1_000
+      const limit = policies[operation].requests
+      const { pace = 0 } = catalogue[operation].definition
+      const window = windowOf(operation, credential, now)
+      const tooSoon = now - window.last < pace
       const allowed = window.used < limit && !tooSoon
       if (allowed) {
         window.used++
         window.last = now
       }
       return { limit, remaining: limit - window.used, resetAt: window.resetAt, allowed }
-    }
+    },
+    standing: (now) =>
+      [...windows.values()].filter(({ resetAt }) => resetAt > now).map(({ credential, operation, resetAt, used }) => {
+        const limit = policies[operation].requests
+        return { operation, credential, limit, remaining: limit - used, resetAt }
+      }),
+    leave: (operation, credential, remaining, now) => {
+      const limit = policies[operation].requests
+      windowOf(operation, credential, now).used = limit - Math.min(Math.max(remaining, 0), limit)
+    },
+    clear: () => windows.clear()
   }
 }
 
@@ -60,11 +93,21 @@ export const headers = (window: Window): Record<string, string> => ({
   "x-rate-limit-reset": String(Math.ceil(window.resetAt / 1000))
 })
 
+/** What a project has read of the posts that it may read in a month. */
+export interface Usage {
+  readonly project: string
+  readonly posts: number
+  readonly maximum: number
+}
+
 /** How many posts projects have read. */
 export interface PostCap {
   /** Whether a project has read all that it may in the month of `now`. */
   readonly isSpent: (project: string, now: number) => boolean
   readonly add: (project: string, posts: number, now: number) => void
+  /** What projects have read in the month of `now`. */
+  readonly usage: (now: number) => ReadonlyArray<Usage>
+  readonly clear: () => void
 }
 
 /** A cap of so many posts per project and calendar month (UTC). The page that reaches it is still answered in full. */
@@ -76,7 +119,9 @@ export const postCap = (maximum: number): PostCap => {
   }
   return {
     isSpent: (project, now) => of(project, now) >= maximum,
-    add: (project, posts, now) => void used.set(project, { month: monthOf(now), posts: of(project, now) + posts })
+    add: (project, posts, now) => void used.set(project, { month: monthOf(now), posts: of(project, now) + posts }),
+    usage: (now) => [...used.keys()].map((project) => ({ project, posts: of(project, now), maximum })),
+    clear: () => used.clear()
   }
 }
 

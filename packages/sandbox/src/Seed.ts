@@ -3,6 +3,7 @@
  * same options over an empty store give the same rows, ids and pages.
  */
 import * as Redacted from "effect/Redacted"
+import { make, type Random } from "./internal/random.ts"
 import * as Vocabulary from "./internal/vocabulary.ts"
 import * as Credentials from "./store/Credentials.ts"
 import * as Snowflake from "./store/Snowflake.ts"
@@ -12,11 +13,17 @@ import type { Store } from "./store/Store.ts"
 export interface Options {
   /** Any number; another one gives other data. */
   readonly seed: number
-  /** How many posts there will be. */
+  /** How many posts there will be: see {@link isSize}. */
   readonly posts: number
   /** The present, in milliseconds since the epoch, 1990 or later: most posts lie within the seven days before it. */
   readonly start: number
 }
+
+/** How many posts a service can begin with, in words. */
+export const size = "a whole number from 0 to 1000000"
+
+/** Whether a service can begin with so many posts. */
+export const isSize = (posts: number): boolean => Number.isInteger(posts) && posts >= 0 && posts <= 1_000_000
 
 /** What was made, and how to sign in. Tokens depend on the seed alone. */
 export interface Seeded {
@@ -60,6 +67,11 @@ export const existing = (store: Store["Service"], options: Options): Seeded | un
   const ada = store.users.byUsername("ada")
   return ada && store.transaction(() => insertCredentials(store, options, ada, usersOf(options)))
 }
+
+/** Whether what was made is in a store. */
+export const isIn = (store: Store["Service"], { ada, consumerKey, mediaIds }: Seeded): boolean =>
+  store.users.byUsername("ada")?.id === ada.id && store.credentials.appByConsumerKey(consumerKey) !== undefined &&
+  store.attachments.mediaKeys(mediaIds, ada.id).length === mediaIds.length
 
 interface Account {
   readonly id: string
@@ -449,55 +461,3 @@ const insertCredentials = (
     appBearerToken
   }
 }
-
-interface Random {
-  /** From 0 to just below 1. */
-  readonly next: () => number
-  readonly chance: (probability: number) => boolean
-  readonly below: (limit: number) => number
-  readonly pick: <A>(items: ReadonlyArray<A>) => A
-  readonly weighted: <A extends { readonly share: number }>(items: ReadonlyArray<A>) => A
-  /** Draws items, each as often as its place in the list commands: the second half as often as the first, and so on. */
-  readonly ranked: <A>(items: ReadonlyArray<A>) => () => A
-  readonly text: (length: number) => string
-}
-
-/** Independent streams of one seed (FNV-1a to begin, mulberry32 to go on), so that parts do not shift each other. */
-const make = (seed: number, stream: string): Random => {
-  let state = 0x811c9dc5
-  for (const character of `${seed}:${stream}`) state = Math.imul(state ^ character.charCodeAt(0), 0x01000193)
-  const next = () => {
-    state = state + 0x6d2b79f5 | 0
-    let t = Math.imul(state ^ state >>> 15, 1 | state)
-    t = t + Math.imul(t ^ t >>> 7, 61 | t) ^ t
-    return ((t ^ t >>> 14) >>> 0) / 2 ** 32
-  }
-  const below = (limit: number) => Math.floor(next() * limit)
-  return {
-    next,
-    below,
-    chance: (probability) => next() < probability,
-    pick: (items) => items[below(items.length)]!,
-    weighted: (items) => {
-      let left = next() * items.reduce((sum, { share }) => sum + share, 0)
-      return items.find(({ share }) => (left -= share) < 0) ?? items.at(-1)!
-    },
-    ranked: (items) => {
-      let total = 0
-      const sums = items.map((_, rank) => total += 1 / (rank + 1))
-      return () => {
-        const aim = next() * total
-        let low = 0
-        for (let high = sums.length - 1; low < high;) {
-          const middle = low + high >> 1
-          if (sums[middle]! > aim) high = middle
-          else low = middle + 1
-        }
-        return items[low]!
-      }
-    },
-    text: (length) => Array.from({ length }, () => alphabet[below(alphabet.length)]).join("")
-  }
-}
-
-const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"

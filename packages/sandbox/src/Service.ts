@@ -11,32 +11,34 @@ import * as Parameters from "@postwire/core/Parameters"
 import { envelope } from "@postwire/core/Response"
 import * as Rule from "@postwire/core/Rule"
 import * as WireNames from "@postwire/core/WireNames"
+import * as ByteSize from "effect/ByteSize"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as FindMyWay from "effect/http/FindMyWay"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
 import * as Authentication from "./Authentication.ts"
+import * as Faults from "./Faults.ts"
 import type { Call, Reply } from "./Handler.ts"
 import { handlers } from "./handlers/index.ts"
-import * as Nonces from "./Nonces.ts"
+import * as Journal from "./Journal.ts"
+import type * as Nonces from "./Nonces.ts"
 import * as PageToken from "./PageToken.ts"
 import * as Problem from "./Problem.ts"
 import * as Projection from "./Projection.ts"
 import * as RateLimits from "./RateLimits.ts"
-import { Store } from "./store/Store.ts"
+import type * as ServiceClock from "./ServiceClock.ts"
+import type { Store } from "./store/Store.ts"
 
 /** Settings of the service. */
 export interface Options {
   /** The words of an answer where the request does not tell: paths such as `/2/users/me` are the same on both wires. */
   readonly wire?: WireNames.Wire | undefined
-  /** How many posts a project may read per month with the operations that count. Default 10,000,000. */
-  readonly postCap?: number | undefined
-  /** Refuses requests that name another host than this machine, and those of web pages from elsewhere. */
-  readonly loopbackOnly?: boolean | undefined
 }
 
 type Handle = (call: Call<unknown>) => Effect.Effect<Reply, Problem.Problem>
@@ -51,35 +53,68 @@ interface Route {
   readonly wire: WireNames.Wire | undefined
 }
 
-/** Makes the service on the store of the context. */
-export const make = Effect.fnUntraced(function*(options: Options = {}) {
-  const store = yield* Store
-  const authority = { store, hmac: yield* OAuth1.HmacSha1, nonces: Nonces.make() }
-  const limits = RateLimits.make()
-  const postCap = RateLimits.postCap(options.postCap ?? 10_000_000)
-  const router = routes()
+/** What the service remembers, and what it can be told to do. */
+export interface Parts {
+  readonly store: Store["Service"]
+  readonly clock: ServiceClock.ServiceClock
+  readonly faults: Faults.Faults
+  readonly journal: Journal.Journal
+  readonly limits: RateLimits.RateLimits
+  readonly postCap: RateLimits.PostCap
+  readonly nonces: Nonces.Nonces
+  /** Waits until all that was written of an answer is on its way: a broken connection takes the rest with it. */
+  readonly delivered: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void>
+}
 
-  const answer = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, url: URL) {
+/** What is learned of a request on its way, for the journal. */
+interface Trace {
+  operation?: Name
+  caller?: Authentication.Caller
+  body?: object | undefined
+  problem?: string
+  fault?: Faults.Behaviour
+}
+
+/** Answers a request, or breaks the connection. */
+export type Service = (
+  request: HttpServerRequest.HttpServerRequest
+) => Effect.Effect<HttpServerResponse.HttpServerResponse, Faults.ConnectionLost>
+
+/** Makes the service of its parts. */
+export const make = Effect.fnUntraced(function*(parts: Parts, options: Options = {}) {
+  const { clock, delivered, faults, journal, limits, nonces, postCap, store } = parts
+  const authority = { store, hmac: yield* OAuth1.HmacSha1, nonces }
+  const router = routes()
+  let detours = 0
+
+  const work = Effect.fnUntraced(function*(
+    request: HttpServerRequest.HttpServerRequest,
+    url: URL,
+    route: Route,
+    params: Readonly<Record<string, string | undefined>>,
+    trace: Trace
+  ) {
     const now = yield* Clock.currentTimeMillis
-    const found = router.find(request.method, url.pathname)
-    if (found === undefined) return yield* Problem.noRoute()
-    const { handler: candidates, params } = found
-    const route = candidates.length === 1 ? candidates[0]! : yield* choose(candidates, request)
     const { definition, name } = route
     const caller = yield* Authentication.authenticate(authority, now, {
       method: request.method,
       url: url.href,
       authorization: request.headers["authorization"]
     })
+    trace.caller = caller
     const window = limits.count(name, caller.key, now)
     const headers = RateLimits.headers(window)
-    let wire = route.wire ?? wireOf(definition, url, undefined) ?? options.wire ?? "neutral"
+    const spoken = wireOf(definition, url, undefined)
+    // The live service takes `post.fields` at its own paths too; its words are then those of the request.
+    const told = route.wire === "x" && spoken === "neutral" ? spoken : route.wire
+    let wire = told ?? spoken ?? options.wire ?? "neutral"
     const reply = Effect.gen(function*() {
       const identity = definition.identity === undefined ? undefined : params[definition.identity]
       yield* Authentication.authorize(definition, caller, identity)
       if (!window.allowed) return yield* Problem.tooManyRequests()
       const body = hasBody(definition) ? yield* jsonOf(request) : undefined
-      wire = route.wire ?? wireOf(definition, url, body) ?? wire
+      if (body !== undefined) trace.body = body
+      wire = told ?? wireOf(definition, url, body) ?? wire
       const received = yield* receive(route, wire, params, url.searchParams, body, caller.access)
       const listing: PageToken.Listing = { operation: name, parameters: received.listing }
       const cursor = received.token === undefined ? undefined : PageToken.decode(listing, received.token)
@@ -90,14 +125,23 @@ export const make = Effect.fnUntraced(function*(options: Options = {}) {
         })
       }
       if (definition.postCap === true && postCap.isSpent(caller.appId, now)) return yield* Problem.usageCapped()
+      const fault = definition.paging === undefined ? undefined : trace.fault?.page
       const { data, errors = [], meta, page } = yield* route.handle({
         definition,
         parameters: received.parameters,
         caller,
         now,
         store,
-        page: { limit: received.limit, cursor: cursor?.success }
+        page: {
+          limit: fault === "short" ? Math.ceil(received.limit / 3) : received.limit,
+          cursor: cursor?.success
+        }
       })
+      if (fault === "empty") {
+        const token = PageToken.encode(listing, cursor?.success, ++detours)
+        const count = meta?.total_post_count === undefined ? "result_count" : "total_post_count"
+        return envelopeOf(wire, definition, { meta: { [count]: 0, next_token: token } })
+      }
       if (definition.postCap === true && Array.isArray(data)) postCap.add(caller.appId, data.length, now)
       const projected = Projection.project(
         { store, now, viewer: caller },
@@ -107,42 +151,99 @@ export const make = Effect.fnUntraced(function*(options: Options = {}) {
       )
       const allErrors = [...errors, ...projected.errors]
       const tokens = page === undefined ? undefined : tokensOf(definition, listing, page)
-      const neutral = {
+      const again = fault === "repeated-token" && tokens?.["next_token"] !== undefined && received.token !== undefined
+      return envelopeOf(wire, definition, {
         ...(projected.data === undefined ? {} : { data: projected.data }),
         ...(projected.includes === undefined ? {} : { includes: projected.includes }),
         ...(allErrors.length === 0 ? {} : { errors: allErrors }),
-        ...(meta === undefined ? {} : { meta: { ...meta, ...tokens } })
-      }
-      const answered = wire === "x" ? WireNames.problemToX(toX(definition)(neutral)) : neutral
-      return HttpServerResponse.jsonUnsafe(answered, { status: successStatus(definition) })
+        ...(meta === undefined ? {} : { meta: { ...meta, ...tokens, ...(again && { next_token: received.token }) } })
+      })
     })
     return yield* reply.pipe(
-      Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, wire))),
+      Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, wire, trace))),
       Effect.map(HttpServerResponse.setHeaders({ ...headers, "x-access-level": caller.rights }))
     )
   })
 
-  return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
-    Effect.gen(function*() {
+  const answer = Effect.fnUntraced(function*(
+    request: HttpServerRequest.HttpServerRequest,
+    url: URL,
+    trace: Trace
+  ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, Problem.Problem | Faults.ConnectionLost> {
+    const found = router.find(request.method, url.pathname)
+    if (found === undefined || !isPlain(request.originalUrl)) return yield* Problem.noRoute()
+    if (!isEscaped(url.search)) return yield* Problem.invalidRequest("The query string has a malformed escape.")
+    const { handler: candidates, params } = found
+    const route = candidates.length === 1 ? candidates[0]! : yield* choose(candidates, request)
+    trace.operation = route.name
+    const fault = (yield* Faults.asked(request.headers)) ?? faults.next(route.name)
+    if (fault === undefined) return yield* work(request, url, route, params, trace)
+    trace.fault = fault
+    if (fault.reset === "before") return yield* new Faults.ConnectionLost()
+    const refused = fault.status === undefined ? undefined : Faults.refusal(fault.status)
+    // Nothing reads the body for its sake, but the journal shows what was refused.
+    if (refused !== undefined && hasBody(route.definition)) {
+      trace.body = yield* Effect.orElseSucceed(jsonOf(request), () => undefined)
+    }
+    const worked = refused === undefined
+      ? work(request, url, route, params, trace).pipe(
+        Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, undefined, trace)))
+      )
+      : Effect.succeed(refuse(refused, route.wire ?? options.wire, trace))
+    return yield* Effect.flatMap(worked, (response) => Faults.spoil(fault, response, delivered(request)))
+  })
+
+  const service: Service = (request) =>
+    clock.provide(Effect.gen(function*() {
       const url = urlOf(request)
-      const now = yield* Clock.currentTimeMillis
-      const answered = options.loopbackOnly === true && !isLocal(request)
-        ? Problem.forbidden("The sandbox serves programs on this machine only.")
-        : url === undefined
-        ? Problem.noRoute()
-        : answer(request, url)
-      const response = yield* answered.pipe(
-        Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, undefined))),
+      const at = yield* Clock.currentTimeMillis
+      const trace: Trace = {}
+      const answered = url === undefined ? Effect.fail(Problem.noRoute()) : answer(request, url, trace)
+      return yield* answered.pipe(
+        Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, undefined, trace))),
         Effect.catchDefect((defect) =>
-          Effect.as(Effect.logError("The sandbox failed", defect), refuse(Problem.internal(), undefined))
+          Effect.as(Effect.logError("The sandbox failed", defect), refuse(Problem.internal(), undefined, trace))
+        ),
+        Effect.map((response) =>
+          HttpServerResponse.setHeaders(response, {
+            date: new Date(at).toUTCString(),
+            "x-transaction-id": randomUUID(),
+            // What the fault says stands.
+            ...response.headers
+          })
+        ),
+        Effect.map((response) => Faults.withoutHeaders(trace.fault, response)),
+        Effect.onExit((exit) =>
+          Effect.map(Clock.currentTimeMillis, (end) =>
+            journal.add({
+              at,
+              method: request.method,
+              path: url?.pathname ?? request.originalUrl.replace(/[?#].*/s, ""),
+              query: Journal.queryOf(url?.searchParams ?? new URLSearchParams()),
+              headers: Journal.redacted(request.headers),
+              body: trace.body,
+              operation: trace.operation,
+              caller: trace.caller &&
+                { form: trace.caller.form, appId: trace.caller.appId, userId: trace.caller.userId },
+              status: Exit.isSuccess(exit) ? exit.value.status : undefined,
+              problem: trace.problem,
+              fault: trace.fault,
+              millis: end - at
+            }))
         )
       )
-      return HttpServerResponse.setHeaders(response, {
-        date: new Date(now).toUTCString(),
-        "x-transaction-id": randomUUID()
-      })
-    })
+    }))
+  return service
 })
+
+const envelopeOf = (
+  wire: WireNames.Wire,
+  definition: Definition,
+  neutral: object
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe(wire === "x" ? WireNames.problemToX(toX(definition)(neutral)) : neutral, {
+    status: successStatus(definition)
+  })
 
 const routes = (): FindMyWay.Router<ReadonlyArray<Route>> => {
   const router = FindMyWay.make<ReadonlyArray<Route>>({
@@ -190,21 +291,27 @@ const wrongConstant = ({ constants = {} }: Definition, body: object): string | u
 /** Whether two templates match the same paths: the names of their parameters do not matter. */
 const sameRoute = (a: string, b: string): boolean => a.replace(/:\w+/g, ":") === b.replace(/:\w+/g, ":")
 
-/**
- * A web page reaches loopback ports too, under a name of its own that it points there or by an address in its scripts;
- * the browser tells both, in the headers `host` and `origin`.
- */
-const isLocal = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
-  loopback.test(`http://${headers["host"]}`) && loopback.test(headers["origin"] ?? "http://localhost")
-
-const loopback = /^https?:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
-
-const urlOf = (request: HttpServerRequest.HttpServerRequest): URL | undefined => {
+/** The URL that a client signed; none when what it sent is no URL. */
+export const urlOf = (request: HttpServerRequest.HttpServerRequest): URL | undefined => {
   // In process the URL is absolute already; over a connection the host is that of the header, as the client signed it.
   const href = URL.canParse(request.originalUrl)
     ? request.originalUrl
     : `http://${request.headers["host"] ?? "localhost"}${request.originalUrl}`
   return URL.canParse(href) ? new URL(href) : undefined
+}
+
+/** Whether the path is one that names an operation as it stands: nothing in it goes back, aside or away. */
+const isPlain = (target: string): boolean =>
+  !/[;\\]|\/(\.|%2e){1,2}(\/|$)/i.test(target.replace(/^[a-z]+:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, ""))
+
+/** Whether every `%` begins the escape of a character. */
+const isEscaped = (text: string): boolean => {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** The wire that a word of the query or the body tells. */
@@ -224,22 +331,56 @@ const wireOf = (definition: Definition, url: URL, body: object | undefined): Wir
   return undefined
 }
 
-const refuse = (problem: Problem.Problem, wire: WireNames.Wire | undefined): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.jsonUnsafe(wire === "x" ? WireNames.problemToX(problem.document) : problem.document, {
+const refuse = (
+  problem: Problem.Problem,
+  wire: WireNames.Wire | undefined,
+  trace: Trace
+): HttpServerResponse.HttpServerResponse => {
+  trace.problem = problem.title
+  return HttpServerResponse.jsonUnsafe(wire === "x" ? WireNames.problemToX(problem.document) : problem.document, {
     status: problem.status,
     contentType: "application/problem+json"
   })
+}
 
-const jsonOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<object, Problem.Problem> =>
+/** How long a body may be, in bytes, and how deep it may nest. */
+const maximumBody = 16 * 1024 * 1024
+const maximumDepth = 32
+
+/** The object that a body holds. */
+export const jsonOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<object, Problem.Problem> =>
   /^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "")
-    ? request.json.pipe(
-      Effect.mapError(() => Problem.invalidRequest("The body is not JSON.")),
+    ? request.arrayBuffer.pipe(
+      // Over a connection, no more than this is read.
+      Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maximumBody)),
+      Effect.mapError(({ reason }) =>
+        "reason" in reason && reason.reason === "BodyTooLarge"
+          ? Problem.tooLarge()
+          : Problem.invalidRequest("The body cannot be read.")
+      ),
+      Effect.filterOrFail(({ byteLength }) => byteLength <= maximumBody, Problem.tooLarge),
+      Effect.flatMap((bytes) =>
+        Effect.try({
+          try: () => parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes)),
+          catch: () => Problem.invalidRequest("The body is not JSON.")
+        })
+      ),
       Effect.filterOrFail(
         (body): body is Schema.JsonObject => typeof body === "object" && body !== null && !Array.isArray(body),
         () => Problem.invalidRequest("The body is not an object.")
+      ),
+      Effect.filterOrFail(
+        (body) => !isDeeper(body, maximumDepth),
+        () => Problem.invalidRequest(`The body nests more than ${maximumDepth} deep.`)
       )
     )
     : Effect.fail(Problem.invalidRequest("The content type of the body is not application/json."))
+
+const parseJson = (text: string): Schema.Json => JSON.parse(text)
+
+const isDeeper = (value: unknown, depth: number): boolean =>
+  typeof value === "object" && value !== null &&
+  (depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1)))
 
 interface Received {
   readonly parameters: Readonly<Record<string, unknown>>
@@ -269,7 +410,7 @@ const receive = Effect.fnUntraced(function*(
 
   const raw = new Map<string, unknown>()
   for (const name of Object.keys(definition.path ?? {})) {
-    const value = params[name] ?? (x ? params[WireNames.bodyKey(name)] : undefined)
+    const value = params[name] ?? params[WireNames.bodyKey(name)]
     if (value !== undefined) raw.set(name, value)
   }
   const names = new Map(
@@ -277,6 +418,9 @@ const receive = Effect.fnUntraced(function*(
       [x ? WireNames.queryKey(queryKey(name)) : queryKey(name), name] as const
     )
   )
+  // What the live service takes besides, and its own clients send.
+  const lenient = route.wire !== "neutral"
+  if (lenient && definition.paging?.token === "next_token") names.set("pagination_token", "next_token")
   for (const [key, value] of query) {
     const name = names.get(key)
     if (name === undefined) {
@@ -288,7 +432,8 @@ const receive = Effect.fnUntraced(function*(
     if (raw.has(name)) {
       return yield* Problem.invalidRequest(`The query parameter [${key}] is there more than once`, { [key]: value })
     }
-    raw.set(name, x && isSelector(name) ? WireNames.neutralSelectorValue(value) : value)
+    const words = x && isSelector(name) ? WireNames.neutralSelectorValue(value) : value
+    raw.set(name, lenient && name === "expansions" ? words.replace(bareReference, "referenced_posts.id") : words)
   }
   const constant = body && wrongConstant(definition, body)
   if (constant !== undefined) {
@@ -342,6 +487,8 @@ const receive = Effect.fnUntraced(function*(
   const limit = Number(parameters["max_results"] ?? definition.query?.["max_results"]?.default ?? 100)
   return { parameters, selection, token, limit, listing: { ...listing, route: selectedBy } }
 })
+
+const bareReference = /(?<![^,])referenced_posts(?![^,])/g
 
 /** A decoded value in the form that handlers see. */
 const valueOf = (parameter: Parameters.AnyParameter, value: unknown): unknown => {

@@ -25,7 +25,9 @@ import { Bridge } from "./internal/Bridge.ts"
 import type { Answer } from "./internal/Protocol.ts"
 
 /** Every setting of a synchronous client. A dispatcher cannot be handed to a worker. */
-export interface Settings<F extends Form = "response"> extends Omit<NodeClient.Settings<F>, "dispatcher"> {
+export interface Settings<F extends Form = "response">
+  extends Omit<NodeClient.Settings<F>, "dispatcher" | "onRateLimit">
+{
   /**
    * Limits in milliseconds. A number is the longest that one call may block, waits for a rate limit included. Without one
    * that is 5 minutes, or the total if it is longer, and `maxWait` on top with `waitOnRateLimit`.
@@ -101,8 +103,9 @@ let lastClient = 0
 /** Throws `InvalidSettings` when a setting breaks a rule. */
 export const assertValid = (settings: Settings<Form>): void => {
   NodeClient.assertValid(settings)
-  if ("dispatcher" in settings && settings.dispatcher !== undefined) {
-    throw new InvalidSettings({ setting: "dispatcher", rule: "cannot be handed to a worker" })
+  const given: NodeClient.Settings<Form> = settings
+  for (const setting of ["dispatcher", "onRateLimit"] as const) {
+    if (given[setting] !== undefined) throw new InvalidSettings({ setting, rule: "cannot be handed to a worker" })
   }
   if (!isTimeout(settings.maxWait)) throw new InvalidSettings({ setting: "maxWait", rule: timeoutRule })
 }

@@ -12,6 +12,7 @@ import type { Joined } from "../../src/Joins.ts"
 import * as OAuth1 from "../../src/OAuth1.ts"
 import type { Definition } from "../../src/Operation.ts"
 import type { Dictionary, Response } from "../../src/Response.ts"
+import * as Transport from "../../src/Transport.ts"
 import operations from "../fixtures/operations.json" with { type: "json" }
 
 /** A request as it would be on the wire. */
@@ -44,10 +45,13 @@ export const secrets = {
 
 export const baseUrl = "https://service.test/prefix"
 
-/** Answers every request by its number, counted from 0, and keeps it. */
-export const make = (answer: (request: Received, index: number) => Outcome) => {
+/**
+ * Answers every request by its number, counted from 0, and keeps it. Unless it `tells`, its bodies are read, and its time
+ * is limited, by the client.
+ */
+export const make = (answer: (request: Received, index: number) => Outcome, { tells = true } = {}) => {
   const requests: Array<Received> = []
-  const http = HttpClient.make((request) =>
+  const client = HttpClient.make((request) =>
     Effect.suspend(() => {
       const received = receive(request)
       const outcome = answer(received, requests.push(received) - 1)
@@ -64,6 +68,7 @@ export const make = (answer: (request: Received, index: number) => Outcome) => {
       )
     })
   )
+  const http = tells ? Object.assign(client, { [Transport.tells]: true }) : client
   const layer = (
     settings: Client.Settings & Credentials.Settings = secrets,
     services: Layer.Layer<never> = Layer.empty

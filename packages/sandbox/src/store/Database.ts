@@ -1,7 +1,12 @@
 /**
  * SQLite as Node ships it: statements prepared once and typed by their rows, transactions, and pages by key.
  */
-import { DatabaseSync, type SQLInputValue } from "node:sqlite"
+import { randomUUID } from "node:crypto"
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import { pathToFileURL } from "node:url"
 import * as Snowflake from "./Snowflake.ts"
 
 /** Named values of a statement. */
@@ -21,6 +26,10 @@ export interface Database {
   readonly command: (sql: string) => (values: Values) => number
   /** Runs `body` as one atomic write: all of it is kept when it returns, nothing when it throws. Nests. */
   readonly transaction: <A>(body: () => A) => A
+  /** Everything there is, as the bytes of an SQLite file. */
+  readonly snapshot: () => Uint8Array
+  /** Puts the state of a snapshot in the place of this one; throws, and changes nothing, when it has other tables. */
+  readonly restore: (snapshot: Uint8Array) => void
   readonly close: () => void
 }
 
@@ -59,28 +68,30 @@ export const unbounded: Range = { low: -1n, high: Snowflake.maximum }
  * a power failure the last few may be missing, as the file is synchronised at checkpoints only.
  */
 export const open = (file: string): Database => {
-  const connection = new DatabaseSync(file, { timeout: 5000 })
-  connection.exec(`
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = NORMAL;
-    PRAGMA temp_store = MEMORY;
-    PRAGMA cache_size = -65536;
-    PRAGMA mmap_size = 268435456;
-  `)
+  let connection = connect(file)
   let depth = 0
+  /** Prepared when it is first used. Statements belong to a connection; `restore` makes another one. */
+  const prepare = (sql: string): () => StatementSync => {
+    let owner: DatabaseSync | undefined
+    let statement: StatementSync | undefined
+    return () => {
+      if (statement === undefined || owner !== connection) statement = (owner = connection).prepare(sql)
+      return statement
+    }
+  }
   return {
     exec: (sql) => connection.exec(sql),
     query: <Row>(sql: string): Query<Row> => {
-      const statement = connection.prepare(sql)
+      const statement = prepare(sql)
       return {
         // SQLite does not know its row types; the SQL beside each call does.
-        all: (values = {}) => statement.all(values) as unknown as ReadonlyArray<Row>,
-        get: (values = {}) => statement.get(values) as unknown as Row | undefined
+        all: (values = {}) => statement().all(values) as unknown as ReadonlyArray<Row>,
+        get: (values = {}) => statement().get(values) as unknown as Row | undefined
       }
     },
     command: (sql) => {
-      const statement = connection.prepare(sql)
-      return (values) => Number(statement.run(values).changes)
+      const statement = prepare(sql)
+      return (values) => Number(statement().run(values).changes)
     },
     transaction: (body) => {
       if (depth > 0) return body()
@@ -101,8 +112,100 @@ export const open = (file: string): Database => {
         depth--
       }
     },
+    snapshot: () =>
+      withFile((path) => {
+        // A connection to memory would take the path for a name in memory.
+        connection.prepare("VACUUM INTO ?").run(`${pathToFileURL(path).href}?vfs=${platformVfs}`)
+        return readFileSync(path)
+      }),
+    restore: (snapshot) =>
+      withFile((path) => {
+        writeFileSync(path, snapshot)
+        if (file === memory) {
+          const name = `file:/${randomUUID()}?vfs=memdb`
+          const next = connect(name)
+          try {
+            copy(path, name)
+            assertSameTables(connection, next)
+          } catch (error) {
+            next.close()
+            throw error
+          }
+          connection.close()
+          connection = next
+        } else {
+          // Renamed into place: a crash leaves the old state or the new one.
+          const beside = `${file}.restored`
+          try {
+            rmSync(beside, { force: true })
+            copy(path, beside)
+            const next = new DatabaseSync(beside, { readOnly: true })
+            try {
+              assertSameTables(connection, next)
+            } finally {
+              next.close()
+            }
+            connection.close()
+            try {
+              renameSync(beside, file)
+            } finally {
+              connection = connect(file)
+            }
+          } finally {
+            rmSync(beside, { force: true })
+          }
+        }
+      }),
     close: () => connection.close()
   }
+}
+
+/** What SQLite calls the way to files. */
+const platformVfs = process.platform === "win32" ? "win32" : "unix"
+
+/** The name of a database that is in no file. */
+const memory = ":memory:"
+
+/** A file that is gone afterwards. */
+const withFile = <A>(use: (path: string) => A): A => {
+  const folder = mkdtempSync(join(tmpdir(), "postwire-"))
+  try {
+    return use(join(folder, "snapshot.sqlite"))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Copies a database; throws when it is none. */
+const copy = (from: string, to: string): void => {
+  const source = new DatabaseSync(from, { readOnly: true })
+  try {
+    source.prepare("VACUUM INTO ?").run(to)
+  } finally {
+    source.close()
+  }
+}
+
+/** Throws when one database lacks a table that the other has. */
+const assertSameTables = (one: DatabaseSync, other: DatabaseSync): void => {
+  const [a, b] = [one, other].map((connection) =>
+    connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
+      .map(({ name }) => name).join()
+  )
+  if (a !== b) throw new Error("The snapshot has other tables")
+}
+
+const connect = (file: string): DatabaseSync => {
+  const connection = new DatabaseSync(file, { timeout: 5000 })
+  connection.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    PRAGMA journal_size_limit = 67108864;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA cache_size = -65536;
+    PRAGMA mmap_size = 268435456;
+  `)
+  return connection
 }
 
 /**

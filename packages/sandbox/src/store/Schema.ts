@@ -6,13 +6,49 @@
 import type { Database } from "./Database.ts"
 
 /** Raised whenever a file of an older layout could not be read any more. */
-export const version = 2
+export const version = 3
 
 /** Creates what is missing; throws when the file has another layout. */
 export const create = (database: Database): void => {
   const found = database.query<{ readonly user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0
   if (found !== 0 && found !== version) throw new Error(`The file has layout ${found}, this version reads ${version}`)
   database.transaction(() => database.exec(`${tables}; PRAGMA user_version = ${version}`))
+}
+
+/** Throws when the bytes are not a database of this layout. */
+export const check = (bytes: Uint8Array): void => {
+  const header = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 100))
+  if (header.length < 100 || header.toString("latin1", 0, 15) !== "SQLite format 3") {
+    throw new Error("This is no snapshot of a sandbox")
+  }
+  // Where the format keeps the user version.
+  const found = header.readUInt32BE(60)
+  if (found !== version) throw new Error(`The snapshot has layout ${found}, this version reads ${version}`)
+}
+
+const counted = {
+  users: "users",
+  posts: "posts",
+  likes: "likes",
+  bookmarks: "bookmarks",
+  follows: "follows",
+  blocks: "blocks",
+  mutes: "mutes",
+  lists: "lists",
+  spaces: "spaces",
+  conversations: "dm_conversations",
+  messages: "dm_events"
+} as const
+
+/** How many there are of what a service holds. */
+export type Counts = { readonly [K in keyof typeof counted]: number }
+
+/** Counts. */
+export const counter = (database: Database): () => Counts => {
+  const query = database.query<Counts>(
+    `SELECT ${Object.entries(counted).map(([name, table]) => `(SELECT count(*) FROM ${table}) AS ${name}`).join(", ")}`
+  )
+  return () => ({ ...query.get()! })
 }
 
 /** Empties every table. */

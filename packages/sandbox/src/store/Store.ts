@@ -14,6 +14,7 @@ import * as Follows from "./Follows.ts"
 import * as Lists from "./Lists.ts"
 import * as Marks from "./Marks.ts"
 import * as Messages from "./Messages.ts"
+import * as Overview from "./Overview.ts"
 import * as Posts from "./Posts.ts"
 import * as Tables from "./Schema.ts"
 import * as Spaces from "./Spaces.ts"
@@ -59,6 +60,14 @@ export class Store extends Context.Service<Store, {
   readonly transaction: <A>(body: () => A) => A
   /** Forgets everything. */
   readonly clear: () => void
+  /** Everything there is, as the bytes of an SQLite file. */
+  readonly snapshot: () => Uint8Array
+  /** Puts the state of a snapshot in the place of this one; throws when it is none of this layout. */
+  readonly restore: (snapshot: Uint8Array) => void
+  /** How many there are of what a service holds. */
+  readonly counts: () => Tables.Counts
+  /** What is in the tables, whoever may see it. */
+  readonly overview: Overview.Overview
 }>()("@postwire/sandbox/store/Store") {
   /** Opens a store and closes it with the scope. What was written before a crash of the process is there again. */
   static readonly open = (options: Options): Effect.Effect<Store["Service"], StoreUnavailable, Scope.Scope> =>
@@ -97,7 +106,14 @@ const connect = ({ file }: Options) => {
       messages: Messages.make(database),
       credentials: Credentials.make(database),
       transaction: database.transaction,
-      clear: () => Tables.clear(database)
+      clear: () => Tables.clear(database),
+      snapshot: database.snapshot,
+      restore: (snapshot) => {
+        Tables.check(snapshot)
+        database.restore(snapshot)
+      },
+      counts: Tables.counter(database),
+      overview: Overview.make(database)
     })
     return { database, store }
   } catch (error) {

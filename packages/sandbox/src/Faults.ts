@@ -1,0 +1,279 @@
+/** What goes wrong, on command: what networks and services do to clients, per request or seeded at random. */
+import { catalogue, type Name } from "@postwire/core/Catalogue"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Headers from "effect/http/Headers"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { STATUS_CODES } from "node:http"
+import { make as random } from "./internal/random.ts"
+import * as Problem from "./Problem.ts"
+
+/** The connection breaks without a (whole) answer. */
+export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{}> {}
+
+/** A duration, in milliseconds or as Effect spells it. */
+export const Time = Schema.Union([Schema.Number, Schema.String]).check(
+  Schema.makeFilter((input) => {
+    // Its own parser decides what is a duration.
+    const duration = Duration.fromInput(input as Duration.Input)
+    return duration._tag === "Some" && Duration.isFinite(duration.value) && !Duration.isNegative(duration.value)
+      || "is not a duration: milliseconds, or \"2 seconds\""
+  })
+)
+
+const behaviour = {
+  /** Answers with this status, and the work is not done. */
+  status: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 200, maximum: 599 }))),
+  /** What the body is instead: a page of HTML, JSON that ends too early, nothing, or 256 MiB. */
+  body: Schema.optional(Schema.Literals(["html", "broken-json", "empty", "huge"])),
+  /** Headers to set, or to leave out (null). */
+  headers: Schema.optional(Schema.Record(Schema.String, Schema.NullOr(Schema.String))),
+  /** No rate-limit headers, or ones that no client should believe. */
+  rateLimitHeaders: Schema.optional(Schema.Literals(["missing", "absurd"])),
+  /** How long the answer is held back. */
+  delay: Schema.optional(Time),
+  /** The body comes in sixteen parts with a pause of this length before each. */
+  pause: Schema.optional(Time),
+  /** The connection breaks after half of the body. */
+  truncate: Schema.optional(Schema.Boolean),
+  /** The connection breaks before the work is done, or after it without an answer. */
+  reset: Schema.optional(Schema.Literals(["before", "after"])),
+  /**
+   * A page without items whose token leads to the items, one with a third of the items, or one whose token leads to
+   * itself (from the second page on). Nothing is lost by the first two.
+   */
+  page: Schema.optional(Schema.Literals(["empty", "short", "repeated-token"]))
+}
+
+/** What happens to an answer. */
+export const Behaviour = Schema.Struct(behaviour)
+
+/** What happens to an answer. */
+export type Behaviour = typeof Behaviour.Type
+
+const Name = Schema.Literals(Object.keys(catalogue) as Array<Name>)
+
+/** Which requests meet which fault. */
+export const Rule = Schema.Struct({
+  ...behaviour,
+  /** The operations; all when left out. */
+  operation: Schema.optional(Schema.Union([Name, Schema.Array(Name)])),
+  /** Counted from now among the requests to these operations: the first is 1, the default. */
+  nth: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))),
+  /** How many requests meet it. Default 1; with a probability, all that it hits. */
+  times: Schema.optional(
+    Schema.Union([Schema.Literal("always"), Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))])
+  ),
+  /** From 0 to 1: which of the requests meet it is drawn from the seed. */
+  probability: Schema.optional(Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1 }))),
+  /** One of these is drawn from the seed each time. */
+  oneOf: Schema.optional(Schema.NonEmptyArray(Behaviour))
+}).check(
+  Schema.makeFilter(({ nth: _nth, operation: _operation, times: _times, ...what }) =>
+    Object.values(what).some((value) => value !== undefined) || "does nothing: it names no fault"
+  )
+)
+
+/** Which requests meet which fault. */
+export type Rule = typeof Rule.Type
+
+const checked = Schema.decodeUnknownSync(Rule, { onExcessProperty: "error" })
+
+/** A rule in force. */
+export interface Active {
+  readonly id: number
+  readonly rule: Rule
+  /** How many requests met it. */
+  readonly met: number
+}
+
+/** The faults of one service. */
+export interface Faults {
+  /**
+   * Returns the id of the rule; throws when it is none. The rule that was added first goes first; a request meets one at
+   * most.
+   */
+  readonly add: (rule: Rule) => number
+  readonly list: () => ReadonlyArray<Active>
+  readonly remove: (id: number) => boolean
+  readonly clear: () => void
+  /** What happens to the next request of an operation. */
+  readonly next: (operation: Name) => Behaviour | undefined
+}
+
+/** One of each kind: what `probability` alone draws from. */
+export const kinds: readonly [Behaviour, ...Array<Behaviour>] = [
+  { status: 500 },
+  { status: 502, body: "html" },
+  { status: 503, headers: { "retry-after": "1" } },
+  { status: 429 },
+  { delay: 250 },
+  { pause: 10 },
+  { truncate: true },
+  { reset: "before" },
+  { reset: "after" },
+  { body: "broken-json" },
+  { body: "empty" },
+  { rateLimitHeaders: "missing" },
+  { rateLimitHeaders: "absurd" },
+  { page: "empty" },
+  { page: "short" }
+]
+
+/** No faults yet; `seed` decides all that is drawn. */
+export const make = (seed: number): Faults => {
+  interface Kept {
+    readonly id: number
+    readonly rule: Rule
+    seen: number
+    met: number
+  }
+  let draw = random(seed, "faults")
+  let rules: Array<Kept> = []
+  let ids = 0
+  const meets = (kept: Kept, operation: Name): boolean => {
+    const { nth = 1, operation: of, probability, times = probability === undefined ? 1 : "always" } = kept.rule
+    if (of !== undefined && (typeof of === "string" ? of !== operation : !of.includes(operation))) return false
+    kept.seen++
+    if (kept.seen < nth || (times !== "always" && kept.met >= times)) return false
+    return probability === undefined || draw.chance(probability)
+  }
+  return {
+    add: (rule) => {
+      checked(rule)
+      rules.push({ id: ++ids, rule, seen: 0, met: 0 })
+      return ids
+    },
+    list: () => rules.map(({ id, met, rule }) => ({ id, rule, met })),
+    remove: (id) => {
+      const count = rules.length
+      rules = rules.filter((kept) => kept.id !== id)
+      return rules.length < count
+    },
+    clear: () => {
+      rules = []
+      draw = random(seed, "faults")
+    },
+    next: (operation) => {
+      let found: Kept | undefined
+      // All of them count the request.
+      for (const kept of rules) if (meets(kept, operation)) found ??= kept
+      if (found === undefined) return undefined
+      found.met++
+      const { nth: _nth, oneOf, operation: _operation, probability, times: _times, ...own } = found.rule
+      if (oneOf !== undefined) return { ...own, ...draw.pick(oneOf) }
+      return probability !== undefined && Object.keys(own).length === 0 ? draw.pick(kinds) : own
+    }
+  }
+}
+
+/** The header that asks for a fault of one request: a `Behaviour` as JSON. */
+export const header = "x-sandbox-fault"
+
+const fromText = Schema.decodeUnknownEffect(Schema.fromJsonString(Behaviour), { onExcessProperty: "error" })
+
+/** The fault that a request asks for itself. */
+export const asked = (
+  headers: Headers.Headers
+): Effect.Effect<Behaviour | undefined, Problem.Problem> => {
+  const text = headers[header]
+  return text === undefined ? Effect.undefined : Effect.mapError(
+    fromText(text),
+    ({ message }) => Problem.invalidRequest(`The ${header} header is no fault: ${message}`)
+  )
+}
+
+/** The answer of a fault that does no work. */
+export const refusal = (status: number): Problem.Problem => {
+  const title = STATUS_CODES[status] ?? "Unknown"
+  return new Problem.Problem({ status, title, detail: title, type: "about:blank" })
+}
+
+/** An answer as the fault leaves it. `delivered` waits until what was written of it is on its way. */
+export const spoil = (
+  { body, delay, headers, pause, rateLimitHeaders, reset, truncate }: Behaviour,
+  answer: HttpServerResponse.HttpServerResponse,
+  delivered: Effect.Effect<void>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, ConnectionLost> => {
+  let response = body === undefined ? answer : otherBody(body, answer)
+  const named: Behaviour["headers"] = rateLimitHeaders && rateLimits[rateLimitHeaders]
+  for (const [name, value] of Object.entries({ ...named, ...headers })) {
+    response = value === null
+      ? HttpServerResponse.removeHeader(response, name)
+      : HttpServerResponse.setHeader(response, name, value)
+  }
+  if (truncate === true || pause !== undefined) {
+    response = inParts(response, truncate === true ? delivered : undefined, pause)
+  }
+  const given = reset === "after" ? Effect.fail(new ConnectionLost()) : Effect.succeed(response)
+  return delay === undefined ? given : Effect.delay(given, delay as Duration.Input)
+}
+
+/** An answer without the headers that the fault leaves out, whoever added them. */
+export const withoutHeaders = (
+  fault: Behaviour | undefined,
+  response: HttpServerResponse.HttpServerResponse
+): HttpServerResponse.HttpServerResponse =>
+  Object.entries(fault?.headers ?? {}).reduce(
+    (kept, [name, value]) => value === null ? HttpServerResponse.removeHeader(kept, name) : kept,
+    response
+  )
+
+const rateLimits = {
+  missing: { "x-rate-limit-limit": null, "x-rate-limit-remaining": null, "x-rate-limit-reset": null },
+  absurd: { "x-rate-limit-limit": "-1", "x-rate-limit-remaining": "NaN", "x-rate-limit-reset": "99999999999999" }
+}
+
+const otherBody = (
+  body: NonNullable<Behaviour["body"]>,
+  response: HttpServerResponse.HttpServerResponse
+): HttpServerResponse.HttpServerResponse => {
+  const json = "application/json"
+  switch (body) {
+    case "html":
+      return HttpServerResponse.setBody(response, HttpBody.text("<!doctype html><h1>Bad gateway</h1>", "text/html"))
+    case "broken-json": {
+      const bytes = bytesOf(response)
+      return HttpServerResponse.setBody(response, HttpBody.uint8Array(bytes.subarray(0, bytes.length >> 1), json))
+    }
+    case "empty":
+      return HttpServerResponse.setBody(response, HttpBody.uint8Array(new Uint8Array(0), json))
+    case "huge": {
+      const part = new Uint8Array(2 ** 16).fill(0x61)
+      const parts = Stream.take(Stream.forever(Stream.make(part)), 2 ** 12)
+      const text = (text: string) => Stream.make(new TextEncoder().encode(text))
+      return HttpServerResponse.setBody(
+        response,
+        HttpBody.stream(text(`{"data":"`).pipe(Stream.concat(parts), Stream.concat(text(`"}`))), json)
+      )
+    }
+  }
+}
+
+const bytesOf = ({ body }: HttpServerResponse.HttpServerResponse): Uint8Array =>
+  body._tag === "Uint8Array" ? body.body : new Uint8Array(0)
+
+const inParts = (
+  response: HttpServerResponse.HttpServerResponse,
+  truncated: Effect.Effect<void> | undefined,
+  pause: Behaviour["pause"]
+): HttpServerResponse.HttpServerResponse => {
+  const { body } = response
+  if (body._tag !== "Uint8Array") return response
+  const bytes = truncated ? body.body.subarray(0, body.body.length >> 1) : body.body
+  const size = Math.max(1, Math.ceil(bytes.length / 16))
+  const parts = Stream.fromIterable(
+    Array.from({ length: 16 }, (_, i) => bytes.subarray(i * size, (i + 1) * size))
+  )
+  const paced = pause === undefined
+    ? parts
+    : Stream.mapEffect(parts, (part) => Effect.delay(Effect.succeed(part), pause as Duration.Input))
+  const whole = truncated === undefined
+    ? paced
+    : Stream.concat(paced, Stream.fromEffect(Effect.andThen(truncated, Effect.fail(new ConnectionLost()))))
+  return HttpServerResponse.setBody(response, HttpBody.stream(whole, body.contentType, body.contentLength))
+}

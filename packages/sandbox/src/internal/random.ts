@@ -1,0 +1,54 @@
+/** Randomness that is decided by a number, so that data and faults can be had again. */
+
+/** A stream of draws. */
+export interface Random {
+  /** From 0 to just below 1. */
+  readonly next: () => number
+  readonly chance: (probability: number) => boolean
+  readonly below: (limit: number) => number
+  readonly pick: <A>(items: ReadonlyArray<A>) => A
+  readonly weighted: <A extends { readonly share: number }>(items: ReadonlyArray<A>) => A
+  /** Draws items, each as often as its place in the list commands: the second half as often as the first, and so on. */
+  readonly ranked: <A>(items: ReadonlyArray<A>) => () => A
+  readonly text: (length: number) => string
+}
+
+/** Independent streams of one seed (FNV-1a to begin, mulberry32 to go on), so that parts do not shift each other. */
+export const make = (seed: number, stream: string): Random => {
+  let state = 0x811c9dc5
+  for (const character of `${seed}:${stream}`) state = Math.imul(state ^ character.charCodeAt(0), 0x01000193)
+  const next = () => {
+    state = state + 0x6d2b79f5 | 0
+    let t = Math.imul(state ^ state >>> 15, 1 | state)
+    t = t + Math.imul(t ^ t >>> 7, 61 | t) ^ t
+    return ((t ^ t >>> 14) >>> 0) / 2 ** 32
+  }
+  const below = (limit: number) => Math.floor(next() * limit)
+  return {
+    next,
+    below,
+    chance: (probability) => next() < probability,
+    pick: (items) => items[below(items.length)]!,
+    weighted: (items) => {
+      let left = next() * items.reduce((sum, { share }) => sum + share, 0)
+      return items.find(({ share }) => (left -= share) < 0) ?? items.at(-1)!
+    },
+    ranked: (items) => {
+      let total = 0
+      const sums = items.map((_, rank) => total += 1 / (rank + 1))
+      return () => {
+        const aim = next() * total
+        let low = 0
+        for (let high = sums.length - 1; low < high;) {
+          const middle = low + high >> 1
+          if (sums[middle]! > aim) high = middle
+          else low = middle + 1
+        }
+        return items[low]!
+      }
+    },
+    text: (length) => Array.from({ length }, () => alphabet[below(alphabet.length)]).join("")
+  }
+}
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
