@@ -22,7 +22,7 @@ export interface Settings<F extends Form = "response"> extends Client.Settings, 
   /** The longest single wait for a rate limit in milliseconds. Default 20 minutes. */
   readonly maxWait?: number | undefined
   /** The Undici dispatcher that sends the requests (a proxy agent, a shared pool). It is not closed with the client. */
-  readonly dispatcher?: Dispatcher | undefined
+  readonly dispatcher?: Pick<Dispatcher, "dispatch"> | undefined
 }
 
 /** Everything that operations need, from settings. */

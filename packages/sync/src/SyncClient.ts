@@ -17,15 +17,21 @@ import * as Pagination from "@postwire/core/Pagination"
 import * as Response from "@postwire/core/Response"
 import type { Included, Selection } from "@postwire/core/Selection"
 import * as NodeClient from "@postwire/node/NodeClient"
+import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { Bridge } from "./internal/Bridge.ts"
+import * as Bridge from "./Bridge.ts"
+import * as OwnServers from "./internal/OwnServers.ts"
 import type { Answer } from "./internal/Protocol.ts"
 
 /** Every setting of a synchronous client. A dispatcher cannot be handed to a worker. */
 export interface Settings<F extends Form = "response"> extends Omit<NodeClient.Settings<F>, "dispatcher"> {
   /** The longest that one call may block, in milliseconds. Default 5 minutes, and `maxWait` on top with `waitOnRateLimit`. */
   readonly timeout?: number | undefined
+  /** Gives the client a worker of its own, which ends with it, instead of the one that all clients share. */
+  readonly ownWorker?: boolean | undefined
+  /** Where `@postwire/sync/PostwireWorker` is, when the client is bundled and the worker is not beside the bundle. */
+  readonly workerUrl?: string | URL | undefined
 }
 
 /** What a call takes besides its parameters. */
@@ -75,9 +81,18 @@ export interface RawResponse {
   readonly json: () => unknown
 }
 
-/** The methods of one client in each form, and its end. */
+/** The HTTP session of a client: its connections are in the worker. */
+export interface Session {
+  /** Connections and requests by origin; empty before the first call. */
+  readonly statistics: () => Readonly<Record<string, Statistics>>
+  /** Closes the connections and the client. */
+  readonly close: () => void
+}
+
+/** The methods of one client in each form, its session, and its end. */
 export interface Client {
   readonly methods: <F extends Form>(form: F) => Methods<F>
+  readonly session: Session
   readonly close: () => void
 }
 
@@ -86,7 +101,7 @@ type AnyResponse = Response.Response<unknown, unknown>
 const decodeError = /*#__PURE__*/ Schema.decodeUnknownSync(/*#__PURE__*/ Schema.toCodecJson(AnyError))
 
 /** One worker serves all clients of a thread. It starts with the first call, and again after it was lost. */
-let bridge: Bridge | undefined
+const shared = new Map<string, Bridge.Bridge>()
 let lastClient = 0
 
 /** Throws `InvalidSettings` when a setting breaks a rule. */
@@ -103,19 +118,38 @@ export const assertValid = (settings: Settings<Form>): void => {
 /** Makes a client of checked settings. */
 export const make = (settings: Settings<Form>): Client => {
   const number = ++lastClient
-  const plain = withPlainSecrets(settings)
+  const { ownWorker = false, workerUrl, ...others } = settings
+  const plain = withPlainSecrets(others)
   const wire = settings.wire ?? "neutral"
   const defaultTimeout = settings.timeout ??
     300_000 + (settings.waitOnRateLimit === true ? settings.maxWait ?? 1_200_000 : 0)
   const utf8 = new TextDecoder()
-  let opened: Bridge | undefined
+  let opened: Bridge.Bridge | undefined
   let closed = false
 
-  const connect = (): Bridge => {
-    if (bridge === undefined || bridge.isDead) bridge = new Bridge()
+  const connect = (): Bridge.Bridge | InvalidSettings => {
+    const key = String(workerUrl)
+    const known = ownWorker ? opened : shared.get(key)
+    const bridge = known === undefined || known.isDead ? Bridge.start(workerUrl) : known
+    if (bridge instanceof InvalidSettings) return bridge
+    if (!ownWorker) shared.set(key, bridge)
     if (opened !== bridge) bridge.post({ _tag: "Open", client: number, settings: plain })
     opened = bridge
     return bridge
+  }
+
+  const close = () => {
+    if (!closed && opened !== undefined && !opened.isDead) {
+      opened.call({ _tag: "Close", client: number }, 5_000)
+      if (ownWorker) opened.terminate()
+    }
+    closed = true
+  }
+
+  const statistics = (): Readonly<Record<string, Statistics>> => {
+    if (closed || opened === undefined || opened.isDead) return {}
+    const answer = opened.call({ _tag: "Statistics", client: number }, 5_000)
+    return answer._tag === "Statistics" ? answer.statistics : {}
   }
 
   const attempt = (
@@ -130,7 +164,12 @@ export const make = (settings: Settings<Form>): Client => {
       return new InvalidParameters({ operation, parameter: "timeout", rule: timeoutRule, value: show(timeout) })
     }
     if (closed) return Executor.lost(prepared, { phase: "connect", sent: false, reason: "the client is closed" })
-    const answer = connect().call({ _tag: "Send", client: number, prepared }, timeout)
+    if (plain.baseUrl !== undefined && OwnServers.listensHere(plain.baseUrl)) {
+      return Executor.lost(prepared, { phase: "connect", sent: false, reason: ownServer(plain.baseUrl) })
+    }
+    const bridge = connect()
+    if (bridge instanceof InvalidSettings) return bridge
+    const answer = bridge.call({ _tag: "Send", client: number, prepared }, timeout)
     switch (answer._tag) {
       case "Response":
         return answer
@@ -203,10 +242,8 @@ export const make = (settings: Settings<Form>): Client => {
       Object.fromEntries(
         Object.entries(catalogue).map(([name, { definition }]) => [name, method(definition, form)])
       ) as unknown as Methods<F>,
-    close: () => {
-      if (!closed && opened !== undefined && !opened.isDead) opened.call({ _tag: "Close", client: number }, 5_000)
-      closed = true
-    }
+    session: { statistics, close },
+    close
   }
 }
 
@@ -220,11 +257,15 @@ const rawOf = ({ bytes, headers, status }: Received): RawResponse => {
     status,
     ok: status >= 200 && status < 300,
     headers: new Headers(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)),
-    bytes: () => new Uint8Array(bytes.slice()),
+    bytes: () => bytes.slice(),
     text,
     json: () => JSON.parse(text())
   }
 }
+
+const ownServer = (baseUrl: string): string =>
+  `the service at ${baseUrl} runs on this thread, which the call blocks, so it could never answer. Start it in a process ` +
+  "of its own (`postwire sandbox`), or call it with @postwire/node"
 
 const timeoutRule = "must be a number of milliseconds above 0"
 

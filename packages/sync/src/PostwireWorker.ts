@@ -1,7 +1,11 @@
-/** The worker's side of the bridge: it runs the Effects, the caller sleeps until the answer is there. */
+/**
+ * The worker's side of the bridge: it runs the Effects, the caller sleeps until the answer is there. A program that
+ * bundles the client bundles this module as an entry of its own.
+ */
 import { Client } from "@postwire/core/Client"
 import { AnyError } from "@postwire/core/Errors"
 import * as NodeClient from "@postwire/node/NodeClient"
+import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -12,28 +16,24 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { workerData } from "node:worker_threads"
-import { type Answer, place, type Request, type WorkerData } from "./Protocol.ts"
+import { type Answer, leave, place, type Request, wake, type WorkerData } from "./internal/Protocol.ts"
 
-const { memory, port } = workerData as WorkerData
+const { memory, port } = (workerData as WorkerData).postwire
 const shared = new Int32Array(memory)
 const encodeError = Schema.encodeUnknownSync(Schema.toCodecJson(AnyError))
 
 interface Open {
   readonly client: Client["Service"]
+  readonly session: UndiciHttpClient.Session
   readonly scope: Scope.Closeable
 }
 
 const clients = new Map<number, Open>()
 const fibers = new Map<number, Fiber.Fiber<unknown, unknown>>()
 
-const wake = () => {
-  Atomics.add(shared, place.answers, 1)
-  Atomics.notify(shared, place.answers)
-}
-
 const answer = (message: Answer, transfer: Array<ArrayBuffer> = []) => {
   port.postMessage(message, transfer)
-  wake()
+  wake(shared)
 }
 
 const failed = (id: number, cause: Cause.Cause<unknown>): Answer => {
@@ -45,31 +45,34 @@ const failed = (id: number, cause: Cause.Cause<unknown>): Answer => {
 
 const open = (settings: Parameters<typeof NodeClient.layer>[0]): Open => {
   const scope = Scope.makeUnsafe()
-  const context = Effect.runSync(Layer.buildWithScope(NodeClient.layer(settings), scope))
-  return { scope, client: Context.get(context, Client) }
+  const session = new UndiciHttpClient.Session()
+  const layer = NodeClient.layer({ ...settings, dispatcher: session })
+  return { scope, session, client: Context.get(Effect.runSync(Layer.buildWithScope(layer, scope)), Client) }
 }
 
 const send = (request: Request & { readonly _tag: "Send" }) => {
   const { id } = request
   const { client } = clients.get(request.client) as Open
-  const fiber = Effect.runFork(Effect.flatMap(client.send(request.prepared), (response) =>
-    // A body that breaks off has failed inside `send`: the transport of this client buffers.
-    Effect.map(
-      response.arrayBuffer,
-      (bytes) => ({ status: response.status, headers: { ...response.headers }, bytes })
-    )))
+  const fiber = Effect.runFork(client.send(request.prepared))
   fibers.set(id, fiber)
   fiber.addObserver((exit) => {
     fibers.delete(id)
     if (Exit.isFailure(exit)) return answer(failed(id, exit.cause))
-    answer({ _tag: "Response", id, ...exit.value }, [exit.value.bytes])
+    const { headers, status } = exit.value
+    const body = UndiciHttpClient.bytesOf(exit.value)
+    // A body changes hands; a part of a larger buffer is copied first, as others read the rest.
+    const bytes = body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body)
+    answer({ _tag: "Response", id, status, headers: { ...headers }, bytes }, [bytes.buffer])
   })
 }
 
 const close = async (request: Request & { readonly _tag: "Close" }) => {
   const open = clients.get(request.client)
   clients.delete(request.client)
-  if (open !== undefined) await Effect.runPromise(Scope.close(open.scope, Exit.void))
+  if (open !== undefined) {
+    await Effect.runPromise(Scope.close(open.scope, Exit.void))
+    await open.session.destroy()
+  }
   answer({ _tag: "Closed", id: request.id })
 }
 
@@ -81,16 +84,17 @@ port.on("message", (request: Request) => {
       return send(request)
     case "Abort":
       return fibers.get(request.id)?.interruptUnsafe()
+    case "Statistics": {
+      const { id } = request
+      return answer({ _tag: "Statistics", id, statistics: clients.get(request.client)?.session.statistics() ?? {} })
+    }
     case "Close":
       return close(request)
   }
 })
 
-process.on("exit", () => {
-  Atomics.store(shared, place.state, 2)
-  wake()
-})
+process.on("exit", () => leave(shared))
 
 setInterval(() => Atomics.add(shared, place.heartbeat, 1), 100).unref()
 Atomics.store(shared, place.state, 1)
-wake()
+wake(shared)
