@@ -11,6 +11,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import type * as WorkerThreads from "node:worker_threads"
 import { vi } from "vitest"
 import * as Sync from "../src/index.ts"
 import { startFaults, stop } from "./support/Children.ts"
@@ -19,9 +20,9 @@ import { startFaults, stop } from "./support/Children.ts"
 const workers = vi.hoisted((): Array<object> => [])
 
 vi.mock("node:worker_threads", async (importOriginal) => {
-  const original = await importOriginal<typeof import("node:worker_threads")>()
+  const original = await importOriginal<typeof WorkerThreads>()
   class Worker extends original.Worker {
-    constructor(file: string | URL, options?: import("node:worker_threads").WorkerOptions) {
+    constructor(file: string | URL, options?: WorkerThreads.WorkerOptions) {
       super(file, { ...options, resourceLimits: { maxOldGenerationSizeMb: 64 } })
       workers.push(this)
     }
