@@ -102,10 +102,10 @@ class ResponseImpl implements Response<unknown, unknown> {
   readonly meta: Meta
   readonly #definition: { readonly result: Result }
   readonly #body: Body
-  readonly #headers: Headers
+  readonly #headers: Headers | (() => Headers)
   #index: Joins.Joins<unknown> | undefined
 
-  constructor(definition: { readonly result: Result }, body: Body, headers: Headers) {
+  constructor(definition: { readonly result: Result }, body: Body, headers: Headers | (() => Headers)) {
     this.data = body.data ?? undefined
     this.includes = body.includes ?? nothing
     this.errors = body.errors ?? noErrors
@@ -120,11 +120,11 @@ class ResponseImpl implements Response<unknown, unknown> {
   }
 
   get rateLimit(): Budget | undefined {
-    return RateLimit.budgetOf(this.#headers)
+    return RateLimit.budgetOf(this.#received())
   }
 
   get requestId(): string | undefined {
-    return requestIdOf(this.#headers)
+    return requestIdOf(this.#received())
   }
 
   toJSON(): Body {
@@ -166,6 +166,10 @@ class ResponseImpl implements Response<unknown, unknown> {
 
   [NodeInspectSymbol](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
     return `Response ${inspect(this.#guaranteed(), options)}`
+  }
+
+  #received(): Headers {
+    return typeof this.#headers === "function" ? this.#headers() : this.#headers
   }
 
   #joins(): Joins.Joins<unknown> {
@@ -263,13 +267,13 @@ export const envelope = (result: Result): Schema.Codec<Body, unknown> => {
 
 /**
  * Reads a body: parses it, brings it into neutral names, and verifies every known field. The parsed object itself is
- * kept, so unknown fields survive.
+ * kept, so unknown fields survive. Headers may come as a function, which is called when one of them is asked for.
  */
 export const decode = (
   definition: { readonly result: Result; readonly paging?: unknown },
   wire: WireNames.Wire,
   text: string,
-  headers: Headers
+  headers: Headers | (() => Headers)
 ): Response<unknown, unknown> | Undecodable => {
   let parsed: unknown
   try {

@@ -10,7 +10,7 @@ import {
   Worker,
   workerData as ownData
 } from "node:worker_threads"
-import { type Answer, leave, place, type Request, type WorkerData } from "./internal/Protocol.ts"
+import { type Answer, leave, place, type Request, share, type Shared, type WorkerData } from "./internal/Protocol.ts"
 
 /** Why there is no answer. */
 export interface NoAnswer {
@@ -34,7 +34,7 @@ type Untagged<R> = R extends unknown ? Omit<R, "id"> : never
 export const start = (workerUrl: string | URL | undefined): Bridge | InvalidSettings => {
   const invalid = (rule: string) => new InvalidSettings({ setting: "workerUrl", rule })
   if (isOwnWorker(ownData)) {
-    leave(new Int32Array(ownData.postwire.memory))
+    leave(share(ownData.postwire.memory))
     return invalid("must be the address of @postwire/sync/PostwireWorker, not of a program that makes a client itself")
   }
   const url = workerUrl ?? besideThis()
@@ -61,14 +61,14 @@ const besideThis = (): URL | undefined => {
 export class Bridge {
   readonly #worker: Worker
   readonly #port: MessagePort
-  readonly #shared: Int32Array
+  readonly #shared: Shared
   #lastId = 0
 
   constructor(workerUrl: string | URL) {
-    const memory = new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT)
+    const shared = share()
     const { port1, port2 } = new MessageChannel()
-    const workerData: WorkerData = { postwire: { memory, port: port2 } }
-    this.#shared = new Int32Array(memory)
+    const workerData: WorkerData = { postwire: { memory: shared.memory, port: port2 } }
+    this.#shared = shared
     this.#port = port1
     this.#worker = new Worker(workerUrl, { workerData, transferList: [port2], execArgv: [] })
     // What kills the worker is reported by the call that waits for it; if none does, the next one starts another.
@@ -80,7 +80,7 @@ export class Bridge {
 
   /** Whether the worker is gone. */
   get isDead(): boolean {
-    return Atomics.load(this.#shared, place.state) === 2
+    return Atomics.load(this.#shared.places, place.state) === 2
   }
 
   /** Posts a request that has no answer. */
@@ -88,9 +88,13 @@ export class Bridge {
     this.#port.postMessage(request)
   }
 
-  /** Posts a request and blocks until its answer is there, the worker is gone, or `timeout` milliseconds have passed. */
+  /**
+   * Posts a request and blocks until its answer is there, the worker is gone, or `timeout` milliseconds have passed.
+   * The body of the answer may lie in the shared memory: it is good until the next call.
+   */
   call(request: Untagged<Asking>, timeout: number): Answer | NoAnswer {
-    const id = ++this.#lastId
+    const id = this.#lastId = this.#lastId % 0x7fffffff + 1
+    Atomics.store(this.#shared.places, place.answer, 0)
     this.post({ ...request, id })
     const wait = this.#waiting(id, timeout)
     return wait(patience) ?? (isMainThread && process.listenerCount("SIGINT") > 0
@@ -113,10 +117,10 @@ export class Bridge {
     return (most) => {
       const limit = Math.min(most, timeout)
       for (;;) {
-        const answers = Atomics.load(this.#shared, place.answers)
+        const answers = Atomics.load(this.#shared.places, place.answers)
         const answer = this.#take(id)
         if (answer !== undefined) return answer
-        const state = Atomics.load(this.#shared, place.state)
+        const state = Atomics.load(this.#shared.places, place.state)
         if (state === 2) return noAnswer("the worker ended")
         if (stalled > (state === 0 ? startLimit : stallLimit)) {
           this.terminate()
@@ -125,9 +129,9 @@ export class Bridge {
         if (now - start >= limit) {
           return limit === timeout ? this.#giveUp(id, `nothing came within ${timeout} ms`) : undefined
         }
-        Atomics.wait(this.#shared, place.answers, answers, Math.min(slice, limit - (now - start)))
+        Atomics.wait(this.#shared.places, place.answers, answers, Math.min(slice, limit - (now - start)))
         const woken = performance.now()
-        const beat = Atomics.load(this.#shared, place.heartbeat)
+        const beat = Atomics.load(this.#shared.places, place.heartbeat)
         // A wait counts for little more than it was to take: a machine that slept has not stalled.
         if (beat === heartbeat) stalled += Math.min(woken - now, 2 * slice)
         else [heartbeat, stalled] = [beat, 0]
@@ -142,7 +146,20 @@ export class Bridge {
   }
 
   #take(id: number): Answer | undefined {
+    const { places, room } = this.#shared
+    const answered = Atomics.load(places, place.answer)
+    if (answered === id) {
+      const [headers, body] = [places[place.headers]!, places[place.body]!]
+      return {
+        _tag: "Response",
+        id,
+        status: places[place.status]!,
+        headers: room.toString("utf8", 0, headers),
+        body: room.subarray(headers, headers + body)
+      }
+    }
     // An answer to another call is one that came after its call had given up.
+    if (answered !== 0) Atomics.store(places, place.answer, 0)
     for (let got = receiveMessageOnPort(this.#port); got !== undefined; got = receiveMessageOnPort(this.#port)) {
       const answer = got.message as Answer
       if (answer.id === id) return answer

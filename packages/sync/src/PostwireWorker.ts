@@ -11,15 +11,17 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { workerData } from "node:worker_threads"
-import { type Answer, leave, place, type Request, wake, type WorkerData } from "./internal/Protocol.ts"
+import { type Answer, leave, place, type Request, share, wake, type WorkerData } from "./internal/Protocol.ts"
 
 const { memory, port } = (workerData as WorkerData).postwire
-const shared = new Int32Array(memory)
+const shared = share(memory)
+const { places, room } = shared
 const encodeError = Schema.encodeUnknownSync(Schema.toCodecJson(AnyError))
 
 interface Open {
@@ -58,12 +60,27 @@ const send = (request: Request & { readonly _tag: "Send" }) => {
   fiber.addObserver((exit) => {
     fibers.delete(id)
     if (Exit.isFailure(exit)) return answer(failed(id, exit.cause))
-    const { headers, status } = exit.value
-    const body = UndiciHttpClient.bytesOf(exit.value)
-    // A body changes hands; a part of a larger buffer is copied first, as others read the rest.
-    const bytes = body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body)
-    answer({ _tag: "Response", id, status, headers: { ...headers }, bytes }, [bytes.buffer])
+    respond(id, exit.value)
   })
+}
+
+/** Into the memory where there is room; otherwise as a message whose body changes hands. */
+const respond = (id: number, response: HttpClientResponse) => {
+  const { status } = response
+  const headers = Object.entries(response.headers).flat().join("\n")
+  const body = UndiciHttpClient.bytesOf(response)
+  if (Atomics.load(places, place.answer) === 0 && headers.length * 3 + body.length <= room.length) {
+    const size = room.write(headers)
+    room.set(body, size)
+    places[place.status] = status
+    places[place.headers] = size
+    places[place.body] = body.length
+    Atomics.store(places, place.answer, id)
+    return wake(shared)
+  }
+  // A part of a larger buffer is copied first, as others read the rest.
+  const own = body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body)
+  answer({ _tag: "Response", id, status, headers, body: own }, [own.buffer])
 }
 
 const close = async (request: Request & { readonly _tag: "Close" }) => {
@@ -95,6 +112,6 @@ port.on("message", (request: Request) => {
 
 process.on("exit", () => leave(shared))
 
-setInterval(() => Atomics.add(shared, place.heartbeat, 1), 100).unref()
-Atomics.store(shared, place.state, 1)
+setInterval(() => Atomics.add(places, place.heartbeat, 1), 100).unref()
+Atomics.store(places, place.state, 1)
 wake(shared)

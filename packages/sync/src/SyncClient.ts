@@ -123,7 +123,6 @@ export const make = (settings: Settings<Form>): Client => {
   const wire = settings.wire ?? "neutral"
   const defaultTimeout = settings.timeout ??
     300_000 + (settings.waitOnRateLimit === true ? settings.maxWait ?? 1_200_000 : 0)
-  const utf8 = new TextDecoder()
   let opened: Bridge.Bridge | undefined
   let closed = false
 
@@ -184,10 +183,11 @@ export const make = (settings: Settings<Form>): Client => {
   }
 
   const read = (definition: Definition, received: Received): AnyResponse | Error => {
-    const text = utf8.decode(received.bytes)
-    const decoded = Response.decode(definition, wire, text, received.headers)
+    const { headers, status } = received
+    const text = textOf(received.body)
+    const decoded = Response.decode(definition, wire, text, () => headersOf(headers))
     return decoded instanceof Response.Undecodable
-      ? Executor.undecodable(definition.name, received, decoded.reason, text)
+      ? Executor.undecodable(definition.name, { status, headers: headersOf(headers) }, decoded.reason, text)
       : decoded
   }
 
@@ -251,16 +251,31 @@ type Received = Extract<Answer, { readonly _tag: "Response" }>
 
 type Caller = (...args: never) => unknown
 
-const rawOf = ({ bytes, headers, status }: Received): RawResponse => {
+/** The next answer may take the place of this body, so what is handed out is a copy. */
+const rawOf = ({ body, headers, status }: Received): RawResponse => {
+  const bytes = new Uint8Array(body)
   const text = () => new TextDecoder().decode(bytes)
   return {
     status,
     ok: status >= 200 && status < 300,
-    headers: new Headers(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)),
+    headers: new Headers(headersOf(headers)),
     bytes: () => bytes.slice(),
     text,
     json: () => JSON.parse(text())
   }
+}
+
+/** UTF-8 in shared memory, which a TextDecoder refuses; without a byte order mark, as everywhere on the web. */
+const textOf = ({ buffer, byteLength, byteOffset }: Uint8Array): string => {
+  const bytes = Buffer.from(buffer, byteOffset, byteLength)
+  return bytes.toString("utf8", bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
+}
+
+const headersOf = (lines: string): Record<string, string> => {
+  const headers: Record<string, string> = {}
+  const parts = lines.split("\n")
+  for (let i = 0; i + 1 < parts.length; i += 2) headers[parts[i]!] = parts[i + 1]!
+  return headers
 }
 
 const ownServer = (baseUrl: string): string =>

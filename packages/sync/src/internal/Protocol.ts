@@ -12,8 +12,32 @@ export const place = {
   /** Rises ten times a second while the worker's event loop turns. */
   heartbeat: 1,
   /** 0 until the worker has loaded, then 1; 2 once it is gone. */
-  state: 2
+  state: 2,
+  /** The answer that lies in the memory, 0 for none; its status; the bytes of its headers and of its body. */
+  answer: 3,
+  status: 4,
+  headers: 5,
+  body: 6
 } as const
+
+const placesSize = 32
+/** Up to this many bytes a copy is cheaper than a transfer; pages are longer. */
+const roomSize = 32 * 1024
+
+/** The memory of both sides. */
+export interface Shared {
+  readonly memory: SharedArrayBuffer
+  readonly places: Int32Array
+  /** Where a small body goes, with its headers before it: cheaper than a message. */
+  readonly room: Buffer
+}
+
+/** New memory, or that of the other side. */
+export const share = (memory: SharedArrayBuffer = new SharedArrayBuffer(placesSize + roomSize)): Shared => ({
+  memory,
+  places: new Int32Array(memory, 0, placesSize / Int32Array.BYTES_PER_ELEMENT),
+  room: Buffer.from(memory, placesSize)
+})
 
 /** What the worker starts with. The name tells it from every other worker. */
 export interface WorkerData {
@@ -21,14 +45,14 @@ export interface WorkerData {
 }
 
 /** Tells the caller that something is new. */
-export const wake = (shared: Int32Array): void => {
-  Atomics.add(shared, place.answers, 1)
-  Atomics.notify(shared, place.answers)
+export const wake = ({ places }: Shared): void => {
+  Atomics.add(places, place.answers, 1)
+  Atomics.notify(places, place.answers)
 }
 
 /** Tells the caller that the worker is gone. */
-export const leave = (shared: Int32Array): void => {
-  Atomics.store(shared, place.state, 2)
+export const leave = (shared: Shared): void => {
+  Atomics.store(shared.places, place.state, 2)
   wake(shared)
 }
 
@@ -40,14 +64,15 @@ export type Request =
   | { readonly _tag: "Statistics"; readonly id: number; readonly client: number }
   | { readonly _tag: "Close"; readonly id: number; readonly client: number }
 
-/** From the worker to the caller. */
+/** From the worker to the caller. A response comes as a message only if it does not fit into the memory. */
 export type Answer =
   | {
     readonly _tag: "Response"
     readonly id: number
     readonly status: number
-    readonly headers: Readonly<Record<string, string | undefined>>
-    readonly bytes: Uint8Array<ArrayBuffer>
+    /** Names and values in turn, a line each. */
+    readonly headers: string
+    readonly body: Uint8Array
   }
   /** `error` is encoded by the schema of all errors. */
   | { readonly _tag: "Failure"; readonly id: number; readonly error: unknown }
