@@ -4,7 +4,7 @@
  */
 import { NodeInspectSymbol } from "effect/Inspectable"
 import * as Schema from "effect/Schema"
-import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
+import type * as SchemaAST from "effect/SchemaAST"
 import { type Budget, Problem } from "./Errors.ts"
 import * as Joins from "./Joins.ts"
 import type { AnyModel, Kind } from "./Model.ts"
@@ -222,6 +222,16 @@ interface Decoder {
 
 const decoders = new WeakMap<Result, Decoder>()
 
+let compile: ((ast: SchemaAST.AST) => void) | undefined
+
+/**
+ * Gives the compiler of verifiers, `enable` of `effect/schema/SchemaJITCompiler`. The clients for Node do so. It is a
+ * tenth of a bundle, so without it verifiers are interpreted.
+ */
+export const compileWith = (enable: (ast: SchemaAST.AST) => void): void => {
+  compile = enable
+}
+
 /** Compiling a verifier costs milliseconds and saves a fraction of one per page: worth it for a client that goes on. */
 const usesBeforeCompiling = 20
 
@@ -243,8 +253,8 @@ const decoderOf = (result: Result): Decoder => {
     decoders.set(result, decoder)
   }
   decoder.used++
-  if (decoder.used === usesBeforeCompiling) {
-    SchemaJITCompiler.enable(decoder.schema.ast)
+  if (decoder.used === usesBeforeCompiling && compile !== undefined) {
+    compile(decoder.schema.ast)
     decoder.is = Schema.is(decoder.schema)
   }
   return decoder

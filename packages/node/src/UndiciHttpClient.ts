@@ -4,6 +4,7 @@
  *
  * A stream that never ends needs another client, such as the one of `@effect/platform-node`.
  */
+import * as Response from "@postwire/core/Response"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -15,6 +16,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { constants } from "node:buffer"
@@ -96,6 +98,8 @@ export const bytesOf = (response: HttpClientResponse.HttpClientResponse): Uint8A
 type Dispatch = (request: Dispatcher.DispatchOptions, exchange: Exchange) => void
 
 const fromDispatch = (dispatch: Dispatch, options: Options | undefined): HttpClient.HttpClient => {
+  // Whoever has this client reads what it brings, and on Node the size of a compiler does not matter.
+  Response.compileWith(SchemaJITCompiler.enable)
   const send = sender(dispatch, options?.maxBodySize ?? 64 * 1024 * 1024)
   const traced = HttpClient.make(send)
   return HttpClient.makeWith(
@@ -226,7 +230,7 @@ const sender = (dispatch: Dispatch, maxBodySize: number): Send => {
       case "FormData":
         return Effect.flatMap(
           Effect.promise(async () => {
-            const encoded = new Response(body.formData)
+            const encoded = new globalThis.Response(body.formData)
             return { body: await encoded.bytes(), contentType: encoded.headers.get("content-type")! }
           }),
           (encoded) => send(request, encoded.body, { ...headers, "content-type": encoded.contentType })

@@ -20,6 +20,7 @@ import * as NodeClient from "@postwire/node/NodeClient"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as Bridge from "./Bridge.ts"
 import * as OwnServers from "./internal/OwnServers.ts"
 import type { Answer } from "./internal/Protocol.ts"
@@ -118,6 +119,8 @@ export const assertValid = (settings: Settings<Form>): void => {
 /** Makes a client of checked settings. */
 export const make = (settings: Settings<Form>): Client => {
   const number = ++lastClient
+  // Bodies are read on this side.
+  Response.compileWith(SchemaJITCompiler.enable)
   const { ownWorker = false, workerUrl, ...others } = settings
   const plain = withPlainSecrets(others)
   const wire = settings.wire ?? "neutral"
