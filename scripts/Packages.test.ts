@@ -1,11 +1,13 @@
 // The packages as they are published: packed, then used from a folder that knows nothing of the workspace.
 import { checkPackage, createPackageFromTarballData, type ProblemKind } from "@arethetypeswrong/core"
 import { assert, describe, it } from "@effect/vitest"
+import { build } from "esbuild"
 import { spawnSync, type SpawnSyncReturns } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { gzipSync } from "node:zlib"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 import { afterAll, beforeAll } from "vitest"
@@ -149,6 +151,30 @@ describe("a program", () => {
     } finally {
       link()
     }
+  })
+
+  it("that uses one operation bundles one, and no compiler", async () => {
+    const { metafile, outputFiles } = await build({
+      stdin: {
+        contents: `export { getPost } from "@postwire/core/operations/Posts"
+          export * as Client from "@postwire/core/Client"
+          export * as FetchHttpClient from "effect/http/FetchHttpClient"`,
+        resolveDir: folder
+      },
+      bundle: true,
+      minify: true,
+      format: "esm",
+      platform: "browser",
+      metafile: true,
+      write: false
+    })
+    const inputs = Object.entries(Object.values(metafile.outputs)[0]!.inputs)
+    const has = (part: string) => inputs.some(([file, { bytesInOutput }]) => file.includes(part) && bytesInOutput > 0)
+    assert.isTrue(has("core/dist/operations/Posts.js"))
+    for (const part of ["operations/Likes.js", "Catalogue.js", "internal/schema/codegen.js"]) {
+      assert.isFalse(has(part), part)
+    }
+    assert.isBelow(gzipSync(outputFiles[0]!.contents).length, 66_000)
   })
 
   it("of Effect shares its one effect with the core", () => {
