@@ -12,12 +12,13 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { Agent as HttpsAgent } from "node:https"
 import * as Net from "node:net"
+import { createSyncFn, TsRunner } from "synckit"
 import { TwitterApi } from "twitter-api-v2"
 import { Agent, request } from "undici"
 import * as Bodies from "./Bodies.ts"
 
 /** Every contender. */
-export const names = ["undici", "postwire", "postwire-effect", "postwire-sync", "twitter-api-v2"] as const
+export const names = ["undici", "postwire", "postwire-effect", "postwire-sync", "synckit", "twitter-api-v2"] as const
 export type Name = typeof names[number]
 
 /** A client of one service. */
@@ -82,6 +83,23 @@ export const make: Readonly<Record<Name, (wire: Wire, baseUrl: string) => Conten
     }
     return {
       body: async (workload) => bodyOf(calls[workload]()),
+      run: async (workload, count) => {
+        const call = calls[workload]
+        for (let i = 0; i < count; i++) call()
+      }
+    }
+  },
+
+  // The same client behind the bridge that most packages use.
+  synckit: (wire, baseUrl) => {
+    const call = createSyncFn(new URL("Synckit.ts", import.meta.url), { tsRunner: TsRunner.Node })
+    const settings = { wire, baseUrl, bearerToken }
+    const calls: Calls<unknown> = {
+      "one post": () => call(settings, "getPost", onePost),
+      "100 posts": () => call(settings, "searchRecentPosts", page)
+    }
+    return {
+      body: async (workload) => calls[workload](),
       run: async (workload, count) => {
         const call = calls[workload]
         for (let i = 0; i < count; i++) call()

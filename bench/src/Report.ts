@@ -128,6 +128,12 @@ const goals = (measured: Measured): ReadonlyArray<Goal> => {
     // More wall time per request is fewer requests per second.
     ...compare(titles.x, "twitter-api-v2", "postwire", "wall")
       .filter(({ scenario }) => scenario.workload === "one post")
-      .map((compared) => ({ ...compared, goal: "rps >= 1.4 twitter-api-v2", met: compared.figure >= 1.4 }))
+      .map((compared) => ({ ...compared, goal: "rps >= 1.4 twitter-api-v2", met: compared.figure >= 1.4 })),
+    ...compare(titles.blocking, "postwire-sync", "postwire", "wall").map((compared) => {
+      const most = compared.scenario.workload === "one post" ? 1.2 : 1.05
+      return { ...compared, goal: `latency <= ${most} awaited`, met: compared.figure <= most }
+    }),
+    ...compare(titles.blocking, "postwire-sync", "synckit", "wall")
+      .map((compared) => ({ ...compared, goal: "latency < synckit", met: compared.figure < 1 }))
   ]
 }

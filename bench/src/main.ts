@@ -1,5 +1,5 @@
 /**
- * Measures Postwire against bare Undici and against twitter-api-v2:
+ * Measures Postwire against bare Undici, twitter-api-v2 and synckit:
  *
  *     pnpm bench [--rounds <n>] [--only <name>]... [--json <file>]
  */
@@ -40,7 +40,7 @@ const groups: ReadonlyArray<Group> = [
     title: Report.titles.blocking,
     wire: "neutral",
     baseline: "postwire",
-    others: ["postwire-sync"],
+    others: ["postwire-sync", "synckit"],
     // A caller that blocks has one request in flight.
     scenarios: scenarios.filter(({ inFlight }) => inFlight === 1)
   }

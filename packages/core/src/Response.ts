@@ -4,7 +4,7 @@
  */
 import { NodeInspectSymbol } from "effect/Inspectable"
 import * as Schema from "effect/Schema"
-import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
+import type * as SchemaAST from "effect/SchemaAST"
 import { type Budget, Problem } from "./Errors.ts"
 import * as Joins from "./Joins.ts"
 import type { AnyModel, Kind } from "./Model.ts"
@@ -113,10 +113,10 @@ class ResponseImpl implements Response<unknown, unknown> {
   page: PageTokens | undefined
   readonly #definition: { readonly result: Result }
   readonly #body: Body
-  readonly #headers: Headers
+  readonly #headers: Headers | (() => Headers)
   #index: Joins.Joins<unknown> | undefined
 
-  constructor(definition: { readonly result: Result }, body: Body, headers: Headers) {
+  constructor(definition: { readonly result: Result }, body: Body, headers: Headers | (() => Headers)) {
     this.data = body.data ?? undefined
     this.includes = body.includes ?? nothing
     this.errors = body.errors ?? noErrors
@@ -132,11 +132,11 @@ class ResponseImpl implements Response<unknown, unknown> {
   }
 
   get rateLimit(): Budget | undefined {
-    return RateLimit.budgetOf(this.#headers)
+    return RateLimit.budgetOf(this.#received())
   }
 
   get requestId(): string | undefined {
-    return requestIdOf(this.#headers)
+    return requestIdOf(this.#received())
   }
 
   toJSON(): Body {
@@ -178,6 +178,10 @@ class ResponseImpl implements Response<unknown, unknown> {
 
   [NodeInspectSymbol](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
     return `Response ${inspect(this.#guaranteed(), options)}`
+  }
+
+  #received(): Headers {
+    return typeof this.#headers === "function" ? this.#headers() : this.#headers
   }
 
   #joins(): Joins.Joins<unknown> {
@@ -235,6 +239,16 @@ interface Decoder {
 
 const decoders = new WeakMap<Result, Decoder>()
 
+let compile: ((ast: SchemaAST.AST) => void) | undefined
+
+/**
+ * Gives the compiler of verifiers, `enable` of `effect/schema/SchemaJITCompiler`. The clients for Node do so. It is a
+ * tenth of a bundle, so without it verifiers are interpreted.
+ */
+export const compileWith = (enable: (ast: SchemaAST.AST) => void): void => {
+  compile = enable
+}
+
 /** Compiling a verifier costs milliseconds and saves a fraction of one per page: worth it for a client that goes on. */
 const usesBeforeCompiling = 20
 
@@ -256,8 +270,8 @@ const decoderOf = (result: Result): Decoder => {
     decoders.set(result, decoder)
   }
   decoder.used++
-  if (decoder.used === usesBeforeCompiling) {
-    SchemaJITCompiler.enable(decoder.schema.ast)
+  if (decoder.used === usesBeforeCompiling && compile !== undefined) {
+    compile(decoder.schema.ast)
     decoder.is = Schema.is(decoder.schema)
   }
   return decoder
@@ -280,13 +294,13 @@ export const envelope = (result: Result): Schema.Codec<Body, unknown> => {
 
 /**
  * Reads a body: parses it, brings it into neutral names, and verifies every known field. The parsed object itself is
- * kept, so unknown fields survive.
+ * kept, so unknown fields survive. Headers may come as a function, which is called when one of them is asked for.
  */
 export const decode = (
   definition: { readonly result: Result; readonly paging?: unknown },
   wire: WireNames.Wire,
   text: string,
-  headers: Headers
+  headers: Headers | (() => Headers)
 ): Response<unknown, unknown> | Undecodable => {
   let parsed: unknown
   try {

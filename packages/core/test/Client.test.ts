@@ -229,6 +229,7 @@ describe("index", () => {
     ])
     assert.sameMembers(Object.keys(Index.Operation), ["make", "makePaged", "parametersOf", "successStatus"])
     assert.sameMembers(Object.keys(Index.Response), [
+      "compileWith",
       "Undecodable",
       "decode",
       "envelope",

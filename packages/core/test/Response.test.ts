@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { inspect } from "node:util"
 import { catalogue } from "../src/Catalogue.ts"
 import * as Errors from "../src/Errors.ts"
+import { User } from "../src/models/User.ts"
 import type { Definition } from "../src/Operation.ts"
 import * as Response from "../src/Response.ts"
 import { all, type Answer, assertNoSecret, make, secrets, textsOf, type Untyped } from "./support/Service.ts"
@@ -203,6 +204,33 @@ describe("decode", () => {
       assert.instanceOf(decode(getPost, `{"data":${deep}}`, wire), Response.Undecodable)
       assert.instanceOf(decode(getPost, `{"errors":${deep}}`, wire), Response.Undecodable)
     }
+  })
+})
+
+describe("verifiers", () => {
+  it("are compiled once, after twenty uses, where a compiler is given", () => {
+    let compiled = 0
+    Response.compileWith(() => {
+      compiled++
+    })
+    const definition = { result: Response.one(User) }
+    const body = JSON.stringify({ data: { id: "1", name: "Ada", username: "ada" } })
+    const decode = (times: number) => {
+      for (let i = 0; i < times; i++) Response.decode(definition, "neutral", body, {})
+      return compiled
+    }
+    assert.deepStrictEqual([decode(19), decode(1), decode(40)], [0, 1, 1])
+  })
+
+  it("get their headers when one is asked for", () => {
+    let asked = 0
+    const response = Response.decode({ result: Response.one(User) }, "neutral", `{"data":{"id":"1"}}`, () => {
+      asked++
+      return { "x-transaction-id": "t" }
+    })
+    assert.strictEqual(asked, 0)
+    assert.include(response, { requestId: "t" })
+    assert.strictEqual(asked, 1)
   })
 })
 

@@ -34,7 +34,7 @@ export interface Settings<F extends Form = "response"> extends Client.Settings, 
   /** Called with every announced budget and every wait, as it begins. What it throws is ignored. */
   readonly onRateLimit?: ((change: RateLimit.Change) => void) | undefined
   /** The Undici dispatcher that sends the requests (a proxy agent, a shared pool). It is not closed with the client. */
-  readonly dispatcher?: Dispatcher | undefined
+  readonly dispatcher?: Pick<Dispatcher, "dispatch"> | undefined
 }
 
 /**

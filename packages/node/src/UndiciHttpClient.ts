@@ -4,6 +4,7 @@
  *
  * A stream that never ends needs another client, such as the one of `@effect/platform-node`.
  */
+import * as Response from "@postwire/core/Response"
 import { Progress, tells, type TimedOut } from "@postwire/core/Transport"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -16,6 +17,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { constants } from "node:buffer"
@@ -83,17 +85,25 @@ export const layer = (options: AgentOptions | DispatcherOptions = {}): Layer.Lay
     HttpClient.HttpClient,
     "dispatcher" in options ? Effect.sync(() => make(options.dispatcher, options)) : Effect.map(
       Effect.acquireRelease(
-        Effect.sync(() => new LazyAgent(options)),
-        (agent) => Effect.promise(() => agent.destroy())
+        Effect.sync(() => new Session(options)),
+        (session) => Effect.promise(() => session.destroy())
       ),
-      (agent) => fromDispatch((request, exchange) => agent.dispatch(request, exchange), options)
+      (session) => fromDispatch((request, exchange) => session.dispatch(request, exchange), options)
     )
   )
+
+/** The body of a response of these clients, which is not a copy: whoever gives it away reads it no more. */
+export const bytesOf = (response: HttpClientResponse.HttpClientResponse): Uint8Array<ArrayBuffer> => {
+  if (response instanceof BufferedResponse) return response.body
+  throw new TypeError("the response is not one of UndiciHttpClient")
+}
 
 /** Hands a request to a dispatcher, which tells the exchange what happens. */
 type Dispatch = (request: Dispatcher.DispatchOptions, exchange: Exchange) => void
 
 const fromDispatch = (dispatch: Dispatch, options: Options | undefined): HttpClient.HttpClient => {
+  // Whoever has this client reads what it brings, and on Node the size of a compiler does not matter.
+  Response.compileWith(SchemaJITCompiler.enable)
   const send = sender(dispatch, options?.maxBodySize ?? 64 * 1024 * 1024)
   const traced = HttpClient.make(send)
   const client = HttpClient.makeWith(
@@ -107,25 +117,64 @@ const fromDispatch = (dispatch: Dispatch, options: Options | undefined): HttpCli
   return Object.assign(client, { [tells]: true })
 }
 
-/** An Agent that is loaded at the first request, for Undici takes longer to import than all the rest. */
-class LazyAgent {
+/** The connections to one origin, and the requests on them. */
+export interface Statistics {
+  /** Open connections, and those of them that carry no request. */
+  readonly connected: number
+  readonly free: number
+  /** Requests that wait for a connection, that are under way, and both. */
+  readonly queued: number
+  readonly running: number
+  readonly size: number
+}
+
+/**
+ * Connections with their end and their figures: an Undici Agent that is loaded at the first request, for it takes longer
+ * to import than all the rest.
+ */
+export class Session {
   private readonly options: AgentOptions
   private loading: Promise<Agent> | undefined
   private agent: Agent | undefined
   private destroyed = false
 
-  constructor(options: AgentOptions) {
+  constructor(options: AgentOptions = {}) {
     this.options = options
   }
 
-  dispatch(request: Dispatcher.DispatchOptions, exchange: Exchange): void {
-    if (this.agent !== undefined) return void this.agent.dispatch(request, exchange)
+  /** As of an Undici dispatcher. */
+  dispatch(
+    request: Dispatcher.DispatchOptions,
+    handler: Dispatcher.DispatchHandler & { onResponseError: (controller: undefined, error: Error) => void }
+  ): boolean {
+    if (this.agent !== undefined) return this.agent.dispatch(request, handler)
     this.loading ??= this.load()
-    this.loading.then((agent) => agent.dispatch(request, exchange)).catch((error) =>
-      exchange.onResponseError(undefined, error)
+    this.loading.then((agent) => agent.dispatch(request, handler)).catch((error) =>
+      handler.onResponseError(undefined, error)
+    )
+    return true
+  }
+
+  /** By origin; empty before the first request. */
+  statistics(): Readonly<Record<string, Statistics>> {
+    return Object.fromEntries(
+      Object.entries(this.agent?.stats ?? {}).map(([origin, stats]) => {
+        const { connected, running, size } = stats
+        // An origin with a single connection tells whether it is open.
+        return "free" in stats
+          ? [origin, { connected: stats.connected, free: stats.free, queued: stats.queued, running, size }]
+          : [origin, {
+            connected: Number(connected),
+            free: Number(connected && running === 0),
+            queued: stats.pending,
+            running,
+            size
+          }]
+      })
     )
   }
 
+  /** Ends what is under way and closes the connections. */
   async destroy(): Promise<void> {
     this.destroyed = true
     const agent = await this.loading
@@ -191,7 +240,7 @@ const sender = (dispatch: Dispatch, maxBodySize: number): Send => {
       case "FormData":
         return Effect.flatMap(
           Effect.promise(async () => {
-            const encoded = new Response(body.formData)
+            const encoded = new globalThis.Response(body.formData)
             return { body: await encoded.bytes(), contentType: encoded.headers.get("content-type")! }
           }),
           (encoded) => send(request, encoded.body, { ...headers, "content-type": encoded.contentType })

@@ -19,9 +19,12 @@ import * as Response from "@postwire/core/Response"
 import type { Included, Selection } from "@postwire/core/Selection"
 import * as Transport from "@postwire/core/Transport"
 import * as NodeClient from "@postwire/node/NodeClient"
+import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { Bridge } from "./internal/Bridge.ts"
+import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
+import * as Bridge from "./Bridge.ts"
+import * as OwnServers from "./internal/OwnServers.ts"
 import type { Answer } from "./internal/Protocol.ts"
 
 /** Every setting of a synchronous client. A dispatcher cannot be handed to a worker. */
@@ -33,6 +36,10 @@ export interface Settings<F extends Form = "response">
    * that is 5 minutes, or the total if it is longer, and `maxWait` on top with `waitOnRateLimit`.
    */
   readonly timeout?: number | Transport.Timeouts | undefined
+  /** Gives the client a worker of its own, which ends with it, instead of the one that all clients share. */
+  readonly ownWorker?: boolean | undefined
+  /** Where `@postwire/sync/PostwireWorker` is, when the client is bundled and the worker is not beside the bundle. */
+  readonly workerUrl?: string | URL | undefined
 }
 
 /** What a call takes besides its parameters. A `timeout` that is a number is the longest that it may block. */
@@ -86,9 +93,18 @@ export interface RawResponse {
   readonly json: () => unknown
 }
 
-/** The methods of one client in each form, and its end. */
+/** The HTTP session of a client: its connections are in the worker. */
+export interface Session {
+  /** Connections and requests by origin; empty before the first call. */
+  readonly statistics: () => Readonly<Record<string, Statistics>>
+  /** Closes the connections and the client. */
+  readonly close: () => void
+}
+
+/** The methods of one client in each form, its session, and its end. */
 export interface Client {
   readonly methods: <F extends Form>(form: F) => Methods<F>
+  readonly session: Session
   readonly close: () => void
 }
 
@@ -97,7 +113,7 @@ type AnyResponse = Response.Response<unknown, unknown>
 const decodeError = /*#__PURE__*/ Schema.decodeUnknownSync(/*#__PURE__*/ Schema.toCodecJson(AnyError))
 
 /** One worker serves all clients of a thread. It starts with the first call, and again after it was lost. */
-let bridge: Bridge | undefined
+const shared = new Map<string, Bridge.Bridge>()
 let lastClient = 0
 
 /** Throws `InvalidSettings` when a setting breaks a rule. */
@@ -113,19 +129,39 @@ export const assertValid = (settings: Settings<Form>): void => {
 /** Makes a client of checked settings. */
 export const make = (settings: Settings<Form>): Client => {
   const number = ++lastClient
-  const plain = withPlainSecrets(settings)
+  // Bodies are read on this side.
+  Response.compileWith(SchemaJITCompiler.enable)
+  const { ownWorker = false, workerUrl, ...others } = settings
+  const plain = withPlainSecrets(others)
   const wire = settings.wire ?? "neutral"
   const limits = Transport.limitsOf(settings.timeout)
   const waits = settings.waitOnRateLimit === true ? settings.maxWait ?? 1_200_000 : 0
-  const utf8 = new TextDecoder()
-  let opened: Bridge | undefined
+  let opened: Bridge.Bridge | undefined
   let closed = false
 
-  const connect = (): Bridge => {
-    if (bridge === undefined || bridge.isDead) bridge = new Bridge()
+  const connect = (): Bridge.Bridge | InvalidSettings => {
+    const key = String(workerUrl)
+    const known = ownWorker ? opened : shared.get(key)
+    const bridge = known === undefined || known.isDead ? Bridge.start(workerUrl) : known
+    if (bridge instanceof InvalidSettings) return bridge
+    if (!ownWorker) shared.set(key, bridge)
     if (opened !== bridge) bridge.post({ _tag: "Open", client: number, settings: plain })
     opened = bridge
     return bridge
+  }
+
+  const close = () => {
+    if (!closed && opened !== undefined && !opened.isDead) {
+      opened.call({ _tag: "Close", client: number }, 5_000)
+      if (ownWorker) opened.terminate()
+    }
+    closed = true
+  }
+
+  const statistics = (): Readonly<Record<string, Statistics>> => {
+    if (closed || opened === undefined || opened.isDead) return {}
+    const answer = opened.call({ _tag: "Statistics", client: number }, 5_000)
+    return answer._tag === "Statistics" ? answer.statistics : {}
   }
 
   /** How long a call may block. The worker, which keeps the limits too and knows more, is let speak first. */
@@ -134,15 +170,24 @@ export const make = (settings: Settings<Form>): Client => {
       ? timeout + 100
       : Math.max(300_000, Transport.limitsOf(timeout, limits)?.total ?? 0) + waits
 
-  /** Hands a request to the worker; what comes of it is for `receive` to wait for. */
-  const begin = (definition: Definition, parameters: object, options: CallOptions): Pending | Error => {
+  /** Hands a request to the worker; what comes of it is for `receive` to wait for, `ahead` of other calls or not. */
+  const begin = (
+    definition: Definition,
+    parameters: object,
+    options: CallOptions,
+    ahead = false
+  ): Pending | Error => {
     const invalid = Executor.checkOptions(definition, options)
     if (invalid !== undefined) return invalid
     const prepared = Executor.prepare(definition, parameters, wire, settings)
     if (prepared instanceof Error) return prepared
     if (closed) return Executor.lost(prepared, { phase: "connect", sent: false, reason: "the client is closed" })
+    if (plain.baseUrl !== undefined && OwnServers.listensHere(plain.baseUrl)) {
+      return Executor.lost(prepared, { phase: "connect", sent: false, reason: ownServer(plain.baseUrl) })
+    }
     const bridge = connect()
-    const id = bridge.send({ _tag: "Send", client: number, prepared, options })
+    if (bridge instanceof InvalidSettings) return bridge
+    const id = bridge.send({ _tag: "Send", client: number, prepared, options, ahead })
     return { prepared, bridge, id, timeout: deadlineOf(options.timeout) }
   }
 
@@ -162,10 +207,11 @@ export const make = (settings: Settings<Form>): Client => {
   }
 
   const read = (definition: Definition, received: Received): AnyResponse | Error => {
-    const text = utf8.decode(received.bytes)
-    const decoded = Response.decode(definition, wire, text, received.headers)
+    const { headers, status } = received
+    const text = textOf(received.body)
+    const decoded = Response.decode(definition, wire, text, () => headersOf(headers))
     return decoded instanceof Response.Undecodable
-      ? Executor.undecodable(definition.name, received, decoded.reason, text)
+      ? Executor.undecodable(definition.name, { status, headers: headersOf(headers) }, decoded.reason, text)
       : decoded
   }
 
@@ -188,8 +234,8 @@ export const make = (settings: Settings<Form>): Client => {
     if (first === undefined) return
     let position: Pagination.Position = orThrow(first, caller)
     const { prefetch, retries, timeout } = options
-    const at = (position: Pagination.Position) =>
-      begin(definition, Pagination.parametersAt(definition, own, position), { retries, timeout })
+    const at = (position: Pagination.Position, ahead = false) =>
+      begin(definition, Pagination.parametersAt(definition, own, position), { retries, timeout }, ahead)
     let pending = at(position)
     try {
       while (true) {
@@ -203,7 +249,7 @@ export const make = (settings: Settings<Form>): Client => {
           return
         }
         position = next
-        if (prefetch === 1) pending = at(position)
+        if (prefetch === 1) pending = at(position, true)
         yield { received, response, position: here }
         if (prefetch !== 1) pending = at(position)
       }
@@ -247,19 +293,15 @@ export const make = (settings: Settings<Form>): Client => {
       Object.fromEntries(
         Object.entries(catalogue).map(([name, { definition }]) => [name, method(definition, form)])
       ) as unknown as Methods<F>,
-    close: () => {
-      if (!closed && opened !== undefined && !opened.isDead) {
-        opened.wait(opened.send({ _tag: "Close", client: number }), 5_000)
-      }
-      closed = true
-    }
+    session: { statistics, close },
+    close
   }
 }
 
 /** A request that is with the worker. */
 interface Pending {
   readonly prepared: Executor.Prepared
-  readonly bridge: Bridge
+  readonly bridge: Bridge.Bridge
   readonly id: number
   /** How long to wait for it at most, in milliseconds. */
   readonly timeout: number
@@ -275,17 +317,36 @@ type Received = Extract<Answer, { readonly _tag: "Response" }>
 
 type Caller = (...args: never) => unknown
 
-const rawOf = ({ bytes, headers, status }: Received): RawResponse => {
+/** The next answer may take the place of this body, so what is handed out is a copy. */
+const rawOf = ({ body, headers, status }: Received): RawResponse => {
+  const bytes = new Uint8Array(body)
   const text = () => new TextDecoder().decode(bytes)
   return {
     status,
     ok: status >= 200 && status < 300,
-    headers: new Headers(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)),
-    bytes: () => new Uint8Array(bytes.slice()),
+    headers: new Headers(headersOf(headers)),
+    bytes: () => bytes.slice(),
     text,
     json: () => JSON.parse(text())
   }
 }
+
+/** UTF-8 in shared memory, which a TextDecoder refuses; without a byte order mark, as everywhere on the web. */
+const textOf = ({ buffer, byteLength, byteOffset }: Uint8Array): string => {
+  const bytes = Buffer.from(buffer, byteOffset, byteLength)
+  return bytes.toString("utf8", bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
+}
+
+const headersOf = (lines: string): Record<string, string> => {
+  const headers: Record<string, string> = {}
+  const parts = lines.split("\n")
+  for (let i = 0; i + 1 < parts.length; i += 2) headers[parts[i]!] = parts[i + 1]!
+  return headers
+}
+
+const ownServer = (baseUrl: string): string =>
+  `the service at ${baseUrl} runs on this thread, which the call blocks, so it could never answer. Start it in a process ` +
+  "of its own (`postwire sandbox`), or call it with @postwire/node"
 
 const timeoutRule = "must be a number of milliseconds above 0"
 

@@ -15,12 +15,14 @@ import * as SyncClient from "./SyncClient.ts"
 export * from "@postwire/core/Errors"
 export type { Form } from "@postwire/core/Operation"
 export { fromEnvironment } from "@postwire/node"
-export type { CallOptions, PageOptions, RawResponse, Settings } from "./SyncClient.ts"
+export type { CallOptions, PageOptions, RawResponse, Session, Settings } from "./SyncClient.ts"
 
 /** Every operation as a blocking method, and the end of the client. */
 export type PostwireClientSync<F extends Form = "response"> = SyncClient.Methods<F> & Disposable & {
   /** The same client, returning results in another form. */
   readonly as: <F extends Form>(form: F) => PostwireClientSync<F>
+  /** The HTTP session: figures of its connections, and its end. */
+  readonly session: SyncClient.Session
   /** Ends what is under way and closes the connections. */
   readonly close: () => void
 }
@@ -34,10 +36,11 @@ export const createClientSync = <F extends Form = "response">(
   settings: SyncClient.Settings<F> = fromEnvironment()
 ): PostwireClientSync<F> => {
   SyncClient.assertValid(settings)
-  const { close, methods } = SyncClient.make(settings)
+  const { close, methods, session } = SyncClient.make(settings)
   const as = <F extends Form>(form: F): PostwireClientSync<F> => ({
     ...methods(form),
     as,
+    session,
     close,
     [Symbol.dispose]: close
   })

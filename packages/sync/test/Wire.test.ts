@@ -85,6 +85,7 @@ describe("forms", () => {
         assert.sameMembers(Object.keys(rest).concat("getUser", "searchRecentPosts"), [
           ...Object.keys(catalogue),
           "as",
+          "session",
           "close"
         ])
       }

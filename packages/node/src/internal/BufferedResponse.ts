@@ -22,7 +22,7 @@ export class BufferedResponse extends Inspectable.Class implements Response.Http
   readonly request: Request.HttpClientRequest
   readonly status: number
   private readonly rawHeaders: IncomingHeaders
-  private readonly body: Buffer<ArrayBuffer>
+  readonly body: Buffer<ArrayBuffer>
 
   constructor(
     request: Request.HttpClientRequest,

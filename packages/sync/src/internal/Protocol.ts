@@ -1,6 +1,7 @@
 /** What the two sides of the bridge say to each other. */
 import type { CallOptions, Prepared } from "@postwire/core/Executor"
 import type { Form } from "@postwire/core/Operation"
+import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import type { MessagePort } from "node:worker_threads"
 import type { Settings } from "../SyncClient.ts"
 
@@ -11,13 +12,48 @@ export const place = {
   /** Rises ten times a second while the worker's event loop turns. */
   heartbeat: 1,
   /** 0 until the worker has loaded, then 1; 2 once it is gone. */
-  state: 2
+  state: 2,
+  /** The answer that lies in the memory, 0 for none; its status; the bytes of its headers and of its body. */
+  answer: 3,
+  status: 4,
+  headers: 5,
+  body: 6
 } as const
 
-/** What the worker starts with. */
-export interface WorkerData {
+const placesSize = 32
+/** Up to this many bytes a copy is cheaper than a transfer; pages are longer. */
+const roomSize = 32 * 1024
+
+/** The memory of both sides. */
+export interface Shared {
   readonly memory: SharedArrayBuffer
-  readonly port: MessagePort
+  readonly places: Int32Array
+  /** Where a small body goes, with its headers before it: cheaper than a message. */
+  readonly room: Buffer
+}
+
+/** New memory, or that of the other side. */
+export const share = (memory: SharedArrayBuffer = new SharedArrayBuffer(placesSize + roomSize)): Shared => ({
+  memory,
+  places: new Int32Array(memory, 0, placesSize / Int32Array.BYTES_PER_ELEMENT),
+  room: Buffer.from(memory, placesSize)
+})
+
+/** What the worker starts with. The name tells it from every other worker. */
+export interface WorkerData {
+  readonly postwire: { readonly memory: SharedArrayBuffer; readonly port: MessagePort }
+}
+
+/** Tells the caller that something is new. */
+export const wake = ({ places }: Shared): void => {
+  Atomics.add(places, place.answers, 1)
+  Atomics.notify(places, place.answers)
+}
+
+/** Tells the caller that the worker is gone. */
+export const leave = (shared: Shared): void => {
+  Atomics.store(shared.places, place.state, 2)
+  wake(shared)
 }
 
 /** From the caller to the worker. */
@@ -29,20 +65,25 @@ export type Request =
     readonly client: number
     readonly prepared: Prepared
     readonly options: CallOptions
+    /** Other calls may run before the answer is taken, so it must not lie in the shared memory. */
+    readonly ahead: boolean
   }
   | { readonly _tag: "Abort"; readonly id: number }
+  | { readonly _tag: "Statistics"; readonly id: number; readonly client: number }
   | { readonly _tag: "Close"; readonly id: number; readonly client: number }
 
-/** From the worker to the caller. */
+/** From the worker to the caller. A response comes as a message only if it does not fit into the memory. */
 export type Answer =
   | {
     readonly _tag: "Response"
     readonly id: number
     readonly status: number
-    readonly headers: Readonly<Record<string, string | undefined>>
-    readonly bytes: ArrayBuffer
+    /** Names and values in turn, a line each. */
+    readonly headers: string
+    readonly body: Uint8Array
   }
   /** `error` is encoded by the schema of all errors. */
   | { readonly _tag: "Failure"; readonly id: number; readonly error: unknown }
   | { readonly _tag: "Defect"; readonly id: number; readonly message: string }
+  | { readonly _tag: "Statistics"; readonly id: number; readonly statistics: Readonly<Record<string, Statistics>> }
   | { readonly _tag: "Closed"; readonly id: number }

@@ -1,0 +1,40 @@
+/** The servers that listen on this thread. A caller that blocks it waits for them in vain. */
+import { channel } from "node:diagnostics_channel"
+import type { Server } from "node:net"
+
+const servers = new Set<Server>()
+
+const isServer = (value: unknown): value is Server =>
+  typeof value === "object" && value !== null && "listening" in value && value.listening === true && "address" in value
+
+const add = (server: Server) => {
+  servers.add(server)
+  server.once("close", () => servers.delete(server))
+}
+
+// Those that listen from now on, and those that listened before this module was loaded, of which only an old,
+// undocumented function of Node tells the port.
+channel("tracing:net.server.listen:asyncEnd").subscribe((message) =>
+  add((message as { readonly server: Server }).server)
+)
+const handles: unknown = Reflect.get(process, "_getActiveHandles")?.call(process)
+for (const handle of Array.isArray(handles) ? handles : []) {
+  if (isServer(handle)) add(handle)
+}
+
+const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/
+
+/** Whether the service at an address listens on this thread. */
+export const listensHere = (baseUrl: string): boolean => {
+  if (servers.size === 0 || !URL.canParse(baseUrl)) return false
+  const { hostname, port, protocol } = new URL(baseUrl)
+  if (!loopback.test(hostname)) return false
+  const wanted = Number(port) || (protocol === "https:" ? 443 : 80)
+  const host = hostname.replace(/[[\]]/g, "")
+  for (const server of servers) {
+    const address = server.address()
+    if (typeof address !== "object" || address?.port !== wanted) continue
+    if (host === "localhost" || [host, "::", "0.0.0.0"].includes(address.address)) return true
+  }
+  return false
+}

@@ -1,0 +1,185 @@
+// The packages as they are published: packed, then used from a folder that knows nothing of the workspace.
+import { checkPackage, createPackageFromTarballData, type ProblemKind } from "@arethetypeswrong/core"
+import { assert, describe, it } from "@effect/vitest"
+import { build } from "esbuild"
+import { spawnSync, type SpawnSyncReturns } from "node:child_process"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { gzipSync } from "node:zlib"
+import { publint } from "publint"
+import { formatMessage } from "publint/utils"
+import { afterAll, beforeAll } from "vitest"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+const names = readdirSync(join(root, "packages"))
+const folder = mkdtempSync(join(tmpdir(), "postwire-packages-"))
+
+const run = (command: string, args: ReadonlyArray<string>, cwd: string): SpawnSyncReturns<string> => {
+  const result = spawnSync(command, args, { cwd, encoding: "utf8" })
+  assert.strictEqual(result.status, 0, result.stdout + result.stderr)
+  return result
+}
+
+const tarballOf = (name: string) => readFileSync(join(folder, `postwire-${name}-0.1.0.tgz`))
+
+const exact = ({ buffer, byteLength, byteOffset }: Buffer): ArrayBuffer => {
+  const bytes = new Uint8Array(byteLength)
+  bytes.set(new Uint8Array(buffer, byteOffset, byteLength))
+  return bytes.buffer
+}
+
+const dependencies = Object.entries({ effect: "node_modules", undici: "packages/node/node_modules" })
+
+const link = () => {
+  for (const [name, from] of dependencies) symlinkSync(join(root, from, name), join(folder, "node_modules", name))
+}
+
+beforeAll(() => {
+  run("tsc", ["-b"], root)
+  run(process.execPath, ["scripts/bundle.ts"], root)
+  run("pnpm", ["-r", "--filter", "./packages/*", "pack", "--pack-destination", folder], root)
+  for (const name of names) {
+    const target = join(folder, "node_modules/@postwire", name)
+    mkdirSync(target, { recursive: true })
+    run("tar", ["xzf", join(folder, `postwire-${name}-0.1.0.tgz`), "-C", target, "--strip-components=1"], folder)
+  }
+  link()
+  mkdirSync(join(folder, "node_modules/@types"))
+  symlinkSync(join(root, "node_modules/@types/node"), join(folder, "node_modules/@types/node"))
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }))
+})
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe.each(names)("@postwire/%s", (name) => {
+  it("is what publint expects", async () => {
+    const { messages, pkg } = await publint({ pack: { tarball: exact(tarballOf(name)) } })
+    assert.deepStrictEqual(messages.map((message) => formatMessage(message, pkg ?? {}, { color: false })), [])
+  })
+
+  it("has types for every module, however it is resolved", async () => {
+    const exports =
+      JSON.parse(readFileSync(join(folder, "node_modules/@postwire", name, "package.json"), "utf8")).exports
+    // A command has nothing to import.
+    if (exports === undefined) return
+    const dist = readdirSync(join(folder, "node_modules/@postwire", name, "dist"), { withFileTypes: true })
+    const modules = dist.filter((entry) => entry.isFile() && entry.name.endsWith(".js")).map((entry) => entry.name)
+    const entrypoints = modules.map((file) => file === "index.js" ? "." : `./${file.replace(/\.js$/, "")}`)
+    const result = await checkPackage(createPackageFromTarballData(tarballOf(name)), { entrypoints })
+    // ESM only: CommonJS gets it through `require(esm)`, and the oldest resolution knows no exports.
+    const expected: ReadonlyArray<ProblemKind> = ["CJSResolvesToESM"]
+    const problems = result.types === false ? ["no types"] : result.problems
+      .filter((problem) => !expected.includes(problem.kind))
+      .filter((problem) => !("resolutionKind" in problem && problem.resolutionKind === "node10"))
+    assert.deepStrictEqual(problems, [])
+  })
+})
+
+describe("a program", () => {
+  const program = `
+    import { createClient, type PostwireClient, RateLimited } from "@postwire/node"
+    import { createClientSync } from "@postwire/sync"
+    import { getPost } from "@postwire/core/operations/Posts"
+    import * as NodeClient from "@postwire/node/NodeClient"
+    import { Effect } from "effect"
+    const client: PostwireClient = createClient({ baseUrl: "http://127.0.0.1:1", bearerToken: "a" })
+    const text: Promise<string | undefined> = client.getPost({ id: "1" }).then(({ data }) => data?.text)
+    const created: string | undefined = createClientSync({ baseUrl: "http://127.0.0.1:1" })
+      .getPost({ id: "1", post_fields: ["created_at"] }).data?.created_at
+    // @ts-expect-error not asked for
+    text.then(() => client.getPost({ id: "1" })).then(({ data }) => data?.created_at)
+    const program = Effect.provide(getPost({ id: "1" }), NodeClient.layer({}))
+    export { created, program, RateLimited }
+  `
+
+  it.each(["NodeNext", "Bundler"])("is type-checked with %s resolution", (moduleResolution) => {
+    writeFileSync(join(folder, "program.ts"), program)
+    const module = moduleResolution === "NodeNext" ? "NodeNext" : "ESNext"
+    const compilerOptions = {
+      module,
+      moduleResolution,
+      target: "ES2024",
+      lib: ["ES2024", "ESNext", "DOM"],
+      types: ["node"],
+      strict: true,
+      noEmit: true,
+      skipLibCheck: false
+    }
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }))
+    run("tsc", ["-p", "."], folder)
+  })
+
+  const running = `
+    import * as Node from "@postwire/node"
+    import * as Sync from "@postwire/sync"
+    import { Worker } from "node:worker_threads"
+    const worker = new Worker(\`
+      const { createServer } = require("node:http")
+      const server = createServer((request, response) => {
+        response.statusCode = request.url.endsWith("/9") ? 429 : 200
+        response.setHeader("content-type", "application/json").end('{"data":{"id":"1","text":"a"}}')
+      })
+      server.listen(0, "127.0.0.1", () => require("node:worker_threads").parentPort.postMessage(server.address().port))
+    \`, { eval: true })
+    const port = await new Promise((resolve) => worker.once("message", resolve))
+    const settings = { baseUrl: "http://127.0.0.1:" + port, bearerToken: "a" }
+    await using client = Node.createClient(settings)
+    using blocking = Sync.createClientSync(settings)
+    console.log((await client.getPost({ id: "1" })).data.text, blocking.getPost({ id: "1" }).data.text)
+    console.log(await client.getPost({ id: "9" }).catch((error) => error instanceof Node.RateLimited))
+    try { blocking.getPost({ id: "9" }) } catch (error) { console.log(error instanceof Sync.RateLimited, error._tag) }
+    worker.terminate()
+  `
+
+  it("runs, Promises and blocking", () => {
+    writeFileSync(join(folder, "program.mjs"), running)
+    const { stdout } = run(process.execPath, ["program.mjs"], folder)
+    assert.strictEqual(stdout, "a a\ntrue\ntrue RateLimited\n")
+  })
+
+  it("loads neither Effect nor Undici with the clients", () => {
+    for (const [name] of dependencies) rmSync(join(folder, "node_modules", name))
+    try {
+      const code = `
+        import { createClient } from "@postwire/node"
+        import { createClientSync } from "@postwire/sync"
+        for (const create of [createClient, createClientSync]) create({ baseUrl: "http://127.0.0.1:1", bearerToken: "a" })
+      `
+      run(process.execPath, ["--input-type=module", "-e", code], folder)
+    } finally {
+      link()
+    }
+  })
+
+  it("that uses one operation bundles one, and no compiler", async () => {
+    const { metafile, outputFiles } = await build({
+      stdin: {
+        contents: `export { getPost } from "@postwire/core/operations/Posts"
+          export * as Client from "@postwire/core/Client"
+          export * as FetchHttpClient from "effect/http/FetchHttpClient"`,
+        resolveDir: folder
+      },
+      bundle: true,
+      minify: true,
+      format: "esm",
+      platform: "browser",
+      metafile: true,
+      write: false
+    })
+    const inputs = Object.entries(Object.values(metafile.outputs)[0]!.inputs)
+    const has = (part: string) => inputs.some(([file, { bytesInOutput }]) => file.includes(part) && bytesInOutput > 0)
+    assert.isTrue(has("core/dist/operations/Posts.js"))
+    for (const part of ["operations/Likes.js", "Catalogue.js", "internal/schema/codegen.js"]) {
+      assert.isFalse(has(part), part)
+    }
+    assert.isBelow(gzipSync(outputFiles[0]!.contents).length, 66_000)
+  })
+
+  it("of Effect shares its one effect with the core", () => {
+    const manifest = JSON.parse(readFileSync(join(folder, "node_modules/@postwire/core/package.json"), "utf8"))
+    assert.deepStrictEqual(Object.keys(manifest.peerDependencies), ["effect"])
+    assert.isUndefined(manifest.dependencies)
+  })
+})
