@@ -83,7 +83,8 @@ const meter = ({ items, memory: looks, work }: Task) => {
       count++
       if (work > 0 && count % 100 === 1) spin(work)
       if (looks && count % every === 0) {
-        globalThis.gc?.()
+        // What is free is given back, so that what is left is what is held.
+        void globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" })
         memory.push(process.memoryUsage.rss())
       }
     },
