@@ -329,7 +329,7 @@ export const makeSend = (
     const token = (prepared.userAuth ? values.accessToken : values.bearerToken) as Redacted.Redacted
     const bucket: RateLimit.Bucket = {
       operation: prepared.operation,
-      key: `${prepared.operation} ${fingerprintOf(environment, token)}`
+      key: `${prepared.operation} ${fingerprintOf(environment.hmacSha1, token)}`
     }
     const request = Effect.flatMap(
       authorization(environment, prepared, values, url),
@@ -369,10 +369,10 @@ export const makeSend = (
 const fingerprints = new WeakMap<Redacted.Redacted, string>()
 
 /** Tells tokens apart without giving them away. */
-const fingerprintOf = (environment: Environment, token: Redacted.Redacted): string => {
+export const fingerprintOf = (hmacSha1: typeof OAuth1.HmacSha1.Service, token: Redacted.Redacted): string => {
   let fingerprint = fingerprints.get(token)
   if (fingerprint === undefined) {
-    fingerprint = environment.hmacSha1(Redacted.value(token), "postwire").slice(0, 16)
+    fingerprint = hmacSha1(Redacted.value(token), "postwire").slice(0, 16)
     fingerprints.set(token, fingerprint)
   }
   return fingerprint
