@@ -39,7 +39,7 @@ interface Expandable {
   readonly isHidden?: (reference: string) => boolean
 }
 
-/** Selects fields and resolves expansions. */
+/** Selects fields and resolves expansions; the fields that these start from are shown as well. */
 export const project = (
   scene: Scene,
   result: Result,
@@ -48,14 +48,23 @@ export const project = (
 ): Projected => {
   if (result._tag === "Value" || data === undefined) return { data, includes: undefined, errors: [] }
   const items = (Array.isArray(data) ? data : [data]) as ReadonlyArray<Item>
-  const select = selector(result.model, selection)
+  const known = (selection["expansions"] ?? []).filter((name) => Object.hasOwn(result.model.expansions, name))
+  const select = selector(result.model, selection, known.map(fieldOf))
   const selected = items.map(select)
   const { errors, includes } = expand(scene, result.model, selection, items)
   return { data: Array.isArray(data) ? selected : selected[0], includes, errors }
 }
 
-const selector = (model: AnyModel, selection: Selection): (item: Item) => Item => {
-  const names = new Set([...model.defaults, ...(model.selector === undefined ? [] : selection[model.selector] ?? [])])
+/** The field that an expansion starts from: it is shown, or nobody could tell what belongs to what. */
+const fieldOf = (expansion: string): string => expansion.split(".", 1)[0] as string
+
+const selector = (
+  model: AnyModel,
+  selection: Selection,
+  expanded: Iterable<string>
+): (item: Item) => Item => {
+  const asked = model.selector === undefined ? [] : selection[model.selector] ?? []
+  const names = new Set([...model.defaults, ...asked, ...expanded])
   const wanted = Object.keys(model.fields).filter((name) => names.has(name))
   return (item) => {
     const selected: Record<string, unknown> = {}
@@ -77,6 +86,7 @@ const expand = (
   const expandables = expandablesOf(scene)
   const found = new Map<Kind, Map<string, Item>>()
   const absent = new Map<string, Problem.Entry>()
+  const reached: { [K in Kind]?: Set<string> } = {}
 
   const resolve = (kind: Kind, field: string, references: ReadonlyArray<string>): ReadonlyArray<Item> => {
     const expandable = expandables[kind]
@@ -105,8 +115,10 @@ const expand = (
     if (through === undefined) {
       resolve(kind, expansion, referencesAt(items, expansion))
     } else {
-      const between = resolve(model.expansions[through] as Kind, through, referencesAt(items, through))
-      resolve(kind, expansion, referencesAt(between, expansion.slice(through.length + 1)))
+      const middle = model.expansions[through] as Kind
+      const rest = expansion.slice(through.length + 1)
+      ;(reached[middle] ??= new Set()).add(fieldOf(rest))
+      resolve(kind, expansion, referencesAt(resolve(middle, through, referencesAt(items, through)), rest))
     }
   }
 
@@ -114,7 +126,9 @@ const expand = (
   for (const [kind, objects] of found) {
     const { model: included } = expandables[kind] as Expandable
     if (objects.size > 0) {
-      includes[included.includes as string] = [...objects.values()].map(selector(included, selection))
+      includes[included.includes as string] = [...objects.values()].map(
+        selector(included, selection, reached[kind] ?? [])
+      )
     }
   }
   return { includes: Object.keys(includes).length === 0 ? undefined : includes, errors: [...absent.values()] }

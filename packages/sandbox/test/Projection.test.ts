@@ -79,20 +79,30 @@ describe("Projection", () => {
       assert.deepStrictEqual(errors, [])
       assert.deepStrictEqual(includes, {
         users: [{ id: ada, name: "Ada", username: "ada", verified: false }],
-        posts: [{ id: first, text: "one @ada", edit_history_post_ids: [first] }]
+        posts: [{ id: first, text: "one @ada", edit_history_post_ids: [first], author_id: ada }]
       })
     }))
 
-  it.effect("reaches through references without showing what was not asked for", () =>
+  it.effect("shows the fields that expansions start from, and no more", () =>
     Effect.gen(function*() {
-      const { ada, project, second, store } = yield* setting
+      const { ada, first, project, second, store } = yield* setting
       const { data, includes } = project(
         post,
         { expansions: ["referenced_posts.id.author_id"] },
         store.posts.byId(second)
       )
-      assert.deepStrictEqual(Object.keys(data as object), ["id", "text", "edit_history_post_ids"])
-      assert.deepStrictEqual(includes?.["users"], [{ id: ada, name: "Ada", username: "ada" }])
+      assert.deepStrictEqual(data, {
+        id: second,
+        text: "two",
+        edit_history_post_ids: [second],
+        referenced_posts: [{ type: "quoted", id: first }]
+      })
+      assert.deepStrictEqual(includes, {
+        users: [{ id: ada, name: "Ada", username: "ada" }],
+        posts: [{ id: first, text: "one @ada", edit_history_post_ids: [first], author_id: ada }]
+      })
+      const alone = project(post, { expansions: ["author_id"] }, store.posts.byId(second))
+      assert.deepStrictEqual(alone.data, { id: second, text: "two", edit_history_post_ids: [second], author_id: ada })
     }))
 
   it.effect("says once what is gone, and keeps the rest", () =>

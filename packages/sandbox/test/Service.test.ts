@@ -7,8 +7,9 @@ import { createPost, deletePost, getPost, getPosts } from "@postwire/core/operat
 import { searchAllPosts, searchRecentPosts } from "@postwire/core/operations/Search"
 import { getUsersPosts } from "@postwire/core/operations/Timelines"
 import { getMe, getUser } from "@postwire/core/operations/Users"
-import { Arbitrary, Effect, Schema, Stream } from "effect"
+import { Arbitrary, Effect, Result, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import * as Query from "../src/query/Query.ts"
 import { type Answer, type Bench, day, make, minute, now, type RequestOptions, second } from "./support/Requests.ts"
 
 const assertProblem = (answer: Answer, status: number, detail?: RegExp) => {
@@ -337,6 +338,32 @@ describe("operations", () => {
 })
 
 describe("requests that break a rule", () => {
+  it.effect("are told where a query goes wrong, counted in characters", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 5 })
+      for (const path of ["/2/posts/search/recent", "/2/tweets/search/all", "/2/posts/counts/recent"]) {
+        for (
+          const [query, message] of [
+            ["🚀 \"side", "A \" without its partner (at position 3)"],
+            ["(a b", "A ( without its ) (at position 1)"],
+            ["-a", "The query only says what to leave out; it needs at least one term to look for (at position 1)"]
+          ] as const
+        ) {
+          const { body, status } = yield* bench.request("GET", `${path}?query=${encodeURIComponent(query)}`, {
+            as: bench.newcomer({ userId: bench.seeded.ada.id })
+          })
+          assert.strictEqual(status, 400)
+          assert.deepStrictEqual(body, {
+            errors: [{ message, parameters: { query: [query] } }],
+            title: "Invalid Request",
+            detail: "One or more parameters to your request was invalid.",
+            type: "https://api.twitter.com/2/problems/invalid-request",
+            status: 400
+          })
+        }
+      }
+    }))
+
   const id19 = "1".repeat(19)
   const times = "start_time=2026-11-19T00:00:00Z"
 
@@ -364,7 +391,8 @@ describe("requests that break a rule", () => {
           ["/2/posts?ids=1&tweet.fields=id&post.fields=id", "post.fields"],
           ["/2/posts/1?post_fields=id", "post_fields"],
           ["/2/posts/1?tweet.fields=id", "tweet.fields"],
-          ["/2/tweets/1?post.fields=id", "post.fields"],
+          ["/2/tweets/1?tweet.fields=id&post.fields=id", "post.fields"],
+          ["/2/tweets/search/recent?query=a&next_token=x&pagination_token=x", "pagination_token"],
           ["/2/posts/1?expansions=", "expansions"],
           ["/2/posts/1?post.fields=a%20b", "post_fields"],
           ["/2/posts/1?__proto__=1", "__proto__"],
@@ -688,6 +716,12 @@ describe("fields and expansions", () => {
       place_type: "city",
       geo: { type: "Feature", bbox: [0, 0, 1, 1], properties: {} }
     })
+    const poll = store.attachments.insertPoll({
+      options: ["a", "b"],
+      durationMinutes: 5,
+      createdAt: now,
+      votes: [1, 2]
+    })
     const post = store.posts.insert({
       authorId: ada.id,
       text: "hello @GRACE_H and @12345",
@@ -695,16 +729,16 @@ describe("fields and expansions", () => {
       quotedPostId: quoted,
       inReplyToPostId: quoted,
       mediaKeys: [mediaKeys[0]!],
-      pollId: store.attachments.insertPoll({ options: ["a", "b"], durationMinutes: 5, createdAt: now, votes: [1, 2] }),
+      pollId: poll,
       placeId: "here"
     })
     store.users.pin(ada.id, post)
-    return { ...bench, other, quoted, post, mediaKeys }
+    return { ...bench, other, quoted, post, poll, mediaKeys }
   })
 
   it.effect("bring what was asked for and nothing else", () =>
     Effect.gen(function*() {
-      const { other, post, quoted, mediaKeys, request, seeded: { ada } } = yield* setting
+      const { other, poll, post, quoted, mediaKeys, request, seeded: { ada } } = yield* setting
       const get = (query: string, path = `/2/posts/${post}`) =>
         Effect.map(request("GET", `${path}${query}`, { as: "app" }), ({ body }) => body)
       const user = (id: string, name: string, username: string) => ({ id, name, username })
@@ -712,25 +746,38 @@ describe("fields and expansions", () => {
       const graceUser = user(other, "Grace", "Grace_H")
       const data = { id: post, text: "hello @GRACE_H and @12345", edit_history_post_ids: [post] }
       const quotedPost = { id: quoted, text: "quoted", edit_history_post_ids: [quoted] }
+      const author_id = ada.id
+      const referenced_posts = [{ type: "quoted", id: quoted }, { type: "replied_to", id: quoted }]
 
       assert.deepStrictEqual(yield* get(""), { data })
-      assert.deepStrictEqual(yield* get("?expansions=author_id"), { data, includes: { users: [adaUser] } })
+      // The field that an expansion starts from comes with it.
+      assert.deepStrictEqual(yield* get("?expansions=author_id"), {
+        data: { ...data, author_id },
+        includes: { users: [adaUser] }
+      })
       assert.deepStrictEqual(yield* get("?expansions=author_id&user.fields=verified&post.fields=lang"), {
-        data: { ...data, lang: "und" },
+        data: { ...data, author_id, lang: "und" },
         includes: { users: [{ ...adaUser, verified: false }] }
       })
-      assert.deepStrictEqual(yield* get("?expansions=referenced_posts.id"), { data, includes: { posts: [quotedPost] } })
+      assert.deepStrictEqual(yield* get("?expansions=referenced_posts.id"), {
+        data: { ...data, referenced_posts },
+        includes: { posts: [quotedPost] }
+      })
       assert.deepStrictEqual(yield* get("?expansions=author_id,referenced_posts.id.author_id"), {
-        data,
-        includes: { users: [adaUser, graceUser], posts: [quotedPost] }
+        data: { ...data, author_id, referenced_posts },
+        includes: { users: [adaUser, graceUser], posts: [{ ...quotedPost, author_id: other }] }
       })
       assert.deepStrictEqual(
         yield* get("?expansions=attachments.media_keys,referenced_posts.id.attachments.media_keys"),
         {
-          data,
+          data: {
+            ...data,
+            referenced_posts,
+            attachments: { media_keys: [mediaKeys[0]], poll_ids: [poll] }
+          },
           includes: {
             media: [{ media_key: mediaKeys[0], type: "photo" }, { media_key: mediaKeys[1], type: "photo" }],
-            posts: [quotedPost]
+            posts: [{ ...quotedPost, attachments: { media_keys: [mediaKeys[1]] } }]
           }
         }
       )
@@ -750,7 +797,7 @@ describe("fields and expansions", () => {
       ])
       assert.notProperty(mentions, "errors")
       assert.deepStrictEqual(yield* get("?expansions=pinned_post_id,most_recent_post_id", "/2/users/by/username/ada"), {
-        data: adaUser,
+        data: { ...adaUser, pinned_post_id: post, most_recent_post_id: post },
         includes: { posts: [data] }
       })
       assert.deepStrictEqual(yield* get("?expansions=pinned_post_id", `/2/users/${other}`), { data: graceUser })
@@ -782,6 +829,34 @@ describe("fields and expansions", () => {
           }
         }]
       })
+    }))
+
+  it.effect("have the names of the request where the x path is asked in other words", () =>
+    Effect.gen(function*() {
+      const { post, quoted, request } = yield* setting
+      const [neutral, mixed, alone] = yield* Effect.forEach([
+        `/2/posts/${post}?expansions=referenced_posts.id&post.fields=public_metrics`,
+        `/2/tweets/${post}?expansions=referenced_posts&post.fields=public_metrics`,
+        `/2/tweets/${post}?expansions=referenced_tweets`
+      ], (path) => request("GET", path))
+      assert.hasAllKeys(mixed?.body.data, ["id", "text", "edit_history_post_ids", "referenced_posts", "public_metrics"])
+      assert.deepStrictEqual(mixed?.body, neutral?.body)
+      assert.deepStrictEqual(alone?.body.includes, {
+        tweets: [{ id: quoted, text: "quoted", edit_history_tweet_ids: [quoted] }]
+      })
+    }))
+
+  it.effect("of a search on the x wire page by either token", () =>
+    Effect.gen(function*() {
+      const { request } = yield* make({ posts: 300 })
+      const path = "/2/tweets/search/recent?query=effect&max_results=10"
+      const first = yield* request("GET", path)
+      const token = first.body.meta.next_token
+      const [one, other] = yield* Effect.forEach(["next_token", "pagination_token"], (name) =>
+        request("GET", `${path}&${name}=${token}`))
+      assert.isNotEmpty(one?.body.data)
+      assert.notDeepEqual(one?.body.data, first.body.data)
+      assert.deepStrictEqual(other?.body, one?.body)
     }))
 
   it.effect("tell which related object is gone", () =>
@@ -880,7 +955,7 @@ describe("pages", () => {
     Effect.gen(function*() {
       const bench = yield* make({ posts: 400 })
       const expected = bench.store.posts.search({
-        query: { source: "effect", match: "text : \"effect\"" },
+        query: Result.getOrThrow(Query.parse("effect")),
         from: now - 7 * day,
         until: now - 30 * second,
         limit: 1000

@@ -1,0 +1,174 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Agent } from "node:http"
+import { ApiResponseError, type ITwitterApiClientPlugin, TwitterApi } from "twitter-api-v2"
+import { serve } from "./Server.ts"
+
+/**
+ * The client knows one host. Its plugins see a request before it is signed, so the signature is of the address that the
+ * sandbox is asked at, and its `httpAgent` decides that the connection is without TLS.
+ */
+const redirected = (baseUrl: string) => {
+  const redirect: ITwitterApiClientPlugin = {
+    onBeforeRequestConfig: ({ params }) => {
+      params.url = params.url.replace("https://api.x.com", baseUrl)
+    }
+  }
+  return { httpAgent: new Agent(), plugins: [redirect] }
+}
+
+const bench = Effect.map(serve, (server) => {
+  const { reader, secrets } = server
+  const settings = redirected(server.baseUrl)
+  const bearer = (token: string) => new TwitterApi(token, settings).v2
+  const signing = (keys: typeof reader) =>
+    new TwitterApi({
+      appKey: keys.consumerKey,
+      appSecret: keys.consumerSecret,
+      accessToken: keys.accessToken,
+      accessSecret: keys.accessTokenSecret
+    }, settings).v2
+  return {
+    ...server,
+    bearer,
+    signing,
+    forms: { signed: signing(secrets), user: bearer(secrets.bearerToken) },
+    app: bearer(secrets.appToken),
+    readOnly: signing(reader)
+  }
+})
+
+const refusal = (promise: Promise<unknown>): Promise<ApiResponseError> =>
+  promise.then(() => assert.fail("It was not refused"), (error) => {
+    assert.instanceOf(error, ApiResponseError)
+    return error
+  })
+
+describe("twitter-api-v2", () => {
+  it.live("reads, as a user and as an app", () =>
+    Effect.gen(function*() {
+      const { app, forms, liked, needles, seeded: { ada } } = yield* bench
+      yield* Effect.promise(async () => {
+        for (const client of Object.values(forms)) {
+          const me = await client.me({ "user.fields": ["created_at", "public_metrics"] })
+          assert.strictEqual(me.data.id, ada.id)
+          assert.isNumber(me.data.public_metrics?.tweet_count)
+        }
+        for (const client of [app, ...Object.values(forms)]) {
+          const user = await client.userByUsername("ada", { expansions: ["pinned_tweet_id"] })
+          assert.strictEqual(user.data.id, ada.id)
+          const post = await client.singleTweet(needles[0]!, {
+            expansions: ["author_id", "referenced_tweets.id", "edit_history_tweet_ids"],
+            "tweet.fields": ["public_metrics", "created_at", "referenced_tweets"],
+            "user.fields": ["verified"]
+          })
+          assert.strictEqual(post.data.text, "needle 0 (50% & more)")
+          assert.deepStrictEqual(post.data.edit_history_tweet_ids, [needles[0]])
+          assert.deepStrictEqual(post.data.referenced_tweets, [{ type: "quoted", id: liked }])
+          assert.strictEqual(post.data.public_metrics?.retweet_count, 0)
+          assert.strictEqual(post.includes?.users?.[0]?.username, "ada")
+          assert.isBoolean(post.includes?.users?.[0]?.verified)
+          assert.includeMembers(post.includes?.tweets?.map(({ id }) => id) ?? [], [liked])
+        }
+      })
+    }))
+
+  it.live("pages forwards and backwards, and searches to the end", () =>
+    Effect.gen(function*() {
+      const { app, forms, liked, likers, needles } = yield* bench
+      yield* Effect.promise(async () => {
+        for (const client of [app, forms.signed]) {
+          const first = await client.tweetLikedBy(liked, { max_results: 2, asPaginator: true })
+          const second = await first.next()
+          const third = await second.next()
+          assert.deepStrictEqual([first, second, third].map(({ done }) => done), [false, false, true])
+          const ids = [first, second, third].flatMap((page) => page.users.map(({ id }) => id))
+          assert.sameMembers(ids, likers)
+          assert.deepStrictEqual((await third.previous()).users, second.users)
+          assert.deepStrictEqual((await second.previous()).users, first.users)
+
+          const found: Array<string> = []
+          const search = await client.search("needle", { max_results: 10, expansions: ["author_id"] })
+          for await (const post of search) {
+            found.push(post.id)
+            assert.strictEqual(search.includes.author(post)?.username, "ada")
+          }
+          assert.deepStrictEqual(found, needles)
+        }
+      })
+    }))
+
+  it.live("writes, and what it writes is there", () =>
+    Effect.gen(function*() {
+      const { app, forms, needles: [quoted], seeded: { ada, mediaIds } } = yield* bench
+      yield* Effect.promise(async () => {
+        for (const client of Object.values(forms)) {
+          const text = "It's (really) new! 100% é 😀 *&+="
+          const { data: { id, ...created } } = await client.tweet(text, {
+            media: { media_ids: [mediaIds[0]!] },
+            quote_tweet_id: quoted!
+          })
+          assert.strictEqual(created.text, text)
+          const reply = await client.reply("an answer", id)
+          assert.deepStrictEqual((await client.like(ada.id, id)).data, { liked: true })
+          assert.deepStrictEqual((await client.retweet(ada.id, id)).data.retweeted, true)
+          const read = await app.singleTweet(id, { "tweet.fields": ["public_metrics", "referenced_tweets"] })
+          assert.deepInclude(read.data.public_metrics, { like_count: 1, retweet_count: 1, reply_count: 1 })
+          assert.deepStrictEqual(read.data.referenced_tweets, [{ type: "quoted", id: quoted! }])
+          assert.deepStrictEqual((await client.unretweet(ada.id, id)).data, { retweeted: false })
+          assert.deepStrictEqual((await client.unretweet(ada.id, id)).data, { retweeted: false })
+          assert.deepStrictEqual((await client.unlike(ada.id, id)).data, { liked: false })
+          assert.deepStrictEqual((await client.hideReply(reply.data.id, true)).data, { hidden: true })
+          assert.deepStrictEqual((await client.deleteTweet(id)).data, { deleted: true })
+          assert.strictEqual((await app.singleTweet(id)).errors?.[0]?.title, "Not Found Error")
+        }
+        const bookmarked = await forms.user.bookmark(quoted!)
+        assert.deepStrictEqual(bookmarked.data, { bookmarked: true })
+        assert.strictEqual((await forms.user.bookmarks({ max_results: 5 })).tweets[0]?.id, quoted)
+      })
+    }))
+
+  it.live("tells refusals apart", () =>
+    Effect.gen(function*() {
+      const { app, bearer, forms, needles, readOnly, secrets, signing } = yield* bench
+      yield* Effect.promise(async () => {
+        for (const client of [bearer("unknown"), signing({ ...secrets, accessTokenSecret: "wrong" })]) {
+          const error = await refusal(client.me())
+          assert.strictEqual(error.code, 401)
+          assert.isTrue(error.isAuthError)
+          assert.strictEqual(error.data.title, "Unauthorized")
+        }
+        assert.strictEqual((await refusal(readOnly.tweet("no"))).code, 403)
+        assert.strictEqual((await readOnly.singleTweet(needles[0]!)).data.id, needles[0])
+        const alone = await refusal(app.tweet("no"))
+        assert.strictEqual(alone.code, 403)
+        assert.strictEqual(alone.data.type, "https://api.twitter.com/2/problems/unsupported-authentication")
+        const wrong = await refusal(forms.user.search("needle", { max_results: 1 }))
+        assert.strictEqual(wrong.code, 400)
+        assert.match(wrong.errors?.map((error) => "message" in error ? error.message : "").join() ?? "", /max_results/)
+        const unknown = await app.tweets([needles[0]!, "1"])
+        assert.deepStrictEqual(unknown.data.map(({ id }) => id), [needles[0]])
+        assert.deepInclude(unknown.errors?.[0], { resource_type: "tweet", resource_id: "1", parameter: "ids" })
+      })
+    }))
+
+  it.live("shows the rate limit, and that it is spent", () =>
+    Effect.gen(function*() {
+      const { forms: { signed } } = yield* bench
+      yield* Effect.promise(async () => {
+        const before = Math.floor(Date.now() / 1000)
+        const { rateLimit = { limit: 0, remaining: 0, reset: 0 } } = await signed.get("users/me", {}, {
+          fullResponse: true
+        })
+        const { reset } = rateLimit
+        assert.deepStrictEqual(rateLimit, { limit: 75, remaining: 74, reset })
+        assert.isAtLeast(reset, before + 900)
+        assert.isAtMost(reset, before + 910)
+        for (let n = 0; n < 74; n++) await signed.me()
+        const error = await refusal(signed.me())
+        assert.strictEqual(error.code, 429)
+        assert.isTrue(error.rateLimitError)
+        assert.deepStrictEqual(error.rateLimit, { limit: 75, remaining: 0, reset })
+      })
+    }))
+})

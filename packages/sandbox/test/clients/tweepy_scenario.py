@@ -1,0 +1,146 @@
+"""What a program on tweepy does against a sandbox. Settings come as JSON on standard input; a failure is an exit code."""
+import json
+import sys
+import time
+
+import requests
+import tweepy
+
+settings = json.load(sys.stdin)
+secrets = settings["secrets"]
+reader = settings["reader"]
+needles = settings["needles"]
+liked = settings["liked"]
+
+
+class Redirected(requests.Session):
+    """Tweepy knows one host. A session sees a request before it is signed, so what is signed is what is sent."""
+
+    def request(self, method, url, **kwargs):
+        return super().request(method, url.replace("https://api.twitter.com", settings["baseUrl"], 1), **kwargs)
+
+
+def connect(keys=None, bearer=None, **options):
+    client = tweepy.Client(
+        bearer_token=bearer,
+        **({} if keys is None else {
+            "consumer_key": keys["consumerKey"],
+            "consumer_secret": keys["consumerSecret"],
+            "access_token": keys["accessToken"],
+            "access_token_secret": keys["accessTokenSecret"],
+        }),
+        **options,
+    )
+    client.session = Redirected()
+    # The service is this machine, whatever proxy the environment names.
+    client.session.trust_env = False
+    return client
+
+
+def same(actual, expected):
+    assert actual == expected, f"{actual!r} is not {expected!r}"
+
+
+def refused(error, call, *args, **kwargs):
+    try:
+        call(*args, **kwargs)
+    except error as refusal:
+        return refusal
+    raise AssertionError(f"{call.__name__} was not refused with {error.__name__}")
+
+
+app = connect(bearer=secrets["appToken"])
+signed = connect(secrets)
+user = connect(bearer=secrets["bearerToken"])
+# Each client with what it says to be a user.
+forms = [(signed, {"user_auth": True}), (user, {"user_auth": False})]
+
+
+def reads():
+    for client, form in forms:
+        me = client.get_me(user_fields=["created_at", "public_metrics"], **form)
+        same(str(me.data.id), settings["ada"])
+        assert me.data.created_at.tzinfo is not None and me.data.public_metrics["tweet_count"] > 0
+    for client, form in [(app, {})] + forms:
+        same(str(client.get_user(username="ada", **form).data.id), settings["ada"])
+        post = client.get_tweet(
+            needles[0],
+            expansions=["author_id", "referenced_tweets.id", "edit_history_tweet_ids"],
+            tweet_fields=["public_metrics", "created_at"],
+            user_fields=["verified"],
+            **form,
+        )
+        same(post.data.text, "needle 0 (50% & more)")
+        same(str(post.data.author_id), settings["ada"])
+        same([(each.type, str(each.id)) for each in post.data.referenced_tweets], [("quoted", liked)])
+        same(post.data.public_metrics["retweet_count"], 0)
+        same(post.includes["users"][0].username, "ada")
+        assert post.includes["users"][0].verified in (True, False)
+        assert liked in [str(each.id) for each in post.includes["tweets"]]
+
+
+def pages():
+    for client, form in [(app, {})] + forms:
+        pages = list(tweepy.Paginator(client.get_liking_users, liked, max_results=2, **form))
+        same([page.meta["result_count"] for page in pages], [2, 2, 1])
+        same(sorted(str(each.id) for page in pages for each in page.data), sorted(settings["likers"]))
+        before = client.get_liking_users(
+            liked, max_results=2, pagination_token=pages[-1].meta["previous_token"], **form)
+        same(before.data, pages[1].data)
+        found = tweepy.Paginator(client.search_recent_tweets, "needle", max_results=10, **form).flatten()
+        same([str(each.id) for each in found], needles)
+
+
+def writes():
+    for client, form in forms:
+        text = "It's (really) new! 100% é 😀 *&+="
+        created = client.create_tweet(
+            text=text, media_ids=settings["mediaIds"][:1], quote_tweet_id=needles[0], **form)
+        same(created.data["text"], text)
+        post = created.data["id"]
+        reply = client.create_tweet(text="an answer", in_reply_to_tweet_id=post, **form).data["id"]
+        same(client.like(post, **form).data, {"liked": True})
+        same(client.retweet(post, **form).data["retweeted"], True)
+        same(app.get_tweet(post, tweet_fields="public_metrics").data.public_metrics["like_count"], 1)
+        for _ in range(2):
+            same(client.unretweet(post, **form).data, {"retweeted": False})
+        same(client.unlike(post, **form).data, {"liked": False})
+        same(client.hide_reply(reply, **form).data, {"hidden": True})
+        same(client.delete_tweet(post, **form).data, {"deleted": True})
+        gone = app.get_tweet(post)
+        same((gone.data, gone.errors[0]["title"]), (None, "Not Found Error"))
+    same(user.bookmark(needles[0]).data, {"bookmarked": True})
+    same(str(user.get_bookmarks(max_results=5).data[0].id), needles[0])
+
+
+def refusals():
+    wrong = {**secrets, "accessTokenSecret": "wrong"}
+    for client, form in [(connect(bearer="unknown"), False), (connect(wrong), True)]:
+        same(refused(tweepy.Unauthorized, client.get_me, user_auth=form).api_messages, ["Unauthorized"])
+    reading = connect(reader)
+    refused(tweepy.Forbidden, reading.create_tweet, text="no")
+    same(str(reading.get_tweet(needles[0], user_auth=True).data.id), needles[0])
+    refusal = refused(tweepy.Forbidden, app.create_tweet, text="no", user_auth=False)
+    assert "OAuth 2.0 Application-Only" in refusal.api_messages[0]
+    refusal = refused(tweepy.BadRequest, app.search_recent_tweets, "needle", max_results=1)
+    assert "max_results" in refusal.api_messages[0]
+    answer = app.get_tweets([needles[0], "1"])
+    same([str(each.id) for each in answer.data], needles[:1])
+    same([(each["resource_type"], each["resource_id"]) for each in answer.errors], [("tweet", "1")])
+
+
+def limits():
+    def shown(headers):
+        return [int(headers[f"x-rate-limit-{name}"]) for name in ("limit", "remaining", "reset")]
+
+    raw = connect(secrets, return_type=requests.Response)
+    limit, remaining, reset = shown(raw.get_liked_tweets(settings["ada"], user_auth=True).headers)
+    same((limit, remaining), (75, 74))
+    assert 890 < reset - time.time() < 910
+    for _ in range(74):
+        raw.get_liked_tweets(settings["ada"], user_auth=True)
+    refusal = refused(tweepy.TooManyRequests, raw.get_liked_tweets, settings["ada"], user_auth=True)
+    same(shown(refusal.response.headers), [75, 0, reset])
+
+
+{each.__name__: each for each in (reads, pages, writes, refusals, limits)}[sys.argv[1]]()
