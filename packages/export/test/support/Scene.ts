@@ -14,14 +14,21 @@ export const now = Date.UTC(2026, 10, 20, 12)
 
 export const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-export-"))),
-  (path) => Effect.sync(() => { rmSync(path, { recursive: true }) })
+  (path) =>
+    Effect.sync(() => {
+      rmSync(path, { recursive: true })
+    })
 )
 
 export const sandbox = (posts = 300) => Sandbox.layerServer({ posts, start: now })
 
 /** A client of the sandbox. */
-export const client = Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ baseUrl, seeded }) =>
-  NodeClient.layer({ baseUrl, bearerToken: seeded.appBearerToken })))
+export const client = Layer.unwrap(
+  Effect.map(
+    Sandbox.Sandbox,
+    ({ baseUrl, seeded }) => NodeClient.layer({ baseUrl, bearerToken: seeded.appBearerToken })
+  )
+)
 
 export const source = Source.make(searchRecentPosts, parameters)
 
@@ -30,7 +37,9 @@ export const filesOf = (path: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     readdirSync(path)
       .filter((name) => !name.endsWith("manifest.json"))
-      .map((name) => [name, name.endsWith(".sqlite") ? dump(join(path, name)) : readFileSync(join(path, name), "latin1")])
+      .map((
+        name
+      ) => [name, name.endsWith(".sqlite") ? dump(join(path, name)) : readFileSync(join(path, name), "latin1")])
   )
 
 /** The names of the files that two folders do not have alike. */

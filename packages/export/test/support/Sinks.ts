@@ -6,12 +6,12 @@ import * as Parquet from "../../src/sinks/Parquet.ts"
 import * as Sqlite from "../../src/sinks/Sqlite.ts"
 
 export const sinks = {
-  "jsonl": JsonLines.make,
+  jsonl: JsonLines.make,
   "jsonl.gz": (path: string) => JsonLines.make(path, { compression: "gzip" }),
   "jsonl.zst": (path: string) => JsonLines.make(path, { compression: "zstd" }),
-  "csv": (path: string) => Csv.make(path),
-  "parquet": Parquet.make,
-  "sqlite": Sqlite.make
+  csv: (path: string) => Csv.make(path),
+  parquet: Parquet.make,
+  sqlite: Sqlite.make
 } satisfies Readonly<Record<string, (path: string) => Sink>>
 
 export type SinkName = keyof typeof sinks
