@@ -64,7 +64,13 @@ describe("CSV", () => {
           count: Number(count),
           ...JSON.parse(other ?? "") as object
         })),
-        rows.map((row) => ({ ...row, count: row.count + 0 }))
+        // UTF-8 has no halves of a pair; JSON writes them as escapes.
+        rows.map(({ count, id, text, unknown }) => ({
+          id: id.toWellFormed(),
+          text: text.toWellFormed(),
+          count: count + 0,
+          unknown
+        }))
       )
     },
     { arbitrary: { runs: 300 } }
