@@ -13,17 +13,7 @@ import * as Source from "@postwire/export/Source"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import {
-  closeSync,
-  fdatasyncSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync
-} from "node:fs"
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
@@ -56,7 +46,9 @@ const sourceOf = (pages: number): Source.Source => ({
     user_fields: [...Bodies.userFields],
     expansions: ["author_id"]
   }),
-  pages: () => Stream.map(Stream.range(0, pages - 1), (number) => page(number, pages))
+  pages: () =>
+    // One at a time, as they come from a service.
+    Stream.range(0, pages - 1).pipe(Stream.rechunk(1), Stream.map((number) => page(number, pages)))
 })
 
 /** The least that one can do: no columns, no checkpoint. `sync` forces every page to the disk, as the sinks do. */
