@@ -578,7 +578,7 @@ const settledBy = (prepared: Prepared, { refused }: Failed): HttpClientResponse 
 }
 
 /** Tells tokens and services apart without giving them away: budgets may be shared with other processes. */
-const makeFingerprintOf = ({ baseUrl, hmacSha1 }: Environment) => {
+export const makeFingerprintOf = ({ baseUrl, hmacSha1 }: Pick<Environment, "baseUrl" | "hmacSha1">) => {
   const fingerprints = new WeakMap<Redacted.Redacted, string>()
   return (token: Redacted.Redacted): string => {
     let fingerprint = fingerprints.get(token)
