@@ -42,6 +42,8 @@ export interface Prepared {
   readonly query: string
   readonly body: string | undefined
   readonly userAuth: boolean
+  /** As in the declaration. */
+  readonly pace: Definition["pace"]
   /** The kinds of credential that the operation takes. */
   readonly accepts: ReadonlyArray<Errors.CredentialKind>
 }
@@ -276,6 +278,7 @@ export const prepare = (
     query,
     body: body === undefined ? undefined : JSON.stringify(body),
     userAuth,
+    pace: definition.pace,
     accepts: definition.userAuth === undefined ? ["bearer"] : ["oauth1", "bearer"]
   }
 }
@@ -317,6 +320,7 @@ const editDistance = (a: string, b: string): number => {
 export const makeSend = (
   environment: Environment
 ): Effect.Effect<(prepared: Prepared) => Effect.Effect<HttpClientResponse, SendError>> => {
+  const fingerprintOf = makeFingerprintOf(environment)
   const attempt = (
     prepared: Prepared,
     values: Values,
@@ -327,9 +331,12 @@ export const makeSend = (
       : prepared.path.slice(0, prepared.identityAt) + identity + prepared.path.slice(prepared.identityAt)
     const url = environment.baseUrl + path + (prepared.query === "" ? "" : `?${prepared.query}`)
     const token = (prepared.userAuth ? values.accessToken : values.bearerToken) as Redacted.Redacted
+    const credential = prepared.userAuth ? "oauth1" : "bearer"
     const bucket: RateLimit.Bucket = {
       operation: prepared.operation,
-      key: `${prepared.operation} ${fingerprintOf(environment, token)}`
+      credential,
+      key: `${prepared.operation} ${credential} ${fingerprintOf(token)}`,
+      pace: prepared.pace
     }
     const request = Effect.flatMap(
       authorization(environment, prepared, values, url),
@@ -366,16 +373,17 @@ export const makeSend = (
   )
 }
 
-const fingerprints = new WeakMap<Redacted.Redacted, string>()
-
-/** Tells tokens apart without giving them away. */
-const fingerprintOf = (environment: Environment, token: Redacted.Redacted): string => {
-  let fingerprint = fingerprints.get(token)
-  if (fingerprint === undefined) {
-    fingerprint = environment.hmacSha1(Redacted.value(token), "postwire").slice(0, 16)
-    fingerprints.set(token, fingerprint)
+/** Tells tokens and services apart without giving them away: budgets may be shared with other processes. */
+const makeFingerprintOf = ({ baseUrl, hmacSha1 }: Environment) => {
+  const fingerprints = new WeakMap<Redacted.Redacted, string>()
+  return (token: Redacted.Redacted): string => {
+    let fingerprint = fingerprints.get(token)
+    if (fingerprint === undefined) {
+      fingerprint = hmacSha1(Redacted.value(token), baseUrl).slice(0, 16)
+      fingerprints.set(token, fingerprint)
+    }
+    return fingerprint
   }
-  return fingerprint
 }
 
 const [lookupMethod, lookupPath] = /*#__PURE__*/ Identity.route.split(" ") as [string, string]
@@ -389,6 +397,7 @@ const lookup: Prepared = {
   query: "",
   body: undefined,
   userAuth: false,
+  pace: undefined,
   accepts: ["bearer"]
 }
 

@@ -55,6 +55,8 @@ export interface Definition {
   readonly effect: "read" | "toggle" | "create"
   /** Counts towards the project-level post cap. */
   readonly postCap?: boolean
+  /** The least milliseconds between two requests with one credential: a limit that no header announces. */
+  readonly pace?: number
 }
 
 type In<P> = P extends Parameter<infer I, boolean> ? I : never

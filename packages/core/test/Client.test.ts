@@ -188,7 +188,7 @@ describe("layerConfig", () => {
 
 describe("index", () => {
   it("has these names", () => {
-    const others = ["Client", "Credentials", "Errors", "Operation", "RateLimit", "Response"]
+    const others = ["Client", "Credentials", "Errors", "Operation", "RateLimit", "RateLimitStore", "Response"]
     const areas = Object.keys(Index).filter((name) => !others.includes(name))
     assert.sameMembers(areas, [
       "Blocks",
@@ -233,9 +233,12 @@ describe("index", () => {
     assert.sameMembers(Object.keys(Index.RateLimit), [
       "RateLimit",
       "budgetOf",
+      "changes",
+      "checkMaxWait",
       "layerFail",
       "layerWait",
-      "retryAfterOf"
+      "retryAfterOf",
+      "snapshot"
     ])
     assert.sameMembers(Object.keys(Index.Errors), [
       "AnyError",

@@ -18,6 +18,7 @@ import * as PromiseClient from "./PromiseClient.ts"
 
 export * from "@postwire/core/Errors"
 export type { Form } from "@postwire/core/Operation"
+export type { Announced, Change, Waiting } from "@postwire/core/RateLimit"
 export { fromEnvironment, type Settings } from "./NodeClient.ts"
 export type { CallOptions } from "./PromiseClient.ts"
 

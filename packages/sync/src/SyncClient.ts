@@ -23,7 +23,9 @@ import { Bridge } from "./internal/Bridge.ts"
 import type { Answer } from "./internal/Protocol.ts"
 
 /** Every setting of a synchronous client. A dispatcher cannot be handed to a worker. */
-export interface Settings<F extends Form = "response"> extends Omit<NodeClient.Settings<F>, "dispatcher"> {
+export interface Settings<F extends Form = "response">
+  extends Omit<NodeClient.Settings<F>, "dispatcher" | "onRateLimit">
+{
   /** The longest that one call may block, in milliseconds. Default 5 minutes, and `maxWait` on top with `waitOnRateLimit`. */
   readonly timeout?: number | undefined
 }
@@ -92,8 +94,9 @@ let lastClient = 0
 /** Throws `InvalidSettings` when a setting breaks a rule. */
 export const assertValid = (settings: Settings<Form>): void => {
   NodeClient.assertValid(settings)
-  if ("dispatcher" in settings && settings.dispatcher !== undefined) {
-    throw new InvalidSettings({ setting: "dispatcher", rule: "cannot be handed to a worker" })
+  const given: NodeClient.Settings<Form> = settings
+  for (const setting of ["dispatcher", "onRateLimit"] as const) {
+    if (given[setting] !== undefined) throw new InvalidSettings({ setting, rule: "cannot be handed to a worker" })
   }
   for (const setting of ["timeout", "maxWait"] as const) {
     if (!isTimeout(settings[setting])) throw new InvalidSettings({ setting, rule: timeoutRule })

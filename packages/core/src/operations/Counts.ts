@@ -53,5 +53,6 @@ export const getAllPostsCount = /*#__PURE__*/ Operation.makePaged({
   },
   result: buckets,
   paging: { token: "next_token", directions: "forward" },
-  effect: "read"
+  effect: "read",
+  pace: 1_000
 })

@@ -66,5 +66,6 @@ export const searchAllPosts = /*#__PURE__*/ Operation.makePaged({
   result: /*#__PURE__*/ Response.many(Post),
   paging: { token: "next_token", directions: "forward" },
   effect: "read",
-  postCap: true
+  postCap: true,
+  pace: 1_000
 })
