@@ -1,0 +1,74 @@
+/**
+ * What runs the workflows: this process alone, with its state in an SQLite file (`layerSingle`), or any number of
+ * workers that share a PostgreSQL database (`layerWorker`, and `layerClient` for those who only start exports).
+ */
+import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
+import type { MessageStorage } from "effect/cluster/MessageStorage"
+import * as RunnerAddress from "effect/cluster/RunnerAddress"
+import type { Sharding } from "effect/cluster/Sharding"
+import type { ShardingConfig } from "effect/cluster/ShardingConfig"
+import * as SingleRunner from "effect/cluster/SingleRunner"
+import type { ConfigError } from "effect/Config"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { SocketServerError } from "effect/socket/SocketServer"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
+
+/** Where a process listens for the others. */
+export interface Address {
+  /** The name or number by which the others reach this machine. */
+  readonly host: string
+  readonly port: number
+}
+
+type Services = WorkflowEngine | Sharding | MessageStorage
+
+const shared: Partial<ShardingConfig["Service"]> = {
+  // A worker that is gone is missed after so long; it says twice in that time that it is there.
+  shardLockExpiration: "6 seconds",
+  shardLockRefreshInterval: "2 seconds",
+  // A lock of the session would be held for as long as the database takes a machine that was cut off for connected.
+  shardLockDisableAdvisory: true,
+  refreshAssignmentsInterval: "1 second",
+  runnerHealthCheckInterval: "5 seconds",
+  entityMessagePollInterval: "500 millis",
+  entityReplyPollInterval: "200 millis",
+  shardsPerGroup: 60,
+  simulateRemoteSerialization: false
+}
+
+/** One of several processes that run parts. Those that are gone are missed after 6 seconds. */
+export const layerWorker = (
+  address: Address,
+  options: { /** Where to listen, if not on every address of the machine. */ readonly listen?: string | undefined } = {}
+): Layer.Layer<Services, ConfigError | SocketServerError, SqlClient> =>
+  ClusterWorkflowEngine.layer.pipe(Layer.provideMerge(NodeClusterSocket.layer({
+    storage: "sql",
+    shardingConfig: {
+      ...shared,
+      runnerAddress: Option.some(RunnerAddress.make(address.host, address.port)),
+      runnerListenAddress: Option.some(RunnerAddress.make(options.listen ?? "0.0.0.0", address.port))
+    }
+  })))
+
+/** Starts exports for the workers. */
+export const layerClient: Layer.Layer<Services, ConfigError, SqlClient> = ClusterWorkflowEngine.layer.pipe(
+  Layer.provideMerge(NodeClusterSocket.layer({
+    clientOnly: true,
+    storage: "sql",
+    shardingConfig: { ...shared, runnerAddress: Option.none() }
+  }))
+)
+
+/** This process alone. Whoever opens the database next goes on. */
+export const layerSingle: Layer.Layer<Services, ConfigError, SqlClient> = ClusterWorkflowEngine.layer.pipe(
+  Layer.provideMerge(SingleRunner.layer({
+    // The others are gone: their locks need not run out.
+    runnerStorage: "memory",
+    shardingConfig: { ...shared, shardsPerGroup: 10 }
+  })),
+  Layer.provide(NodeCrypto.layerDigest)
+)
