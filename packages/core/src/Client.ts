@@ -46,6 +46,8 @@ export class Client extends Context.Service<Client, {
     definition: Definition,
     response: HttpClientResponse
   ) => Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError>
+  /** Tells the credential of calls with this `user_auth` from others without giving it away; `none` where it is not set. */
+  readonly credential: (userAuth: boolean) => Effect.Effect<string>
 }>()("@postwire/core/Client") {}
 
 /** The client from settings. */
@@ -100,6 +102,7 @@ export const check = Effect.fnUntraced(
 const make = Effect.fnUntraced(function*(settings: Settings) {
   const { current } = yield* Credentials.Credentials
   const { baseUrl, limits, userAgent, wire } = yield* check(settings)
+  const hmacSha1 = yield* OAuth1.HmacSha1
   const send = yield* Executor.makeSend({
     baseUrl,
     wire,
@@ -107,11 +110,17 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     credentials: current,
     http: yield* HttpClient,
     rateLimit: yield* RateLimit,
-    hmacSha1: yield* OAuth1.HmacSha1
+    hmacSha1
   })
+  const fingerprintOf = Executor.makeFingerprintOf({ baseUrl, hmacSha1 })
   return Client.of({
     wire,
     send,
+    credential: (userAuth) =>
+      Effect.map(current, ({ accessToken, bearerToken }) => {
+        const token = userAuth ? accessToken : bearerToken
+        return token === undefined ? "none" : fingerprintOf(token)
+      }),
     request: (definition, parameters) =>
       Effect.suspend((): Effect.Effect<HttpClientResponse, Errors.AnyError> => {
         const prepared = Executor.prepare(definition, parameters, wire, limits)

@@ -374,7 +374,7 @@ export const makeSend = (
 }
 
 /** Tells tokens and services apart without giving them away: budgets may be shared with other processes. */
-const makeFingerprintOf = ({ baseUrl, hmacSha1 }: Environment) => {
+export const makeFingerprintOf = ({ baseUrl, hmacSha1 }: Pick<Environment, "baseUrl" | "hmacSha1">) => {
   const fingerprints = new WeakMap<Redacted.Redacted, string>()
   return (token: Redacted.Redacted): string => {
     let fingerprint = fingerprints.get(token)

@@ -1,0 +1,130 @@
+/**
+ * Where an export stands, and which export it is. Whoever goes on from a checkpoint must ask for the same, of the same
+ * service account, into the same format.
+ */
+import { Client } from "@postwire/core/Client"
+import type { AnyError, ConflictingIdentifiers, InvalidParameters } from "@postwire/core/Errors"
+import * as Executor from "@postwire/core/Executor"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { CheckpointMismatch, CheckpointUnusable, type ExportError } from "./ExportErrors.ts"
+import * as disk from "./internal/disk.ts"
+import type { Source } from "./Source.ts"
+
+/** What makes an export this one and no other, as texts by name. */
+export const Fingerprint = Schema.Record(Schema.String, Schema.String)
+
+/** What makes an export this one and no other, as texts by name. */
+export type Fingerprint = typeof Fingerprint.Type
+
+/** How far an export has come. */
+export const Progress = Schema.Struct({
+  /** Leads to the next page; none at the beginning and at the end. */
+  cursor: Schema.optionalKey(Schema.String),
+  /** Whether nothing is left to fetch. */
+  complete: Schema.Boolean,
+  items: Schema.Int,
+  /** Objects that expansions brought, each counted once, by bucket. */
+  included: Schema.Record(Schema.String, Schema.Int),
+  /** Partial errors. */
+  errors: Schema.Int,
+  pages: Schema.Int,
+  /** Pages asked for, those included that did not come or were fetched again. */
+  requests: Schema.Int,
+  /** How often the export was started. */
+  runs: Schema.Int,
+  startedAt: Schema.String,
+  /** When the oldest item was created, where items say so. */
+  oldest: Schema.optionalKey(Schema.String)
+})
+
+/** How far an export has come. */
+export interface Progress extends Schema.Schema.Type<typeof Progress> {}
+
+/** A checkpoint. */
+export const Checkpoint = Schema.Struct({
+  version: Schema.Literal(1),
+  fingerprint: Fingerprint,
+  progress: Progress,
+  /** How long each file was, in bytes: what is beyond was not finished. */
+  files: Schema.Record(Schema.String, Schema.Int)
+})
+
+/** A checkpoint. */
+export interface Checkpoint extends Schema.Schema.Type<typeof Checkpoint> {}
+
+/** The beginning of an export. */
+export const start = (startedAt: string): Progress => ({
+  complete: false,
+  items: 0,
+  included: {},
+  errors: 0,
+  pages: 0,
+  requests: 0,
+  runs: 0,
+  startedAt
+})
+
+const decode = Schema.decodeUnknownResult(Schema.fromJsonString(Checkpoint))
+
+/** Reads a checkpoint from the text of a file. */
+export const parse = (path: string, text: string): Effect.Effect<Checkpoint, CheckpointUnusable> => {
+  const decoded = decode(text)
+  return decoded._tag === "Success"
+    ? Effect.succeed(decoded.success)
+    : Effect.fail(new CheckpointUnusable({ path, reason: "it is no checkpoint of this version" }))
+}
+
+/** The checkpoint in a file, where there is one. */
+export const read = (path: string): Effect.Effect<Checkpoint | undefined, ExportError> =>
+  Effect.flatMap(disk.read(path), (text) => text === undefined ? Effect.undefined : parse(path, text))
+
+/** Writes a checkpoint: when it is written, it is on the disk. */
+export const write = (path: string, checkpoint: Checkpoint): Effect.Effect<void, ExportError> =>
+  disk.replace(path, `${JSON.stringify(checkpoint, undefined, 2)}\n`)
+
+/** Refuses the checkpoint of another export. */
+export const assertSame = (
+  path: string,
+  saved: Fingerprint,
+  asked: Fingerprint
+): Effect.Effect<void, CheckpointMismatch> => {
+  const differences = [...new Set([...Object.keys(saved), ...Object.keys(asked)])]
+    .filter((name) => saved[name] !== asked[name])
+    .map((name) => ({ name, saved: saved[name] ?? "not set", asked: asked[name] ?? "not set" }))
+  return differences.length === 0 ? Effect.void : Effect.fail(new CheckpointMismatch({ path, differences }))
+}
+
+/** The parameters of a call as they travel, by name: the same whatever form they were given in. */
+export const parametersOf = (
+  { definition, parameters }: Source
+): Fingerprint | InvalidParameters | ConflictingIdentifiers => {
+  const prepared = Executor.prepare(definition, parameters, "neutral", { checks: "identifiers" })
+  if (prepared instanceof Error) return prepared
+  const sorted = [...new URLSearchParams(prepared.query)].sort(([a], [b]) => a < b ? -1 : 1)
+  return { route: `${prepared.method} ${prepared.path}`, ...Object.fromEntries(sorted) }
+}
+
+/** What makes an export this one. */
+export const fingerprint = (options: {
+  readonly source: Source
+  readonly format: string
+  readonly limit: number | undefined
+  /** A name of the account, where its token changes; else the token's own fingerprint. */
+  readonly account: string | undefined
+}): Effect.Effect<Fingerprint, AnyError, Client> =>
+  Effect.gen(function*() {
+    const { account, format, limit, source } = options
+    const parameters = parametersOf(source)
+    if (parameters instanceof Error) return yield* parameters
+    const { credential } = yield* Client
+    const userAuth = source.parameters["user_auth"] ?? source.definition.userAuth ?? false
+    return {
+      operation: source.definition.name,
+      ...parameters,
+      ...source.fingerprint,
+      format,
+      limit: limit === undefined ? "none" : String(limit),
+      credential: account ?? (yield* credential(userAuth === true))
+    }
+  })

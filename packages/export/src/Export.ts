@@ -1,0 +1,168 @@
+/**
+ * An export: pages of a source into a sink, each committed with the progress after it. Whatever ends a run (a failure, a
+ * full disk, kill -9), the next one with `resume` goes on from the last page, and the result is that of a single run.
+ *
+ * ```ts
+ * const posts = Source.make(searchRecentPosts, { query: "effect", post_fields: ["created_at"] })
+ * const { status, progress } = yield* Export.run(posts, { sink: JsonLines.make("effect.jsonl"), mode: "resume" })
+ * ```
+ */
+import { Client } from "@postwire/core/Client"
+import type { AnyError, Budget } from "@postwire/core/Errors"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Checkpoint from "./Checkpoint.ts"
+import type { ExportError } from "./ExportErrors.ts"
+import * as Manifest from "./Manifest.ts"
+import type { Mode, Output, Sink } from "./Sink.ts"
+import type { Page, Source } from "./Source.ts"
+import * as Table from "./Table.ts"
+
+/** How to run an export. */
+export interface Options {
+  readonly sink: Sink
+  /** What to do about files that are there already. Default `new`: refuse. */
+  readonly mode?: Mode | undefined
+  /** The number of items at which the export is complete. Default: all there are. */
+  readonly limit?: number | undefined
+  /**
+   * Who reads, by a name of your own. Default: a hash of the credential, so that another one does not continue the
+   * export. Give a name where tokens change, as those of OAuth 2.0 users do.
+   */
+  readonly account?: string | undefined
+  /** When it completes, the page under way is finished and the export ends as `interrupted`. */
+  readonly stop?: Effect.Effect<unknown> | undefined
+  /** How long the page under way may take then. Default 5 seconds. */
+  readonly grace?: Duration.Input | undefined
+  /** Called after every page, once it is on the disk. */
+  readonly onPage?: ((report: Report) => Effect.Effect<unknown>) | undefined
+}
+
+/** What an export tells of itself after a page. */
+export interface Report {
+  readonly progress: Checkpoint.Progress
+  readonly rateLimit: Budget | undefined
+}
+
+/** How an export ended. */
+export interface Summary {
+  /**
+   * `done`: everything is there. `partial`: everything that the service gave, but it reported errors for parts of it.
+   * `interrupted`: stopped on request.
+   */
+  readonly status: "done" | "partial" | "interrupted"
+  readonly progress: Checkpoint.Progress
+  readonly files: Manifest.Manifest["files"]
+}
+
+/** Runs an export to its end. A failure leaves the files as the last checkpoint says. */
+export const run = Effect.fnUntraced(function*(
+  source: Source,
+  options: Options
+): Effect.fn.Return<Summary, AnyError | ExportError, Client> {
+  const { limit = Infinity, mode = "new", sink } = options
+  const fingerprint = yield* Checkpoint.fingerprint({
+    source,
+    format: sink.format,
+    limit: options.limit,
+    account: options.account
+  })
+  const before = mode === "resume" && sink.manifest !== undefined ? yield* Manifest.read(sink.manifest) : undefined
+  if (before !== undefined && (before.status === "done" || before.status === "partial")) {
+    yield* Checkpoint.assertSame(sink.manifest as string, before.fingerprint, fingerprint)
+    return { status: before.status, progress: before.progress, files: before.files }
+  }
+  return yield* Effect.scoped(
+    Effect.gen(function*(): Effect.fn.Return<Summary, AnyError | ExportError, Client | Scope.Scope> {
+      const writer = yield* sink.open({
+        fingerprint,
+        mode,
+        start: Checkpoint.start(yield* now),
+        items: Table.items(source.definition, source.parameters),
+        included: (bucket) => Table.included(bucket, source.parameters),
+        expected: Table.expected(source.definition, source.parameters)
+      })
+      let progress: Checkpoint.Progress = { ...writer.progress, runs: writer.progress.runs + 1 }
+      /** Ends with a manifest, as far as there is a place for it. */
+      const end = Effect.fnUntraced(function*(
+        status: Manifest.Manifest["status"],
+        outputs: ReadonlyArray<Output>,
+        reason?: string
+      ) {
+        const manifest = yield* Manifest.make({
+          status,
+          ...(reason === undefined ? {} : { reason }),
+          fingerprint,
+          progress,
+          endedAt: yield* now,
+          outputs
+        })
+        if (sink.manifest !== undefined) yield* Manifest.write(sink.manifest, manifest)
+        return manifest
+      })
+
+      let stopped = false
+      const stop = (options.stop ?? Effect.never).pipe(
+        Effect.andThen(Effect.sync(() => stopped = true)),
+        Effect.andThen(Effect.sleep(options.grace ?? Duration.seconds(5)))
+      )
+      const commit = (page: Page) =>
+        Effect.gen(function*() {
+          const items = page.items.slice(0, limit - progress.items)
+          const { next: cursor, rateLimit } = page
+          const { cursor: _, ...last } = progress
+          const complete = cursor === undefined || progress.items + items.length >= limit
+          const oldest = oldestOf(items) ?? last.oldest
+          progress = yield* writer.commit({ ...page, items }, {
+            ...last,
+            ...(complete ? {} : { cursor }),
+            ...(oldest === undefined ? {} : { oldest }),
+            complete,
+            items: last.items + items.length,
+            errors: last.errors + page.errors.length,
+            pages: last.pages + 1
+          })
+          if (options.onPage !== undefined) yield* options.onPage({ progress, rateLimit })
+          return !(complete || stopped)
+        })
+      const client = yield* Client
+      const counting = Client.of({
+        ...client,
+        request: (definition, parameters) =>
+          Effect.suspend(() => {
+            progress = { ...progress, requests: progress.requests + 1 }
+            return client.request(definition, parameters)
+          })
+      })
+      if (!progress.complete) {
+        yield* source.pages(progress.cursor).pipe(
+          // A page is kept whole once it has come.
+          Stream.runForEachWhile((page) => Effect.uninterruptible(commit(page))),
+          Effect.raceFirst(stop),
+          Effect.provideService(Client, counting),
+          // What it fails with is more telling than that this cannot be written either.
+          Effect.tapError(({ message }) => Effect.ignore(end("failed", [], message)))
+        )
+      }
+      if (!progress.complete) {
+        yield* end("interrupted", [])
+        return { status: "interrupted", progress, files: [] }
+      }
+      const outputs = yield* writer.finish
+      const status: Summary["status"] = progress.errors === 0 ? "done" : "partial"
+      const manifest = yield* end(status, outputs)
+      yield* writer.discard
+      return { status, progress, files: manifest.files }
+    })
+  )
+})
+
+const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
+
+const oldestOf = (items: ReadonlyArray<object>): string | undefined => {
+  const last = items.at(-1)
+  return last !== undefined && "created_at" in last && typeof last.created_at === "string" ? last.created_at : undefined
+}

@@ -1,0 +1,167 @@
+/**
+ * Resources as tables: fixed columns from what was asked for, whatever the first page holds. Objects within a resource
+ * become columns of their own (`public_metrics_like_count`), lists become JSON, ids stay text, and what no column holds
+ * is kept as JSON in the last one, `other`.
+ */
+import type * as Model from "@postwire/core/Model"
+import { DirectMessageEvent } from "@postwire/core/models/DirectMessageEvent"
+import { List } from "@postwire/core/models/List"
+import { Media } from "@postwire/core/models/Media"
+import { Place } from "@postwire/core/models/Place"
+import { Poll } from "@postwire/core/models/Poll"
+import { Post } from "@postwire/core/models/Post"
+import { Space } from "@postwire/core/models/Space"
+import { Topic } from "@postwire/core/models/Topic"
+import { User } from "@postwire/core/models/User"
+import type { Definition } from "@postwire/core/Operation"
+import * as SchemaAST from "effect/SchemaAST"
+
+/** How the values of a column are stored; `json` is JSON text. */
+export type ColumnType = "text" | "integer" | "real" | "boolean" | "json"
+
+/** One column. */
+export interface Column {
+  readonly name: string
+  /** Where in the resource the value is. */
+  readonly path: ReadonlyArray<string>
+  readonly type: ColumnType
+}
+
+/** The columns of one kind of resource. */
+export interface Table {
+  readonly name: string
+  /** The column that identifies a row, where there is one. */
+  readonly key: string | undefined
+  readonly columns: ReadonlyArray<Column>
+}
+
+/** The value of a column: `undefined` where the resource does not have it. */
+export type Cell = string | number | boolean | undefined
+
+type Parameters = Readonly<Record<string, unknown>>
+
+const models: ReadonlyArray<Model.AnyModel> = [
+  Post,
+  User,
+  Space,
+  List,
+  DirectMessageEvent,
+  Media,
+  Place,
+  Poll,
+  Topic
+]
+
+/** The column for what no other holds. */
+const other: Column = { name: "other", path: [], type: "json" }
+
+/** The table of what an operation returns. */
+export const items = ({ result }: Pick<Definition, "result">, parameters: Parameters): Table =>
+  result._tag === "Value"
+    ? { name: "items", key: undefined, columns: [...columnsOf(elementOf(result.schema.ast), []), other] }
+    : ofModel(result.model, parameters)
+
+/** The table of a bucket of `includes`. Of one that this version does not know, all is in `other`. */
+export const included = (bucket: string, parameters: Parameters): Table => {
+  const model = models.find(({ includes }) => includes === bucket)
+  return model === undefined ? { name: bucket, key: "id", columns: [other] } : ofModel(model, parameters)
+}
+
+/** The buckets that the expansions asked for can bring. */
+export const expected = ({ result }: Pick<Definition, "result">, parameters: Parameters): ReadonlyArray<string> => {
+  const asked = names(parameters["expansions"])
+  const kinds = new Set(
+    result._tag === "Value" ? [] : models.flatMap(({ expansions }) => asked.flatMap((name) => expansions[name] ?? []))
+  )
+  return models.flatMap(({ includes, kind }) => includes !== undefined && kinds.has(kind) ? [includes] : [])
+}
+
+const ofModel = (model: Model.AnyModel, parameters: Parameters): Table => {
+  const asked = new Set([
+    ...model.defaults,
+    ...model.selector === undefined ? [] : names(parameters[model.selector]),
+    // An expansion brings the field that it expands.
+    ...names(parameters["expansions"])
+      .filter((name) => name in model.expansions)
+      .map((name) => name.split(".", 1)[0] as string)
+  ])
+  return {
+    name: model.includes ?? `${model.kind}s`,
+    key: model.identifier,
+    columns: [
+      ...Object.entries(model.fields).flatMap(([name, field]) => asked.has(name) ? columnsOf(field.ast, [name]) : []),
+      other
+    ]
+  }
+}
+
+const names = (value: unknown): ReadonlyArray<string> =>
+  typeof value === "string" ? value.split(",") : Array.isArray(value) ? value.map(String) : []
+
+const elementOf = (ast: SchemaAST.AST): SchemaAST.AST => ast._tag === "Arrays" ? ast.rest[0] ?? ast : ast
+
+const columnsOf = (ast: SchemaAST.AST, path: ReadonlyArray<string>): ReadonlyArray<Column> => {
+  const column = (type: ColumnType): ReadonlyArray<Column> => [{ name: path.join("_"), path, type }]
+  switch (ast._tag) {
+    case "Objects":
+      return ast.indexSignatures.length > 0
+        ? column("json")
+        : ast.propertySignatures.flatMap(({ name, type }) => columnsOf(type, [...path, String(name)]))
+    case "String":
+      return column("text")
+    case "Number":
+      return column(ast.checks?.some(isInteger) === true ? "integer" : "real")
+    case "Boolean":
+      return column("boolean")
+    default:
+      return column("json")
+  }
+}
+
+/** `Schema.Int` is a number with one check. */
+const isInteger = ({ annotations }: { readonly annotations?: { readonly expected?: unknown } | undefined }): boolean =>
+  annotations?.expected === "an integer"
+
+interface Node {
+  readonly column: number
+  readonly type: ColumnType
+  readonly inner: Map<string, Node>
+}
+
+/** Compiles a table into the function that lays out a resource as its cells, in the order of the columns. */
+export const cells = ({ columns }: Table): (row: object) => Array<Cell> => {
+  const root = new Map<string, Node>()
+  for (const [column, { path, type }] of columns.entries()) {
+    let nodes = root
+    for (const [depth, name] of path.entries()) {
+      const last = depth === path.length - 1
+      const node = nodes.get(name) ?? { column: last ? column : -1, type, inner: new Map<string, Node>() }
+      nodes.set(name, node)
+      nodes = node.inner
+    }
+  }
+  const lay = (
+    row: object,
+    nodes: ReadonlyMap<string, Node>,
+    into: Array<Cell>
+  ): Record<string, unknown> | undefined => {
+    let rest: Record<string, unknown> | undefined
+    for (const [name, value] of Object.entries(row)) {
+      const node = nodes.get(name)
+      if (node === undefined) (rest ??= Object.create(null) as Record<string, unknown>)[name] = value
+      else if (value === null || value === undefined) continue
+      else if (node.column >= 0) into[node.column] = node.type === "json" ? JSON.stringify(value) : value
+      else {
+        const left = lay(value, node.inner, into)
+        if (left !== undefined) (rest ??= Object.create(null) as Record<string, unknown>)[name] = left
+      }
+    }
+    return rest
+  }
+  return (row) => {
+    const into = Array<Cell>(columns.length).fill(undefined)
+    const rest = lay(row, root, into)
+    if (rest !== undefined) into[columns.length - 1] = JSON.stringify(rest)
+    return into
+  }
+}

@@ -1,0 +1,13 @@
+/** Exports that survive a crash. */
+export * as Checkpoint from "./Checkpoint.ts"
+export * as Export from "./Export.ts"
+export * as ExportErrors from "./ExportErrors.ts"
+export * as Manifest from "./Manifest.ts"
+export * as Sink from "./Sink.ts"
+export * as Csv from "./sinks/Csv.ts"
+export * as JsonLines from "./sinks/JsonLines.ts"
+export * as Parquet from "./sinks/Parquet.ts"
+export * as Sqlite from "./sinks/Sqlite.ts"
+export * as StandardOutput from "./sinks/StandardOutput.ts"
+export * as Source from "./Source.ts"
+export * as Table from "./Table.ts"

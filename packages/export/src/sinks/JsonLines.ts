@@ -1,0 +1,12 @@
+/** JSON Lines: one object a line, as the service sent it, plain or compressed. */
+import type { Sink } from "../Sink.ts"
+import * as Files from "./Files.ts"
+
+const format: Files.Format = {
+  name: "jsonl",
+  encoder: () => ({ header: "", rows: Files.lines })
+}
+
+/** One JSON object a line, into `path` and files beside it. */
+export const make = (path: string, options: { readonly compression?: Files.Compression | undefined } = {}): Sink =>
+  Files.make(path, format, options.compression ?? "none")
