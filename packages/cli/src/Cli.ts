@@ -10,11 +10,13 @@ import * as Runtime from "effect/Runtime"
 import packageJson from "../package.json" with { type: "json" }
 import * as Demo from "./Demo.ts"
 import * as SandboxCommand from "./SandboxCommand.ts"
+import * as StatusCommand from "./StatusCommand.ts"
+import * as WorkerCommand from "./WorkerCommand.ts"
 
 /** The whole command line. */
 export const postwire = Command.make("postwire").pipe(
   Command.withDescription("A client, a local service and exports for a social posting service."),
-  Command.withSubcommands([Demo.command, SandboxCommand.command])
+  Command.withSubcommands([Demo.command, SandboxCommand.command, WorkerCommand.command, StatusCommand.command])
 )
 
 /** Runs the command line of this process. */

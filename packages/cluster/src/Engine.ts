@@ -4,17 +4,22 @@
  */
 import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import type { PersistenceError } from "effect/cluster/ClusterError"
 import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
 import type { MessageStorage } from "effect/cluster/MessageStorage"
 import * as RunnerAddress from "effect/cluster/RunnerAddress"
+import { RunnerStorage } from "effect/cluster/RunnerStorage"
 import type { Sharding } from "effect/cluster/Sharding"
-import type { ShardingConfig } from "effect/cluster/ShardingConfig"
+import * as ShardingConfig from "effect/cluster/ShardingConfig"
 import * as SingleRunner from "effect/cluster/SingleRunner"
+import * as SqlRunnerStorage from "effect/cluster/SqlRunnerStorage"
 import type { ConfigError } from "effect/Config"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { SocketServerError } from "effect/socket/SocketServer"
 import type { SqlClient } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 
 /** Where a process listens for the others. */
@@ -26,7 +31,7 @@ export interface Address {
 
 type Services = WorkflowEngine | Sharding | MessageStorage
 
-const shared: Partial<ShardingConfig["Service"]> = {
+const shared: Partial<ShardingConfig.ShardingConfig["Service"]> = {
   // A worker that is gone is missed after so long; it says twice in that time that it is there.
   shardLockExpiration: "6 seconds",
   shardLockRefreshInterval: "2 seconds",
@@ -71,4 +76,12 @@ export const layerSingle: Layer.Layer<Services, ConfigError, SqlClient> = Cluste
     shardingConfig: { ...shared, shardsPerGroup: 10 }
   })),
   Layer.provide(NodeCrypto.layerDigest)
+)
+
+/** The workers that are there. */
+export const workers: Effect.Effect<ReadonlyArray<string>, PersistenceError | SqlError, SqlClient> = RunnerStorage.use(
+  ({ getRunners }) => getRunners
+).pipe(
+  Effect.map((runners) => runners.map(([{ address: { host, port } }]) => `${host}:${port}`).sort()),
+  Effect.provide(SqlRunnerStorage.layer.pipe(Layer.provide(ShardingConfig.layer(shared))))
 )

@@ -3,9 +3,17 @@
  * never what was read. Whatever engine is under it (`Engine`), a part goes on from its last page wherever its process
  * ended, and a second start of the same export is the first.
  */
-import type { AnyError, ConflictingIdentifiers, InvalidParameters, InvalidSettings } from "@postwire/core/Errors"
+import {
+  type AnyError,
+  type ConflictingIdentifiers,
+  type InvalidParameters,
+  type InvalidSettings,
+  PaginationStuck
+} from "@postwire/core/Errors"
+import type { ExportError } from "@postwire/export/ExportErrors"
+import * as Partitions from "@postwire/export/Partitions"
+import * as Plan from "@postwire/export/Plan"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as EntityAddress from "effect/cluster/EntityAddress"
 import * as EntityId from "effect/cluster/EntityId"
 import * as EntityType from "effect/cluster/EntityType"
@@ -15,21 +23,25 @@ import * as Singleton from "effect/cluster/Singleton"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Stream from "effect/Stream"
 import * as Activity from "effect/workflow/Activity"
 import * as Workflow from "effect/workflow/Workflow"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
-import { checkName, Clients } from "./Clients.ts"
-import * as Page from "./Page.ts"
-import * as Plan from "./Plan.ts"
+import { Clients } from "./Clients.ts"
+import { check, type Query, sourceOf } from "./Query.ts"
+import { rowsOf } from "./Rows.ts"
 import { type ExportStatus, type Job, type PartKey, Tables } from "./Tables.ts"
 
-/** A part cannot go on. The same export, started again, tries once more. */
-export class PartFailed extends Schema.TaggedError<PartFailed>("@postwire/cluster/Workflow/PartFailed")("PartFailed", {
-  reason: Schema.String
-}) {
+/** An export or a part of it cannot go on. The same export, started again, tries once more. */
+export class ExportFailed
+  extends Schema.TaggedError<ExportFailed>("@postwire/cluster/Workflow/ExportFailed")("ExportFailed", {
+    reason: Schema.String
+  })
+{
   override get message(): string {
     return this.reason
   }
@@ -49,12 +61,19 @@ const Step = Schema.Struct({
   count: Schema.Int
 })
 
-/** One part of an export. Its payload names it; what to read is in the tables, the credentials are with the worker. */
+/** An export: plans its parts and starts them. The payload names it; what to read is in the tables. */
+export const ExportWorkflow = Workflow.make("postwire/Export", {
+  payload: { export: Schema.String, attempt: Schema.Int },
+  idempotencyKey: (payload) => `${payload.export}/${payload.attempt}`,
+  error: ExportFailed
+})
+
+/** One part of an export, to its end. */
 export const PartWorkflow = Workflow.make("postwire/Part", {
   payload: { export: Schema.String, part: Schema.Int, attempt: Schema.Int },
   idempotencyKey: (payload) => `${payload.export}/${payload.part}/${payload.attempt}`,
   success: Schema.Struct({ pages: Schema.Int }),
-  error: PartFailed
+  error: ExportFailed
 })
 
 /** A minute at most between two attempts, for as long as it takes. */
@@ -73,7 +92,7 @@ const answered = <A, R>(use: Effect.Effect<A, SqlError, R>): Effect.Effect<A, ne
   )
 
 /** What may be better in a while. */
-const isTransient = (error: AnyError): boolean => {
+const isTransient = (error: AnyError | ExportError | Plan.NotPlannable): boolean => {
   switch (error._tag) {
     case "TransportFailure":
     case "ServerFailure":
@@ -88,54 +107,97 @@ const isTransient = (error: AnyError): boolean => {
   }
 }
 
+const failed = (error: { readonly message: string }) => new ExportFailed({ reason: error.message })
+
+/** Asks the service until it answers, by the client that the worker has for the credentials. */
+const asked = <A, E extends AnyError | ExportError | Plan.NotPlannable, R>(
+  query: Query,
+  use: Effect.Effect<A, E, R>,
+  note: (problem: string) => Effect.Effect<void, never, Tables>
+) =>
+  use.pipe(
+    Effect.tapError((error) => isTransient(error) ? note(error.message) : Effect.void),
+    Effect.retry({ schedule: untilItWorks, while: isTransient }),
+    Effect.provide(Clients.get(query.credentials)),
+    Effect.mapError((error) =>
+      error._tag === "ConfigError" || error._tag === "InvalidSettings"
+        ? new ExportFailed({ reason: `The worker cannot use the credentials "${query.credentials}": ${error.message}` })
+        : failed(error)
+    )
+  )
+
+/** Cuts a search into the parts that were asked for; other operations are one part. */
+const plan = Effect.fnUntraced(function*({ id, query, wanted }: ExportStatus) {
+  const tables = yield* Tables
+  const source = yield* Effect.mapError(sourceOf(query), failed)
+  if (wanted === 1) return yield* answered(tables.plan(id, [undefined]))
+  const { buckets } = yield* asked(query, Plan.estimate(source), () => Effect.void)
+  const partitions = Partitions.planPartitions(source, buckets, wanted)
+  if (partitions instanceof Plan.NotPlannable) return yield* failed(partitions)
+  yield* answered(tables.plan(id, partitions))
+})
+
+/** Plans once, then sees to it that every part runs. */
+const runExport = Effect.fnUntraced(function*(id: string) {
+  const tables = yield* Tables
+  const [standing] = yield* answered(tables.status(id))
+  if (standing === undefined) return yield* new ExportFailed({ reason: "There is no such export" })
+  if (standing.state === "planning") {
+    yield* Activity.make({ name: "plan", error: ExportFailed, execute: plan(standing) })
+  }
+  const [planned = standing] = yield* answered(tables.status(id))
+  yield* Effect.forEach(
+    planned.parts.filter(({ state }) => state === "waiting" || state === "running"),
+    ({ attempt, part }) => PartWorkflow.execute({ export: id, part, attempt }, { discard: true, detached: true }),
+    { concurrency: 8, discard: true }
+  )
+})
+
 /** Fetches and keeps the page after so many, unless somebody else did. */
 const step = Effect.fnUntraced(function*(job: Job, after: number) {
   const tables = yield* Tables
-  const worker = yield* WorkerName
   const standing = yield* answered(tables.cursor(job))
   if (standing.pages !== after || standing.state !== "running") return { ...standing, count: 0 }
-  const definition = yield* Effect.mapError(Plan.definitionOf(job.query.operation), failed)
-  const page = yield* Page.fetch(
-    definition,
-    Plan.parametersOf(job.query, job),
-    standing.token,
-    `${job.part}/${after}`
-  ).pipe(
-    Effect.tapError((error) => isTransient(error) ? answered(tables.note(job, error.message, "running")) : Effect.void),
-    Effect.retry({ schedule: untilItWorks, while: isTransient }),
-    Effect.mapError(failed)
+  const whole = yield* Effect.mapError(sourceOf(job.query), failed)
+  const source = job.partition === undefined ? whole : Partitions.sourceOf(whole, job.partition)
+  const page = yield* asked(
+    job.query,
+    Effect.flatMap(
+      Stream.runHead(source.pages(standing.token)),
+      Option.match({
+        onNone: () => Effect.die(new Error("The service gave no page")),
+        onSome: (page) =>
+          page.next !== undefined && page.next === standing.token
+            ? Effect.fail(new PaginationStuck({ operation: job.query.operation, token: page.next }))
+            : Effect.succeed(page)
+      })
+    ),
+    (problem) => answered(tables.note(job, problem, "running"))
   )
-  return (yield* answered(tables.commit(job, after, page, worker)))
+  const rows = rowsOf(source, page, `${job.part}/${after}`)
+  return (yield* answered(tables.commit(job, after, page, rows, yield* WorkerName)))
     ? {
       pages: after + 1,
       token: page.next,
       state: page.next === undefined ? "done" as const : "running" as const,
-      count: page.count
+      count: page.items.length
     }
     : { ...(yield* answered(tables.cursor(job))), count: 0 }
 })
 
-const failed = (error: { readonly message: string }) => new PartFailed({ reason: error.message })
-
 /** Pages until the part is done. What was read before is not asked again: the tables know where the part stands. */
-const run = Effect.fnUntraced(function*(key: PartKey) {
+const runPart = Effect.fnUntraced(function*(key: PartKey) {
   const tables = yield* Tables
   const job = yield* answered(Effect.flatMap(WorkerName, (worker) => tables.begin(key, worker)))
-  if (job === undefined) return yield* new PartFailed({ reason: "There is no such part" })
+  if (job === undefined) return yield* new ExportFailed({ reason: "There is no such part" })
   let { pages, state } = job.cursor
   while (state === "running") {
     const after = pages
     const stands = yield* Activity.make({
       name: `page/${after}`,
       success: Step,
-      error: PartFailed,
-      execute: step(job, after).pipe(
-        Effect.provide(Clients.get(job.query.credentials)),
-        Effect.catchTags({
-          ConfigError: (error) => Effect.fail(noCredentials(job, error)),
-          InvalidSettings: (error) => Effect.fail(noCredentials(job, error))
-        })
-      )
+      error: ExportFailed,
+      execute: step(job, after)
     })
     pages = stands.pages
     state = stands.state
@@ -143,34 +205,37 @@ const run = Effect.fnUntraced(function*(key: PartKey) {
   return { pages }
 })
 
-const noCredentials = ({ query }: Job, { message }: { readonly message: string }) =>
-  new PartFailed({ reason: `The worker cannot use the credentials ${query.credentials}: ${message}` })
-
-/** Runs parts. */
-export const layer: Layer.Layer<never, never, WorkflowEngine | Tables | Clients> = PartWorkflow.toLayer((key) =>
-  Effect.tapCause(run(key), (cause) =>
-    Cause.hasInterruptsOnly(cause)
-      ? Effect.void
-      : Effect.flatMap(Tables, (tables) => answered(tables.note(key, reasonOf(cause), "failed"))))
-)
+/** Keeps the reason of a failure for those who look. */
+const noting = <A, E, R, R2>(run: Effect.Effect<A, E, R>, note: (problem: string) => Effect.Effect<void, never, R2>) =>
+  Effect.tapCause(run, (cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : note(reasonOf(cause)))
 
 const reasonOf = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
   return error instanceof Error ? error.message : String(error)
 }
 
+/** Runs exports. */
+export const layer: Layer.Layer<never, never, WorkflowEngine | Tables | Clients> = Layer.merge(
+  ExportWorkflow.toLayer(({ export: id }) =>
+    noting(runExport(id), (problem) => Tables.use((tables) => answered(tables.refuse(id, problem))))
+  ),
+  PartWorkflow.toLayer((key) =>
+    noting(runPart(key), (problem) => Tables.use((tables) => answered(tables.note(key, problem, "failed"))))
+  )
+)
+
 /** How an export is started. */
 export interface Options {
-  /** How many spans of time a search is split into. Default 1. */
+  /** How many spans of time a search is cut into. Default 1. */
   readonly parts?: number | undefined
 }
 
 /**
- * Starts an export, or says how it stands when it was started before. Parts that had failed run again. Returns at once;
- * the parts run wherever there are workers.
+ * Starts an export, or says how it stands when it was started before; what had failed runs again. Returns at once: the
+ * parts run wherever there are workers.
  */
 export const start = Effect.fnUntraced(function*(
-  query: Plan.Query,
+  query: Query,
   options: Options = {}
 ): Effect.fn.Return<
   ExportStatus,
@@ -178,20 +243,11 @@ export const start = Effect.fnUntraced(function*(
   Tables | WorkflowEngine
 > {
   const tables = yield* Tables
-  yield* checkName(query.credentials)
-  const definition = yield* Plan.definitionOf(query.operation)
-  const checked = yield* Plan.check(definition, query)
-  const parts = yield* Plan.split(definition, checked, {
-    parts: options.parts ?? 1,
-    now: yield* Clock.currentTimeMillis
-  })
-  const status = yield* tables.add(checked, parts)
-  yield* Effect.forEach(
-    status.parts.filter(({ state }) => state === "waiting" || state === "running"),
-    ({ attempt, export: id, part }) => PartWorkflow.execute({ export: id, part, attempt }, { discard: true }),
-    { concurrency: 8, discard: true }
-  )
-  return status
+  const standing = yield* tables.add(yield* check(query), options.parts ?? 1)
+  if (standing.state !== "done") {
+    yield* ExportWorkflow.execute({ export: standing.id, attempt: standing.attempt }, { discard: true })
+  }
+  return standing
 })
 
 /** Forgets the messages of parts that have ended: one worker of all does it, every half minute. */

@@ -44,6 +44,8 @@ export interface Options {
 /** What an export tells of itself after a page. */
 export interface Report {
   readonly progress: Checkpoint.Progress
+  /** How many items the page has brought. */
+  readonly pageItems: number
   readonly rateLimit: Budget | undefined
 }
 
@@ -80,7 +82,7 @@ export const run = Effect.fnUntraced(function*(
       const writer = yield* sink.open({
         fingerprint,
         mode,
-        start: Checkpoint.start(yield* now),
+        start: { ...Checkpoint.start(yield* now), requests: source.requests ?? 0 },
         items: Table.items(source.definition, source.parameters),
         included: (bucket) => Table.included(bucket, source.parameters),
         expected: Table.expected(source.definition, source.parameters)
@@ -125,7 +127,7 @@ export const run = Effect.fnUntraced(function*(
             errors: last.errors + page.errors.length,
             pages: last.pages + 1
           })
-          if (options.onPage !== undefined) yield* options.onPage({ progress, rateLimit })
+          if (options.onPage !== undefined) yield* options.onPage({ progress, pageItems: items.length, rateLimit })
           return !(complete || stopped)
         })
       const client = yield* Client

@@ -26,6 +26,8 @@ export interface Source {
   readonly parameters: Readonly<Record<string, unknown>>
   /** What else makes the pages these. */
   readonly fingerprint?: Readonly<Record<string, string>>
+  /** Requests that were spent before the first page. Default 0. */
+  readonly requests?: number
   /** The pages from the beginning, or from the place that a cursor leads to. */
   readonly pages: (cursor: string | undefined) => Stream.Stream<Page, AnyError | ExportError, Client>
 }

@@ -14,7 +14,7 @@ import { Space } from "@postwire/core/models/Space"
 import { Topic } from "@postwire/core/models/Topic"
 import { User } from "@postwire/core/models/User"
 import type { Definition } from "@postwire/core/Operation"
-import * as SchemaAST from "effect/SchemaAST"
+import type * as SchemaAST from "effect/SchemaAST"
 
 /** How the values of a column are stored; `json` is JSON text. */
 export type ColumnType = "text" | "integer" | "real" | "boolean" | "json"

@@ -1,0 +1,54 @@
+/** What goes wrong, in two lines that a person can act on: what happened, and what to do. */
+import * as Cause from "effect/Cause"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
+
+/** Says on standard error what went wrong; with `debug` everything that is known of it, less the secrets. */
+export const report = (cause: Cause.Cause<unknown>, debug: boolean): Effect.Effect<void> => {
+  if (Cause.hasInterruptsOnly(cause) || !Runtime.getErrorReported(Cause.squash(cause))) return Effect.void
+  const text = Option.match(Cause.findErrorOption(cause), {
+    onNone: () => [Cause.pretty(cause)],
+    onSome: (error) => [...explain(error), ...debug ? [Cause.pretty(cause)] : []]
+  })
+  return Console.error(plain(text.join("\n")))
+}
+
+/** What happened, and what to do where that is known. */
+export const explain = (error: unknown): ReadonlyArray<string> => {
+  const what = `postwire: ${messagesOf(error).join(": ")}`.replaceAll(/\s*\n\s*/g, " ")
+  const advice = adviceFor(error)
+  return advice === undefined ? [what] : [what, `  ${advice}`]
+}
+
+const adviceFor = (error: unknown): string | undefined => {
+  if (typeof error !== "object" || error === null) return undefined
+  if ("advice" in error && typeof error.advice === "string") return error.advice
+  return "_tag" in error ? advices[String(error._tag)] : undefined
+}
+
+/** For the errors of calls. Those that are not here say it themselves. */
+const advices: Readonly<Record<string, string>> = {
+  BadRequest: "Change the parameter that the service names.",
+  ConflictingIdentifiers: "Pass exactly one of them.",
+  Forbidden: "Ask for the access that it needs, or use another credential.",
+  InvalidParameters: "Correct it; --help lists every flag with its rule.",
+  NotFound: "Check the id.",
+  PaginationStuck: "Try again later with --resume; if it stays, tell the service.",
+  RateLimited: "Run the same command with --resume when the budget is back.",
+  RateLimitWaitTooLong: "Run the same command with --resume then.",
+  ServerFailure: "Run the same command with --resume in a while: nothing is lost.",
+  TransportFailure: "Look at the connection, then run the same command with --resume: nothing is lost.",
+  Unauthorized: "Check POSTWIRE_BEARER_TOKEN, or the file of --credentials.",
+  UndecodableResponse: "Something between here and the service may have answered; try again with --resume.",
+  UnexpectedStatus: "Look at POSTWIRE_BASE_URL, then try again with --resume."
+}
+
+/** The messages of an error and of what caused it. */
+const messagesOf = (error: unknown): ReadonlyArray<string> =>
+  error instanceof Error ? [error.message, ...messagesOf(error.cause)] : []
+
+/** Text without what would steer a terminal: escapes, other controls, and marks that turn its direction. */
+export const plain = (text: string): string =>
+  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd")

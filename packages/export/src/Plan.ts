@@ -1,0 +1,178 @@
+/**
+ * What an export will cost, before anything is spent: searches are counted by the count operations, other lists by the
+ * figures that profiles and posts show. And how a long search is cut into spans of time.
+ */
+import { Client } from "@postwire/core/Client"
+import type { AnyError } from "@postwire/core/Errors"
+import type { CountBucket } from "@postwire/core/models/CountBucket"
+import { getAllPostsCount, getRecentPostsCount } from "@postwire/core/operations/Counts"
+import { getPost } from "@postwire/core/operations/Posts"
+import { getUser } from "@postwire/core/operations/Users"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type { Source } from "./Source.ts"
+
+/** There is nothing that tells how long the list is, or it cannot be cut. */
+export class NotPlannable extends Schema.TaggedError<NotPlannable>()("NotPlannable", {
+  operation: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `${this.operation}: ${this.reason}`
+  }
+  get advice(): string {
+    return "Export it as it is: the budget left is shown while it runs."
+  }
+}
+
+/** How often an operation may be asked. */
+export interface Limits {
+  /** Requests per window of 15 minutes. */
+  readonly requests: number
+  /** The shortest time from one request to the next, in milliseconds. Default 0. */
+  readonly pause?: number | undefined
+}
+
+/** What an export will cost. */
+export interface Estimate {
+  readonly operation: string
+  readonly items: number
+  /** What is counted: `posts` or `users`. */
+  readonly of: "posts" | "users"
+  readonly pageSize: number
+  /** At least: pages may hold fewer than they could. */
+  readonly requests: number
+  /** At least, in milliseconds. */
+  readonly duration: number
+  readonly limits: Limits
+  /** Whether the posts count towards the project's monthly cap. */
+  readonly capped: boolean
+  /** Newest first; empty where the list has no times. */
+  readonly buckets: ReadonlyArray<CountBucket>
+}
+
+const window = 900_000
+
+/** What the live service announced: a budget of requests, and for the archive one per second besides, a little late. */
+const known: Readonly<Record<string, Limits>> = {
+  getLikingUsers: { requests: 75 },
+  getQuotePosts: { requests: 75 },
+  getReposters: { requests: 75 },
+  getUsersFollowers: { requests: 15 },
+  getUsersFollowing: { requests: 15 },
+  getUsersPosts: { requests: 1_500 },
+  searchAllPosts: { requests: 300, pause: 1_020 },
+  searchRecentPosts: { requests: 450 }
+}
+
+/** Estimates an export: one request, for the archive one per 31 days. `limits` replaces those that are known. */
+export const estimate = Effect.fnUntraced(function*(
+  source: Source,
+  options: { readonly limits?: Limits | undefined } = {}
+): Effect.fn.Return<Estimate, AnyError | NotPlannable, Client> {
+  const { definition, parameters } = source
+  const begun = yield* Clock.currentTimeMillis
+  const { buckets, requests: asked, total } = yield* count(source)
+  const latency = ((yield* Clock.currentTimeMillis) - begun) / asked
+  const limits = options.limits ?? known[definition.name] ?? { requests: 15 }
+  const size = definition.query?.["max_results"]
+  const pageSize = Number(parameters["max_results"] ?? size?.default ?? 100)
+  const requests = Math.max(1, Math.ceil(total / pageSize))
+  return {
+    operation: definition.name,
+    items: total,
+    of: definition.result._tag === "Many" && definition.result.kind === "user" ? "users" : "posts",
+    pageSize,
+    requests,
+    duration: durationOf(requests, limits, latency),
+    limits,
+    capped: definition.postCap === true,
+    buckets
+  }
+})
+
+/** The least time for so many requests, each of which takes `latency` milliseconds. */
+export const durationOf = (requests: number, limits: Limits, latency: number): number => {
+  const spent = Math.floor((requests - 1) / limits.requests)
+  const each = Math.max(limits.pause ?? 0, latency)
+  // A window begins with its first request; the next one begins when it has ended.
+  return spent * Math.max(window, limits.requests * each) + (requests - 1 - spent * limits.requests) * each + latency
+}
+
+interface Count {
+  readonly total: number
+  readonly requests: number
+  readonly buckets: ReadonlyArray<CountBucket>
+}
+
+const count = ({ definition, parameters }: Source): Effect.Effect<Count, AnyError | NotPlannable, Client> => {
+  switch (definition.name) {
+    case "searchRecentPosts":
+      return Effect.map(getRecentPostsCount(countable(parameters)), ({ data = [] }) => countOf([data]))
+    case "searchAllPosts":
+      return Effect.map(
+        Stream.runCollect(getAllPostsCount.pages({ ...countable(parameters), granularity: "day" })),
+        (pages) => countOf(pages.map(({ data = [] }) => data))
+      )
+    case "getUsersPosts":
+      // The service gives no more than these.
+      return ofUser(definition.name, parameters, ({ post_count }) => Math.min(post_count, 3_200))
+    case "getUsersFollowers":
+      return ofUser(definition.name, parameters, ({ followers_count }) => followers_count)
+    case "getUsersFollowing":
+      return ofUser(definition.name, parameters, ({ following_count }) => following_count)
+    case "getLikingUsers":
+      return ofPost(definition.name, parameters, ({ like_count }) => like_count)
+    case "getReposters":
+      return ofPost(definition.name, parameters, ({ repost_count }) => repost_count)
+    case "getQuotePosts":
+      return ofPost(definition.name, parameters, ({ quote_count = 0 }) => quote_count)
+    default:
+      return Effect.fail(
+        new NotPlannable({ operation: definition.name, reason: "the service tells no number to plan with" })
+      )
+  }
+}
+
+/** What a count takes of the parameters of a search. They are checked where they are sent. */
+const countable = (parameters: Source["parameters"]) => {
+  const { end_time, query, since_id, start_time, until_id } = parameters as Parameters<typeof getAllPostsCount>[0]
+  return { query, start_time, end_time, since_id, until_id }
+}
+
+/** Pages of counts go from new to old, each page from old to new. */
+const countOf = (pages: ReadonlyArray<ReadonlyArray<CountBucket>>): Count => {
+  const buckets = pages.flatMap((page) => page.toReversed())
+  return { buckets, total: buckets.reduce((sum, { post_count }) => sum + post_count, 0), requests: pages.length }
+}
+
+interface UserMetrics {
+  readonly followers_count: number
+  readonly following_count: number
+  readonly post_count: number
+}
+
+const ofUser = (operation: string, { id }: Source["parameters"], number: (metrics: UserMetrics) => number) =>
+  Effect.flatMap(
+    getUser({ id: String(id), user_fields: ["public_metrics"] }),
+    ({ data }) => numbered(operation, data && number(data.public_metrics))
+  )
+
+interface PostMetrics {
+  readonly like_count: number
+  readonly quote_count?: number
+  readonly repost_count: number
+}
+
+const ofPost = (operation: string, { id }: Source["parameters"], number: (metrics: PostMetrics) => number) =>
+  Effect.flatMap(
+    getPost({ id: String(id), post_fields: ["public_metrics"] }),
+    ({ data }) => numbered(operation, data && number(data.public_metrics))
+  )
+
+const numbered = (operation: string, total: number | undefined): Effect.Effect<Count, NotPlannable> =>
+  total === undefined
+    ? Effect.fail(new NotPlannable({ operation, reason: "the service does not know this id" }))
+    : Effect.succeed({ total, requests: 1, buckets: [] })
