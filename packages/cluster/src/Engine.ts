@@ -32,13 +32,13 @@ export interface Address {
 type Services = WorkflowEngine | Sharding | MessageStorage
 
 const shared: Partial<ShardingConfig.ShardingConfig["Service"]> = {
-  // A worker that is gone is missed after so long; it says twice in that time that it is there.
+  // The database lets go of a worker that was silent for so long (PostgreSQL 14 and later); of one that was killed, at
+  // once. It says three times in that time that it is there.
   shardLockExpiration: "6 seconds",
   shardLockRefreshInterval: "2 seconds",
-  // A lock of the session would be held for as long as the database takes a machine that was cut off for connected.
-  shardLockDisableAdvisory: true,
+  // Whoever does not answer the others is left out.
+  runnerHealthCheckInterval: "2 seconds",
   refreshAssignmentsInterval: "1 second",
-  runnerHealthCheckInterval: "5 seconds",
   entityMessagePollInterval: "500 millis",
   entityReplyPollInterval: "200 millis",
   shardsPerGroup: 60,
