@@ -39,6 +39,8 @@ const shared: Partial<ShardingConfig.ShardingConfig["Service"]> = {
   // Whoever does not answer the others is left out.
   runnerHealthCheckInterval: "2 seconds",
   refreshAssignmentsInterval: "1 second",
+  // A worker that hands parts to others gives the pages under way so long.
+  entityTerminationTimeout: "2 seconds",
   entityMessagePollInterval: "500 millis",
   entityReplyPollInterval: "200 millis",
   shardsPerGroup: 60,
