@@ -1,44 +1,56 @@
 /** The `postwire` command. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as Cause from "effect/Cause"
 import * as Command from "effect/cli/Command"
-import * as Console from "effect/Console"
+import * as Flag from "effect/cli/Flag"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Runtime from "effect/Runtime"
+import * as Logger from "effect/Logger"
 import packageJson from "../package.json" with { type: "json" }
 import * as Demo from "./Demo.ts"
+import * as ExportCommand from "./ExportCommand.ts"
+import * as PlanCommand from "./PlanCommand.ts"
+import * as Progress from "./Progress.ts"
+import * as Report from "./Report.ts"
 import * as SandboxCommand from "./SandboxCommand.ts"
 import * as StatusCommand from "./StatusCommand.ts"
 import * as WorkerCommand from "./WorkerCommand.ts"
 
+/** `--debug`. What it is for happens when the command has ended, which is why its value is not read from here. */
+const Debug = GlobalFlag.Setting("debug")({
+  flag: Flag.Boolean("debug").pipe(
+    Flag.withDescription("Show all that is known of an error"),
+    Flag.withDefault(false)
+  )
+})
+
 /** The whole command line. */
 export const postwire = Command.make("postwire").pipe(
   Command.withDescription("A client, a local service and exports for a social posting service."),
-  Command.withSubcommands([Demo.command, SandboxCommand.command, WorkerCommand.command, StatusCommand.command])
+  Command.withSubcommands([
+    ExportCommand.command,
+    PlanCommand.command,
+    Demo.command,
+    SandboxCommand.command,
+    WorkerCommand.command,
+    StatusCommand.command
+  ]),
+  Command.withGlobalFlags([Debug])
 )
 
 /** Runs the command line of this process. */
 export const run = (): void => {
   Command.run(postwire, { version: packageJson.version }).pipe(
-    Effect.tapCause(report),
+    Effect.tapCause((cause) => Report.report(cause, process.argv.includes("--debug"))),
+    Effect.provide(Logger.layer([logger])),
     Effect.provide(NodeServices.layer),
     NodeRuntime.runMain({ disableErrorReporting: true })
   )
 }
 
-/** Says on standard error what went wrong: an expected failure in words, a defect with its stack. */
-const report = (cause: Cause.Cause<unknown>): Effect.Effect<void> => {
-  if (Cause.hasInterruptsOnly(cause) || !Runtime.getErrorReported(Cause.squash(cause))) return Effect.void
-  return Console.error(`postwire: ${
-    Option.match(Cause.findErrorOption(cause), {
-      onNone: () => Cause.pretty(cause),
-      onSome: (error) => messagesOf(error).join(": ")
-    })
-  }`)
-}
-
-/** The messages of an error and of what caused it. */
-const messagesOf = (error: unknown): ReadonlyArray<string> =>
-  error instanceof Error ? [error.message, ...messagesOf(error.cause)] : []
+/** What there is to say while a command runs, such as that it waits: on standard error, on a line of its own. */
+const logger = Logger.make(({ message }) => {
+  const { isTerminal, write } = Progress.standardError
+  const text = Array.isArray(message) ? message.join(" ") : String(message)
+  write(`${isTerminal ? "\r\u001b[K" : ""}postwire: ${Report.plain(text)}\n`)
+})

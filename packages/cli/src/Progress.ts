@@ -4,13 +4,21 @@ import * as Effect from "effect/Effect"
 
 /** What an export knows of itself. */
 export interface State {
-  /** How much is done, 0 to 1, as far as one can tell. */
-  readonly done: number
+  /** How much is done, 0 to 1, where one can tell. */
+  readonly done: number | undefined
   readonly posts: number
+  /** What they are. Default `posts`. */
+  readonly noun?: string
+  /** Those that came before this run, which tell nothing of its rate. */
+  readonly before?: number
   readonly pages: number
-  readonly requests: number
+  readonly requests?: number
   /** Requests left in the current window, where the service announced it. */
   readonly remaining: number | undefined
+  /** Seconds that are left, where one can tell. */
+  readonly toGo?: number | undefined
+  /** Until when the next request has to wait, in milliseconds since the epoch. */
+  readonly waitingUntil?: number | undefined
 }
 
 /** Where the bar is drawn. */
@@ -43,29 +51,48 @@ export const count = (value: number): string => Math.round(value).toLocaleString
 
 /** The line that shows a state after some seconds, at most `columns` wide. */
 export const line = (state: State, seconds: number, columns: number): string => {
-  const done = Math.max(0, Math.min(state.done, 1)) || 0
+  const { before = 0, noun = "posts", posts, remaining, toGo, waitingUntil } = state
+  const done = state.done === undefined ? undefined : Math.max(0, Math.min(state.done, 1)) || 0
   const facts = [
-    `${String(Math.floor(done * 100)).padStart(3)}%`,
-    `${count(state.posts)} posts`,
+    ...(done === undefined ? [] : [`${String(Math.floor(done * 100)).padStart(3)}%`]),
+    `${count(posts)} ${noun}`,
     `${count(state.pages)} pages`,
-    `${count(state.requests)} requests`,
-    `${count(state.posts / Math.max(seconds, 0.001))} posts/s`,
-    ...(state.remaining === undefined ? [] : [`${count(state.remaining)} left`])
+    ...(state.requests === undefined ? [] : [`${count(state.requests)} requests`]),
+    `${count((posts - before) / Math.max(seconds, 0.001))} ${noun}/s`,
+    ...(remaining === undefined ? [] : [`${count(remaining)} left`]),
+    ...(waitingUntil !== undefined
+      ? [`waiting until ${clock(waitingUntil)}`]
+      : toGo === undefined
+      ? []
+      : [`${duration(toGo)} to go`])
   ].join("  ")
   // The same width all the time, or the bar would shrink while the numbers grow.
   const width = Math.max(0, Math.min(columns - usualLength - 3, 30))
-  const filled = Math.round(width * done)
-  const bar = width < 4 ? "" : `${"█".repeat(filled)}${"░".repeat(width - filled)}  `
+  const filled = Math.round(width * (done ?? 0))
+  const bar = done === undefined || width < 4 ? "" : `${"█".repeat(filled)}${"░".repeat(width - filled)}  `
   return `${bar}${facts}`.slice(0, Math.max(columns - 1, 0))
 }
 
-/** Draws an export; the last call of `update` should be followed by `end`. */
-export const make = Effect.fnUntraced(function*(screen: Screen = standardError) {
+/** A span of time in words: `12 s`, `3 min 20 s`, `5 h 02 min`, `3 d 4 h`. */
+export const duration = (seconds: number): string => {
+  const s = Math.max(0, Math.round(seconds))
+  if (s < 60) return `${s} s`
+  if (s < 3_600) return `${Math.floor(s / 60)} min ${String(s % 60).padStart(2, "0")} s`
+  if (s < 86_400) return `${Math.floor(s / 3_600)} h ${String(Math.floor(s / 60) % 60).padStart(2, "0")} min`
+  return `${count(Math.floor(s / 86_400))} d ${Math.floor(s / 3_600) % 24} h`
+}
+
+/** A time of day, in the reader's own zone. */
+const clock = (millis: number): string => new Date(millis).toTimeString().slice(0, 8)
+
+/** Draws an export, unless it is to be quiet; the last call of `update` should be followed by `end`. */
+export const make = Effect.fnUntraced(function*(screen: Screen = standardError, quiet = false) {
   const start = yield* Clock.currentTimeMillis
   const pause = screen.isTerminal ? onTerminal : elsewhere
   let drawnAt = start
   let last: State | undefined
   const draw = (state: State, now: number) => {
+    if (quiet) return
     const text = line(state, (now - start) / 1000, screen.columns)
     screen.write(screen.isTerminal ? `\r${text}\u001b[K` : `${text}\n`)
     drawnAt = now
@@ -74,11 +101,11 @@ export const make = Effect.fnUntraced(function*(screen: Screen = standardError) 
     update: (state: State) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         last = state
-        if (now - drawnAt >= pause) draw(state, now)
+        if (now - drawnAt >= pause || state.waitingUntil !== undefined) draw(state, now)
       }),
     end: Effect.map(Clock.currentTimeMillis, (now) => {
       if (last !== undefined) draw(last, now)
-      if (screen.isTerminal) screen.write("\n")
+      if (screen.isTerminal && last !== undefined && !quiet) screen.write("\n")
     })
   }
 })

@@ -1,0 +1,296 @@
+/** `postwire export OPERATION`: any paged operation into a file, from where the last run got to. */
+import { catalogue } from "@postwire/core/Catalogue"
+import type { Definition } from "@postwire/core/Operation"
+import * as Export from "@postwire/export/Export"
+import * as Partitions from "@postwire/export/Partitions"
+import * as Plan from "@postwire/export/Plan"
+import type { Sink } from "@postwire/export/Sink"
+import * as Csv from "@postwire/export/sinks/Csv"
+import type { Compression } from "@postwire/export/sinks/Files"
+import * as JsonLines from "@postwire/export/sinks/JsonLines"
+import * as Parquet from "@postwire/export/sinks/Parquet"
+import * as Sqlite from "@postwire/export/sinks/Sqlite"
+import * as StandardOutput from "@postwire/export/sinks/StandardOutput"
+import * as Source from "@postwire/export/Source"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Clock from "effect/Clock"
+import * as Console from "effect/Console"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
+import * as Connection from "./Connection.ts"
+import * as OperationFlags from "./OperationFlags.ts"
+import * as Progress from "./Progress.ts"
+
+/** All is there that the service gave, but it reported errors for parts. */
+export class Partial extends Schema.TaggedError<Partial>()("Partial", { errors: Schema.Int, path: Schema.String }) {
+  override readonly [Runtime.errorExitCode] = 3
+  override get message(): string {
+    return `The service reported ${Progress.count(this.errors)} errors for parts of what was asked`
+  }
+  get advice(): string {
+    return `They are in ${this.path}; everything else is there.`
+  }
+}
+
+/** The flags contradict each other. */
+export class Contradiction extends Schema.TaggedError<Contradiction>()("Contradiction", {
+  reason: Schema.String,
+  advice: Schema.String
+}) {
+  override get message(): string {
+    return this.reason
+  }
+}
+
+const formats = ["jsonl", "csv", "parquet", "sqlite"] as const
+type Format = typeof formats[number]
+
+const own = {
+  out: Flag.String("out").pipe(
+    Flag.withMetavar("FILE"),
+    Flag.withDescription("The file to write; - is standard output")
+  ),
+  format: Flag.Literals("format", formats).pipe(
+    Flag.withDescription("Default: what the file's name says, else jsonl"),
+    Flag.optional
+  ),
+  gzip: Flag.Boolean("gzip").pipe(Flag.withDescription("Compress jsonl or csv with gzip"), Flag.withDefault(false)),
+  zstd: Flag.Boolean("zstd").pipe(
+    Flag.withDescription("Compress jsonl or csv with Zstandard"),
+    Flag.withDefault(false)
+  ),
+  guard: Flag.Boolean("guard").pipe(
+    Flag.withDescription("In csv, put ' before texts that a spreadsheet takes for formulas"),
+    Flag.withDefault(false)
+  ),
+  limit: Flag.Int("limit").pipe(
+    Flag.filter((limit) => limit >= 1, () => "1 or more"),
+    Flag.withDescription("End after so many items"),
+    Flag.optional
+  ),
+  resume: Flag.Boolean("resume").pipe(
+    Flag.withDescription("Go on where the last run of this command ended"),
+    Flag.withDefault(false)
+  ),
+  force: Flag.Boolean("force").pipe(Flag.withDescription("Replace what is there"), Flag.withDefault(false)),
+  account: Flag.String("account").pipe(
+    Flag.withDescription("Name of the account, where its token changes from run to run"),
+    Flag.optional
+  ),
+  credentials: Connection.flag
+}
+
+const partitions = Flag.Int("partitions").pipe(
+  Flag.filter((parts) => parts >= 2 && parts <= 1_000, () => "2 to 1000"),
+  Flag.withDescription("Cut the search into so many spans of time, four at a time"),
+  Flag.optional
+)
+
+/** `postwire export`, with a command for each operation that pages. */
+export const command = Command.make("export").pipe(
+  Command.withDescription("Export any paged operation into a file. What ends it, it can be resumed."),
+  Command.withShortDescription("Export an operation into a file"),
+  Command.withSubcommands(commands((definition) => {
+    const isSearch = "sort_order" in (definition.query ?? {})
+    const flags = { ...own, ...isSearch ? { partitions } : {} }
+    return Command.make(
+      definition.name,
+      { own: flags, parameters: OperationFlags.make(definition, { without: [definition.paging?.token ?? ""] }) },
+      ({ own, parameters }) =>
+        run(definition, OperationFlags.parametersOf(parameters), { partitions: Option.none(), ...own })
+    ).pipe(Command.withDescription(definition.summary))
+  })),
+  Command.withExamples([
+    {
+      command: "postwire export searchRecentPosts --query effect --out effect.jsonl",
+      description: "Every match of the last seven days, one JSON object a line"
+    },
+    {
+      command: "postwire export getUsersFollowers --id 2244994945 --out followers.csv --resume",
+      description: "Followers as CSV; run it again until it is done"
+    }
+  ])
+)
+
+/** A command for each operation that pages. */
+export function commands<A>(make: (definition: Definition) => A): ReadonlyArray<A> {
+  const definitions = Object.values(catalogue)
+    .map(({ definition }): Definition => definition)
+    .filter(({ paging }) => paging !== undefined)
+  return [...new Set(definitions)].map(make)
+}
+
+interface Flags {
+  readonly out: string
+  readonly format: Option.Option<Format>
+  readonly gzip: boolean
+  readonly zstd: boolean
+  readonly guard: boolean
+  readonly limit: Option.Option<number>
+  readonly resume: boolean
+  readonly force: boolean
+  readonly account: Option.Option<string>
+  readonly credentials: Option.Option<string>
+  readonly partitions: Option.Option<number>
+}
+
+const run = Effect.fnUntraced(
+  function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, flags: Flags) {
+    const sink = yield* sinkOf(flags)
+    const source = Source.fromDefinition(definition, parameters)
+    const noun = definition.result._tag === "Many" ? `${definition.result.kind.replace("_", " ")}s` : "rows"
+    const stop = yield* Deferred.make<void>()
+    const work = exportTo(sink, source, flags, noun, Deferred.await(stop)).pipe(
+      Effect.provide(Connection.layer(flags.credentials))
+    )
+    // The first Ctrl-C ends this command, which then waits for the page under way; the second ends the process.
+    const fiber = yield* Effect.forkDetach(work, { startImmediately: true })
+    const summary = yield* Fiber.join(fiber).pipe(
+      Effect.onInterrupt(() =>
+        Effect.gen(function*() {
+          yield* Deferred.succeed(stop, undefined)
+          for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(130))
+          yield* Console.error("\npostwire: Finishing the page; Ctrl-C again stops at once.")
+          const exit = yield* Fiber.await(fiber)
+          if (exit._tag === "Success") yield* Console.error(whereItStands(exit.value, flags.out, noun))
+        })
+      )
+    )
+    if (flags.out !== "-") yield* Console.log(told(summary, noun))
+    if (summary.status === "partial") {
+      const path = summary.files.find(({ holds }) => holds === "errors")?.name ?? `the table errors of ${flags.out}`
+      return yield* new Partial({ errors: summary.progress.errors, path })
+    }
+  }
+)
+
+/** Runs the export, with a bar where there is a terminal. */
+const exportTo = Effect.fnUntraced(function*(
+  sink: Sink,
+  source: Source.Source,
+  flags: Flags,
+  noun: string,
+  stop: Effect.Effect<void>
+) {
+  const screen = Progress.standardError
+  const progress = yield* Progress.make(screen, !screen.isTerminal)
+  const parts = Option.getOrUndefined(flags.partitions)
+  // Without a terminal nobody looks at what is left; partitions need the counts in any case.
+  const estimate = parts !== undefined
+    ? Option.some(yield* Plan.estimate(source))
+    : screen.isTerminal
+    ? Option.flatten(yield* Effect.timeoutOption(Effect.option(Plan.estimate(source)), "5 seconds"))
+    : Option.none()
+  const begun = yield* Clock.currentTimeMillis
+  let before: number | undefined
+  let pagesBefore = 0
+  const options: Export.Options = {
+    sink,
+    mode: flags.resume ? "resume" : flags.force ? "force" : "new",
+    limit: Option.getOrUndefined(flags.limit),
+    account: Option.getOrUndefined(flags.account),
+    stop,
+    onPage: Effect.fnUntraced(function*({ pageItems, progress: { items, pages, complete }, rateLimit }) {
+      const now = yield* Clock.currentTimeMillis
+      if (before === undefined) {
+        before = items - pageItems
+        pagesBefore = pages - 1
+      }
+      const total = totalOf(estimate, flags.limit)
+      const each = (now - begun) / Math.max(1, pages - pagesBefore)
+      yield* progress.update({
+        done: complete ? 1 : total === undefined ? undefined : Math.min(items / Math.max(total, 1), 0.99),
+        posts: items,
+        noun,
+        before,
+        pages,
+        remaining: rateLimit?.remaining,
+        toGo: total === undefined || estimate._tag === "None"
+          ? undefined
+          : Plan.durationOf(
+            Math.max(1, Math.ceil((total - items) / estimate.value.pageSize)),
+            estimate.value.limits,
+            each
+          ) / 1000,
+        waitingUntil: !complete && rateLimit?.remaining === 0 ? rateLimit.resetAt.getTime() : undefined
+      })
+    })
+  }
+  const summary = yield* parts === undefined || estimate._tag === "None"
+    ? Export.run(source, options)
+    : Effect.flatMap(
+      planned(source, estimate.value, parts),
+      (partitions) => Partitions.run(source, { ...options, partitions, folder: `${flags.out}.parts` })
+    )
+  yield* progress.end
+  return summary
+})
+
+const planned = (source: Source.Source, { buckets }: Plan.Estimate, parts: number) => {
+  const partitions = Partitions.planPartitions(source, buckets, parts)
+  return partitions instanceof Plan.NotPlannable ? Effect.fail(partitions) : Effect.succeed(partitions)
+}
+
+const totalOf = (estimate: Option.Option<Plan.Estimate>, limit: Option.Option<number>): number | undefined =>
+  Option.match(estimate, {
+    onNone: () => Option.getOrUndefined(limit),
+    onSome: ({ items }) => Math.min(items, Option.getOrElse(limit, () => Infinity))
+  })
+
+const sinkOf = (flags: Flags): Effect.Effect<Sink, Contradiction> => {
+  const { force, guard, gzip, out, resume, zstd } = flags
+  const refuse = (reason: string, advice: string) => Effect.fail(new Contradiction({ reason, advice }))
+  if (resume && force) return refuse("--resume and --force contradict each other", "Pass one of them.")
+  if (gzip && zstd) return refuse("--gzip and --zstd contradict each other", "Pass one of them.")
+  const format = Option.getOrElse(flags.format, () => formatOf(out))
+  const compression: Compression = gzip || out.endsWith(".gz") ? "gzip" : zstd || out.endsWith(".zst") ? "zstd" : "none"
+  if (compression !== "none" && (format === "parquet" || format === "sqlite" || out === "-")) {
+    return refuse("Only files of jsonl and csv are compressed", "Leave --gzip and --zstd out.")
+  }
+  if (out === "-") {
+    return resume || force || format !== "jsonl" || Option.isSome(flags.partitions)
+      ? refuse("Standard output takes JSON Lines, and only once", "Name a file with --out.")
+      : Effect.succeed(StandardOutput.make())
+  }
+  switch (format) {
+    case "jsonl":
+      return Effect.succeed(JsonLines.make(out, { compression }))
+    case "csv":
+      return Effect.succeed(Csv.make(out, { compression, guard }))
+    case "parquet":
+      return Effect.succeed(Parquet.make(out))
+    case "sqlite":
+      return Effect.succeed(Sqlite.make(out))
+  }
+}
+
+const formatOf = (path: string): Format =>
+  /\.csv(\.gz|\.zst)?$/.test(path)
+    ? "csv"
+    : path.endsWith(".parquet")
+    ? "parquet"
+    : /\.(sqlite3?|db)$/.test(path)
+    ? "sqlite"
+    : "jsonl"
+
+/** What there is now. */
+const told = ({ files, progress, status }: Export.Summary, noun: string): string => {
+  const width = Math.max(...files.map(({ name }) => name.length))
+  return [
+    `${status}: ${Progress.count(progress.items)} ${noun} on ${Progress.count(progress.pages)} pages`,
+    ...files.map(({ bytes, holds, name, rows }) =>
+      `  ${name.padEnd(width)}  ${size(bytes).padStart(8)}  ${Progress.count(rows)} ${holds === "items" ? noun : holds}`
+    )
+  ].join("\n")
+}
+
+const whereItStands = ({ progress }: Export.Summary, out: string, noun: string): string =>
+  `postwire: ${Progress.count(progress.items)} ${noun} are in ${out}. The same command with --resume goes on.`
+
+const size = (bytes: number): string =>
+  bytes < 1e3 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`

@@ -1,0 +1,71 @@
+/** The parameters of any operation as flags: `post_fields` is `--post-fields`. */
+import type { Definition } from "@postwire/core/Operation"
+import { parametersOf as declaredBy } from "@postwire/core/Operation"
+import * as Parameters from "@postwire/core/Parameters"
+import * as Flag from "effect/cli/Flag"
+import * as Option from "effect/Option"
+
+/** Flags by the name of their parameter. A flag that was not given is none. */
+export type Flags = Record<string, Flag.Flag<Option.Option<unknown>>>
+
+/** The flags of an operation. */
+export const make = (definition: Definition, options: { readonly without?: ReadonlyArray<string> } = {}): Flags => {
+  const { without = [] } = options
+  const flags: Flags = {}
+  for (const [name, parameter] of Object.entries(declaredBy(definition))) {
+    if (!without.includes(name)) flags[name] = flagOf(name, parameter, isAlternative(definition, name))
+  }
+  if (definition.userAuth !== undefined) {
+    flags["user_auth"] = Flag.Boolean("user-auth").pipe(
+      Flag.withDescription(`Sign in as a user with OAuth 1.0a (default ${definition.userAuth})`),
+      Flag.optional
+    )
+  }
+  return flags
+}
+
+/** The parameters that were given. */
+export const parametersOf = (given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) =>
+      Option.isOption(value) && Option.isSome(value) ? [[name, value.value]] : []
+    )
+  )
+
+const isAlternative = ({ alternatives }: Definition, name: string): boolean => alternatives?.of.includes(name) ?? false
+
+const flagOf = (
+  name: string,
+  parameter: Parameters.AnyParameter,
+  isAlternative: boolean
+): Flag.Flag<Option.Option<unknown>> => {
+  const flag = plain(name.replaceAll("_", "-"), parameter).pipe(Flag.withDescription(describe(parameter)))
+  return parameter.required && !isAlternative ? Flag.map(flag, (value) => Option.some(value)) : Flag.optional(flag)
+}
+
+const plain = (name: string, { bounds, kind, open, values }: Parameters.AnyParameter): Flag.Flag<unknown> => {
+  switch (kind) {
+    case "integer":
+      return Flag.Int(name)
+    case "boolean":
+      return Flag.Boolean(name)
+    case "choice":
+      return values === undefined || open === true ? Flag.String(name) : Flag.Literals(name, values)
+    case "list":
+      // Lists that travel in a body are lists; all others are texts with commas.
+      return bounds?.of === "items" ? Flag.map(Flag.String(name), (text) => text.split(",")) : Flag.String(name)
+    default:
+      return Flag.String(name)
+  }
+}
+
+/** The rule in a few words. */
+const describe = (parameter: Parameters.AnyParameter): string => {
+  const { default: usual, kind, open, values } = parameter
+  const rule = kind === "list" && values !== undefined
+    ? `Names, separated by commas, such as ${values.slice(0, 3).join(",")}`
+    : open === true && values !== undefined
+    ? `Such as ${values.join(" or ")}`
+    : Parameters.describe(parameter).replace(/^must be /, "").replace(/^./, (letter) => letter.toUpperCase())
+  return usual === undefined ? rule : `${rule} (default ${usual})`
+}

@@ -1,0 +1,94 @@
+/** `postwire plan OPERATION`: what an export will cost, before it is spent. */
+import type { Definition } from "@postwire/core/Operation"
+import * as Plan from "@postwire/export/Plan"
+import * as Source from "@postwire/export/Source"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Connection from "./Connection.ts"
+import { commands } from "./ExportCommand.ts"
+import * as OperationFlags from "./OperationFlags.ts"
+import * as Progress from "./Progress.ts"
+
+const own = {
+  postCap: Flag.Int("post-cap").pipe(
+    Flag.filter((cap) => cap >= 1, () => "1 or more"),
+    Flag.withDescription("Posts that the project may read in a month"),
+    Flag.optional
+  ),
+  requests: Flag.Int("requests-per-window").pipe(
+    Flag.filter((requests) => requests >= 1, () => "1 or more"),
+    Flag.withDescription("Requests that the operation takes in 15 minutes, where it is not the usual number"),
+    Flag.optional
+  ),
+  json: Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false)),
+  credentials: Connection.flag
+}
+
+/** `postwire plan`, with a command for each operation that pages. */
+export const command = Command.make("plan").pipe(
+  Command.withDescription("Tell what an export will cost: posts, requests, time, share of the post cap."),
+  Command.withShortDescription("Tell what an export will cost"),
+  Command.withSubcommands(commands((definition) =>
+    Command.make(
+      definition.name,
+      { own, parameters: OperationFlags.make(definition, { without: [definition.paging?.token ?? ""] }) },
+      ({ own, parameters }) => run(definition, OperationFlags.parametersOf(parameters), own)
+    ).pipe(Command.withDescription(definition.summary))
+  ))
+)
+
+interface Flags {
+  readonly postCap: Option.Option<number>
+  readonly requests: Option.Option<number>
+  readonly json: boolean
+  readonly credentials: Option.Option<string>
+}
+
+const run = Effect.fnUntraced(
+  function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, flags: Flags) {
+    const source = Source.fromDefinition(definition, parameters)
+    const estimate = yield* Plan.estimate(source, {
+      limits: Option.getOrUndefined(Option.map(flags.requests, (requests) => ({
+        requests,
+        pause: definition.name === "searchAllPosts" ? 1_020 : 0
+      })))
+    }).pipe(Effect.provide(Connection.layer(flags.credentials)))
+    const cap = Option.getOrUndefined(flags.postCap)
+    const { buckets, ...rest } = estimate
+    yield* Console.log(
+      flags.json
+        ? JSON.stringify({ ...rest, postCapShare: cap && estimate.capped ? estimate.items / cap : undefined })
+        : told(estimate, buckets, cap).join("\n")
+    )
+  }
+)
+
+const told = (
+  { capped, duration, items, limits, of, operation, pageSize, requests }: Plan.Estimate,
+  buckets: Plan.Estimate["buckets"],
+  cap: number | undefined
+): ReadonlyArray<string> => [
+  operation,
+  ...buckets.length === 0 ? [] : [`  span      ${day(buckets.at(-1)?.start)} to ${day(buckets[0]?.end)}`],
+  `  ${of.padEnd(8)}  ${Progress.count(items)}`,
+  `  requests  ${Progress.count(requests)} or a few more, of up to ${pageSize} ${of}`,
+  `  time      ${Progress.duration(duration / 1000)} or more: ${limits.requests} requests in 15 min${
+    limits.pause ? ", one a second" : ""
+  }`,
+  ...capped
+    ? [
+      `  post cap  ${
+        cap === undefined
+          ? "counts towards it (--post-cap tells the share)"
+          : `${share(items / cap)} of ${Progress.count(cap)} a month`
+      }`
+    ]
+    : []
+]
+
+const day = (time = ""): string => `${time.slice(0, 16).replace("T", " ")}`
+
+const share = (part: number): string => part > 0 && part < 0.001 ? "less than 0.1 %" : `${(100 * part).toFixed(1)} %`
