@@ -7,7 +7,8 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 
-const variable = "POSTWIRE_CLUSTER_URL"
+/** Where the address may be, so that nobody sees a password in it. */
+export const variable = "POSTWIRE_CLUSTER_URL"
 
 /** `--cluster ADDRESS`, or the variable. */
 export const flag = Flag.Redacted("cluster").pipe(
