@@ -62,6 +62,8 @@ export default defineConfig({
     "unicorn/require-post-message-target-origin": "off",
     // Tests assert with `assert`, `it.effect` is no `it`, and a suite may carry the name of its subject.
     "vitest/expect-expect": "off",
+    // `test` may be that of `@postwire/sandbox/vitest`, which the rule does not know.
+    "vitest/no-standalone-expect": "off",
     "vitest/valid-title": "off"
   },
   // The last override that names a rule decides it.

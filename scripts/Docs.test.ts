@@ -9,6 +9,8 @@ import * as examples from "../examples/reference/blocking.ts"
 import { aliases, catalogue } from "../packages/core/src/Catalogue.ts"
 import { prepare } from "../packages/core/src/Executor.ts"
 import { parametersOf } from "../packages/core/src/Operation.ts"
+import * as Admin from "../packages/sandbox/src/Admin.ts"
+import * as Faults from "../packages/sandbox/src/Faults.ts"
 import * as Sandbox from "../packages/sandbox/src/Sandbox.ts"
 import type { PostwireClientSync } from "../packages/sync/src/index.ts"
 import { documents, generated, stale } from "./docs.ts"
@@ -43,6 +45,19 @@ describe("documentation", () => {
     const files = [...readme.matchAll(/<!-- from (\S+) -->/g)].map((match) => match[1])
     assert.deepStrictEqual(files, ["examples/promise.ts", "examples/blocking.ts", "examples/effect.ts"])
     assert.strictEqual([...readme.matchAll(/^`{3,}ts/gm)].length, files.length)
+  })
+
+  it("the programs of the sandbox's page are the examples that run in CI", () => {
+    const page = text("docs/sandbox.md")
+    const files = [...page.matchAll(/<!-- from (\S+) -->/g)].map((match) => match[1]!)
+    assert.sameMembers(files, readdirSync(new URL("examples/sandbox", root)).map((file) => `examples/sandbox/${file}`))
+    assert.strictEqual([...page.matchAll(/^`{3,}(ts|sh)/gm)].length, files.length)
+  })
+
+  it("the sandbox's page names every part of a fault and of a rule", () => {
+    const page = text("docs/sandbox.md")
+    for (const field of Object.keys(Faults.Rule.fields)) assert.include(page, `| \`${field}`)
+    for (const call of Admin.calls) assert.include(page, `| \`${call}\` |`)
   })
 })
 

@@ -8,17 +8,20 @@ import * as Reference from "./docs/Reference.ts"
 const root = new URL("..", import.meta.url)
 
 /** The documents with blocks from files. */
-export const documents = ["README.md", "CONTRIBUTING.md"]
+export const documents = ["README.md", "CONTRIBUTING.md", "docs/sandbox.md"]
 
 /** The folders in which everything is generated. */
 export const folders = ["docs/reference", "docs/openapi", "examples/reference"]
 
 // Four backticks, because docstrings hold fences of three.
-const block = /<!-- from (\S+) -->\n````ts\n[\s\S]*?````/g
+const block = /<!-- from (\S+\.(ts|sh)) -->\n````\2\n[\s\S]*?````/g
 
 /** A document with its blocks as the files are now. */
 export const current = (document: string): string =>
-  read(document).replace(block, (_, file: string) => `<!-- from ${file} -->\n\`\`\`\`ts\n${read(file)}\`\`\`\``)
+  read(document).replace(
+    block,
+    (_, file: string, language: string) => `<!-- from ${file} -->\n\`\`\`\`${language}\n${read(file)}\`\`\`\``
+  )
 
 /** Every file that is generated, as a whole or in its blocks, with its text. */
 export const generated = (): ReadonlyMap<string, string> =>

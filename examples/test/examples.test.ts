@@ -1,6 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Sandbox } from "@postwire/sandbox"
+import { Redacted } from "effect"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { promisify } from "node:util"
 import { afterAll, beforeAll } from "vitest"
@@ -33,5 +38,36 @@ describe("the three programs of the README", () => {
     assert.match(promise!.trimEnd().split("\n").at(-1)!, /^\d{4}-\d\d-\d\dT.* .*Effect/)
     assert.strictEqual(blocking, promise)
     assert.strictEqual(effect, promise)
+  })
+})
+
+describe("the programs of the sandbox's page", () => {
+  it("runs under the test runner of Node", async () => {
+    const { stdout } = await run(process.execPath, ["--test", path("../sandbox/runner.ts")], {
+      // Vitest tells the programs that it starts that they are tests of its own.
+      env: { PATH: process.env["PATH"], NODE_OPTIONS: "--disable-warning=ExperimentalWarning" }
+    })
+    assert.match(stdout, /pass 1\n/)
+    assert.match(stdout, /fail 0\n/)
+  })
+
+  it("calls the service with curl", async (context) => {
+    if (await run("curl", ["--version"]).then(() => false, () => true)) context.skip("curl is not installed")
+    await using sandbox = await Sandbox.start({ posts: 60 })
+    const folder = mkdtempSync(join(tmpdir(), "postwire-examples-"))
+    try {
+      const { stdout } = await run("sh", ["-e", path("../sandbox/admin.sh")], {
+        env: {
+          PATH: process.env["PATH"],
+          BASE_URL: sandbox.baseUrl,
+          ADMIN_TOKEN: Redacted.value(sandbox.adminToken),
+          SNAPSHOT: join(folder, "snapshot.sqlite")
+        }
+      })
+      assert.match(stdout, /"status":"ok".*"posts":200/)
+      assert.strictEqual(sandbox.store.counts().posts, 200)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })

@@ -5,6 +5,7 @@ import { searchRecentPosts } from "@postwire/core/operations/Search"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
+import * as Seed from "@postwire/sandbox/Seed"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
@@ -135,11 +136,11 @@ export const command = Command.make(
   {
     query: Flag.String("query").pipe(Flag.withDescription("What to search for"), Flag.withDefault("effect")),
     posts: Flag.Int("posts").pipe(
-      Flag.filter((posts) => posts >= 0, () => "0 or more"),
+      Flag.filter(Seed.isSize, () => Seed.size),
       Flag.withDescription("Posts in the local service"),
       Flag.withDefault(25_500)
     ),
     out: Flag.String("out").pipe(Flag.withDescription("Folder for the results"), Flag.withDefault("out"))
   },
   run
-).pipe(Command.withDescription("Run the main job: a real export from a local service. Needs no credentials."))
+).pipe(Command.withDescription("Run the main job: a real export, from a local service."))

@@ -1,16 +1,19 @@
 /** `postwire sandbox`: the service on a loopback port. */
 import { environmentVariable } from "@postwire/core/Errors"
+import * as ConsolePage from "@postwire/sandbox/Console"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import type { Seeded } from "@postwire/sandbox/Seed"
+import * as Seed from "@postwire/sandbox/Seed"
+import * as CliError from "effect/cli/CliError"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Config from "effect/Config"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 
 /** The environment that makes a client use a sandbox. */
-export const environmentOf = (baseUrl: string, seeded: Seeded): Readonly<Record<string, string>> =>
+export const environmentOf = (baseUrl: string, seeded: Seed.Seeded): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries({
       baseUrl,
@@ -22,6 +25,11 @@ export const environmentOf = (baseUrl: string, seeded: Seeded): Readonly<Record<
     }).map(([setting, value]) => [environmentVariable(setting), value])
   )
 
+/** The admin token of the environment, which is in no argument that others on the machine can see. */
+const adminToken = Config.option(Config.Redacted(environmentVariable("sandboxAdminToken"))).pipe(
+  Config.map(Option.filter((token) => Redacted.value(token) !== ""))
+)
+
 /** `postwire sandbox`. */
 export const command = Command.make(
   "sandbox",
@@ -32,7 +40,7 @@ export const command = Command.make(
       Flag.withDefault(8080)
     ),
     posts: Flag.Int("posts").pipe(
-      Flag.filter((posts) => posts >= 0, () => "0 or more"),
+      Flag.filter(Seed.isSize, () => Seed.size),
       Flag.withDescription("Posts to begin with"),
       Flag.withDefault(1_000)
     ),
@@ -41,22 +49,53 @@ export const command = Command.make(
       Flag.withDescription("SQLite file that keeps the state; else memory"),
       Flag.optional
     ),
+    memory: Flag.Boolean("memory").pipe(
+      Flag.withDescription("Keep the state in memory, as without --file"),
+      Flag.withDefault(false)
+    ),
+    start: Flag.Date("start").pipe(
+      Flag.withDescription("Where the clock begins, ISO 8601; else now"),
+      Flag.optional
+    ),
+    faults: Flag.Finite("faults").pipe(
+      Flag.filter((share) => share >= 0 && share <= 1, () => "0 to 1"),
+      Flag.withDescription("Share of requests that go wrong; the seed decides"),
+      Flag.withDefault(0)
+    ),
     wire: Flag.Literals("wire", ["neutral", "x"]).pipe(
-      Flag.withDescription("Words of answers to paths that both wires spell alike"),
+      Flag.withDescription("Words of paths common to both wires"),
       Flag.withDefault("neutral")
     ),
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON line when ready"), Flag.withDefault(false))
   },
-  Effect.fnUntraced(function*({ file, json, port, posts, seed, wire }) {
-    const options: Sandbox.ServerOptions = { port, posts, seed, wire, file: Option.getOrUndefined(file) }
+  Effect.fnUntraced(function*({ faults, file, json, memory, port, posts, seed, start, wire }) {
+    if (memory && Option.isSome(file)) {
+      return yield* new CliError.UserError({ cause: new Error("--memory and --file exclude each other") })
+    }
+    const options: Sandbox.ServerOptions = {
+      port,
+      posts,
+      seed,
+      wire,
+      faults,
+      file: Option.getOrUndefined(file),
+      start: Option.getOrUndefined(start),
+      adminToken: Option.getOrUndefined(yield* adminToken)
+    }
     return yield* Effect.scoped(Effect.gen(function*() {
-      const { baseUrl, seeded } = yield* Sandbox.Sandbox
+      const { adminToken, baseUrl, seeded } = yield* Sandbox.Sandbox
       const environment = environmentOf(baseUrl, seeded)
       yield* Console.log(
-        json ? JSON.stringify({ baseUrl, environment }) : [
+        json ? JSON.stringify({ baseUrl, adminToken: Redacted.value(adminToken), environment }) : [
           `The sandbox is ready at ${baseUrl}. Ctrl-C ends it.`,
           "",
-          "Clients find it through these variables (the tokens are worth nothing elsewhere):",
+          "Look into it and send it requests:",
+          "",
+          `  ${ConsolePage.urlWith(baseUrl, adminToken)}`,
+          "",
+          "Calls to /_sandbox (faults, time, journal) take that token as a bearer token.",
+          "",
+          "Clients find it through these variables (the tokens are worthless elsewhere):",
           "",
           ...Object.entries(environment).map(([name, value]) => `  export ${name}=${value}`),
           ""
@@ -66,7 +105,7 @@ export const command = Command.make(
     })).pipe(Effect.provide(Sandbox.layerServer(options)))
   })
 ).pipe(
-  Command.withDescription("Start the whole service locally: real HTTP, real authentication, state in SQLite."),
+  Command.withDescription("Start the whole service locally: HTTP, authentication, SQLite."),
   Command.withExamples([
     { command: "postwire sandbox", description: "The service on port 8080, in memory" },
     {

@@ -47,7 +47,11 @@ const run = (...args: ReadonlyArray<string>) =>
 const ready = (child: ChildProcess) =>
   Effect.promise(async () => {
     const [line] = await once(createInterface(child.stdout!), "line")
-    return JSON.parse(line) as { readonly baseUrl: string; readonly environment: Record<string, string> }
+    return JSON.parse(line) as {
+      readonly baseUrl: string
+      readonly adminToken: string
+      readonly environment: Record<string, string>
+    }
   })
 
 const withoutSpace = (text: string) => text.replaceAll(/\s+/g, "")
@@ -78,7 +82,7 @@ describe("postwire", () => {
       assert.match(output, expected)
       // The global flags are those of every command line made with Effect.
       for (const line of output.replace(/GLOBAL FLAGS[^]*?(\n\n|$)/, "").split("\n")) {
-        assert.isAtMost(line.length, 100, line)
+        assert.isAtMost(line.length, 80, line)
       }
     }))
 
@@ -89,7 +93,12 @@ describe("postwire", () => {
       [["sandbox", "--port", "99999"], /--port: "99999".*0 to 65535/],
       [["sandbox", "--port=-1"], /--port: "-1".*0 to 65535/],
       [["sandbox", "--wire", "y"], /--wire: "y".*"neutral" \| "x"/],
-      [["sandbox", "--posts=-1"], /--posts: "-1".*0 or more/],
+      [["sandbox", "--posts=-1"], /--posts: "-1".*a whole number from 0 to 1000000/],
+      [["sandbox", "--posts", "1000001"], /--posts: "1000001".*a whole number from 0 to 1000000/],
+      [["demo", "--posts=-1"], /--posts: "-1".*a whole number from 0 to 1000000/],
+      [["sandbox", "--faults", "1.1"], /--faults: "1.1".*0 to 1/],
+      [["sandbox", "--start", "soon"], /--start: "soon".*Date/],
+      [["sandbox", "--memory", "--file", "x.sqlite"], /--memory and --file exclude each other/],
       [["sandbox", "--posts", "1.5"], /--posts: "1.5".*integer/],
       [["demo", "--posts", "many"], /--posts: "many"/]
     ] satisfies Array<[Array<string>, RegExp]>
@@ -228,12 +237,54 @@ describe("postwire sandbox", () => {
       yield* Effect.promise(() =>
         new Promise<void>((resolve) => {
           createInterface(child.stdout).on("line", (line) => {
-            if (lines.push(line) === 10) resolve()
+            if (lines.push(line) === 14) resolve()
           })
         })
       )
       assert.match(lines[0]!, /^The sandbox is ready at http:\/\/127\.0\.0\.1:\d+\. Ctrl-C ends it\.$/)
+      const [, address = "", token = ""] = /^ {2}(http\S+)#token=(\S+)$/.exec(lines[4]!) ?? []
+      assert.match(address, /\/console$/)
+      const page = yield* Effect.promise(() => fetch(address))
+      assert.strictEqual(page.headers.get("content-type"), "text/html; charset=utf-8")
+      const health = yield* Effect.promise(() =>
+        fetch(new URL("/_sandbox/health", address), { headers: { authorization: `Bearer ${token}` } })
+      )
+      assert.strictEqual(health.status, 200)
+      for (const line of lines.filter((line) => !line.startsWith("  "))) assert.isAtMost(line.length, 80, line)
       assert.strictEqual(lines.filter((line) => /^ {2}export POSTWIRE_[A-Z_]+=\S+$/.test(line)).length, 6)
+    }))
+
+  it.live("takes the admin token from the environment, the time and the share of faults from flags", () =>
+    Effect.gen(function*() {
+      const args = [
+        "--port",
+        "0",
+        "--posts",
+        "0",
+        "--memory",
+        "--json",
+        "--start",
+        "2026-11-20T12:00:00Z",
+        "--faults",
+        "1"
+      ]
+      const child = yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          spawn(process.execPath, [main, "sandbox", ...args], {
+            stdio: ["ignore", "pipe", "inherit"],
+            env: { ...process.env, POSTWIRE_SANDBOX_ADMIN_TOKEN: "a token/of mine" }
+          })
+        ),
+        (child) => Effect.sync(() => void child.kill("SIGKILL"))
+      )
+      const { adminToken, baseUrl } = yield* ready(child)
+      assert.strictEqual(adminToken, "a token/of mine")
+      yield* Effect.promise(async () => {
+        const headers = { authorization: `Bearer ${adminToken}` }
+        const ask = async (path: string) => (await fetch(`${baseUrl}/_sandbox${path}`, { headers })).json()
+        assert.match((await ask("/clock")).now, /^2026-11-20T12:0\d:/)
+        assert.deepStrictEqual((await ask("/faults")).faults[0].rule, { probability: 1 })
+      })
     }))
 
   it.live("keeps its state in a file", () =>

@@ -57,8 +57,9 @@ export const planPartitions = (
   for (const { end, post_count, start } of buckets) {
     const last = spans.at(-1)
     // A span ends where its share of all posts is reached.
-    if (last === undefined || done >= total * spans.length / parts) spans.push({ start, end, posts: post_count })
-    else Object.assign(last, { start, posts: last.posts + post_count })
+    if (last === undefined || (spans.length < parts && done >= total * spans.length / parts)) {
+      spans.push({ start, end, posts: post_count })
+    } else Object.assign(last, { start, posts: last.posts + post_count })
     done += post_count
   }
   // The recent search begins seven days ago by itself; the same instant would be too early when it is asked for.

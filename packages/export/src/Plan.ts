@@ -2,7 +2,7 @@
  * What an export will cost, before anything is spent: searches are counted by the count operations, other lists by the
  * figures that profiles and posts show. And how a long search is cut into spans of time.
  */
-import { Client } from "@postwire/core/Client"
+import type { Client } from "@postwire/core/Client"
 import type { AnyError } from "@postwire/core/Errors"
 import type { CountBucket } from "@postwire/core/models/CountBucket"
 import { getAllPostsCount, getRecentPostsCount } from "@postwire/core/operations/Counts"

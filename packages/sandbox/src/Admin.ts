@@ -3,7 +3,7 @@
  * there as plain calls, on `Sandbox`.
  */
 import { catalogue, type Name } from "@postwire/core/Catalogue"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -11,10 +11,14 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { hash, timingSafeEqual } from "node:crypto"
+import * as Description from "./Description.ts"
 import * as Faults from "./Faults.ts"
+import type { Entry } from "./Journal.ts"
 import * as Problem from "./Problem.ts"
 import type { Sandbox } from "./Sandbox.ts"
 import { jsonOf, urlOf } from "./Service.ts"
+import * as ServiceClock from "./ServiceClock.ts"
+import { collections } from "./store/Overview.ts"
 
 /** Where the calls begin. */
 export const root = "/_sandbox"
@@ -39,6 +43,14 @@ const call = (
   answer: (sandbox: Sandbox["Service"], parameters: Asked<unknown>["parameters"]) => unknown
 ): Endpoint => ({ answer: (sandbox, _request, parameters) => Effect.sync(() => answer(sandbox, parameters)) })
 
+/** A call without a body that may be refused. */
+const attempt = (
+  answer: (
+    sandbox: Sandbox["Service"],
+    parameters: Asked<unknown>["parameters"]
+  ) => Effect.Effect<unknown, Problem.Problem>
+): Endpoint => ({ answer: (sandbox, _request, parameters) => Effect.suspend(() => answer(sandbox, parameters)) })
+
 /** A call whose body is of a schema; no body is an empty object. */
 const told = <S extends Schema.Codec<unknown, unknown>>(
   schema: S,
@@ -47,22 +59,22 @@ const told = <S extends Schema.Codec<unknown, unknown>>(
   const decode = Schema.decodeUnknownEffect(schema, { onExcessProperty: "error" })
   return {
     answer: Effect.fnUntraced(function*(sandbox, request, parameters) {
-      const body = request.headers["content-type"] === undefined ? {} : yield* jsonOf(request)
+      const body = hasBody(request) ? yield* jsonOf(request) : {}
       const payload = yield* Effect.mapError(decode(body), ({ message }) => Problem.invalidRequest(message))
       return answer(sandbox, payload, parameters)
     })
   }
 }
 
+const hasBody = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  headers["content-type"] !== undefined || headers["transfer-encoding"] !== undefined ||
+  Number(headers["content-length"] ?? 0) > 0
+
 const Instant = Schema.Union([Schema.Number, Schema.String]).check(
   Schema.makeFilter((input) =>
-    !Number.isNaN(new Date(input).getTime()) || "is not an instant: milliseconds, or ISO 8601"
-  )
-)
-
-const Span = Schema.Union([Schema.Number, Schema.String]).check(
-  Schema.makeFilter((input) =>
-    Duration.fromInput(input as Duration.Input)._tag === "Some" || "is not a duration: milliseconds, or \"15 minutes\""
+    (typeof input === "number" || /^\d{4}-\d\d-\d\d(T.+(Z|[+-]\d\d:\d\d))?$/.test(input)) &&
+      ServiceClock.isInstant(new Date(input).getTime()) ||
+    "is not an instant: milliseconds, or ISO 8601 with its zone, from 1990 to 2248"
   )
 )
 
@@ -78,6 +90,24 @@ const faultsOf = ({ faults }: Sandbox["Service"]) => ({ faults: faults.list() })
 
 const budgetOf = ({ budget }: Sandbox["Service"]) => ({ windows: budget.windows(), posts: budget.posts() })
 
+const names = Object.keys(catalogue) as Array<Name>
+
+const Form = Schema.Struct({
+  operation: Schema.Literals(names),
+  /** Texts by the name of the parameter. */
+  parameters: Schema.Record(Schema.String, Schema.String),
+  wire: Schema.optional(Schema.Literals(["neutral", "x"]))
+})
+
+/** An entry of the journal in short. */
+const line = ({ body: _body, headers: _headers, ...line }: Entry) => line
+
+/** The whole number of a query, within its bounds. */
+const numberOf = (text: string | undefined, otherwise: number, maximum: number): number => {
+  const number = Math.trunc(Number(text))
+  return number > 0 ? Math.min(number, maximum) : otherwise
+}
+
 const endpoints: Readonly<Record<string, Endpoint>> = {
   "GET /health": call((sandbox) => ({ status: "ok", ...clockOf(sandbox), counts: sandbox.store.counts() })),
   "GET /credentials": call(({ seeded }) => ({
@@ -91,7 +121,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   })),
   "GET /clock": call(clockOf),
   "POST /clock": told(
-    Schema.Union([Schema.Struct({ advance: Span }), Schema.Struct({ now: Instant })]),
+    Schema.Union([Schema.Struct({ advance: Faults.Time }), Schema.Struct({ now: Instant })]),
     (sandbox, payload) => {
       if ("advance" in payload) sandbox.clock.advance(payload.advance as Duration.Input)
       else sandbox.clock.set(new Date(payload.now))
@@ -108,8 +138,25 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
     sandbox.faults.clear()
     return faultsOf(sandbox)
   }),
-  "DELETE /faults/:id": call(({ faults }, { id }) => ({ removed: faults.remove(Number(id)) })),
-  "GET /journal": call(({ journal }, { after }) => ({ entries: journal.entries(Number(after ?? 0) || 0) })),
+  "DELETE /faults/:id": {
+    answer: (sandbox, _request, { id }) =>
+      sandbox.faults.remove(Number(id)) ? Effect.succeed(faultsOf(sandbox)) : Problem.noRoute()
+  },
+  "GET /journal": {
+    answer: ({ journal }, _request, { after = "0" }) =>
+      /^\d{1,15}$/.test(after)
+        ? Effect.succeed({ entries: journal.entries(Number(after)) })
+        : Problem.invalidRequest("The `after` parameter is not the id of an entry.", { after })
+  },
+  // For those who look often: the latest in short, and from where on the journal reaches back.
+  "GET /journal/lines": call(({ journal }, { after, limit }) => ({
+    oldest: journal.oldest(),
+    lines: journal.entries(numberOf(after, 0, Infinity)).slice(-numberOf(limit, 200, 10_000)).map(line)
+  })),
+  "GET /journal/:id": attempt(({ journal }, { id }) => {
+    const entry = journal.entries(Number(id) - 1)[0]
+    return entry?.id === Number(id) ? Effect.succeed(entry) : Effect.fail(Problem.noRoute())
+  }),
   "DELETE /journal": call(({ journal }) => {
     journal.clear()
     return { entries: [] }
@@ -117,7 +164,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   "GET /budget": call(budgetOf),
   "POST /budget": told(
     Schema.Struct({
-      operation: Schema.Literals(Object.keys(catalogue) as Array<Name>),
+      operation: Schema.Literals(names),
       remaining: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
     }),
     (sandbox, { operation, remaining }) => {
@@ -128,6 +175,23 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   "DELETE /budget": call((sandbox) => {
     sandbox.budget.clear()
     return budgetOf(sandbox)
+  }),
+  "GET /operations": call(() => ({ operations: Description.operations() })),
+  "POST /request": {
+    answer: Effect.fnUntraced(function*(sandbox, request) {
+      const form = yield* Effect.mapError(
+        Schema.decodeUnknownEffect(Form)(yield* jsonOf(request)),
+        ({ message }) => Problem.invalidRequest(message)
+      )
+      const { operation, parameters, wire = "neutral" } = form
+      return yield* Description.requestOf(operation, parameters, wire, sandbox.seeded.ada.id)
+    })
+  },
+  "GET /state/:collection": attempt(({ store }, { after, collection, limit, user }) => {
+    const found = collections.find((name) => name === collection)
+    if (found === undefined) return Effect.fail(Problem.noRoute())
+    const userId = user === undefined ? undefined : store.users.byUsername(user)?.id ?? user
+    return Effect.succeed(store.overview.list(found, { limit: numberOf(limit, 50, 1_000), after, userId }))
   }),
   "GET /snapshot": call(({ snapshot }) => snapshot()),
   "PUT /snapshot": {
@@ -154,6 +218,12 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
     return { counts: sandbox.store.counts() }
   })
 }
+
+const refusal = ({ document, status }: Problem.Problem): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe(document, { status, contentType: "application/problem+json" })
+
+/** Every call, as method and path below the root. */
+export const calls: ReadonlyArray<string> = Object.keys(endpoints)
 
 const snapshotType = "application/vnd.sqlite3"
 
@@ -184,10 +254,9 @@ export const make = (sandbox: Sandbox["Service"]) => {
         ? HttpServerResponse.uint8Array(answer, { contentType: snapshotType })
         : HttpServerResponse.jsonUnsafe(answer)
     }).pipe(
-      Effect.catchTag(
-        "Problem",
-        ({ document, status }) =>
-          Effect.succeed(HttpServerResponse.jsonUnsafe(document, { status, contentType: "application/problem+json" }))
+      Effect.catchTag("Problem", (problem) => Effect.succeed(refusal(problem))),
+      Effect.catchDefect((defect) =>
+        Effect.as(Effect.logError("The sandbox failed", defect), refusal(Problem.internal()))
       )
     )
 }

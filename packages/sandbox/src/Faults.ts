@@ -15,11 +15,14 @@ import * as Problem from "./Problem.ts"
 /** The connection breaks without a (whole) answer. */
 export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{}> {}
 
-const Time = Schema.Union([Schema.Number, Schema.String]).check(
-  Schema.makeFilter((input) =>
+/** A duration, in milliseconds or as Effect spells it. */
+export const Time = Schema.Union([Schema.Number, Schema.String]).check(
+  Schema.makeFilter((input) => {
     // Its own parser decides what is a duration.
-    Duration.fromInput(input as Duration.Input)._tag === "Some" || "is not a duration: milliseconds, or \"2 seconds\""
-  )
+    const duration = Duration.fromInput(input as Duration.Input)
+    return duration._tag === "Some" && Duration.isFinite(duration.value) && !Duration.isNegative(duration.value)
+      || "is not a duration: milliseconds, or \"2 seconds\""
+  })
 )
 
 const behaviour = {
@@ -39,7 +42,10 @@ const behaviour = {
   truncate: Schema.optional(Schema.Boolean),
   /** The connection breaks before the work is done, or after it without an answer. */
   reset: Schema.optional(Schema.Literals(["before", "after"])),
-  /** A page without items that has a next one, one with a third of the items, or one whose token leads to itself. */
+  /**
+   * A page without items whose token leads to the items, one with a third of the items, or one whose token leads to
+   * itself (from the second page on). Nothing is lost by the first two.
+   */
   page: Schema.optional(Schema.Literals(["empty", "short", "repeated-token"]))
 }
 
@@ -66,10 +72,16 @@ export const Rule = Schema.Struct({
   probability: Schema.optional(Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1 }))),
   /** One of these is drawn from the seed each time. */
   oneOf: Schema.optional(Schema.NonEmptyArray(Behaviour))
-})
+}).check(
+  Schema.makeFilter(({ nth: _nth, operation: _operation, times: _times, ...what }) =>
+    Object.values(what).some((value) => value !== undefined) || "does nothing: it names no fault"
+  )
+)
 
 /** Which requests meet which fault. */
 export type Rule = typeof Rule.Type
+
+const checked = Schema.decodeUnknownSync(Rule, { onExcessProperty: "error" })
 
 /** A rule in force. */
 export interface Active {
@@ -81,7 +93,10 @@ export interface Active {
 
 /** The faults of one service. */
 export interface Faults {
-  /** Returns the id of the rule. The rule that was added first goes first; a request meets one at most. */
+  /**
+   * Returns the id of the rule; throws when it is none. The rule that was added first goes first; a request meets one at
+   * most.
+   */
   readonly add: (rule: Rule) => number
   readonly list: () => ReadonlyArray<Active>
   readonly remove: (id: number) => boolean
@@ -129,6 +144,7 @@ export const make = (seed: number): Faults => {
   }
   return {
     add: (rule) => {
+      checked(rule)
       rules.push({ id: ++ids, rule, seen: 0, met: 0 })
       return ids
     },
@@ -158,7 +174,7 @@ export const make = (seed: number): Faults => {
 /** The header that asks for a fault of one request: a `Behaviour` as JSON. */
 export const header = "x-sandbox-fault"
 
-const fromText = Schema.decodeUnknownEffect(Schema.fromJsonString(Behaviour))
+const fromText = Schema.decodeUnknownEffect(Schema.fromJsonString(Behaviour), { onExcessProperty: "error" })
 
 /** The fault that a request asks for itself. */
 export const asked = (
@@ -177,10 +193,11 @@ export const refusal = (status: number): Problem.Problem => {
   return new Problem.Problem({ status, title, detail: title, type: "about:blank" })
 }
 
-/** An answer as the fault leaves it. */
+/** An answer as the fault leaves it. `delivered` waits until what was written of it is on its way. */
 export const spoil = (
   { body, delay, headers, pause, rateLimitHeaders, reset, truncate }: Behaviour,
-  answer: HttpServerResponse.HttpServerResponse
+  answer: HttpServerResponse.HttpServerResponse,
+  delivered: Effect.Effect<void>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, ConnectionLost> => {
   let response = body === undefined ? answer : otherBody(body, answer)
   const named: Behaviour["headers"] = rateLimitHeaders && rateLimits[rateLimitHeaders]
@@ -189,10 +206,22 @@ export const spoil = (
       ? HttpServerResponse.removeHeader(response, name)
       : HttpServerResponse.setHeader(response, name, value)
   }
-  if (truncate === true || pause !== undefined) response = inParts(response, truncate === true, pause)
+  if (truncate === true || pause !== undefined) {
+    response = inParts(response, truncate === true ? delivered : undefined, pause)
+  }
   const given = reset === "after" ? Effect.fail(new ConnectionLost()) : Effect.succeed(response)
   return delay === undefined ? given : Effect.delay(given, delay as Duration.Input)
 }
+
+/** An answer without the headers that the fault leaves out, whoever added them. */
+export const withoutHeaders = (
+  fault: Behaviour | undefined,
+  response: HttpServerResponse.HttpServerResponse
+): HttpServerResponse.HttpServerResponse =>
+  Object.entries(fault?.headers ?? {}).reduce(
+    (kept, [name, value]) => value === null ? HttpServerResponse.removeHeader(kept, name) : kept,
+    response
+  )
 
 const rateLimits = {
   missing: { "x-rate-limit-limit": null, "x-rate-limit-remaining": null, "x-rate-limit-reset": null },
@@ -230,18 +259,21 @@ const bytesOf = ({ body }: HttpServerResponse.HttpServerResponse): Uint8Array =>
 
 const inParts = (
   response: HttpServerResponse.HttpServerResponse,
-  truncate: boolean,
+  truncated: Effect.Effect<void> | undefined,
   pause: Behaviour["pause"]
 ): HttpServerResponse.HttpServerResponse => {
   const { body } = response
   if (body._tag !== "Uint8Array") return response
-  const size = Math.max(1, Math.ceil(body.body.length / 16))
+  const bytes = truncated ? body.body.subarray(0, body.body.length >> 1) : body.body
+  const size = Math.max(1, Math.ceil(bytes.length / 16))
   const parts = Stream.fromIterable(
-    Array.from({ length: truncate ? 8 : 16 }, (_, i) => body.body.subarray(i * size, (i + 1) * size))
+    Array.from({ length: 16 }, (_, i) => bytes.subarray(i * size, (i + 1) * size))
   )
   const paced = pause === undefined
     ? parts
     : Stream.mapEffect(parts, (part) => Effect.delay(Effect.succeed(part), pause as Duration.Input))
-  const whole = truncate ? Stream.concat(paced, Stream.fail(new ConnectionLost())) : paced
+  const whole = truncated === undefined
+    ? paced
+    : Stream.concat(paced, Stream.fromEffect(Effect.andThen(truncated, Effect.fail(new ConnectionLost()))))
   return HttpServerResponse.setBody(response, HttpBody.stream(whole, body.contentType, body.contentLength))
 }

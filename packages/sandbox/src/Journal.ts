@@ -15,7 +15,7 @@ export interface Entry {
   readonly query: Readonly<Record<string, string>>
   /** In lower case; what would let another sign in is left out. */
   readonly headers: Readonly<Record<string, string>>
-  /** The JSON of the body, where the operation has one that could be read. */
+  /** The JSON of the body, where the operation has one that could be read; one of more than 64 KiB is only named. */
   readonly body: unknown
   /** None when the route is of no operation. */
   readonly operation: Name | undefined
@@ -34,6 +34,8 @@ export interface Entry {
 export interface Journal {
   /** The latest requests, oldest first; those after the entry `after` when it is given. */
   readonly entries: (after?: number) => ReadonlyArray<Entry>
+  /** The id of the oldest entry that is kept, or of the next one when none is. */
+  readonly oldest: () => number
   readonly add: (entry: Omit<Entry, "id">) => void
   readonly clear: () => void
 }
@@ -44,22 +46,31 @@ export const make = (capacity = 10_000): Journal => {
   let last = 0
   return {
     entries: (after = 0) => entries.slice(-capacity).filter(({ id }) => id > after),
+    oldest: () => entries.at(-Math.min(capacity, entries.length))?.id ?? last + 1,
     add: (entry) => {
-      entries.push({ ...entry, id: ++last })
+      entries.push({ ...entry, body: isLarge(entry.body) ? large : entry.body, id: ++last })
       if (entries.length >= 2 * capacity) entries = entries.slice(-capacity)
     },
     clear: () => void (entries = [])
   }
 }
 
+/** The journal stays small, however large bodies are. */
+const isLarge = (body: unknown): boolean => body !== undefined && JSON.stringify(body).length > 65_536
+
+const large = "<more than 64 KiB>"
+
 /** Headers without what would let another sign in. */
 export const redacted = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
-      name === "authorization" ? authorization(value) : /cookie|authorization|token|secret/.test(name) ? hidden : value
+      name === "authorization" ? authorization(value) : secret.test(name) ? hidden : value
     ])
   )
+
+/** Names of what lets somebody sign in. */
+const secret = /cookie|auth|bearer|token|secret|password|signature|key/i
 
 const hidden = "<redacted>"
 
@@ -76,8 +87,6 @@ export const queryOf = (query: URLSearchParams): Readonly<Record<string, string>
   Object.fromEntries(
     [...query].map(([key, value]) => [
       key,
-      /token|secret|password|signature|key/i.test(key) && !/^(next|previous|pagination)_token$/.test(key)
-        ? hidden
-        : value
+      secret.test(key) && !/^(next|previous|pagination)_token$/.test(key) ? hidden : value
     ])
   )

@@ -93,6 +93,10 @@ export const missing = (entry: Entry): Problem =>
     errors: [entry]
   })
 
+/** 413: the body is longer than the service reads. */
+export const tooLarge = (): Problem =>
+  new Problem({ status: 413, title: "Content Too Large", detail: "The body is too long.", type: "about:blank" })
+
 /** 429: the window is spent. */
 export const tooManyRequests = (): Problem =>
   new Problem({ status: 429, title: "Too Many Requests", detail: "Too Many Requests", type: "about:blank" })

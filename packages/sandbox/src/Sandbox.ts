@@ -6,8 +6,10 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import type { Name } from "@postwire/core/Catalogue"
 import type { Wire } from "@postwire/core/WireNames"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -17,10 +19,14 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
 import { randomBytes } from "node:crypto"
-import { createServer } from "node:http"
+import { createServer, STATUS_CODES } from "node:http"
+import type { Duplex } from "node:stream"
 import * as Admin from "./Admin.ts"
+import * as Console from "./Console.ts"
 import * as Faults from "./Faults.ts"
+import * as Fixtures from "./Fixtures.ts"
 import * as Journal from "./Journal.ts"
 import { isLocal } from "./Loopback.ts"
 import * as Nonces from "./Nonces.ts"
@@ -35,7 +41,7 @@ import { Store, type StoreUnavailable } from "./store/Store.ts"
 export interface Population {
   /** The number that decides all data. Default 1. */
   readonly seed?: number | undefined
-  /** How many posts there are at the start. Default 1,000. */
+  /** How many posts there are at the start: a whole number from 0 to 1,000,000. Default 1,000. */
   readonly posts?: number | undefined
   /** Where the clock of the service begins. Default: the clock of the program. */
   readonly start?: Date | number | undefined
@@ -71,44 +77,69 @@ export class PortUnavailable extends Schema.TaggedError<PortUnavailable>("@postw
   }
 }
 
+/** An option of the sandbox breaks a rule. */
+export class InvalidOption extends Schema.TaggedError<InvalidOption>("@postwire/sandbox/Sandbox/InvalidOption")(
+  "InvalidOption",
+  { option: Schema.String, rule: Schema.String }
+) {
+  override get message() {
+    return `${this.option} ${this.rule}`
+  }
+}
+
 /** What is left of the limits. */
 export interface Budget {
   /** The windows that have begun and not ended. */
   readonly windows: () => ReadonlyArray<RateLimits.Standing>
   /** What projects have read of their posts of the month. */
   readonly posts: () => ReadonlyArray<RateLimits.Usage>
-  /** Leaves so many requests in this window of an operation, to the credentials of the seed. */
-  readonly leave: (operation: Name, remaining: number) => void
+  /** Leaves so many requests in this window of an operation, to the app of the seed and to a user (ada) with it. */
+  readonly leave: (operation: Name, remaining: number, user?: { readonly id: string }) => void
   /** Forgets all requests and posts that were counted. */
   readonly clear: () => void
 }
 
 /** A sandbox: its state, what one needs to use it, and what one can make it do. */
-export class Sandbox extends Context.Service<Sandbox, {
-  /** The address; over a connection with its port. */
-  readonly baseUrl: string
-  /** What the seed made: the user ada and credentials of every form. */
-  readonly seeded: Seed.Seeded
-  readonly store: Store["Service"]
-  readonly clock: ServiceClock.ServiceClock
-  readonly faults: Faults.Faults
-  readonly journal: Journal.Journal
-  readonly budget: Budget
-  /** Lets a program use `/_sandbox`. */
-  readonly adminToken: Redacted.Redacted
-  /** The state as the bytes of an SQLite file, which `restore` takes and `file` can be. */
-  readonly snapshot: () => Uint8Array
-  /**
-   * Puts the state of a snapshot in the place of this one; throws when it is none. What is in no snapshot begins anew:
-   * faults, journal, budget. The clock goes on.
-   */
-  readonly restore: (snapshot: Uint8Array) => void
-  /** Begins anew as the sandbox was made, or with another population. Credentials of another seed are others. */
-  readonly reset: (population?: Population) => void
-}>()("@postwire/sandbox/Sandbox") {}
+export class Sandbox extends Context.Service<
+  Sandbox,
+  Fixtures.Fixtures & {
+    /** The address; over a connection with its port. */
+    readonly baseUrl: string
+    /** What the seed made: the user ada and credentials of every form. */
+    readonly seeded: Seed.Seeded
+    readonly store: Store["Service"]
+    readonly clock: ServiceClock.ServiceClock
+    readonly faults: Faults.Faults
+    readonly journal: Journal.Journal
+    /** What was asked, oldest first: the entries of the journal. */
+    readonly requests: ReadonlyArray<Journal.Entry>
+    readonly budget: Budget
+    /** Lets a program use `/_sandbox`. */
+    readonly adminToken: Redacted.Redacted
+    /** The state as the bytes of an SQLite file, which `restore` takes and `file` can be. */
+    readonly snapshot: () => Uint8Array
+    /**
+     * Puts the state of a snapshot in the place of this one; throws when it is none. What is in no snapshot begins anew:
+     * faults, journal, budget. The clock goes on.
+     */
+    readonly restore: (snapshot: Uint8Array) => void
+    /**
+     * Begins anew as the sandbox was made, or with another population. Credentials of another seed are others. What
+     * `user`, `app` and `ada` gave before stands for nothing any more.
+     */
+    readonly reset: (population?: Population) => void
+  }
+>()("@postwire/sandbox/Sandbox") {}
 
 /** Makes the sandbox and what answers its requests. */
-const make = Effect.fnUntraced(function*(options: Options, baseUrl: () => string) {
+const make = Effect.fnUntraced(function*(
+  options: Options,
+  { baseUrl, delivered, template }: {
+    readonly baseUrl: () => string
+    readonly delivered: Service.Parts["delivered"]
+    readonly template?: Template | undefined
+  }
+) {
   const store = yield* Store
   const { faults: faulty = 0, postCap = 10_000_000, seed = 1 } = options
   const clock = yield* ServiceClock.make(options.start)
@@ -119,17 +150,22 @@ const make = Effect.fnUntraced(function*(options: Options, baseUrl: () => string
     journal: Journal.make(),
     limits: RateLimits.make(),
     postCap: RateLimits.postCap(postCap),
-    nonces: Nonces.make()
+    nonces: Nonces.make(),
+    delivered
   }
   const { faults, journal, limits, nonces, postCap: cap } = parts
   if (faulty > 0) faults.add({ probability: faulty })
 
   /** The state with its seed: made as a whole or not at all, unless it is there already. */
-  const populate = ({ posts = 1_000, seed = 1 }: Population): Seed.Seeded => {
-    const population: Seed.Options = { seed, posts, start: clock.now() }
+  const populate = ({ posts = 1_000, seed = 1, start }: Population): Seed.Seeded => {
+    if (!Seed.isSize(posts)) throw new InvalidOption({ option: "posts", rule: `must be ${Seed.size}` })
+    const population: Seed.Options = { seed, posts, start: start === undefined ? clock.now() : Number(start) }
     return store.transaction(() => Seed.existing(store, population) ?? Seed.run(store, population))
   }
-  let seeded = populate(options)
+  if (template !== undefined) store.restore(template.snapshot)
+  let population: Population = options
+  let seeded = template?.seeded ?? populate(population)
+  const fixtures = Fixtures.make({ store, clock, seeded: () => seeded, baseUrl })
   const clearBudget = (): void => {
     limits.clear()
     cap.clear()
@@ -143,6 +179,17 @@ const make = Effect.fnUntraced(function*(options: Options, baseUrl: () => string
   }
 
   const sandbox = Sandbox.of({
+    user: fixtures.user,
+    app: fixtures.app,
+    get ada() {
+      return fixtures.ada
+    },
+    get settings() {
+      return fixtures.settings
+    },
+    get requests() {
+      return journal.entries()
+    },
     get baseUrl() {
       return baseUrl()
     },
@@ -156,9 +203,9 @@ const make = Effect.fnUntraced(function*(options: Options, baseUrl: () => string
     budget: {
       windows: () => limits.standing(clock.now()),
       posts: () => cap.usage(clock.now()),
-      leave: (operation, remaining) => {
+      leave: (operation, remaining, user = seeded.ada) => {
         const app = store.credentials.appByConsumerKey(seeded.consumerKey)?.id
-        for (const key of [`app ${app}`, `user ${app} ${seeded.ada.id}`]) {
+        for (const key of [`app ${app}`, `user ${app} ${user.id}`]) {
           limits.leave(operation, key, remaining, clock.now())
         }
       },
@@ -168,33 +215,53 @@ const make = Effect.fnUntraced(function*(options: Options, baseUrl: () => string
     snapshot: store.snapshot,
     restore: (snapshot) => {
       store.restore(snapshot)
+      // A snapshot of another population: the credentials of this one get to work on it too.
+      if (!Seed.isIn(store, seeded)) seeded = populate(population)
       forget()
     },
-    reset: (population = {}) => {
-      const all = { ...options, ...population }
+    reset: (other = {}) => {
+      population = { ...options, ...other }
       if (population.start === undefined) clock.reset()
       else clock.set(population.start)
       store.transaction(() => {
         store.clear()
-        seeded = populate(all)
+        seeded = populate(population)
       })
+      fixtures.clear()
       forget()
     }
   })
   const service = yield* Service.make(parts, options)
   const admin = Admin.make(sandbox)
   const answer: Service.Service = (request) =>
-    request.url.startsWith(`${Admin.root}/`) ? admin(request) : service(request)
+    request.url.startsWith(`${Admin.root}/`)
+      ? admin(request)
+      : Console.isFor(request)
+      ? Console.answer(request)
+      : service(request)
   return { sandbox, answer }
 })
 
-const layerStore = (options: Options): Layer.Layer<Store, StoreUnavailable> =>
-  Store.layer({ file: options.file ?? ":memory:" })
+/** A population that was made before. */
+interface Template {
+  readonly snapshot: Uint8Array
+  readonly seeded: Seed.Seeded
+}
+
+const layerStore = ({ file = ":memory:", posts = 0 }: Options): Layer.Layer<Store, StoreUnavailable | InvalidOption> =>
+  Seed.isSize(posts)
+    ? Store.layer({ file })
+    : Layer.effect(Store, new InvalidOption({ option: "posts", rule: `must be ${Seed.size}` }))
 
 /** The sandbox in process: an `HttpClient` whose requests go to it and to nothing else. No port is opened. */
-export const layer = (options: Options = {}): Layer.Layer<HttpClient.HttpClient | Sandbox, StoreUnavailable> =>
+export const layer = (
+  options: Options = {}
+): Layer.Layer<HttpClient.HttpClient | Sandbox, StoreUnavailable | InvalidOption> =>
   Layer.effectContext(Effect.gen(function*() {
-    const { answer, sandbox } = yield* make(options, () => "http://localhost")
+    const { answer, sandbox } = yield* make(options, {
+      baseUrl: () => "http://localhost",
+      delivered: () => Effect.void
+    })
     const client = HttpClient.make((request) =>
       // The headers that describe the body are added by whatever sends it.
       answer(HttpServerRequest.fromClientRequest(HttpClientRequest.setBody(request, request.body))).pipe(
@@ -210,37 +277,129 @@ export const layer = (options: Options = {}): Layer.Layer<HttpClient.HttpClient 
 /** The sandbox as a real HTTP server on a loopback port. */
 export const layerServer = (
   options: ServerOptions = {}
-): Layer.Layer<Sandbox, StoreUnavailable | PortUnavailable> =>
+): Layer.Layer<Sandbox, StoreUnavailable | PortUnavailable | InvalidOption> => serve(options)
+
+const serve = (
+  options: ServerOptions,
+  template?: Template
+): Layer.Layer<Sandbox, StoreUnavailable | PortUnavailable | InvalidOption> =>
   Layer.effect(
     Sandbox,
     Effect.gen(function*() {
       const { port = 0 } = options
       let baseUrl = ""
-      const { answer, sandbox } = yield* make(options, () => baseUrl)
-      const http = createServer()
+      const { answer, sandbox } = yield* make(options, { baseUrl: () => baseUrl, delivered, template })
+      // Whoever names no host is told so like whoever names another.
+      const http = createServer({ requireHostHeader: false })
+      http.on("clientError", refuse)
+      http.on("checkExpectation", ({ socket }) => refuse({ code: "EXPECTATION" }, socket))
       const server = yield* NodeHttpServer.make(() => http, { port, host: "127.0.0.1" }).pipe(
         Effect.mapError(({ cause }) => new PortUnavailable({ port, cause }))
       )
       baseUrl = HttpServer.formatAddress(server.address)
       yield* server.serve(Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
         isLocal(request.headers)
-          ? Effect.catchTag(answer(request), "ConnectionLost", () => breakOff(request))
-          : Effect.succeed(elsewhere())))
+          // Whose client has gone away needs no answer any more.
+          ? Effect.interruptible(Effect.catchTag(answer(request), "ConnectionLost", () => breakOff(request)))
+          : Effect.succeed(elsewhere(request))))
+      // There is no other protocol to change to, so such a request is one like any other.
+      http.removeAllListeners("upgrade")
       // A client that does not finish its request must not hold up the end.
       yield* Effect.addFinalizer(() => Effect.sync(() => http.closeAllConnections()))
       return sandbox
     })
   ).pipe(Layer.provide([layerStore(options), NodeCrypto.layer]))
 
-/** Ends the connection of a request as a crash does. */
-const breakOff = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<never> =>
-  Effect.suspend(() => {
+/** Answers what is no request that Node reads, with a problem document as everything else. */
+const refuse = ({ code = "" }: { readonly code?: string }, socket: Duplex): void => {
+  if (code === "ECONNRESET" || !socket.writable) return void socket.destroy()
+  const status = statuses[code] ?? 400
+  const title = STATUS_CODES[status] ?? ""
+  const { document } = new Problem.Problem({
+    status,
+    title,
+    detail: "This cannot be read as a request.",
+    type: "about:blank"
+  })
+  const body = JSON.stringify(document)
+  socket.end(
+    `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json\r\nContent-Length: ${body.length}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
+    () => socket.destroy()
+  )
+}
+
+const statuses: Readonly<Record<string, number>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  EXPECTATION: 417,
+  HPE_HEADER_OVERFLOW: 431
+}
+
+/** A sandbox on a port, for programs without Effect. It runs until it is stopped or disposed of. */
+export type RunningSandbox = Sandbox["Service"] & AsyncDisposable & {
+  /** Closes the port and ends what is under way. */
+  readonly stop: () => Promise<void>
+}
+
+/**
+ * Starts a sandbox on a port. What it is populated with is made once per process and copied from then on, so that every
+ * test can have its own. Rejects with `PortUnavailable`, `StoreUnavailable` or `InvalidOption`.
+ */
+export const start = async (options: ServerOptions = {}): Promise<RunningSandbox> => {
+  const scope = Scope.makeUnsafe()
+  const stop = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  try {
+    const context = await Effect.runPromise(
+      Effect.flatMap(templateOf(options), (template) => Layer.buildWithScope(serve(options, template), scope))
+    )
+    return Object.assign(Context.get(context, Sandbox), { stop, [Symbol.asyncDispose]: stop })
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** The populations that were made, and until when each can stand for one that begins now. */
+const templates = new Map<string, Template & { readonly expires: number }>()
+
+const templateOf = Effect.fnUntraced(function*({ file, posts = 1_000, seed = 1, start }: Options) {
+  // A file may hold a state already, and a copy of very many posts would fill the memory.
+  if (file !== undefined || posts > 20_000 || !Seed.isSize(posts)) return undefined
+  const now = yield* Clock.currentTimeMillis
+  const key = JSON.stringify([seed, posts, start === undefined ? null : Number(start)])
+  const known = templates.get(key)
+  if (known !== undefined && known.expires > now) return known
+  const made = yield* Effect.scoped(Effect.map(Store.open({ file: ":memory:" }), (store) => {
+    const seeded = store.transaction(() => Seed.run(store, { seed, posts, start: Number(start ?? now) }))
+    return { snapshot: store.snapshot(), seeded, expires: start === undefined ? now + 600_000 : Infinity }
+  }))
+  if (templates.size >= 8) templates.clear()
+  templates.set(key, made)
+  return made
+})
+
+/** Ends the connection of a request as a crash does. What is then answered goes nowhere. */
+const breakOff = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.sync(() => {
     NodeHttpServerRequest.toIncomingMessage(request).socket.resetAndDestroy()
-    // The end of the connection interrupts it.
-    return Effect.never
+    return HttpServerResponse.empty()
   })
 
-const elsewhere = (): HttpServerResponse.HttpServerResponse => {
-  const { document, status } = Problem.forbidden("The sandbox serves programs on this machine only.")
+/** Waits until all that was written of an answer has left this process. */
+const delivered = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const { socket } = NodeHttpServerRequest.toIncomingMessage(request)
+    // Writes leave the response for the socket at the end of the tick.
+    const look = () => socket.destroyed || socket.writableLength === 0 ? resume(Effect.void) : setImmediate(look)
+    setImmediate(look)
+  })
+
+const elsewhere = (
+  { headers }: HttpServerRequest.HttpServerRequest
+): HttpServerResponse.HttpServerResponse => {
+  const { document, status } = headers["host"] === undefined
+    ? Problem.invalidRequest("The header host is missing.")
+    : Problem.forbidden("The sandbox serves programs on this machine only.")
   return HttpServerResponse.jsonUnsafe(document, { status, contentType: "application/problem+json" })
 }

@@ -13,11 +13,17 @@ import type { Store } from "./store/Store.ts"
 export interface Options {
   /** Any number; another one gives other data. */
   readonly seed: number
-  /** How many posts there will be. */
+  /** How many posts there will be: see {@link isSize}. */
   readonly posts: number
   /** The present, in milliseconds since the epoch, 1990 or later: most posts lie within the seven days before it. */
   readonly start: number
 }
+
+/** How many posts a service can begin with, in words. */
+export const size = "a whole number from 0 to 1000000"
+
+/** Whether a service can begin with so many posts. */
+export const isSize = (posts: number): boolean => Number.isInteger(posts) && posts >= 0 && posts <= 1_000_000
 
 /** What was made, and how to sign in. Tokens depend on the seed alone. */
 export interface Seeded {
@@ -61,6 +67,11 @@ export const existing = (store: Store["Service"], options: Options): Seeded | un
   const ada = store.users.byUsername("ada")
   return ada && store.transaction(() => insertCredentials(store, options, ada, usersOf(options)))
 }
+
+/** Whether what was made is in a store. */
+export const isIn = (store: Store["Service"], { ada, consumerKey, mediaIds }: Seeded): boolean =>
+  store.users.byUsername("ada")?.id === ada.id && store.credentials.appByConsumerKey(consumerKey) !== undefined &&
+  store.attachments.mediaKeys(mediaIds, ada.id).length === mediaIds.length
 
 interface Account {
   readonly id: string

@@ -11,10 +11,12 @@ import * as Parameters from "@postwire/core/Parameters"
 import { envelope } from "@postwire/core/Response"
 import * as Rule from "@postwire/core/Rule"
 import * as WireNames from "@postwire/core/WireNames"
+import * as ByteSize from "effect/ByteSize"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FindMyWay from "effect/http/FindMyWay"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
@@ -60,13 +62,15 @@ export interface Parts {
   readonly limits: RateLimits.RateLimits
   readonly postCap: RateLimits.PostCap
   readonly nonces: Nonces.Nonces
+  /** Waits until all that was written of an answer is on its way: a broken connection takes the rest with it. */
+  readonly delivered: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void>
 }
 
 /** What is learned of a request on its way, for the journal. */
 interface Trace {
   operation?: Name
   caller?: Authentication.Caller
-  body?: object
+  body?: object | undefined
   problem?: string
   fault?: Faults.Behaviour
 }
@@ -78,7 +82,7 @@ export type Service = (
 
 /** Makes the service of its parts. */
 export const make = Effect.fnUntraced(function*(parts: Parts, options: Options = {}) {
-  const { clock, faults, journal, limits, nonces, postCap, store } = parts
+  const { clock, delivered, faults, journal, limits, nonces, postCap, store } = parts
   const authority = { store, hmac: yield* OAuth1.HmacSha1, nonces }
   const router = routes()
   let detours = 0
@@ -135,7 +139,8 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
       })
       if (fault === "empty") {
         const token = PageToken.encode(listing, cursor?.success, ++detours)
-        return envelopeOf(wire, definition, { meta: { result_count: 0, next_token: token } })
+        const count = meta?.total_post_count === undefined ? "result_count" : "total_post_count"
+        return envelopeOf(wire, definition, { meta: { [count]: 0, next_token: token } })
       }
       if (definition.postCap === true && Array.isArray(data)) postCap.add(caller.appId, data.length, now)
       const projected = Projection.project(
@@ -166,7 +171,8 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
     trace: Trace
   ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, Problem.Problem | Faults.ConnectionLost> {
     const found = router.find(request.method, url.pathname)
-    if (found === undefined) return yield* Problem.noRoute()
+    if (found === undefined || !isPlain(request.originalUrl)) return yield* Problem.noRoute()
+    if (!isEscaped(url.search)) return yield* Problem.invalidRequest("The query string has a malformed escape.")
     const { handler: candidates, params } = found
     const route = candidates.length === 1 ? candidates[0]! : yield* choose(candidates, request)
     trace.operation = route.name
@@ -175,12 +181,16 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
     trace.fault = fault
     if (fault.reset === "before") return yield* new Faults.ConnectionLost()
     const refused = fault.status === undefined ? undefined : Faults.refusal(fault.status)
+    // Nothing reads the body for its sake, but the journal shows what was refused.
+    if (refused !== undefined && hasBody(route.definition)) {
+      trace.body = yield* Effect.orElseSucceed(jsonOf(request), () => undefined)
+    }
     const worked = refused === undefined
       ? work(request, url, route, params, trace).pipe(
         Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, undefined, trace)))
       )
       : Effect.succeed(refuse(refused, route.wire ?? options.wire, trace))
-    return yield* Effect.flatMap(worked, (response) => Faults.spoil(fault, response))
+    return yield* Effect.flatMap(worked, (response) => Faults.spoil(fault, response, delivered(request)))
   })
 
   const service: Service = (request) =>
@@ -202,12 +212,13 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
             ...response.headers
           })
         ),
+        Effect.map((response) => Faults.withoutHeaders(trace.fault, response)),
         Effect.onExit((exit) =>
-          Effect.sync(() =>
+          Effect.map(Clock.currentTimeMillis, (end) =>
             journal.add({
               at,
               method: request.method,
-              path: url?.pathname ?? request.originalUrl,
+              path: url?.pathname ?? request.originalUrl.replace(/[?#].*/s, ""),
               query: Journal.queryOf(url?.searchParams ?? new URLSearchParams()),
               headers: Journal.redacted(request.headers),
               body: trace.body,
@@ -217,9 +228,8 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
               status: Exit.isSuccess(exit) ? exit.value.status : undefined,
               problem: trace.problem,
               fault: trace.fault,
-              millis: clock.now() - at
-            })
-          )
+              millis: end - at
+            }))
         )
       )
     }))
@@ -290,6 +300,20 @@ export const urlOf = (request: HttpServerRequest.HttpServerRequest): URL | undef
   return URL.canParse(href) ? new URL(href) : undefined
 }
 
+/** Whether the path is one that names an operation as it stands: nothing in it goes back, aside or away. */
+const isPlain = (target: string): boolean =>
+  !/[;\\]|\/(\.|%2e){1,2}(\/|$)/i.test(target.replace(/^[a-z]+:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, ""))
+
+/** Whether every `%` begins the escape of a character. */
+const isEscaped = (text: string): boolean => {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** The wire that a word of the query or the body tells. */
 const wireOf = (definition: Definition, url: URL, body: object | undefined): WireNames.Wire | undefined => {
   for (const name of Object.keys(definition.query ?? {})) {
@@ -319,17 +343,44 @@ const refuse = (
   })
 }
 
+/** How long a body may be, in bytes, and how deep it may nest. */
+const maximumBody = 16 * 1024 * 1024
+const maximumDepth = 32
+
 /** The object that a body holds. */
 export const jsonOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<object, Problem.Problem> =>
   /^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "")
-    ? request.json.pipe(
-      Effect.mapError(() => Problem.invalidRequest("The body is not JSON.")),
+    ? request.arrayBuffer.pipe(
+      // Over a connection, no more than this is read.
+      Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maximumBody)),
+      Effect.mapError(({ reason }) =>
+        "reason" in reason && reason.reason === "BodyTooLarge"
+          ? Problem.tooLarge()
+          : Problem.invalidRequest("The body cannot be read.")
+      ),
+      Effect.filterOrFail(({ byteLength }) => byteLength <= maximumBody, Problem.tooLarge),
+      Effect.flatMap((bytes) =>
+        Effect.try({
+          try: () => parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes)),
+          catch: () => Problem.invalidRequest("The body is not JSON.")
+        })
+      ),
       Effect.filterOrFail(
         (body): body is Schema.JsonObject => typeof body === "object" && body !== null && !Array.isArray(body),
         () => Problem.invalidRequest("The body is not an object.")
+      ),
+      Effect.filterOrFail(
+        (body) => !isDeeper(body, maximumDepth),
+        () => Problem.invalidRequest(`The body nests more than ${maximumDepth} deep.`)
       )
     )
     : Effect.fail(Problem.invalidRequest("The content type of the body is not application/json."))
+
+const parseJson = (text: string): Schema.Json => JSON.parse(text)
+
+const isDeeper = (value: unknown, depth: number): boolean =>
+  typeof value === "object" && value !== null &&
+  (depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1)))
 
 interface Received {
   readonly parameters: Readonly<Record<string, unknown>>

@@ -7,20 +7,37 @@ import * as Effect from "effect/Effect"
 export interface ServiceClock {
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  /** Throws when that is beyond what ids can tell. */
   readonly advance: (by: Duration.Input) => void
-  /** Moves the clock to an instant, from where it goes on. */
+  /** Moves the clock to an instant, from where it goes on. Throws when ids cannot tell it: see {@link isInstant}. */
   readonly set: (to: Date | number) => void
+  /** The instant at which the clock began, or to which it was set last. */
+  readonly origin: () => number
   /** Takes back every move. */
   readonly reset: () => void
   /** Runs an effect by this clock. */
   readonly provide: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
+/** Whether a time in milliseconds is one that the service knows: from 1990 to 2248. */
+export const isInstant = (millis: number): boolean => millis >= Date.UTC(1990, 0) && millis < end
+
+const end = Date.UTC(2248, 0)
+
 /** Begins at `start`, or with the clock of the fiber that makes it. */
 export const make = (start: Date | number | undefined): Effect.Effect<ServiceClock> =>
   Effect.clockWith((base) => {
-    const begin = start === undefined ? 0 : Number(start) - base.currentTimeMillisUnsafe()
-    let offset = begin
+    const begun = base.currentTimeMillisUnsafe()
+    let offset = 0
+    let origin = begun
+    const set = (to: Date | number): void => {
+      const millis = Number(to)
+      if (!isInstant(millis)) throw new RangeError("The clock can be set from 1990 to 2248")
+      offset = millis - base.currentTimeMillisUnsafe()
+      origin = millis
+    }
+    if (start !== undefined) set(start)
+    const begin = offset
     const over = (clock: Clock.Clock): Clock.Clock => ({
       currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + offset,
       currentTimeMillis: Effect.map(clock.currentTimeMillis, (millis) => millis + offset),
@@ -35,9 +52,17 @@ export const make = (start: Date | number | undefined): Effect.Effect<ServiceClo
     })
     return Effect.succeed({
       now: () => base.currentTimeMillisUnsafe() + offset,
-      advance: (by) => void (offset += Duration.toMillis(by)),
-      set: (to) => void (offset = Number(to) - base.currentTimeMillisUnsafe()),
-      reset: () => void (offset = begin),
+      advance: (by) => {
+        const millis = Duration.toMillis(by)
+        if (!(base.currentTimeMillisUnsafe() + offset + millis < end)) throw new RangeError("The clock ends in 2248")
+        offset += millis
+      },
+      set,
+      origin: () => origin,
+      reset: () => {
+        offset = begin
+        origin = begun + begin
+      },
       // The clock of the fiber, which is not always the one that the service was made with.
       provide: (effect) => Effect.clockWith((clock) => Effect.provideService(effect, Clock.Clock, over(clock)))
     })

@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Result, Schema } from "effect"
 import * as Query from "../src/query/Query.ts"
 import * as Terms from "../src/query/Terms.ts"
 import { Store } from "../src/store/Store.ts"
+import * as Fuzz from "./support/Fuzz.ts"
 
 const now = Date.UTC(2026, 10, 20, 12)
 
@@ -115,6 +116,26 @@ describe("Query", () => {
           ["has:mentions", "bc"],
           ["has:geo", "e"],
           [`conversation_id:${a}`, "ab"],
+          [`in_reply_to_post_id:${a}`, "b"],
+          [`in_reply_to_tweet_id:${a}`, "b"],
+          [`quotes_of_post_id:${a}`, "e"],
+          [`quotes_of_tweet_id:${a}`, "e"],
+          [`reposts_of_post_id:${a}`, "c"],
+          [`retweets_of_tweet_id:${a}`, "c"],
+          ["reposts_of:ADA", "c"],
+          [`retweets_of:${ada}`, "c"],
+          ["reposts_of:grace_h", ""],
+          ["FROM:ada IS:Reply OR LANG:JA", "d"],
+          // In quotes, everything is text.
+          ["\"from:ada\"", ""],
+          ["\"or not\"", "f"],
+          ["\"is_reply has_media\"", "f"],
+          ["\"calm. #TypeScript\"", "ac"],
+          ["\"making -calm\" OR \"side (effects)\"", "ac"],
+          ["side(rust)", "b"],
+          ["CAFÉ", "e"],
+          ["cafe\u0301", "e"],
+          ["ＥＦＦＥＣＴ ＣＡＬＭ", "ac"],
           ["url:effect.website", "b"],
           ["url:\"https://docs.effect.website/guide\"", "b"],
           ["url:website.effect", ""],
@@ -165,6 +186,10 @@ describe("Query", () => {
           ],
           ["lang:english", "0: english is no language code"],
           ["conversation_id:abc", "0: abc is no post id"],
+          ["a quotes_of_tweet_id:1x", "2: 1x is no post id"],
+          ["reposts_of:a-b", "0: a-b is no username"],
+          ["(a b", "0: A ( without its )"],
+          ["\u3000\u2028", "0: The query is empty"],
           ["a \"!!\"", "2: Nothing here that can be searched for"],
           ["***", "0: Nothing here that can be searched for"]
         ] as const
@@ -270,5 +295,159 @@ layer(Corpus.layer)("Query properties", (it) => {
       for (const term of ["effect", "is:reply", "#typescript", "café", "\"side effects\"", "(side OR has:media)"]) {
         assert.strictEqual([...find(term), ...find(`${all} -${term}`)].toSorted().join(""), find(all), term)
       }
+    }))
+})
+
+/** A query, and what it says of a post. */
+interface Expression {
+  readonly source: string
+  readonly holds: (post: Said) => boolean
+  /** Whether it names anything to look for. */
+  readonly isPositive: boolean
+}
+
+/** A post as somebody who reads it sees it. */
+interface Said {
+  readonly words: ReadonlyArray<string>
+  readonly author: string
+  readonly lang: string
+  readonly answers: Said | undefined
+  readonly quotes: Said | undefined
+  readonly hasMedia: boolean
+}
+
+const vocabulary = [
+  "alpha",
+  "beta",
+  "gamma",
+  "Été",
+  "型",
+  "🚀",
+  "#tag",
+  "#Other",
+  "@bob",
+  "$ACME",
+  "https://a.example/x"
+]
+const languages = ["en", "de"]
+const authors = ["ann", "bob", "Cy"]
+
+const term = (source: string, holds: Expression["holds"]): Expression => ({ source, holds, isPositive: true })
+
+const terms: ReadonlyArray<Expression> = [
+  ...["alpha", "beta", "gamma", "été", "型", "🚀"].map((word) =>
+    term(word, (post) => post.words.some((said) => said.toLowerCase() === word))
+  ),
+  term("BETA", (post) => post.words.includes("beta")),
+  // Signs are no letters, so the word of a tag is a word as well.
+  term("tag", (post) => post.words.includes("#tag")),
+  ...["#tag", "#other", "@bob", "$acme"].map((sign) =>
+    term(sign, (post) => post.words.some((said) => said.toLowerCase() === sign))
+  ),
+  ...[["alpha", "beta"], ["beta", "gamma"], ["gamma", "alpha", "beta"], ["alpha", "alpha"]].map((phrase) =>
+    term(`"${phrase.join(" ")}"`, ({ words }) => words.some((_, i) => phrase.every((word, j) => words[i + j] === word)))
+  ),
+  ...authors.flatMap((name) => [
+    term(`from:${name}`, (post) => post.author === name),
+    term(`to:${name.toUpperCase()}`, (post) => post.answers?.author === name)
+  ]),
+  ...languages.map((lang) => term(`lang:${lang}`, (post) => post.lang === lang)),
+  term("is:reply", (post) => post.answers !== undefined),
+  term("is:quote", (post) => post.quotes !== undefined),
+  term("is:verified", (post) => post.author === "Cy"),
+  term("is:retweet", () => false),
+  term("has:media", (post) => post.hasMedia),
+  term("has:links", (post) => post.words.includes("https://a.example/x")),
+  term("has:hashtags", (post) => post.words.some((word) => word.startsWith("#"))),
+  term("has:cashtags", (post) => post.words.includes("$ACME")),
+  term("has:mentions", (post) => post.words.includes("@bob")),
+  term("url:a.example", (post) => post.words.includes("https://a.example/x")),
+  term("nowhere", () => false)
+]
+
+/** A query of terms, groups, negations and alternatives. */
+const expression = (random: Fuzz.Random, depth: number): Expression => {
+  const kind = depth === 0 ? 0 : random.below(4)
+  if (kind === 0) return random.pick(terms)
+  const parts = Array.from({ length: 1 + random.below(3) }, () => expression(random, depth - 1))
+  const isPositive = parts.some((part) => part.isPositive)
+  switch (kind) {
+    case 1: {
+      const [part] = parts as [Expression]
+      const source = part.source.startsWith("-") ? `-(${part.source})` : `-${part.source}`
+      return { source, holds: (post) => !part.holds(post), isPositive: false }
+    }
+    case 2:
+      return {
+        source: `(${parts.map(({ source }) => source).join(" OR ")})`,
+        holds: (post) => parts.some((part) => part.holds(post)),
+        isPositive
+      }
+    default:
+      return {
+        source: `(${parts.map(({ source }) => source).join("  ")})`,
+        holds: (post) => parts.every((part) => part.holds(post)),
+        isPositive
+      }
+  }
+}
+
+describe("random queries over random posts", () => {
+  it.effect("find what reading every post finds, in either order", () =>
+    Effect.gen(function*() {
+      const store = yield* Store.open({ file: ":memory:" })
+      const random = Fuzz.random(11)
+      const ids = new Map(authors.map((username) => [
+        username,
+        store.users.insert({
+          username,
+          name: username,
+          createdAt: now,
+          verifiedType: username === "Cy" ? "blue" : "none"
+        })
+      ]))
+      const posts: Array<{ readonly id: string; readonly said: Said }> = []
+      for (let i = 0; i < 150; i++) {
+        const [answered, quoted] = [0.3, 0.2].map((share) => random.chance(share) ? posts[random.below(i)] : undefined)
+        const said: Said = {
+          words: Array.from({ length: 1 + random.below(6) }, () => random.pick(vocabulary)),
+          author: random.pick(authors),
+          lang: random.pick(languages),
+          answers: answered?.said,
+          quotes: quoted?.said,
+          hasMedia: random.chance(0.2)
+        }
+        const id = store.posts.insert({
+          authorId: ids.get(said.author)!,
+          text: said.words.join(" "),
+          createdAt: now + i,
+          lang: said.lang,
+          inReplyToPostId: answered?.id,
+          quotedPostId: quoted?.id,
+          mediaKeys: said.hasMedia ? ["3_1"] : undefined,
+          impressions: random.below(10_000)
+        })
+        posts.unshift({ id, said })
+      }
+      const sizes = new Set<number>()
+      for (let i = 0; i < 2_000; i++) {
+        const { holds, isPositive, source } = expression(random, 4)
+        const parsed = Query.parse(source)
+        if (Result.isFailure(parsed)) {
+          assert.isFalse(isPositive, source)
+          assert.match(parsed.failure.message, /only says what to leave out/, source)
+          continue
+        }
+        assert.isTrue(isPositive, source)
+        const expected = posts.filter(({ said }) => holds(said)).map(({ id }) => id)
+        for (const order of ["recency", "relevancy"] as const) {
+          const found = store.posts.search({ query: parsed.success, limit: 500, order }).items.map(({ id }) => id)
+          if (order === "recency") assert.deepStrictEqual(found, expected, source)
+          else assert.sameMembers(found, expected, source)
+        }
+        sizes.add(expected.length)
+      }
+      // Neither of everything nor of nothing alone.
+      assert.isAbove(sizes.size, 50)
     }))
 })

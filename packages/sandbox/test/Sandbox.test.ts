@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { createClient } from "@postwire/node"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { request as httpRequest } from "node:http"
 import { connect } from "node:net"
 import { networkInterfaces, tmpdir } from "node:os"
@@ -167,6 +167,24 @@ describe("a file", () => {
       }))
       const { request } = yield* make({ file, posts: 10 })
       assert.strictEqual((yield* request("GET", "/2/users/me")).body.data.username, "ada")
+    }))
+
+  it.effect("is not made for a number of posts that no service can begin with", () =>
+    Effect.gen(function*() {
+      const path = yield* folder
+      for (const posts of [-1, 1_000_001, 0.5, Number.NaN, Infinity]) {
+        const file = join(path, "state.sqlite")
+        const server = Layer.build(Sandbox.layerServer({ file, posts }))
+        for (const made of [Effect.asVoid(make({ file, posts })), Effect.asVoid(server)]) {
+          const error = yield* Effect.flip(made)
+          assert.instanceOf(error, Sandbox.InvalidOption)
+          assert.strictEqual(error.message, "posts must be a whole number from 0 to 1000000")
+        }
+        assert.isFalse(existsSync(file))
+      }
+      const { request } = yield* make({ file: join(path, "empty.sqlite"), posts: 0 })
+      const { body } = yield* request("GET", "/2/posts/search/recent?query=effect")
+      assert.deepStrictEqual(body, { meta: { result_count: 0 } })
     }))
 
   it.effect("that is no database is refused", () =>
@@ -371,10 +389,10 @@ describe("layerServer", () => {
             socket.end(text)
           })
         )
-      assert.match(yield* raw("nonsense\r\n\r\n"), /^HTTP\/1\.1 400 /)
+      assert.match(yield* raw("nonsense\r\n\r\n"), /^HTTP\/1\.1 400 .*"status":400}$/s)
       assert.match(yield* raw("GET / HTTP/1.1\r\n\r\n"), /^HTTP\/1\.1 400 /)
       assert.match(yield* raw("OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"), /^HTTP\/1\.1 404 /)
-      assert.match(yield* raw("GET /2/users/me HTTP/1.0\r\n\r\n"), /^HTTP\/1\.1 403 /)
+      assert.match(yield* raw("GET /2/users/me HTTP/1.0\r\n\r\n"), /^HTTP\/1\.1 400 /)
       // The client goes away in the middle of its body.
       yield* raw(
         "POST /2/posts HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nContent-Type: application/json\r\n\r\n{"

@@ -7,8 +7,9 @@ import { createPost, deletePost, getPost, getPosts } from "@postwire/core/operat
 import { searchAllPosts, searchRecentPosts } from "@postwire/core/operations/Search"
 import { getUsersPosts } from "@postwire/core/operations/Timelines"
 import { getMe, getUser } from "@postwire/core/operations/Users"
-import { Arbitrary, Effect, Schema, Stream } from "effect"
+import { Arbitrary, Effect, Result, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import * as Query from "../src/query/Query.ts"
 import { type Answer, type Bench, day, make, minute, now, type RequestOptions, second } from "./support/Requests.ts"
 
 const assertProblem = (answer: Answer, status: number, detail?: RegExp) => {
@@ -337,6 +338,32 @@ describe("operations", () => {
 })
 
 describe("requests that break a rule", () => {
+  it.effect("are told where a query goes wrong, counted in characters", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 5 })
+      for (const path of ["/2/posts/search/recent", "/2/tweets/search/all", "/2/posts/counts/recent"]) {
+        for (
+          const [query, message] of [
+            ["🚀 \"side", "A \" without its partner (at position 3)"],
+            ["(a b", "A ( without its ) (at position 1)"],
+            ["-a", "The query only says what to leave out; it needs at least one term to look for (at position 1)"]
+          ] as const
+        ) {
+          const { body, status } = yield* bench.request("GET", `${path}?query=${encodeURIComponent(query)}`, {
+            as: bench.newcomer({ userId: bench.seeded.ada.id })
+          })
+          assert.strictEqual(status, 400)
+          assert.deepStrictEqual(body, {
+            errors: [{ message, parameters: { query: [query] } }],
+            title: "Invalid Request",
+            detail: "One or more parameters to your request was invalid.",
+            type: "https://api.twitter.com/2/problems/invalid-request",
+            status: 400
+          })
+        }
+      }
+    }))
+
   const id19 = "1".repeat(19)
   const times = "start_time=2026-11-19T00:00:00Z"
 
@@ -928,7 +955,7 @@ describe("pages", () => {
     Effect.gen(function*() {
       const bench = yield* make({ posts: 400 })
       const expected = bench.store.posts.search({
-        query: { source: "effect", match: "text : \"effect\"" },
+        query: Result.getOrThrow(Query.parse("effect")),
         from: now - 7 * day,
         until: now - 30 * second,
         limit: 1000

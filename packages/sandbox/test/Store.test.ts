@@ -335,13 +335,19 @@ describe("Store", () => {
       both({ from: now + 5000, until: now }, [])
     }))
 
-  it.effect("orders by relevancy: the most seen first, all of them", () =>
+  it.effect("orders by relevancy: the most seen first in steps, and of each the latest, all of them", () =>
     Effect.gen(function*() {
       const { post, store } = yield* populated
-      const ids = [5, 90, 5, 0, 1000, 5].map((impressions, i) => post("seen", { impressions, createdAt: now + i }))
-      const read = (cursor: Cursor | undefined) =>
-        store.posts.search({ query: query("seen"), order: "relevancy", limit: 2, cursor })
-      assert.deepStrictEqual(idsOf(walk(read)), [4, 1, 5, 2, 0, 3].map((i) => ids[i]!))
+      const seen = [5, 255, 256, 0, 4_096, 4_095, 65_536, 70_000, 3e9, 2 ** 20, 3]
+      const ids = seen.map((impressions, i) => post("seen", { impressions, createdAt: now + i }))
+      const expected = [9, 8, 7, 6, 4, 5, 2, 10, 3, 1, 0].map((i) => ids[i]!)
+      for (const limit of [1, 2, 5, 10, 11, 20]) {
+        const read = (cursor: Cursor | undefined) =>
+          store.posts.search({ query: query("seen"), order: "relevancy", limit, cursor })
+        assert.deepStrictEqual(idsOf(walk(read)), expected)
+        const { next } = read(undefined)
+        assert.strictEqual(next === undefined, limit >= ids.length)
+      }
     }))
 
   it.effect("keeps what is protected out of searches", () =>

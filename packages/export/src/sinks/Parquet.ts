@@ -27,8 +27,10 @@ export const make = (path: string): Sink => {
     manifest: names.manifest,
     open: Effect.fnUntraced(function*(job: Job) {
       const targets = ["items", ...job.expected].map(target)
+      // One that has laid out its files already goes on from its checkpoint.
+      const isOurs = job.mode === "force" || (job.mode === "resume" && (yield* disk.exists(names.checkpoint)))
       for (const path of targets) {
-        if (job.mode === "new" && (yield* disk.exists(path))) return yield* new FileExists({ path })
+        if (!isOurs && (yield* disk.exists(path))) return yield* new FileExists({ path })
       }
       const writer = yield* spool.open(job)
       if (job.mode === "force") yield* disk.remove(targets)

@@ -18,7 +18,8 @@ export const queryOf = (
   const parsed = Query.parse(query)
   if (Result.isSuccess(parsed)) return Effect.succeed(parsed.success)
   const { message, position } = parsed.failure
-  return Problem.invalidRequest(`${message} (at position ${position + 1})`, { query })
+  const character = Array.from(query.slice(0, position)).length + 1
+  return Problem.invalidRequest(`${message} (at position ${character})`, { query })
 }
 
 const search = Effect.fnUntraced(function*(

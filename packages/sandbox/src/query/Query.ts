@@ -14,6 +14,8 @@ export interface Query {
   readonly source: string
   /** The expression of the full-text index that finds its posts. */
   readonly match: string
+  /** The expression that finds those of its posts that have a fact. */
+  readonly matchWith: (...fact: Terms.Fact) => string
 }
 
 /** A query that breaks the rules of the language. */
@@ -35,15 +37,18 @@ export const maximumDepth = 32
 export const parse = (source: string): Result.Result<Query, QuerySyntaxError> => {
   try {
     const node = new Parser(source).parse()
-    return Result.succeed({ source, match: toMatch(node) })
+    const nodes = node._tag === "All" ? node.nodes : [node]
+    return Result.succeed({
+      source,
+      match: toMatch(node),
+      // Beside the other terms, so that the index tells from few posts whether they are left out.
+      matchWith: (...besides) => toMatch({ _tag: "All", nodes: [{ _tag: "Term", match: fact(...besides) }, ...nodes] })
+    })
   } catch (error) {
     if (error instanceof QuerySyntaxError) return Result.fail(error)
     throw error
   }
 }
-
-/** The query for posts that mention a user. */
-export const mentioning = (username: string): Query => ({ source: `@${username}`, match: fact("mention", username) })
 
 type Node =
   | { readonly _tag: "Term"; readonly match: string }
@@ -231,7 +236,18 @@ const oneOf = <A extends string>(name: string, values: ReadonlyArray<A>, value: 
   return found
 }
 
-const operators: Readonly<Record<string, (value: string, token: Token) => string>> = {
+type Operator = (value: string, token: Token) => string
+
+const post = (kind: "conversation" | "reposted" | "quoted" | "answered"): Operator => (value, { position }) => {
+  if (!/^[0-9]{1,19}$/.test(value)) throw problem(position, `${value} is no post id`)
+  return fact(kind, String(BigInt(value)))
+}
+
+/** An operator under the names of both wires. */
+const alike = (names: readonly [neutral: string, x: string], operator: Operator): Readonly<Record<string, Operator>> =>
+  Object.fromEntries(names.map((name) => [name, operator]))
+
+const operators: Readonly<Record<string, Operator>> = {
   // Nothing is inherited: constructor: is an unknown operator like any other.
   __proto__: null as never,
   from: (value, { position }) => fact("from", username(position, value)),
@@ -245,9 +261,10 @@ const operators: Readonly<Record<string, (value: string, token: Token) => string
     if (!/^[A-Za-z]{2,3}(-[A-Za-z]{2,4})?$/.test(value)) throw problem(position, `${value} is no language code`)
     return fact("lang", value)
   },
-  conversation_id: (value, { position }) => {
-    if (!/^[0-9]{1,19}$/.test(value)) throw problem(position, `${value} is no post id`)
-    return fact("conversation", String(BigInt(value)))
-  },
+  conversation_id: post("conversation"),
+  ...alike(["reposts_of", "retweets_of"], (value, { position }) => fact("reposts", username(position, value))),
+  ...alike(["reposts_of_post_id", "retweets_of_tweet_id"], post("reposted")),
+  ...alike(["quotes_of_post_id", "quotes_of_tweet_id"], post("quoted")),
+  ...alike(["in_reply_to_post_id", "in_reply_to_tweet_id"], post("answered")),
   url: (value, token) => phrase("urls", token, value)
 }

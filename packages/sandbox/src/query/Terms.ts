@@ -17,7 +17,22 @@ export const contents = ["media", "images", "videos", "links", "hashtags", "cash
 export type Fact =
   | readonly ["is", "post" | (typeof kinds)[number]]
   | readonly ["has", (typeof contents)[number]]
-  | readonly ["from" | "to" | "mention" | "tag" | "cashtag" | "lang" | "conversation", value: string]
+  | readonly [
+    | "from"
+    | "to"
+    | "mention"
+    | "tag"
+    | "cashtag"
+    | "lang"
+    | "conversation"
+    // The user whom a repost is of, and the posts that a repost, a quote and a reply are of.
+    | "reposts"
+    | "reposted"
+    | "quoted"
+    | "answered"
+    | "seen",
+    value: string
+  ]
 
 /** The word that stands for a fact. */
 export const spell = ([kind, value]: Fact): string =>

@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import { pathToFileURL } from "node:url"
 import * as Snowflake from "./Snowflake.ts"
 
 /** Named values of a statement. */
@@ -27,7 +28,7 @@ export interface Database {
   readonly transaction: <A>(body: () => A) => A
   /** Everything there is, as the bytes of an SQLite file. */
   readonly snapshot: () => Uint8Array
-  /** Puts the state of a snapshot in the place of this one. */
+  /** Puts the state of a snapshot in the place of this one; throws, and changes nothing, when it has other tables. */
   readonly restore: (snapshot: Uint8Array) => void
   readonly close: () => void
 }
@@ -69,12 +70,12 @@ export const unbounded: Range = { low: -1n, high: Snowflake.maximum }
 export const open = (file: string): Database => {
   let connection = connect(file)
   let depth = 0
-  /** Statements belong to a connection; `restore` makes another one. */
+  /** Prepared when it is first used. Statements belong to a connection; `restore` makes another one. */
   const prepare = (sql: string): () => StatementSync => {
-    let owner = connection
-    let statement = owner.prepare(sql)
+    let owner: DatabaseSync | undefined
+    let statement: StatementSync | undefined
     return () => {
-      if (owner !== connection) statement = (owner = connection).prepare(sql)
+      if (statement === undefined || owner !== connection) statement = (owner = connection).prepare(sql)
       return statement
     }
   }
@@ -113,7 +114,8 @@ export const open = (file: string): Database => {
     },
     snapshot: () =>
       withFile((path) => {
-        connection.prepare("VACUUM INTO ?").run(path)
+        // A connection to memory would take the path for a name in memory.
+        connection.prepare("VACUUM INTO ?").run(`${pathToFileURL(path).href}?vfs=${platformVfs}`)
         return readFileSync(path)
       }),
     restore: (snapshot) =>
@@ -122,22 +124,44 @@ export const open = (file: string): Database => {
         if (file === memory) {
           const name = `file:/${randomUUID()}?vfs=memdb`
           const next = connect(name)
-          copy(path, name)
+          try {
+            copy(path, name)
+            assertSameTables(connection, next)
+          } catch (error) {
+            next.close()
+            throw error
+          }
           connection.close()
           connection = next
         } else {
           // Renamed into place: a crash leaves the old state or the new one.
           const beside = `${file}.restored`
-          rmSync(beside, { force: true })
-          copy(path, beside)
-          connection.close()
-          renameSync(beside, file)
-          connection = connect(file)
+          try {
+            rmSync(beside, { force: true })
+            copy(path, beside)
+            const next = new DatabaseSync(beside, { readOnly: true })
+            try {
+              assertSameTables(connection, next)
+            } finally {
+              next.close()
+            }
+            connection.close()
+            try {
+              renameSync(beside, file)
+            } finally {
+              connection = connect(file)
+            }
+          } finally {
+            rmSync(beside, { force: true })
+          }
         }
       }),
     close: () => connection.close()
   }
 }
+
+/** What SQLite calls the way to files. */
+const platformVfs = process.platform === "win32" ? "win32" : "unix"
 
 /** The name of a database that is in no file. */
 const memory = ":memory:"
@@ -162,11 +186,21 @@ const copy = (from: string, to: string): void => {
   }
 }
 
+/** Throws when one database lacks a table that the other has. */
+const assertSameTables = (one: DatabaseSync, other: DatabaseSync): void => {
+  const [a, b] = [one, other].map((connection) =>
+    connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
+      .map(({ name }) => name).join()
+  )
+  if (a !== b) throw new Error("The snapshot has other tables")
+}
+
 const connect = (file: string): DatabaseSync => {
   const connection = new DatabaseSync(file, { timeout: 5000 })
   connection.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
+    PRAGMA journal_size_limit = 67108864;
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -65536;
     PRAGMA mmap_size = 268435456;

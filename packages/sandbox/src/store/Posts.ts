@@ -2,6 +2,7 @@
 import type { Query } from "../query/Query.ts"
 import * as Terms from "../query/Terms.ts"
 import {
+  type Cursor,
   type Database,
   idList,
   ids,
@@ -59,6 +60,8 @@ export interface NewPost {
   readonly text: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
+  /** Made from `createdAt`, and larger than every id before, when left out. */
+  readonly id?: string | undefined
   readonly inReplyToPostId?: string | undefined
   readonly quotedPostId?: string | undefined
   readonly repostedPostId?: string | undefined
@@ -92,8 +95,9 @@ export interface Posts {
   readonly setHidden: (id: string, hidden: boolean) => boolean
   readonly isHidden: (id: string) => boolean
   /**
-   * Public posts that a query finds: the latest first, or by "relevancy" the most seen first. The latter has no way
-   * back to earlier pages. Posts of those who block the viewer are left out.
+   * Public posts that a query finds: the latest first, or by "relevancy" those seen by very many first, then by many and
+   * so on to the rest, of each the latest first. The latter has no way back to earlier pages. Posts of those who block
+   * the viewer are left out.
    */
   readonly search: (
     options: Window & PageRequest & {
@@ -242,11 +246,6 @@ export const make = (database: Database): Posts => {
     where: `post_index MATCH :match AND ${Visibility.unblocked("p")}`,
     key: "post_index.rowid"
   }, decode)
-  const mostSeen = database.query<Row>(`
-    SELECT ${columns} FROM post_index JOIN posts p ON p.id = post_index.rowid
-    WHERE post_index MATCH :match AND post_index.rowid > :low AND post_index.rowid < :high
-      AND (p.impression_count, p.id) < (:seen, :id) AND ${Visibility.unblocked("p")}
-    ORDER BY p.impression_count DESC, p.id DESC LIMIT :limit`)
 
   const counts = database.query<{ readonly span: number; readonly found: number }>(`
     SELECT (rowid >> ${Snowflake.counterBits}) / :size AS span, count(*) AS found FROM post_index
@@ -257,11 +256,15 @@ export const make = (database: Database): Posts => {
   const write = (post: NewPost): string => {
     const author = account.get({ id: Snowflake.parse(post.authorId) })
     if (author === undefined) throw new Error(`There is no user ${post.authorId}`)
-    const id = nextId(post.createdAt)
+    const id = post.id === undefined ? nextId(post.createdAt) : Snowflake.parse(post.id)
     const answered = post.inReplyToPostId === undefined
       ? undefined
       : parent.get({ id: Snowflake.parse(post.inReplyToPostId) })
     const addressee = answered && account.get({ id: Snowflake.parse(answered.author_id) })
+    const reposted = post.repostedPostId === undefined
+      ? undefined
+      : parent.get({ id: Snowflake.parse(post.repostedPostId) })
+    const repostee = reposted && account.get({ id: Snowflake.parse(reposted.author_id) })
     const entities = Entities.find(post.text, mentionable)
     const conversation = answered?.conversation_id ?? String(id)
     const attachments = {
@@ -300,7 +303,7 @@ export const make = (database: Database): Posts => {
       index({
         id,
         text: Terms.words(post.text).join(" "),
-        facts: factsOf(post, conversation, author, addressee, entities).map(Terms.spell).join(" "),
+        facts: factsOf(post, { conversation, author, addressee, repostee, entities }).map(Terms.spell).join(" "),
         urls: entities?.urls?.map((link) => Terms.words(link.expanded_url).join(" ")).join(" ") ?? ""
       })
     }
@@ -326,20 +329,26 @@ export const make = (database: Database): Posts => {
     return true
   }
 
+  // To sort all that a common word finds takes long; the index yields each step in the order of time.
   const byRelevancy = (
-    values: { readonly match: string; readonly viewer: bigint | null },
+    query: Query,
+    viewer: bigint | null,
     range: Range,
     { cursor, limit }: PageRequest
   ): Page<Post> => {
-    const [seen, id] = (cursor?.key ?? `${Snowflake.maximum}-0`).split("-")
-    const rows = mostSeen.all({ ...values, ...range, seen: BigInt(seen!), id: BigInt(id!), limit: limit + 1 })
-    const found = rows.slice(0, limit)
-    const last = found.at(-1)
+    const [highest, before] = cursor?.key.split("-") ?? []
+    const found: Array<readonly [step: number, post: Post]> = []
+    let position: Cursor | undefined = before === undefined ? undefined : { direction: "older", key: before }
+    for (let step = Number(highest ?? steps.length); step >= 0 && found.length <= limit; step--) {
+      const match = query.matchWith("seen", String(step))
+      const page = latest({ match, viewer }, range, { limit: limit + 1 - found.length, cursor: position })
+      for (const post of page.items) found.push([step, post])
+      position = undefined
+    }
+    const last = found.length > limit ? found[limit - 1] : undefined
     return {
-      items: found.map(decode),
-      next: rows.length > limit && last
-        ? { direction: "older", key: `${last.impression_count}-${last.id}` }
-        : undefined,
+      items: found.slice(0, limit).map(([, post]) => post),
+      next: last && { direction: "older", key: `${last[0]}-${last[1].id}` },
       previous: undefined
     }
   }
@@ -364,9 +373,11 @@ export const make = (database: Database): Posts => {
       return hidden
     },
     isHidden: (id) => hidden.get({ id: Snowflake.parse(id) })?.hidden === 1,
-    search: (options) => {
-      const values = { match: options.query.match, viewer: Visibility.valueOf(options.viewer) }
-      return (options.order === "relevancy" ? byRelevancy : latest)(values, rangeOf(options), options)
+    search: ({ order, query, ...options }) => {
+      const viewer = Visibility.valueOf(options.viewer)
+      return order === "relevancy"
+        ? byRelevancy(query, viewer, rangeOf(options), options)
+        : latest({ match: query.match, viewer }, rangeOf(options), options)
     },
     counts: ({ query, size, ...window }) =>
       new Map(
@@ -396,24 +407,35 @@ interface Account {
   readonly protected: number
 }
 
+/** How often a post was seen that is of a step above the lowest. Finer steps cost searches more than they are worth. */
+const steps = [256, 4_096, 65_536, 1_048_576]
+
+const stepOf = (impressions: number): number => steps.filter((least) => impressions >= least).length
+
 const factsOf = (
   post: NewPost,
-  conversation: string,
-  author: Account,
-  addressee: Account | undefined,
-  entities: Entities.Entities | undefined
+  { addressee, author, conversation, entities, repostee }: {
+    readonly conversation: string
+    readonly author: Account
+    readonly addressee: Account | undefined
+    readonly repostee: Account | undefined
+    readonly entities: Entities.Entities | undefined
+  }
 ): ReadonlyArray<Terms.Fact> => {
   const facts: Array<Terms.Fact> = [
     ["is", "post"],
     ["from", author.username],
     ["from", author.id],
     ["conversation", conversation],
-    ["lang", post.lang ?? "und"]
+    ["lang", post.lang ?? "und"],
+    ["seen", String(stepOf(post.impressions ?? 0))]
   ]
   if (author.verified === 1) facts.push(["is", "verified"])
   if (addressee !== undefined) facts.push(["is", "reply"], ["to", addressee.username], ["to", addressee.id])
-  if (post.repostedPostId !== undefined) facts.push(["is", "repost"])
-  if (post.quotedPostId !== undefined) facts.push(["is", "quote"])
+  if (post.inReplyToPostId !== undefined) facts.push(["answered", canonical(post.inReplyToPostId)])
+  if (post.repostedPostId !== undefined) facts.push(["is", "repost"], ["reposted", canonical(post.repostedPostId)])
+  if (repostee !== undefined) facts.push(["reposts", repostee.username], ["reposts", repostee.id])
+  if (post.quotedPostId !== undefined) facts.push(["is", "quote"], ["quoted", canonical(post.quotedPostId)])
   if (post.placeId !== undefined) facts.push(["has", "geo"])
   if (post.mediaKeys?.length) {
     facts.push(["has", "media"])
@@ -434,5 +456,8 @@ const factsOf = (
   }
   return facts
 }
+
+/** Ids can be written with leading zeros. */
+const canonical = (id: string): string => String(Snowflake.parse(id))
 
 const optionalId = (id: string | undefined): bigint | null => id === undefined ? null : Snowflake.parse(id)

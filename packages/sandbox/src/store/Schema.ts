@@ -6,7 +6,7 @@
 import type { Database } from "./Database.ts"
 
 /** Raised whenever a file of an older layout could not be read any more. */
-export const version = 2
+export const version = 3
 
 /** Creates what is missing; throws when the file has another layout. */
 export const create = (database: Database): void => {

@@ -14,6 +14,7 @@ import * as Follows from "./Follows.ts"
 import * as Lists from "./Lists.ts"
 import * as Marks from "./Marks.ts"
 import * as Messages from "./Messages.ts"
+import * as Overview from "./Overview.ts"
 import * as Posts from "./Posts.ts"
 import * as Tables from "./Schema.ts"
 import * as Spaces from "./Spaces.ts"
@@ -65,6 +66,8 @@ export class Store extends Context.Service<Store, {
   readonly restore: (snapshot: Uint8Array) => void
   /** How many there are of what a service holds. */
   readonly counts: () => Tables.Counts
+  /** What is in the tables, whoever may see it. */
+  readonly overview: Overview.Overview
 }>()("@postwire/sandbox/store/Store") {
   /** Opens a store and closes it with the scope. What was written before a crash of the process is there again. */
   static readonly open = (options: Options): Effect.Effect<Store["Service"], StoreUnavailable, Scope.Scope> =>
@@ -109,7 +112,8 @@ const connect = ({ file }: Options) => {
         Tables.check(snapshot)
         database.restore(snapshot)
       },
-      counts: Tables.counter(database)
+      counts: Tables.counter(database),
+      overview: Overview.make(database)
     })
     return { database, store }
   } catch (error) {

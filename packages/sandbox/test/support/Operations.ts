@@ -24,7 +24,7 @@ export const requestOf = (name: Name, parameters: object, identity: string, wire
 }
 
 /** Things for ada to act on, and for each operation parameters that act on them. */
-export const scene = ({ seeded: { ada }, store }: Bench) => {
+export const scene = ({ seeded: { ada }, store }: Pick<Bench, "seeded" | "store">) => {
   const other = store.users.insert({ username: "Grace_H", name: "Grace", createdAt: now - 900 * day })
   const pest = store.users.insert({ username: "pest", name: "Pest", createdAt: now - 800 * day })
   const post = store.posts.insert({ authorId: other, text: "needle @ada", createdAt: now - 5 * minute })

@@ -135,7 +135,7 @@ export const make = Effect.fnUntraced(function*(options: Sandbox.Options = {}) {
       Layer.provide([Credentials.layer(credentials), Layer.succeed(HttpClient.HttpClient, http)])
     )
 
-  return { ...sandbox, secrets, request, newcomer, client }
+  return { ...sandbox, sandbox, http, secrets, request, newcomer, client }
 })
 
 /** What `make` makes. */

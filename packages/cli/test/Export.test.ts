@@ -1,0 +1,254 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Sandbox from "@postwire/sandbox/Sandbox"
+import { Effect, Redacted } from "effect"
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { chmodSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import * as Report from "../src/Report.ts"
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-cli-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+)
+
+const environment = Effect.map(Sandbox.Sandbox, ({ baseUrl, seeded }) => ({
+  ...process.env,
+  POSTWIRE_BASE_URL: baseUrl,
+  POSTWIRE_BEARER_TOKEN: Redacted.value(seeded.appBearerToken)
+}))
+
+interface Ended {
+  readonly code: number | null
+  readonly output: string
+  readonly errors: string
+}
+
+const start = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): ChildProcess =>
+  spawn(process.execPath, [main, ...args], { env, stdio: ["ignore", "pipe", "pipe"] })
+
+const ended = async (child: ChildProcess): Promise<Ended> => {
+  let [output, errors] = ["", ""]
+  child.stdout!.setEncoding("utf8").on("data", (text) => output += text)
+  child.stderr!.setEncoding("utf8").on("data", (text) => errors += text)
+  const [code] = await once(child, "close") as [number | null]
+  return { code, output, errors }
+}
+
+const run = (...args: ReadonlyArray<string>) =>
+  Effect.flatMap(environment, (env) => Effect.promise(() => ended(start(args, env))))
+
+const search = ["export", "searchRecentPosts", "--query", "effect"]
+
+const sandbox = Sandbox.layerServer({ posts: 300, start: Date.UTC(2026, 10, 20, 12) })
+
+const linesOf = (path: string) => readFileSync(path, "utf8").trimEnd().split("\n")
+
+/** Errors are two lines, and say what to do. */
+const assertTold = ({ errors }: Ended, what: RegExp, advice: RegExp) => {
+  const [first, second, ...rest] = errors.trimEnd().split("\n")
+  assert.match(first ?? "", what)
+  assert.match(second ?? "", advice)
+  assert.deepStrictEqual(rest, [], "no more than two lines")
+}
+
+describe("postwire export", () => {
+  it.live("writes a file, says what is in it, and is quiet where nobody looks", () =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      const out = join(root, "a.csv.gz")
+      const flags = ["--out", out, "--post-fields", "created_at", "--expansions", "author_id", "--max-results", "50"]
+      const first = yield* run(...search, ...flags)
+      assert.deepStrictEqual([first.code, first.errors], [0, ""])
+      assert.match(
+        first.output,
+        /^done: \d+ posts on \d+ pages\n {2}a\.csv\.gz .* posts\n {2}a\.users\.csv\.gz .* users\n$/
+      )
+      for (const line of first.output.split("\n")) assert.isAtMost(line.length, 80)
+
+      const refused = yield* run(...search, ...flags)
+      assert.strictEqual(refused.code, 1)
+      assertTold(refused, /^postwire: .*a\.csv\.gz exists already$/, /--resume.*--force/)
+      const again = yield* run(...search, ...flags, "--resume")
+      assert.deepStrictEqual([again.code, again.output], [0, first.output])
+      const other = yield* run("export", "searchRecentPosts", "--query", "other", "--out", out, "--resume")
+      assertTold(other, /query was effect and is now other/, /--force/)
+    }).pipe(Effect.provide(sandbox)))
+
+  it.live("finishes the page on Ctrl-C, ends with 130, and goes on from there", () =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      const env = yield* environment
+      const { faults, budget } = yield* Sandbox.Sandbox
+      const whole = yield* run(...search, "--out", join(root, "whole.jsonl"), "--max-results", "10")
+      assert.strictEqual(whole.code, 0, whole.errors)
+      budget.clear()
+      faults.add({ times: "always", delay: 60 })
+      const out = join(root, "a.jsonl")
+      const stopped = yield* Effect.promise(async () => {
+        const child = start([...search, "--out", out, "--max-results", "10"], env)
+        const end = ended(child)
+        while (!existsSync(out) || readFileSync(out).length === 0) {
+          await new Promise((resolve) => setTimeout(resolve, 5))
+        }
+        child.kill("SIGINT")
+        return await end
+      })
+      assert.strictEqual(stopped.code, 130, stopped.errors)
+      assert.match(stopped.errors, /Finishing the page[^]*\d+ posts are in .*--resume goes on/)
+      const { items } = JSON.parse(readFileSync(join(root, "a.checkpoint.json"), "utf8")).progress
+      assert.strictEqual(linesOf(out).length, items)
+      faults.clear()
+      const resumed = yield* run(...search, "--out", out, "--max-results", "10", "--resume")
+      assert.strictEqual(resumed.code, 0, resumed.errors)
+      assert.isTrue(readFileSync(out).equals(readFileSync(join(root, "whole.jsonl"))))
+    }).pipe(Effect.provide(sandbox)))
+
+  it.live("stops at once on the second Ctrl-C", () =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      const env = yield* environment
+      const { faults, journal } = yield* Sandbox.Sandbox
+      faults.add({ times: "always", delay: "60 seconds" })
+      const stopped = yield* Effect.promise(async () => {
+        const child = start([...search, "--out", join(root, "a.jsonl")], env)
+        const end = ended(child)
+        while (!existsSync(join(root, "a.jsonl"))) await new Promise((resolve) => setTimeout(resolve, 5))
+        const asked = performance.now()
+        child.kill("SIGINT")
+        await once(child.stderr!, "data")
+        child.kill("SIGINT")
+        return { ...await end, millis: performance.now() - asked }
+      })
+      assert.strictEqual(stopped.code, 130)
+      assert.isBelow(stopped.millis, 4_000)
+      assert.isAtMost(journal.entries().length, 1)
+    }).pipe(Effect.provide(sandbox)))
+
+  it.live("writes to standard output as long as somebody reads", () =>
+    Effect.gen(function*() {
+      const { code, errors, output } = yield* run(...search, "--out", "-", "--limit", "15")
+      assert.deepStrictEqual([code, errors], [0, ""])
+      assert.strictEqual(output.trimEnd().split("\n").map((line) => JSON.parse(line) as unknown).length, 15)
+      const env = yield* environment
+      const closed = yield* Effect.promise(() => {
+        const child = start([...search, "--out", "-", "--max-results", "10"], env)
+        const end = ended(child)
+        child.stdout!.destroy()
+        return end
+      })
+      assert.deepStrictEqual([closed.code, closed.errors], [141, ""])
+      if (!existsSync("/dev/full")) return
+      const full = yield* Effect.promise(() =>
+        ended(
+          Object.assign(
+            spawn(process.execPath, [main, ...search, "--out", "-"], {
+              env,
+              stdio: ["ignore", openSync("/dev/full", "w"), "pipe"]
+            }),
+            { stdout: process.stdin }
+          )
+        )
+      )
+      assert.strictEqual(full.code, 1)
+      assertTold(full, /No room to write standard output/, /Make room/)
+    }).pipe(Effect.provide(sandbox)))
+
+  it.live("takes credentials from a file that nobody else can read, and shows them nowhere", () =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      const { baseUrl, seeded } = yield* Sandbox.Sandbox
+      const file = join(root, "credentials")
+      const secret = Redacted.value(seeded.appBearerToken)
+      writeFileSync(file, `POSTWIRE_BEARER_TOKEN=${secret}\nPOSTWIRE_BASE_URL=${baseUrl}\n`)
+      const { POSTWIRE_BASE_URL: _, POSTWIRE_BEARER_TOKEN: __, ...env } = process.env
+      const withFile = (...args: ReadonlyArray<string>) =>
+        Effect.promise(() => ended(start([...args, "--credentials", file], env)))
+      chmodSync(file, 0o640)
+      const refused = yield* withFile(...search, "--out", join(root, "a.jsonl"))
+      assert.strictEqual(refused.code, 1)
+      assertTold(refused, /others may read it \(mode 0640\)/, /chmod 600/)
+      chmodSync(file, 0o600)
+      const done = yield* withFile(...search, "--out", join(root, "a.jsonl"), "--debug")
+      assert.strictEqual(done.code, 0, done.errors)
+      const failed = yield* withFile(
+        "export",
+        "searchRecentPosts",
+        "--query",
+        "((",
+        "--out",
+        join(root, "b.jsonl"),
+        "--debug"
+      )
+      assert.strictEqual(failed.code, 1)
+      assert.match(failed.errors, /\n +at /, "the stack")
+      const texts = [
+        ...readdirSync(root).filter((name) => name !== "credentials").map((name) =>
+          readFileSync(join(root, name), "utf8")
+        ),
+        done.output,
+        done.errors,
+        failed.output,
+        failed.errors
+      ]
+      for (const text of texts) assert.notInclude(text, secret)
+    }).pipe(Effect.provide(sandbox)))
+
+  it.live("cuts a search into parts that come out as one", () =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      const end = ["--end-time", "2026-11-20T11:00:00Z"]
+      const whole = yield* run(...search, ...end, "--out", join(root, "a.jsonl"))
+      const parts = yield* run(...search, ...end, "--out", join(root, "b.jsonl"), "--partitions", "4")
+      assert.deepStrictEqual([whole.code, parts.code], [0, 0], parts.errors)
+      assert.isTrue(readFileSync(join(root, "a.jsonl")).equals(readFileSync(join(root, "b.jsonl"))))
+      assert.sameMembers(readdirSync(root), ["a.jsonl", "a.manifest.json", "b.jsonl", "b.manifest.json"])
+    }).pipe(Effect.provide(sandbox)))
+
+  it.live("refuses flags that contradict each other", () =>
+    Effect.gen(function*() {
+      const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
+        [["--out", "a.jsonl", "--resume", "--force"], /--resume and --force contradict/],
+        [["--out", "a.jsonl", "--gzip", "--zstd"], /--gzip and --zstd contradict/],
+        [["--out", "a.parquet", "--gzip"], /Only files of jsonl and csv/],
+        [["--out", "-", "--format", "csv"], /Standard output takes JSON Lines/],
+        [["--out", "a.jsonl", "--max-results", "7"], /max_results must be a whole number from 10 to 100/]
+      ]
+      const ends = yield* Effect.forEach(cases, ([flags]) => run(...search, ...flags), { concurrency: 2 })
+      for (const [i, end] of ends.entries()) {
+        assert.strictEqual(end.code, 1)
+        assertTold(end, cases[i]![1], /\w/)
+      }
+    }).pipe(Effect.provide(sandbox)), 60_000)
+})
+
+describe("postwire plan", () => {
+  it.live("tells posts, requests, time and the share of the cap before they are spent", () =>
+    Effect.gen(function*() {
+      const { code, output } = yield* run("plan", "searchRecentPosts", "--query", "effect", "--post-cap", "1000")
+      assert.strictEqual(code, 0)
+      assert.match(
+        output,
+        /^searchRecentPosts\n {2}span .*\n {2}posts +\d+\n {2}requests +\d+ or.*\n {2}time .*450.*\n {2}post cap +\d+\.\d % of 1,000/
+      )
+      for (const line of output.split("\n")) assert.isAtMost(line.length, 80)
+      const { budget, journal } = yield* Sandbox.Sandbox
+      assert.deepStrictEqual(journal.entries().map(({ operation }) => operation), ["getRecentPostsCount"])
+      assert.deepStrictEqual(budget.posts(), [])
+      const none = yield* run("plan", "getListPosts", "--id", "1")
+      assertTold(none, /tells no number/, /Export it/)
+    }).pipe(Effect.provide(sandbox)))
+})
+
+describe("errors", () => {
+  it("cannot steer the terminal that shows them", () => {
+    assert.strictEqual(
+      Report.plain("a\u001b[31mb\u009bc\u202ed\u0007\r\n\te"),
+      "a\ufffd[31mb\ufffdc\ufffdd\ufffd\ufffd\n\te"
+    )
+  })
+})

@@ -1,0 +1,186 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { CountBucket } from "@postwire/core/models/CountBucket"
+import { getUsersFollowers } from "@postwire/core/operations/Follows"
+import { searchAllPosts, searchRecentPosts } from "@postwire/core/operations/Search"
+import { getUsersPosts } from "@postwire/core/operations/Timelines"
+import * as Sandbox from "@postwire/sandbox/Sandbox"
+import { Arbitrary, Deferred, Effect, Schema } from "effect"
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
+import * as Export from "../src/Export.ts"
+import * as Partitions from "../src/Partitions.ts"
+import * as Plan from "../src/Plan.ts"
+import * as Source from "../src/Source.ts"
+import { client, differing, folder, now, sandbox, source } from "./support/Scene.ts"
+import { sinkNames, sinks } from "./support/Sinks.ts"
+
+const archive = Source.make(searchAllPosts, { query: "effect" })
+
+const planned = (of: Source.Source, buckets: ReadonlyArray<CountBucket>, parts: number) => {
+  const plan = Partitions.planPartitions(of, buckets, parts)
+  if (plan instanceof Plan.NotPlannable) throw plan
+  return plan
+}
+
+describe("planPartitions", () => {
+  const hour = 3_600_000
+  const buckets = (counts: ReadonlyArray<number>): ReadonlyArray<CountBucket> =>
+    counts.map((post_count, i) => ({
+      start: new Date(now - (i + 1) * hour).toISOString(),
+      end: new Date(now - i * hour).toISOString(),
+      post_count
+    }))
+
+  const counts = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000 }))).check(
+    Schema.isMinLength(1),
+    Schema.isMaxLength(60)
+  )
+
+  it.prop(
+    "covers all of the time once, newest first, in parts of about one size",
+    {
+      counts: Arbitrary.schema(counts),
+      parts: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 20 })))
+    },
+    ({ counts, parts }) => {
+      const all = buckets(counts)
+      const plan = planned(archive, all, parts)
+      assert.isAtMost(plan.length, Math.max(parts, 1))
+      assert.strictEqual(Date.parse(plan[0]!.end_time), Date.parse(all[0]!.end))
+      assert.strictEqual(Date.parse(plan.at(-1)!.start_time!), Date.parse(all.at(-1)!.start))
+      for (const [i, { end_time, index }] of plan.entries()) {
+        assert.strictEqual(index, i)
+        if (i > 0) assert.strictEqual(end_time, plan[i - 1]!.start_time)
+      }
+      const total = counts.reduce((sum, n) => sum + n, 0)
+      assert.strictEqual(plan.reduce((sum, { posts }) => sum + posts, 0), total)
+      for (const { posts } of plan) assert.isAtMost(posts, total / parts + Math.max(...counts))
+    },
+    { arbitrary: { runs: 300 } }
+  )
+
+  it("keeps ids where they bound the search, and lets the recent search begin by itself", () => {
+    const bounded = Source.make(searchAllPosts, {
+      query: "effect",
+      since_id: "5",
+      until_id: "9",
+      end_time: "2026-11-20T12:00:00Z"
+    })
+    const [first, second] = planned(bounded, buckets([1, 1]), 2)
+    assert.deepInclude(first, { until_id: "9", start_time: "2026-11-20T11:00:00Z", end_time: "2026-11-20T12:00:00Z" })
+    assert.deepStrictEqual(second, { index: 1, since_id: "5", end_time: "2026-11-20T11:00:00Z", posts: 1 })
+    assert.deepStrictEqual(Partitions.sourceOf(bounded, second!).parameters, {
+      max_results: 500,
+      query: "effect",
+      since_id: "5",
+      end_time: "2026-11-20T11:00:00Z"
+    })
+    assert.notProperty(planned(source, buckets([1]), 1)[0], "start_time")
+  })
+
+  it("refuses what has no order in time", () => {
+    const relevant = Source.make(searchAllPosts, { query: "effect", sort_order: "relevancy" })
+    for (
+      const [of, all] of [[relevant, buckets([1])], [archive, []], [
+        Source.make(getUsersFollowers, { id: "1" }),
+        buckets([1])
+      ]] as const
+    ) {
+      assert.instanceOf(Partitions.planPartitions(of, all, 2), Plan.NotPlannable)
+    }
+  })
+})
+
+describe("a partitioned export", () => {
+  it.live.each(sinkNames)("into %s is what a single run writes, stopped or not", (sink) =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      for (const name of ["whole", "parts"]) mkdirSync(join(root, name))
+      const until = Source.make(searchRecentPosts, {
+        ...source.parameters,
+        query: "effect",
+        end_time: new Date(now - 60_000)
+      })
+      const whole = yield* Export.run(until, { sink: sinks[sink](join(root, "whole", `out.${sink}`)) })
+      const { buckets, items } = yield* Plan.estimate(until)
+      assert.strictEqual(items, whole.progress.items)
+      const stop = yield* Deferred.make<void>()
+      const options: Partitions.Options = {
+        sink: sinks[sink](join(root, "parts", `out.${sink}`)),
+        folder: join(root, "parts", "pages"),
+        partitions: planned(until, buckets, 5),
+        mode: "resume"
+      }
+      const first = yield* Partitions.run(until, {
+        ...options,
+        stop: Deferred.await(stop),
+        onPage: ({ progress }) => progress.pages === 6 ? Deferred.succeed(stop, undefined) : Effect.void
+      })
+      assert.strictEqual(first.status, "interrupted")
+      // A resumed run keeps to the first plan, whatever it is given.
+      const second = yield* Partitions.run(until, { ...options, partitions: [] })
+      assert.deepStrictEqual([second.status, second.progress.items], ["done", items])
+      assert.isAtLeast(second.progress.requests, whole.progress.requests)
+      // Compressed files have their members where pages end.
+      if (!sink.includes(".")) assert.deepStrictEqual(differing(join(root, "parts"), join(root, "whole")), [])
+      const { journal } = yield* Sandbox.Sandbox
+      const before = journal.entries().length
+      assert.strictEqual((yield* Partitions.run(until, options)).status, "done")
+      assert.strictEqual(journal.entries().length, before)
+    }).pipe(Effect.provide(client), Effect.provide(sandbox())))
+
+  it.live("page by page, by whoever keeps the cursors, doing some of it twice", () =>
+    Effect.gen(function*() {
+      const until = Source.make(searchRecentPosts, {
+        query: "effect",
+        max_results: 10,
+        end_time: new Date(now - 60_000)
+      })
+      const { buckets, items } = yield* Plan.estimate(until)
+      const written = new Map<string, ReadonlyArray<object>>()
+      for (const partition of planned(until, buckets, 3)) {
+        let cursor: Partitions.Cursor = Partitions.beginning
+        while (!cursor.complete) {
+          const kept = JSON.parse(JSON.stringify(cursor)) as Partitions.Cursor
+          const step = Partitions.exportPartition(until, partition, {
+            cursor: kept,
+            write: (page, { page: number, partition }) =>
+              Effect.sync(() => written.set(`${partition}/${number}`, page.items))
+          })
+          // A worker that crashed before it could keep the cursor.
+          if (cursor.pages % 3 === 1) yield* step
+          cursor = yield* step
+        }
+      }
+      const ids = [...written.values()].flat().map((item) => (item as { readonly id: string }).id)
+      assert.strictEqual(ids.length, items)
+      assert.strictEqual(new Set(ids).size, items)
+    }).pipe(Effect.provide(client), Effect.provide(sandbox())))
+})
+
+describe("estimate", () => {
+  it("knows how long so many requests take", () => {
+    const limits = { requests: 300, pause: 1_000 }
+    assert.strictEqual(Plan.durationOf(1, limits, 200), 200)
+    assert.strictEqual(Plan.durationOf(300, limits, 200), 299_200)
+    assert.strictEqual(Plan.durationOf(301, limits, 200), 900_200)
+    assert.strictEqual(Plan.durationOf(16, { requests: 15 }, 100), 900_100)
+  })
+
+  it.live("tells what lists hold before they are read", () =>
+    Effect.gen(function*() {
+      const { seeded } = yield* Sandbox.Sandbox
+      const followers = yield* Plan.estimate(Source.make(getUsersFollowers, { id: seeded.ada.id, max_results: 1 }))
+      assert.deepInclude(followers, {
+        of: "users",
+        pageSize: 1,
+        requests: followers.items,
+        limits: { requests: 15 },
+        capped: false
+      })
+      const posts = yield* Plan.estimate(Source.make(getUsersPosts, { id: seeded.ada.id }))
+      assert.deepInclude(posts, { of: "posts", pageSize: 100, capped: true })
+      const none = yield* Effect.flip(Plan.estimate(Source.make(getUsersPosts, { id: "1" })))
+      assert.strictEqual(none._tag, "NotPlannable")
+    }).pipe(Effect.provide(client), Effect.provide(sandbox())))
+})

@@ -1,0 +1,59 @@
+/** What tests of exports share: a folder, a sandbox on a port, its client. */
+import { searchRecentPosts } from "@postwire/core/operations/Search"
+import * as NodeClient from "@postwire/node/NodeClient"
+import * as Sandbox from "@postwire/sandbox/Sandbox"
+import { Effect, Layer } from "effect"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import * as Source from "../../src/Source.ts"
+import { parameters } from "./Sinks.ts"
+
+export const now = Date.UTC(2026, 10, 20, 12)
+
+export const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-export-"))),
+  (path) =>
+    Effect.sync(() => {
+      rmSync(path, { recursive: true })
+    })
+)
+
+export const sandbox = (posts = 300) => Sandbox.layerServer({ posts, start: now })
+
+/** A client of the sandbox. */
+export const client = Layer.unwrap(
+  Effect.map(
+    Sandbox.Sandbox,
+    ({ baseUrl, seeded }) => NodeClient.layer({ baseUrl, bearerToken: seeded.appBearerToken })
+  )
+)
+
+export const source = Source.make(searchRecentPosts, parameters)
+
+/** The bytes of every file of a folder by name, less those that tell the time. */
+export const filesOf = (path: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    readdirSync(path)
+      .filter((name) => !name.endsWith("manifest.json"))
+      .map((
+        name
+      ) => [name, name.endsWith(".sqlite") ? dump(join(path, name)) : readFileSync(join(path, name), "latin1")])
+  )
+
+/** The names of the files that two folders do not have alike. */
+export const differing = (one: string, other: string): ReadonlyArray<string> => {
+  const [a, b] = [filesOf(one), filesOf(other)]
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((name) => a[name] !== b[name])
+}
+
+/** Every row of every table, but for the checkpoint. */
+export const dump = (path: string): string => {
+  const database = new DatabaseSync(path, { readOnly: true })
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'export'").all()
+  const rows = tables.map(({ name }) => [name, database.prepare(`SELECT * FROM "${String(name)}" ORDER BY 1`).all()])
+  const broken = database.prepare("PRAGMA foreign_key_check").all()
+  database.close()
+  return JSON.stringify([rows, broken], undefined, 1)
+}

@@ -1,0 +1,87 @@
+/** The console: a page to look into a sandbox and to send it requests. It asks for the admin token. */
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Redacted from "effect/Redacted"
+import { hash } from "node:crypto"
+import { readFileSync } from "node:fs"
+import * as Problem from "./Problem.ts"
+import { urlOf } from "./Service.ts"
+
+/** Where the page is. */
+export const path = "/console"
+
+/**
+ * The address that opens the page without asking for the token, which stands in the fragment: browsers do not send it.
+ * Whoever has it owns the sandbox.
+ */
+export const urlWith = (baseUrl: string, adminToken: Redacted.Redacted): string =>
+  `${baseUrl}${path}#token=${encodeURIComponent(Redacted.value(adminToken))}`
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  // The empty icon of the page.
+  "img-src data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'"
+].join("; ")
+
+const headers = {
+  "content-security-policy": policy,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  // Asked for again each time, and answered with 304: another version may have taken the port.
+  "cache-control": "no-cache"
+}
+
+const files = {
+  [path]: ["page.html", "text/html; charset=utf-8"],
+  [`${path}/page.css`]: ["page.css", "text/css; charset=utf-8"],
+  [`${path}/page.mjs`]: ["page.mjs", "text/javascript; charset=utf-8"]
+} as const
+
+interface Asset {
+  readonly bytes: Uint8Array
+  readonly type: string
+  readonly etag: string
+}
+
+let assets: ReadonlyMap<string, Asset> | undefined
+
+/** The files as they were when the first of them was asked for. They are among the sources, built or not. */
+const load = (): ReadonlyMap<string, Asset> =>
+  assets ??= new Map(
+    Object.entries(files).map(([path, [file, type]]) => {
+      const bytes = readFileSync(new URL(`../src/console/${file}`, import.meta.url))
+      return [path, { bytes, type, etag: `"${hash("sha256", bytes, "base64url")}"` }]
+    })
+  )
+
+/** Whether a request is for the page or its parts. */
+export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean =>
+  url === path || url.startsWith(`${path}/`) || url.startsWith(`${path}?`)
+
+/** Answers with the page and its parts. */
+export const answer = (
+  request: HttpServerRequest.HttpServerRequest
+): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.sync(() => {
+    const asset = load().get(urlOf(request)?.pathname ?? "")
+    if (asset === undefined || (request.method !== "GET" && request.method !== "HEAD")) {
+      const { document, status } = Problem.noRoute()
+      return HttpServerResponse.jsonUnsafe(document, { status, contentType: "application/problem+json" })
+    }
+    const { bytes, etag, type } = asset
+    const known = request.headers["if-none-match"]?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? []
+    return known.includes(etag) || known.includes("*")
+      ? HttpServerResponse.empty({ status: 304, headers: { ...headers, etag } })
+      : HttpServerResponse.uint8Array(bytes, { contentType: type, headers: { ...headers, etag } })
+  })

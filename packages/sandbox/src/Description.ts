@@ -1,0 +1,142 @@
+/** The operations as plain data, for programs that make forms of them, and the requests that filled-in forms stand for. */
+import { catalogue, type Name } from "@postwire/core/Catalogue"
+import { isSelector, prepare, queryKey, routesOf } from "@postwire/core/Executor"
+import { type Definition, parametersOf } from "@postwire/core/Operation"
+import * as Parameters from "@postwire/core/Parameters"
+import * as Rule from "@postwire/core/Rule"
+import * as WireNames from "@postwire/core/WireNames"
+import * as Effect from "effect/Effect"
+import * as Authentication from "./Authentication.ts"
+import { policies } from "./Policy.ts"
+import * as Problem from "./Problem.ts"
+
+/** A name or a route on both wires. */
+export type OnWires = { readonly [W in WireNames.Wire]: string }
+
+/** One parameter of an operation. */
+export interface Parameter {
+  readonly name: string
+  readonly place: "path" | "query" | "body"
+  readonly kind: Parameters.Kind
+  readonly required: boolean
+  /** What its text must be, bounds included, in words. */
+  readonly rule: string
+  readonly bounds: Parameters.Bounds | undefined
+  readonly values: ReadonlyArray<string> | undefined
+  /** Whether other values than the known ones may be given. */
+  readonly open: boolean
+  readonly default: number | string | undefined
+  /** Whether it names fields or expansions. */
+  readonly selector: boolean
+  /** Its key in the query, or its position in the body. */
+  readonly key: OnWires
+}
+
+/** One operation. */
+export interface Operation {
+  readonly name: Name
+  readonly summary: string
+  readonly effect: Definition["effect"]
+  /** Method and path; of several, each goes with the parameter that selects it. */
+  readonly routes: ReadonlyArray<OnWires & { readonly selectedBy: string }>
+  readonly parameters: ReadonlyArray<Parameter>
+  /** Rules across parameters, in words. */
+  readonly rules: ReadonlyArray<string>
+  readonly credentials: ReadonlyArray<Authentication.Caller["form"]>
+  /** The parameter that takes the token of a page. */
+  readonly pageToken: string | undefined
+  /** Requests per window of 15 minutes. */
+  readonly requests: number
+}
+
+const describe = (name: Name): Operation => {
+  const definition: Definition = catalogue[name].definition
+  const { alternatives, paging, rules = [] } = definition
+  return {
+    name,
+    summary: definition.summary,
+    effect: definition.effect,
+    routes: routesOf(definition).map(([selectedBy, route]) => {
+      const [method, path] = route.split(" ") as [string, string]
+      return { selectedBy, neutral: route, x: `${method} ${WireNames.path(path)}` }
+    }),
+    parameters: (["path", "query", "body"] as const).flatMap((place) =>
+      Object.entries(definition[place] ?? {}).map(([name, parameter]) => ({
+        name,
+        place,
+        kind: parameter.kind,
+        required: parameter.required,
+        rule: ruleOf(parameter),
+        bounds: parameter.bounds,
+        values: parameter.values,
+        open: parameter.open ?? false,
+        default: parameter.default,
+        selector: isSelector(name),
+        key: keyOf(definition, place, name)
+      }))
+    ),
+    rules: [...(alternatives === undefined ? [] : [alternatives]), ...rules].map(Rule.format),
+    credentials: Authentication.formsOf(definition),
+    pageToken: paging?.token,
+    requests: policies[name].requests
+  }
+}
+
+/** The rule without what programs may give instead of text. */
+const ruleOf = (parameter: Parameters.AnyParameter): string =>
+  Parameters.describe(parameter)
+    .replace("a Date, a DateTime or an RFC 3339 string such as", "a time such as")
+    .replace(", as a string, a bigint or a safe integer", "")
+    .replace(", as a list or as one string with commas", ", with commas")
+    .replace("a list of names, or one string of names separated by commas", "names separated by commas")
+
+const keyOf = (definition: Definition, place: Parameter["place"], name: string): OnWires => {
+  if (place === "query") return { neutral: queryKey(name), x: WireNames.queryKey(queryKey(name)) }
+  const position = place === "body" ? definition.at?.[name] ?? name : name
+  return { neutral: position, x: WireNames.bodyKey(position) }
+}
+
+/** Every operation, by name. */
+export const operations = (): ReadonlyArray<Operation> => (Object.keys(policies) as Array<Name>).map(describe)
+
+/** A request without its authorization. */
+export interface Request {
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  readonly body: string | undefined
+}
+
+/** The request of an operation whose parameters are texts, as people type them. Bounds are left to the service. */
+export const requestOf = (
+  name: Name,
+  texts: Readonly<Record<string, string>>,
+  wire: WireNames.Wire,
+  identity: string
+): Effect.Effect<Request, Problem.Problem> => {
+  const definition: Definition = catalogue[name].definition
+  const known = parametersOf(definition)
+  const parameters = Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => {
+      const parameter = known[name]
+      if (parameter === undefined) return [name, text]
+      // Lists of a body are arrays; everything else may be text.
+      const isArray = parameter.kind === "list" && definition.body?.[name] !== undefined
+      return [name, isArray ? linesOf(text) : Parameters.fromText(parameter, text)]
+    })
+  )
+  const prepared = prepare(definition, parameters, wire, { checks: "identifiers" })
+  if ("_tag" in prepared) {
+    const at = prepared._tag === "InvalidParameters" ? [prepared.parameter] : prepared.parameters
+    return Effect.fail(
+      Problem.invalidRequest(prepared.message, Object.fromEntries(at.map((name) => [name, texts[name] ?? ""])))
+    )
+  }
+  const { body, identityAt, method, path, query } = prepared
+  const whole = identityAt === undefined ? path : path.slice(0, identityAt) + identity + path.slice(identityAt)
+  return Effect.succeed({ method, path: query === "" ? whole : `${whole}?${query}`, body })
+}
+
+/** One item per line, or separated by commas when there is one line only. */
+const linesOf = (text: string): ReadonlyArray<string> =>
+  text.trim().split(text.trim().includes("\n") ? "\n" : ",").map((item) => item.trim())

@@ -1,0 +1,203 @@
+/** What a store holds, table by table, to look at: pages by key, without counting, whoever may see it. */
+import { type Database, type Query, unbounded } from "./Database.ts"
+import * as Snowflake from "./Snowflake.ts"
+
+/** A row: what it holds by name. Ids and handles are text, times ISO 8601. */
+export type Item = Readonly<Record<string, string | number | boolean | null>>
+
+/** Which part of a collection to read. */
+export interface Request {
+  readonly limit: number
+  /** The `next` of the page before. */
+  readonly after?: string | undefined
+  /** Only what is of this user, or of which the user is one end. */
+  readonly userId?: string | undefined
+}
+
+/** A part of a collection, newest first; conversations in the order of their ids. */
+export interface Part {
+  readonly items: ReadonlyArray<Item>
+  /** Leads to the rest; absent at the end. */
+  readonly next?: string
+}
+
+/** The collections of one store. */
+export interface Overview {
+  readonly list: (collection: Collection, request: Request) => Part
+}
+
+const time = (id: string): string => millis(`(${id} >> ${Snowflake.counterBits})`)
+
+const millis = (millis: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${millis} / 1000.0, 'unixepoch')`
+
+const text = (column: string): string => `CAST(${column} AS TEXT)`
+
+const handle = (column: string): string => `(SELECT username FROM users WHERE id = ${column})`
+
+/** Texts can have megabytes. */
+const beginning = (column: string): string => `substr(${column}, 1, 1000)`
+
+interface Source {
+  /** Unique, and the order: an integer unless `named`. */
+  readonly key: string
+  readonly named?: true
+  readonly from: string
+  readonly select: Readonly<Record<string, string>>
+  /** What is of `:user`. */
+  readonly of: string
+  readonly flags?: ReadonlyArray<string>
+}
+
+const ties = (table: string, select: Source["select"] = {}): Source => ({
+  key: "t.key",
+  from: `${table} t`,
+  select: {
+    source: handle("t.source_id"),
+    target: handle("t.target_id"),
+    source_id: text("t.source_id"),
+    target_id: text("t.target_id"),
+    ...select
+  },
+  of: "(t.source_id = :user OR t.target_id = :user)"
+})
+
+const sources = {
+  users: {
+    key: "t.id",
+    from: "users t",
+    select: {
+      id: text("t.id"),
+      username: "t.username",
+      name: "t.name",
+      protected: "t.protected",
+      verified_type: "t.verified_type",
+      followers: "t.followers_count",
+      following: "t.following_count",
+      posts: "t.post_count",
+      created_at: time("t.id")
+    },
+    of: "t.id = :user",
+    flags: ["protected"]
+  },
+  posts: {
+    key: "t.id",
+    from: "posts t",
+    select: {
+      id: text("t.id"),
+      author: handle("t.author_id"),
+      text: beginning("t.text"),
+      created_at: time("t.id"),
+      lang: "t.lang",
+      reply_to: text("t.in_reply_to_post_id"),
+      quote_of: text("t.quoted_post_id"),
+      repost_of: text("t.reposted_post_id"),
+      hidden: "t.hidden"
+    },
+    of: "t.author_id = :user",
+    flags: ["hidden"]
+  },
+  follows: { ...ties("follows", { pending: "t.pending" }), flags: ["pending"] },
+  blocks: ties("blocks"),
+  mutes: ties("mutes"),
+  lists: {
+    key: "t.id",
+    from: "lists t",
+    select: {
+      id: text("t.id"),
+      owner: handle("t.owner_id"),
+      name: "t.name",
+      description: beginning("t.description"),
+      private: "t.private",
+      members: "t.member_count",
+      followers: "t.follower_count",
+      created_at: time("t.id")
+    },
+    of: "t.owner_id = :user",
+    flags: ["private"]
+  },
+  spaces: {
+    key: "t.key",
+    from: "spaces t",
+    select: {
+      id: "t.id",
+      creator: handle("t.creator_id"),
+      title: beginning("t.title"),
+      lang: "t.lang",
+      is_ticketed: "t.is_ticketed",
+      scheduled_start: millis("t.scheduled_start"),
+      started_at: millis("t.started_at"),
+      ended_at: millis("t.ended_at"),
+      created_at: time("t.key")
+    },
+    of: "t.creator_id = :user",
+    flags: ["is_ticketed"]
+  },
+  conversations: {
+    key: "t.id",
+    named: true,
+    from: "dm_conversations t",
+    select: {
+      id: "t.id",
+      type: "t.type",
+      participants: `(
+        SELECT group_concat(u.username, ', ') FROM dm_participants p JOIN users u ON u.id = p.user_id
+        WHERE p.conversation_id = t.id
+      )`,
+      latest_event: time("(SELECT max(e.id) FROM dm_events e WHERE e.conversation_id = t.id)")
+    },
+    of: "t.id IN (SELECT conversation_id FROM dm_participants WHERE user_id = :user)"
+  },
+  messages: {
+    key: "t.id",
+    from: "dm_events t",
+    select: {
+      id: text("t.id"),
+      type: "t.event_type",
+      sender: handle("t.sender_id"),
+      text: beginning("t.text"),
+      created_at: time("t.id"),
+      conversation_id: "t.conversation_id"
+    },
+    of: "t.sender_id = :user"
+  }
+} satisfies Record<string, Source>
+
+/** What can be looked at. */
+export type Collection = keyof typeof sources
+
+/** Everything that can be looked at. */
+export const collections = Object.keys(sources) as ReadonlyArray<Collection>
+
+/** The collections in a database. */
+export const make = (database: Database): Overview => {
+  const statements = new Map<string, Query<Item & { readonly page_key: string }>>()
+  const statement = (collection: Collection, ofUser: boolean) => {
+    const known = statements.get(`${collection} ${ofUser}`)
+    if (known !== undefined) return known
+    const { from, key, named, of, select }: Source = sources[collection]
+    const columns = Object.entries(select).map(([name, column]) => `${column} AS "${name}"`)
+    const made = database.query<Item & { readonly page_key: string }>(
+      `SELECT ${text(key)} AS page_key, ${columns.join(", ")} FROM ${from}
+       WHERE ${ofUser ? of : "TRUE"} AND ${key} ${named === true ? "> :after" : "< :after"}
+       ORDER BY ${key} ${named === true ? "ASC" : "DESC"} LIMIT :limit`
+    )
+    statements.set(`${collection} ${ofUser}`, made)
+    return made
+  }
+  return {
+    list: (collection, { after, limit, userId }) => {
+      const { flags = [], named }: Source = sources[collection]
+      const rows = statement(collection, userId !== undefined).all({
+        ...(userId === undefined ? {} : { user: Snowflake.parse(userId) }),
+        after: named === true ? after ?? "" : after === undefined ? unbounded.high : Snowflake.parse(after),
+        limit: limit + 1
+      })
+      const last = rows.length > limit ? rows[limit - 1]?.page_key : undefined
+      const items = rows.slice(0, limit).map(({ page_key: _, ...row }) => ({
+        ...row,
+        ...Object.fromEntries(flags.map((name) => [name, row[name] === 1]))
+      }))
+      return { items, ...(last === undefined ? {} : { next: last }) }
+    }
+  }
+}

@@ -1,0 +1,347 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { accessSync, constants, readFileSync } from "node:fs"
+import { delimiter, join } from "node:path"
+import { type Browser, chromium, type Page } from "playwright-core"
+import * as Console from "../src/Console.ts"
+import * as Sandbox from "../src/Sandbox.ts"
+
+const now = Date.UTC(2026, 10, 20, 12)
+
+/** The browser that the machine has: `CHROMIUM`, or one of the names that distributions give it. */
+const executable = ((): string | undefined => {
+  const { CHROMIUM, PATH = "" } = process.env
+  const paths = PATH.split(delimiter).flatMap((folder) =>
+    ["chromium", "chromium-browser", "google-chrome"].map((name) => join(folder, name))
+  )
+  return [...(CHROMIUM === undefined ? [] : [CHROMIUM]), ...paths].find((path) => {
+    try {
+      accessSync(path, constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+})()
+
+if (executable === undefined) {
+  console.warn("The tests of the console page are skipped: `chromium` is not on PATH, and CHROMIUM names no browser.")
+}
+
+describe.skipIf(executable === undefined)("in a browser", () => {
+  const browser = Effect.acquireRelease(
+    Effect.promise((): Promise<Browser> => chromium.launch({ executablePath: executable! })),
+    (browser) => Effect.promise(() => browser.close())
+  )
+
+  /** A sandbox, and a page that keeps account of what must not happen. */
+  const visit = Effect.fnUntraced(function*(options: Sandbox.ServerOptions = {}) {
+    const sandbox = Context.get(
+      yield* Layer.build(Sandbox.layerServer({ posts: 60, start: now, ...options })),
+      Sandbox.Sandbox
+    )
+    const { baseUrl } = sandbox
+    const context = yield* Effect.flatMap(browser, (browser) => Effect.promise(() => browser.newContext()))
+    const page = yield* Effect.promise(() => context.newPage())
+    page.setDefaultTimeout(10_000)
+    const errors: Array<string> = []
+    const foreign: Array<string> = []
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") errors.push(message.text())
+    })
+    page.on("pageerror", (error) => errors.push(String(error)))
+    page.on("request", (request) => {
+      const url = request.url()
+      if (!url.startsWith(`${baseUrl}/`) && !url.startsWith("data:") && !url.startsWith("blob:")) foreign.push(url)
+      // Nobody is told the token but the admin calls, in their header.
+      if (url.includes(Redacted.value(sandbox.adminToken))) foreign.push(url)
+    })
+    return { sandbox, page, errors, foreign }
+  })
+
+  const open = async (page: Page, { adminToken, baseUrl }: Sandbox.Sandbox["Service"]) => {
+    await page.goto(Console.urlWith(baseUrl, adminToken))
+    await page.locator("#state-rows tr").first().waitFor()
+  }
+
+  /** The browser reports refusals as errors: which they were, and whatever else it reported as it is. */
+  const statusesOf = (errors: ReadonlyArray<string>) =>
+    errors.map((error) =>
+      /^Failed to load resource: the server responded with a status of (\d+) /.exec(error)?.[1] ?? error
+    )
+
+  it.live(
+    "shows what is there as text, sends by keyboard, follows journal, limits and faults",
+    () =>
+      Effect.gen(function*() {
+        const { errors, foreign, page, sandbox } = yield* visit()
+        const { seeded: { ada }, store } = sandbox
+        const text = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`
+        const post = store.posts.insert({ authorId: ada.id, text, createdAt: now })
+        yield* Effect.promise(async () => {
+          await open(page, sandbox)
+          assert.strictEqual(page.url(), `${sandbox.baseUrl}/console`)
+          assert.include(await page.locator("#state-rows").textContent(), "ada")
+
+          // Untrusted text.
+          await page.getByRole("button", { name: /^posts 61$/ }).click()
+          await page.locator("#state-rows td", { hasText: "onerror" }).waitFor()
+          assert.include(await page.locator("#state-rows tr").first().textContent(), text)
+          assert.strictEqual(await page.locator("main img, main script").count(), 0)
+
+          // From the top of the page to the answer without a pointer.
+          await page.reload()
+          await page.locator("#state-rows tr").first().waitFor()
+          const focused = () => page.evaluate(() => document.activeElement?.id ?? "")
+          assert.strictEqual(await focused(), "main")
+          await page.keyboard.press("Tab")
+          assert.strictEqual(await focused(), "operation")
+          await page.keyboard.type("getPost")
+          assert.strictEqual(await page.locator("#operation").inputValue(), "getPost")
+          for (const id of ["wire", "credential", "parameter-id"]) {
+            await page.keyboard.press("Tab")
+            assert.strictEqual(await focused(), id)
+          }
+          const outline = await page.evaluate(() => getComputedStyle(document.activeElement!).outlineStyle)
+          assert.strictEqual(outline, "solid")
+
+          // A mistake is told where it is.
+          await page.keyboard.press("Enter")
+          await page.locator("#parameter-id[aria-invalid=true]").waitFor()
+          assert.match(await page.locator("#send-error").innerText(), /id is required/)
+          assert.strictEqual(await focused(), "parameter-id")
+
+          await page.keyboard.type(post)
+          await page.keyboard.press("Enter")
+          await page.locator("#response-status", { hasText: "200 OK" }).waitFor()
+          assert.deepInclude(JSON.parse(await page.locator("#response-body").innerText()), {
+            data: { id: post, text, edit_history_post_ids: [post] }
+          })
+          const request = await page.locator("#request").innerText()
+          assert.strictEqual(
+            request,
+            `GET ${sandbox.baseUrl}/2/posts/${post}\nauthorization: Bearer <redacted>`
+          )
+          assert.include(await page.locator("#response-headers").textContent(), "x-rate-limit-remaining: 299")
+
+          // The journal and the window.
+          const line = page.locator("#lines li", { hasText: `/2/posts/${post}` })
+          await line.first().waitFor()
+          const bar = page.getByRole("progressbar", { name: "getPost, @ada" })
+          await bar.waitFor()
+          assert.deepStrictEqual(
+            await bar.evaluate((element: HTMLProgressElement) => [element.value, element.max]),
+            [299, 300]
+          )
+          await line.first().locator("button").focus()
+          await page.keyboard.press("Enter")
+          await line.locator("pre").waitFor()
+          assert.include(await line.locator("pre").textContent(), "<redacted>")
+          await page.keyboard.press("Tab")
+          await page.keyboard.press("Escape")
+          assert.strictEqual(await line.locator("pre").count(), 0)
+          assert.strictEqual(await page.evaluate(() => document.activeElement?.getAttribute("aria-expanded")), "false")
+
+          // A fault.
+          await page.getByLabel("Operation", { exact: true }).last().selectOption("getPost")
+          await page.getByRole("button", { name: "Add fault" }).click()
+          await page.locator("#rules li", { hasText: "met 0 times" }).waitFor()
+          await page.locator("#parameter-id").press("Enter")
+          await page.locator("#response-status", { hasText: "503" }).waitFor()
+          await page.locator("#rules li", { hasText: "met 1 times" }).waitFor()
+          await page.locator("#journal-status").selectOption("fault")
+          assert.strictEqual(await page.locator("#lines li").count(), 1)
+          await page.locator("#journal-operation").fill("users")
+          await page.getByText("No request matches.").waitFor()
+          await page.getByRole("button", { name: /^Remove fault/ }).click()
+          await page.locator("#faults-empty").waitFor()
+
+          // The clock ends the window.
+          await page.getByRole("button", { name: "+15 min" }).click()
+          await page.locator("#windows-empty").waitFor()
+          assert.match(await page.locator("#now").innerText(), /^2026-11-20 12:15:\d\d UTC$/)
+
+          assert.strictEqual(await page.title(), "Sandbox console")
+        })
+        assert.deepStrictEqual(statusesOf(errors), ["400", "503"])
+        assert.deepStrictEqual(foreign, [])
+      }),
+    60_000
+  )
+
+  it.live("turns pages, resets, saves and restores", () =>
+    Effect.gen(function*() {
+      const { errors, foreign, page, sandbox } = yield* visit({ posts: 1_000 })
+      const { seeded: { ada }, store } = sandbox
+      yield* Effect.promise(async () => {
+        page.on("dialog", (dialog) => void dialog.accept())
+        await open(page, sandbox)
+
+        await page.locator("#wire").selectOption("x")
+        await page.locator("#operation").selectOption("getUsersPosts")
+        await page.locator("#parameter-id").fill(ada.id)
+        await page.locator("#parameter-max_results").fill("5")
+        await page.locator("#parameter-max_results").press("Enter")
+        const ids = async () => {
+          const { data } = JSON.parse(await page.locator("#response-body").innerText())
+          return data.map(({ id }: { readonly id: string }) => id)
+        }
+        await page.locator("#next-page").waitFor()
+        const first = await ids()
+        assert.include(await page.locator("#request").innerText(), `/2/users/${ada.id}/tweets?`)
+        await page.locator("#next-page").focus()
+        await page.keyboard.press("Enter")
+        await page.locator("#previous-page").waitFor()
+        // Where one goes on from.
+        assert.strictEqual(await page.evaluate(() => document.activeElement?.id), "next-page")
+        assert.notDeepEqual(await ids(), first)
+        await page.locator("#previous-page").focus()
+        await page.keyboard.press("Enter")
+        await page.waitForFunction(
+          (id) => document.querySelector("#response-body")?.textContent?.includes(id),
+          first[0]
+        )
+        assert.deepStrictEqual(await ids(), first)
+        // The first page has none before it, and the focus does not go with the button.
+        await page.locator("#previous-page").waitFor({ state: "hidden" })
+        assert.strictEqual(await page.evaluate(() => document.activeElement?.id), "send-button")
+
+        // The app alone is refused where a user is needed.
+        await page.locator("#operation").selectOption("getMe")
+        await page.locator("#credential").selectOption("app")
+        await page.locator("#send-button").click()
+        await page.locator("#response-status", { hasText: "403" }).waitFor()
+
+        // What is there, by page and by user.
+        await page.getByRole("button", { name: /^posts / }).click()
+        const rows = page.locator("#state-rows tr")
+        await page.locator("[data-collection=posts][aria-pressed=true]").waitFor()
+        const top = await rows.first().textContent()
+        await page.locator("#older").click()
+        await page.locator("#state-note", { hasText: "Page 2" }).waitFor()
+        assert.notStrictEqual(await rows.first().textContent(), top)
+        assert.strictEqual(await rows.count(), 50)
+        await page.locator("#newer").focus()
+        await page.keyboard.press("Enter")
+        await page.locator("#state-note", { hasText: "Page 1" }).waitFor()
+        assert.strictEqual(await rows.first().textContent(), top)
+        // The button is disabled now, and the focus is not lost.
+        assert.notStrictEqual(await page.evaluate(() => document.activeElement?.tagName), "BODY")
+        assert.strictEqual(await rows.count(), 50)
+        await page.locator("#state-user").fill("@ada")
+        await page.locator("#state-user").press("Enter")
+        await page.waitForFunction(() =>
+          [...document.querySelectorAll("#state-rows tr td:nth-child(2)")].every((cell) => cell.textContent === "ada")
+        )
+
+        const [download] = await Promise.all([
+          page.waitForEvent("download"),
+          page.getByRole("button", { name: "Download a snapshot" }).click()
+        ])
+        assert.strictEqual(download.suggestedFilename(), "sandbox.sqlite")
+        const file = await download.path()
+        assert.strictEqual(readFileSync(file).toString("latin1", 0, 15), "SQLite format 3")
+        store.posts.insert({ authorId: ada.id, text: "later", createdAt: now })
+        await page.getByRole("button", { name: "Reset everything" }).click()
+        await page.getByText("The sandbox has begun anew.").waitFor()
+        // The journal begins anew as well.
+        await page.getByText("No requests yet.").waitFor()
+        assert.strictEqual(store.counts().posts, 1_000)
+        store.posts.insert({ authorId: ada.id, text: "later", createdAt: now })
+        await page.getByLabel("Snapshot file").setInputFiles(file)
+        await page.getByRole("button", { name: "Restore" }).click()
+        await page.getByText("The snapshot is restored.").waitFor()
+        assert.strictEqual(store.counts().posts, 1_000)
+      })
+      assert.deepStrictEqual(statusesOf(errors), ["403"])
+      assert.deepStrictEqual(foreign, [])
+    }), 60_000)
+
+  it.live("asks for the token, says when it is wrong, and forgets it", () =>
+    Effect.gen(function*() {
+      const { errors, foreign, page, sandbox } = yield* visit()
+      yield* Effect.promise(async () => {
+        const gate = page.locator("#gate")
+        await page.goto(`${sandbox.baseUrl}/console`)
+        await gate.waitFor()
+        assert.strictEqual(await page.locator("#gate-error").innerText(), "")
+        assert.isTrue(await page.locator("main").isHidden())
+        await page.goto(`${sandbox.baseUrl}/console#token=wrong`)
+        await page.getByText("The sandbox does not accept this admin token.").waitFor()
+        assert.strictEqual(page.url(), `${sandbox.baseUrl}/console`)
+        assert.isNull(await page.evaluate(() => sessionStorage.getItem("postwire-admin-token")))
+        assert.strictEqual(await page.evaluate(() => document.activeElement?.id), "token")
+        await page.keyboard.type(Redacted.value(sandbox.adminToken))
+        await page.keyboard.press("Enter")
+        await page.locator("#state-rows tr").first().waitFor()
+        assert.isTrue(await gate.isHidden())
+        assert.notInclude(await page.content(), Redacted.value(sandbox.adminToken))
+        // Kept for this tab only.
+        const other = await page.context().newPage()
+        await other.goto(`${sandbox.baseUrl}/console`)
+        await other.locator("#gate").waitFor()
+      })
+      assert.deepStrictEqual([...new Set(statusesOf(errors))], ["401"])
+      assert.deepStrictEqual(foreign, [])
+    }), 60_000)
+
+  it.live(
+    "labels every control, fits narrow screens and dark ones, and its policy stops what is not its own",
+    () =>
+      Effect.gen(function*() {
+        const { errors, foreign, page, sandbox } = yield* visit()
+        yield* Effect.promise(async () => {
+          await open(page, sandbox)
+          for (const operation of ["createPost", "searchAllPosts", "getDirectMessageEvents"]) {
+            await page.locator("#operation").selectOption(operation)
+            await page.locator("#selectors").evaluate((details: HTMLDetailsElement) => void (details.open = true))
+            const found = await page.evaluate(() => ({
+              unnamed: [...document.querySelectorAll<HTMLInputElement>("input, select, textarea")]
+                .filter(({ labels }) => (labels?.length ?? 0) === 0).map(({ id }) => id),
+              mute: [...document.querySelectorAll("button")].filter(({ textContent }) => !textContent).length,
+              twice: [...document.querySelectorAll("[id]")].map(({ id }) => id).filter((id, i, ids) =>
+                ids.indexOf(id) !== i
+              )
+            }))
+            assert.deepStrictEqual(found, { unnamed: [], mute: 0, twice: [] })
+            await page.setViewportSize({ width: 360, height: 700 })
+            assert.isAtMost(await page.evaluate(() => document.documentElement.scrollWidth), 360, operation)
+            await page.setViewportSize({ width: 1280, height: 800 })
+          }
+          const summary = page.locator("#selectors summary")
+          await summary.focus()
+          await page.keyboard.press("Escape")
+          assert.isNull(await page.locator("#selectors").getAttribute("open"))
+          const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+          await page.emulateMedia({ colorScheme: "light" })
+          const light = await paper()
+          await page.emulateMedia({ colorScheme: "dark" })
+          assert.notStrictEqual(await paper(), light)
+          assert.deepStrictEqual([...errors], [])
+
+          // The page itself did none of this so far.
+          const violated = await page.evaluate(() => {
+            const violated: Array<string> = []
+            document.addEventListener(
+              "securitypolicyviolation",
+              ({ effectiveDirective }) => violated.push(effectiveDirective)
+            )
+            const style = document.createElement("style")
+            style.textContent = "body { display: none }"
+            const script = document.createElement("img")
+            script.src = "http://127.0.0.2/x.png"
+            document.body.append(style, script)
+            try {
+              document.body.innerHTML = "<p>x</p>"
+            } catch {}
+            return fetch("http://127.0.0.2/").catch(() => {}).then(() =>
+              new Promise<Array<string>>((resolve) => setTimeout(() => resolve(violated), 200))
+            )
+          })
+          assert.sameMembers(violated, ["style-src-elem", "img-src", "require-trusted-types-for", "connect-src"])
+        })
+        assert.deepStrictEqual(foreign.filter((url) => !url.startsWith("http://127.0.0.2/")), [])
+      }),
+    60_000
+  )
+})
