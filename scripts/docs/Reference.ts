@@ -155,7 +155,7 @@ const routes = (definition: Definition): string => {
 }
 
 const facts = (
-  { constants, effect, identity, paging, postCap = false, userAuth }: Definition
+  { constants, effect, identity, pace, paging, postCap = false, userAuth }: Definition
 ): ReadonlyArray<string> => [
   `Credential: ${
     userAuth === undefined
@@ -179,7 +179,11 @@ const facts = (
       paging.directions === "both" ? " or, to go back, `meta.previous_token`" : "; pages go forward only"
     }. \`.pages\`, \`.items\` and \`.joined\` follow it to the end.`
   ]),
-  ...(postCap ? ["Counts towards the project-level post cap."] : [])
+  ...(postCap ? ["Counts towards the project-level post cap."] : []),
+  ...(pace === undefined ? [] : [
+    `Takes one request per ${pace === 1_000 ? "second" : `${pace / 1_000} seconds`} and credential, which no header ` +
+    "announces. With `waitOnRateLimit`, calls and pages keep to it; without, what comes sooner is `RateLimited`."
+  ])
 ]
 
 const result = (definition: Definition): ReadonlyArray<string> => {

@@ -157,6 +157,8 @@ const maximumTries = 8
 const brief = [1_000, 2_000, 4_000, 5_000]
 /** Two requests may get nearer to each other on their way. */
 const jitter = 13
+/** Connections live so long without a request. The next one arrives late, by the time that it takes to connect. */
+const warm = 4_000
 /** A long sleep looks up so often whether the store has learnt better. */
 const recheck = 60_000
 
@@ -209,6 +211,8 @@ interface Line {
   waiting: Waiting | undefined
   /** Calls that wait or are in flight. */
   calls: number
+  /** When a request was sent last, from here. */
+  sent: number
 }
 
 interface Place {
@@ -218,6 +222,8 @@ interface Place {
   readonly span: Tracer.AnySpan | undefined
   isFirst: boolean
   isReserved: boolean
+  /** Whether the request may have arrived much later than it was sent. */
+  isCold: boolean
   proceed: () => void
 }
 
@@ -245,7 +251,7 @@ const makeWait = (
       if (lines.size >= crowd) {
         for (const [key, { calls }] of lines) if (calls === 0) lines.delete(key)
       }
-      line = { bucket, isTaken: false, places: [], wake: () => {}, waiting: undefined, calls: 0 }
+      line = { bucket, isTaken: false, places: [], wake: () => {}, waiting: undefined, calls: 0, sent: 0 }
       lines.set(bucket.key, line)
     }
     return line
@@ -324,6 +330,11 @@ const makeWait = (
       Metric.withAttributes(waitSeconds, { operation, reason }).updateUnsafe((now - since) / 1000, context)
     }
     line.waiting = undefined
+    if (pace !== undefined) {
+      const now = yield* Clock.currentTimeMillis
+      place.isCold = now - line.sent > warm
+      line.sent = now
+    }
     leave(line, place)
   })
 
@@ -376,6 +387,7 @@ const makeWait = (
         span: Context.getOrUndefined(fiber.context, Tracer.ParentSpan),
         isFirst: false,
         isReserved: false,
+        isCold: false,
         proceed: () => {}
       }
       line.calls++
@@ -388,7 +400,12 @@ const makeWait = (
           line.calls--
           leave(line, place)
           if (!place.isReserved) return Effect.void
-          const report = exit._tag === "Success" ? exit.value.report : { answered: false }
+          const { pace } = line.bucket
+          const report: RateLimitStore.Report = {
+            ...(exit._tag === "Success" ? exit.value.report : { answered: false }),
+            // After a cold start the pace counts from the answer: the next request may be quicker.
+            next: place.isCold && pace !== undefined ? pace + jitter : undefined
+          }
           return Effect.andThen(
             store.settle(line.bucket.key, place.lease, report),
             Effect.sync(() => {
@@ -500,8 +517,17 @@ const remaining = /*#__PURE__*/ Metric.gauge("postwire_rate_limit_remaining", {
   description: "Requests left in the window, as announced last"
 })
 
-const gauge = (context: Context.Context<never>) => ({ bucket, credential, operation, remaining: left }: Announced) =>
-  Metric.withAttributes(remaining, { bucket, credential, operation }).updateUnsafe(left, context)
+const gauge = (context: Context.Context<never>) => {
+  const gauges = new Map<string, typeof remaining>()
+  return ({ bucket, credential, operation, remaining: left }: Announced): void => {
+    let gauge = gauges.get(bucket)
+    if (gauge === undefined) {
+      if (gauges.size >= crowd) gauges.clear()
+      gauges.set(bucket, gauge = Metric.withAttributes(remaining, { bucket, credential, operation }))
+    }
+    gauge.updateUnsafe(left, context)
+  }
+}
 
 const announced = ({ credential, key, operation }: Bucket, { limit, remaining, window }: RateLimitStore.Figures) => ({
   _tag: "Announced" as const,

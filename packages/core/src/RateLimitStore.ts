@@ -37,6 +37,8 @@ export interface Report {
   readonly figures?: Figures | undefined
   /** Milliseconds in which no other request may follow, because the service refused this one. */
   readonly pause?: number | undefined
+  /** Milliseconds to the next request of a paced operation, where the pace counts from the answer. */
+  readonly next?: number | undefined
 }
 
 /** Why a request has to wait: the window is spent, a refusal asked for it, the pace, or requests in flight. */
@@ -137,13 +139,18 @@ export const reserve = (ledger: Ledger, now: number, lease: string, pace: number
     ledger.probe = lease
     ledger.probeUntil = now + times.probe
   }
-  ledger.next = now + pace
+  if (pace > 0) ledger.next = now + pace
   ledger.leases.set(lease, now + times.lease)
   return granted
 }
 
 /** The rule of every store: what an answer changes. */
-export const settle = (ledger: Ledger, now: number, lease: string, { answered, figures, pause }: Report): void => {
+export const settle = (
+  ledger: Ledger,
+  now: number,
+  lease: string,
+  { answered, figures, next = 0, pause }: Report
+): void => {
   const lapses = ledger.leases.get(lease)
   const sent = lapses === undefined ? 0 : lapses - times.lease
   ledger.leases.delete(lease)
@@ -151,6 +158,7 @@ export const settle = (ledger: Ledger, now: number, lease: string, { answered, f
     ledger.probe = ""
     ledger.probeUntil = 0
   }
+  ledger.next = Math.max(ledger.next, now + next)
   if (pause !== undefined) ledger.refusedUntil = Math.max(ledger.refusedUntil, now + pause)
   else if (answered && sent >= ledger.refusedUntil) ledger.refusedUntil = 0
   if (figures === undefined) {

@@ -1,10 +1,25 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Fiber, Layer, Logger, Random } from "effect"
+import {
+  Arbitrary,
+  Clock,
+  Context,
+  Effect,
+  Fiber,
+  Layer,
+  Logger,
+  Metric,
+  Random,
+  References,
+  Schema,
+  Stream,
+  Tracer
+} from "effect"
 import { TestClock } from "effect/testing"
 import { catalogue } from "../src/Catalogue.ts"
+import type * as Client from "../src/Client.ts"
 import * as Errors from "../src/Errors.ts"
 import * as RateLimit from "../src/RateLimit.ts"
-import { type Answer, authorizationOf, make, type Received, secrets } from "./support/Service.ts"
+import { type Answer, assertNoSecret, authorizationOf, make, type Received, secrets } from "./support/Service.ts"
 
 const { createPost, getMe, getPost, searchRecentPosts } = catalogue
 
@@ -29,7 +44,7 @@ const timed = (
   const arrivals: Array<number> = []
   const service = make((request, index) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
-      arrivals.push(now / 1000 - nine)
+      arrivals.push((now - nine * 1000) / 1000)
       return answer(index, request, now / 1000)
     })
   )
@@ -50,6 +65,63 @@ const passing = <A, E, R>(effect: Effect.Effect<A, E, R>, seconds = 4000) =>
     yield* TestClock.adjust(seconds * 1000)
     return yield* Fiber.join(fiber)
   })
+
+const oneOf = <A>(values: ReadonlyArray<A>) =>
+  Arbitrary.map(
+    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: values.length - 1 }))),
+    (index) => values[index]!
+  )
+
+/** A header that is left out, right, nearly right, or nonsense. */
+const headerNear = (center: number) =>
+  Arbitrary.flatMap(
+    oneOf(["absent", "near", "number", "date", "odd"]),
+    (kind): Arbitrary.Arbitrary<string | undefined> => {
+      switch (kind) {
+        case "absent":
+          return Arbitrary.Constant(undefined)
+        case "near":
+          return Arbitrary.map(
+            Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: -1_000, maximum: 1_000 }))),
+            (delta) => String(center + delta)
+          )
+        case "number":
+          return Arbitrary.map(Arbitrary.schema(Schema.Number), String)
+        case "date":
+          return Arbitrary.map(
+            Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: -4e12, maximum: 4e12 }))),
+            (millis) => new Date(millis).toUTCString()
+          )
+        default:
+          return oneOf([
+            "",
+            " ",
+            "NaN",
+            "-0",
+            "1e309",
+            "0x10",
+            "1,2",
+            "soon",
+            "Infinity",
+            "9".repeat(400),
+            "\u00ff",
+            "GMT"
+          ])
+      }
+    }
+  )
+
+const hostile = Arbitrary.map(
+  Arbitrary.all({
+    "x-rate-limit-limit": headerNear(15),
+    "x-rate-limit-remaining": headerNear(0),
+    "x-rate-limit-reset": headerNear(nine),
+    "retry-after": headerNear(60),
+    date: headerNear(nine)
+  }),
+  (all): Record<string, string> =>
+    Object.fromEntries(Object.entries(all).flatMap(([name, value]) => value === undefined ? [] : [[name, value]]))
+)
 
 describe("layerFail", () => {
   it.effect("lets refusals through at once", () =>
@@ -132,6 +204,66 @@ describe("layerWait", () => {
         assert.deepStrictEqual(service.arrivals, [0, 1, 3, 7, 15, 31, 63, 127], JSON.stringify(header))
       }
     })))
+
+  it.effect("spreads the pauses of clients that were refused together", () =>
+    at(Effect.gen(function*() {
+      const service = timed(() => ({ status: 429, headers: {} }))
+      const most = { nextDoubleUnsafe: () => 1, nextIntUnsafe: () => 0 }
+      yield* passing(Effect.provide(getPost({ id: "1" }), service.layer).pipe(Effect.ignore)).pipe(
+        Effect.provideService(Random.Random, most)
+      )
+      assert.deepStrictEqual(service.arrivals, [0, 1.5, 4.5, 10.5, 22.5, 46.5, 94.5, 190.5])
+    })))
+
+  it.effect("gives up on a short limit within 15 seconds, however long the pauses happen to be", () =>
+    at(Effect.gen(function*() {
+      for (const chance of [0, 1]) {
+        yield* TestClock.setTime(nine * 1000)
+        const service = timed(() => ({ status: 429, headers: budget(298, nine + 900) }))
+        const error = yield* passing(Effect.flip(Effect.provide(getPost({ id: "1" }), service.layer))).pipe(
+          Effect.provideService(Random.Random, { nextDoubleUnsafe: () => chance, nextIntUnsafe: () => 0 })
+        )
+        assert.instanceOf(error, Errors.RateLimited)
+        const since = service.arrivals.map((arrival) => arrival - service.arrivals[0]!)
+        assert.deepStrictEqual(since, chance === 0 ? [0, 1, 3, 7, 12] : [0, 1.2, 3.6, 8.4, 14.4])
+      }
+    })))
+
+  it.effect("believes retry-after before the window", () =>
+    at(Effect.gen(function*() {
+      const service = timed((index) =>
+        index === 0 ? { status: 429, headers: { ...budget(0, nine + 900), "retry-after": "3" } } : ok
+      )
+      yield* passing(Effect.provide(getPost({ id: "1" }), service.layer))
+      assert.deepStrictEqual(service.arrivals, [0, 3])
+    })))
+
+  it.effect.prop(
+    "survives every header, asks at most eight times, and never twice in a second",
+    { headers: hostile },
+    ({ headers }) =>
+      at(Effect.gen(function*() {
+        const service = timed(() => ({ status: 429, headers }))
+        const error = yield* passing(Effect.flip(Effect.provide(getPost({ id: "1" }), service.layer)), 20_000)
+        assert.include(["RateLimited", "RateLimitWaitTooLong"], error._tag)
+        assert.isAtMost(service.arrivals.length, 8)
+        service.arrivals.reduce((before, arrival) => {
+          assert.isAtLeast(arrival - before, 1)
+          return arrival
+        })
+      })),
+    { arbitrary: { runs: 400 } }
+  )
+
+  it.effect("refuses settings that are no wait", () =>
+    Effect.gen(function*() {
+      for (const maxWait of [NaN, -1, "5"]) {
+        const error = yield* Effect.flip(
+          Effect.scoped(Layer.build(RateLimit.layerWait({ maxWait: maxWait as number })))
+        )
+        assert.strictEqual(error.message, "maxWait must be a number of milliseconds from 0.")
+      }
+    }))
 
   it.effect("does not wait for the window when the refusal is not about it", () =>
     at(Effect.gen(function*() {
@@ -283,6 +415,332 @@ describe("layerWait", () => {
         )
       )
       assert.deepStrictEqual(service.arrivals, [0, 61, 61, 61, 61, 61])
+    })))
+})
+
+/** A service that counts requests in fixed windows, and takes `latency` milliseconds for each. */
+const windowed = (options: {
+  readonly limit: number
+  readonly window: number
+  readonly latency?: number
+  readonly skew?: number
+}) => {
+  const arrivals: Array<{ readonly id: string; readonly at: number }> = []
+  const state = { end: 0, used: 0, refusals: 0, inFlight: 0 }
+  const service = make(({ path }) =>
+    Effect.gen(function*() {
+      const now = yield* Clock.currentTimeMillis
+      arrivals.push({ id: path.slice(path.lastIndexOf("/") + 1), at: (now - nine * 1000) / 1000 })
+      if (now >= state.end) Object.assign(state, { end: now + options.window * 1000, used: 0 })
+      const allowed = state.used < options.limit
+      if (allowed) state.used++
+      else state.refusals++
+      const headers = {
+        "x-rate-limit-limit": String(options.limit),
+        "x-rate-limit-remaining": String(options.limit - state.used),
+        "x-rate-limit-reset": String(Math.ceil(state.end / 1000) + (options.skew ?? 0)),
+        date: new Date(now + (options.skew ?? 0) * 1000).toUTCString()
+      }
+      yield* Effect.sleep(options.latency ?? 0)
+      return allowed ? { ...ok, headers } : { status: 429, headers }
+    })
+  )
+  const layer = Layer.provideMerge(service.layer(), Layer.orDie(RateLimit.layerWait()))
+  return { arrivals, state, layer }
+}
+
+const ids = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1))
+
+const together = (count: number) => Effect.forEach(ids(count), (id) => getPost({ id }), { concurrency: "unbounded" })
+
+describe("reservation", () => {
+  it.effect("lets no request of 50 at once out of a budget of 15, uses all of it, and serves them in turn", () =>
+    at(Effect.gen(function*() {
+      const service = windowed({ limit: 15, window: 60, latency: 120 })
+      yield* passing(Effect.provide(together(50), service.layer), 300)
+      assert.strictEqual(service.state.refusals, 0)
+      assert.deepStrictEqual(service.arrivals.map(({ id }) => id), ids(50))
+      const perWindow = [0, 1, 2, 3].map((window) =>
+        service.arrivals.filter(({ at }) => at >= window * 61 && at < window * 61 + 60).length
+      )
+      assert.deepStrictEqual(perWindow, [15, 15, 15, 5])
+    })))
+
+  it.effect("asks about an unknown window with one request", () =>
+    at(Effect.gen(function*() {
+      const service = windowed({ limit: 900, window: 60, latency: 200 })
+      yield* passing(Effect.provide(together(20), service.layer))
+      assert.deepStrictEqual(service.arrivals.map(({ at }) => at), [0, ...Array.from({ length: 19 }, () => 0.2)])
+    })))
+
+  it.effect("asks once more when that one gets no answer", () =>
+    at(Effect.gen(function*() {
+      const arrivals: Array<number> = []
+      const service = make((_, index) =>
+        Effect.gen(function*() {
+          arrivals.push((yield* Clock.currentTimeMillis) / 1000 - nine)
+          return index === 0 ? yield* Effect.never : ok
+        })
+      )
+      const layer = service.layer(secrets, Layer.orDie(RateLimit.layerWait()))
+      const fiber = yield* Effect.forkChild(Effect.provide(together(3), layer))
+      yield* TestClock.adjust(10_000)
+      assert.strictEqual(arrivals[0], 0)
+      assert.isAtLeast(arrivals[1]!, 5)
+      assert.isAtMost(arrivals[1]!, 5.2)
+      assert.lengthOf(arrivals, 3)
+      yield* Fiber.interrupt(fiber)
+    })))
+
+  it.effect("takes a service that announces nothing to have no limit", () =>
+    at(Effect.gen(function*() {
+      const service = timed(() => ok)
+      yield* passing(Effect.provide(together(20), service.layer), 1)
+      assert.deepStrictEqual(service.arrivals, Array.from({ length: 20 }, () => 0))
+    })))
+
+  it.effect("goes by the service's clock, ten minutes before or behind", () =>
+    at(Effect.gen(function*() {
+      for (const skew of [-600, 600]) {
+        const service = windowed({ limit: 15, window: 60, latency: 10, skew })
+        yield* passing(Effect.provide(together(30), service.layer), 200)
+        assert.strictEqual(service.state.refusals, 0)
+        assert.isAtMost(service.arrivals.at(-1)!.at - service.arrivals[0]!.at, 62)
+      }
+    })))
+
+  it.effect("sees what others use of the budget", () =>
+    at(Effect.gen(function*() {
+      const service = windowed({ limit: 15, window: 60, latency: 10 })
+      yield* Effect.gen(function*() {
+        yield* passing(getPost({ id: "1" }), 1)
+        service.state.used += 10
+        yield* passing(getPost({ id: "2" }), 1)
+        yield* passing(together(10), 100)
+      }).pipe(Effect.provide(service.layer))
+      assert.strictEqual(service.state.refusals, 0)
+    })))
+
+  it.effect("is given back at once when a caller is interrupted: in flight, in line, and while it sleeps", () =>
+    at(Effect.gen(function*() {
+      const arrivals: Array<string> = []
+      const service = make(({ path }, index) => {
+        arrivals.push(path.slice(-1))
+        return Effect.delay(Effect.succeed({ ...ok, headers: budget(2, nine + 600) }), index === 0 ? 0 : 1_000)
+      })
+      yield* Effect.gen(function*() {
+        yield* getPost({ id: "0" })
+        // Two may be in flight. The third waits for an answer, the fourth and the fifth stand behind it.
+        const [first, , third, fourth] = yield* Effect.forEach(ids(5), (id) => Effect.forkChild(getPost({ id })))
+        yield* TestClock.adjust(10)
+        assert.deepStrictEqual(arrivals, ["0", "1", "2"])
+        yield* Fiber.interrupt(fourth!)
+        yield* Fiber.interrupt(third!)
+        assert.strictEqual((yield* RateLimit.snapshot)[0]?.inFlight, 2)
+        yield* Fiber.interrupt(first!)
+        yield* TestClock.adjust(0)
+        assert.deepStrictEqual(arrivals, ["0", "1", "2", "5"])
+        assert.strictEqual((yield* RateLimit.snapshot)[0]?.inFlight, 2)
+        yield* TestClock.adjust(1_000)
+        assert.strictEqual((yield* RateLimit.snapshot)[0]?.inFlight, 0)
+      }).pipe(Effect.provide(Layer.provideMerge(service.layer(), Layer.orDie(RateLimit.layerWait()))))
+    })))
+})
+
+describe("pace", () => {
+  const paced = () => {
+    const service = timed((index) =>
+      index % 2 === 0 ? { body: { data: [], meta: { next_token: `t${index}` } } } : { body: { data: [], meta: {} } }
+    )
+    const gaps = () => service.arrivals.slice(1).map((arrival, index) => arrival - service.arrivals[index]!)
+    return { ...service, gaps }
+  }
+
+  it.effect("keeps calls and pages of the full archive a second apart, in one fiber and in ten", () =>
+    at(Effect.gen(function*() {
+      const operations = [
+        [catalogue.searchAllPosts({ query: "a" }), Stream.runDrain(catalogue.searchAllPosts.pages({ query: "a" }))],
+        [catalogue.getAllPostsCount({ query: "a" }), Stream.runDrain(catalogue.getAllPostsCount.pages({ query: "a" }))]
+      ] as const
+      for (const [call, pages] of operations) {
+        const service = paced()
+        yield* Effect.gen(function*() {
+          for (let i = 0; i < 5; i++) yield* passing<unknown, Errors.AnyError, Client.Client>(call, 2)
+          yield* passing<void, Errors.AnyError, Client.Client>(pages, 10)
+          const ten = Array.from({ length: 10 }, (): Effect.Effect<unknown, Errors.AnyError, Client.Client> => call)
+          yield* passing(Effect.all(ten, { concurrency: "unbounded" }), 20)
+        }).pipe(Effect.provide(service.layer))
+        assert.isAtLeast(service.arrivals.length, 16)
+        for (const gap of service.gaps()) assert.isAtLeast(gap, 1)
+      }
+    })))
+
+  it.effect("is measured from the last request: work between them costs nothing", () =>
+    at(Effect.gen(function*() {
+      const service = paced()
+      yield* Effect.gen(function*() {
+        yield* catalogue.searchAllPosts({ query: "a" })
+        yield* TestClock.adjust(5_000)
+        yield* catalogue.searchAllPosts({ query: "a" })
+      }).pipe(Effect.provide(service.layer))
+      assert.deepStrictEqual(service.arrivals, [0, 5])
+    })))
+
+  it.effect("is each operation's own, and that of no other", () =>
+    at(Effect.gen(function*() {
+      const service = paced()
+      yield* Effect.gen(function*() {
+        yield* catalogue.searchAllPosts({ query: "a" })
+        yield* catalogue.getAllPostsCount({ query: "a" })
+        yield* searchRecentPosts({ query: "a" })
+        yield* searchRecentPosts({ query: "a" })
+      }).pipe(Effect.provide(service.layer))
+      assert.deepStrictEqual(service.arrivals, [0, 0, 0, 0])
+      assert.deepStrictEqual(
+        Object.values(catalogue).map(({ definition }) => definition).filter(({ pace }) => pace !== undefined)
+          .map(({ name, pace }) => [name, pace]),
+        [["getAllPostsCount", 1000], ["searchAllPosts", 1000]]
+      )
+    })))
+
+  it.effect("is not kept without waiting", () =>
+    at(Effect.gen(function*() {
+      const service = make(() => ({ body: { data: [] } }))
+      yield* Effect.provide(
+        Effect.andThen(catalogue.searchAllPosts({ query: "a" }), catalogue.searchAllPosts({ query: "a" })),
+        service.layer()
+      )
+      assert.lengthOf(service.requests, 2)
+    })))
+})
+
+describe("what can be seen", () => {
+  it.effect("is a snapshot of every budget, whether refusals are waited out or not", () =>
+    at(Effect.gen(function*() {
+      for (const policy of [RateLimit.layerFail, Layer.orDie(RateLimit.layerWait())]) {
+        const service = make(() =>
+          Effect.map(Clock.currentTimeMillis, (now) => ({
+            ...ok,
+            headers: budget(7, now / 1000 + 60)
+          }))
+        )
+        yield* Effect.gen(function*() {
+          assert.deepStrictEqual(yield* RateLimit.snapshot, [])
+          yield* getPost({ id: "1" })
+          yield* getMe()
+          const start = yield* Clock.currentTimeMillis
+          const shot = yield* RateLimit.snapshot
+          assert.deepStrictEqual(shot.map(({ bucket: _, ...rest }) => rest), [
+            {
+              operation: "getPost",
+              credential: "bearer",
+              limit: 15,
+              remaining: 7,
+              resetAt: new Date(start + 60_000),
+              inFlight: 0
+            },
+            {
+              operation: "getMe",
+              credential: "oauth1",
+              limit: 15,
+              remaining: 7,
+              resetAt: new Date(start + 60_000),
+              inFlight: 0
+            }
+          ])
+          assertNoSecret(shot)
+          yield* TestClock.adjust(62_000)
+          assert.deepInclude((yield* RateLimit.snapshot)[0], { remaining: undefined, resetAt: undefined })
+        }).pipe(Effect.provide(Layer.provideMerge(service.layer(), policy)))
+      }
+    })))
+
+  it.effect("are announcements and waits: as a stream, as log lines, in spans and in metrics, without secrets", () =>
+    at(Effect.gen(function*() {
+      const service = windowed({ limit: 3, window: 60, latency: 10 })
+      const changes: Array<RateLimit.Change> = []
+      const lines: Array<unknown> = []
+      const spans: Array<Tracer.NativeSpan> = []
+      const metrics = new Map()
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          spans.push(span)
+          return span
+        }
+      })
+      const logger = Logger.make(({ fiber, logLevel, message }) => {
+        lines.push([logLevel, String(message), fiber.getRef(References.CurrentLogAnnotations)])
+      })
+      yield* Effect.gen(function*() {
+        const reader = yield* Effect.forkChild(
+          Stream.runForEach(RateLimit.changes, (change) => Effect.sync(() => void changes.push(change)))
+        )
+        yield* TestClock.adjust(0)
+        const call = (id: string) => Effect.withSpan(getPost({ id }), id)
+        const first = yield* Effect.forkChild(Effect.forEach(ids(5), call, { concurrency: "unbounded" }))
+        yield* TestClock.adjust(1_000)
+        yield* passing(call("6"), 100)
+        yield* Fiber.join(first)
+        yield* Fiber.interrupt(reader)
+        assertNoSecret([changes, lines, spans.map(({ attributes, events }) => [attributes, events.map(String)])])
+        assert.notInclude(JSON.stringify([...metrics.keys()]), "canary")
+      }).pipe(
+        Effect.provide([service.layer, Logger.layer([logger])]),
+        Effect.provideService(Tracer.Tracer, tracer),
+        Effect.provideService(Metric.MetricRegistry, metrics)
+      )
+      // As far as whole seconds of dates tell.
+      const until = new Date((nine + 61) * 1000 + 10).toISOString()
+      assert.deepStrictEqual(
+        changes.map((change) => change._tag === "Announced" ? change.remaining : [change.reason, change.until]),
+        [2, 1, 0, ["window", new Date(until)], 2, 1, 0]
+      )
+      assert.deepStrictEqual(lines, [
+        ["Info", "getPost waits 61 s: its rate limit is spent", {
+          operation: "getPost",
+          credential: "bearer",
+          reason: "window",
+          until
+        }]
+      ])
+      // All that wait are told, also the one that stands behind another, and the one that comes later.
+      const told = spans.filter(({ name }) => name !== "GET").map((
+        { events, name }
+      ) => [name, events.map(([event, , attributes]) => [event, attributes])])
+      const event = ["postwire.rate_limit.wait", { operation: "getPost", reason: "window", until }]
+      assert.deepStrictEqual(told, [["1", []], ["2", []], ["3", []], ["4", [event]], ["5", [event]], ["6", [event]]])
+      const measured = Metric.snapshotUnsafe(Context.make(Metric.MetricRegistry, metrics))
+        .filter(({ id }) => id.startsWith("postwire_"))
+        .map(({ attributes, id, state }) => [id, attributes, state] as const)
+      assert.deepStrictEqual(measured.map(([id]) => id).sort(), [
+        "postwire_rate_limit_remaining",
+        "postwire_rate_limit_wait_seconds",
+        "postwire_rate_limit_waits"
+      ])
+      for (const [id, attributes, state] of measured) {
+        assert.strictEqual(attributes?.["operation"], "getPost")
+        if (id.endsWith("remaining")) assert.deepInclude(state, { value: 0 })
+        if (id.endsWith("waits")) assert.deepInclude(state, { count: 1 })
+        if (id.endsWith("seconds")) assert.deepInclude(state, { count: 1, sum: 61 })
+      }
+    })))
+
+  it.effect("stays one line when the first in the line gives up", () =>
+    at(Effect.gen(function*() {
+      const service = windowed({ limit: 1, window: 60 })
+      const lines: Array<string> = []
+      const logger = Logger.make(({ message }) => void lines.push(String(message)))
+      yield* Effect.gen(function*() {
+        yield* passing(getPost({ id: "1" }), 1)
+        const first = yield* Effect.forkChild(getPost({ id: "2" }))
+        const second = yield* Effect.forkChild(getPost({ id: "3" }))
+        yield* TestClock.adjust(1_000)
+        yield* Fiber.interrupt(first)
+        yield* TestClock.adjust(100_000)
+        yield* Fiber.join(second)
+      }).pipe(Effect.provide([service.layer, Logger.layer([logger])]))
+      assert.lengthOf(lines, 1)
     })))
 })
 

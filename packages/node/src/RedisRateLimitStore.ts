@@ -5,10 +5,12 @@
 import { InvalidSettings } from "@postwire/core/Errors"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import type { createClient } from "@redis/client"
+import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import * as Redacted from "effect/Redacted"
+import { createHash } from "node:crypto"
 
 /** Settings of the store with a connection of its own. */
 export interface Options {
@@ -19,24 +21,8 @@ export interface Options {
 /** What the names of all keys begin with. The number goes up when the form of a ledger changes. */
 const prefix = "postwire:ledger:1:"
 
-/** Redis may be asked for so many milliseconds; then the store counts as gone. */
-const patience = 1_000
-
-/** The store on any `Redis` service of Effect. */
-export const layer: Layer.Layer<RateLimitStore.RateLimitStore, never, Redis.Redis> = Layer.effect(
-  RateLimitStore.RateLimitStore,
-  Effect.map(Redis.Redis, (redis) => make(redis))
-)
-
-/**
- * The store with a connection of its own, made at the first request and closed with the scope. Needs the package
- * `@redis/client`. Fails when the address is none; a server that does not answer fails nothing.
- */
-export const layerUrl = (options: Options): Layer.Layer<RateLimitStore.RateLimitStore, InvalidSettings> =>
-  layer.pipe(Layer.provide(Layer.effect(
-    Redis.Redis,
-    Effect.flatMap(checkUrl(options.url), (url) => Effect.flatMap(connection(url), Redis.make))
-  )))
+/** So many milliseconds a connection and a step may take; then the store counts as gone. A busy machine is slow too. */
+const patience = { connection: 5_000, step: 2_000 }
 
 /** Checks an address without showing it: it may hold a password. */
 export const checkUrl = (given: string | Redacted.Redacted): Effect.Effect<string, InvalidSettings> => {
@@ -51,16 +37,21 @@ export const checkUrl = (given: string | Redacted.Redacted): Effect.Effect<strin
     )
 }
 
-const make = (redis: Pick<Redis.Redis["Service"], "eval">): RateLimitStore.Store => {
+interface Evaluator extends Pick<Redis.Redis["Service"], "eval"> {
+  /** Connects, when there is no connection. */
+  readonly connected: Effect.Effect<unknown, Redis.RedisError | Cause.TimeoutError>
+}
+
+const make = (redis: Evaluator): RateLimitStore.Store => {
   const reserve = redis.eval(scripts.reserve)
   const settle = redis.eval(scripts.settle)
   const read = redis.eval(scripts.read)
   const answered = <A>(step: Effect.Effect<A, Redis.RedisError>) =>
     Effect.mapError(
-      Effect.timeout(step, patience),
+      Effect.andThen(redis.connected, Effect.timeout(step, patience.step)),
       (error) =>
         new RateLimitStore.RateLimitStoreUnavailable({
-          reason: error._tag === "TimeoutError" ? `Redis took more than ${patience} ms` : reasonOf(error.cause)
+          reason: error._tag === "TimeoutError" ? "Redis takes too long" : reasonOf(error.cause)
         })
     )
   return {
@@ -81,52 +72,107 @@ const make = (redis: Pick<Redis.Redis["Service"], "eval">): RateLimitStore.Store
   }
 }
 
+/** The store on any `Redis` service of Effect. */
+export const layer: Layer.Layer<RateLimitStore.RateLimitStore, never, Redis.Redis> = Layer.effect(
+  RateLimitStore.RateLimitStore,
+  Effect.map(Redis.Redis, (redis) => make({ eval: redis.eval, connected: Effect.void }))
+)
+
+/**
+ * The store with a connection of its own, made at the first request and closed with the scope. Needs the package
+ * `@redis/client`. Fails when the address is none; a server that does not answer fails nothing.
+ */
+export const layerUrl = (options: Options): Layer.Layer<RateLimitStore.RateLimitStore, InvalidSettings> =>
+  Layer.effect(
+    RateLimitStore.RateLimitStore,
+    Effect.map(Effect.flatMap(checkUrl(options.url), connection), make)
+  )
+
 const reasonOf = (cause: unknown): string => cause instanceof Error ? cause.message.slice(0, 200) : "Redis failed"
 
 type Client = ReturnType<typeof createClient>
 
-/** Connects when there is something to send, and again when the connection is gone: nothing goes on in the background. */
-const connection = (url: string) =>
-  Effect.map(
+interface Open {
+  client: Promise<Client> | undefined
+  isReady: boolean
+}
+
+/**
+ * Connects when there is something to send, and again when the connection is gone. Nothing goes on in the background, so
+ * that a program ends without closing its client.
+ */
+const connection = (url: string) => {
+  const connect = async (lose: () => void): Promise<Client> => {
+    const { createClient } = await import("@redis/client")
+    const client: Client = createClient({
+      url,
+      disableOfflineQueue: true,
+      // A connection on which nothing comes back is dropped, like one that is idle.
+      socket: { connectTimeout: patience.connection, socketTimeout: 30_000, reconnectStrategy: false }
+    })
+    client.on("error", lose).on("end", lose)
+    await client.connect()
+    // What waits for an answer has a timer, which keeps the program going.
+    client.unref()
+    return client
+  }
+  return Effect.map(
     Effect.acquireRelease(
-      Effect.sync((): { open: Promise<Client> | undefined } => ({ open: undefined })),
-      (state) => Effect.sync(() => void state.open?.then((client) => client.destroy(), () => {}))
+      Effect.sync((): Open => ({ client: undefined, isReady: false })),
+      ({ client }) => Effect.sync(() => void client?.then((client) => client.destroy(), () => {}))
     ),
-    (state) => {
-      const connect = async (): Promise<Client> => {
-        const lose = () => {
-          state.open = undefined
-        }
+    (open): Evaluator => {
+      const lose = () => {
+        open.client = undefined
+        open.isReady = false
+      }
+      const connected = () =>
+        open.client ??= connect(lose).then(
+          (client) => {
+            open.isReady = true
+            return client
+          },
+          (cause) => {
+            lose()
+            throw cause
+          }
+        )
+      const evaluate = async <A>(lua: string, sha: string, rest: ReadonlyArray<string>): Promise<A> => {
+        const client = await connected()
         try {
-          const { createClient } = await import("@redis/client")
-          const client: Client = createClient({
-            url,
-            disableOfflineQueue: true,
-            socket: { connectTimeout: patience, reconnectStrategy: false }
-          })
-          client.on("error", lose).on("end", lose)
-          await client.connect()
-          // A connection alone does not keep a program alive; a request that waits for its answer has a timer.
-          client.unref()
-          return client
+          return await client.sendCommand<A>(["EVALSHA", sha, ...rest])
         } catch (cause) {
-          lose()
+          if (cause instanceof Error && cause.message.startsWith("NOSCRIPT")) {
+            return await client.sendCommand<A>(["EVAL", lua, ...rest])
+          }
           throw cause
         }
       }
-      const none = Effect.fail(new Redis.RedisError({ cause: new Error("one connection is all there is") }))
+      const catching = (cause: unknown) => new Redis.RedisError({ cause })
       return {
-        send: <A = unknown>(command: string, ...args: ReadonlyArray<string>) =>
-          Effect.tryPromise({
-            try: async () => (await (state.open ??= connect())).sendCommand<A>([command, ...args]),
-            catch: (cause) => new Redis.RedisError({ cause })
-          }),
-        // The store needs neither.
-        connect: none,
-        subscribe: () => none
+        connected: Effect.suspend(() =>
+          open.isReady
+            ? Effect.void
+            : Effect.timeout(Effect.tryPromise({ try: connected, catch: catching }), patience.connection)
+        ),
+        eval: <Config extends { readonly params: ReadonlyArray<unknown>; readonly result: unknown }>(
+          script: Redis.Script<Config>
+        ) => {
+          const sha = createHash("sha1").update(script.lua).digest("hex")
+          return (...params: Config["params"]): Effect.Effect<Config["result"], Redis.RedisError> =>
+            Effect.tryPromise({
+              try: () =>
+                evaluate<Config["result"]>(script.lua, sha, [
+                  String(script.numberOfKeys(...params)),
+                  ...script.params(...params).map(String)
+                ]),
+              catch: catching
+            })
+        }
       }
     }
   )
+}
 
 const reasons: ReadonlyArray<RateLimitStore.Reason> = ["window", "refusal", "pace", "in flight"]
 
@@ -170,16 +216,17 @@ return { 0, 0 }
   }).withReturnType<readonly [reason: number, millis: number]>(),
 
   settle: Redis.script(
-    (key: string, lease: string, { answered, figures, pause }: RateLimitStore.Report) => [
+    (key: string, lease: string, { answered, figures, next = 0, pause }: RateLimitStore.Report) => [
       ...keysOf(key),
       lease,
       answered ? 1 : 0,
       pause ?? -1,
+      next,
       ...(figures === undefined ? [] : [figures.window, figures.endsIn, figures.remaining, figures.limit ?? -1])
     ],
     {
       numberOfKeys: 2,
-      lua: `${now}${get("ends", "remaining", "window", "since", "refusedUntil", "silentUntil")}
+      lua: `${now}${get("ends", "remaining", "window", "since", "refusedUntil", "silentUntil", "next")}
 local lapses = redis.call("ZSCORE", KEYS[2], ARGV[1])
 local sent = lapses and tonumber(lapses) - ${leaseTime} or 0
 redis.call("ZREM", KEYS[2], ARGV[1])
@@ -187,11 +234,11 @@ if redis.call("HGET", KEYS[1], "probe") == ARGV[1] then redis.call("HDEL", KEYS[
 local answered, pause = ARGV[2] == "1", tonumber(ARGV[3])
 if pause >= 0 then refusedUntil = math.max(refusedUntil, now + pause)
 elseif answered and sent >= refusedUntil then refusedUntil = 0 end
-if #ARGV == 3 then
+if #ARGV == 4 then
   if answered and pause < 0 then silentUntil = now + ${silence} end
 else
-  local announced, left, limit = tonumber(ARGV[4]), tonumber(ARGV[6]), ARGV[7]
-  local e = now + tonumber(ARGV[5])
+  local announced, left, limit = tonumber(ARGV[5]), tonumber(ARGV[7]), ARGV[8]
+  local e = now + tonumber(ARGV[6])
   if math.abs(announced - window) <= 1 then
     remaining = math.min(remaining, left)
     if e < ends or (now >= ends and sent >= ends) then ends = e end
@@ -201,7 +248,7 @@ else
   end
 end
 redis.call("HSET", KEYS[1], "ends", ends, "remaining", remaining, "window", window, "since", since,
-  "refusedUntil", refusedUntil, "silentUntil", silentUntil)
+  "refusedUntil", refusedUntil, "silentUntil", silentUntil, "next", math.max(next, now + tonumber(ARGV[4])))
 redis.call("PEXPIRE", KEYS[1], math.max(60000, ends - now, refusedUntil - now, silentUntil - now))
 `
     }

@@ -3,6 +3,7 @@ import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import type { DatabaseSync } from "node:sqlite"
 
 /** Settings of the store. */
@@ -41,13 +42,20 @@ const make = (path: string) => {
       return Effect.try({
         try: () => use((connection ??= connect(path, now())).step(now)),
         catch: (cause) => {
+          const isOpening = connection === undefined
           close()
-          return new RateLimitStore.RateLimitStoreUnavailable({
-            reason: cause instanceof Error ? cause.message : "node:sqlite failed"
-          })
+          return { isOpening, cause }
         }
       })
-    })
+    }).pipe(
+      // The first process to open a file locks out the others for a moment, for which SQLite itself does not wait.
+      Effect.retry({ while: ({ cause, isOpening }) => isOpening && isBusy(cause), schedule: brief }),
+      Effect.mapError(({ cause }) =>
+        new RateLimitStore.RateLimitStoreUnavailable({
+          reason: cause instanceof Error ? cause.message : "node:sqlite failed"
+        })
+      )
+    )
   const store: RateLimitStore.Store = {
     reserve: (key, lease, pace) =>
       atomically((step) => step(key, (ledger, now) => RateLimitStore.reserve(ledger, now, lease, pace))),
@@ -58,6 +66,11 @@ const make = (path: string) => {
   return { store, close }
 }
 
+const brief = Schedule.upTo(Schedule.spaced("20 millis"), { times: 100 })
+
+const isBusy = (cause: unknown): boolean =>
+  typeof cause === "object" && cause !== null && "errcode" in cause && (Number(cause.errcode) & 0xff) === 5
+
 // The number goes up when the form of a ledger changes: processes of two versions may share the file.
 const table = "postwire_ledgers_1"
 
@@ -66,6 +79,15 @@ const connect = (path: string, now: number): Connection => {
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
   // A process that finds the file locked waits a second for it, which blocks its thread; a step takes microseconds.
   const database = new DatabaseSync(path, { timeout: 1_000 })
+  try {
+    return prepared(database, now)
+  } catch (cause) {
+    database.close()
+    throw cause
+  }
+}
+
+const prepared = (database: DatabaseSync, now: number): Connection => {
   database.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = OFF;

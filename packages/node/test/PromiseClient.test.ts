@@ -509,6 +509,7 @@ describe("fromEnvironment", () => {
         POSTWIRE_CONSUMER_SECRET: "c",
         POSTWIRE_ACCESS_TOKEN: "d",
         POSTWIRE_ACCESS_TOKEN_SECRET: "",
+        POSTWIRE_REDIS_URL: "redis://service.test",
         HOME: "/"
       }),
       {
@@ -517,7 +518,8 @@ describe("fromEnvironment", () => {
         bearerToken: "a",
         consumerKey: "b",
         consumerSecret: "c",
-        accessToken: "d"
+        accessToken: "d",
+        rateLimitStore: "redis://service.test"
       } as NodeClient.Settings
     )
   })

@@ -6,8 +6,6 @@ import type { Access, Scope } from "./store/Credentials.ts"
 export interface Policy {
   /** Requests per window of 15 minutes, of an app as of a user. */
   readonly requests: number
-  /** Takes one request per second besides. */
-  readonly oncePerSecond?: true
   /** The scope that a user's OAuth 2.0 token needs besides those of all operations. */
   readonly scope?: Scope
   /** What the project must have. */
@@ -28,7 +26,7 @@ export const policies: { readonly [N in Name]: Policy } = {
   createPost: { requests: 200, scope: "post.write" },
   deletePost: { requests: 50, scope: "post.write" },
   followUser: { requests: 50, scope: "follows.write" },
-  getAllPostsCount: { requests: 300, oncePerSecond: true, access: "research" },
+  getAllPostsCount: { requests: 300, access: "research" },
   getBlocked: { requests: 15, scope: "block.read" },
   getBookmarks: { requests: 180, scope: "bookmark.read" },
   getDirectMessageEvents: { requests: 300, scope: "dm.read" },
@@ -60,7 +58,7 @@ export const policies: { readonly [N in Name]: Policy } = {
   mute: { requests: 50, scope: "mute.write" },
   removeBookmark: { requests: 50, scope: "bookmark.write" },
   repost: { requests: 50, scope: "post.write" },
-  searchAllPosts: { requests: 300, oncePerSecond: true, access: "research" },
+  searchAllPosts: { requests: 300, access: "research" },
   searchRecentPosts: { requests: 450 },
   searchSpaces: { requests: 300, scope: "space.read" },
   unblock: { requests: 50, scope: "block.write" },

@@ -2,7 +2,7 @@
  * How much callers may ask for: requests per operation and credential in fixed spans of 15 minutes, one per second of
  * some operations, and posts per project and month.
  */
-import type { Name } from "@postwire/core/Catalogue"
+import { catalogue, type Name } from "@postwire/core/Catalogue"
 import { policies } from "./Policy.ts"
 
 /** Milliseconds. */
@@ -62,9 +62,10 @@ export const make = (): RateLimits => {
   }
   return {
     count: (operation, credential, now) => {
-      const { oncePerSecond, requests: limit } = policies[operation]
+      const limit = policies[operation].requests
+      const { pace = 0 } = catalogue[operation].definition
       const window = windowOf(operation, credential, now)
-      const tooSoon = oncePerSecond === true && now - window.last < 1_000
+      const tooSoon = now - window.last < pace
       const allowed = window.used < limit && !tooSoon
       if (allowed) {
         window.used++

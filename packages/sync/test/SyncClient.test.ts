@@ -182,6 +182,8 @@ describe("errors", () => {
         ["timeout", { baseUrl: "http://localhost", timeout: -1 }],
         ["timeout", { baseUrl: "http://localhost", timeout: NaN }],
         ["maxWait", { baseUrl: "http://localhost", waitOnRateLimit: true, maxWait: NaN }],
+        ["rateLimitStore", { baseUrl: "http://localhost", rateLimitStore: "ftp://localhost" }],
+        ["onRateLimit", { baseUrl: "http://localhost", onRateLimit: () => {} }],
         ["dispatcher", { baseUrl: "http://localhost", dispatcher: { dispatch: () => true } }]
       ] as const
     ) {

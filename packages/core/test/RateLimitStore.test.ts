@@ -1,0 +1,214 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger } from "effect"
+import { TestClock } from "effect/testing"
+import { catalogue } from "../src/Catalogue.ts"
+import * as RateLimit from "../src/RateLimit.ts"
+import * as RateLimitStore from "../src/RateLimitStore.ts"
+import { make } from "./support/Service.ts"
+
+const start = 1_767_258_000_000
+
+const granted: RateLimitStore.Decision = { granted: true }
+
+const figures = (remaining: number, endsIn = 60_000, window = 1_767_258_060): RateLimitStore.Figures => ({
+  limit: 15,
+  remaining,
+  window,
+  endsIn
+})
+
+const answer = (remaining: number, endsIn?: number, window?: number): RateLimitStore.Report => ({
+  answered: true,
+  figures: figures(remaining, endsIn, window)
+})
+
+/** A ledger with so much left in a window of a minute. */
+const knowing = (remaining: number) => {
+  const ledger = RateLimitStore.empty()
+  assert.deepStrictEqual(RateLimitStore.reserve(ledger, start, "first", 0), granted)
+  RateLimitStore.settle(ledger, start, "first", answer(remaining))
+  return ledger
+}
+
+describe("reserve", () => {
+  it("grants what fits beside all that is in flight", () => {
+    const ledger = knowing(3)
+    for (const lease of ["a", "b", "c"]) {
+      assert.deepStrictEqual(RateLimitStore.reserve(ledger, start, lease, 0), granted)
+    }
+    assert.deepInclude(RateLimitStore.reserve(ledger, start, "d", 0), { granted: false, reason: "in flight" })
+    RateLimitStore.settle(ledger, start, "a", answer(2))
+    assert.deepInclude(RateLimitStore.reserve(ledger, start, "d", 0), { granted: false, reason: "in flight" })
+    RateLimitStore.settle(ledger, start, "b", { answered: false })
+    assert.deepStrictEqual(RateLimitStore.reserve(ledger, start, "d", 0), granted)
+  })
+
+  it("forgets the requests of a process that died", () => {
+    const ledger = knowing(1)
+    assert.deepStrictEqual(RateLimitStore.reserve(ledger, start, "dead", 0), granted)
+    assert.deepInclude(RateLimitStore.reserve(ledger, start + 29_999, "a", 0), { reason: "in flight" })
+    assert.deepStrictEqual(RateLimitStore.reserve(ledger, start + 30_000, "a", 0), granted)
+  })
+
+  it("asks to wait for the end of a spent window, and lets one find out what comes after it", () => {
+    const ledger = knowing(0)
+    assert.deepStrictEqual(RateLimitStore.reserve(ledger, start + 1, "a", 0), {
+      granted: false,
+      reason: "window",
+      millis: 59_999
+    })
+    assert.deepStrictEqual(RateLimitStore.reserve(ledger, start + 60_000, "a", 0), granted)
+    assert.deepInclude(RateLimitStore.reserve(ledger, start + 60_000, "b", 0), { reason: "in flight" })
+    RateLimitStore.settle(ledger, start + 60_100, "a", answer(14, 60_000, 1_767_258_120))
+    assert.deepStrictEqual(RateLimitStore.reserve(ledger, start + 60_100, "b", 0), granted)
+  })
+
+  it("paces from the last request that was sent", () => {
+    const ledger = knowing(10)
+    assert.deepStrictEqual(RateLimitStore.reserve(ledger, start, "a", 1_000), granted)
+    assert.deepStrictEqual(RateLimitStore.reserve(ledger, start + 400, "b", 1_000), {
+      granted: false,
+      reason: "pace",
+      millis: 600
+    })
+    assert.deepStrictEqual(RateLimitStore.reserve(ledger, start + 1_000, "b", 1_000), granted)
+  })
+
+  it("lets one request try after a refusal, and the others when that one is answered", () => {
+    const ledger = knowing(10)
+    RateLimitStore.reserve(ledger, start, "a", 0)
+    RateLimitStore.settle(ledger, start, "a", { answered: true, pause: 2_000 })
+    assert.deepStrictEqual(RateLimitStore.reserve(ledger, start + 500, "b", 0), {
+      granted: false,
+      reason: "refusal",
+      millis: 1_500
+    })
+    assert.deepStrictEqual(RateLimitStore.reserve(ledger, start + 2_000, "b", 0), granted)
+    assert.deepInclude(RateLimitStore.reserve(ledger, start + 2_000, "c", 0), { reason: "in flight" })
+    RateLimitStore.settle(ledger, start + 2_100, "b", answer(9))
+    assert.deepStrictEqual(RateLimitStore.reserve(ledger, start + 2_100, "c", 0), granted)
+  })
+})
+
+describe("settle", () => {
+  it("keeps the lowest figure of a window, in whatever order answers come", () => {
+    const ledger = knowing(10)
+    RateLimitStore.settle(ledger, start, "a", answer(7))
+    RateLimitStore.settle(ledger, start, "b", answer(9))
+    assert.strictEqual(RateLimitStore.read(ledger, start).window?.remaining, 7)
+  })
+
+  it("tells windows apart by what the service calls them, not by when answers arrive", () => {
+    const ledger = knowing(10)
+    // An answer that took five seconds to come still speaks of the same window.
+    RateLimitStore.settle(ledger, start + 5_000, "slow", answer(9))
+    assert.strictEqual(RateLimitStore.read(ledger, start + 5_000).window?.endsIn, 55_000)
+    RateLimitStore.settle(ledger, start + 61_000, "next", answer(14, 60_000, 1_767_258_120))
+    RateLimitStore.settle(ledger, start + 61_000, "late", answer(0))
+    assert.strictEqual(RateLimitStore.read(ledger, start + 61_000).window?.remaining, 14)
+  })
+
+  it("does not keep a window that later requests do not confirm", () => {
+    const ledger = knowing(10)
+    RateLimitStore.reserve(ledger, start + 10, "a", 0)
+    RateLimitStore.settle(ledger, start + 20, "a", answer(0, 900_000, 1_767_258_900))
+    assert.deepInclude(RateLimitStore.reserve(ledger, start + 30, "b", 0), { reason: "window" })
+    ledger.leases.set("b", start + 30 + RateLimitStore.times.lease)
+    RateLimitStore.settle(ledger, start + 40, "b", answer(8))
+    assert.deepInclude(RateLimitStore.read(ledger, start + 40).window, { remaining: 8, window: 1_767_258_060 })
+  })
+})
+
+describe("orMemory", () => {
+  it.effect("goes on in memory while the store is gone, says so once, and when it is back", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(start)
+      const memory = RateLimitStore.makeMemory()
+      let isGone = false
+      let asked = 0
+      const step = <A>(effect: Effect.Effect<A>) =>
+        Effect.suspend(() => {
+          asked++
+          return isGone
+            ? Effect.fail(new RateLimitStore.RateLimitStoreUnavailable({ reason: "it is gone" }))
+            : effect
+        })
+      const store: RateLimitStore.Store = {
+        reserve: (...args) => step(memory.reserve(...args)),
+        settle: (...args) => step(memory.settle(...args)),
+        read: (...args) => step(memory.read(...args))
+      }
+      const lines: Array<readonly [string, string]> = []
+      const logger = Logger.make(({ logLevel, message }) => void lines.push([logLevel, String(message)]))
+      const service = make(() => ({
+        body: { data: { id: "1", text: "a" } },
+        headers: {
+          "x-rate-limit-limit": "900",
+          "x-rate-limit-remaining": "800",
+          "x-rate-limit-reset": String(start / 1000 + 900)
+        }
+      }))
+      const policy = RateLimit.layerWait().pipe(
+        Layer.provide(Layer.succeed(RateLimitStore.RateLimitStore, store)),
+        Layer.orDie
+      )
+      const call = catalogue.getPost({ id: "1" })
+      yield* Effect.gen(function*() {
+        yield* call
+        isGone = true
+        asked = 0
+        // None of them fails, waits or is reported as a refusal.
+        for (let i = 0; i < 20; i++) yield* call
+        yield* Effect.all(Array.from({ length: 20 }, () => call), { concurrency: "unbounded" })
+        assert.strictEqual(asked, 1)
+        yield* TestClock.adjust(6_000)
+        yield* call
+        assert.strictEqual(asked, 2)
+        assert.lengthOf(lines, 1)
+        isGone = false
+        yield* TestClock.adjust(6_000)
+        yield* call
+        yield* call
+        assert.isAbove(asked, 4)
+      }).pipe(Effect.provide([Layer.provideMerge(service.layer(), policy), Logger.layer([logger])]))
+      assert.lengthOf(service.requests, 44)
+      assert.deepStrictEqual(lines, [
+        [
+          "Warn",
+          "The store of rate limits does not answer: it is gone. This process goes on by itself and does not see the " +
+          "requests of others"
+        ],
+        ["Info", "The store of rate limits answers again"]
+      ])
+    }))
+})
+
+describe("layerMemory", () => {
+  it.effect("lets the clients that get it share their budgets, and not those of other credentials", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(start)
+      const service = make(() => ({
+        body: { data: { id: "1", text: "a" } },
+        headers: {
+          "x-rate-limit-limit": "15",
+          "x-rate-limit-remaining": "0",
+          "x-rate-limit-reset": String(start / 1000 + 900)
+        }
+      }))
+      const store = RateLimitStore.makeMemory()
+      const client = (bearerToken: string, baseUrl = "https://service.test/prefix") =>
+        service.layer(
+          { bearerToken, baseUrl },
+          RateLimit.layerWait({ maxWait: 0 }).pipe(
+            Layer.provide(Layer.succeed(RateLimitStore.RateLimitStore, store)),
+            Layer.orDie
+          )
+        )
+      const call = catalogue.getPost({ id: "1" })
+      yield* Effect.provide(call, client("canary-a"))
+      assert.strictEqual((yield* Effect.flip(Effect.provide(call, client("canary-a"))))._tag, "RateLimitWaitTooLong")
+      yield* Effect.provide(call, client("canary-b"))
+      yield* Effect.provide(call, client("canary-a", "https://service.test/prefix/other"))
+      assert.lengthOf(service.requests, 3)
+    }))
+})

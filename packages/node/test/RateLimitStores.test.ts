@@ -1,0 +1,388 @@
+import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import * as RateLimitStore from "@postwire/core/RateLimitStore"
+import { createClient as createRedisClient } from "@redis/client"
+import { Arbitrary, Effect, type Layer, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { setTimeout } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { type Change, createClient, InvalidSettings } from "../src/index.ts"
+import * as RedisRateLimitStore from "../src/RedisRateLimitStore.ts"
+import * as SqliteRateLimitStore from "../src/SqliteRateLimitStore.ts"
+import * as RedisServer from "./support/RedisServer.ts"
+import * as Windows from "./support/Windows.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "postwire-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+let files = 0
+const newFile = () => join(folder, `${++files}.db`)
+
+let redis: Awaited<ReturnType<typeof RedisServer.start>> | undefined
+beforeAll(async () => {
+  if (RedisServer.isInstalled) redis = await RedisServer.start()
+})
+afterAll(() => redis?.stop())
+
+const redisUrl = (): string => {
+  if (redis === undefined) throw new Error("redis-server is not installed")
+  return redis.url
+}
+
+interface Kind {
+  /** What `rateLimitStore` names it. */
+  readonly address: () => string
+  readonly layer: (address: string) => Layer.Layer<RateLimitStore.RateLimitStore, InvalidSettings>
+  /** Lets the leases in a store age by 30 seconds. */
+  readonly age: (address: string, key: string) => Effect.Effect<void>
+}
+
+const sqlite: Kind = {
+  address: newFile,
+  layer: (path) => SqliteRateLimitStore.layer({ path }),
+  // Its clock is that of the process.
+  age: () => TestClock.adjust(30_000)
+}
+
+const inRedis: Kind = {
+  address: redisUrl,
+  layer: (url) => RedisRateLimitStore.layerUrl({ url }),
+  age: (url, key) =>
+    Effect.promise(async () => {
+      const client = await createRedisClient({ url }).connect()
+      const leases = `postwire:ledger:1:{${key}}:leases`
+      for (const lease of await client.zRange(leases, 0, -1)) await client.zIncrBy(leases, -30_000, lease)
+      client.destroy()
+    })
+}
+
+const caller = fileURLToPath(new URL("support/caller.ts", import.meta.url))
+
+const spawned = new Set<ChildProcess>()
+afterAll(() => {
+  for (const child of spawned) child.kill("SIGKILL")
+})
+
+/** Starts processes that make calls, all at once; what each printed, when it is done. */
+const runAll = async (
+  count: number,
+  baseUrl: string,
+  store: string,
+  operation: string,
+  calls: number,
+  concurrency: number
+) => {
+  const runs = Array.from({ length: count }, () => {
+    const child = spawn(
+      process.execPath,
+      ["--disable-warning=ExperimentalWarning", caller, baseUrl, store, operation, String(calls), String(concurrency)],
+      { stdio: ["pipe", "pipe", "pipe"] }
+    )
+    spawned.add(child)
+    let printed = ""
+    child.stderr.on("data", (chunk) => {
+      printed += String(chunk)
+    })
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+    return { child, lines, errors: () => printed }
+  })
+  await Promise.all(runs.map(({ lines }) => lines.next()))
+  return runs.map(({ child, errors, lines }) => {
+    child.stdin.write("go\n")
+    const outcomes = lines.next().then(async ({ value }): Promise<ReadonlyArray<string>> => {
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
+      return value === undefined ? [] : JSON.parse(value)
+    })
+    return { child, errors, outcomes }
+  })
+}
+
+const report = Arbitrary.map(
+  Arbitrary.all({
+    answered: Arbitrary.schema(Schema.Boolean),
+    isPaused: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))),
+    figures: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))),
+    remaining: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 }))),
+    window: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 }))),
+    endsIn: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 300_000, maximum: 900_000 })))
+  }),
+  ({ answered, endsIn, figures, isPaused, remaining, window }): RateLimitStore.Report => ({
+    answered,
+    next: isPaused < 2 ? 200_000 : undefined,
+    pause: isPaused === 9 ? 100_000 : undefined,
+    figures: figures < 3
+      ? undefined
+      : { limit: figures === 9 ? undefined : 15, remaining, window: 1_000 + window * 100, endsIn }
+  })
+)
+
+const step = Arbitrary.all({
+  reserves: Arbitrary.schema(Schema.Boolean),
+  lease: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 }))),
+  isPaced: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))),
+  report
+})
+
+let keys = 0
+
+const suite = (kind: Kind): void => {
+  it.effect.prop(
+    "decides as the ledger does",
+    { steps: Arbitrary.array(step, { maxLength: 25 }) },
+    ({ steps }) =>
+      Effect.gen(function*() {
+        const model = RateLimitStore.makeMemory()
+        const store = yield* RateLimitStore.RateLimitStore
+        const key = `property ${++keys}`
+        for (const { isPaced, lease, report, reserves } of steps) {
+          // Stores may have a clock of their own, so that time has to pass for both.
+          yield* TestClock.adjust(2)
+          yield* Effect.promise(() => setTimeout(2))
+          if (reserves) {
+            const pace = isPaced > 6 ? 100_000 : 0
+            const expected = yield* model.reserve(key, String(lease), pace)
+            const decision = yield* store.reserve(key, String(lease), pace)
+            assert.strictEqual(decision.granted, expected.granted)
+            if (!decision.granted && !expected.granted) {
+              assert.strictEqual(decision.reason, expected.reason)
+              assert.closeTo(decision.millis, expected.millis, 2_000)
+            }
+          } else {
+            yield* model.settle(key, String(lease), report)
+            yield* store.settle(key, String(lease), report)
+          }
+          const expected = yield* model.read(key)
+          const reading = yield* store.read(key)
+          assert.strictEqual(reading.inFlight, expected.inFlight)
+          assert.strictEqual(reading.window?.limit, expected.window?.limit)
+          assert.strictEqual(reading.window?.remaining, expected.window?.remaining)
+          assert.strictEqual(reading.window?.window, expected.window?.window)
+          assert.closeTo(reading.window?.endsIn ?? 0, expected.window?.endsIn ?? 0, 2_000)
+        }
+      }).pipe(Effect.provide(kind.layer(kind.address()))),
+    { timeout: 60_000, arbitrary: { runs: 100 } }
+  )
+
+  it.effect("does not keep a window that later requests do not confirm", () =>
+    Effect.gen(function*() {
+      const store = yield* RateLimitStore.RateLimitStore
+      const key = `window ${++keys}`
+      const answer = (remaining: number, window: number): RateLimitStore.Report => ({
+        answered: true,
+        figures: { limit: 15, remaining, window, endsIn: 600_000 }
+      })
+      const passing = Effect.andThen(TestClock.adjust(2), Effect.promise(() => setTimeout(2)))
+      yield* store.reserve(key, "a", 0)
+      yield* store.settle(key, "a", answer(9, 2_000))
+      yield* passing
+      assert.deepInclude(yield* store.reserve(key, "b", 0), { granted: true })
+      yield* store.settle(key, "late", answer(3, 1_000))
+      assert.strictEqual((yield* store.read(key)).window?.remaining, 9)
+      yield* store.settle(key, "b", answer(8, 1_000))
+      assert.deepInclude((yield* store.read(key)).window, { remaining: 8, window: 1_000 })
+    }).pipe(Effect.provide(kind.layer(kind.address()))))
+
+  it("lets four processes use every request of two windows, and none more", async () => {
+    const service = await Windows.start({ limit: 60, window: 3 })
+    try {
+      const address = kind.address()
+      const runs = await runAll(4, service.baseUrl, address, "getPost", 30, 10)
+      const outcomes = (await Promise.all(runs.map(({ outcomes }) => outcomes))).flat()
+      assert.deepStrictEqual(outcomes, Array.from({ length: 120 }, () => "ok"))
+      assert.deepStrictEqual(service.used(), [60, 60])
+      assert.strictEqual(service.refusals(), 0)
+      assert.strictEqual(runs.map(({ errors }) => errors()).join(""), "")
+    } finally {
+      service.stop()
+    }
+  }, 30_000)
+
+  it("keeps two processes a second apart from each other", async () => {
+    const service = await Windows.start({ limit: 300, window: 900 })
+    try {
+      const address = kind.address()
+      const runs = await runAll(2, service.baseUrl, address, "searchAllPosts", 2, 2)
+      const outcomes = (await Promise.all(runs.map(({ outcomes }) => outcomes))).flat()
+      assert.deepStrictEqual(outcomes, ["ok", "ok", "ok", "ok"])
+      service.arrivals.reduce((before, arrival) => {
+        assert.isAtLeast(arrival - before, 1_000)
+        return arrival
+      })
+    } finally {
+      service.stop()
+    }
+  }, 30_000)
+
+  it("goes on when a process is killed: three others finish without a refusal", async () => {
+    let kill = () => {}
+    const service = await Windows.start({ limit: 120, window: 900, onRequest: (_, count) => count === 20 && kill() })
+    try {
+      const address = kind.address()
+      const [victim, ...others] = await runAll(4, service.baseUrl, address, "getPost", 30, 5)
+      kill = () => victim!.child.kill("SIGKILL")
+      const outcomes = (await Promise.all(others.map(({ outcomes }) => outcomes))).flat()
+      assert.deepStrictEqual(outcomes, Array.from({ length: 90 }, () => "ok"))
+      assert.strictEqual(victim!.child.signalCode, "SIGKILL")
+      assert.strictEqual(service.refusals(), 0)
+    } finally {
+      service.stop()
+    }
+  }, 30_000)
+
+  it.effect("lets the leases of the dead lapse", () =>
+    Effect.gen(function*() {
+      const address = kind.address()
+      const key = `dead ${++keys}`
+      const figures = { limit: 15, remaining: 1, window: 1_000, endsIn: 900_000 }
+      yield* Effect.gen(function*() {
+        const store = yield* RateLimitStore.RateLimitStore
+        yield* store.reserve(key, "a", 0)
+        yield* store.settle(key, "a", { answered: true, figures })
+        assert.deepInclude(yield* store.reserve(key, "dead", 0), { granted: true })
+        assert.deepInclude(yield* store.reserve(key, "b", 0), { granted: false, reason: "in flight" })
+      }).pipe(Effect.provide(kind.layer(address)))
+      yield* kind.age(address, key)
+      yield* Effect.gen(function*() {
+        const store = yield* RateLimitStore.RateLimitStore
+        assert.deepInclude(yield* store.reserve(key, "b", 0), { granted: true })
+      }).pipe(Effect.provide(kind.layer(address)))
+    }))
+}
+
+describe("SQLite", () => {
+  suite(sqlite)
+})
+
+describe.skipIf(!RedisServer.isInstalled)(
+  "Redis (needs redis-server, of Debian's package of that name)",
+  () => {
+    suite(inRedis)
+  }
+)
+
+describe("a store that is gone", () => {
+  /** Makes calls, and returns the warnings of the process. */
+  const callsWith = async (rateLimitStore: string, between: () => Promise<void> = async () => {}) => {
+    const service = await Windows.start({ limit: 900, window: 900 })
+    const warnings: Array<string> = []
+    const note = ({ message, name }: Error) => void (name === "PostwireWarning" && warnings.push(message))
+    process.on("warning", note)
+    try {
+      await using client = createClient({
+        baseUrl: service.baseUrl,
+        bearerToken: "canary-token",
+        waitOnRateLimit: true,
+        rateLimitStore
+      })
+      await client.getPost({ id: "1" })
+      await between()
+      await Promise.all(Array.from({ length: 20 }, () => client.getPost({ id: "1" })))
+      await client.getPost({ id: "1" })
+      await setTimeout(0)
+      assert.lengthOf(service.arrivals, 22)
+    } finally {
+      process.off("warning", note)
+      service.stop()
+    }
+    for (const warning of warnings) assert.notInclude(warning, "canary")
+    return warnings
+  }
+
+  it("fails no call and warns once when there is no Redis", async () => {
+    const port = await RedisServer.freePort()
+    const warnings = await callsWith(`redis://user:canary-password@127.0.0.1:${port}`)
+    assert.lengthOf(warnings, 1)
+    assert.match(warnings[0]!, /^The store of rate limits does not answer: .*ECONNREFUSED/)
+  })
+
+  it("fails no call when Redis accepts and says nothing", async () => {
+    const sockets = new Set<{ destroy: () => void }>()
+    const silent = createServer((socket) => void sockets.add(socket)).listen(0, "127.0.0.1")
+    await once(silent, "listening")
+    try {
+      const address = silent.address()
+      assert.isTrue(typeof address === "object" && address !== null)
+      const { port } = address as { port: number }
+      const before = performance.now()
+      assert.lengthOf(await callsWith(`redis://127.0.0.1:${port}`), 1)
+      assert.isBelow(performance.now() - before, 8_000)
+    } finally {
+      for (const socket of sockets) socket.destroy()
+      silent.close()
+    }
+  })
+
+  it.skipIf(!RedisServer.isInstalled)("fails no call when Redis dies between two", async () => {
+    const server = await RedisServer.start()
+    try {
+      assert.lengthOf(await callsWith(server.url, server.stop), 1)
+    } finally {
+      await server.stop()
+    }
+  })
+
+  it("fails no call when the file cannot be opened, or is none of SQLite's", async () => {
+    assert.lengthOf(await callsWith(join(folder, "no", "such", "folder.db")), 1)
+    const other = newFile()
+    writeFileSync(other, "something else\n".repeat(1000))
+    assert.lengthOf(await callsWith(other), 1)
+  })
+})
+
+describe("onRateLimit", () => {
+  it("hears of every budget and wait, decides nothing, and nothing is printed", async () => {
+    const printed = vi.spyOn(console, "log").mockImplementation(() => {})
+    const service = await Windows.start({ limit: 2, window: 1 })
+    const changes: Array<Change> = []
+    try {
+      await using client = createClient({
+        baseUrl: service.baseUrl,
+        bearerToken: "canary-token",
+        waitOnRateLimit: true,
+        onRateLimit: (change) => {
+          changes.push(change)
+          throw new Error("a hook of no use")
+        }
+      })
+      for (let i = 0; i < 3; i++) await client.getPost({ id: "1" })
+    } finally {
+      service.stop()
+      printed.mockRestore()
+    }
+    assert.deepStrictEqual(
+      changes.map((change) => [change.operation, change._tag === "Announced" ? change.remaining : change.reason]),
+      [["getPost", 1], ["getPost", 0], ["getPost", "window"], ["getPost", 1]]
+    )
+    assert.notInclude(JSON.stringify(changes), "canary")
+    assert.strictEqual(service.refusals(), 0)
+    assert.lengthOf(printed.mock.calls, 0)
+  })
+})
+
+describe("settings", () => {
+  it("refuse what is no store, no hook and no wait", () => {
+    const cases = [
+      [{ rateLimitStore: "" }, "rateLimitStore"],
+      [{ rateLimitStore: "http://canary@localhost" }, "rateLimitStore"],
+      [{ rateLimitStore: "redis://canary:canary@[" }, "rateLimitStore"],
+      [{ maxWait: NaN }, "maxWait"],
+      [{ maxWait: -1 }, "maxWait"]
+    ] as const
+    for (const [settings, setting] of cases) {
+      try {
+        createClient({ baseUrl: "http://127.0.0.1", ...settings })
+        assert.fail("it was accepted")
+      } catch (error) {
+        assert.instanceOf(error, InvalidSettings)
+        assert.strictEqual(error.setting, setting)
+        assert.notInclude(error.message, "canary")
+      }
+    }
+  })
+})

@@ -1,0 +1,38 @@
+/** A real Redis on a free loopback port, started from the binary on the path. */
+import { spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+
+/** Whether this machine has a `redis-server`; Debian's package is `redis-server`. */
+export const isInstalled = spawnSync("redis-server", ["--version"]).status === 0
+
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  server.close()
+  await once(server, "close")
+  if (address === null || typeof address === "string") throw new Error("a port has an address")
+  return address.port
+}
+
+export const start = async (port?: number) => {
+  const at = port ?? await freePort()
+  const server = spawn(
+    "redis-server",
+    ["--port", String(at), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", tmpdir()],
+    { stdio: ["ignore", "pipe", "inherit"] }
+  )
+  for await (const chunk of server.stdout) if (String(chunk).includes("Ready to accept connections")) break
+  server.stdout.resume()
+  return {
+    port: at,
+    url: `redis://127.0.0.1:${at}`,
+    stop: async () => {
+      if (server.exitCode !== null || server.signalCode !== null) return
+      server.kill("SIGKILL")
+      await once(server, "exit")
+    }
+  }
+}

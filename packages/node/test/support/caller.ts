@@ -1,0 +1,37 @@
+/**
+ * A program that makes calls with a client that waits, once it is told to, and prints how each ended. It does not close
+ * the client.
+ */
+import { createClient } from "@postwire/node"
+import { once } from "node:events"
+
+const [baseUrl, rateLimitStore, operation, calls, concurrency] = process.argv.slice(2) as [
+  string,
+  string,
+  "getPost" | "searchAllPosts",
+  string,
+  string
+]
+
+const client = createClient({ baseUrl, bearerToken: "canary-shared", waitOnRateLimit: true, rateLimitStore })
+
+const outcomes: Array<string> = []
+let left = Number(calls)
+
+const call = async () => {
+  while (left-- > 0) {
+    try {
+      if (operation === "getPost") await client.getPost({ id: "1" })
+      else await client.searchAllPosts({ query: "a" })
+      outcomes.push("ok")
+    } catch (error) {
+      outcomes.push(String(error))
+    }
+  }
+}
+
+console.log("ready")
+await once(process.stdin, "data")
+process.stdin.destroy()
+await Promise.all(Array.from({ length: Number(concurrency) }, call))
+console.log(JSON.stringify(outcomes))
