@@ -1,12 +1,19 @@
-/** Rate limits of several machines, in the PostgreSQL database that they share anyway. */
+/**
+ * Rate limits of several machines, in the PostgreSQL database that they share anyway. While the database is away, requests
+ * wait for it: there is nowhere to keep what they would bring.
+ */
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 
-/** The database may be asked for so many milliseconds; then the store counts as gone. */
+/** The database may be asked for so many milliseconds; then it is asked again. */
 const patience = 2_000
+
+/** What is granted by the clock of the database is sent by other machines, some milliseconds later or earlier. */
+const travel = 250
 
 /** The store, by the clock of the database. Its table is made when it is not there. */
 export const layer: Layer.Layer<RateLimitStore.RateLimitStore, SqlError, SqlClient.SqlClient> = Layer.effect(
@@ -28,15 +35,9 @@ const table = "postwire_ledgers_1"
 
 const now = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
-const make = (sql: SqlClient.SqlClient): RateLimitStore.Store => {
-  const answered = <A>(step: Effect.Effect<A, SqlError>) =>
-    Effect.mapError(
-      Effect.timeout(step, patience),
-      (error) =>
-        new RateLimitStore.RateLimitStoreUnavailable({
-          reason: error._tag === "TimeoutError" ? `PostgreSQL took more than ${patience} ms` : error.message
-        })
-    )
+const make = (sql: SqlClient.SqlClient): RateLimitStore.Store<never> => {
+  const answered = <A>(step: Effect.Effect<A, SqlError>): Effect.Effect<A> =>
+    step.pipe(Effect.timeout(patience), Effect.retry(Schedule.spaced("250 millis")), Effect.orDie)
 
   /** One step on one ledger, which nobody else can make meanwhile. */
   const step = <A>(key: string, f: (ledger: RateLimitStore.Ledger, now: number) => A) =>
@@ -56,7 +57,8 @@ const make = (sql: SqlClient.SqlClient): RateLimitStore.Store => {
     })))
 
   return {
-    reserve: (key, lease, pace) => step(key, (ledger, now) => RateLimitStore.reserve(ledger, now, lease, pace)),
+    reserve: (key, lease, pace) =>
+      step(key, (ledger, now) => RateLimitStore.reserve(ledger, now, lease, pace === 0 ? 0 : pace + travel)),
     settle: (key, lease, report) => step(key, (ledger, now) => RateLimitStore.settle(ledger, now, lease, report)),
     read: (key) =>
       Effect.map(

@@ -222,7 +222,7 @@ const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
       : sql`
         INSERT INTO postwire_resources AS kept (export, kind, id, wanted, body)
         SELECT ${key.export}, value ->> '$.kind', value ->> '$.id', value ->> '$.wanted', value -> '$.body'
-        FROM json_each(${JSON.stringify(rows)}) WHERE true
+        FROM json_each(${storable(rows)}) WHERE true
         ON CONFLICT (export, kind, id) DO UPDATE SET wanted = true, body = excluded.body
         WHERE excluded.wanted AND NOT kept.wanted`
 
@@ -346,7 +346,7 @@ const stateOf = (parts: ReadonlyArray<PartStatus>): State => {
   return states.has("waiting") ? "waiting" : states.has("failed") ? "failed" : "done"
 }
 
-/** `jsonb` has neither U+0000 nor half a surrogate pair: both become U+FFFD. */
+/** `jsonb` has neither U+0000 nor half a surrogate pair: both become U+FFFD, with SQLite too. */
 const storable = (rows: ReadonlyArray<Row>): string => {
   const text = JSON.stringify(rows)
   return /\\u(0000|d[89a-f])/.test(text)
