@@ -50,7 +50,8 @@ if ((await queue.getJobs()).length === 0) {
 }
 
 const worker = new Worker<Part>("postwire", async (job) => {
-  let { cursor, partition } = job.data
+  const { partition } = job.data
+  let { cursor } = job.data
   while (!cursor.complete) {
     cursor = await client.runPromise(Partitions.exportPartition(source, partition, { cursor, write }))
     await job.updateData({ partition, cursor })

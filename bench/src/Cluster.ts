@@ -72,8 +72,7 @@ const program = Effect.gen(function*() {
       credentials: "default",
       label: ""
     }, { parts: Number(values.parts) })
-    let [first, second] = [seed % 4, (seed + 1 + seed % 3) % 4]
-    if (first === second) second = (second + 1) % 4
+    const [first, second] = [seed % 4, (seed + 1 + seed % 3) % 4]
     const events: ReadonlyArray<readonly [number, string, () => void]> = [
       [60, "one worker is killed", () => workers[first]?.child.kill("SIGKILL")],
       [150, "the database crashes and starts again", server.restart],

@@ -49,7 +49,7 @@ export const command = Command.make(
       listen: loopback.test(host) ? host : undefined,
       rateLimitStore: Option.getOrUndefined(store)
     }).pipe(Layer.provide(ConfigProvider.layer(provider)))
-    yield* Effect.scoped(Effect.gen(function*() {
+    return yield* Effect.scoped(Effect.gen(function*() {
       yield* Layer.build(worker)
       const name = `${host}:${port}`
       yield* Console.log(

@@ -112,7 +112,7 @@ describe.skipIf(missing !== undefined)(onMachines, () => {
           assert.strictEqual(Number(found?.rows), 0, name)
         }
       }).pipe(Effect.provide(Rig.client(url)))
-    }).pipe(Effect.provide(Sandbox.layerServer({ posts: 20_000 }))), 60_000)
+    }).pipe(Effect.provide(Sandbox.layerServer({ posts: 20_000 }))), 120_000)
 
   it.live(
     "goes on when the database crashes, and hands over what a worker has when it is told to end",
@@ -137,7 +137,7 @@ describe.skipIf(missing !== undefined)(onMachines, () => {
           yield* assertComplete(id, "effect")
         }).pipe(Effect.provide(Rig.client(server.url)))
       }).pipe(Effect.provide(Sandbox.layerServer({ posts: 8_000 }))),
-    60_000
+    120_000
   )
 
   it.live("does nothing twice when a worker was frozen and taken for dead", () =>
@@ -163,7 +163,7 @@ describe.skipIf(missing !== undefined)(onMachines, () => {
         yield* Effect.sleep(500)
         assert.strictEqual(status.items, yield* assertComplete(id, "effect"))
       }).pipe(Effect.provide(Rig.client(url)))
-    }).pipe(Effect.provide(Sandbox.layerServer({ posts: 5_000 }))), 60_000)
+    }).pipe(Effect.provide(Sandbox.layerServer({ posts: 5_000 }))), 120_000)
 
   it.live("says what is wrong, and tries again when it is started again", () =>
     Effect.gen(function*() {
@@ -205,7 +205,7 @@ describe.skipIf(missing !== undefined)(onMachines, () => {
         "a/b"
       )
       assert.match(other.errors, /^postwire: credentials must be the name/)
-    }).pipe(Effect.provide(Sandbox.layerServer({ posts: 300 }))), 60_000)
+    }).pipe(Effect.provide(Sandbox.layerServer({ posts: 300 }))), 120_000)
 })
 
 describe("exports on one machine", () => {
@@ -217,7 +217,7 @@ describe("exports on one machine", () => {
       const args = ["export", "searchRecentPosts", "--query", "effect", "--max-results", "50", "--partitions", "5"]
       const pagesOf = () => Rig.answers(sandbox)["200"] ?? 0
       for (const pages of [10, 30]) {
-        const { child } = { child: yield* Rig.command(environment, ...args) }
+        const child = yield* Rig.command(environment, ...args)
         const exit = once(child, "exit")
         while (pagesOf() < pages && child.exitCode === null) yield* Effect.sleep(10)
         child.kill("SIGKILL")
@@ -232,5 +232,5 @@ describe("exports on one machine", () => {
       assert.strictEqual(Number(items!.replaceAll(",", "")), rows)
       const { output: shown } = yield* Rig.run(environment, "status")
       assert.match(shown, new RegExp(`^${id} searchRecentPosts +done +\\d/\\d `, "m"))
-    }).pipe(Effect.provide(Sandbox.layerServer({ posts: 3_000 }))), 60_000)
+    }).pipe(Effect.provide(Sandbox.layerServer({ posts: 3_000 }))), 120_000)
 })

@@ -29,7 +29,10 @@ export const checkName = (name: string): Effect.Effect<string, InvalidSettings> 
 const layerNamed = (name: string) =>
   Layer.unwrap(
     Effect.map(ConfigProvider.ConfigProvider, (provider) =>
-      Client.layerConfig.pipe(Layer.provide([NodeCrypto.layer, ConfigProvider.layer(forName(provider, name))])))
+      // Fresh: the same layer is built once, and each name has other settings.
+      Layer.fresh(Client.layerConfig).pipe(
+        Layer.provide([NodeCrypto.layer, ConfigProvider.layer(forName(provider, name))])
+      ))
   )
 
 /** Where the settings of a name are. The address of the service, and its wire, may be those of all names. */

@@ -74,7 +74,7 @@ const connect = (database: DatabaseSync): Connection => {
     run(sql, (statement): ReadonlyArray<ReadonlyArray<unknown>> => {
       statement.setReturnArrays(true)
       // The declared type is that of rows as objects.
-      return statement.all(...params.map(valueOf)) as unknown as ReadonlyArray<ReadonlyArray<unknown>>
+      return statement.all(...params.map(valueOf)).map((row) => Array.isArray(row) ? row : Object.values(row))
     })
   const execute: Connection["execute"] = (sql, params, transform) =>
     transform === undefined ? rows(sql, params) : Effect.map(rows(sql, params), transform)

@@ -14,6 +14,7 @@ import type { ExportError } from "@postwire/export/ExportErrors"
 import * as Partitions from "@postwire/export/Partitions"
 import * as Plan from "@postwire/export/Plan"
 import * as Cause from "effect/Cause"
+import type { PersistenceError } from "effect/cluster/ClusterError"
 import * as EntityAddress from "effect/cluster/EntityAddress"
 import * as EntityId from "effect/cluster/EntityId"
 import * as EntityType from "effect/cluster/EntityType"
@@ -250,18 +251,12 @@ export const start = Effect.fnUntraced(function*(
   return standing
 })
 
-/** Forgets the messages of parts that have ended: one worker of all does it, every half minute. */
-export const layerClear: Layer.Layer<never, never, Sharding | MessageStorage | WorkflowEngine | Tables> = Singleton
-  .make(
-    "postwire/clear",
-    Effect.suspend(() => clear).pipe(
-      Effect.catchCause((cause) => Effect.logDebug("Messages were not cleared", cause)),
-      Effect.repeat(Schedule.spaced("30 seconds")),
-      Effect.asVoid
-    )
-  )
-
-const clear = Effect.gen(function*() {
+/** Forgets the messages of parts that have ended. */
+export const clear: Effect.Effect<
+  void,
+  SqlError | PersistenceError,
+  Sharding | MessageStorage | WorkflowEngine | Tables
+> = Effect.gen(function*() {
   const tables = yield* Tables
   const sharding = yield* Sharding
   const storage = yield* MessageStorage
@@ -280,3 +275,14 @@ const clear = Effect.gen(function*() {
     yield* tables.setCleared(ended)
   }
 })
+
+/** Runs `clear` every half minute, in one worker of all. */
+export const layerClear: Layer.Layer<never, never, Sharding | MessageStorage | WorkflowEngine | Tables> = Singleton
+  .make(
+    "postwire/clear",
+    clear.pipe(
+      Effect.catchCause((cause) => Effect.logDebug("Messages were not cleared", cause)),
+      Effect.repeat(Schedule.spaced("30 seconds")),
+      Effect.asVoid
+    )
+  )

@@ -192,7 +192,9 @@ describe.skipIf(missing !== undefined)(onPostgres, () => {
   afterAll(() => server?.[Symbol.asyncDispose]())
   const database = (): Database.Database => ({ _tag: "Postgres", url: Redacted.make(server.url) })
 
-  describe("the tables", () => tables(database))
+  describe("the tables", () => {
+    tables(database)
+  })
 
   const store = Effect.map(
     Layer.build(
