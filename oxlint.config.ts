@@ -70,8 +70,8 @@ export default defineConfig({
   overrides: [
     { files: ["packages/*/test/types/**"], rules: { "eslint/no-unused-expressions": "off" } },
     { files: ["packages/*/src/**"], rules: imports(barrels) },
-    { files: ["packages/{core,node,sync,sandbox}/src/**"], rules: { "eslint/no-console": "error" } },
-    { files: ["packages/{node,sync}/src/**"], rules: imports(barrels, service) },
+    { files: ["packages/{core,node,sync,sandbox,export}/src/**"], rules: { "eslint/no-console": "error" } },
+    { files: ["packages/{node,sync,export}/src/**"], rules: imports(barrels, service) },
     {
       files: ["packages/core/src/**"],
       rules: {

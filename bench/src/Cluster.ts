@@ -2,7 +2,7 @@
  * A long export on four workers under the limits of the live service (300 requests in 15 minutes, one a second), of
  * which two are killed and the database once, and whether every post is there once:
  *
- *     node bench/src/Cluster.ts [--posts <n>] [--parts <n>] [--seed <n>]
+ *     pnpm bench:cluster [--posts <n>] [--parts <n>] [--seed <n>]
  */
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"

@@ -41,6 +41,35 @@ describe("the three programs of the README", () => {
   })
 })
 
+describe("the programs of the exports' page", () => {
+  it("export a search, as a whole and in parts", async () => {
+    await using sandbox = await Sandbox.start({ posts: 300 })
+    const folder = mkdtempSync(join(tmpdir(), "postwire-examples-"))
+    try {
+      const { baseUrl, bearerToken } = sandbox.settings
+      const env = {
+        ...process.env,
+        POSTWIRE_BASE_URL: baseUrl,
+        POSTWIRE_BEARER_TOKEN: String(bearerToken)
+      }
+      const start = async (program: string) =>
+        (await run(process.execPath, ["--disable-warning=ExperimentalWarning", path(`../${program}`)], {
+          cwd: folder,
+          env
+        }))
+          .stdout
+      const first = await start("export.ts")
+      assert.match(first, /^100 posts, \d+ requests left\n[^]*\ndone \[/)
+      const second = await start("export.ts")
+      assert.match(second, /^done \[/)
+      const posts = /effect\.jsonl: (\d+) items/.exec(first)?.[1]
+      assert.strictEqual(await start("partitions.ts"), `${posts} posts in 4 parts\n`)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
+
 describe("the programs of the sandbox's page", () => {
   it("runs under the test runner of Node", async () => {
     const { stdout } = await run(process.execPath, ["--test", path("../sandbox/runner.ts")], {

@@ -42,8 +42,7 @@ export const postwire = Command.make("postwire").pipe(
 export const run = (): void => {
   Command.run(postwire, { version: packageJson.version }).pipe(
     Effect.tapCause((cause) => Report.report(cause, process.argv.includes("--debug"))),
-    Effect.provide(Logger.layer([logger])),
-    Effect.provide(NodeServices.layer),
+    Effect.provide([NodeServices.layer, Logger.layer([logger])]),
     NodeRuntime.runMain({ disableErrorReporting: true })
   )
 }

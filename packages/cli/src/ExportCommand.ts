@@ -221,7 +221,7 @@ const exportTo = Effect.fnUntraced(function*(
         before,
         pages,
         remaining: rateLimit?.remaining,
-        toGo: total === undefined || estimate._tag === "None"
+        toGo: complete || total === undefined || estimate._tag === "None"
           ? undefined
           : Plan.durationOf(
             Math.max(1, Math.ceil((total - items) / estimate.value.pageSize)),

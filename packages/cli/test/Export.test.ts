@@ -218,11 +218,13 @@ describe("postwire export", () => {
         [["--out", "-", "--format", "csv"], /Standard output takes JSON Lines/],
         [["--out", "a.jsonl", "--max-results", "7"], /max_results must be a whole number from 10 to 100/]
       ]
+      const before = readdirSync(".")
       const ends = yield* Effect.forEach(cases, ([flags]) => run(...search, ...flags), { concurrency: 2 })
       for (const [i, end] of ends.entries()) {
         assert.strictEqual(end.code, 1)
         assertTold(end, cases[i]![1], /\w/)
       }
+      assert.deepStrictEqual(readdirSync("."), before)
     }).pipe(Effect.provide(sandbox)), 60_000)
 })
 

@@ -145,8 +145,10 @@ export const run = Effect.fnUntraced(function*(
           Stream.runForEachWhile((page) => Effect.uninterruptible(commit(page))),
           Effect.raceFirst(stop),
           Effect.provideService(Client, counting),
-          // What it fails with is more telling than that this cannot be written either.
-          Effect.tapError(({ message }) => Effect.ignore(end("failed", [], message)))
+          // What it fails with is more telling than that this cannot be done either.
+          Effect.tapError(({ message }) =>
+            Effect.ignore(progress.pages === 0 && progress.runs === 1 ? writer.abandon : end("failed", [], message))
+          )
         )
       }
       if (!progress.complete) {

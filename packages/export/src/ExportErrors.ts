@@ -24,7 +24,9 @@ export class DiskFull extends Schema.TaggedError<DiskFull>()("DiskFull", {
     return `No room to write ${this.path}: ${this.reason}`
   }
   get advice(): string {
-    return "Make room, then run the same command with --resume: nothing that was written is lost."
+    return this.path === "standard output"
+      ? "Make room, then run the same command again."
+      : "Make room, then run the same command with --resume: nothing that was written is lost."
   }
 }
 

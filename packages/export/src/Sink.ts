@@ -46,6 +46,8 @@ export interface Writer {
   readonly finish: Effect.Effect<ReadonlyArray<Output>, ExportError>
   /** Removes what only an export that goes on needs. Last of all. */
   readonly discard: Effect.Effect<void, ExportError>
+  /** Removes everything, for an export that ended before its first page. */
+  readonly abandon: Effect.Effect<void, ExportError>
 }
 
 /** A kind of file, or another place. */

@@ -6,7 +6,7 @@ import * as NodeClient from "@postwire/node/NodeClient"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import { execFileSync } from "node:child_process"
-import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { PassThrough, Writable } from "node:stream"
 import * as Export from "../src/Export.ts"
@@ -118,6 +118,17 @@ describe.each(sinkNames)("into %s", (sink) => {
 })
 
 describe("an export", () => {
+  it.live("that fails before its first page leaves nothing", () =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      const wrong = Source.make(searchRecentPosts, { query: "effect", max_results: 7 })
+      for (const sink of sinkNames) {
+        const error = yield* Effect.flip(Export.run(wrong, { sink: sinks[sink](join(root, `out.${sink}`)) }))
+        assert.strictEqual(error._tag, "InvalidParameters")
+        assert.deepStrictEqual(readdirSync(root), [], sink)
+      }
+    }).pipe(Effect.provide(client), Effect.provide(sandbox(0))))
+
   it.live("that the service answers in part is partial, with a file of what is missing", () =>
     Effect.gen(function*() {
       const root = yield* folder

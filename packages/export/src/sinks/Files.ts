@@ -213,7 +213,8 @@ const open = Effect.fnUntraced(function*(
         }]
       )
     ),
-    discard: disk.remove([names.checkpoint, names.seen])
+    discard: disk.remove([names.checkpoint, names.seen]),
+    abandon: Effect.suspend(() => disk.remove([...Array.from(growing.values(), ({ path }) => path), names.checkpoint]))
   }
   return writer
 })

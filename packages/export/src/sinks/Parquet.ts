@@ -40,6 +40,7 @@ export const make = (path: string): Sink => {
           return writer.progress
         },
         commit: writer.commit,
+        abandon: writer.abandon,
         finish: Effect.gen(function*() {
           const outputs = yield* writer.finish
           const own = outputs.filter(({ holds }) => holds !== "errors")

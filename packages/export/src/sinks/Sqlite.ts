@@ -138,7 +138,8 @@ const writerOf = (path: string, database: DatabaseSync, job: Job, start: Checkpo
       database.exec("PRAGMA journal_mode = DELETE")
       return [{ path, holds: "items", rows: progress.items }]
     }),
-    discard: Effect.void
+    discard: Effect.void,
+    abandon: Effect.suspend(() => disk.remove([path, `${path}-wal`, `${path}-shm`]))
   }
 }
 

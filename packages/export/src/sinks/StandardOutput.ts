@@ -29,7 +29,8 @@ export const make = (stream: Writable = process.stdout): Sink => ({
         commit: (page, next: Checkpoint.Progress) =>
           Effect.map(write(stream, harmless(lines(page.items))), () => progress = next),
         finish: Effect.succeed([]),
-        discard: Effect.void
+        discard: Effect.void,
+        abandon: Effect.void
       }
     })
 })
