@@ -208,6 +208,28 @@ describe.skipIf(missing !== undefined)(onMachines, () => {
     }).pipe(Effect.provide(Sandbox.layerServer({ posts: 300 }))), 120_000)
 })
 
+describe("the address of a cluster", () => {
+  it.live("is never shown, and a password in the command line is told of", () =>
+    Effect.gen(function*() {
+      const run = (...args: ReadonlyArray<string>) => Rig.run({ ...process.env, NODE_OPTIONS: "" }, ...args)
+      const [away, wrong, both] = yield* Effect.all([
+        run("status", "--debug", "--cluster", "postgres://u:s3cret@127.0.0.1:1/x"),
+        run("worker", "--cluster", "mysql://u:s3cret@127.0.0.1/x"),
+        run("export", "getMuted", "--cluster", "sqlite:x", "--out", "y")
+      ], { concurrency: 3 })
+      for (const { code, errors, output } of [away, wrong, both]) {
+        assert.deepStrictEqual([code, output], [1, ""])
+        assert.notInclude(errors, "s3cret")
+      }
+      const [told, advice, what] = away.errors.split("\n")
+      assert.match(told!, /can read the password in the command line/)
+      assert.match(advice!, /POSTWIRE_CLUSTER_URL/)
+      assert.match(what!, /^postwire: .*ECONNREFUSED/)
+      assert.match(wrong.errors, /^postwire: cluster must be postgres:/)
+      assert.match(both.errors, /^postwire: --out and --cluster contradict each other\n {2}\S/)
+    }), 60_000)
+})
+
 describe("exports on one machine", () => {
   it.live("goes on in an SQLite file after kill -9", () =>
     Effect.gen(function*() {
