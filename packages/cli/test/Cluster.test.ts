@@ -145,20 +145,22 @@ describe.skipIf(missing !== undefined)(onMachines, () => {
       const sandbox = yield* slow(60)
       const { url } = yield* database
       const environment = Rig.environmentOf(sandbox, url)
-      const [first] = yield* Effect.all([Rig.worker(environment), Rig.worker(environment)], { concurrency: 2 })
+      const workers = yield* Effect.all([Rig.worker(environment), Rig.worker(environment)], { concurrency: 2 })
       yield* Effect.gen(function*() {
         const { id } = yield* Workflow.start(Rig.queryOf("effect"), { parts: 4 })
-        yield* Rig.until(id, ({ parts, pages }) =>
-          pages >= 8 && parts.some(({ state, worker }) =>
-            state === "running" && worker === first.name
-          ))
-        first.child.kill("SIGSTOP")
+        const { parts } = yield* Rig.until(id, ({ pages, parts }) =>
+          pages >= 8 && parts.some(({ state }) => state === "running"))
+        const busy = parts.find(({ state }) =>
+          state === "running"
+        )?.worker
+        const frozen = workers.find(({ name }) => name === busy) ?? workers[0]
+        frozen.child.kill("SIGSTOP")
         // The other one takes its parts.
         yield* Rig.until(
           id,
-          ({ parts }) => parts.every(({ state, worker }) => state === "done" || worker !== first.name)
+          ({ parts }) => parts.every(({ state, worker }) => state === "done" || worker !== frozen.name)
         )
-        first.child.kill("SIGCONT")
+        frozen.child.kill("SIGCONT")
         const status = yield* Rig.until(id, Rig.isDone)
         yield* Effect.sleep(500)
         assert.strictEqual(status.items, yield* assertComplete(id, "effect"))

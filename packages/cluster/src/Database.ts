@@ -39,6 +39,8 @@ export const layer = (database: Database): Layer.Layer<SqlClient, SqlError> =>
   database._tag === "Sqlite" ? Sqlite.layer({ path: database.path }) : PgClient.layer({
     url: database.url,
     applicationName: "postwire",
+    // A machine that freezes in the middle of a transaction must not hold up the others.
+    startupParameters: { idle_in_transaction_session_timeout: "4000" },
     maxConnections: 10,
     connectTimeout: "5 seconds"
   })

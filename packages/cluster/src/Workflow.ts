@@ -25,9 +25,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import type { SqlError } from "effect/sql/SqlError"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import * as Activity from "effect/workflow/Activity"
 import * as Workflow from "effect/workflow/Workflow"
@@ -92,6 +93,21 @@ const answered = <A, R>(use: Effect.Effect<A, SqlError, R>): Effect.Effect<A, ne
     Effect.orDie
   )
 
+/** The engine dies of a database that is away: a defect, where it is none. */
+const isOfDatabase = (defect: unknown): boolean =>
+  isSqlError(defect) || (Predicate.hasProperty(defect, "_tag") && defect._tag === "PersistenceError")
+
+/** A step of the engine, which may be taken again. */
+const durable = <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  step.pipe(
+    Effect.sandbox,
+    Effect.retry({
+      schedule: untilItAnswers,
+      while: ({ reasons }) => reasons.some((reason) => reason._tag === "Die" && isOfDatabase(reason.defect))
+    }),
+    Effect.catch((cause) => Effect.failCause(cause))
+  )
+
 /** What may be better in a while. */
 const isTransient = (error: AnyError | ExportError | Plan.NotPlannable): boolean => {
   switch (error._tag) {
@@ -144,12 +160,13 @@ const runExport = Effect.fnUntraced(function*(id: string) {
   const [standing] = yield* answered(tables.status(id))
   if (standing === undefined) return yield* new ExportFailed({ reason: "There is no such export" })
   if (standing.state === "planning") {
-    yield* Activity.make({ name: "plan", error: ExportFailed, execute: plan(standing) })
+    yield* durable(Activity.make({ name: "plan", error: ExportFailed, execute: plan(standing) }))
   }
   const [planned = standing] = yield* answered(tables.status(id))
   yield* Effect.forEach(
     planned.parts.filter(({ state }) => state === "waiting" || state === "running"),
-    ({ attempt, part }) => PartWorkflow.execute({ export: id, part, attempt }, { discard: true, detached: true }),
+    ({ attempt, part }) =>
+      durable(PartWorkflow.execute({ export: id, part, attempt }, { discard: true, detached: true })),
     { concurrency: 8, discard: true }
   )
 })
@@ -194,12 +211,12 @@ const runPart = Effect.fnUntraced(function*(key: PartKey) {
   let { pages, state } = job.cursor
   while (state === "running") {
     const after = pages
-    const stands = yield* Activity.make({
+    const stands = yield* durable(Activity.make({
       name: `page/${after}`,
       success: Step,
       error: ExportFailed,
       execute: step(job, after)
-    })
+    }))
     pages = stands.pages
     state = stands.state
   }
@@ -212,7 +229,7 @@ const noting = <A, E, R, R2>(run: Effect.Effect<A, E, R>, note: (problem: string
 
 const reasonOf = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
-  return error instanceof Error ? error.message : String(error)
+  return error instanceof Error ? error.message || error.name : String(error)
 }
 
 /** Runs exports. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import type { Page } from "@postwire/export/Source"
-import { Effect, Exit, Fiber, Layer, Redacted } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -229,6 +229,24 @@ describe.skipIf(missing !== undefined)(onPostgres, () => {
       ])
       assert.isTrue(first.granted)
       assert.isFalse(second.granted)
+    }))
+
+  it.live("goes on when a machine freezes in the middle of a step", () =>
+    Effect.gen(function*() {
+      const other = yield* store
+      yield* other.reserve("frozen", "a", 0)
+      yield* other.settle("frozen", "a", { answered: true })
+      const context = yield* Layer.build(Layer.fresh(Database.layer(database())))
+      const sql = Context.get(context, SqlClient.SqlClient)
+      const locked = yield* Deferred.make<void>()
+      yield* Effect.forkScoped(Effect.ignore(sql.withTransaction(Effect.gen(function*() {
+        yield* sql`SELECT * FROM postwire_ledgers_1 WHERE key = ${"frozen"} FOR UPDATE`
+        yield* Deferred.succeed(locked, undefined)
+        yield* Effect.never
+      }))))
+      yield* Deferred.await(locked)
+      const decision = yield* Effect.timeout(other.reserve("frozen", "b", 0), "12 seconds")
+      assert.deepStrictEqual(decision, { granted: true })
     }))
 
   it.live("waits for a database that is away", () =>

@@ -98,6 +98,7 @@ export const until = (id: string, condition: (status: ExportStatus) => boolean) 
         )
       }
       if (status !== undefined && condition(status)) return status
+      if (status?.state === "done") return yield* Effect.die(new Error("It was done before it happened"))
       yield* Effect.sleep(50)
     }
   })
