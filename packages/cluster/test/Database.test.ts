@@ -242,7 +242,7 @@ describe.skipIf(missing !== undefined)(onPostgres, () => {
       yield* Effect.forkScoped(Effect.ignore(sql.withTransaction(Effect.gen(function*() {
         yield* sql`SELECT * FROM postwire_ledgers_1 WHERE key = ${"frozen"} FOR UPDATE`
         yield* Deferred.succeed(locked, undefined)
-        yield* Effect.never
+        return yield* Effect.never
       }))))
       yield* Deferred.await(locked)
       const decision = yield* Effect.timeout(other.reserve("frozen", "b", 0), "12 seconds")
