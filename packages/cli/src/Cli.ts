@@ -13,6 +13,8 @@ import * as PlanCommand from "./PlanCommand.ts"
 import * as Progress from "./Progress.ts"
 import * as Report from "./Report.ts"
 import * as SandboxCommand from "./SandboxCommand.ts"
+import * as StatusCommand from "./StatusCommand.ts"
+import * as WorkerCommand from "./WorkerCommand.ts"
 
 /** `--debug`. What it is for happens when the command has ended, which is why its value is not read from here. */
 const Debug = GlobalFlag.Setting("debug")({
@@ -25,7 +27,14 @@ const Debug = GlobalFlag.Setting("debug")({
 /** The whole command line. */
 export const postwire = Command.make("postwire").pipe(
   Command.withDescription("A client, a local service and exports for a social posting service."),
-  Command.withSubcommands([ExportCommand.command, PlanCommand.command, Demo.command, SandboxCommand.command]),
+  Command.withSubcommands([
+    ExportCommand.command,
+    PlanCommand.command,
+    Demo.command,
+    SandboxCommand.command,
+    WorkerCommand.command,
+    StatusCommand.command
+  ]),
   Command.withGlobalFlags([Debug])
 )
 

@@ -38,7 +38,8 @@ export const layer = (
       NodeClient.layer({ ...NodeClient.fromEnvironment({ ...process.env, ...variables }), waitOnRateLimit: true })
   ))
 
-const read = (path: string): Effect.Effect<Readonly<Record<string, string | undefined>>, CredentialsUnusable> =>
+/** The variables in a file that nobody else can read. */
+export const read = (path: string): Effect.Effect<Readonly<Record<string, string | undefined>>, CredentialsUnusable> =>
   Effect.flatten(Effect.tryPromise({
     try: async () => {
       // Asked of the open file: what is read is what was looked at.

@@ -20,8 +20,10 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
+import * as ClusterExport from "./ClusterExport.ts"
 import * as Connection from "./Connection.ts"
 import * as OperationFlags from "./OperationFlags.ts"
 import * as Progress from "./Progress.ts"
@@ -53,7 +55,8 @@ type Format = typeof formats[number]
 const own = {
   out: Flag.String("out").pipe(
     Flag.withMetavar("FILE"),
-    Flag.withDescription("The file to write; - is standard output")
+    Flag.withDescription("The file to write; - is standard output"),
+    Flag.withDefault("")
   ),
   format: Flag.Literals("format", formats).pipe(
     Flag.withDescription("Default: what the file's name says, else jsonl"),
@@ -82,7 +85,8 @@ const own = {
     Flag.withDescription("Name of the account, where its token changes from run to run"),
     Flag.optional
   ),
-  credentials: Connection.flag
+  credentials: Connection.flag,
+  ...ClusterExport.flags
 }
 
 const partitions = Flag.Int("partitions").pipe(
@@ -125,7 +129,8 @@ export function commands<A>(make: (definition: Definition) => A): ReadonlyArray<
   return [...new Set(definitions)].map(make)
 }
 
-interface Flags {
+interface Flags extends ClusterExport.Options {
+  readonly cluster: Option.Option<Redacted.Redacted>
   readonly out: string
   readonly format: Option.Option<Format>
   readonly gzip: boolean
@@ -135,12 +140,18 @@ interface Flags {
   readonly resume: boolean
   readonly force: boolean
   readonly account: Option.Option<string>
-  readonly credentials: Option.Option<string>
-  readonly partitions: Option.Option<number>
 }
 
 const run = Effect.fnUntraced(
   function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, flags: Flags) {
+    const cluster = flags.out === "" && Option.isNone(flags.cluster) ? yield* ClusterExport.fallback : flags.cluster
+    if (Option.isSome(cluster) && flags.out !== "") {
+      return yield* new Contradiction({
+        reason: "--out and --cluster contradict each other",
+        advice: "With --cluster everything goes into the tables of the database."
+      })
+    }
+    if (Option.isSome(cluster)) return yield* ClusterExport.run(cluster.value, definition, parameters, flags)
     const sink = yield* sinkOf(flags)
     const source = Source.fromDefinition(definition, parameters)
     const noun = definition.result._tag === "Many" ? `${definition.result.kind.replace("_", " ")}s` : "rows"
@@ -245,6 +256,7 @@ const totalOf = (estimate: Option.Option<Plan.Estimate>, limit: Option.Option<nu
 const sinkOf = (flags: Flags): Effect.Effect<Sink, Contradiction> => {
   const { force, guard, gzip, out, resume, zstd } = flags
   const refuse = (reason: string, advice: string) => Effect.fail(new Contradiction({ reason, advice }))
+  if (out === "") return refuse("--out is missing", "Name a file, - for standard output, or a --cluster.")
   if (resume && force) return refuse("--resume and --force contradict each other", "Pass one of them.")
   if (gzip && zstd) return refuse("--gzip and --zstd contradict each other", "Pass one of them.")
   const format = Option.getOrElse(flags.format, () => formatOf(out))

@@ -38,6 +38,7 @@ const advices: Readonly<Record<string, string>> = {
   PaginationStuck: "Try again later with --resume; if it stays, tell the service.",
   RateLimited: "Run the same command with --resume when the budget is back.",
   RateLimitWaitTooLong: "Run the same command with --resume then.",
+  SqlError: "See that the database runs and that its address is right; what is there stays.",
   ServerFailure: "Run the same command with --resume in a while: nothing is lost.",
   TransportFailure: "Look at the connection, then run the same command with --resume: nothing is lost.",
   Unauthorized: "Check POSTWIRE_BEARER_TOKEN, or the file of --credentials.",

@@ -1,0 +1,151 @@
+/** `postwire export … --cluster`: starts an export for the workers of a database, and watches it. */
+import type { ExportStatus } from "@postwire/cluster/Tables"
+import type { Definition } from "@postwire/core/Operation"
+import * as Flag from "effect/cli/Flag"
+import * as Config from "effect/Config"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import * as Runtime from "effect/Runtime"
+import type { Json } from "effect/Schema"
+import * as Schema from "effect/Schema"
+import * as Cluster from "./Cluster.ts"
+import * as Progress from "./Progress.ts"
+
+/** Parts of the export have failed. */
+export class PartsFailed extends Schema.TaggedError<PartsFailed>()("PartsFailed", {
+  export: Schema.String,
+  parts: Schema.Int,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return this.parts === 0
+      ? `The export ${this.export} could not be planned: ${this.reason}`
+      : `${this.parts} parts of the export ${this.export} failed: ${this.reason}`
+  }
+  get advice(): string {
+    return "What is there stays. The same command tries the rest again."
+  }
+}
+
+/** All is there that the service gave, but it reported errors for parts. */
+export class PartialErrors extends Schema.TaggedError<PartialErrors>()("PartialErrors", {
+  export: Schema.String,
+  errors: Schema.Int
+}) {
+  override readonly [Runtime.errorExitCode] = 3
+  override get message(): string {
+    return `The service reported ${Progress.count(this.errors)} errors for parts of what was asked`
+  }
+  get advice(): string {
+    return `They are in the view postwire_errors (export = '${this.export}'); everything else is there.`
+  }
+}
+
+/** The flags that only go with `--cluster`. */
+export const flags = {
+  cluster: Flag.Redacted("cluster").pipe(
+    Flag.withMetavar("ADDRESS"),
+    Flag.withDescription("Into the tables of postgres://..., by all workers there; or of sqlite:FILE, by this process"),
+    Flag.optional
+  ),
+  label: Flag.String("label").pipe(
+    Flag.withDescription("With --cluster, a name that makes it another export than the last one of the same query"),
+    Flag.withDefault("")
+  ),
+  detach: Flag.Boolean("detach").pipe(
+    Flag.withDescription("With --cluster, do not wait for the end"),
+    Flag.withDefault(false)
+  )
+}
+
+/** What the flags say. */
+export interface Options {
+  readonly label: string
+  readonly detach: boolean
+  /** The name under which the workers have the credentials. */
+  readonly credentials: Option.Option<string>
+  readonly partitions: Option.Option<number>
+}
+
+/** Starts the export, and waits for its end unless it is to go on by itself. */
+export const run = Effect.fnUntraced(function*(
+  address: Redacted.Redacted,
+  definition: Definition,
+  parameters: Readonly<Record<string, unknown>>,
+  options: Options
+) {
+  const Workflow = yield* Effect.promise(() => import("@postwire/cluster/Workflow"))
+  const Worker = yield* Effect.promise(() => import("@postwire/cluster/Worker"))
+  const { unnamed } = yield* Effect.promise(() => import("@postwire/cluster/Clients"))
+  const database = yield* Cluster.database(address)
+  const isAlone = database._tag === "Sqlite"
+  const begin = Effect.gen(function*() {
+    const started = yield* Workflow.start({
+      operation: definition.name,
+      // Flags make texts, numbers, truth values and lists of texts.
+      parameters: parameters as Readonly<Record<string, Json>>,
+      credentials: Option.getOrElse(options.credentials, () => unnamed),
+      label: options.label
+    }, { parts: Option.getOrElse(options.partitions, () => 1) })
+    if (options.detach && !isAlone) {
+      yield* Console.log(started.id)
+      return
+    }
+    const ended = yield* watch(started.id)
+    yield* Console.log(
+      `${ended.state}: ${Progress.count(ended.items)} items on ${
+        Progress.count(ended.pages)
+      } pages in export ${ended.id}`
+    )
+    if (ended.state === "failed") {
+      const failed = ended.parts.filter(({ state }) => state === "failed")
+      return yield* new PartsFailed({
+        export: ended.id,
+        parts: failed.length,
+        reason: ended.problem ?? failed[0]?.problem ?? "nobody knows why"
+      })
+    }
+    if (ended.errors > 0) return yield* new PartialErrors({ export: ended.id, errors: ended.errors })
+  })
+  // Which of the two is in force decides who does the work.
+  return yield* isAlone
+    ? Effect.provide(begin, Worker.layer({ database, address: { host: "127.0.0.1", port: 0 } }))
+    : Effect.provide(begin, Worker.layerClient(database))
+})
+
+/** Shows how far the export is until it has ended. A database that restarts is waited for. */
+const watch = Effect.fnUntraced(function*(id: string) {
+  const { Tables } = yield* Effect.promise(() => import("@postwire/cluster/Tables"))
+  const tables = yield* Tables
+  const screen = Progress.standardError
+  const progress = yield* Progress.make(screen, !screen.isTerminal)
+  let before: number | undefined
+  while (true) {
+    const [status]: ReadonlyArray<ExportStatus> = yield* Effect.orElseSucceed(tables.status(id), () => [])
+    if (status !== undefined) {
+      before ??= status.items
+      const planned = status.parts.reduce((sum, { partition }) => sum + (partition?.posts ?? 0), 0)
+      yield* progress.update({
+        done: planned === 0 ? undefined : Math.min(status.items / planned, 0.99),
+        posts: status.items,
+        noun: "items",
+        before,
+        pages: status.pages,
+        remaining: undefined
+      })
+      if (status.state === "done" || status.state === "failed") {
+        yield* progress.end
+        return status
+      }
+    }
+    yield* Effect.sleep("500 millis")
+  }
+})
+
+/** The address in the environment, for an export that names no file. */
+export const fallback: Effect.Effect<Option.Option<Redacted.Redacted>> = Effect.orElseSucceed(
+  Config.option(Config.Redacted(Cluster.variable)),
+  () => Option.none()
+)

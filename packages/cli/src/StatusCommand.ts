@@ -1,0 +1,122 @@
+/** `postwire status`: every export of a cluster, how far it is, and who works on it. */
+import type { ExportStatus, PartStatus } from "@postwire/cluster/Tables"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Cluster from "./Cluster.ts"
+import * as Progress from "./Progress.ts"
+import * as Report from "./Report.ts"
+
+/** What there is to show. */
+export interface View {
+  /** Milliseconds, by the clock of the database. */
+  readonly now: number
+  /** The workers that are there. */
+  readonly workers: ReadonlyArray<string>
+  readonly exports: ReadonlyArray<ExportStatus>
+}
+
+/** `postwire status`. */
+export const command = Command.make(
+  "status",
+  {
+    cluster: Cluster.flag,
+    id: Flag.String("export").pipe(
+      Flag.withMetavar("ID"),
+      Flag.withDescription("One export, with all its parts"),
+      Flag.optional
+    ),
+    json: Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
+  },
+  Effect.fnUntraced(function*({ cluster, id, json }) {
+    const Engine = yield* Effect.promise(() => import("@postwire/cluster/Engine"))
+    const { Tables } = yield* Effect.promise(() => import("@postwire/cluster/Tables"))
+    const Worker = yield* Effect.promise(() => import("@postwire/cluster/Worker"))
+    const database = yield* Cluster.database(cluster)
+    const view = yield* Effect.gen(function*() {
+      const tables = yield* Tables
+      return {
+        now: yield* tables.now,
+        workers: database._tag === "Sqlite" ? [] : yield* Engine.workers,
+        exports: yield* tables.status(Option.getOrUndefined(id))
+      }
+    }).pipe(Effect.provide(Worker.layerWatch(database)))
+    yield* Console.log(json ? JSON.stringify(view) : Report.plain(told(view, Option.isSome(id)).join("\n")))
+  })
+).pipe(
+  Command.withDescription("Show every export of a cluster: how far it is, who works on it, what has failed."),
+  Command.withShortDescription("Show the exports of a cluster")
+)
+
+/** The view in lines of at most 80 columns. Exports that have ended show no parts unless they are asked for. */
+export const told = ({ exports, now, workers }: View, isOne: boolean): ReadonlyArray<string> => [
+  ...workers.length === 0 ? [] : wrap(`${plural(workers.length, "worker")}: ${workers.join(", ")}`),
+  ...exports.length === 0
+    ? [isOne ? "There is no such export." : "There are no exports."]
+    : [row(["EXPORT", "OPERATION", "STATE", "PARTS", "PAGES", "ITEMS", "LAST"])],
+  ...exports.flatMap((all) => [
+    row([
+      all.id,
+      all.query.operation,
+      all.state,
+      `${all.parts.filter(({ state }) => state === "done").length}/${all.parts.length || all.wanted}`,
+      Progress.count(all.pages),
+      Progress.count(all.items),
+      ago(now - all.updated)
+    ]),
+    ...all.problem === undefined ? [] : wrap(`  ${all.problem}`),
+    ...isOne || (all.state !== "done" && all.parts.length > 1)
+      ? all.parts.flatMap((part) => partTold(part, now))
+      : all.parts.flatMap(({ problem }) => problem === undefined ? [] : wrap(`  ${problem}`))
+  ])
+]
+
+const partTold = (part: PartStatus, now: number): ReadonlyArray<string> => [
+  row([
+    `  part ${part.part}`,
+    part.worker ?? "",
+    part.state,
+    part.errors === 0 ? "" : `${part.errors} err`,
+    Progress.count(part.pages),
+    Progress.count(part.items),
+    ago(now - part.updated)
+  ]),
+  ...part.problem === undefined ? [] : wrap(`    ${part.problem}`)
+]
+
+const widths = [16, 22, 8, 7, 6, 10, 5]
+
+/** Numbers to the right, and names to the left. */
+const row = (cells: ReadonlyArray<string>): string =>
+  cells.map((cell, i) => i < 3 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)).join(" ")
+    .trimEnd()
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`
+
+/** A time span in its largest unit. */
+const ago = (millis: number): string => {
+  const seconds = Math.max(0, Math.floor(millis / 1000))
+  return seconds < 120
+    ? `${seconds} s`
+    : seconds < 7_200
+    ? `${Math.floor(seconds / 60)} m`
+    : seconds < 172_800
+    ? `${Math.floor(seconds / 3_600)} h`
+    : `${Math.floor(seconds / 86_400)} d`
+}
+
+/** Breaks a line at spaces; what follows is indented. */
+const wrap = (text: string, columns = 80): ReadonlyArray<string> => {
+  const indent = " ".repeat(2 + (/^ */.exec(text)?.[0].length ?? 0))
+  const lines: Array<string> = []
+  let line = text
+  while (line.length > columns) {
+    const space = line.lastIndexOf(" ", columns)
+    const at = space <= indent.length ? columns : space
+    lines.push(line.slice(0, at).trimEnd())
+    line = indent + line.slice(at).trimStart()
+  }
+  return [...lines, line]
+}

@@ -1,0 +1,89 @@
+/**
+ * What runs the workflows: this process alone, with its state in an SQLite file (`layerSingle`), or any number of
+ * workers that share a PostgreSQL database (`layerWorker`, and `layerClient` for those who only start exports).
+ */
+import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import type { PersistenceError } from "effect/cluster/ClusterError"
+import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
+import type { MessageStorage } from "effect/cluster/MessageStorage"
+import * as RunnerAddress from "effect/cluster/RunnerAddress"
+import { RunnerStorage } from "effect/cluster/RunnerStorage"
+import type { Sharding } from "effect/cluster/Sharding"
+import * as ShardingConfig from "effect/cluster/ShardingConfig"
+import * as SingleRunner from "effect/cluster/SingleRunner"
+import * as SqlRunnerStorage from "effect/cluster/SqlRunnerStorage"
+import type { ConfigError } from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { SocketServerError } from "effect/socket/SocketServer"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
+
+/** Where a process listens for the others. */
+export interface Address {
+  /** The name or number by which the others reach this machine. */
+  readonly host: string
+  readonly port: number
+}
+
+type Services = WorkflowEngine | Sharding | MessageStorage
+
+const shared: Partial<ShardingConfig.ShardingConfig["Service"]> = {
+  // The database lets go of a worker that was silent for so long (PostgreSQL 14 and later); of one that was killed, at
+  // once. It says three times in that time that it is there.
+  shardLockExpiration: "6 seconds",
+  shardLockRefreshInterval: "2 seconds",
+  // Whoever does not answer the others is left out.
+  runnerHealthCheckInterval: "2 seconds",
+  refreshAssignmentsInterval: "1 second",
+  // A worker that hands parts to others gives the pages under way so long.
+  entityTerminationTimeout: "2 seconds",
+  entityMessagePollInterval: "500 millis",
+  entityReplyPollInterval: "200 millis",
+  shardsPerGroup: 60,
+  simulateRemoteSerialization: false
+}
+
+/** One of several processes that run parts. Those that are gone are missed after 6 seconds. */
+export const layerWorker = (
+  address: Address,
+  options: { /** Where to listen, if not on every address of the machine. */ readonly listen?: string | undefined } = {}
+): Layer.Layer<Services, ConfigError | SocketServerError, SqlClient> =>
+  ClusterWorkflowEngine.layer.pipe(Layer.provideMerge(NodeClusterSocket.layer({
+    storage: "sql",
+    shardingConfig: {
+      ...shared,
+      runnerAddress: Option.some(RunnerAddress.make(address.host, address.port)),
+      runnerListenAddress: Option.some(RunnerAddress.make(options.listen ?? "0.0.0.0", address.port))
+    }
+  })))
+
+/** Starts exports for the workers. */
+export const layerClient: Layer.Layer<Services, ConfigError, SqlClient> = ClusterWorkflowEngine.layer.pipe(
+  Layer.provideMerge(NodeClusterSocket.layer({
+    clientOnly: true,
+    storage: "sql",
+    shardingConfig: { ...shared, runnerAddress: Option.none() }
+  }))
+)
+
+/** This process alone. Whoever opens the database next goes on. */
+export const layerSingle: Layer.Layer<Services, ConfigError, SqlClient> = ClusterWorkflowEngine.layer.pipe(
+  Layer.provideMerge(SingleRunner.layer({
+    // The others are gone: their locks need not run out.
+    runnerStorage: "memory",
+    shardingConfig: { ...shared, shardsPerGroup: 10 }
+  })),
+  Layer.provide(NodeCrypto.layerDigest)
+)
+
+/** The workers that are there. */
+export const workers: Effect.Effect<ReadonlyArray<string>, PersistenceError | SqlError, SqlClient> = RunnerStorage.use(
+  ({ getRunners }) => getRunners
+).pipe(
+  Effect.map((runners) => runners.map(([{ address: { host, port } }]) => `${host}:${port}`).sort()),
+  Effect.provide(SqlRunnerStorage.layer.pipe(Layer.provide(ShardingConfig.layer(shared))))
+)

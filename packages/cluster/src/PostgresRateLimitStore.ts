@@ -1,0 +1,84 @@
+/**
+ * Rate limits of several machines, in the PostgreSQL database that they share anyway. While the database is away, requests
+ * wait for it: there is nowhere to keep what they would bring.
+ */
+import * as RateLimitStore from "@postwire/core/RateLimitStore"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+
+/** The database may be asked for so many milliseconds; then it is asked again. */
+const patience = 2_000
+
+/** What is granted by the clock of the database is sent by other machines, some milliseconds later or earlier. */
+const travel = 250
+
+/** The store, by the clock of the database. Its table is made when it is not there. */
+export const layer: Layer.Layer<RateLimitStore.RateLimitStore, SqlError, SqlClient.SqlClient> = Layer.effect(
+  RateLimitStore.RateLimitStore,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    // Two that make it at the same time would disturb each other: the lock is that of the table's name.
+    yield* sql.withTransaction(Effect.andThen(
+      sql`SELECT pg_advisory_xact_lock(hashtext(${table}))`,
+      sql`CREATE TABLE IF NOT EXISTS ${sql(table)} (key text PRIMARY KEY, ledger text NOT NULL, forget bigint NOT NULL)`
+    ))
+    yield* sql`DELETE FROM ${sql(table)} WHERE forget < ${sql.literal(now)}`
+    return make(sql)
+  })
+)
+
+// The number goes up when the form of a ledger changes.
+const table = "postwire_ledgers_1"
+
+const now = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+
+const make = (sql: SqlClient.SqlClient): RateLimitStore.Store<never> => {
+  const answered = <A>(step: Effect.Effect<A, SqlError>): Effect.Effect<A> =>
+    step.pipe(Effect.timeout(patience), Effect.retry(Schedule.spaced("250 millis")), Effect.orDie)
+
+  /** One step on one ledger, which nobody else can make meanwhile. */
+  const step = <A>(key: string, f: (ledger: RateLimitStore.Ledger, now: number) => A) =>
+    answered(sql.withTransaction(Effect.gen(function*() {
+      yield* sql`INSERT INTO ${sql(table)} VALUES (${key}, '', 0) ON CONFLICT DO NOTHING`
+      const [row] = yield* sql<LedgerRow>`SELECT ledger FROM ${sql(table)} WHERE key = ${key} FOR UPDATE`
+      // Asked after the lock was had: an earlier time may be before that of another's step.
+      const [clock] = yield* sql<ClockRow>`SELECT (${sql.literal(now)})::text AS now`
+      const at = Number(clock?.now)
+      const ledger = ledgerOf(row)
+      const result = f(ledger, at)
+      const { end, leases, next, refusedUntil } = ledger
+      const text = JSON.stringify({ ...ledger, leases: [...leases] })
+      const forget = Math.max(at + 60_000, end, next, refusedUntil)
+      yield* sql`UPDATE ${sql(table)} SET ledger = ${text}, forget = ${Math.ceil(forget)} WHERE key = ${key}`
+      return result
+    })))
+
+  return {
+    reserve: (key, lease, pace) =>
+      step(key, (ledger, now) => RateLimitStore.reserve(ledger, now, lease, pace === 0 ? 0 : pace + travel)),
+    settle: (key, lease, report) => step(key, (ledger, now) => RateLimitStore.settle(ledger, now, lease, report)),
+    read: (key) =>
+      Effect.map(
+        answered(sql<LedgerRow & ClockRow>`
+          SELECT ledger, (${sql.literal(now)})::text AS now FROM ${sql(table)} WHERE key = ${key}`),
+        ([row]) => RateLimitStore.read(ledgerOf(row), Number(row?.now ?? 0))
+      )
+  }
+}
+
+interface LedgerRow {
+  readonly ledger: string
+}
+
+interface ClockRow {
+  readonly now: string
+}
+
+const ledgerOf = (row: LedgerRow | undefined): RateLimitStore.Ledger => {
+  if (row === undefined || row.ledger === "") return RateLimitStore.empty()
+  const { leases, ...rest } = JSON.parse(row.ledger)
+  return { ...RateLimitStore.empty(), ...rest, leases: new Map(leases) }
+}

@@ -1,0 +1,72 @@
+/** What an export reads, as it is kept: an operation with its parameters, and the name of the credentials. */
+import { catalogue } from "@postwire/core/Catalogue"
+import { type ConflictingIdentifiers, InvalidParameters, type InvalidSettings } from "@postwire/core/Errors"
+import * as Executor from "@postwire/core/Executor"
+import type { Definition } from "@postwire/core/Operation"
+import * as Source from "@postwire/export/Source"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { createHash } from "node:crypto"
+import { checkName } from "./Clients.ts"
+
+/** What is asked for. */
+export const Query = Schema.Struct({
+  /** The name of an operation that pages. */
+  operation: Schema.String,
+  parameters: Schema.Record(Schema.String, Schema.Json),
+  /** The name under which workers keep the credentials. Never the credentials. */
+  credentials: Schema.String,
+  /** Tells exports of the same query apart; empty as a rule. */
+  label: Schema.String
+})
+
+/** What is asked for. */
+export interface Query extends Schema.Schema.Type<typeof Query> {}
+
+/** The declaration of an operation that pages. */
+const definitionOf = (operation: string): Effect.Effect<Definition, InvalidParameters> => {
+  const definition: Definition | undefined = Object.hasOwn(catalogue, operation)
+    ? catalogue[operation as keyof typeof catalogue].definition
+    : undefined
+  return definition?.paging === undefined
+    ? Effect.fail(
+      new InvalidParameters({
+        operation,
+        parameter: "operation",
+        rule: "must be the name of an operation that pages",
+        value: operation
+      })
+    )
+    : Effect.succeed(definition)
+}
+
+/** The pages that a query asks for. */
+export const sourceOf = ({ operation, parameters }: Query): Effect.Effect<Source.Source, InvalidParameters> =>
+  Effect.map(definitionOf(operation), (definition) => Source.fromDefinition(definition, parameters))
+
+/** Refuses what the service would refuse, before anything is kept. */
+export const check = (
+  query: Query
+): Effect.Effect<Query, InvalidParameters | ConflictingIdentifiers | InvalidSettings> =>
+  Effect.gen(function*() {
+    const { definition, parameters } = yield* sourceOf(query)
+    const prepared = Executor.prepare(definition, parameters, "neutral", { checks: "spec" })
+    if (prepared instanceof Error) return yield* prepared
+    yield* checkName(query.credentials)
+    return query
+  })
+
+/** The name of an export: the same for the same query, whatever the order of its parameters. */
+export const fingerprint = (query: Query): string =>
+  createHash("sha256").update(canonical(query)).digest("hex").slice(0, 16)
+
+const canonical = (value: unknown): string =>
+  Array.isArray(value)
+    ? `[${value.map(canonical).join()}]`
+    : typeof value === "object" && value !== null
+    ? `{${
+      Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1).map(([name, inner]) =>
+        `${JSON.stringify(name)}:${canonical(inner)}`
+      ).join()
+    }}`
+    : JSON.stringify(value)

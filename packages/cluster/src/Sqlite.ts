@@ -1,0 +1,118 @@
+/** An Effect `SqlClient` on `node:sqlite`. One connection; statements and transactions take turns. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Semaphore from "effect/Semaphore"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { Connection } from "effect/sql/SqlConnection"
+import * as SqlError from "effect/sql/SqlError"
+import * as Statement from "effect/sql/Statement"
+import * as Stream from "effect/Stream"
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
+
+/** Settings of the client. */
+export interface Options {
+  /** The file, made when it is not there; `:memory:` keeps nothing. */
+  readonly path: string
+}
+
+/** The client. The file is closed with the layer. */
+export const layer = (options: Options): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError> =>
+  Layer.effect(SqlClient.SqlClient, make(options)).pipe(Layer.provide(Reactivity.layer))
+
+const make = Effect.fnUntraced(function*({ path }: Options) {
+  const database = yield* Effect.acquireRelease(
+    Effect.try({ try: () => open(path), catch: (cause) => failure(cause, `Cannot open ${path}`) }),
+    (database) => Effect.sync(() => database.close())
+  )
+  return yield* SqlClient.make({
+    ...SqlClient.makeSqliteAcquirers({
+      connection: Effect.succeed(connect(database)),
+      semaphore: yield* Semaphore.make(1),
+      isTransaction: () => database.isTransaction
+    }),
+    compiler: Statement.makeCompilerSqlite(),
+    driver: "node-sqlite",
+    spanAttributes: [["db.system.name", "sqlite"]],
+    // Asks for the lock at once: a transaction that asks later, to write, cannot wait for it.
+    beginTransaction: "BEGIN IMMEDIATE",
+    releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`
+  })
+})
+
+const open = (path: string): DatabaseSync => {
+  // Not imported: Node announces it as experimental to every program that loads it.
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
+  const database = new DatabaseSync(path, { timeout: 5_000 })
+  // What was committed outlives a crash of the process. Only one of the machine can undo the last moments.
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+  return database
+}
+
+/** More statements than this are not kept prepared. */
+const crowd = 200
+
+const connect = (database: DatabaseSync): Connection => {
+  const prepared = new Map<string, StatementSync>()
+  const prepare = (sql: string): StatementSync => {
+    let statement = prepared.get(sql)
+    if (statement === undefined) {
+      if (prepared.size >= crowd) prepared.clear()
+      prepared.set(sql, statement = database.prepare(sql))
+    }
+    return statement
+  }
+  const run = <A>(sql: string, use: (statement: StatementSync) => A): Effect.Effect<A, SqlError.SqlError> =>
+    Effect.try({ try: () => use(prepare(sql)), catch: (cause) => failure(cause) })
+  const rows = (sql: string, params: ReadonlyArray<unknown>) =>
+    run(sql, (statement) => {
+      statement.setReturnArrays(false)
+      return statement.all(...params.map(valueOf))
+    })
+  const values = (sql: string, params: ReadonlyArray<unknown>) =>
+    run(sql, (statement): ReadonlyArray<ReadonlyArray<unknown>> => {
+      statement.setReturnArrays(true)
+      // The declared type is that of rows as objects.
+      return statement.all(...params.map(valueOf)).map((row) => Array.isArray(row) ? row : Object.values(row))
+    })
+  const execute: Connection["execute"] = (sql, params, transform) =>
+    transform === undefined ? rows(sql, params) : Effect.map(rows(sql, params), transform)
+  return {
+    execute,
+    executeUnprepared: execute,
+    executeRaw: (sql, params) => run(sql, (statement) => statement.run(...params.map(valueOf))),
+    executeValues: values,
+    executeValuesUnprepared: values,
+    executeStream: (sql, params, transform) => Stream.fromIterableEffect(execute(sql, params, transform))
+  }
+}
+
+/** What a driver is given, as SQLite stores it. */
+const valueOf = (value: unknown): SQLInputValue => {
+  switch (typeof value) {
+    case "string":
+    case "number":
+    case "bigint":
+      return value
+    case "boolean":
+      return value ? 1 : 0
+    case "undefined":
+      return null
+    default:
+      if (value === null || value instanceof Uint8Array) return value
+      if (value instanceof Date) return value.toISOString()
+      throw new Cause.IllegalArgumentError("SQLite stores text, numbers and bytes")
+  }
+}
+
+const failure = (cause: unknown, message = cause instanceof Error ? cause.message : "SQLite failed") =>
+  new SqlError.SqlError({
+    reason: SqlError.classifySqliteError(
+      // Node puts SQLite's own number in `errcode`.
+      cause instanceof Error && "errcode" in cause
+        ? { code: cause.errcode, message: cause.message, stack: cause.stack }
+        : cause,
+      { message, operation: "execute" }
+    )
+  })

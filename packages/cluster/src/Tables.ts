@@ -1,0 +1,358 @@
+/**
+ * What exports keep in the database, PostgreSQL or SQLite: the exports, where each part stands, and the resources. A page
+ * and the place after it are written in one transaction, and only by whoever stands at that page.
+ */
+import { Partition } from "@postwire/export/Partitions"
+import type { Page } from "@postwire/export/Source"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Migrator from "effect/sql/Migrator"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import { fingerprint, Query } from "./Query.ts"
+import type { Row } from "./Rows.ts"
+
+/** How far a part has come. */
+export type State = "waiting" | "running" | "done" | "failed"
+
+/** Names a part of an export. */
+export interface PartKey {
+  readonly export: string
+  readonly part: number
+}
+
+/** A part to run, from where it stands. */
+export interface Job extends PartKey {
+  readonly query: Query
+  /** What sets it apart from the other parts; nothing where there is but one. */
+  readonly partition: Partition | undefined
+  readonly cursor: Cursor
+}
+
+/** The place in the pages of a part. */
+export interface Cursor {
+  readonly pages: number
+  /** Leads to the next page; none at the beginning. */
+  readonly token: string | undefined
+  readonly state: State
+}
+
+/** A part as it stands. Times are in milliseconds. */
+export interface PartStatus extends PartKey {
+  readonly partition: Partition | undefined
+  readonly state: State
+  readonly attempt: number
+  readonly pages: number
+  readonly items: number
+  readonly errors: number
+  /** Who worked on it last. */
+  readonly worker: string | undefined
+  readonly updated: number
+  /** Why it failed, or why it does not get on. */
+  readonly problem: string | undefined
+}
+
+/** An export as it stands. Times are in milliseconds. */
+export interface ExportStatus {
+  readonly id: string
+  readonly query: Query
+  /** How many parts were asked for. */
+  readonly wanted: number
+  readonly state: State | "planning"
+  readonly attempt: number
+  readonly created: number
+  readonly updated: number
+  readonly pages: number
+  readonly items: number
+  readonly errors: number
+  /** Why it could not be planned. */
+  readonly problem: string | undefined
+  readonly parts: ReadonlyArray<PartStatus>
+}
+
+/** What all exports keep. */
+export class Tables extends Context.Service<Tables, {
+  /** Adds an export, unless it is there: then what had failed may run again. */
+  readonly add: (query: Query, wanted: number) => Effect.Effect<ExportStatus, SqlError>
+  /** Adds the parts of an export, unless it has some. */
+  readonly plan: (
+    id: string,
+    parts: ReadonlyArray<Partition | undefined>
+  ) => Effect.Effect<void, SqlError>
+  /** Notes why an export could not be planned. */
+  readonly refuse: (id: string, problem: string) => Effect.Effect<void, SqlError>
+  /** Takes up a part. Nothing when there is no such part. */
+  readonly begin: (key: PartKey, worker: string) => Effect.Effect<Job | undefined, SqlError>
+  readonly cursor: (key: PartKey) => Effect.Effect<Cursor, SqlError>
+  /** Writes the page after so many pages. `false`, and nothing written, when the part stands elsewhere by now. */
+  readonly commit: (
+    key: PartKey,
+    after: number,
+    page: Page,
+    rows: ReadonlyArray<Row>,
+    worker: string
+  ) => Effect.Effect<boolean, SqlError>
+  /** Notes why a part does not get on, or why it has failed. */
+  readonly note: (key: PartKey, problem: string, state: "running" | "failed") => Effect.Effect<void, SqlError>
+  readonly status: (id?: string) => Effect.Effect<ReadonlyArray<ExportStatus>, SqlError>
+  /** The time by the clock of the database, in milliseconds. */
+  readonly now: Effect.Effect<number, SqlError>
+  /** Parts that have ended, whose messages are still there. */
+  readonly uncleared: Effect.Effect<ReadonlyArray<PartKey & { readonly attempt: number }>, SqlError>
+  readonly setCleared: (key: PartKey) => Effect.Effect<void, SqlError>
+}>()("@postwire/cluster/Tables") {}
+
+const migrations = Migrator.fromRecord({
+  "0001_create_tables": Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const json = sql.literal(sql.onDialectOrElse({ pg: () => "jsonb", orElse: () => "text" }))
+    yield* sql`
+      CREATE TABLE postwire_exports (
+        id text PRIMARY KEY,
+        query text NOT NULL,
+        wanted integer NOT NULL,
+        state text NOT NULL,
+        attempt integer NOT NULL DEFAULT 1,
+        created bigint NOT NULL,
+        problem text
+      )`
+    yield* sql`
+      CREATE TABLE postwire_parts (
+        export text NOT NULL REFERENCES postwire_exports,
+        part integer NOT NULL,
+        span text,
+        state text NOT NULL,
+        attempt integer NOT NULL DEFAULT 1,
+        token text,
+        pages integer NOT NULL DEFAULT 0,
+        items bigint NOT NULL DEFAULT 0,
+        errors bigint NOT NULL DEFAULT 0,
+        worker text,
+        updated bigint NOT NULL,
+        problem text,
+        cleared boolean NOT NULL DEFAULT false,
+        PRIMARY KEY (export, part)
+      )`
+    yield* sql`
+      CREATE TABLE postwire_resources (
+        export text NOT NULL REFERENCES postwire_exports,
+        kind text NOT NULL,
+        id text NOT NULL,
+        wanted boolean NOT NULL,
+        body ${json} NOT NULL,
+        PRIMARY KEY (export, kind, id)
+      )`
+    for (const kind of ["posts", "users", "media", "places", "polls", "spaces", "lists", "topics", "errors"]) {
+      yield* sql`
+        CREATE VIEW ${sql(`postwire_${kind}`)} AS
+        SELECT export, id, wanted, body FROM postwire_resources WHERE kind = ${sql.literal(`'${kind}'`)}`
+    }
+  })
+})
+
+/** The tables of a database, made when they are not there. Workers may begin at the same time. */
+export const layer: Layer.Layer<Tables, SqlError | Migrator.MigrationError, SqlClient.SqlClient> = Layer.effect(
+  Tables,
+  Effect.gen(function*() {
+    yield* Migrator.make({})({ loader: migrations, table: "postwire_migrations" })
+    return make(yield* SqlClient.SqlClient)
+  })
+)
+
+const decodeQuery = Schema.decodeUnknownSync(Schema.fromJsonString(Query))
+const decodePartition = Schema.decodeUnknownSync(Schema.fromJsonString(Partition))
+
+interface PartRow {
+  readonly export: string
+  readonly part: number
+  readonly span: string | null
+  readonly state: State
+  readonly attempt: number
+  readonly token: string | null
+  readonly pages: number
+  /** Drivers differ in what they make of 64 bits. */
+  readonly items: unknown
+  readonly errors: unknown
+  readonly worker: string | null
+  readonly updated: unknown
+  readonly problem: string | null
+}
+
+interface ExportRow {
+  readonly id: string
+  readonly query: string
+  readonly wanted: number
+  readonly state: "planning" | "planned" | "failed"
+  readonly attempt: number
+  readonly created: unknown
+  readonly problem: string | null
+}
+
+const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
+  const isPostgres = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+  // The clock of the database is the same for all workers.
+  const now = sql.literal(
+    isPostgres
+      ? "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+      : "CAST(unixepoch('subsec') * 1000 AS integer)"
+  )
+
+  const status = Effect.fnUntraced(function*(id?: string) {
+    const exports = yield* sql<ExportRow>`
+      SELECT * FROM postwire_exports ${id === undefined ? sql.literal("") : sql`WHERE id = ${id}`}
+      ORDER BY created, id`
+    const parts = yield* sql<PartRow>`
+      SELECT * FROM postwire_parts ${id === undefined ? sql.literal("") : sql`WHERE export = ${id}`}
+      ORDER BY export, part`
+    const byExport = Map.groupBy(parts.map(partOf), (part) => part.export)
+    return exports.map((row) => exportOf(row, byExport.get(row.id) ?? []))
+  })
+
+  const insert = (key: PartKey, rows: ReadonlyArray<Row>) =>
+    isPostgres
+      ? sql`
+        INSERT INTO postwire_resources AS kept (export, kind, id, wanted, body)
+        SELECT ${key.export}, row->>'kind', row->>'id', (row->>'wanted')::boolean, row->'body'
+        FROM jsonb_array_elements(${storable(rows)}::text::jsonb) AS row
+        ORDER BY 2, 3
+        ON CONFLICT (export, kind, id) DO UPDATE SET wanted = true, body = excluded.body
+        WHERE excluded.wanted AND NOT kept.wanted`
+      : sql`
+        INSERT INTO postwire_resources AS kept (export, kind, id, wanted, body)
+        SELECT ${key.export}, value ->> '$.kind', value ->> '$.id', value ->> '$.wanted', value -> '$.body'
+        FROM json_each(${storable(rows)}) WHERE true
+        ON CONFLICT (export, kind, id) DO UPDATE SET wanted = true, body = excluded.body
+        WHERE excluded.wanted AND NOT kept.wanted`
+
+  return {
+    status,
+    add: (query, wanted) =>
+      sql.withTransaction(Effect.gen(function*() {
+        const id = fingerprint(query)
+        const added = yield* sql`
+          INSERT INTO postwire_exports (id, query, wanted, state, created)
+          VALUES (${id}, ${JSON.stringify(query)}, ${wanted}, 'planning', ${now})
+          ON CONFLICT (id) DO NOTHING RETURNING id`
+        if (added.length === 0) {
+          yield* sql`
+            UPDATE postwire_exports
+            SET attempt = attempt + 1, problem = NULL, state = CASE state WHEN 'failed' THEN 'planning' ELSE state END
+            WHERE id = ${id} AND (state = 'failed' OR EXISTS (
+              SELECT 1 FROM postwire_parts WHERE export = ${id} AND state = 'failed'
+            ))`
+          yield* sql`
+            UPDATE postwire_parts
+            SET state = 'waiting', attempt = attempt + 1, problem = NULL, cleared = false, updated = ${now}
+            WHERE export = ${id} AND state = 'failed'`
+        }
+        const [standing] = yield* status(id)
+        return standing ?? (yield* Effect.die(new Error(`The export ${id} is gone`)))
+      })),
+    plan: (id, parts) =>
+      sql.withTransaction(Effect.gen(function*() {
+        const moved = yield* sql`
+          UPDATE postwire_exports SET state = 'planned' WHERE id = ${id} AND state = 'planning' RETURNING id`
+        if (moved.length === 0) return
+        yield* Effect.forEach(parts, (partition, part) =>
+          sql`
+            INSERT INTO postwire_parts (export, part, span, state, updated)
+            VALUES (${id}, ${part}, ${partition === undefined ? null : JSON.stringify(partition)}, 'waiting', ${now})`)
+      })),
+    refuse: (id, problem) =>
+      Effect.asVoid(sql`
+        UPDATE postwire_exports SET state = 'failed', problem = ${problem} WHERE id = ${id} AND state = 'planning'`),
+    begin: Effect.fnUntraced(function*(key, worker) {
+      yield* sql`
+        UPDATE postwire_parts SET state = 'running', worker = ${worker}, updated = ${now}
+        WHERE export = ${key.export} AND part = ${key.part} AND state IN ('waiting', 'running')`
+      const [row] = yield* sql<PartRow & { readonly query: string }>`
+        SELECT p.*, e.query FROM postwire_parts p JOIN postwire_exports e ON e.id = p.export
+        WHERE p.export = ${key.export} AND p.part = ${key.part}`
+      if (row === undefined) return undefined
+      return { ...key, partition: partOf(row).partition, query: decodeQuery(row.query), cursor: cursorOf(row) }
+    }),
+    cursor: ({ export: id, part }) =>
+      Effect.map(
+        sql<PartRow>`SELECT * FROM postwire_parts WHERE export = ${id} AND part = ${part}`,
+        ([row]) => row === undefined ? { pages: 0, token: undefined, state: "failed" } : cursorOf(row)
+      ),
+    commit: (key, after, page, rows, worker) =>
+      sql.withTransaction(Effect.gen(function*() {
+        const moved = yield* sql`
+          UPDATE postwire_parts
+          SET token = ${page.next ?? null}, pages = pages + 1, items = items + ${page.items.length},
+            errors = errors + ${page.errors.length}, state = ${page.next === undefined ? "done" : "running"},
+            worker = ${worker}, updated = ${now}, problem = NULL
+          WHERE export = ${key.export} AND part = ${key.part} AND pages = ${after} AND state = 'running'
+          RETURNING pages`
+        if (moved.length === 0) return false
+        if (rows.length > 0) yield* insert(key, rows)
+        return true
+      })),
+    note: (key, problem, state) =>
+      Effect.asVoid(sql`
+        UPDATE postwire_parts SET problem = ${problem}, state = ${state}, updated = ${now}
+        WHERE export = ${key.export} AND part = ${key.part} AND state = 'running'`),
+    now: Effect.map(sql<{ readonly now: unknown }>`SELECT ${now} AS now`, ([row]) => Number(row?.now)),
+    uncleared: sql<PartKey & { readonly attempt: number }>`
+      SELECT export, part, attempt FROM postwire_parts WHERE state IN ('done', 'failed') AND NOT cleared
+      ORDER BY export, part LIMIT 1000`,
+    setCleared: ({ export: id, part }) =>
+      Effect.asVoid(sql`UPDATE postwire_parts SET cleared = true WHERE export = ${id} AND part = ${part}`)
+  }
+}
+
+const cursorOf = ({ pages, state, token }: PartRow): Cursor => ({ pages, state, token: token ?? undefined })
+
+const partOf = (row: PartRow): PartStatus => ({
+  export: row.export,
+  part: row.part,
+  partition: row.span === null ? undefined : decodePartition(row.span),
+  state: row.state,
+  attempt: row.attempt,
+  pages: row.pages,
+  items: Number(row.items),
+  errors: Number(row.errors),
+  worker: row.worker ?? undefined,
+  updated: Number(row.updated),
+  problem: row.problem ?? undefined
+})
+
+const exportOf = (row: ExportRow, parts: ReadonlyArray<PartStatus>): ExportStatus => {
+  const sum = (count: (part: PartStatus) => number) => parts.reduce((sum, part) => sum + count(part), 0)
+  const created = Number(row.created)
+  return {
+    id: row.id,
+    query: decodeQuery(row.query),
+    wanted: row.wanted,
+    state: row.state === "planned" ? stateOf(parts) : row.state,
+    attempt: row.attempt,
+    created,
+    updated: Math.max(created, ...parts.map(({ updated }) => updated)),
+    pages: sum(({ pages }) => pages),
+    items: sum(({ items }) => items),
+    errors: sum(({ errors }) => errors),
+    problem: row.problem ?? undefined,
+    parts
+  }
+}
+
+/** Whether anything is under way or to do; else whether anything has failed. */
+const stateOf = (parts: ReadonlyArray<PartStatus>): State => {
+  const states = new Set(parts.map(({ state }) => state))
+  if (states.has("running") || (states.has("waiting") && states.size > 1)) return "running"
+  return states.has("waiting") ? "waiting" : states.has("failed") ? "failed" : "done"
+}
+
+/** `jsonb` has neither U+0000 nor half a surrogate pair: both become U+FFFD, with SQLite too. */
+const storable = (rows: ReadonlyArray<Row>): string => {
+  const text = JSON.stringify(rows)
+  return /\\u(0000|d[89a-f])/.test(text)
+    ? JSON.stringify(
+      rows,
+      (_, value) => typeof value === "string" ? value.toWellFormed().replaceAll("\0", "\ufffd") : value
+    )
+    : text
+}

@@ -1,0 +1,61 @@
+/** Everything a process needs to run exports, and what those need who start or watch them. */
+import type { InvalidSettings } from "@postwire/core/Errors"
+import * as RateLimit from "@postwire/core/RateLimit"
+import * as RateLimitStore from "@postwire/core/RateLimitStore"
+import * as RedisRateLimitStore from "@postwire/node/RedisRateLimitStore"
+import * as Layer from "effect/Layer"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import { Clients } from "./Clients.ts"
+import * as Database from "./Database.ts"
+import * as Engine from "./Engine.ts"
+import * as PostgresRateLimitStore from "./PostgresRateLimitStore.ts"
+import * as Tables from "./Tables.ts"
+import * as Workflow from "./Workflow.ts"
+
+/** Settings of a worker. */
+export interface Options {
+  readonly database: Database.Database
+  /** How the other workers reach this one. Not used with SQLite, where there are no others. */
+  readonly address: Engine.Address
+  /** The address of the machine to listen on. Default: all of them. */
+  readonly listen?: string | undefined
+  /**
+   * Where all workers keep their one budget: a `redis://` or `rediss://` address, or `memory` for a worker that is alone
+   * with its credentials. Default: the PostgreSQL database; the memory with SQLite.
+   */
+  readonly rateLimitStore?: string | undefined
+}
+
+/** Runs exports while it is in scope. */
+export const layer = (options: Options) => {
+  const { address, database } = options
+  const name = `${address.host}:${address.port}`
+  const engine = database._tag === "Sqlite"
+    ? Engine.layerSingle
+    : Engine.layerWorker(address, { listen: options.listen })
+  return Layer.merge(Workflow.layer, Workflow.layerClear).pipe(
+    Layer.provide(Layer.succeed(Workflow.WorkerName, database._tag === "Sqlite" ? "this machine" : name)),
+    Layer.provideMerge(engine),
+    Layer.provide(Clients.layer.pipe(Layer.provide(RateLimit.layerWait()), Layer.provide(layerStore(options)))),
+    Layer.provideMerge(Tables.layer),
+    Layer.provideMerge(Database.layer(database))
+  )
+}
+
+const layerStore = (
+  { database, rateLimitStore: store }: Options
+): Layer.Layer<RateLimitStore.RateLimitStore, InvalidSettings | SqlError, SqlClient> =>
+  store === undefined
+    ? database._tag === "Sqlite" ? RateLimitStore.layerMemory : PostgresRateLimitStore.layer
+    : store === "memory"
+    ? RateLimitStore.layerMemory
+    : RedisRateLimitStore.layerUrl({ url: store })
+
+/** Starts and watches exports that others run. */
+export const layerClient = (database: Database.Database) =>
+  Engine.layerClient.pipe(Layer.provideMerge(Tables.layer), Layer.provideMerge(Database.layer(database)))
+
+/** Watches exports. */
+export const layerWatch = (database: Database.Database) =>
+  Tables.layer.pipe(Layer.provideMerge(Database.layer(database)))

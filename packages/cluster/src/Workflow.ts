@@ -1,0 +1,305 @@
+/**
+ * An export as durable workflows: one execution per part, each page an activity that returns where the part stands and
+ * never what was read. Whatever engine is under it (`Engine`), a part goes on from its last page wherever its process
+ * ended, and a second start of the same export is the first.
+ */
+import {
+  type AnyError,
+  type ConflictingIdentifiers,
+  type InvalidParameters,
+  type InvalidSettings,
+  PaginationStuck
+} from "@postwire/core/Errors"
+import type { ExportError } from "@postwire/export/ExportErrors"
+import * as Partitions from "@postwire/export/Partitions"
+import * as Plan from "@postwire/export/Plan"
+import * as Cause from "effect/Cause"
+import type { PersistenceError } from "effect/cluster/ClusterError"
+import * as EntityAddress from "effect/cluster/EntityAddress"
+import * as EntityId from "effect/cluster/EntityId"
+import * as EntityType from "effect/cluster/EntityType"
+import { MessageStorage } from "effect/cluster/MessageStorage"
+import { Sharding } from "effect/cluster/Sharding"
+import * as Singleton from "effect/cluster/Singleton"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import * as Stream from "effect/Stream"
+import * as Activity from "effect/workflow/Activity"
+import * as Workflow from "effect/workflow/Workflow"
+import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
+import { Clients } from "./Clients.ts"
+import { check, type Query, sourceOf } from "./Query.ts"
+import { rowsOf } from "./Rows.ts"
+import { type ExportStatus, type Job, type PartKey, Tables } from "./Tables.ts"
+
+/** An export or a part of it cannot go on. The same export, started again, tries once more. */
+export class ExportFailed
+  extends Schema.TaggedError<ExportFailed>("@postwire/cluster/Workflow/ExportFailed")("ExportFailed", {
+    reason: Schema.String
+  })
+{
+  override get message(): string {
+    return this.reason
+  }
+}
+
+/** The name by which others see this process. */
+export const WorkerName = Context.Reference<string>("@postwire/cluster/Workflow/WorkerName", {
+  defaultValue: () => "this process"
+})
+
+/** Where a part stands after a page. */
+const Step = Schema.Struct({
+  pages: Schema.Int,
+  token: Schema.optional(Schema.String),
+  state: Schema.Literals(["waiting", "running", "done", "failed"]),
+  /** The items of the page. */
+  count: Schema.Int
+})
+
+/** An export: plans its parts and starts them. The payload names it; what to read is in the tables. */
+export const ExportWorkflow = Workflow.make("postwire/Export", {
+  payload: { export: Schema.String, attempt: Schema.Int },
+  idempotencyKey: (payload) => `${payload.export}/${payload.attempt}`,
+  error: ExportFailed
+})
+
+/** One part of an export, to its end. */
+export const PartWorkflow = Workflow.make("postwire/Part", {
+  payload: { export: Schema.String, part: Schema.Int, attempt: Schema.Int },
+  idempotencyKey: (payload) => `${payload.export}/${payload.part}/${payload.attempt}`,
+  success: Schema.Struct({ pages: Schema.Int }),
+  error: ExportFailed
+})
+
+/** A minute at most between two attempts, for as long as it takes. */
+const untilItWorks = Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("1 minute")]).pipe(
+  Schedule.jittered
+)
+
+/** A database that restarts is back soon. */
+const untilItAnswers = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("2 seconds")])
+
+const answered = <A, R>(use: Effect.Effect<A, SqlError, R>): Effect.Effect<A, never, R> =>
+  use.pipe(
+    Effect.tapError((error) => Effect.logWarning(`The database does not do its part: ${error.message}`)),
+    Effect.retry(untilItAnswers),
+    Effect.orDie
+  )
+
+/** The engine dies of a database that is away: a defect, where it is none. */
+const isOfDatabase = (defect: unknown): boolean =>
+  isSqlError(defect) || (Predicate.hasProperty(defect, "_tag") && defect._tag === "PersistenceError")
+
+/** A step of the engine, which may be taken again. */
+const durable = <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  step.pipe(
+    Effect.sandbox,
+    Effect.retry({
+      schedule: untilItAnswers,
+      while: ({ reasons }) => reasons.some((reason) => reason._tag === "Die" && isOfDatabase(reason.defect))
+    }),
+    Effect.catch((cause) => Effect.failCause(cause))
+  )
+
+/** What may be better in a while. */
+const isTransient = (error: AnyError | ExportError | Plan.NotPlannable): boolean => {
+  switch (error._tag) {
+    case "TransportFailure":
+    case "ServerFailure":
+    case "UndecodableResponse":
+    case "RateLimitWaitTooLong":
+      return true
+    case "RateLimited":
+      // A usage cap lasts for days or weeks.
+      return error.type?.endsWith("/usage-capped") !== true
+    default:
+      return false
+  }
+}
+
+const failed = (error: { readonly message: string }) => new ExportFailed({ reason: error.message })
+
+/** Asks the service until it answers, by the client that the worker has for the credentials. */
+const asked = <A, E extends AnyError | ExportError | Plan.NotPlannable, R>(
+  query: Query,
+  use: Effect.Effect<A, E, R>,
+  note: (problem: string) => Effect.Effect<void, never, Tables>
+) =>
+  use.pipe(
+    Effect.tapError((error) => isTransient(error) ? note(error.message) : Effect.void),
+    Effect.retry({ schedule: untilItWorks, while: isTransient }),
+    Effect.provide(Clients.get(query.credentials)),
+    Effect.mapError((error) =>
+      error._tag === "ConfigError" || error._tag === "InvalidSettings"
+        ? new ExportFailed({ reason: `The worker cannot use the credentials "${query.credentials}": ${error.message}` })
+        : failed(error)
+    )
+  )
+
+/** Cuts a search into the parts that were asked for; other operations are one part. */
+const plan = Effect.fnUntraced(function*({ id, query, wanted }: ExportStatus) {
+  const tables = yield* Tables
+  const source = yield* Effect.mapError(sourceOf(query), failed)
+  if (wanted === 1) return yield* answered(tables.plan(id, [undefined]))
+  const { buckets } = yield* asked(query, Plan.estimate(source), () => Effect.void)
+  const partitions = Partitions.planPartitions(source, buckets, wanted)
+  if (partitions instanceof Plan.NotPlannable) return yield* failed(partitions)
+  yield* answered(tables.plan(id, partitions))
+})
+
+/** Plans once, then sees to it that every part runs. */
+const runExport = Effect.fnUntraced(function*(id: string) {
+  const tables = yield* Tables
+  const [standing] = yield* answered(tables.status(id))
+  if (standing === undefined) return yield* new ExportFailed({ reason: "There is no such export" })
+  if (standing.state === "planning") {
+    yield* durable(Activity.make({ name: "plan", error: ExportFailed, execute: plan(standing) }))
+  }
+  const [planned = standing] = yield* answered(tables.status(id))
+  yield* Effect.forEach(
+    planned.parts.filter(({ state }) => state === "waiting" || state === "running"),
+    ({ attempt, part }) =>
+      durable(PartWorkflow.execute({ export: id, part, attempt }, { discard: true, detached: true })),
+    { concurrency: 8, discard: true }
+  )
+})
+
+/** Fetches and keeps the page after so many, unless somebody else did. */
+const step = Effect.fnUntraced(function*(job: Job, after: number) {
+  const tables = yield* Tables
+  const standing = yield* answered(tables.cursor(job))
+  if (standing.pages !== after || standing.state !== "running") return { ...standing, count: 0 }
+  const whole = yield* Effect.mapError(sourceOf(job.query), failed)
+  const source = job.partition === undefined ? whole : Partitions.sourceOf(whole, job.partition)
+  const page = yield* asked(
+    job.query,
+    Effect.flatMap(
+      Stream.runHead(source.pages(standing.token)),
+      Option.match({
+        onNone: () => Effect.die(new Error("The service gave no page")),
+        onSome: (page) =>
+          page.next !== undefined && page.next === standing.token
+            ? Effect.fail(new PaginationStuck({ operation: job.query.operation, token: page.next }))
+            : Effect.succeed(page)
+      })
+    ),
+    (problem) => answered(tables.note(job, problem, "running"))
+  )
+  const rows = rowsOf(source, page, `${job.part}/${after}`)
+  return (yield* answered(tables.commit(job, after, page, rows, yield* WorkerName)))
+    ? {
+      pages: after + 1,
+      token: page.next,
+      state: page.next === undefined ? "done" as const : "running" as const,
+      count: page.items.length
+    }
+    : { ...(yield* answered(tables.cursor(job))), count: 0 }
+})
+
+/** Pages until the part is done. What was read before is not asked again: the tables know where the part stands. */
+const runPart = Effect.fnUntraced(function*(key: PartKey) {
+  const tables = yield* Tables
+  const job = yield* answered(Effect.flatMap(WorkerName, (worker) => tables.begin(key, worker)))
+  if (job === undefined) return yield* new ExportFailed({ reason: "There is no such part" })
+  let { pages, state } = job.cursor
+  while (state === "running") {
+    const after = pages
+    const stands = yield* durable(Activity.make({
+      name: `page/${after}`,
+      success: Step,
+      error: ExportFailed,
+      execute: step(job, after)
+    }))
+    pages = stands.pages
+    state = stands.state
+  }
+  return { pages }
+})
+
+/** Keeps the reason of a failure for those who look. */
+const noting = <A, E, R, R2>(run: Effect.Effect<A, E, R>, note: (problem: string) => Effect.Effect<void, never, R2>) =>
+  Effect.tapCause(run, (cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : note(reasonOf(cause)))
+
+const reasonOf = (cause: Cause.Cause<unknown>): string => {
+  const error = Cause.squash(cause)
+  return error instanceof Error ? error.message || error.name : String(error)
+}
+
+/** Runs exports. */
+export const layer: Layer.Layer<never, never, WorkflowEngine | Tables | Clients> = Layer.merge(
+  ExportWorkflow.toLayer(({ export: id }) =>
+    noting(runExport(id), (problem) => Tables.use((tables) => answered(tables.refuse(id, problem))))
+  ),
+  PartWorkflow.toLayer((key) =>
+    noting(runPart(key), (problem) => Tables.use((tables) => answered(tables.note(key, problem, "failed"))))
+  )
+)
+
+/** How an export is started. */
+export interface Options {
+  /** How many spans of time a search is cut into. Default 1. */
+  readonly parts?: number | undefined
+}
+
+/**
+ * Starts an export, or says how it stands when it was started before; what had failed runs again. Returns at once: the
+ * parts run wherever there are workers.
+ */
+export const start = Effect.fnUntraced(function*(
+  query: Query,
+  options: Options = {}
+): Effect.fn.Return<
+  ExportStatus,
+  InvalidParameters | ConflictingIdentifiers | InvalidSettings | SqlError,
+  Tables | WorkflowEngine
+> {
+  const tables = yield* Tables
+  const standing = yield* tables.add(yield* check(query), options.parts ?? 1)
+  if (standing.state !== "done") {
+    yield* ExportWorkflow.execute({ export: standing.id, attempt: standing.attempt }, { discard: true })
+  }
+  return standing
+})
+
+/** Forgets the messages of parts that have ended. */
+export const clear: Effect.Effect<
+  void,
+  SqlError | PersistenceError,
+  Sharding | MessageStorage | WorkflowEngine | Tables
+> = Effect.gen(function*() {
+  const tables = yield* Tables
+  const sharding = yield* Sharding
+  const storage = yield* MessageStorage
+  for (const ended of yield* tables.uncleared) {
+    const id = yield* PartWorkflow.executionId(ended)
+    const result = yield* PartWorkflow.poll(id)
+    // Its last message is written a moment after its last page.
+    if (result._tag === "None" || result.value._tag !== "Complete") continue
+    const entityId = EntityId.make(id)
+    yield* storage.clearAddress(EntityAddress.make({
+      // The name that the engine gives to the entities of a workflow.
+      entityType: EntityType.make(`Workflow/${PartWorkflow._tag}`),
+      entityId,
+      shardId: sharding.getShardId(entityId, "default")
+    }))
+    yield* tables.setCleared(ended)
+  }
+})
+
+/** Runs `clear` every half minute, in one worker of all. */
+export const layerClear: Layer.Layer<never, never, Sharding | MessageStorage | WorkflowEngine | Tables> = Singleton
+  .make(
+    "postwire/clear",
+    clear.pipe(
+      Effect.catchCause((cause) => Effect.logDebug("Messages were not cleared", cause)),
+      Effect.repeat(Schedule.spaced("30 seconds")),
+      Effect.asVoid
+    )
+  )

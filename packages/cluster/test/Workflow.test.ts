@@ -1,0 +1,119 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Sandbox from "@postwire/sandbox/Sandbox"
+import { ConfigProvider, Effect, Layer, Redacted } from "effect"
+import * as SqlClient from "effect/sql/SqlClient"
+import { Clients } from "../src/Clients.ts"
+import * as Engine from "../src/Engine.ts"
+import type { Query } from "../src/Query.ts"
+import * as Sqlite from "../src/Sqlite.ts"
+import * as Tables from "../src/Tables.ts"
+import * as Workflow from "../src/Workflow.ts"
+import * as Rig from "./support/Rig.ts"
+
+/** A worker in this process. */
+const worker = Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ baseUrl, seeded }) =>
+  Workflow.layer.pipe(
+    Layer.provideMerge(Engine.layerSingle),
+    Layer.provideMerge(Clients.layer),
+    Layer.provideMerge(Tables.layer),
+    Layer.provideMerge(Sqlite.layer({ path: ":memory:" })),
+    Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({
+      POSTWIRE_BASE_URL: baseUrl,
+      POSTWIRE_BEARER_TOKEN: Redacted.value(seeded.appBearerToken),
+      POSTWIRE_WRONG_BEARER_TOKEN: "wrong"
+    })))
+  )))
+
+const ended = (id: string) =>
+  Effect.gen(function*() {
+    const tables = yield* Tables.Tables
+    while (true) {
+      const [status] = yield* tables.status(id)
+      if (status?.state === "done" || status?.state === "failed") return status
+      yield* Effect.sleep(20)
+    }
+  })
+
+const messages = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ readonly type: string; readonly count: number }>`
+    SELECT entity_type AS type, count(*) AS count FROM cluster_messages GROUP BY entity_type`
+  return Object.fromEntries(rows.map(({ count, type }) => [type, count]))
+})
+
+describe("an export", () => {
+  it.live("leaves nothing behind but what it has read", () =>
+    Effect.gen(function*() {
+      const query = Rig.queryOf("effect", { max_results: 20 })
+      const { id } = yield* Workflow.start(query, { parts: 3 })
+      const status = yield* ended(id)
+      assert.deepStrictEqual([status.state, status.parts.length], ["done", 3])
+      assert.sameMembers(yield* Rig.idsOf(id), [...yield* Rig.expected("effect")])
+      const before = yield* messages
+      // A run and its pages for each part.
+      assert.strictEqual(before["Workflow/postwire/Part"], 3 + status.pages)
+      while ((yield* messages)["Workflow/postwire/Part"] !== undefined) {
+        yield* Effect.sleep(50)
+        yield* Workflow.clear
+      }
+      const again = yield* Workflow.start(query, { parts: 3 })
+      assert.deepStrictEqual([again.state, again.pages], ["done", status.pages])
+    }).pipe(Effect.provide(worker), Effect.provide(Sandbox.layerServer({ posts: 400 }))))
+
+  it.live("of users, and of an operation that is not cut", () =>
+    Effect.gen(function*() {
+      const { seeded, store } = yield* Sandbox.Sandbox
+      const follows: Query = {
+        operation: "getUsersFollowers",
+        parameters: { id: seeded.ada.id, max_results: 10 },
+        credentials: "default",
+        label: ""
+      }
+      const { id } = yield* Workflow.start(follows)
+      const status = yield* ended(id)
+      const ids = yield* Rig.idsOf(id, "users")
+      assert.strictEqual(status.items, ids.length)
+      assert.isAbove(ids.length, 10)
+      assert.isAbove(store.counts()["follows"] ?? Infinity, ids.length - 1)
+      const cut = yield* Workflow.start({ ...follows, label: "cut" }, { parts: 2 })
+      assert.match((yield* ended(cut.id)).problem ?? "", /^getUsersFollowers: it has no counts over time/)
+    }).pipe(Effect.provide(worker), Effect.provide(Sandbox.layerServer({ posts: 100 }))))
+
+  it.live("that the service refuses has failed, and one that it answers late goes on", () =>
+    Effect.gen(function*() {
+      const { faults } = yield* Sandbox.Sandbox
+      const query = Rig.queryOf("effect")
+      const refused = yield* Workflow.start({ ...query, credentials: "wrong" })
+      const status = yield* ended(refused.id)
+      assert.strictEqual(status.state, "failed")
+      assert.match(status.parts[0]?.problem ?? "", /searchRecentPosts.*401/)
+
+      faults.add({ status: 503, times: 2, operation: "searchRecentPosts" })
+      const { id } = yield* Workflow.start(query)
+      const tables = yield* Tables.Tables
+      let noted: string | undefined
+      while (noted === undefined) {
+        yield* Effect.sleep(20)
+        noted = (yield* tables.status(id))[0]?.parts[0]?.problem
+      }
+      assert.match(noted, /503/)
+      const late = yield* ended(id)
+      assert.deepStrictEqual([late.state, late.parts[0]?.problem], ["done", undefined])
+    }).pipe(Effect.provide(worker), Effect.provide(Sandbox.layerServer({ posts: 100 }))))
+
+  it.effect.each(
+    [
+      [{ operation: "getMe" }, /operation must be the name of an operation that pages/],
+      [{ operation: "constructor" }, /operation must be the name of an operation that pages/],
+      [{ parameters: {} }, /query/],
+      [{ parameters: { query: "a", max_results: 5_000 } }, /max_results/],
+      [{ credentials: "a b" }, /credentials must be the name/]
+    ] as const
+  )("that nobody could run is refused: %j", ([change, expected]) =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Workflow.start({ ...Rig.queryOf("a"), ...change }))
+      assert.match(error.message, expected)
+      const tables = yield* Tables.Tables
+      assert.deepStrictEqual(yield* tables.status(), [])
+    }).pipe(Effect.provide(worker), Effect.provide(Sandbox.layerServer({ posts: 0 }))))
+})
