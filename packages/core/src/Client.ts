@@ -43,6 +43,8 @@ export interface Settings {
   readonly maxBodySize?: number | undefined
   /** Puts the query and the body of requests into spans, which may hold what people wrote. Default false. */
   readonly recordContent?: boolean | undefined
+  /** Called with every request that has ended, tries of one call each on their own. What it throws is ignored. */
+  readonly onRequest?: ((request: Executor.Sent) => void) | undefined
   /** Allows `http:` to hosts other than this machine. Credentials would travel in clear text. */
   readonly allowInsecureHttp?: boolean | undefined
 }
@@ -104,7 +106,7 @@ export interface Checked {
   readonly wire: Wire
   readonly userAgent: string
   readonly limits: Executor.Limits
-  readonly exchange: Pick<Executor.Environment, "timeouts" | "retries" | "maxBodySize" | "recordContent">
+  readonly exchange: Pick<Executor.Environment, "timeouts" | "retries" | "maxBodySize" | "recordContent" | "onRequest">
 }
 
 /** Checks settings and fills in the defaults. */
@@ -182,13 +184,19 @@ const limitsOf = ({ accessLevel, checks }: Settings): Effect.Effect<Executor.Lim
 }
 
 const exchangeOf = (settings: Settings): Effect.Effect<Checked["exchange"], Errors.InvalidSettings> => {
-  const { maxBodySize = Transport.defaultMaxBodySize, recordContent, retries = Retry.defaultRetries, timeout } =
-    settings
+  const {
+    maxBodySize = Transport.defaultMaxBodySize,
+    onRequest,
+    recordContent,
+    retries = Retry.defaultRetries,
+    timeout
+  } = settings
   const timeouts = Transport.limitsOf(timeout)
   if (timeouts === undefined) return invalid("timeout", Transport.timeoutRule)
   if (!Retry.isRetries(retries)) return invalid("retries", Retry.rule)
+  if (onRequest !== undefined && typeof onRequest !== "function") return invalid("onRequest", "must be a function")
   return Number.isSafeInteger(maxBodySize) && maxBodySize > 0
-    ? Effect.succeed({ timeouts, retries, maxBodySize, recordContent: recordContent === true })
+    ? Effect.succeed({ timeouts, retries, maxBodySize, recordContent: recordContent === true, onRequest })
     : invalid("maxBodySize", "must be a whole number of bytes above 0")
 }
 

@@ -8,6 +8,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Headers from "effect/http/Headers"
 import * as HttpBody from "effect/http/HttpBody"
 import type { HttpClient } from "effect/http/HttpClient"
@@ -99,6 +100,24 @@ export interface Environment {
   readonly maxBodySize: number
   /** Whether spans hold queries and bodies. */
   readonly recordContent: boolean
+  /** Is told of every request that has ended. */
+  readonly onRequest: ((request: Sent) => void) | undefined
+}
+
+/** A request that has ended. It holds nothing of credentials, query or body. */
+export interface Sent {
+  readonly operation: string
+  readonly method: string
+  /** With the names of what was filled in: `/2/users/:id`. */
+  readonly route: string
+  /** 1 for the first request of a call, 2 for the next. */
+  readonly attempt: number
+  /** None when no answer came. */
+  readonly status: number | undefined
+  /** What the service calls the request, for its support. */
+  readonly requestId: string | undefined
+  /** From sending to the end of the answer, in milliseconds. */
+  readonly duration: number
 }
 
 interface Template {
@@ -448,9 +467,11 @@ export const makeSend = (
           content: environment.recordContent ? prepared.body : false
         }
       })
-      return Effect.onExit(exchange, () =>
+      const attempt = progress.sent
+      return Effect.onExit(exchange, (exit) =>
         Effect.map(Clock.currentTimeMillis, (end) => {
           progress.left -= end - now
+          tell(environment, prepared, attempt, exit, end - now)
         }))
     })
     return Effect.matchEffect(environment.rateLimit.guard(bucket, request), {
@@ -539,6 +560,23 @@ export const makeSend = (
         return Effect.mapError(tried, ({ error }) => error(prepared))
       })
   )
+}
+
+const tell = (
+  { onRequest }: Environment,
+  { method, operation, template: route }: Prepared,
+  attempt: number,
+  exit: Exit.Exit<HttpClientResponse, unknown>,
+  duration: number
+): void => {
+  if (onRequest === undefined) return
+  const response = Exit.isSuccess(exit) ? exit.value : undefined
+  const requestId = response && Response.requestIdOf(response.headers)
+  try {
+    onRequest({ operation, method, route, attempt, status: response?.status, requestId, duration })
+  } catch {
+    // It must not decide whether a call succeeds.
+  }
 }
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])

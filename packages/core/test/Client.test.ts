@@ -28,7 +28,8 @@ describe("check", () => {
           timeouts: { connect: 10_000, firstByte: 30_000, idle: 30_000, total: 120_000 },
           retries: 2,
           maxBodySize: 64 * 1024 * 1024,
-          recordContent: false
+          recordContent: false,
+          onRequest: undefined
         }
       })
     }))

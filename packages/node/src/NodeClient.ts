@@ -7,8 +7,9 @@ import * as RateLimit from "@postwire/core/RateLimit"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
+import * as EffectLogger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
+import * as References from "effect/References"
 import type { Dispatcher } from "undici"
 import * as NodeCrypto from "./NodeCrypto.ts"
 import * as RedisRateLimitStore from "./RedisRateLimitStore.ts"
@@ -33,22 +34,33 @@ export interface Settings<F extends Form = "response"> extends Client.Settings, 
   readonly rateLimitStore?: string | undefined
   /** Called with every announced budget and every wait, as it begins. What it throws is ignored. */
   readonly onRateLimit?: ((change: RateLimit.Change) => void) | undefined
-  /** The Undici dispatcher that sends the requests (a proxy agent, a shared pool). It is not closed with the client. */
+  /**
+   * Where the client says what it does: retries (debug), waits (info), a store of rate limits that is away (warn). Such as
+   * `console`. Without one, warnings become warnings of the process and the rest is not said.
+   */
+  readonly logger?: Logger | undefined
+  /**
+   * The address of a proxy for all requests, or `environment` to take it from `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`.
+   * Default: none.
+   */
+  readonly proxy?: string | undefined
+  /** Certificates (PEM) of authorities that are trusted instead of those that come with Node. */
+  readonly ca?: string | ReadonlyArray<string> | undefined
+  /** What sends the requests: the session of another client, or an Undici dispatcher. It is not closed with the client. */
   readonly dispatcher?: Pick<Dispatcher, "dispatch"> | undefined
 }
 
-/**
- * Everything that operations need, from settings. Nothing is logged, except that warnings become warnings of the process.
- */
+/** What takes lines of a log. */
+export type Logger = Readonly<Record<"debug" | "info" | "warn" | "error", (...line: Array<unknown>) => void>>
+
+/** Everything that operations need, from settings. */
 export const layer = (settings: Settings<Form>): Layer.Layer<Client.Client, InvalidSettings> =>
-  Layer.mergeAll(Client.layer(settings), layerHook(settings), layerWarnings).pipe(
+  Layer.mergeAll(Client.layer(settings), layerHook(settings), layerLogger(settings)).pipe(
     Layer.provide([
       Credentials.layer(settings),
       NodeCrypto.layer,
       UndiciHttpClient.layer(
-        settings.dispatcher === undefined ? { connectTimeout: connectTimeoutOf(settings) } : {
-          dispatcher: settings.dispatcher
-        }
+        settings.dispatcher === undefined ? agentOptionsOf(settings) : { dispatcher: settings.dispatcher }
       ),
       settings.waitOnRateLimit === true
         ? RateLimit.layerWait({ maxWait: settings.maxWait }).pipe(Layer.provide(layerStore(settings)))
@@ -56,9 +68,12 @@ export const layer = (settings: Settings<Form>): Layer.Layer<Client.Client, Inva
     ])
   )
 
-/** A given dispatcher limits the time for connecting itself. */
-const connectTimeoutOf = ({ timeout }: Settings<Form>): number | undefined =>
-  typeof timeout === "object" ? timeout.connect : undefined
+/** The connections that the settings ask for. A given dispatcher limits the time for connecting itself. */
+export const agentOptionsOf = ({ ca, proxy, timeout }: Settings<Form>): UndiciHttpClient.AgentOptions => ({
+  connectTimeout: typeof timeout === "object" ? timeout.connect : undefined,
+  proxy,
+  ca
+})
 
 const isAddress = (store: string): boolean => store.includes("://")
 
@@ -82,11 +97,57 @@ const layerHook = ({ onRateLimit }: Settings<Form>): Layer.Layer<never> =>
     (stop) => Effect.sync(stop)
   ))
 
-const layerWarnings: Layer.Layer<never> = Logger.layer([
-  Logger.make(({ logLevel, message }) => {
-    if (LogLevel.isGreaterThanOrEqualTo(logLevel, "Warn")) process.emitWarning(String(message), "PostwireWarning")
+const layerLogger = ({ logger }: Settings<Form>): Layer.Layer<never> =>
+  Layer.mergeAll(
+    EffectLogger.layer([logger === undefined ? warnings : loggerOf(logger)]),
+    logger === undefined ? Layer.empty : Layer.succeed(References.MinimumLogLevel, "Debug")
+  )
+
+const warnings = EffectLogger.make(({ logLevel, message }) => {
+  if (LogLevel.isGreaterThanOrEqualTo(logLevel, "Warn")) process.emitWarning(String(message), "PostwireWarning")
+})
+
+const loggerOf = (logger: Logger) =>
+  EffectLogger.make(({ logLevel, message }) => {
+    const level = LogLevel.isGreaterThanOrEqualTo(logLevel, "Error")
+      ? "error"
+      : LogLevel.isGreaterThanOrEqualTo(logLevel, "Warn")
+      ? "warn"
+      : LogLevel.isGreaterThanOrEqualTo(logLevel, "Info")
+      ? "info"
+      : "debug"
+    try {
+      logger[level](...(Array.isArray(message) ? message : [message]))
+    } catch {
+      // It must not decide whether a call succeeds.
+    }
   })
-])
+
+const checkTransport = ({ ca, dispatcher, logger, proxy }: Settings<Form>): Effect.Effect<void, InvalidSettings> => {
+  const invalid = (setting: string, rule: string) => Effect.fail(new InvalidSettings({ setting, rule }))
+  if (proxy !== undefined && proxy !== "environment" && !isProxy(proxy)) {
+    // Its value is not shown: it may hold a password.
+    return invalid("proxy", "must be an http: or https: address, or \"environment\"")
+  }
+  if (
+    ca !== undefined && !(typeof ca === "string" ? [ca] : ca).every((pem) => /-----BEGIN CERTIFICATE-----/.test(pem))
+  ) {
+    return invalid("ca", "must be one or more certificates in PEM form")
+  }
+  if (dispatcher !== undefined) {
+    if (typeof dispatcher?.dispatch !== "function") return invalid("dispatcher", "must be a session or a dispatcher")
+    if (proxy !== undefined) return invalid("proxy", "is for the dispatcher that was given to know")
+    if (ca !== undefined) return invalid("ca", "is for the dispatcher that was given to know")
+  }
+  return logger !== undefined && levels.some((level) => typeof logger[level] !== "function")
+    ? invalid("logger", `must have the methods ${levels.join(", ")}`)
+    : Effect.void
+}
+
+const levels = ["debug", "info", "warn", "error"] as const
+
+const isProxy = (proxy: string): boolean =>
+  typeof proxy === "string" && URL.canParse(proxy) && /^https?:$/.test(new URL(proxy).protocol)
 
 const checkLimits = Effect.fnUntraced(function*(settings: Settings<Form>) {
   const { onRateLimit, rateLimitStore: store } = settings
@@ -108,7 +169,9 @@ export const assertValid = (settings: Settings<Form>): void => {
   if (!forms.includes(settings.returnType ?? "response")) {
     throw new InvalidSettings({ setting: "returnType", rule: `must be one of ${forms.join(", ")}` })
   }
-  Effect.runSync(Effect.all([Client.check(settings), Credentials.check(settings), checkLimits(settings)]))
+  Effect.runSync(
+    Effect.all([Client.check(settings), Credentials.check(settings), checkLimits(settings), checkTransport(settings)])
+  )
 }
 
 /** The settings that the environment holds, each in the variable of its name, such as `POSTWIRE_BEARER_TOKEN`. */

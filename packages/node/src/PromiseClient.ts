@@ -3,7 +3,8 @@
  */
 import type { Catalogue } from "@postwire/core/Catalogue"
 import { catalogue } from "@postwire/core/Catalogue"
-import type { Client } from "@postwire/core/Client"
+import { Client } from "@postwire/core/Client"
+import type { AnyError } from "@postwire/core/Errors"
 import type * as Executor from "@postwire/core/Executor"
 import type { Joined } from "@postwire/core/Joins"
 import type {
@@ -18,10 +19,14 @@ import type {
   SelectionOf
 } from "@postwire/core/Operation"
 import * as Pagination from "@postwire/core/Pagination"
+import type { Response } from "@postwire/core/Response"
 import type { Included, Selection } from "@postwire/core/Selection"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 
 /** What a call takes besides its parameters. */
@@ -36,11 +41,17 @@ export interface PageOptions<out D extends Direction = Direction> extends Pagina
   readonly signal?: AbortSignal | undefined
 }
 
+/** The promise of a result, which also tells of the response that it was read from. */
+export interface Answer<A> extends Promise<A> {
+  /** The result beside the HTTP response that brought it: status, headers, body. Nothing is sent again. */
+  readonly withResponse: () => Promise<{ readonly data: A; readonly response: globalThis.Response }>
+}
+
 /** An operation as a method. Raw results are web `Response`s. */
 export interface PromiseOperation<in out P, out R, Sel extends keyof Selection, F extends Form = "response"> {
   <const S extends SelectionOf<R, Sel>>(
     ...args: Arguments<P, Sel, S, CallOptions>
-  ): Promise<FormOf<F, R, S, globalThis.Response>>
+  ): Answer<FormOf<F, R, S, globalThis.Response>>
 }
 
 /** An operation that pages, as a method with iterables. A page is fetched when it is needed. */
@@ -75,8 +86,76 @@ export type Methods<F extends Form = "response"> = {
 
 type Call = (parameters?: object, options?: CallOptions) => unknown
 
+/** What programs that use Effect find of a client. */
+export interface EffectFace {
+  /** Gives this client to operations: `Effect.provide(getMe(), client.effect.layer)`. */
+  readonly layer: Layer.Layer<Client>
+  /** Runs an Effect with this client; it is interrupted when the client is closed. */
+  readonly runPromise: <A, E>(effect: Effect.Effect<A, E, Client>) => Promise<A>
+}
+
+/** Every operation as a method that returns a Promise, and the end of the client. */
+export type PromiseClient<F extends Form = "response", Also extends object = {}> =
+  & Methods<F>
+  & Also
+  & AsyncDisposable
+  & {
+    /** The same client (one login, one pool of connections), returning results in another form. */
+    readonly as: <F extends Form>(form: F) => PromiseClient<F, Also>
+    readonly effect: EffectFace
+    /** Ends what is under way, which is rejected, and closes the client. */
+    readonly close: () => Promise<void>
+  }
+
+/** A client with the services of a context; `end` is called when it is closed. */
+export const of = <F extends Form, Also extends object>(
+  context: Context.Context<Client>,
+  form: F,
+  end: () => Promise<void>,
+  also: Also
+): PromiseClient<F, Also> => {
+  const closing = new AbortController()
+  const close = () => {
+    closing.abort(new Error("the client is closed"))
+    return end()
+  }
+  const effect: EffectFace = {
+    layer: Layer.succeedContext(context),
+    runPromise: (effect) => Effect.runPromiseWith(context)(effect, { signal: closing.signal })
+  }
+  const as = <F extends Form>(form: F): PromiseClient<F, Also> => ({
+    ...make(context, closing.signal, form),
+    ...also,
+    as,
+    effect,
+    close,
+    [Symbol.asyncDispose]: close
+  })
+  return as(form)
+}
+
+/**
+ * The way from Effect to Promises: a client on the services of a Layer, such as one on another HttpClient. Closing it
+ * releases what the Layer acquired. Rejects with what the Layer fails with.
+ */
+export const fromLayer = async <E, F extends Form = "response">(
+  layer: Layer.Layer<Client, E>,
+  options: { readonly returnType?: F | undefined } = {}
+): Promise<PromiseClient<F>> => {
+  const scope = Scope.makeUnsafe()
+  const end = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  try {
+    const context = await Effect.runPromise(Layer.buildWithScope(layer, scope))
+    // Without the option, F is its default.
+    return of(context, options.returnType ?? "response" as F, end, {})
+  } catch (error) {
+    await end()
+    throw error
+  }
+}
+
 /** The methods in a form, run with the services of a context until `closing` is aborted. */
-export const make = <F extends Form>(
+const make = <F extends Form>(
   context: Context.Context<Client>,
   closing: AbortSignal,
   form: F
@@ -86,17 +165,48 @@ export const make = <F extends Form>(
   const endOf = (signal: AbortSignal | undefined): AbortSignal =>
     signal === undefined ? closing : AbortSignal.any([signal, closing])
 
-  const method = (operation: Untyped): Call => async (parameters = {}, options) => {
-    const { signal: given, ...rest } = options ?? {}
+  const exchange = async (
+    definition: Definition,
+    parameters: object,
+    { signal: given, ...options }: CallOptions
+  ): Promise<Exchange> => {
     const signal = endOf(given)
     signal.throwIfAborted()
     try {
-      const result = await runPromise(operation(parameters, rest), { signal })
-      return form === "raw" ? await webOf(result as HttpClientResponse) : result
+      const { raw, response } = await runPromise(fetch(definition, parameters, options), { signal })
+      return { raw, data: response === undefined ? await webOf(raw) : form === "response" ? response : response.body }
     } catch (error) {
       signal.throwIfAborted()
       throw error
     }
+  }
+
+  const client = Context.get(context, Client)
+
+  const fetch = (
+    definition: Definition,
+    parameters: object,
+    options: Executor.CallOptions
+  ): Effect.Effect<Fetched, AnyError> =>
+    Effect.flatMap(
+      client.request(definition, parameters, options),
+      (raw): Effect.Effect<Fetched, AnyError> =>
+        form === "raw"
+          ? Effect.succeed({ raw, response: undefined })
+          : Effect.map(client.read(definition, raw), (response) => ({ raw, response }))
+    )
+
+  const method = (definition: Definition): Call => (parameters = {}, options = {}) => {
+    const exchanged = exchange(definition, parameters, options)
+    const result = exchanged.then(({ data }) => data)
+    return Object.assign(result, {
+      withResponse: async () => {
+        // Whoever waits for both is told of a failure once.
+        result.catch(() => {})
+        const { data, raw } = await exchanged
+        return { data, response: await webOf(raw) }
+      }
+    })
   }
 
   // One generator makes the items of all pages: another for each step would cost more than fetching them does.
@@ -133,33 +243,35 @@ export const make = <F extends Form>(
       }
     }
 
-  const face = (operation: Untyped) => {
-    const { definition } = operation
-    if (definition.paging === undefined) return method(operation)
-    return Object.assign(method(operation), {
+  const face = (definition: Definition) => {
+    if (definition.paging === undefined) return method(definition)
+    return Object.assign(method(definition), {
       pages: iterable(definition, (page) => [form === "raw" ? webOf(page.raw) : Pagination.inForm(form, page)]),
       items: iterable(definition, ({ position, response }) => Pagination.itemsAt(position, response)),
       joined: iterable(definition, ({ position, response }) => Pagination.joinedAt(position, response))
     })
   }
 
+  // The mapped type states what each method takes and returns.
   return Object.fromEntries(
-    Object.entries(catalogue as unknown as Record<string, Untyped>).map(([name, operation]) => [
-      name,
-      face(form === "response" ? operation : operation.as(form))
-    ])
+    Object.entries(catalogue).map(([name, { definition }]) => [name, face(definition)])
   ) as unknown as Methods<F>
 }
 
-/** An operation whose types are erased: the mapped type above states them. */
-interface Untyped {
-  (parameters: object, options?: Executor.CallOptions): Effect.Effect<unknown, unknown, Client>
-  readonly as: (form: Form) => Untyped
-  readonly definition: Definition
+interface Fetched {
+  readonly raw: HttpClientResponse
+  /** None in the raw form, in which nothing is read. */
+  readonly response: Response<unknown, unknown> | undefined
+}
+
+/** A result and what it was read from. */
+interface Exchange {
+  readonly raw: HttpClientResponse
+  readonly data: unknown
 }
 
 /** A response as the platform knows it. The body has arrived already. */
 const webOf = async ({ arrayBuffer, headers, status }: HttpClientResponse): Promise<globalThis.Response> => {
   const body = await Effect.runPromise(arrayBuffer)
-  return new Response(body.byteLength === 0 ? null : body, { status, headers: { ...headers } })
+  return new globalThis.Response(body.byteLength === 0 ? null : body, { status, headers: { ...headers } })
 }

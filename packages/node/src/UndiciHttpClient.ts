@@ -45,6 +45,10 @@ export interface AgentOptions extends Options {
   readonly headersTimeout?: number | undefined
   /** The time between two pieces of a body; 60 seconds unless given. */
   readonly bodyTimeout?: number | undefined
+  /** The address of a proxy, or `environment` to take it from `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. */
+  readonly proxy?: string | undefined
+  /** Certificates (PEM) that are trusted instead of those that come with Node. */
+  readonly ca?: string | ReadonlyArray<string> | undefined
 }
 
 /** Settings of a client on a dispatcher that its owner configures and closes, such as a proxy agent. */
@@ -86,7 +90,7 @@ export const layer = (options: AgentOptions | DispatcherOptions = {}): Layer.Lay
     "dispatcher" in options ? Effect.sync(() => make(options.dispatcher, options)) : Effect.map(
       Effect.acquireRelease(
         Effect.sync(() => new Session(options)),
-        (session) => Effect.promise(() => session.destroy())
+        (session) => Effect.promise(() => session.close())
       ),
       (session) => fromDispatch((request, exchange) => session.dispatch(request, exchange), options)
     )
@@ -134,9 +138,9 @@ export interface Statistics {
  */
 export class Session {
   private readonly options: AgentOptions
-  private loading: Promise<Agent> | undefined
-  private agent: Agent | undefined
-  private destroyed = false
+  private loading: Promise<Connections> | undefined
+  private connections: Connections | undefined
+  private closed = false
 
   constructor(options: AgentOptions = {}) {
     this.options = options
@@ -147,18 +151,18 @@ export class Session {
     request: Dispatcher.DispatchOptions,
     handler: Dispatcher.DispatchHandler & { onResponseError: (controller: undefined, error: Error) => void }
   ): boolean {
-    if (this.agent !== undefined) return this.agent.dispatch(request, handler)
+    if (this.connections !== undefined) return this.connections.dispatch(request, handler)
     this.loading ??= this.load()
-    this.loading.then((agent) => agent.dispatch(request, handler)).catch((error) =>
+    this.loading.then((connections) => connections.dispatch(request, handler)).catch((error) =>
       handler.onResponseError(undefined, error)
     )
     return true
   }
 
-  /** By origin; empty before the first request. */
+  /** By origin; empty before the first request, and through a proxy. */
   statistics(): Readonly<Record<string, Statistics>> {
     return Object.fromEntries(
-      Object.entries(this.agent?.stats ?? {}).map(([origin, stats]) => {
+      Object.entries(this.connections?.stats ?? {}).map(([origin, stats]) => {
         const { connected, running, size } = stats
         // An origin with a single connection tells whether it is open.
         return "free" in stats
@@ -175,25 +179,47 @@ export class Session {
   }
 
   /** Ends what is under way and closes the connections. */
-  async destroy(): Promise<void> {
-    this.destroyed = true
-    const agent = await this.loading
-    await agent?.destroy()
+  async close(): Promise<void> {
+    this.closed = true
+    const connections = await this.loading
+    await connections?.destroy()
   }
 
-  private async load(): Promise<Agent> {
-    const { default: Agent } = await import("undici/lib/dispatcher/agent.js")
-    this.agent = new Agent({
+  private async load(): Promise<Connections> {
+    const { ca, proxy } = this.options
+    const tls = ca === undefined ? {} : { ca: typeof ca === "string" ? ca : [...ca] }
+    const options = {
       // With HTTP/1.1 alone, a connection carries one exchange, and what became of it is certain.
       allowH2: false,
       connections: this.options.connections ?? 64,
       connectTimeout: this.options.connectTimeout ?? 10_000,
       headersTimeout: this.options.headersTimeout ?? 60_000,
-      bodyTimeout: this.options.bodyTimeout ?? 60_000
-    })
-    if (this.destroyed) await this.agent.destroy()
-    return this.agent
+      bodyTimeout: this.options.bodyTimeout ?? 60_000,
+      ...(ca === undefined ? {} : { connect: tls })
+    }
+    const connections = await connect(options, tls, proxy)
+    this.connections = connections
+    if (this.closed) await connections.destroy()
+    return connections
   }
+}
+
+/** A dispatcher of Undici; only an Agent has figures. */
+type Connections = Pick<Dispatcher, "dispatch" | "destroy"> & { readonly stats?: Agent["stats"] | undefined }
+
+const connect = async (
+  options: Agent.Options,
+  tls: { readonly ca?: string | Array<string> },
+  proxy: string | undefined
+): Promise<Connections> => {
+  if (proxy === undefined) {
+    const { default: Agent } = await import("undici/lib/dispatcher/agent.js")
+    return new Agent(options)
+  }
+  const { EnvHttpProxyAgent, ProxyAgent } = await import("undici")
+  return proxy === "environment"
+    ? new EnvHttpProxyAgent({ ...options, requestTls: tls, proxyTls: tls })
+    : new ProxyAgent({ ...options, uri: proxy, requestTls: tls, proxyTls: tls })
 }
 
 type Send = (

@@ -13,22 +13,29 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
+import type { Dispatcher } from "undici"
 import * as NodeClient from "./NodeClient.ts"
 import * as PromiseClient from "./PromiseClient.ts"
+import * as UndiciHttpClient from "./UndiciHttpClient.ts"
 
 export * from "@postwire/core/Errors"
+export type { Sent } from "@postwire/core/Executor"
 export type { Form } from "@postwire/core/Operation"
 export type { Announced, Change, Waiting } from "@postwire/core/RateLimit"
-export { fromEnvironment, type Settings } from "./NodeClient.ts"
-export type { CallOptions, PageOptions } from "./PromiseClient.ts"
+export { fromEnvironment, type Logger, type Settings } from "./NodeClient.ts"
+export type { Answer, CallOptions, PageOptions } from "./PromiseClient.ts"
 
-/** Every operation as a method that returns a Promise, and the end of the client. */
-export type PostwireClient<F extends Form = "response"> = PromiseClient.Methods<F> & AsyncDisposable & {
-  /** The same client (one login, one pool of connections), returning results in another form. */
-  readonly as: <F extends Form>(form: F) => PostwireClient<F>
-  /** Ends what is under way, which is rejected, and closes the connections. */
-  readonly close: () => Promise<void>
-}
+/** The HTTP session of a client: what sends its requests. */
+export type Session = Pick<Dispatcher, "dispatch"> & Partial<Pick<UndiciHttpClient.Session, "statistics" | "close">>
+
+/** Every operation as a method that returns a Promise; the session; the end of the client. */
+export type PostwireClient<F extends Form = "response"> = PromiseClient.PromiseClient<F, {
+  /**
+   * Its own connections, with `statistics()` and `close()`, or the dispatcher that it was given. Another client that is
+   * made with it as `dispatcher` shares them.
+   */
+  readonly session: Session
+}>
 
 /**
  * Makes a client from settings, or from the environment when none are given (`POSTWIRE_BASE_URL`,
@@ -38,19 +45,17 @@ export const createClient = <F extends Form = "response">(
   settings: NodeClient.Settings<F> = NodeClient.fromEnvironment()
 ): PostwireClient<F> => {
   NodeClient.assertValid(settings)
+  const own = settings.dispatcher === undefined
+    ? new UndiciHttpClient.Session(NodeClient.agentOptionsOf(settings))
+    : undefined
+  const session: Session = settings.dispatcher ?? own!
   const scope = Scope.makeUnsafe()
-  const context = Effect.runSync(Layer.buildWithScope(NodeClient.layer(settings), scope))
-  const closing = new AbortController()
-  const close = () => {
-    closing.abort(new Error("the client is closed"))
-    return Effect.runPromise(Scope.close(scope, Exit.void))
+  const layer = NodeClient.layer({ ...settings, proxy: undefined, ca: undefined, dispatcher: session })
+  const context = Effect.runSync(Layer.buildWithScope(layer, scope))
+  const end = async () => {
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await own?.close()
   }
-  const as = <F extends Form>(form: F): PostwireClient<F> => ({
-    ...PromiseClient.make(context, closing.signal, form),
-    as,
-    close,
-    [Symbol.asyncDispose]: close
-  })
   // Without a setting, F is its default.
-  return as(settings.returnType ?? "response" as F)
+  return PromiseClient.of(context, settings.returnType ?? "response" as F, end, { session })
 }

@@ -133,14 +133,7 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
   const connect = (settings: NodeClient.Settings) => {
     const scope = Scope.makeUnsafe()
     const context = Effect.runSync(Layer.buildWithScope(transports[transport](settings), scope))
-    const closing = new AbortController()
-    return {
-      ...PromiseClient.make(context, closing.signal, "response"),
-      [Symbol.asyncDispose]: async () => {
-        closing.abort(new Error("closed"))
-        await Effect.runPromise(Scope.close(scope, Exit.void))
-      }
-    }
+    return PromiseClient.of(context, "response", () => Effect.runPromise(Scope.close(scope, Exit.void)), {})
   }
 
   describe("connections", () => {
@@ -487,17 +480,7 @@ describe("certificates (row 11)", () => {
     ) {
       connections = 0
       const error = await rejection(
-        Effect.runPromise(
-          Effect.scoped(
-            Effect.flatMap(
-              Layer.build(layer),
-              (context) =>
-                Effect.promise(() =>
-                  PromiseClient.make(context, new AbortController().signal, "response").getPost({ id: "1" })
-                )
-            )
-          )
-        )
+        PromiseClient.fromLayer(layer).then((client) => client.getPost({ id: "1" }))
       )
       assert.instanceOf(error, Errors.TransportFailure)
       assert.strictEqual(error.phase, "tls")
@@ -517,8 +500,8 @@ describe("certificates (row 11)", () => {
     await once(server, "listening")
     const dispatcher = new Agent({ connect: { ca: fixture("self-signed") } })
     const layer = transports.undici({ baseUrl: `https://127.0.0.1:${port(server)}`, dispatcher })
-    const context = Effect.runSync(Layer.buildWithScope(layer, Scope.makeUnsafe()))
-    const { data } = await PromiseClient.make(context, new AbortController().signal, "response").getPost({ id: "1" })
+    await using client = await PromiseClient.fromLayer(layer)
+    const { data } = await client.getPost({ id: "1" })
     assert.strictEqual(data?.id, "1")
     await dispatcher.close()
     server.close()

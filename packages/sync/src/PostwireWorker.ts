@@ -49,8 +49,8 @@ const failed = (id: number, cause: Cause.Cause<unknown>): Answer => {
 
 const open = (settings: Parameters<typeof NodeClient.layer>[0]): Open => {
   const scope = Scope.makeUnsafe()
-  const session = new UndiciHttpClient.Session()
-  const layer = NodeClient.layer({ ...settings, dispatcher: session })
+  const session = new UndiciHttpClient.Session(NodeClient.agentOptionsOf(settings))
+  const layer = NodeClient.layer({ ...settings, proxy: undefined, ca: undefined, dispatcher: session })
   const context = Effect.runSync(Layer.buildWithScope(layer, scope))
   return { scope, session, context, client: Context.get(context, Client) }
 }
@@ -91,7 +91,7 @@ const close = async (request: Request & { readonly _tag: "Close" }) => {
   clients.delete(request.client)
   if (open !== undefined) {
     await Effect.runPromise(Scope.close(open.scope, Exit.void))
-    await open.session.destroy()
+    await open.session.close()
   }
   answer({ _tag: "Closed", id: request.id })
 }

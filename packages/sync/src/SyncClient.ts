@@ -29,7 +29,7 @@ import type { Answer } from "./internal/Protocol.ts"
 
 /** Every setting of a synchronous client. A dispatcher cannot be handed to a worker. */
 export interface Settings<F extends Form = "response">
-  extends Omit<NodeClient.Settings<F>, "dispatcher" | "onRateLimit">
+  extends Omit<NodeClient.Settings<F>, "dispatcher" | "logger" | "onRateLimit" | "onRequest">
 {
   /**
    * Limits in milliseconds. A number is the longest that one call may block, waits for a rate limit included. Without one
@@ -120,7 +120,7 @@ let lastClient = 0
 export const assertValid = (settings: Settings<Form>): void => {
   NodeClient.assertValid(settings)
   const given: NodeClient.Settings<Form> = settings
-  for (const setting of ["dispatcher", "onRateLimit"] as const) {
+  for (const setting of ["dispatcher", "logger", "onRateLimit", "onRequest"] as const) {
     if (given[setting] !== undefined) throw new InvalidSettings({ setting, rule: "cannot be handed to a worker" })
   }
   if (!isTimeout(settings.maxWait)) throw new InvalidSettings({ setting: "maxWait", rule: timeoutRule })

@@ -1,0 +1,235 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import type { Sent } from "@postwire/core/Executor"
+import { getPost } from "@postwire/core/operations/Posts"
+import { Effect } from "effect"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import * as Http from "node:http"
+import * as Https from "node:https"
+import * as Net from "node:net"
+import { Agent } from "undici"
+import { createClient, InvalidSettings, type Settings } from "../src/index.ts"
+import * as NodeClient from "../src/NodeClient.ts"
+import * as PromiseClient from "../src/PromiseClient.ts"
+
+const secret = "canary-bearer-token"
+
+const port = (server: Net.Server): number => {
+  const address = server.address()
+  assert(address !== null && typeof address === "object")
+  return address.port
+}
+
+const listen = async <S extends Net.Server>(server: S): Promise<S> => {
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  return server
+}
+
+const pem = (name: string) => readFileSync(new URL(`fixtures/tls/${name}.pem`, import.meta.url), "utf8")
+
+/** Answers with the post that is asked for; id 500 fails, id 9 fails once. */
+let failures = 1
+const handle: Http.RequestListener = ({ url = "" }, response) => {
+  const id = /\/posts\/(\d+)/.exec(url)?.[1] ?? "0"
+  const fails = id === "500" || (id === "9" && failures-- > 0)
+  response.writeHead(fails ? 503 : 200, { "content-type": "application/json", "x-transaction-id": `t${id}` })
+  response.end(fails ? "{}" : JSON.stringify({ data: { id, text: "a", edit_history_post_ids: [id] } }))
+}
+
+let server: Http.Server
+let settings: Settings
+
+beforeAll(async () => {
+  server = await listen(Http.createServer(handle))
+  settings = { baseUrl: `http://127.0.0.1:${port(server)}`, bearerToken: secret }
+})
+
+afterAll(() => void server.close().closeAllConnections())
+
+const refused = (settings: object): string => {
+  try {
+    createClient(settings)
+  } catch (error) {
+    assert.instanceOf(error, InvalidSettings)
+    return error.message
+  }
+  throw new Error("was accepted")
+}
+
+describe("withResponse", () => {
+  it("gives the response beside the result, of one request", async () => {
+    const sent: Array<Sent> = []
+    await using client = createClient({ ...settings, onRequest: (request) => sent.push(request) })
+    const { data, response } = await client.getPost({ id: "1" }).withResponse()
+    assert.strictEqual(data.data?.id, "1")
+    assert.strictEqual(response.status, 200)
+    assert.strictEqual(response.headers.get("x-transaction-id"), "t1")
+    assert.deepInclude(await response.json(), { data: data.data })
+    const inDictionary = await client.as("dictionary").getPost({ id: "2" }).withResponse()
+    assert.strictEqual(inDictionary.data.data?.id, "2")
+    const raw = await client.as("raw").getPost({ id: "3" }).withResponse()
+    assert.deepStrictEqual(await raw.data.json(), await raw.response.json())
+    assert.strictEqual(sent.length, 3)
+  })
+
+  it("rejects as the call does, and nothing is left unhandled", async () => {
+    const unhandled: Array<unknown> = []
+    const note = (error: unknown) => void unhandled.push(error)
+    process.on("unhandledRejection", note)
+    await using client = createClient({ ...settings, retries: 0 })
+    const error = await client.getPost({ id: "500" }).withResponse().catch((error: unknown) => error)
+    assert.propertyVal(error, "_tag", "ServerFailure")
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off("unhandledRejection", note)
+    assert.deepStrictEqual(unhandled, [])
+  })
+})
+
+describe("onRequest", () => {
+  it("is told of every try, and holds no secret", async () => {
+    const sent: Array<Sent> = []
+    await using client = createClient({
+      ...settings,
+      onRequest: (request) => {
+        sent.push(request)
+        throw new Error("ignored")
+      }
+    })
+    await client.getPost({ id: "9" })
+    assert.deepStrictEqual(
+      sent.map(({ duration, ...request }) => ({ ...request, timed: duration >= 0 })),
+      ([[1, 503], [2, 200]] as const).map(([attempt, status]) => ({
+        operation: "getPost",
+        method: "GET",
+        route: "/2/posts/:id",
+        attempt,
+        status,
+        requestId: "t9",
+        timed: true
+      }))
+    )
+    assert.notInclude(JSON.stringify(sent), secret)
+  })
+
+  it("is told when no answer came", async () => {
+    const gone = await listen(Net.createServer((socket) => socket.resetAndDestroy()))
+    const sent: Array<Sent> = []
+    await using client = createClient({
+      ...settings,
+      baseUrl: `http://127.0.0.1:${port(gone)}`,
+      retries: 0,
+      onRequest: (request) => sent.push(request)
+    })
+    await client.getPost({ id: "1" }).catch(() => {})
+    assert.deepStrictEqual(sent.map(({ status }) => status), [undefined])
+    gone.close()
+  })
+})
+
+describe("logger", () => {
+  it("hears what the client does, and stdout does not", async () => {
+    const lines: Array<string> = []
+    const level = (name: string) => (...line: Array<unknown>) =>
+      void lines.push(`${name} ${line.map(String).join(" ")}`)
+    const logger = { debug: level("debug"), info: level("info"), warn: level("warn"), error: level("error") }
+    failures = 1
+    await using client = createClient({ ...settings, logger })
+    await client.getPost({ id: "9" })
+    assert.strictEqual(lines.length, 1)
+    assert.match(lines[0]!, /^debug Retrying getPost in \d+ ms \(503\)$/)
+  })
+})
+
+describe("proxy and ca", () => {
+  /** A proxy that knows how to CONNECT, and keeps where to. */
+  const proxy = async () => {
+    const targets: Array<string> = []
+    const server = Http.createServer()
+    server.on("connect", (request, socket, head) => {
+      targets.push(request.url ?? "")
+      const [host, number] = (request.url ?? "").split(":")
+      const upstream = Net.connect(Number(number), host, () => {
+        socket.write("HTTP/1.1 200 OK\r\n\r\n")
+        upstream.write(head)
+        upstream.pipe(socket).pipe(upstream)
+      })
+      for (const end of [socket, upstream]) end.on("error", () => {})
+    })
+    await listen(server)
+    return { targets, server, address: `http://127.0.0.1:${port(server)}` }
+  }
+
+  it("reach a service through a tunnel, whose certificate they trust", async () => {
+    const secure = await listen(Https.createServer({ key: pem("key"), cert: pem("self-signed") }, handle))
+    const { address, server, targets } = await proxy()
+    const baseUrl = `https://127.0.0.1:${port(secure)}`
+    await using client = createClient({ ...settings, baseUrl, proxy: address, ca: pem("self-signed") })
+    assert.strictEqual((await client.getPost({ id: "1" })).data?.id, "1")
+    assert.deepStrictEqual(targets, [`127.0.0.1:${port(secure)}`])
+    await using direct = createClient({ ...settings, baseUrl, ca: [pem("self-signed")] })
+    assert.strictEqual((await direct.getPost({ id: "2" })).data?.id, "2")
+    assert.strictEqual(targets.length, 1)
+    secure.close()
+    secure.closeAllConnections()
+    server.close()
+    server.closeAllConnections()
+  })
+
+  it("that cannot be reached is a failure to connect", async () => {
+    await using client = createClient({ ...settings, proxy: "http://127.0.0.1:1", retries: 0 })
+    const error = await client.getPost({ id: "1" }).catch((error: unknown) => error)
+    assert.propertyVal(error, "_tag", "TransportFailure")
+    assert.propertyVal(error, "phase", "connect")
+  })
+
+  it("are checked, and a password is not shown", () => {
+    assert.match(refused({ ...settings, proxy: "socks5://me:canary@host" }), /proxy must be an http: or https: address/)
+    assert.notInclude(refused({ ...settings, proxy: "socks5://me:canary@host" }), "canary")
+    assert.match(refused({ ...settings, ca: "/etc/ssl/cert.pem" }), /ca must be one or more certificates in PEM form/)
+    assert.match(refused({ ...settings, dispatcher: {} }), /dispatcher must be a session or a dispatcher/)
+    assert.match(refused({ ...settings, dispatcher: new Agent(), proxy: "http://a" }), /proxy is for the dispatcher/)
+    assert.match(refused({ ...settings, logger: {} }), /logger must have the methods debug, info, warn, error/)
+    assert.match(refused({ ...settings, onRequest: 1 }), /onRequest must be a function/)
+  })
+})
+
+describe("session", () => {
+  it("tells of its connections, is shared, and outlives who borrows it", async () => {
+    await using client = createClient(settings)
+    assert.deepStrictEqual(client.session.statistics?.(), {})
+    await client.getPost({ id: "1" })
+    const other = createClient({ ...settings, dispatcher: client.session })
+    await other.getPost({ id: "2" })
+    assert.strictEqual(other.session, client.session)
+    const [origin, { connected }] = Object.entries(client.session.statistics?.() ?? {})[0]!
+    assert.strictEqual(origin, settings.baseUrl)
+    assert.isAtLeast(connected, 1)
+    await other.close()
+    assert.strictEqual((await client.getPost({ id: "3" })).data?.id, "3")
+    await client.session.close?.()
+    assert.propertyVal(await client.getPost({ id: "4" }).catch((error: unknown) => error), "_tag", "TransportFailure")
+  })
+})
+
+describe("Effect", () => {
+  it("finds the client in its layer, and is interrupted with it", async () => {
+    const client = createClient(settings)
+    const { data } = await Effect.runPromise(Effect.provide(getPost({ id: "1" }), client.effect.layer))
+    assert.strictEqual(data?.id, "1")
+    assert.strictEqual((await client.effect.runPromise(getPost({ id: "2" }))).data?.id, "2")
+    const never = client.effect.runPromise(Effect.never).catch(() => "interrupted")
+    await client.close()
+    assert.strictEqual(await never, "interrupted")
+  })
+
+  it("leads back to Promises", async () => {
+    await using client = await PromiseClient.fromLayer(NodeClient.layer(settings), { returnType: "dictionary" })
+    const body = await client.getPost({ id: "1" })
+    assert.strictEqual(body.data?.id, "1")
+    const error = await PromiseClient.fromLayer(NodeClient.layer({ baseUrl: "no address" })).catch((error: unknown) =>
+      error
+    )
+    assert.instanceOf(error, InvalidSettings)
+  })
+})
