@@ -152,7 +152,8 @@ describe("proxy and ca", () => {
       const upstream = Net.connect(Number(number), host, () => {
         socket.write("HTTP/1.1 200 OK\r\n\r\n")
         upstream.write(head)
-        upstream.pipe(socket).pipe(upstream)
+        upstream.pipe(socket)
+        socket.pipe(upstream)
       })
       for (const end of [socket, upstream]) end.on("error", () => {})
     })
