@@ -169,6 +169,8 @@ const admin = async (method: string, path: string, body?: object): Promise<Respo
 }
 
 const settings = (more: NodeClient.Settings = {}): NodeClient.Settings => ({
+  // A retry is the same in all faces, and its pause is not to be waited for here.
+  retries: 0,
   ...Promises.fromEnvironment(ready.environment),
   ...more
 })
