@@ -88,7 +88,8 @@ describe("an export", () => {
       assert.strictEqual(status.state, "failed")
       assert.match(status.parts[0]?.problem ?? "", /searchRecentPosts.*401/)
 
-      faults.add({ status: 503, times: 2, operation: "searchRecentPosts" })
+      // More than the client tries by itself.
+      faults.add({ status: 503, times: 4, operation: "searchRecentPosts" })
       const { id } = yield* Workflow.start(query)
       const tables = yield* Tables.Tables
       let noted: string | undefined
