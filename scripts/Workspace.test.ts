@@ -4,7 +4,7 @@ import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 /** How often the sources of the packages overrule the compiler. Lower a number with its casts, never raise it. */
-const casts = { "as unknown as": 5, "as never": 4, "as any": 0 }
+const casts = { "as unknown as": 4, "as never": 4, "as any": 0 }
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const packages = readdirSync(join(root, "packages")).map((name) => `packages/${name}`)

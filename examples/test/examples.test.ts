@@ -3,7 +3,7 @@ import { Sandbox } from "@postwire/sandbox"
 import { Redacted } from "effect"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -66,6 +66,81 @@ describe("the programs of the exports' page", () => {
       assert.strictEqual(await start("partitions.ts"), `${posts} posts in 4 parts\n`)
     } finally {
       rmSync(folder, { recursive: true })
+    }
+  })
+})
+
+describe("programs for a job", () => {
+  const environmentOf = ({ settings }: Sandbox.RunningSandbox) => ({
+    ...process.env,
+    POSTWIRE_BASE_URL: settings.baseUrl,
+    POSTWIRE_BEARER_TOKEN: String(settings.bearerToken),
+    POSTWIRE_CONSUMER_KEY: String(settings.consumerKey),
+    POSTWIRE_CONSUMER_SECRET: String(settings.consumerSecret),
+    POSTWIRE_ACCESS_TOKEN: String(settings.accessToken),
+    POSTWIRE_ACCESS_TOKEN_SECRET: String(settings.accessTokenSecret)
+  })
+
+  it("a bot answers once, and ends with Ctrl-C", async () => {
+    await using sandbox = await Sandbox.start({ posts: 0 })
+    const grace = sandbox.user({ username: "grace" })
+    grace.post("hello @ada").post("are you there, @ada?")
+    const bot = spawn(process.execPath, [path("../bot.ts")], {
+      env: { ...environmentOf(sandbox), BOT_PAUSE: "50" },
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    const lines: Array<string> = []
+    const ended = once(bot, "exit")
+    for await (const line of createInterface({ input: bot.stdout! })) {
+      lines.push(line)
+      if (lines.length === 2) grace.post("thanks @ada")
+      if (lines.length === 3) bot.kill("SIGINT")
+    }
+    assert.deepStrictEqual(lines, [
+      "answered hello @ada",
+      "answered are you there, @ada?",
+      "answered thanks @ada",
+      "bye"
+    ])
+    assert.deepStrictEqual(await ended, [0, null])
+    const created = sandbox.requests.filter(({ operation }) => operation === "createPost")
+    assert.strictEqual(created.length, 3)
+  })
+
+  it("a handler has a client for each request", async () => {
+    const { GET } = await import("../handler.ts")
+    await using sandbox = await Sandbox.start({ posts: 0 })
+    process.env["POSTWIRE_BASE_URL"] = sandbox.baseUrl
+    const ask = (token?: string) =>
+      GET(
+        new Request("http://app.test/api/me", {
+          headers: token === undefined ? {} : { authorization: `Bearer ${token}` }
+        })
+      )
+    const token = String(sandbox.settings.bearerToken)
+    const answers = await Promise.all([ask(), ask("wrong"), ...Array.from({ length: 20 }, () => ask(token))])
+    assert.deepStrictEqual(answers.map(({ status }) => status), [401, 401, ...Array.from({ length: 20 }, () => 200)])
+    assert.propertyVal(await answers[2]!.json(), "name", "Ada Lovelace")
+    sandbox.budget.leave("getMe", 0)
+    const refused = await ask(token)
+    assert.strictEqual(refused.status, 503)
+    assert.match(refused.headers.get("retry-after") ?? "", / GMT$/)
+  })
+
+  it("a stream of pages becomes a file", async () => {
+    await using sandbox = await Sandbox.start({ posts: 600 })
+    const cwd = mkdtempSync(join(tmpdir(), "postwire-examples-"))
+    try {
+      const { stdout } = await run(process.execPath, [path("../stream.ts")], { cwd, env: environmentOf(sandbox) })
+      const lines = readFileSync(join(cwd, "posts.jsonl"), "utf8").trimEnd().split("\n")
+      assert.strictEqual(stdout, `${lines.length} posts\n`)
+      assert.strictEqual(
+        new Set(lines.map((line) => (JSON.parse(line) as { readonly id: string }).id)).size,
+        lines.length
+      )
+      assert.isAbove(lines.length, 400)
+    } finally {
+      rmSync(cwd, { recursive: true })
     }
   })
 })
