@@ -1,4 +1,4 @@
-import { Client, Errors, Timelines, Users } from "@postwire/core"
+import { Client, type Errors, Timelines, Users } from "@postwire/core"
 import { Clock, Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
 
 /** What an account has been saying, for a newsletter. */
