@@ -30,7 +30,7 @@ const index = (): ReadonlyArray<string> => [
   "[Resources](resources.md) lists the fields of what they return; [neutral.json](../openapi/neutral.json) and " +
   "[x.json](../openapi/x.json) describe both wires as OpenAPI documents. How to make a client is in the " +
   "[README](../../README.md).",
-  "Every operation returns `{ data, includes, errors, meta, rateLimit, requestId }`. `data` is `undefined` on an empty " +
+  "Every operation returns `{ data, includes, errors, meta, rateLimit, requestId, body }`. `data` is `undefined` on an empty " +
   "page and where the service reports only `errors`. Fields named by no selector are not there, and not in the type.",
   ...areas.flatMap(({ operations, title }) => [
     `## ${title}`,

@@ -212,8 +212,9 @@ const baseUrlOf = (settings: Settings, wire: Wire): Effect.Effect<string, Errors
   if (given === undefined || given === "") {
     return invalid(
       "baseUrl",
-      "is missing: the neutral wire has no default address. Set baseUrl or POSTWIRE_BASE_URL; `postwire sandbox` starts " +
-        "a local service and prints its address"
+      "is missing: the neutral wire has no default address. Set baseUrl or POSTWIRE_BASE_URL, which is read when no " +
+        "settings are given or fromEnvironment() is among them; `postwire sandbox` starts a local service and prints " +
+        "its address"
     )
   }
   const url = URL.canParse(given) ? new URL(given) : undefined

@@ -12,6 +12,7 @@ import * as LogLevel from "effect/LogLevel"
 import * as References from "effect/References"
 import type { Dispatcher } from "undici"
 import * as NodeCrypto from "./NodeCrypto.ts"
+import { assertForm } from "./PromiseClient.ts"
 import * as RedisRateLimitStore from "./RedisRateLimitStore.ts"
 import * as SqliteRateLimitStore from "./SqliteRateLimitStore.ts"
 import * as UndiciHttpClient from "./UndiciHttpClient.ts"
@@ -162,13 +163,46 @@ const checkLimits = Effect.fnUntraced(function*(settings: Settings<Form>) {
   if (isAddress(store)) yield* RedisRateLimitStore.checkUrl(store)
 })
 
-const forms: ReadonlyArray<Form> = ["response", "dictionary", "raw"]
+/** Every setting, so that a misspelt one is not taken for none. */
+const known: { readonly [K in keyof Settings<Form>]-?: true } = {
+  accessLevel: true,
+  accessToken: true,
+  accessTokenSecret: true,
+  allowInsecureHttp: true,
+  baseUrl: true,
+  bearerToken: true,
+  ca: true,
+  checks: true,
+  consumerKey: true,
+  consumerSecret: true,
+  dispatcher: true,
+  logger: true,
+  maxBodySize: true,
+  maxWait: true,
+  onRateLimit: true,
+  onRequest: true,
+  proxy: true,
+  rateLimitStore: true,
+  recordContent: true,
+  retries: true,
+  returnType: true,
+  timeout: true,
+  userAgent: true,
+  waitOnRateLimit: true,
+  wire: true
+}
 
-/** Throws `InvalidSettings` when a setting breaks a rule. */
+/** Throws `InvalidSettings` when a setting breaks a rule, or is none. */
 export const assertValid = (settings: Settings<Form>): void => {
-  if (!forms.includes(settings.returnType ?? "response")) {
-    throw new InvalidSettings({ setting: "returnType", rule: `must be one of ${forms.join(", ")}` })
+  for (const setting of Object.keys(settings)) {
+    if (Object.hasOwn(known, setting)) continue
+    const meant = Object.keys(known).find((name) => name.toLowerCase() === setting.toLowerCase().replaceAll("_", ""))
+    throw new InvalidSettings({
+      setting,
+      rule: meant === undefined ? "is not a setting" : `is not a setting; did you mean ${meant}?`
+    })
   }
+  assertForm(settings.returnType ?? "response")
   Effect.runSync(
     Effect.all([Client.check(settings), Credentials.check(settings), checkLimits(settings), checkTransport(settings)])
   )

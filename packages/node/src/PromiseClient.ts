@@ -4,7 +4,7 @@
 import type { Catalogue } from "@postwire/core/Catalogue"
 import { catalogue } from "@postwire/core/Catalogue"
 import { Client } from "@postwire/core/Client"
-import type { AnyError } from "@postwire/core/Errors"
+import { type AnyError, InvalidSettings } from "@postwire/core/Errors"
 import type * as Executor from "@postwire/core/Executor"
 import type { Joined } from "@postwire/core/Joins"
 import type {
@@ -28,6 +28,15 @@ import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+
+const forms: ReadonlyArray<Form> = ["response", "dictionary", "raw"]
+
+/** Throws `InvalidSettings` when there is no such form. */
+export const assertForm = (form: Form): void => {
+  if (!forms.includes(form)) {
+    throw new InvalidSettings({ setting: "returnType", rule: `must be one of ${forms.join(", ")}` })
+  }
+}
 
 /** What a call takes besides its parameters. */
 export interface CallOptions extends Executor.CallOptions {
@@ -123,14 +132,17 @@ export const of = <F extends Form, Also extends object>(
     layer: Layer.succeedContext(context),
     runPromise: (effect) => Effect.runPromiseWith(context)(effect, { signal: closing.signal })
   }
-  const as = <F extends Form>(form: F): PromiseClient<F, Also> => ({
-    ...make(context, closing.signal, form),
-    ...also,
-    as,
-    effect,
-    close,
-    [Symbol.asyncDispose]: close
-  })
+  const as = <F extends Form>(form: F): PromiseClient<F, Also> => {
+    assertForm(form)
+    return {
+      ...make(context, closing.signal, form),
+      ...also,
+      as,
+      effect,
+      close,
+      [Symbol.asyncDispose]: close
+    }
+  }
   return as(form)
 }
 

@@ -3,7 +3,7 @@
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import type { Name } from "@postwire/core/Catalogue"
+import { catalogue, type Name } from "@postwire/core/Catalogue"
 import type { Wire } from "@postwire/core/WireNames"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
 import * as Clock from "effect/Clock"
@@ -73,7 +73,7 @@ export class PortUnavailable extends Schema.TaggedError<PortUnavailable>("@postw
   { port: Schema.Number, cause: Schema.Defect() }
 ) {
   override get message() {
-    return `Cannot listen on port ${this.port}`
+    return `Cannot listen on port ${this.port}: choose another one, or 0 for any that is free`
   }
 }
 
@@ -204,6 +204,10 @@ const make = Effect.fnUntraced(function*(
       windows: () => limits.standing(clock.now()),
       posts: () => cap.usage(clock.now()),
       leave: (operation, remaining, user = seeded.ada) => {
+        if (!Object.hasOwn(catalogue, operation)) throw new TypeError(`There is no operation ${operation}`)
+        if (!Number.isInteger(remaining) || remaining < 0) {
+          throw new TypeError("remaining must be a whole number from 0")
+        }
         const app = store.credentials.appByConsumerKey(seeded.consumerKey)?.id
         for (const key of [`app ${app}`, `user ${app} ${user.id}`]) {
           limits.leave(operation, key, remaining, clock.now())

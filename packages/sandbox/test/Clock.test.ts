@@ -94,6 +94,15 @@ describe("the clock of the service", () => {
 })
 
 describe("the budget", () => {
+  it.effect("is of an operation, and a number of requests", () =>
+    Effect.gen(function*() {
+      const { budget } = yield* make()
+      assert.throws(() => budget.leave("getMee" as "getMe", 0), /There is no operation getMee/)
+      for (const remaining of [-1, 0.5, Number.NaN]) {
+        assert.throws(() => budget.leave("getMe", remaining), /whole number/)
+      }
+    }))
+
   it.effect("is left to ada, to the app, or to another user of the app", () =>
     Effect.gen(function*() {
       const { http: _, request, sandbox } = yield* make()

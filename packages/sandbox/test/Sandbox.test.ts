@@ -221,7 +221,8 @@ describe("layerServer", () => {
           sent.on("error", reject).end(body)
         })
       )
-    return { ...sandbox, port: Number(url.port), secrets: secretsOf(sandbox), send }
+    const { appToken: _, ...secrets } = secretsOf(sandbox)
+    return { ...sandbox, port: Number(url.port), secrets, send }
   })
 
   it.live("serves the Promise client on both wires", () =>

@@ -16,6 +16,8 @@ import { type Answer, leave, place, type Request, share, type Shared, type Worke
 export interface NoAnswer {
   readonly _tag: "NoAnswer"
   readonly reason: string
+  /** Whether it may still come: time was up. */
+  readonly late: boolean
 }
 
 /** How long the event loop of the worker may stand still, and how long it may take to load, in milliseconds. */
@@ -145,7 +147,7 @@ export class Bridge {
           return noAnswer("the worker stopped responding")
         }
         if (now - start >= limit) {
-          return limit === timeout ? this.#giveUp(id, `nothing came within ${timeout} ms`) : undefined
+          return limit === timeout ? this.#giveUp(id, "time is up", true) : undefined
         }
         Atomics.wait(this.#shared.places, place.answers, answers, Math.min(slice, limit - (now - start)))
         const woken = performance.now()
@@ -158,9 +160,9 @@ export class Bridge {
     }
   }
 
-  #giveUp(id: number, reason: string): NoAnswer {
+  #giveUp(id: number, reason: string, late = false): NoAnswer {
     this.abandon(id)
-    return noAnswer(reason)
+    return noAnswer(reason, late)
   }
 
   #take(id: number): Answer | undefined {
@@ -189,7 +191,7 @@ export class Bridge {
   }
 }
 
-const noAnswer = (reason: string): NoAnswer => ({ _tag: "NoAnswer", reason })
+const noAnswer = (reason: string, late = false): NoAnswer => ({ _tag: "NoAnswer", reason, late })
 
 /** Waits for at most so many milliseconds in all; `undefined` when they are over and the call is not. */
 type Wait = (most: number) => Answer | NoAnswer | undefined

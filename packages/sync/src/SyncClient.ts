@@ -118,8 +118,9 @@ let lastClient = 0
 
 /** Throws `InvalidSettings` when a setting breaks a rule. */
 export const assertValid = (settings: Settings<Form>): void => {
-  NodeClient.assertValid(settings)
-  const given: NodeClient.Settings<Form> = settings
+  const { ownWorker: _own, workerUrl: _url, ...others } = settings
+  NodeClient.assertValid(others)
+  const given: NodeClient.Settings<Form> = others
   for (const setting of ["dispatcher", "logger", "onRateLimit", "onRequest"] as const) {
     if (given[setting] !== undefined) throw new InvalidSettings({ setting, rule: "cannot be handed to a worker" })
   }
@@ -164,10 +165,10 @@ export const make = (settings: Settings<Form>): Client => {
     return answer._tag === "Statistics" ? answer.statistics : {}
   }
 
-  /** How long a call may block. The worker, which keeps the limits too and knows more, is let speak first. */
+  /** How long a call may block. */
   const deadlineOf = (timeout = settings.timeout): number =>
     typeof timeout === "number"
-      ? timeout + 100
+      ? timeout
       : Math.max(300_000, Transport.limitsOf(timeout, limits)?.total ?? 0) + waits
 
   /** Hands a request to the worker; what comes of it is for `receive` to wait for, `ahead` of other calls or not. */
@@ -188,10 +189,12 @@ export const make = (settings: Settings<Form>): Client => {
     const bridge = connect()
     if (bridge instanceof InvalidSettings) return bridge
     const id = bridge.send({ _tag: "Send", client: number, prepared, options, ahead })
-    return { prepared, bridge, id, timeout: deadlineOf(options.timeout) }
+    const limit = deadlineOf(options.timeout)
+    // The worker, which keeps the limits too and knows more, is let speak first.
+    return { prepared, bridge, id, limit, timeout: limit + 100 }
   }
 
-  const receive = ({ bridge, id, prepared, timeout }: Pending): Received | Error => {
+  const receive = ({ bridge, id, limit, prepared, timeout }: Pending): Received | Error => {
     const answer = bridge.wait(id, timeout)
     switch (answer._tag) {
       case "Response":
@@ -199,7 +202,12 @@ export const make = (settings: Settings<Form>): Client => {
       case "Failure":
         return decodeError(answer.error)
       case "NoAnswer":
-        return Executor.lost(prepared, { phase: "unknown", sent: true, reason: answer.reason })
+        return Executor.lost(prepared, {
+          phase: "unknown",
+          sent: true,
+          reason: answer.late ? `the call did not end within ${limit} ms` : answer.reason,
+          timeout: answer.late ? "total" : undefined
+        })
       default:
         // A defect of ours, in words.
         return new Error(answer._tag === "Defect" ? answer.message : answer._tag)
@@ -271,20 +279,20 @@ export const make = (settings: Settings<Form>): Client => {
       return inForm(form, { received, response: orThrow(read(definition, received), call) })
     }
     if (definition.paging === undefined) return call
-    function* pages(parameters: object = {}, options?: PageOptions) {
+    function* pages(parameters: object, options?: PageOptions) {
       for (const page of exchanges(definition, parameters, options, pages)) yield inForm(form, page)
     }
-    function* items(parameters: object = {}, options?: PageOptions) {
+    function* items(parameters: object, options?: PageOptions) {
       for (const { position, response } of exchanges(definition, parameters, options, items)) {
         yield* Pagination.itemsAt(position, response)
       }
     }
-    function* joined(parameters: object = {}, options?: PageOptions) {
+    function* joined(parameters: object, options?: PageOptions) {
       for (const { position, response } of exchanges(definition, parameters, options, joined)) {
         yield* Pagination.joinedAt(position, response)
       }
     }
-    return Object.assign(call, { pages, items, joined })
+    return Object.assign(call, { pages: iterable(pages), items: iterable(items), joined: iterable(joined) })
   }
 
   return {
@@ -298,12 +306,21 @@ export const make = (settings: Settings<Form>): Client => {
   }
 }
 
+/** Unlike a generator, it begins anew with each loop. */
+const iterable =
+  <A>(run: (parameters: object, options?: PageOptions) => Generator<A>) =>
+  (parameters: object = {}, options?: PageOptions): Iterable<A> => ({
+    [Symbol.iterator]: () => run(parameters, options)
+  })
+
 /** A request that is with the worker. */
 interface Pending {
   readonly prepared: Executor.Prepared
   readonly bridge: Bridge.Bridge
   readonly id: number
-  /** How long to wait for it at most, in milliseconds. */
+  /** How long the call may take, in milliseconds. */
+  readonly limit: number
+  /** How long to wait for it at most. */
   readonly timeout: number
 }
 

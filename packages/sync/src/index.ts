@@ -10,6 +10,7 @@
  */
 import type { Form } from "@postwire/core/Operation"
 import { fromEnvironment } from "@postwire/node"
+import { assertForm } from "@postwire/node/PromiseClient"
 import * as SyncClient from "./SyncClient.ts"
 
 export * from "@postwire/core/Errors"
@@ -37,13 +38,10 @@ export const createClientSync = <F extends Form = "response">(
 ): PostwireClientSync<F> => {
   SyncClient.assertValid(settings)
   const { close, methods, session } = SyncClient.make(settings)
-  const as = <F extends Form>(form: F): PostwireClientSync<F> => ({
-    ...methods(form),
-    as,
-    session,
-    close,
-    [Symbol.dispose]: close
-  })
+  const as = <F extends Form>(form: F): PostwireClientSync<F> => {
+    assertForm(form)
+    return { ...methods(form), as, session, close, [Symbol.dispose]: close }
+  }
   // Without a setting, F is its default.
   return as(settings.returnType ?? "response" as F)
 }

@@ -153,6 +153,10 @@ describe("options", () => {
     // The smallest page of this operation is ten.
     assert.deepStrictEqual(new Set(items.map(({ text }) => text)), new Set(["10"]))
     assert.lengthOf([...client.searchRecentPosts.joined({ query: "pages:joined" }, { limit: 3 })], 3)
+    // Each loop begins anew.
+    const again = client.searchRecentPosts.items({ query: "pages:again" }, { limit: 3 })
+    assert.deepStrictEqual([...again], [...again])
+    assert.lengthOf([...again], 3)
     assert.lengthOf([...client.searchRecentPosts.pages({ query: "pages:none" }, { limit: 0 })], 0)
     const [, second] = [...client.searchRecentPosts.pages({ query: "pages:places" }, { limit: 20 })]
     assert.deepStrictEqual(second?.page, { token: "10", next: "20" })
@@ -313,6 +317,14 @@ describe("errors", () => {
 
   const faultyUser = () =>
     Sync.createClientSync(faulty({ consumerKey: "a", consumerSecret: "b", accessToken: "1-c", accessTokenSecret: "d" }))
+
+  it("of deadlines name the limit while the worker still loads", () => {
+    using client = Sync.createClientSync({ ...faulty({ timeout: 1 }), ownWorker: true })
+    const error = thrown(() => client.searchRecentPosts({ query: "hang" }))
+    assert.instanceOf(error, Sync.TransportFailure)
+    assert.match(error.message, /did not end within 1 ms/)
+    assert.strictEqual(error.timeout, "total")
+  })
 
   it("of deadlines come in time, and the client goes on", () => {
     using client = Sync.createClientSync(faulty({ timeout: 300 }))
