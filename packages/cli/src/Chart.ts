@@ -152,7 +152,10 @@ const mostBars = 400
 const digits = (value: number): string => String(Math.round(value * 100) / 100)
 
 /** The chart as SVG: for the light and the dark, with its contents in words for those who do not see it. */
-export const svg = (series: Series): string => {
+export const svg = (series: Series): string => draw(series, true)
+
+/** Where a page has the title and the words already, the drawing does not repeat them. */
+const draw = (series: Series, isAlone: boolean): string => {
   const { bottom, height, left, right, top, width } = drawing
   const drawn = barsOf(series, mostBars)
   const { bars } = drawn
@@ -161,6 +164,14 @@ export const svg = (series: Series): string => {
   const up = (height - top - bottom) / roof
   const ground = height - bottom
   const words = wordsOf(series, drawn)
+  const heading = isAlone
+    ? [
+      `  <text class="title" x="${left}" y="28">${
+        escaped(Table.cut(Table.oneLine(`Posts that match ${series.query}`), 96))
+      }</text>`,
+      `  <text x="${left}" y="48">${escaped(words[0] ?? "")}</text>`
+    ]
+    : []
   // A label takes some 80 units.
   const every = Math.max(1, Math.ceil(96 / across))
   const lines = [0, roof / 2, roof].map((value) => {
@@ -191,11 +202,7 @@ export const svg = (series: Series): string => {
   <style>${style}
   </style>
   <rect class="ground" width="${width}" height="${height}"/>
-  <text class="title" x="${left}" y="28">${
-    escaped(Table.cut(Table.oneLine(`Posts that match ${series.query}`), 96))
-  }</text>
-  <text x="${left}" y="48">${escaped(words[0] ?? "")}</text>
-${[...lines, ...shapes, ...times].join("\n")}
+${[...heading, ...lines, ...shapes, ...times].join("\n")}
 </svg>
 `
 }
@@ -222,7 +229,7 @@ td:last-child { text-align: right }
 <body>
 <main>
 <h1>${title}</h1>
-${svg(series)}<p>${escaped(wordsOf(series, barsOf(series, mostBars)).join(" "))}</p>
+${draw(series, false)}<p>${escaped(wordsOf(series, barsOf(series, mostBars)).join(" "))}</p>
 <details>
 <summary>The figures</summary>
 <table>

@@ -182,9 +182,9 @@ const listOf = (record: Readonly<Record<string, unknown>>, columns: number): Rea
   const entries = Object.entries(record)
     .filter(([, value]) => !(Array.isArray(value) && value.length === 1 && value[0] === record["id"]))
     .map(([name, value]) => [oneLine(name), cell(value)] as const)
-  const width = Math.min(24, Math.max(0, ...entries.map(([name]) => widthOf(name))))
+  const width = Math.min(24, Math.floor(columns / 3), Math.max(0, ...entries.map(([name]) => widthOf(name))))
   return entries.flatMap(([name, text]) =>
-    wrap(text, Math.max(narrowest, columns - width - gap.length)).map((line, i) =>
+    wrap(text, columns - width - gap.length).map((line, i) =>
       `${pad(cut(i === 0 ? name : "", width), width, false)}${gap}${line}`.trimEnd()
     )
   )
