@@ -85,7 +85,7 @@ interface Seen {
   readonly ended: number
 }
 
-/** Looks at everything, with at most seven requests, none of which counts towards the post cap. */
+/** Looks at everything, with at most six requests, none of which counts towards the post cap. */
 export const examine = Effect.fnUntraced(function*(
   variables: Readonly<Record<string, string | undefined>>,
   node: string
@@ -316,8 +316,13 @@ const bearer = Effect.fnUntraced(function*({ bearerToken }: Credentials.Values, 
       ? "Look at the app's access in the service's portal."
       : archive._tag === "Success"
       ? "Searches, counts and look-ups work with it."
-      : "For the full archive, ask for research access.",
-    details: { kind: me._tag === "Success" ? "user" : "app", archive: archive._tag === "Success" }
+      : archive.failure._tag === "Forbidden"
+      ? "For the full archive, ask for research access."
+      : "The full archive did not answer: run doctor again for it.",
+    details: {
+      kind: me._tag === "Success" ? "user" : "app",
+      archive: archive._tag === "Success" ? true : archive.failure._tag === "Forbidden" ? false : undefined
+    }
   })
 })
 

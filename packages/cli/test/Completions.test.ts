@@ -2,8 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
-import { writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import * as Table from "../src/Table.ts"
 import * as Commands from "./Commands.ts"
 
 const isThere = (shell: string) => spawnSync(shell, ["--version"]).status === 0
@@ -54,4 +55,29 @@ printf '%s\\n' "\${COMPREPLY[@]}"`,
       assert.deepStrictEqual(complete("postwire", "call", "getUsersMentions", "--max"), ["--max-results"])
       assert.deepStrictEqual(complete("postwire", "counts", "x", "--granularity", ""), ["day", "hour", "minute"])
     }))
+})
+
+describe("docs/cli.md", () => {
+  const page = readFileSync(new URL("../../../docs/cli.md", import.meta.url), "utf8")
+  const commands = Array.from(page.matchAll(/^\$ postwire (.*)$/gm), ([, line = ""]) => line)
+
+  it.effect("shows commands that there are, with flags that they have", () =>
+    Effect.gen(function*() {
+      assert.isAbove(commands.length, 4)
+      for (const line of commands) {
+        const words = line.split(" ").filter((word) => /^[a-zA-Z]+$/.test(word))
+        const { code, output } = yield* Commands.parse(
+          ...words.slice(0, /^(call|export|plan) /.test(line) ? 2 : 1),
+          "--help"
+        )
+        assert.strictEqual(code, 0, line)
+        for (const [, flag = ""] of line.matchAll(/ (--[a-z-]+)/g)) assert.include(output, flag, line)
+      }
+    }))
+
+  it("has transcripts of 80 columns", () => {
+    for (const [, transcript = ""] of page.matchAll(/```console\n([^]*?)```/g)) {
+      for (const line of transcript.split("\n")) assert.isAtMost(Table.widthOf(line), 80, line)
+    }
+  })
 })

@@ -120,7 +120,6 @@ describe("Chart", () => {
         const lines = Chart.terminal(series, columns)
         for (const line of lines) {
           assert.isAtMost(Table.widthOf(line), columns, line)
-          // oxlint-disable-next-line no-control-regex -- what must not be there
           assert.notMatch(line, /[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/)
         }
         // Whatever was counted is seen.
@@ -150,5 +149,10 @@ describe("Chart", () => {
       " 0 ┼┬───────────────┬───────────────",
       "    01-01 00:00     01-01 02:00"
     ])
+  })
+
+  it("shows what is there, however little it is", () => {
+    const lines = Chart.terminal(seriesOf([10_000, 1, 0], "x", "hour"), 40, 4)
+    assert.match(lines[5] ?? "", /│███████ ▁▁▁▁▁▁▁$/)
   })
 })

@@ -155,6 +155,18 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
       assert.deepStrictEqual(right.filter(({ status }) => status === "bad"), [])
     }))
 
+  it.effect("tells no research access from an archive that does not answer", () =>
+    Effect.gen(function*() {
+      const { faults } = yield* Sandbox.Sandbox
+      for (const [status, advice] of [[403, /ask for research access/], [429, /did not answer/]] as const) {
+        faults.add({ times: "always", status, operation: "getAllPostsCount" })
+        const checks = yield* examine()
+        faults.clear()
+        assert.strictEqual(named(checks, "bearer token")?.status, "ok")
+        assert.match(named(checks, "bearer token")?.advice ?? "", advice)
+      }
+    }))
+
   it.effect("ends with one clear line when something is wrong", () =>
     Effect.gen(function*() {
       const { faults } = yield* Sandbox.Sandbox
