@@ -7,7 +7,10 @@ import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import packageJson from "../package.json" with { type: "json" }
+import * as CallCommand from "./CallCommand.ts"
+import * as CountsCommand from "./CountsCommand.ts"
 import * as Demo from "./Demo.ts"
+import * as DoctorCommand from "./DoctorCommand.ts"
 import * as ExportCommand from "./ExportCommand.ts"
 import * as PlanCommand from "./PlanCommand.ts"
 import * as Progress from "./Progress.ts"
@@ -30,6 +33,9 @@ export const postwire = Command.make("postwire").pipe(
   Command.withSubcommands([
     ExportCommand.command,
     PlanCommand.command,
+    CallCommand.command,
+    CountsCommand.command,
+    DoctorCommand.command,
     Demo.command,
     SandboxCommand.command,
     WorkerCommand.command,
@@ -41,7 +47,7 @@ export const postwire = Command.make("postwire").pipe(
 /** Runs the command line of this process. */
 export const run = (): void => {
   Command.run(postwire, { version: packageJson.version }).pipe(
-    Effect.tapCause((cause) => Report.report(cause, process.argv.includes("--debug"))),
+    Effect.tapCause((cause) => Report.report(cause, process.argv.includes("--debug"), process.argv.includes("export"))),
     Effect.provide([NodeServices.layer, Logger.layer([logger])]),
     NodeRuntime.runMain({ disableErrorReporting: true })
   )

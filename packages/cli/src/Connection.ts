@@ -1,6 +1,7 @@
 /** Who the command speaks for: credentials from the environment or from a file that nobody else can read. */
 import type { Client } from "@postwire/core/Client"
 import type { InvalidSettings } from "@postwire/core/Errors"
+import type { Wire } from "@postwire/core/WireNames"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -28,15 +29,32 @@ export const flag = Flag.String("credentials").pipe(
   Flag.optional
 )
 
-/** The client that the flag and the environment make. It waits when a budget is spent. */
-export const layer = (
+/** `--wire`, instead of the environment's. */
+export const wire = Flag.Literals("wire", ["neutral", "x"]).pipe(
+  Flag.withDescription("The words of the service (default: POSTWIRE_WIRE, else neutral)"),
+  Flag.optional
+)
+
+/** The variables of the environment, and those of the file, which go first. */
+export const variables = (
   file: Option.Option<string>
+): Effect.Effect<Readonly<Record<string, string | undefined>>, CredentialsUnusable> =>
+  Option.match(file, {
+    onNone: () => Effect.succeed(process.env),
+    onSome: (path) => Effect.map(read(path), (variables) => ({ ...process.env, ...variables }))
+  })
+
+/** The client that the flags and the environment make. It waits when a budget is spent. */
+export const layer = (
+  file: Option.Option<string>,
+  wire: Option.Option<Wire> = Option.none()
 ): Layer.Layer<Client, InvalidSettings | CredentialsUnusable> =>
-  Layer.unwrap(Effect.map(
-    Option.match(file, { onNone: () => Effect.succeed({}), onSome: read }),
-    (variables) =>
-      NodeClient.layer({ ...NodeClient.fromEnvironment({ ...process.env, ...variables }), waitOnRateLimit: true })
-  ))
+  Layer.unwrap(Effect.map(variables(file), (variables) =>
+    NodeClient.layer({
+      ...NodeClient.fromEnvironment(variables),
+      ...Option.match(wire, { onNone: () => ({}), onSome: (wire) => ({ wire }) }),
+      waitOnRateLimit: true
+    })))
 
 /** The variables in a file that nobody else can read. */
 export const read = (path: string): Effect.Effect<Readonly<Record<string, string | undefined>>, CredentialsUnusable> =>

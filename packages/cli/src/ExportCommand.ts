@@ -121,11 +121,14 @@ export const command = Command.make("export").pipe(
   ])
 )
 
-/** A command for each operation that pages. */
-export function commands<A>(make: (definition: Definition) => A): ReadonlyArray<A> {
+/** A command for each operation that is wanted; else for each that pages. */
+export function commands<A>(
+  make: (definition: Definition) => A,
+  isWanted: (definition: Definition) => boolean = ({ paging }) => paging !== undefined
+): ReadonlyArray<A> {
   const definitions = Object.values(catalogue)
     .map(({ definition }): Definition => definition)
-    .filter(({ paging }) => paging !== undefined)
+    .filter(isWanted)
   return [...new Set(definitions)].map(make)
 }
 

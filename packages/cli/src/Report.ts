@@ -5,21 +5,26 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 
-/** Says on standard error what went wrong; with `debug` everything that is known of it, less the secrets. */
-export const report = (cause: Cause.Cause<unknown>, debug: boolean): Effect.Effect<void> => {
+/**
+ * Says on standard error what went wrong; with `debug` everything that is known of it, less the secrets. Only where a
+ * command is `resumable` it is told to be resumed.
+ */
+export const report = (cause: Cause.Cause<unknown>, debug: boolean, resumable = true): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause) || !Runtime.getErrorReported(Cause.squash(cause))) return Effect.void
   const text = Option.match(Cause.findErrorOption(cause), {
     onNone: () => [Cause.pretty(cause)],
-    onSome: (error) => [...explain(error), ...debug ? [Cause.pretty(cause)] : []]
+    onSome: (error) => [...explain(error, resumable), ...debug ? [Cause.pretty(cause)] : []]
   })
   return Console.error(plain(text.join("\n")))
 }
 
 /** What happened, and what to do where that is known. */
-export const explain = (error: unknown): ReadonlyArray<string> => {
+export const explain = (error: unknown, resumable = true): ReadonlyArray<string> => {
   const what = `postwire: ${messagesOf(error).join(": ")}`.replaceAll(/\s*\n\s*/g, " ")
   const advice = adviceFor(error)
-  return advice === undefined ? [what] : [what, `  ${advice}`]
+  return advice === undefined
+    ? [what]
+    : [what, `  ${resumable ? advice : advice.replace(/ with --resume|: nothing is lost/g, "")}`]
 }
 
 const adviceFor = (error: unknown): string | undefined => {
@@ -37,7 +42,7 @@ const advices: Readonly<Record<string, string>> = {
   NotFound: "Check the id.",
   PaginationStuck: "Try again later with --resume; if it stays, tell the service.",
   RateLimited: "Run the same command with --resume when the budget is back.",
-  RateLimitWaitTooLong: "Run the same command with --resume then.",
+  RateLimitWaitTooLong: "Run the same command with --resume when it is back.",
   SqlError: "See that the database runs and that its address is right; what is there stays.",
   ServerFailure: "Run the same command with --resume in a while: nothing is lost.",
   TransportFailure: "Look at the connection, then run the same command with --resume: nothing is lost.",
@@ -50,6 +55,12 @@ const advices: Readonly<Record<string, string>> = {
 const messagesOf = (error: unknown): ReadonlyArray<string> =>
   error instanceof Error ? [error.message, ...messagesOf(error.cause)] : []
 
-/** Text without what would steer a terminal: escapes, other controls, and marks that turn its direction. */
-export const plain = (text: string): string =>
-  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd")
+/** What would steer a terminal: escapes, other controls, and marks that turn its direction. */
+const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/** Text without what would steer a terminal. */
+export const plain = (text: string): string => text.replace(steering, "\ufffd")
+
+/** JSON that holds the same and cannot steer a terminal. */
+export const plainJson = (json: string): string =>
+  json.replace(steering, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)

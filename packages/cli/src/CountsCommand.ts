@@ -1,0 +1,169 @@
+/** `postwire counts QUERY`: how many posts match a query over time, as a chart. */
+import type { Client } from "@postwire/core/Client"
+import type { AnyError } from "@postwire/core/Errors"
+import type { CountBucket } from "@postwire/core/models/CountBucket"
+import { getAllPostsCount, getRecentPostsCount } from "@postwire/core/operations/Counts"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Chart from "./Chart.ts"
+import * as Connection from "./Connection.ts"
+import { Contradiction } from "./ExportCommand.ts"
+import * as OperationFlags from "./OperationFlags.ts"
+import * as Progress from "./Progress.ts"
+import * as Report from "./Report.ts"
+
+/** The chart cannot be written. */
+export class Unwritable extends Schema.TaggedError<Unwritable>()("Unwritable", {
+  path: Schema.String,
+  reason: Schema.String,
+  advice: Schema.String
+}) {
+  override get message(): string {
+    return `${this.path} ${this.reason}`
+  }
+}
+
+const own = {
+  archive: Flag.Boolean("archive").pipe(
+    Flag.withDescription("Count in the full archive, not the last seven days"),
+    Flag.withDefault(false)
+  ),
+  out: Flag.String("out").pipe(
+    Flag.withMetavar("FILE"),
+    Flag.withDescription("Write to a file: .svg, .html, .csv or .json"),
+    Flag.optional
+  ),
+  force: Flag.Boolean("force").pipe(Flag.withDescription("Replace what is there"), Flag.withDefault(false)),
+  json: Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false)),
+  csv: Flag.Boolean("csv").pipe(Flag.withDescription("Print CSV"), Flag.withDefault(false)),
+  wire: Connection.wire,
+  credentials: Connection.flag
+}
+
+/** `postwire counts`. */
+export const command = Command.make(
+  "counts",
+  {
+    query: Argument.String("query").pipe(Argument.withDescription("What to count, as for a search")),
+    own,
+    // Those of the other operation are the same.
+    parameters: OperationFlags.make(getAllPostsCount.definition, { without: ["query", "next_token"] })
+  },
+  ({ own, parameters, query }) => run({ ...OperationFlags.parametersOf(parameters), query }, own)
+).pipe(
+  Command.withDescription("Count the posts that match a query over time, and draw them."),
+  Command.withShortDescription("Draw how many posts match a query"),
+  Command.withExamples([
+    { command: "postwire counts 'effect lang:en' --granularity day", description: "The last seven days" },
+    {
+      command: "postwire counts effect --archive --start-time 2026-01-01T00:00:00Z --out effect.svg",
+      description: "A year as a drawing"
+    }
+  ])
+)
+
+type Flags = Command.Command.Config.Infer<typeof own>
+
+const formats = {
+  svg: Chart.svg,
+  html: Chart.html,
+  csv: ({ buckets }) =>
+    ["start,end,post_count", ...buckets.map(({ end, post_count, start }) => [start, end, post_count].map(field).join())]
+      .map((line) => `${line}\r\n`).join(""),
+  json: (series) =>
+    `${Report.plainJson(JSON.stringify({ ...series, total_post_count: Chart.totalOf(series) }, null, 2))}\n`
+} satisfies Record<string, (series: Chart.Series) => string>
+
+const field = (value: string | number): string =>
+  /[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll("\"", "\"\"")}"` : String(value)
+
+const run = Effect.fnUntraced(function*(
+  parameters: Readonly<Record<string, unknown>> & { readonly query: string },
+  flags: Flags
+) {
+  const refuse = (reason: string, advice: string) => new Contradiction({ reason, advice })
+  if ([flags.json, flags.csv, Option.isSome(flags.out)].filter(Boolean).length > 1) {
+    return yield* refuse("--json, --csv and --out contradict each other", "Pass one of them.")
+  }
+  const file = Option.getOrUndefined(flags.out)
+  const ending = file?.split(".").at(-1) ?? ""
+  const format = Object.entries(formats).find(([name]) => name === ending)?.[1]
+  if (file !== undefined && format === undefined) {
+    return yield* refuse(`${file} does not tell its format`, "Name a file that ends in .svg, .html, .csv or .json.")
+  }
+  const buckets = yield* count(parameters, flags.archive).pipe(
+    Effect.provide(Connection.layer(flags.credentials, flags.wire))
+  )
+  const series: Chart.Series = {
+    query: parameters.query,
+    granularity: String(parameters["granularity"] ?? getAllPostsCount.definition.query?.["granularity"]?.default),
+    buckets
+  }
+  if (file !== undefined && format !== undefined) {
+    yield* write(file, format(series), flags.force)
+    const total = Chart.totalOf(series)
+    return yield* Console.log(Report.plain(`${file}: ${Progress.count(total)} ${total === 1 ? "post" : "posts"}`))
+  }
+  yield* Console.log(
+    flags.json
+      ? formats.json(series).trimEnd()
+      : flags.csv
+      ? formats.csv(series).trimEnd()
+      : Chart.terminal(series, Math.min(process.stdout.columns ?? 80, 200)).join("\n")
+  )
+})
+
+/** The counts, oldest first. */
+const count = (
+  given: Readonly<Record<string, unknown>>,
+  archive: boolean
+): Effect.Effect<ReadonlyArray<CountBucket>, AnyError, Client> => {
+  // The flags were made from the declaration that the type was made from.
+  const parameters = given as Parameters<typeof getRecentPostsCount>[0]
+  return Effect.map(
+    archive
+      ? archived(parameters)
+      : Effect.map(getRecentPostsCount(parameters), ({ data = [] }) => data),
+    (buckets) => [...buckets].sort((a, b) => a.start < b.start ? -1 : a.start > b.start ? 1 : 0)
+  )
+}
+
+/** Pages come one a second, so a long span takes a while. */
+const archived = Effect.fnUntraced(function*(parameters: Parameters<typeof getAllPostsCount>[0]) {
+  const screen = Progress.standardError
+  const progress = yield* Progress.make(screen, !screen.isTerminal)
+  let posts = 0
+  let pages = 0
+  const buckets = yield* getAllPostsCount.pages(parameters).pipe(
+    Stream.mapEffect(({ data = [], rateLimit }) => {
+      posts += data.reduce((sum, { post_count }) => sum + post_count, 0)
+      pages++
+      return Effect.as(progress.update({ done: undefined, posts, pages, remaining: rateLimit?.remaining }), data)
+    }),
+    Stream.runCollect
+  )
+  yield* progress.end
+  return buckets.flat()
+})
+
+const write = Effect.fnUntraced(function*(path: string, text: string, force: boolean) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.writeFileString(path, text, { flag: force ? "w" : "wx" }).pipe(
+    Effect.mapError(({ reason }) =>
+      reason._tag === "AlreadyExists"
+        ? new Unwritable({ path, reason: "exists already", advice: "Name another file, or replace it with --force." })
+        : new Unwritable({
+          path,
+          reason: `cannot be written (${reason._tag})`,
+          advice: "Look at the folder, its rights and the room that is left."
+        })
+    )
+  )
+})

@@ -1,0 +1,225 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { aliases, catalogue } from "@postwire/core/Catalogue"
+import { parametersOf } from "@postwire/core/Operation"
+import * as Sandbox from "@postwire/sandbox/Sandbox"
+import { Arbitrary, Effect, Redacted, Schema } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
+import * as Report from "../src/Report.ts"
+import * as Table from "../src/Table.ts"
+import * as Commands from "./Commands.ts"
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
+const evil = "a \u001b]0;owned\u0007\u001b[2J\u009b31m \u202etxt.exe\u2066 z"
+
+const assertNarrow = (text: string) => {
+  for (const line of text.split("\n")) assert.isAtMost(Table.widthOf(line), 80, line)
+}
+
+layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postwire call", (it) => {
+  it.effect("prints the whole answer as JSON where nobody looks", () =>
+    Effect.gen(function*() {
+      const { code, errors, output } = yield* Commands.run(
+        "call",
+        "getUser",
+        "--username",
+        "ada",
+        "--user-fields",
+        "created_at"
+      )
+      assert.deepStrictEqual([code, errors], [0, ""])
+      const { data } = JSON.parse(output)
+      assert.hasAllKeys(data, ["id", "name", "username", "created_at"])
+      assert.strictEqual(data.username, "ada")
+    }))
+
+  it.effect("prints a table of 80 columns that says how to go on", () =>
+    Effect.gen(function*() {
+      const args = ["call", "searchRecentPosts", "--query", "effect", "--max-results", "10", "--table"]
+      const first = yield* Commands.run(...args)
+      assert.deepStrictEqual([first.code, first.errors], [0, ""])
+      assert.match(first.output, /^id +text\n─+ {2}─+\n(\d{18,19} .*\n){10}10 rows\nNext page: --next-token \S+$/)
+      assertNarrow(first.output)
+      const [, flag = "", token = ""] = /Next page: (\S+) (\S+)$/.exec(first.output) ?? []
+      const second = yield* Commands.run(...args, flag, token)
+      assert.match(second.output, /\n10 rows/)
+      assert.notStrictEqual(second.output.split("\n")[2], first.output.split("\n")[2])
+      const wide = yield* Commands.run(
+        ...args,
+        "--post-fields",
+        "author_id,created_at,lang,public_metrics",
+        "--expansions",
+        "author_id"
+      )
+      assert.match(wide.output, /\nNo room for lang, public_metrics; --json shows all\.\n10 rows, \d+ included users\n/)
+      assertNarrow(wide.output)
+    }))
+
+  it.effect("prints the body as it came, in the words of the wire", () =>
+    Effect.gen(function*() {
+      const args = ["call", "getAllPostsCount", "--query", "effect", "--granularity", "day"]
+      const { journal } = yield* Sandbox.Sandbox
+      const raw = yield* Commands.run(...args, "--raw", "--wire", "x")
+      assert.strictEqual(raw.code, 0, raw.errors)
+      assert.match(raw.output, /"total_tweet_count":/)
+      assert.match(journal.entries().at(-1)?.path ?? "", /\/2\/tweets\/counts\/all/)
+      const read = yield* Commands.run(...args, "--wire", "x")
+      assert.match(read.output, /"total_post_count": /)
+    }))
+
+  it.effect("tells of parts that are missing on standard error, with exit code 3", () =>
+    Effect.gen(function*() {
+      for (const form of [[], ["--table"], ["--raw"]]) {
+        const { code, errors, output } = yield* Commands.run("call", "getUsers", "--usernames", "ada,nobodyyy", ...form)
+        assert.strictEqual(code, 3)
+        assert.match(output, /ada/)
+        assert.deepStrictEqual(errors.split("\n"), [
+          "postwire: Could not find user with usernames: [nobodyyy].",
+          "postwire: getUsers: the service reported 1 error for parts of what was asked",
+          "  They are above; what it could answer is on standard output."
+        ])
+      }
+    }))
+
+  it.effect("writes without asking, and says what it did", () =>
+    Effect.gen(function*() {
+      const created = yield* Commands.run("call", "createPost", "--text", "Hello")
+      assert.strictEqual(created.code, 0)
+      const { id } = JSON.parse(created.output).data
+      assert.strictEqual(created.errors, `postwire: createPost is done: id ${id}, text Hello`)
+      const deleted = yield* Commands.run("call", "deletePost", "--id", id)
+      assert.strictEqual(deleted.errors, "postwire: deletePost is done: deleted true")
+      const me = yield* Commands.run("call", "getMe")
+      const followers = yield* Commands.run("call", "getUsersFollowers", "--id", JSON.parse(me.output).data.id)
+      const follow = ["--target-user-id", JSON.parse(followers.output).data[0].id]
+      const alias = yield* Commands.run("call", "follow", ...follow, "--table")
+      assert.match(alias.errors, /^postwire: followUser is done: following true/)
+      const app = yield* Commands.run("call", "getMe", "--no-user-auth")
+      assert.strictEqual(app.code, 0, app.errors)
+    }))
+
+  it.effect("shows nothing of a post that steers the terminal", () =>
+    Effect.gen(function*() {
+      const created = yield* Commands.run("call", "createPost", "--text", evil)
+      const { id, text } = JSON.parse(created.output).data
+      assert.strictEqual(text, evil, "JSON holds it all the same")
+      const table = yield* Commands.run("call", "getPost", "--id", id, "--table")
+      assert.match(table.output, /\ufffd\]0;owned\ufffd\ufffd\[2J\ufffd31m \ufffdtxt\.exe\ufffd z/)
+      for (const { errors, output } of [created, table]) assert.notMatch(output + errors, control)
+    }))
+
+  it.effect("says in two lines what is wrong, and does not speak of --resume", () =>
+    Effect.gen(function*() {
+      const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
+        [["getPost", "--id", "1x"], /^postwire: getPost: .*id .*\n {2}Correct it/],
+        [
+          ["getUser", "--username", "ada", "--id", "1"],
+          /^postwire: getUser takes exactly one .*\n {2}Pass exactly one/
+        ],
+        [["getUser", "--username", "ada", "--json", "--raw"], /contradict each other\n {2}Pass one of them\.$/],
+        [["searchRecentPosts", "--query", "(("], /^postwire: .*\(400\).*\n {2}Change the parameter/]
+      ]
+      for (const [args, expected] of cases) {
+        const { code, errors } = yield* Commands.run("call", ...args)
+        assert.strictEqual(code, 1)
+        assert.match(errors, expected)
+        assert.strictEqual(errors.split("\n").length, 2)
+      }
+      const { faults } = yield* Sandbox.Sandbox
+      faults.add({ times: "always", status: 404, operation: "getMe" })
+      const gone = yield* Commands.run("call", "getMe")
+      faults.clear()
+      assert.match(gone.errors, /\(404\)/)
+      assert.notInclude(Report.explain({ _tag: "ServerFailure" }, false).join(), "--resume")
+      assert.include(Report.explain({ _tag: "ServerFailure" }).join(), "--resume")
+    }))
+
+  it.effect("ends as a process as it does here, and holds no secret", () =>
+    Effect.gen(function*() {
+      const { seeded } = yield* Sandbox.Sandbox
+      const environment = yield* Commands.variables()
+      const { code, text } = yield* Effect.promise(async () => {
+        const child = spawn(process.execPath, [main, "call", "getUsers", "--usernames", "ada,nobodyyy", "--debug"], {
+          env: { ...process.env, ...environment },
+          stdio: ["ignore", "pipe", "pipe"]
+        })
+        let text = ""
+        child.stdout.setEncoding("utf8").on("data", (more) => text += more)
+        child.stderr.setEncoding("utf8").on("data", (more) => text += more)
+        const [code] = await once(child, "close")
+        return { code, text }
+      })
+      assert.strictEqual(code, 3)
+      assert.match(text, /"username": "ada"[^]*\nIncomplete: getUsers/)
+      for (const secret of [seeded.userBearerToken, seeded.consumerSecret, seeded.accessTokenSecret]) {
+        assert.notInclude(text, Redacted.value(secret))
+      }
+    }))
+})
+
+describe("the flags of call", () => {
+  const definitions = [...new Set(Object.values(catalogue).map(({ definition }) => definition))]
+
+  it.effect("are those of the catalogue, with their bounds, for every operation", () =>
+    Effect.gen(function*() {
+      for (const definition of definitions) {
+        const { code, errors, output } = yield* Commands.parse("call", definition.name, "--help")
+        assert.deepStrictEqual([code, errors], [0, ""])
+        const names = ["json", "table", "raw", "wire", "credentials", ...Object.keys(parametersOf(definition))]
+        assert.strictEqual(new Set(names).size, names.length, "a parameter is called like a flag of the command")
+        for (const name of names) assert.match(output, new RegExp(`--${name.replaceAll("_", "-")}\\b`))
+        assert.strictEqual(output.includes("--user-auth"), "userAuth" in definition)
+      }
+      const { output } = yield* Commands.parse("call", "searchRecentPosts", "--help")
+      assert.match(output, /--max-results integer +A whole number from 10 to 100 \(default 10\)/)
+    }))
+
+  it.effect("have the second names of operations", () =>
+    Effect.gen(function*() {
+      for (const [alias, name] of Object.entries(aliases)) {
+        const { output } = yield* Commands.parse("call", alias, "--help")
+        assert.include(output, catalogue[name].definition.summary)
+      }
+    }))
+})
+
+describe("Table", () => {
+  const text = Arbitrary.schema(Schema.String)
+  const pieces = ["word ", "漢字", "👩‍👩‍👧", "e\u0301", "\u001b[31m", "\u202e", "\n", "x".repeat(50), "1882388118770810880"]
+  const odd = Arbitrary.flatMap(
+    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: pieces.length }))),
+    (index) => index < pieces.length ? Arbitrary.Constant(pieces[index]!) : text
+  )
+
+  it.prop(
+    "is never wider than the terminal, and steers nothing",
+    {
+      rows: Arbitrary.schema(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
+      a: odd,
+      b: odd,
+      c: odd,
+      columns: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 30, maximum: 100 })))
+    },
+    ({ a, b, c, columns, rows }) => {
+      const mixed = [{ [c]: a + b, text: `${a}${b}${c}`.repeat(4), id: b }, ...rows]
+      for (const data of [mixed, mixed[0], rows, rows[0] ?? null]) {
+        const lines = Table.render({ data, meta: { next_token: a } }, columns, "pagination-token")
+        for (const line of lines) {
+          assert.notMatch(line, control)
+          assert.notInclude(line, "\n")
+          assert.isAtMost(Table.widthOf(line), columns, JSON.stringify(line))
+        }
+      }
+    },
+    { arbitrary: { runs: 200 } }
+  )
+
+  it("knows how wide text is", () => {
+    const widths = ["", "abc", "漢字", "e\u0301", "👩‍👩‍👧", "…", "한"].map(Table.widthOf)
+    assert.deepStrictEqual(widths, [0, 3, 4, 1, 2, 1, 2])
+    assert.deepStrictEqual(["漢字漢字", "abcd", "abcde"].map((text) => Table.cut(text, 4)), ["漢…", "abcd", "abc…"])
+    assert.deepStrictEqual(Table.wrap("one two abcdefghij", 7), ["one two", "abcdefg", "hij"])
+  })
+})

@@ -1,0 +1,52 @@
+/** Runs the command line in this process. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Sandbox from "@postwire/sandbox/Sandbox"
+import { Cause, Effect, Exit, Runtime } from "effect"
+import { Command } from "effect/cli"
+import { TestConsole } from "effect/testing"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { postwire } from "../src/Cli.ts"
+import * as Report from "../src/Report.ts"
+import { environmentOf } from "../src/SandboxCommand.ts"
+
+export const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-cli-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+)
+
+/** The variables for the sandbox, with those that a test replaces. */
+export const variables = (replaced: Readonly<Record<string, string | undefined>> = {}) =>
+  Effect.map(Sandbox.Sandbox, ({ baseUrl, seeded }): Readonly<Record<string, string | undefined>> => ({
+    ...environmentOf(baseUrl, seeded),
+    ...replaced
+  }))
+
+/** What a command line printed, and its exit code. */
+export interface Ended {
+  readonly code: number
+  readonly output: string
+  readonly errors: string
+}
+
+/** Runs a command line that needs no service. */
+export const parse = (...args: ReadonlyArray<string>): Effect.Effect<Ended> =>
+  Effect.gen(function*() {
+    const exit = yield* Effect.exit(Command.runWith(postwire, { version: "1.2.3" })(args))
+    if (Exit.isFailure(exit)) yield* Report.report(exit.cause, false, false)
+    return {
+      code: Exit.isSuccess(exit) ? 0 : Runtime.getErrorExitCode(Cause.squash(exit.cause)),
+      output: (yield* TestConsole.logLines).join("\n"),
+      errors: (yield* TestConsole.errorLines).join("\n")
+    }
+  }).pipe(Effect.provide([NodeServices.layer, TestConsole.layer], { local: true }))
+
+/** Runs a command line with the sandbox's credentials in a file. */
+export const run = (...args: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const file = join(yield* folder, "credentials")
+    const lines = Object.entries(yield* variables()).map(([name, value]) => `${name}=${value}\n`)
+    writeFileSync(file, lines.join(""), { mode: 0o600 })
+    return yield* parse(...args, "--credentials", file)
+  }).pipe(Effect.scoped)

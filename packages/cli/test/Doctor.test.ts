@@ -1,0 +1,187 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as Sandbox from "@postwire/sandbox/Sandbox"
+import { Clock, Effect, Redacted } from "effect"
+import { once } from "node:events"
+import { createServer, type RequestListener } from "node:http"
+import * as DoctorCommand from "../src/DoctorCommand.ts"
+import * as Commands from "./Commands.ts"
+
+const named = (checks: ReadonlyArray<DoctorCommand.Check>, name: string) => checks.find((check) => check.name === name)
+
+const examine = (replaced: Readonly<Record<string, string | undefined>> = {}) =>
+  Effect.flatMap(Commands.variables(replaced), (variables) => DoctorCommand.examine(variables, "24.1.0"))
+
+const serve = (listener: RequestListener) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const server = createServer(listener).listen(0, "127.0.0.1")
+      await once(server, "listening")
+      const address = server.address()
+      return { server, baseUrl: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}` }
+    }),
+    ({ server }) =>
+      Effect.sync(() => {
+        server.close()
+        server.closeAllConnections()
+      })
+  )
+
+layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwire doctor", (it) => {
+  it.effect("finds all well, tells what may be done, and shows no secret", () =>
+    Effect.gen(function*() {
+      const { budget, seeded } = yield* Sandbox.Sandbox
+      const told = yield* Commands.run("doctor")
+      assert.deepStrictEqual([told.code, told.errors], [0, ""])
+      for (const line of told.output.split("\n")) assert.isAtMost(line.length, 80)
+      assert.match(told.output, /ok +bearer token +Set, of @ada: may count and search/)
+      assert.match(told.output, /ok +user \(OAuth 1\.0a\) Set, of @ada: may read, write/)
+      assert.match(told.output, /ok +clock +It agrees/)
+      assert.match(told.output, /ok +budget +getMe \(bearer\): \d+ of 75 left/)
+      const json = yield* Commands.run("doctor", "--json")
+      const { checks, ok } = JSON.parse(json.output)
+      assert.isTrue(ok)
+      assert.strictEqual(named(checks, "user (OAuth 1.0a)")?.details?.["rights"], "read-write-directmessages")
+      assert.isBelow(Math.abs(Number(named(checks, "clock")?.details?.["offsetMillis"])), 3_000)
+      for (
+        const secret of [seeded.userBearerToken, seeded.accessToken, seeded.consumerSecret, seeded.accessTokenSecret]
+      ) {
+        const text = typeof secret === "string" ? secret : Redacted.value(secret)
+        assert.notInclude(told.output + json.output, text)
+      }
+      assert.deepStrictEqual(budget.posts(), [], "nothing counts towards the post cap")
+    }))
+
+  it.effect("tells an app's token from a user's, and misses nothing that is not needed", () =>
+    Effect.gen(function*() {
+      const { seeded } = yield* Sandbox.Sandbox
+      const checks = yield* examine({
+        POSTWIRE_BEARER_TOKEN: Redacted.value(seeded.appBearerToken),
+        POSTWIRE_CONSUMER_KEY: undefined,
+        POSTWIRE_CONSUMER_SECRET: undefined,
+        POSTWIRE_ACCESS_TOKEN: undefined,
+        POSTWIRE_ACCESS_TOKEN_SECRET: undefined
+      })
+      assert.match(named(checks, "bearer token")?.finding ?? "", /of an app: may count and search recent/)
+      assert.strictEqual(named(checks, "user (OAuth 1.0a)")?.status, "info")
+      assert.deepStrictEqual(checks.filter(({ status }) => status === "bad"), [])
+    }))
+
+  it.effect("finds what is wrong with credentials and settings", () =>
+    Effect.gen(function*() {
+      const none = {
+        POSTWIRE_BEARER_TOKEN: "",
+        POSTWIRE_CONSUMER_KEY: "",
+        POSTWIRE_CONSUMER_SECRET: "",
+        POSTWIRE_ACCESS_TOKEN: "",
+        POSTWIRE_ACCESS_TOKEN_SECRET: ""
+      }
+      const cases: ReadonlyArray<readonly [Readonly<Record<string, string>>, string, RegExp]> = [
+        [{ POSTWIRE_BEARER_TOKEN: "canary-token" }, "bearer token", /does not take it \(401\)/],
+        [{ POSTWIRE_ACCESS_TOKEN_SECRET: "canary-token" }, "user (OAuth 1.0a)", /does not take it/],
+        [{ POSTWIRE_CONSUMER_SECRET: "" }, "user (OAuth 1.0a)", /Only 3 of its 4 parts/],
+        [
+          { POSTWIRE_BEARER_TOKEN: "canary-token with a space" },
+          "credentials",
+          /^POSTWIRE_BEARER_TOKEN must be one line/
+        ],
+        [none, "credentials", /none that works/],
+        [{ POSTWIRE_BASE_URL: "ftp://x" }, "settings", /^POSTWIRE_BASE_URL must be an address/],
+        [{ POSTWIRE_WIRE: "y" }, "settings", /^POSTWIRE_WIRE must be neutral or x/],
+        [{ POSTWIRE_BASE_URL: "http://127.0.0.1:1" }, "service", /does not answer: .*ECONNREFUSED/]
+      ]
+      for (const [replaced, name, finding] of cases) {
+        const checks = yield* examine(replaced)
+        assert.deepStrictEqual(checks.filter(({ status }) => status === "bad").map(({ name }) => name), [name])
+        assert.match(named(checks, name)?.finding ?? "", finding)
+        assert.notInclude(JSON.stringify(checks), "canary")
+      }
+      const advice = named(yield* examine({ POSTWIRE_CONSUMER_SECRET: "" }), "user (OAuth 1.0a)")?.advice
+      assert.strictEqual(advice, "Set POSTWIRE_CONSUMER_SECRET too.")
+    }))
+
+  it.effect("finds a clock that is wrong", () =>
+    Effect.gen(function*() {
+      const clock = yield* Clock.Clock
+      const shifted = (millis: number): Clock.Clock => ({
+        ...clock,
+        sleep: clock.sleep.bind(clock),
+        currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
+        currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis)
+      })
+      for (
+        const [millis, status, finding] of [
+          [20_000, "warning", /20\.\d s ahead|19\.\d s ahead/],
+          [-900_000, "bad", /\d+\.\d s behind/]
+        ] as const
+      ) {
+        const checks = yield* Effect.provideService(examine(), Clock.Clock, shifted(millis))
+        assert.strictEqual(named(checks, "clock")?.status, status)
+        assert.match(named(checks, "clock")?.finding ?? "", finding)
+      }
+    }))
+
+  it.effect("guesses the wire, and sees a spent budget", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* serve((request, response) => {
+        const isMe = request.url === "/2/users/me"
+        response.writeHead(
+          request.headers.authorization === undefined ? request.url?.includes("tweets") ? 401 : 404 : 200,
+          {
+            "content-type": "application/json",
+            ...isMe
+              ? {
+                "x-access-level": "read",
+                "x-rate-limit-limit": "75",
+                "x-rate-limit-remaining": "0",
+                "x-rate-limit-reset": String(Math.ceil(Date.now() / 1000) + 600)
+              }
+              : {}
+          }
+        )
+        response.end(JSON.stringify(isMe ? { data: { id: "1", name: "A", username: "a" } } : { data: [], meta: {} }))
+      })
+      const wrong = yield* examine({ POSTWIRE_BASE_URL: baseUrl })
+      assert.deepStrictEqual(
+        [named(wrong, "wire")?.status, named(wrong, "wire")?.advice],
+        ["bad", "Set POSTWIRE_WIRE=x."]
+      )
+      const right = yield* examine({ POSTWIRE_BASE_URL: baseUrl, POSTWIRE_WIRE: "x" })
+      assert.strictEqual(named(right, "wire")?.status, "ok")
+      assert.match(named(right, "user (OAuth 1.0a)")?.finding ?? "", /of @a: may read$/)
+      assert.deepStrictEqual(
+        [named(right, "budget")?.status, named(right, "budget")?.details?.["remaining"]],
+        ["warning", 0]
+      )
+      assert.deepStrictEqual(right.filter(({ status }) => status === "bad"), [])
+    }))
+
+  it.effect("tells no research access from an archive that does not answer", () =>
+    Effect.gen(function*() {
+      const { faults } = yield* Sandbox.Sandbox
+      for (const [status, advice] of [[403, /ask for research access/], [429, /did not answer/]] as const) {
+        faults.add({ times: "always", status, operation: "getAllPostsCount" })
+        const checks = yield* examine()
+        faults.clear()
+        assert.strictEqual(named(checks, "bearer token")?.status, "ok")
+        assert.match(named(checks, "bearer token")?.advice ?? "", advice)
+      }
+    }))
+
+  it.effect("ends with one clear line when something is wrong", () =>
+    Effect.gen(function*() {
+      const { faults } = yield* Sandbox.Sandbox
+      faults.add({ times: "always", status: 401, operation: "getMe" })
+      const { code, errors } = yield* Commands.run("doctor", "--json")
+      faults.clear()
+      assert.deepStrictEqual([code, errors], [1, "postwire: 2 things are wrong: bearer token, user (OAuth 1.0a)"])
+    }))
+})
+
+describe("Node", () => {
+  it.each([["22.14.9", "bad"], ["22.15.0", "ok"], ["21.99.0", "bad"], ["25.0.0", "ok"]])(
+    "%s is %s",
+    (version, status) => {
+      assert.strictEqual(DoctorCommand.nodeCheck(version).status, status)
+    }
+  )
+})
