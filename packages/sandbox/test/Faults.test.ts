@@ -431,8 +431,8 @@ describe("a fault on the wire", () => {
           .end()
       })
       assert.isAbove(length, 2 ** 28)
-      // A quarter of a gigabyte went through.
-      assert.isBelow(most - begin, 2 ** 27)
+      // A quarter of a gigabyte went through; what is collected late is less.
+      assert.isBelow(most - begin, 3 * 2 ** 26)
     }))
 
   it("is what the client makes its errors of", () =>
