@@ -51,9 +51,12 @@ const advices: Readonly<Record<string, string>> = {
   UnexpectedStatus: "Look at POSTWIRE_BASE_URL, then try again with --resume."
 }
 
-/** The messages of an error and of what caused it. */
-const messagesOf = (error: unknown): ReadonlyArray<string> =>
-  error instanceof Error ? [error.message, ...messagesOf(error.cause)] : []
+/** The messages of an error and of what caused it, less those that another one holds already. */
+const messagesOf = (error: unknown, said = ""): ReadonlyArray<string> => {
+  if (!(error instanceof Error)) return []
+  const rest = messagesOf(error.cause, said + error.message)
+  return said.includes(error.message) ? rest : [error.message, ...rest]
+}
 
 /** What would steer a terminal: escapes, other controls, and marks that turn its direction. */
 const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g

@@ -2,7 +2,8 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { aliases, catalogue } from "@postwire/core/Catalogue"
 import { parametersOf } from "@postwire/core/Operation"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { Arbitrary, Effect, Redacted, Schema } from "effect"
+import { Arbitrary, Cause, Effect, Redacted, Schema } from "effect"
+import { TestConsole } from "effect/testing"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
@@ -17,6 +18,22 @@ const evil = "a \u001b]0;owned\u0007\u001b[2J\u009b31m \u202etxt.exe\u2066 z"
 const assertNarrow = (text: string) => {
   for (const line of text.split("\n")) assert.isAtMost(Table.widthOf(line), 80, line)
 }
+
+describe("a report", () => {
+  it.effect("says once what an error and its cause both say", () =>
+    Effect.gen(function*() {
+      const cause = new Error("connect ECONNREFUSED 127.0.0.1:1")
+      yield* Report.report(
+        Cause.fail(new Error("no answer: connect ECONNREFUSED 127.0.0.1:1", { cause })),
+        false,
+        false
+      )
+      yield* Report.report(Cause.fail(new Error("no answer", { cause })), false, false)
+      const [one, other] = (yield* TestConsole.errorLines).map((line) => String(line).split("\n")[0])
+      assert.strictEqual(one, "postwire: no answer: connect ECONNREFUSED 127.0.0.1:1")
+      assert.strictEqual(other, one)
+    }))
+})
 
 layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postwire call", (it) => {
   it.effect("prints the whole answer as JSON where nobody looks", () =>
