@@ -30,6 +30,10 @@ export const explain = (error: unknown, resumable = true): ReadonlyArray<string>
 const adviceFor = (error: unknown): string | undefined => {
   if (typeof error !== "object" || error === null) return undefined
   if ("advice" in error && typeof error.advice === "string") return error.advice
+  // Whatever wraps it, and in whatever way.
+  if (messagesOf(error).some((message) => message.includes("EADDRINUSE"))) {
+    return "Choose another port with --port; 0 takes any free one."
+  }
   return "_tag" in error ? advices[String(error._tag)] : undefined
 }
 

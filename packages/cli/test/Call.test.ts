@@ -33,6 +33,15 @@ describe("a report", () => {
       assert.strictEqual(one, "postwire: no answer: connect ECONNREFUSED 127.0.0.1:1")
       assert.strictEqual(other, one)
     }))
+
+  it("says what to do about a port that is taken", () =>
+    assert.deepStrictEqual(
+      Report.explain(new Error("Open", { cause: new Error("listen EADDRINUSE: address in use") })),
+      [
+        "postwire: Open: listen EADDRINUSE: address in use",
+        "  Choose another port with --port; 0 takes any free one."
+      ]
+    ))
 })
 
 layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postwire call", (it) => {
