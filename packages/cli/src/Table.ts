@@ -19,7 +19,8 @@ export const render = (body: Dictionary<unknown, unknown>, columns: number, toke
   ]
   if (notes.length > 0) lines.push(...wrap(notes.join(", "), columns))
   const next = meta?.next_token
-  if (token !== undefined && next !== undefined) lines.push(...wrap(`Next page: --${token} ${oneLine(next)}`, columns))
+  // A token may begin with a hyphen.
+  if (token !== undefined && next !== undefined) lines.push(...wrap(`Next page: --${token}=${oneLine(next)}`, columns))
   return lines
 }
 

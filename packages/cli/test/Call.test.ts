@@ -19,6 +19,16 @@ const assertNarrow = (text: string) => {
   for (const line of text.split("\n")) assert.isAtMost(Table.widthOf(line), 80, line)
 }
 
+describe("a token that begins with a hyphen", () => {
+  it.effect("is told in a way that the command line takes", () =>
+    Effect.gen(function*() {
+      const lines = Table.render({ data: [{ id: "1" }], meta: { next_token: "-v1" } }, 80, "next-token")
+      assert.strictEqual(lines.at(-1), "Next page: --next-token=-v1")
+      const { output } = yield* Commands.parse("call", "searchRecentPosts", "--query", "a", lines.at(-1)!.slice(11))
+      assert.notInclude(output, "1.2.3")
+    }))
+})
+
 describe("a report", () => {
   it.effect("says once what an error and its cause both say", () =>
     Effect.gen(function*() {
@@ -66,10 +76,10 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
       const args = ["call", "searchRecentPosts", "--query", "effect", "--max-results", "10", "--table"]
       const first = yield* Commands.run(...args)
       assert.deepStrictEqual([first.code, first.errors], [0, ""])
-      assert.match(first.output, /^id +text\n─+ {2}─+\n(\d{18,19} .*\n){10}10 rows\nNext page: --next-token \S+$/)
+      assert.match(first.output, /^id +text\n─+ {2}─+\n(\d{18,19} .*\n){10}10 rows\nNext page: --next-token=\S+$/)
       assertNarrow(first.output)
-      const [, flag = "", token = ""] = /Next page: (\S+) (\S+)$/.exec(first.output) ?? []
-      const second = yield* Commands.run(...args, flag, token)
+      const [, flag = ""] = /Next page: (\S+)$/.exec(first.output) ?? []
+      const second = yield* Commands.run(...args, flag)
       assert.match(second.output, /\n10 rows/)
       assert.notStrictEqual(second.output.split("\n")[2], first.output.split("\n")[2])
       const wide = yield* Commands.run(
