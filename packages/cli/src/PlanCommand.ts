@@ -51,10 +51,7 @@ const run = Effect.fnUntraced(
   function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, flags: Flags) {
     const source = Source.fromDefinition(definition, parameters)
     const estimate = yield* Plan.estimate(source, {
-      limits: Option.getOrUndefined(Option.map(flags.requests, (requests) => ({
-        requests,
-        pause: definition.name === "searchAllPosts" ? 1_020 : 0
-      })))
+      requests: Option.getOrUndefined(flags.requests)
     }).pipe(Effect.provide(Connection.layer(flags.credentials)))
     const cap = Option.getOrUndefined(flags.postCap)
     const { buckets, ...rest } = estimate
@@ -76,7 +73,7 @@ const told = (
   `  ${of.padEnd(8)}  ${Progress.count(items)}`,
   `  requests  ${Progress.count(requests)} or a few more, of up to ${pageSize} ${of}`,
   `  time      ${Progress.duration(duration / 1000)} or more: ${limits.requests} requests in 15 min${
-    limits.pause ? ", one a second" : ""
+    limits.pace === undefined ? "" : `, ${limits.pace / 1000} s apart`
   }`,
   ...capped
     ? [

@@ -32,7 +32,7 @@ export interface Limits {
   /** Requests per window of 15 minutes. */
   readonly requests: number
   /** The shortest time from one request to the next, in milliseconds. Default 0. */
-  readonly pause?: number | undefined
+  readonly pace?: number | undefined
 }
 
 /** What an export will cost. */
@@ -55,28 +55,31 @@ export interface Estimate {
 
 const window = 900_000
 
-/** What the live service announced: a budget of requests, and for the archive one per second besides, a little late. */
-const known: Readonly<Record<string, Limits>> = {
-  getLikingUsers: { requests: 75 },
-  getQuotePosts: { requests: 75 },
-  getReposters: { requests: 75 },
-  getUsersFollowers: { requests: 15 },
-  getUsersFollowing: { requests: 15 },
-  getUsersPosts: { requests: 1_500 },
-  searchAllPosts: { requests: 300, pause: 1_020 },
-  searchRecentPosts: { requests: 450 }
+/** Requests per window, as the live service announced them. */
+const known: Readonly<Record<string, number>> = {
+  getLikingUsers: 75,
+  getQuotePosts: 75,
+  getReposters: 75,
+  getUsersFollowers: 15,
+  getUsersFollowing: 15,
+  getUsersPosts: 1_500,
+  searchAllPosts: 300,
+  searchRecentPosts: 450
 }
 
-/** Estimates an export: one request, for the archive one per 31 days. `limits` replaces those that are known. */
+/** Estimates an export: one request, for the archive one per 31 days. `requests` per window replaces what is known. */
 export const estimate = Effect.fnUntraced(function*(
   source: Source,
-  options: { readonly limits?: Limits | undefined } = {}
+  options: { readonly requests?: number | undefined } = {}
 ): Effect.fn.Return<Estimate, AnyError | NotPlannable, Client> {
   const { definition, parameters } = source
   const begun = yield* Clock.currentTimeMillis
   const { buckets, requests: asked, total } = yield* count(source)
   const latency = ((yield* Clock.currentTimeMillis) - begun) / asked
-  const limits = options.limits ?? known[definition.name] ?? { requests: 15 }
+  const limits: Limits = {
+    requests: options.requests ?? known[definition.name] ?? 15,
+    ...(definition.pace === undefined ? {} : { pace: definition.pace })
+  }
   const size = definition.query?.["max_results"]
   const pageSize = Number(parameters["max_results"] ?? size?.default ?? 100)
   const requests = Math.max(1, Math.ceil(total / pageSize))
@@ -96,7 +99,7 @@ export const estimate = Effect.fnUntraced(function*(
 /** The least time for so many requests, each of which takes `latency` milliseconds. */
 export const durationOf = (requests: number, limits: Limits, latency: number): number => {
   const spent = Math.floor((requests - 1) / limits.requests)
-  const each = Math.max(limits.pause ?? 0, latency)
+  const each = Math.max(limits.pace ?? 0, latency)
   // A window begins with its first request; the next one begins when it has ended.
   return spent * Math.max(window, limits.requests * each) + (requests - 1 - spent * limits.requests) * each + latency
 }

@@ -161,7 +161,7 @@ describe("a partitioned export", () => {
 
 describe("estimate", () => {
   it("knows how long so many requests take", () => {
-    const limits = { requests: 300, pause: 1_000 }
+    const limits = { requests: 300, pace: 1_000 }
     assert.strictEqual(Plan.durationOf(1, limits, 200), 200)
     assert.strictEqual(Plan.durationOf(300, limits, 200), 299_200)
     assert.strictEqual(Plan.durationOf(301, limits, 200), 900_200)
@@ -179,6 +179,9 @@ describe("estimate", () => {
         limits: { requests: 15 },
         capped: false
       })
+      const archive = yield* Plan.estimate(Source.make(searchAllPosts, { query: "effect" }), { requests: 50 })
+      // As the catalogue has it.
+      assert.deepStrictEqual(archive.limits, { requests: 50, pace: searchAllPosts.definition.pace })
       const posts = yield* Plan.estimate(Source.make(getUsersPosts, { id: seeded.ada.id }))
       assert.deepInclude(posts, { of: "posts", pageSize: 100, capped: true })
       const none = yield* Effect.flip(Plan.estimate(Source.make(getUsersPosts, { id: "1" })))
