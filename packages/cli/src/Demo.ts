@@ -1,6 +1,7 @@
 /** `postwire demo`: the main job on a local service. It exports every match of a search into a file. */
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
+import * as Monotonic from "@postwire/core/Monotonic"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
@@ -42,6 +43,7 @@ const exportSearch = Effect.fnUntraced(function*(query: string, file: string) {
   const fs = yield* FileSystem.FileSystem
   const progress = yield* Progress.make()
   const start = yield* Clock.currentTimeMillis
+  const begun = yield* Monotonic.millis
   let summary: Summary = { posts: 0, pages: 0, seconds: 0, newest: undefined, oldest: undefined }
 
   const report = (page: PageOf<typeof post_fields>) => {
@@ -74,7 +76,7 @@ const exportSearch = Effect.fnUntraced(function*(query: string, file: string) {
   yield* Stream.run(Stream.encodeText(lines), fs.sink(file))
 
   yield* progress.end
-  return { ...summary, seconds: ((yield* Clock.currentTimeMillis) - start) / 1000 }
+  return { ...summary, seconds: ((yield* Monotonic.millis) - begun) / 1000 }
 })
 
 /** One JSON object a line. */

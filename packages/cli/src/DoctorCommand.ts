@@ -2,6 +2,7 @@
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import { type AnyError, environmentVariable } from "@postwire/core/Errors"
+import * as Monotonic from "@postwire/core/Monotonic"
 import type { Definition } from "@postwire/core/Operation"
 import { getAllPostsCount, getRecentPostsCount } from "@postwire/core/operations/Counts"
 import { getMe } from "@postwire/core/operations/Users"
@@ -169,7 +170,7 @@ export const nodeCheck = (version: string): Check => {
 /** Asks without a credential: whether there is somebody, and in which words. */
 const reach = Effect.fnUntraced(function*(baseUrl: string, wire: "neutral" | "x") {
   const http = yield* HttpClient
-  const begun = yield* Clock.currentTimeMillis
+  const begun = yield* Monotonic.millis
   const ask = (path: string) =>
     http.execute(HttpClientRequest.get(baseUrl + path)).pipe(
       Effect.map(({ status }) => status),
@@ -177,7 +178,7 @@ const reach = Effect.fnUntraced(function*(baseUrl: string, wire: "neutral" | "x"
       Effect.result
     )
   const asked = yield* ask("/2/posts?ids=1")
-  const millis = (yield* Clock.currentTimeMillis) - begun
+  const millis = Math.round((yield* Monotonic.millis) - begun)
   if (asked._tag === "Failure" || Option.isNone(asked.success)) {
     const cause = asked._tag === "Failure" && "cause" in asked.failure.reason ? asked.failure.reason.cause : undefined
     const why = asked._tag === "Success" ? "no answer in 15 s" : Predicate.hasProperty(cause, "message")

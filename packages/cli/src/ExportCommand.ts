@@ -1,5 +1,6 @@
 /** `postwire export OPERATION`: any paged operation into a file, from where the last run got to. */
 import { catalogue } from "@postwire/core/Catalogue"
+import * as Monotonic from "@postwire/core/Monotonic"
 import type { Definition } from "@postwire/core/Operation"
 import * as Export from "@postwire/export/Export"
 import * as Partitions from "@postwire/export/Partitions"
@@ -14,7 +15,6 @@ import * as StandardOutput from "@postwire/export/sinks/StandardOutput"
 import * as Source from "@postwire/export/Source"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -200,7 +200,7 @@ const exportTo = Effect.fnUntraced(function*(
     : screen.isTerminal
     ? Option.flatten(yield* Effect.timeoutOption(Effect.option(Plan.estimate(source)), "5 seconds"))
     : Option.none()
-  const begun = yield* Clock.currentTimeMillis
+  const begun = yield* Monotonic.millis
   let before: number | undefined
   let pagesBefore = 0
   const options: Export.Options = {
@@ -210,7 +210,7 @@ const exportTo = Effect.fnUntraced(function*(
     account: Option.getOrUndefined(flags.account),
     stop,
     onPage: Effect.fnUntraced(function*({ pageItems, progress: { items, pages, complete }, rateLimit }) {
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* Monotonic.millis
       if (before === undefined) {
         before = items - pageItems
         pagesBefore = pages - 1

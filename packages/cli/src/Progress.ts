@@ -1,5 +1,5 @@
 /** A progress bar on standard error: drawn in place on a terminal, a line now and then elsewhere. */
-import * as Clock from "effect/Clock"
+import * as Monotonic from "@postwire/core/Monotonic"
 import * as Effect from "effect/Effect"
 
 /** What an export knows of itself. */
@@ -87,7 +87,7 @@ const clock = (millis: number): string => new Date(millis).toTimeString().slice(
 
 /** Draws an export, unless it is to be quiet; the last call of `update` should be followed by `end`. */
 export const make = Effect.fnUntraced(function*(screen: Screen = standardError, quiet = false) {
-  const start = yield* Clock.currentTimeMillis
+  const start = yield* Monotonic.millis
   const pause = screen.isTerminal ? onTerminal : elsewhere
   let drawnAt = start
   let last: State | undefined
@@ -99,11 +99,11 @@ export const make = Effect.fnUntraced(function*(screen: Screen = standardError, 
   }
   return {
     update: (state: State) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
+      Effect.map(Monotonic.millis, (now) => {
         last = state
         if (now - drawnAt >= pause || state.waitingUntil !== undefined) draw(state, now)
       }),
-    end: Effect.map(Clock.currentTimeMillis, (now) => {
+    end: Effect.map(Monotonic.millis, (now) => {
       if (last !== undefined) draw(last, now)
       if (screen.isTerminal && last !== undefined && !quiet) screen.write("\n")
     })

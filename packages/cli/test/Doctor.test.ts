@@ -105,6 +105,7 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
       const shifted = (millis: number): Clock.Clock => ({
         ...clock,
         sleep: clock.sleep.bind(clock),
+        monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
         currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
         currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis)
       })

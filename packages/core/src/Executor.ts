@@ -25,6 +25,7 @@ import * as Body from "./Body.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Errors from "./Errors.ts"
 import * as Identity from "./Identity.ts"
+import * as Monotonic from "./Monotonic.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import type { Definition, Route } from "./Operation.ts"
 import * as Parameters from "./Parameters.ts"
@@ -454,7 +455,9 @@ export const makeSend = (
       key: `${prepared.operation} ${credential} ${fingerprintOf(token)}`,
       pace: prepared.pace
     }
-    const request = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const request = Clock.clockWith((clock) => {
+      const now = clock.currentTimeMillisUnsafe()
+      const begun = Monotonic.millisUnsafe(clock)
       const header = authorization(environment, prepared, values, url, now + clockOffset)
       const exchange = Transport.exchange(environment.http, {
         request: requestOf(environment, prepared, url, header),
@@ -469,9 +472,10 @@ export const makeSend = (
       })
       const attempt = progress.sent
       return Effect.onExit(exchange, (exit) =>
-        Effect.map(Clock.currentTimeMillis, (end) => {
-          progress.left -= end - now
-          tell(environment, prepared, attempt, exit, end - now)
+        Effect.sync(() => {
+          const taken = Monotonic.millisUnsafe(clock) - begun
+          progress.left -= taken
+          tell(environment, prepared, attempt, exit, taken)
         }))
     })
     return Effect.matchEffect(environment.rateLimit.guard(bucket, request), {

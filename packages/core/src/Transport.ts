@@ -16,6 +16,7 @@ import * as TraceContext from "effect/http/HttpTraceContext"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
+import * as Monotonic from "./Monotonic.ts"
 
 /** Times in milliseconds; 0 turns one off. */
 export interface Timeouts {
@@ -157,7 +158,7 @@ class Watch implements Progress {
     this.limits = limits
     this.maxBodySize = maxBodySize
     this.shortest = Math.min(limits.firstByte, limits.idle, limits.total, longestTimer)
-    this.since = clock.currentTimeMillisUnsafe()
+    this.since = Monotonic.millisUnsafe(clock)
     this.end = this.since + limits.total
   }
 
@@ -170,7 +171,7 @@ class Watch implements Progress {
 
   reached(phase: Phase): void {
     this.phase = phase
-    this.since = this.clock.currentTimeMillisUnsafe()
+    this.since = Monotonic.millisUnsafe(this.clock)
   }
 
   ended(): void {
@@ -180,7 +181,7 @@ class Watch implements Progress {
 
   /** Milliseconds until the next look, or the limit that is reached. */
   next(): number | TimedOut {
-    const now = this.clock.currentTimeMillisUnsafe()
+    const now = Monotonic.millisUnsafe(this.clock)
     const limit = this.phase === "headers" ? "firstByte" : this.phase === "body" ? "idle" : "connect"
     const allowed = limit === "connect" ? Infinity : this.limits[limit]
     const left = Math.min(this.end, this.since + allowed) - now

@@ -8,6 +8,7 @@ import * as Credentials from "../src/Credentials.ts"
 import * as Errors from "../src/Errors.ts"
 import * as OAuth1 from "../src/OAuth1.ts"
 import * as Retry from "../src/Retry.ts"
+import * as MovedClock from "./support/MovedClock.ts"
 import {
   all,
   type Answer,
@@ -369,6 +370,33 @@ describe("the time of a call", () => {
       assert.isAtMost(end - start, 3_020)
       assert.isAbove(service.requests.length, 1)
       assert.isBelow(service.requests.length, 6)
+    }))
+
+  it.effect("passes whatever the wall clock is set to", () =>
+    Effect.gen(function*() {
+      for (const tells of [true, false]) {
+        for (const move of [-3_600_000, 3_600_000]) {
+          const wall = yield* MovedClock.make
+          const service = make((_, index) => index === 0 ? status(503) : Effect.never, { tells })
+          const sent: Array<number> = []
+          const layer = service.layer({ ...secrets, retries: 1, onRequest: ({ duration }) => void sent.push(duration) })
+          const limits = { timeout: { total: 5_000, firstByte: 1_000 } }
+          const fiber = yield* Effect.forkChild(
+            wall.provide(Effect.provide(Effect.flip(getPost({ id: "1" }, limits)), layer))
+          )
+          yield* TestClock.adjust(1_000)
+          wall.move(move)
+          yield* TestClock.adjust(900)
+          // `tells` means that the transport keeps the times; then only the budget of the call is seen here.
+          if (!tells) {
+            assert.instanceOf(yield* Fiber.join(fiber), Errors.TransportFailure)
+          } else {
+            yield* Fiber.interrupt(fiber)
+          }
+          assert.lengthOf(sent, 2)
+          for (const duration of sent) assert.isTrue(duration >= 0 && duration <= 1_900, String(duration))
+        }
+      }
     }))
 
   it.effect("of one request ends with what is left of the total", () =>

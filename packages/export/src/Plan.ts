@@ -5,10 +5,10 @@
 import type { Client } from "@postwire/core/Client"
 import type { AnyError } from "@postwire/core/Errors"
 import type { CountBucket } from "@postwire/core/models/CountBucket"
+import * as Monotonic from "@postwire/core/Monotonic"
 import { getAllPostsCount, getRecentPostsCount } from "@postwire/core/operations/Counts"
 import { getPost } from "@postwire/core/operations/Posts"
 import { getUser } from "@postwire/core/operations/Users"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -73,9 +73,9 @@ export const estimate = Effect.fnUntraced(function*(
   options: { readonly requests?: number | undefined } = {}
 ): Effect.fn.Return<Estimate, AnyError | NotPlannable, Client> {
   const { definition, parameters } = source
-  const begun = yield* Clock.currentTimeMillis
+  const begun = yield* Monotonic.millis
   const { buckets, requests: asked, total } = yield* count(source)
-  const latency = ((yield* Clock.currentTimeMillis) - begun) / asked
+  const latency = ((yield* Monotonic.millis) - begun) / asked
   const limits: Limits = {
     requests: options.requests ?? known[definition.name] ?? 15,
     ...(definition.pace === undefined ? {} : { pace: definition.pace })

@@ -5,6 +5,7 @@
 import * as Body from "@postwire/core/Body"
 import { type Catalogue, catalogue, type Name } from "@postwire/core/Catalogue"
 import { isSelector, queryKey, routesOf } from "@postwire/core/Executor"
+import * as Monotonic from "@postwire/core/Monotonic"
 import * as OAuth1 from "@postwire/core/OAuth1"
 import { type Definition, parametersOf, successStatus } from "@postwire/core/Operation"
 import * as Parameters from "@postwire/core/Parameters"
@@ -197,6 +198,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
     clock.provide(Effect.gen(function*() {
       const url = urlOf(request)
       const at = yield* Clock.currentTimeMillis
+      const begun = yield* Monotonic.millis
       const trace: Trace = {}
       const answered = url === undefined ? Effect.fail(Problem.noRoute()) : answer(request, url, trace)
       return yield* answered.pipe(
@@ -214,7 +216,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
         ),
         Effect.map((response) => Faults.withoutHeaders(trace.fault, response)),
         Effect.onExit((exit) =>
-          Effect.map(Clock.currentTimeMillis, (end) =>
+          Effect.map(Monotonic.millis, (end) =>
             journal.add({
               at,
               method: request.method,
@@ -228,7 +230,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
               status: Exit.isSuccess(exit) ? exit.value.status : undefined,
               problem: trace.problem,
               fault: trace.fault,
-              millis: end - at
+              millis: Math.round(end - begun)
             }))
         )
       )
