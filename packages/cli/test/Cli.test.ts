@@ -8,7 +8,7 @@ import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Exit, Layer, Stream } from "effect"
 import { Command } from "effect/cli"
 import { TestConsole } from "effect/testing"
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { connect, createServer } from "node:net"
@@ -134,6 +134,16 @@ describe("postwire", () => {
       }
       taken.close()
     }))
+})
+
+describe("a Node without SQLite", () => {
+  it("is refused in one line, whatever the command", () => {
+    const without =
+      "data:text/javascript,import m from 'node:module'; m.isBuiltin = () => false; m.syncBuiltinESMExports()"
+    const child = spawnSync(process.execPath, ["--import", without, main, "demo"], { encoding: "utf8" })
+    assert.deepStrictEqual([child.status, child.stdout], [1, ""])
+    assert.match(child.stderr, /^postwire: Node 22\.19 or newer is needed, and this is [0-9.]+: install a newer one\n$/)
+  })
 })
 
 describe("postwire demo", () => {

@@ -179,7 +179,7 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
 })
 
 describe("Node", () => {
-  it.each([["22.14.9", "bad"], ["22.15.0", "ok"], ["21.99.0", "bad"], ["25.0.0", "ok"]])(
+  it.each([["22.18.9", "bad"], ["22.19.0", "ok"], ["21.99.0", "bad"], ["25.0.0", "ok"]])(
     "%s is %s",
     (version, status) => {
       assert.strictEqual(DoctorCommand.nodeCheck(version).status, status)

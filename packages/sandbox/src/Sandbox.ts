@@ -35,6 +35,7 @@ import * as RateLimits from "./RateLimits.ts"
 import * as Seed from "./Seed.ts"
 import * as Service from "./Service.ts"
 import * as ServiceClock from "./ServiceClock.ts"
+import type { NodeUnsupported } from "./store/Engine.ts"
 import { Store, type StoreUnavailable } from "./store/Store.ts"
 
 /** What a sandbox is populated with. */
@@ -252,7 +253,9 @@ interface Template {
   readonly seeded: Seed.Seeded
 }
 
-const layerStore = ({ file = ":memory:", posts = 0 }: Options): Layer.Layer<Store, StoreUnavailable | InvalidOption> =>
+const layerStore = (
+  { file = ":memory:", posts = 0 }: Options
+): Layer.Layer<Store, StoreUnavailable | NodeUnsupported | InvalidOption> =>
   Seed.isSize(posts)
     ? Store.layer({ file })
     : Layer.effect(Store, new InvalidOption({ option: "posts", rule: `must be ${Seed.size}` }))
@@ -260,7 +263,7 @@ const layerStore = ({ file = ":memory:", posts = 0 }: Options): Layer.Layer<Stor
 /** The sandbox in process: an `HttpClient` whose requests go to it and to nothing else. No port is opened. */
 export const layer = (
   options: Options = {}
-): Layer.Layer<HttpClient.HttpClient | Sandbox, StoreUnavailable | InvalidOption> =>
+): Layer.Layer<HttpClient.HttpClient | Sandbox, StoreUnavailable | NodeUnsupported | InvalidOption> =>
   Layer.effectContext(Effect.gen(function*() {
     const { answer, sandbox } = yield* make(options, {
       baseUrl: () => "http://localhost",
@@ -281,12 +284,12 @@ export const layer = (
 /** The sandbox as a real HTTP server on a loopback port. */
 export const layerServer = (
   options: ServerOptions = {}
-): Layer.Layer<Sandbox, StoreUnavailable | PortUnavailable | InvalidOption> => serve(options)
+): Layer.Layer<Sandbox, StoreUnavailable | NodeUnsupported | PortUnavailable | InvalidOption> => serve(options)
 
 const serve = (
   options: ServerOptions,
   template?: Template
-): Layer.Layer<Sandbox, StoreUnavailable | PortUnavailable | InvalidOption> =>
+): Layer.Layer<Sandbox, StoreUnavailable | NodeUnsupported | PortUnavailable | InvalidOption> =>
   Layer.effect(
     Sandbox,
     Effect.gen(function*() {
@@ -348,7 +351,8 @@ export type RunningSandbox = Sandbox["Service"] & AsyncDisposable & {
 
 /**
  * Starts a sandbox on a port. What it is populated with is made once per process and copied from then on, so that every
- * test can have its own. Rejects with `PortUnavailable`, `StoreUnavailable` or `InvalidOption`.
+ * test can have its own. Rejects with `PortUnavailable`, `StoreUnavailable`, `InvalidOption` or
+ * `NodeUnsupported`.
  */
 export const start = async (options: ServerOptions = {}): Promise<RunningSandbox> => {
   const scope = Scope.makeUnsafe()

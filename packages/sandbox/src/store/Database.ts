@@ -5,8 +5,9 @@ import { randomUUID } from "node:crypto"
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
+import * as Engine from "./Engine.ts"
 import * as Snowflake from "./Snowflake.ts"
 
 /** Named values of a statement. */
@@ -71,11 +72,14 @@ export const open = (file: string): Database => {
   let connection = connect(file)
   let depth = 0
   /** Prepared when it is first used. Statements belong to a connection; `restore` makes another one. */
-  const prepare = (sql: string): () => StatementSync => {
+  const prepare = (sql: string, set?: (statement: StatementSync) => void): () => StatementSync => {
     let owner: DatabaseSync | undefined
     let statement: StatementSync | undefined
     return () => {
-      if (statement === undefined || owner !== connection) statement = (owner = connection).prepare(sql)
+      if (statement === undefined || owner !== connection) {
+        statement = (owner = connection).prepare(sql)
+        set?.(statement)
+      }
       return statement
     }
   }
@@ -90,7 +94,8 @@ export const open = (file: string): Database => {
       }
     },
     command: (sql) => {
-      const statement = prepare(sql)
+      // The id of the last row comes with what changed, and as a number it would be refused: ids exceed 2^53.
+      const statement = prepare(sql, (statement) => statement.setReadBigInts(true))
       return (values) => Number(statement().run(values).changes)
     },
     transaction: (body) => {
@@ -139,7 +144,7 @@ export const open = (file: string): Database => {
           try {
             rmSync(beside, { force: true })
             copy(path, beside)
-            const next = new DatabaseSync(beside, { readOnly: true })
+            const next = Engine.connect(beside, { readOnly: true })
             try {
               assertSameTables(connection, next)
             } finally {
@@ -178,7 +183,7 @@ const withFile = <A>(use: (path: string) => A): A => {
 
 /** Copies a database; throws when it is none. */
 const copy = (from: string, to: string): void => {
-  const source = new DatabaseSync(from, { readOnly: true })
+  const source = Engine.connect(from, { readOnly: true })
   try {
     source.prepare("VACUUM INTO ?").run(to)
   } finally {
@@ -196,7 +201,7 @@ const assertSameTables = (one: DatabaseSync, other: DatabaseSync): void => {
 }
 
 const connect = (file: string): DatabaseSync => {
-  const connection = new DatabaseSync(file, { timeout: 5000 })
+  const connection = Engine.connect(file, { timeout: 5000 })
   connection.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;

@@ -10,6 +10,7 @@ import type * as Scope from "effect/Scope"
 import * as Attachments from "./Attachments.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Database from "./Database.ts"
+import { NodeUnsupported } from "./Engine.ts"
 import * as Follows from "./Follows.ts"
 import * as Lists from "./Lists.ts"
 import * as Marks from "./Marks.ts"
@@ -70,16 +71,18 @@ export class Store extends Context.Service<Store, {
   readonly overview: Overview.Overview
 }>()("@postwire/sandbox/store/Store") {
   /** Opens a store and closes it with the scope. What was written before a crash of the process is there again. */
-  static readonly open = (options: Options): Effect.Effect<Store["Service"], StoreUnavailable, Scope.Scope> =>
+  static readonly open = (
+    options: Options
+  ): Effect.Effect<Store["Service"], StoreUnavailable | NodeUnsupported, Scope.Scope> =>
     Effect.acquireRelease(
       Effect.try({
         try: () => connect(options),
-        catch: (cause) => new StoreUnavailable({ file: options.file, cause })
+        catch: (cause) => cause instanceof NodeUnsupported ? cause : new StoreUnavailable({ file: options.file, cause })
       }),
       ({ database }) => Effect.sync(database.close)
     ).pipe(Effect.map(({ store }) => store))
 
-  static readonly layer = (options: Options): Layer.Layer<Store, StoreUnavailable> =>
+  static readonly layer = (options: Options): Layer.Layer<Store, StoreUnavailable | NodeUnsupported> =>
     Layer.effect(Store, Store.open(options))
 }
 

@@ -1,0 +1,41 @@
+/** SQLite as Node ships it, where it can do what the store needs. */
+import * as Schema from "effect/Schema"
+import type * as Sqlite from "node:sqlite"
+
+/** This Node has no SQLite, or one without full-text search. */
+export class NodeUnsupported
+  extends Schema.TaggedError<NodeUnsupported>("@postwire/sandbox/store/Engine/NodeUnsupported")(
+    "NodeUnsupported",
+    { version: Schema.String }
+  )
+{
+  override get message() {
+    return `The sandbox needs SQLite with full-text search, which Node ${this.version} lacks: use an official build of ` +
+      "Node 22.19 or newer"
+  }
+}
+
+type Engine = Pick<typeof Sqlite, "DatabaseSync">
+
+/** Throws `NodeUnsupported` unless an engine has what the tables use. */
+export const check = (engine: Engine | undefined): Engine => {
+  if (engine === undefined) throw new NodeUnsupported({ version: process.versions.node })
+  const database = new engine.DatabaseSync(":memory:")
+  try {
+    database.exec("CREATE VIRTUAL TABLE t USING fts5(text, content = '', contentless_delete = 1)")
+  } catch {
+    throw new NodeUnsupported({ version: process.versions.node })
+  } finally {
+    database.close()
+  }
+  return engine
+}
+
+let engine: Engine | undefined
+
+/** Opens a connection; the first one checks the engine. Throws `NodeUnsupported`. */
+export const connect = (...args: ConstructorParameters<typeof Sqlite.DatabaseSync>): Sqlite.DatabaseSync => {
+  // Not imported: a module that is not there would end the program before it could be told why.
+  engine ??= check(process.getBuiltinModule("node:sqlite"))
+  return new engine.DatabaseSync(...args)
+}
