@@ -128,7 +128,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   const { baseUrl, exchange, limits, userAgent, wire } = yield* check(settings)
   const hmacSha1 = yield* OAuth1.HmacSha1
   const fingerprintOf = Executor.makeFingerprintOf({ baseUrl, hmacSha1 })
-  const send = yield* Executor.makeSend({
+  const send = Executor.makeSend({
     ...exchange,
     baseUrl,
     wire,

@@ -67,10 +67,13 @@ export type Call = Pick<Prepared, "operation" | "effect" | "confirmWith">
 export interface CallOptions {
   /**
    * Limits in milliseconds, instead of those of the client. A number is the total: every try and the pauses between them,
-   * but not what is waited for a rate limit.
+   * the lookup of the user's id included, but not what is waited for a rate limit.
    */
   readonly timeout?: number | Omit<Transport.Timeouts, "connect"> | undefined
-  /** How often a failed request is sent again, 0 to 10, instead of the client's `retries`. 0 is exactly one request. */
+  /**
+   * How often a failed request is sent again, 0 to 10, instead of the client's `retries`. 0 is exactly one request, and one
+   * for the lookup of the user's id where that is needed.
+   */
   readonly retries?: number | undefined
 }
 
@@ -390,14 +393,41 @@ export const checkOptions = (
   return Transport.limitsOf(timeout) === undefined ? invalid("timeout", Transport.timeoutRule, timeout) : undefined
 }
 
-/** What one call has used up. */
+/** What a request may use up, and has. */
 interface Progress {
   readonly limits: Transport.Limits
-  readonly retries: number
   /** Milliseconds left of the total. */
   left: number
   /** Requests that were sent. */
   sent: number
+  /** Whether what failed may be sent again after a pause, which so many retries went before. */
+  readonly affords: (tried: number, pause: number, failure: Failed) => boolean
+  readonly pause: (millis: number) => Effect.Effect<void>
+  /** Sends the request, where its limits are not those of an exchange. */
+  readonly exchange?: Identity.Lookup<Failed>["exchange"]
+}
+
+/** The progress of a call. */
+class Progressing implements Progress, Identity.Terms {
+  readonly limits: Transport.Limits
+  readonly retries: number
+  left: number
+  sent = 0
+
+  constructor(limits: Transport.Limits, retries: number) {
+    this.limits = limits
+    this.retries = retries
+    this.left = limits.total
+  }
+
+  affords(tried: number, pause: number): boolean {
+    return tried < this.retries && pause < this.left
+  }
+
+  pause(millis: number): Effect.Effect<void> {
+    this.left -= millis
+    return Effect.sleep(millis)
+  }
 }
 
 /** A try that failed. */
@@ -420,19 +450,15 @@ type Tried<A> = Effect.Effect<A, Failed>
 /** Makes the step that sends prepared requests: credential, limits, request, status, and again where that is safe. */
 export const makeSend = (
   environment: Environment
-): Effect.Effect<
-  (prepared: Prepared, options?: CallOptions) => Effect.Effect<HttpClientResponse, SendError>
-> => {
+): (prepared: Prepared, options?: CallOptions) => Effect.Effect<HttpClientResponse, SendError> => {
   const fingerprintOf = makeFingerprintOf(environment)
   const budget = new Retry.Budget()
   const { origin } = new URL(environment.baseUrl)
   /** Milliseconds by which the service's clock is ahead. */
   let clockOffset = 0
 
-  const begin = ({ retries = environment.retries, timeout }: CallOptions = {}): Progress => {
-    const limits = Transport.limitsOf(timeout, environment.timeouts) ?? environment.timeouts
-    return { limits, retries, left: limits.total, sent: 0 }
-  }
+  const begin = ({ retries = environment.retries, timeout }: CallOptions = {}): Progressing =>
+    new Progressing(Transport.limitsOf(timeout, environment.timeouts) ?? environment.timeouts, retries)
 
   const addressOf = (prepared: Prepared, identity: string): string => {
     const { identityAt, path, query } = prepared
@@ -459,18 +485,23 @@ export const makeSend = (
       const now = clock.currentTimeMillisUnsafe()
       const begun = Monotonic.millisUnsafe(clock)
       const header = authorization(environment, prepared, values, url, now + clockOffset)
-      const exchange = Transport.exchange(environment.http, {
-        request: requestOf(environment, prepared, url, header),
-        limits: { ...progress.limits, total: progress.left },
-        maxBodySize: environment.maxBodySize,
-        span: {
-          operation: prepared.operation,
-          template: prepared.template,
-          resends: progress.sent++,
-          content: environment.recordContent ? prepared.body : false
-        }
-      })
-      const attempt = progress.sent
+      const request = requestOf(environment, prepared, url, header)
+      const attempt = ++progress.sent
+      const send = (reached?: (phase: Transport.Phase) => void) =>
+        Transport.exchange(environment.http, {
+          request,
+          limits: progress.limits,
+          left: progress.left,
+          reached,
+          maxBodySize: environment.maxBodySize,
+          span: {
+            operation: prepared.operation,
+            template: prepared.template,
+            resends: attempt - 1,
+            content: environment.recordContent ? prepared.body : false
+          }
+        })
+      const exchange = progress.exchange === undefined ? send() : progress.exchange(send)
       return Effect.onExit(exchange, (exit) =>
         Effect.sync(() => {
           const taken = Monotonic.millisUnsafe(clock) - begun
@@ -514,10 +545,12 @@ export const makeSend = (
         onFailure: (failed) => {
           const settled = applied ? settledBy(prepared, failed) : undefined
           if (settled !== undefined) return Effect.succeed(settled)
-          if (failed.again === "at once" && !resynced && progress.retries > 0) return from(tried, applied, true)
-          if (failed.again !== "later" || tried >= progress.retries) return Effect.fail(failed)
+          if (failed.again === "at once" && !resynced && progress.affords(0, 0, failed)) {
+            return from(tried, applied, true)
+          }
+          if (failed.again !== "later") return Effect.fail(failed)
           return Effect.flatMap(Retry.pause(tried, failed.asked), (pause) => {
-            if (pause === undefined || pause >= progress.left) return Effect.fail(failed)
+            if (pause === undefined || !progress.affords(tried, pause, failed)) return Effect.fail(failed)
             const { operation } = prepared
             if (!budget.take(failed.reason === "timeout" ? 2 : 1)) {
               return Effect.andThen(
@@ -525,10 +558,9 @@ export const makeSend = (
                 Effect.fail(failed)
               )
             }
-            progress.left -= pause
             return Metric.update(Metric.withAttributes(Retry.retries, { operation, reason: failed.reason }), 1).pipe(
               Effect.andThen(Effect.logDebug(`Retrying ${operation} in ${pause} ms (${failed.reason})`)),
-              Effect.andThen(Effect.sleep(pause)),
+              Effect.andThen(progress.pause(pause)),
               Effect.andThen(from(tried + 1, applied || failed.applied, resynced))
             )
           })
@@ -537,33 +569,34 @@ export const makeSend = (
     return from(0, false, false)
   }
 
-  return Effect.map(
-    Identity.make((bearerToken: string) =>
+  const ofBearer = Identity.make<Failed>(
+    (bearerToken, shared) =>
       Effect.flatMap(
-        attempts(lookup, { bearerToken: Redacted.make(bearerToken) }, "", begin()),
+        attempts(lookup, { bearerToken: Redacted.make(bearerToken) }, "", shared),
         (response) =>
           Effect.matchEffect(response.text, {
             onFailure: (error) => Effect.fail(unanswered(environment, lookup, error)),
             onSuccess: (text) => identityOf(response, text)
           })
-      )
-    ),
-    (identity) => (prepared, options) =>
-      Effect.flatMap(environment.credentials, (values): Effect.Effect<HttpClientResponse, SendError> => {
-        const unusable = unusableIn(prepared, values)
-        if (unusable !== undefined) return Effect.fail(unusable)
-        const progress = begin(options)
-        const id = prepared.identityAt === undefined
-          ? undefined
-          : prepared.userAuth
-          ? Effect.succeed(Identity.ofAccessToken(Redacted.value(values.accessToken as Redacted.Redacted)))
-          : identity.ofBearer(Redacted.value(values.bearerToken as Redacted.Redacted))
-        const tried = id === undefined
-          ? attempts(prepared, values, "", progress)
-          : Effect.flatMap(id, (id) => attempts(prepared, values, OAuth1.percentEncode(id), progress))
-        return Effect.mapError(tried, ({ error }) => error(prepared))
-      })
+      ),
+    (error) => unanswered(environment, lookup, error)
   )
+
+  return (prepared, options) =>
+    Effect.flatMap(environment.credentials, (values): Effect.Effect<HttpClientResponse, SendError> => {
+      const unusable = unusableIn(prepared, values)
+      if (unusable !== undefined) return Effect.fail(unusable)
+      const progress = begin(options)
+      const id = prepared.identityAt === undefined
+        ? undefined
+        : prepared.userAuth
+        ? Effect.succeed(Identity.ofAccessToken(Redacted.value(values.accessToken as Redacted.Redacted)))
+        : ofBearer(Redacted.value(values.bearerToken as Redacted.Redacted), progress)
+      const tried = id === undefined
+        ? attempts(prepared, values, "", progress)
+        : Effect.flatMap(id, (id) => attempts(prepared, values, OAuth1.percentEncode(id), progress))
+      return Effect.mapError(tried, ({ error }) => error(prepared))
+    })
 }
 
 const tell = (

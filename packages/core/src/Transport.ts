@@ -108,12 +108,20 @@ const timedOut: Readonly<Record<keyof Limits, string>> = {
 }
 
 /** What an exchange is about. */
-export interface Exchange {
+export interface Exchange extends Allowance {
   readonly request: HttpClientRequest.HttpClientRequest
-  /** Of these, `connect` is the transport's and `total` what is left of it. */
-  readonly limits: Limits
   readonly maxBodySize: number
   readonly span: SpanDetails
+  /** Is told of every phase as it begins. */
+  readonly reached?: ((phase: Phase) => void) | undefined
+}
+
+/** How long an exchange may take. */
+export interface Allowance {
+  /** As they were set. Of these, `connect` is the transport's. */
+  readonly limits: Limits
+  /** Milliseconds left of the total. */
+  readonly left: number
 }
 
 /** What a span tells of a request. */
@@ -141,7 +149,7 @@ export const exchange = (
 const longestTimer = 2 ** 31 - 1
 
 /** Follows the phases of one exchange and knows when the next limit is reached. */
-class Watch implements Progress {
+export class Watch implements Progress {
   readonly maxBodySize: number
   private readonly clock: Clock.Clock
   private readonly limits: Limits
@@ -151,15 +159,17 @@ class Watch implements Progress {
   private since: number
   private fail: ((reason: TimedOut) => void) | undefined
   private cancel: (() => void) | undefined
+  private readonly tell: ((phase: Phase) => void) | undefined
   isTold = false
 
-  constructor(clock: Clock.Clock, { limits, maxBodySize }: Exchange) {
+  constructor(clock: Clock.Clock, { left, limits }: Allowance, maxBodySize = 0, tell?: (phase: Phase) => void) {
     this.clock = clock
     this.limits = limits
     this.maxBodySize = maxBodySize
-    this.shortest = Math.min(limits.firstByte, limits.idle, limits.total, longestTimer)
+    this.tell = tell
+    this.shortest = Math.min(limits.firstByte, limits.idle, left, longestTimer)
     this.since = Monotonic.millisUnsafe(clock)
-    this.end = this.since + limits.total
+    this.end = this.since + left
   }
 
   started(fail: (reason: TimedOut) => void): void {
@@ -170,6 +180,7 @@ class Watch implements Progress {
   }
 
   reached(phase: Phase): void {
+    this.tell?.(phase)
     this.phase = phase
     this.since = Monotonic.millisUnsafe(this.clock)
   }
@@ -214,7 +225,7 @@ const after = (clock: Clock.Clock, millis: number, run: () => void): () => void 
 const watched = (http: HttpClient.HttpClient, exchange: Exchange) =>
   Effect.withFiber<HttpClientResponse.HttpClientResponse, HttpClientError>((fiber) => {
     const { request } = exchange
-    const watch = new Watch(fiber.getRef(Clock.Clock), exchange)
+    const watch = new Watch(fiber.getRef(Clock.Clock), exchange, exchange.maxBodySize, exchange.reached)
     if (tells in http) return Effect.provideService(http.execute(request), Progress, watch)
     const init = Context.getOrUndefined(fiber.context, RequestInit)
     const whole = Effect.flatMap(http.execute(request), (response) => {

@@ -7,7 +7,8 @@ import * as Client from "../src/Client.ts"
 import * as Credentials from "../src/Credentials.ts"
 import * as Errors from "../src/Errors.ts"
 import * as Identity from "../src/Identity.ts"
-import { make, type Received } from "./support/Service.ts"
+import * as RateLimit from "../src/RateLimit.ts"
+import { make, type Received, secrets } from "./support/Service.ts"
 
 const { bookmark, like } = catalogue
 
@@ -153,6 +154,183 @@ describe("lookup", () => {
       const service = make(() => done)
       yield* Effect.provide(like({ post_id: 1 }), service.layer())
       assert.deepStrictEqual(service.requests.map(({ path }) => path), ["/2/users/42/likes"])
+    }))
+})
+
+describe("the limits of a call", () => {
+  const silent = make.bind(null, (request: Received) => isLookup(request) ? Effect.never : done)
+  const failing = make.bind(null, (request: Received) => isLookup(request) ? { status: 503 } : done)
+
+  /** Lets time pass in steps, for answers come between two sleeps. */
+  const pass = (millis: number) =>
+    Effect.forEach(
+      Array.from({ length: millis / 50 }),
+      () => Effect.andThen(Effect.yieldNow, TestClock.adjust(50)),
+      { discard: true }
+    )
+
+  for (const tells of [true, false]) {
+    describe(tells ? "over a transport that tells how far it is" : "over any other transport", () => {
+      it.effect("hold for its lookup", () =>
+        Effect.gen(function*() {
+          for (
+            const [timeout, limit] of [
+              [500, "total"],
+              [{ total: 500 }, "total"],
+              [{ firstByte: 500, total: 9_000 }, "firstByte"]
+            ] as const
+          ) {
+            const service = silent({ tells })
+            const call = yield* Effect.forkChild(
+              Effect.flip(Effect.provide(bookmark({ post_id: 1 }, { timeout, retries: 0 }), service.layer()))
+            )
+            yield* pass(450)
+            assert.isUndefined(call.pollUnsafe())
+            yield* pass(50)
+            const error = yield* Fiber.join(call)
+            assert.instanceOf(error, Errors.TransportFailure)
+            assert.strictEqual(error.timeout, limit)
+            assert.strictEqual(error.operation, "bookmark")
+            assert.match(error.message, /within 500 ms/)
+            assert.lengthOf(service.requests, 1)
+          }
+        }))
+
+      it.effect("end its own wait for a shared lookup, which goes on for the others", () =>
+        Effect.gen(function*() {
+          let interrupted = 0
+          const service = make((request) =>
+            isLookup(request)
+              ? Effect.onInterrupt(Effect.delay(Effect.succeed(id), 2_000), () => Effect.sync(() => interrupted++))
+              : done, { tells })
+          yield* Effect.gen(function*() {
+            const short = yield* Effect.forkChild(
+              Effect.flip(bookmark({ post_id: 1 }, { timeout: { firstByte: 500 }, retries: 0 }))
+            )
+            const long = yield* Effect.forkChild(bookmark({ post_id: 2 }))
+            yield* pass(500)
+            const error = yield* Fiber.join(short)
+            assert.propertyVal(error, "timeout", "firstByte")
+            yield* pass(1_500)
+            assert.isTrue((yield* Fiber.join(long)).data?.bookmarked)
+          }).pipe(Effect.provide(service.layer()))
+          assert.strictEqual(lookups(service.requests), 1)
+          assert.strictEqual(interrupted, 0)
+        }))
+
+      it.effect("count from when it joined, and the lookup ends when nobody waits", () =>
+        Effect.gen(function*() {
+          let interrupted = 0
+          const service = make((request) =>
+            isLookup(request) ? Effect.onInterrupt(Effect.never, () => Effect.sync(() => interrupted++)) : done, {
+            tells
+          })
+          yield* Effect.gen(function*() {
+            const first = yield* Effect.forkChild(Effect.flip(bookmark({ post_id: 1 }, { timeout: 1_000 })))
+            yield* pass(900)
+            const second = yield* Effect.forkChild(Effect.flip(bookmark({ post_id: 2 }, { timeout: 1_000 })))
+            yield* pass(100)
+            assert.propertyVal(yield* Fiber.join(first), "timeout", "total")
+            yield* pass(850)
+            assert.isUndefined(second.pollUnsafe())
+            assert.strictEqual(interrupted, 0)
+            yield* pass(50)
+            assert.propertyVal(yield* Fiber.join(second), "timeout", "total")
+            assert.strictEqual(interrupted, 1)
+          }).pipe(Effect.provide(service.layer()))
+          assert.strictEqual(lookups(service.requests), 1)
+        }))
+
+      it.effect("send the request of a lookup again when all who wait find it late", () =>
+        Effect.gen(function*() {
+          const service = make((request, index) => isLookup(request) ? index === 0 ? Effect.never : id : done, {
+            tells
+          })
+          yield* Effect.gen(function*() {
+            const calls = yield* Effect.forkChild(
+              Effect.forEach(
+                [[1, 500], [2, 800]] as const,
+                ([post_id, firstByte]) => bookmark({ post_id }, { timeout: { firstByte }, retries: 1 }),
+                { concurrency: "unbounded" }
+              )
+            )
+            yield* pass(750)
+            assert.strictEqual(lookups(service.requests), 1)
+            yield* pass(600)
+            yield* Fiber.join(calls)
+          }).pipe(Effect.provide(service.layer()))
+          assert.strictEqual(lookups(service.requests), 2)
+        }))
+    })
+  }
+
+  it.effect("are used up by its lookup and its request together, and told as they were set", () =>
+    Effect.gen(function*() {
+      const service = make(
+        (request) => isLookup(request) ? Effect.delay(Effect.succeed(id), 300) : Effect.never,
+        { tells: false }
+      )
+      const call = yield* Effect.forkChild(
+        Effect.flip(Effect.provide(bookmark({ post_id: 1 }, { timeout: 500, retries: 0 }), service.layer()))
+      )
+      yield* pass(450)
+      assert.lengthOf(service.requests, 2)
+      assert.isUndefined(call.pollUnsafe())
+      yield* pass(50)
+      assert.match((yield* Fiber.join(call)).message, /within 500 ms/)
+    }))
+
+  it.effect("say how often its lookup is sent, each for itself", () =>
+    Effect.gen(function*() {
+      const service = failing()
+      yield* Effect.flip(
+        Effect.provide(bookmark({ post_id: 1 }, { retries: 0 }), service.layer({ ...secrets, retries: 2 }))
+      )
+      assert.lengthOf(service.requests, 1)
+
+      const shared = failing()
+      yield* Effect.gen(function*() {
+        const calls = yield* Effect.forEach(
+          [0, 1, 2, 2],
+          (retries) => Effect.forkChild(Effect.exit(bookmark({ post_id: 1 }, { retries })))
+        )
+        const settled = () => calls.map((call) => call.pollUnsafe() !== undefined)
+        yield* pass(200)
+        assert.deepStrictEqual(settled(), [true, false, false, false])
+        yield* pass(300)
+        assert.deepStrictEqual(settled(), [true, true, false, false])
+        yield* pass(1_000)
+        assert.deepStrictEqual(settled(), [true, true, true, true])
+      }).pipe(Effect.provide(shared.layer()))
+      assert.lengthOf(shared.requests, 3)
+    }))
+
+  it.effect("hold for who joins while a lookup pauses", () =>
+    Effect.gen(function*() {
+      const service = make((request) => isLookup(request) ? { status: 503, headers: { "retry-after": "30" } } : done)
+      yield* Effect.gen(function*() {
+        const patient = yield* Effect.forkChild(bookmark({ post_id: 1 }, { retries: 2 }))
+        yield* pass(100)
+        const short = yield* Effect.forkChild(Effect.flip(bookmark({ post_id: 2 }, { timeout: 200 })))
+        yield* pass(200)
+        assert.propertyVal(yield* Fiber.join(short), "timeout", "total")
+        yield* Fiber.interrupt(patient)
+      }).pipe(Effect.provide(service.layer()))
+      assert.lengthOf(service.requests, 1)
+    }))
+
+  it.effect("stand still while the lookup waits for a rate limit", () =>
+    Effect.gen(function*() {
+      let refused = 0
+      const service = make((request) =>
+        !isLookup(request) ? done : refused++ === 0 ? { status: 429, headers: { "retry-after": "5" } } : id
+      )
+      const layer = service.layer(undefined, RateLimit.layerWait().pipe(Layer.orDie))
+      const call = yield* Effect.forkChild(
+        Effect.provide(bookmark({ post_id: 1 }, { timeout: 1_000, retries: 0 }), layer)
+      )
+      yield* pass(7_000)
+      assert.isTrue((yield* Fiber.join(call)).data?.bookmarked)
     }))
 })
 

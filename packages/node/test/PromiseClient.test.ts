@@ -35,6 +35,7 @@ const sockets = new Set<Net.Socket>()
 const answer = (request: Request, response: Http.ServerResponse): void => {
   const { pathname, searchParams } = request.url
   const query = searchParams.get("query") ?? ""
+  if (pathname === "/2/users/me" && request.headers["authorization"] === "Bearer hang") return
   const json = (body: unknown) => void response.setHeader("content-type", "application/json").end(JSON.stringify(body))
   if (query === "hang" || request.body.includes("hang")) return
   if (query === "limit") {
@@ -226,6 +227,20 @@ describe("a call", () => {
     assert.notInclude(inspect([client, data], { depth: Infinity, showHidden: true }), "canary")
     assert.notInclude(JSON.stringify(client), "canary")
   })
+})
+
+describe("the limits of a call", () => {
+  for (const [limit, timeout] of [["total", 50], ["firstByte", { firstByte: 50 }]] as const) {
+    it(`hold for the lookup of the user's id: ${limit}`, async () => {
+      await using hanging = createClient({ baseUrl, bearerToken: "hang" })
+      const error = await rejection(hanging.bookmark({ post_id: 1 }, { timeout, retries: 0 }))
+      assert.instanceOf(error, Errors.TransportFailure)
+      assert.strictEqual(error.timeout, limit)
+      assert.match(error.message, /within 50 ms/)
+      await aborted
+      assert.lengthOf(requests, 1)
+    })
+  }
 })
 
 describe("a signal", () => {
