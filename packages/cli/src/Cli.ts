@@ -13,7 +13,6 @@ import * as Demo from "./Demo.ts"
 import * as DoctorCommand from "./DoctorCommand.ts"
 import * as ExportCommand from "./ExportCommand.ts"
 import * as PlanCommand from "./PlanCommand.ts"
-import * as Progress from "./Progress.ts"
 import * as Report from "./Report.ts"
 import * as SandboxCommand from "./SandboxCommand.ts"
 import * as StatusCommand from "./StatusCommand.ts"
@@ -47,15 +46,13 @@ export const postwire = Command.make("postwire").pipe(
 /** Runs the command line of this process. */
 export const run = (): void => {
   Command.run(postwire, { version: packageJson.version }).pipe(
-    Effect.tapCause((cause) => Report.report(cause, process.argv.includes("--debug"), process.argv.includes("export"))),
+    Effect.tapCause((cause) => Report.report(cause, process.argv.includes("--debug"))),
     Effect.provide([NodeServices.layer, Logger.layer([logger])]),
     NodeRuntime.runMain({ disableErrorReporting: true })
   )
 }
 
-/** What there is to say while a command runs, such as that it waits: on standard error, on a line of its own. */
+/** What libraries say while a command runs, such as that a database is away: as the command's own notices. */
 const logger = Logger.make(({ message }) => {
-  const { isTerminal, write } = Progress.standardError
-  const text = Array.isArray(message) ? message.join(" ") : String(message)
-  write(`${isTerminal ? "\r\u001b[K" : ""}postwire: ${Report.plain(text)}\n`)
+  process.stderr.write(`${Report.notice(Array.isArray(message) ? message.join(" ") : String(message))}\n`)
 })

@@ -3,9 +3,9 @@ import type { Database } from "@postwire/cluster/Database"
 import type { InvalidSettings } from "@postwire/core/Errors"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
+import * as Report from "./Report.ts"
 
 /** Where the address may be, so that nobody sees a password in it. */
 export const variable = "POSTWIRE_CLUSTER_URL"
@@ -23,8 +23,9 @@ export const database = Effect.fnUntraced(
     const Database = yield* Effect.promise(() => import("@postwire/cluster/Database"))
     const database = yield* Database.parse(address)
     if (Database.hasPassword(address) && process.argv.some((argument) => /postgres(ql)?:\/\//.test(argument))) {
-      yield* Console.error(
-        `postwire: Every user of this machine can read the password in the command line.\n  Put the address into ${variable}.`
+      yield* Report.say(
+        "Every user of this machine can read the password in the command line.",
+        `Put the address into ${variable}.`
       )
     }
     return database

@@ -7,11 +7,11 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
-import * as Runtime from "effect/Runtime"
 import type { Json } from "effect/Schema"
 import * as Schema from "effect/Schema"
 import * as Cluster from "./Cluster.ts"
 import * as Progress from "./Progress.ts"
+import * as Report from "./Report.ts"
 
 /** Parts of the export have failed. */
 export class PartsFailed extends Schema.TaggedError<PartsFailed>()("PartsFailed", {
@@ -26,20 +26,6 @@ export class PartsFailed extends Schema.TaggedError<PartsFailed>()("PartsFailed"
   }
   get advice(): string {
     return "What is there stays. The same command tries the rest again."
-  }
-}
-
-/** All is there that the service gave, but it reported errors for parts. */
-export class PartialErrors extends Schema.TaggedError<PartialErrors>()("PartialErrors", {
-  export: Schema.String,
-  errors: Schema.Int
-}) {
-  override readonly [Runtime.errorExitCode] = 3
-  override get message(): string {
-    return `The service reported ${Progress.count(this.errors)} errors for parts of what was asked`
-  }
-  get advice(): string {
-    return `They are in the view postwire_errors (export = '${this.export}'); everything else is there.`
   }
 }
 
@@ -107,7 +93,13 @@ export const run = Effect.fnUntraced(function*(
         reason: ended.problem ?? failed[0]?.problem ?? "nobody knows why"
       })
     }
-    if (ended.errors > 0) return yield* new PartialErrors({ export: ended.id, errors: ended.errors })
+    if (ended.errors > 0) {
+      return yield* new Report.PartialErrors({
+        operation: definition.name,
+        errors: ended.errors,
+        advice: `They are in the view postwire_errors (export = '${ended.id}'); everything else is there.`
+      })
+    }
   })
   // Which of the two is in force decides who does the work.
   return yield* isAlone

@@ -1,15 +1,19 @@
 /** Who the command speaks for: credentials from the environment or from a file that nobody else can read. */
 import type { Client } from "@postwire/core/Client"
 import type { InvalidSettings } from "@postwire/core/Errors"
+import type * as RateLimit from "@postwire/core/RateLimit"
 import type { Wire } from "@postwire/core/WireNames"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { open } from "node:fs/promises"
 import { parseEnv } from "node:util"
+import * as Progress from "./Progress.ts"
+import * as Report from "./Report.ts"
 
 /** The file of credentials cannot be used. */
 export class CredentialsUnusable extends Schema.TaggedError<CredentialsUnusable>()("CredentialsUnusable", {
@@ -35,29 +39,71 @@ export const wire = Flag.Literals("wire", ["neutral", "x"]).pipe(
   Flag.optional
 )
 
+type Variables = Readonly<Record<string, string | undefined>>
+
 /** The variables of the environment, and those of the file, which go first. */
-export const variables = (
-  file: Option.Option<string>
-): Effect.Effect<Readonly<Record<string, string | undefined>>, CredentialsUnusable> =>
+export const variables = (file: Option.Option<string>): Effect.Effect<Variables, CredentialsUnusable> =>
   Option.match(file, {
     onNone: () => Effect.succeed(process.env),
     onSome: (path) => Effect.map(read(path), (variables) => ({ ...process.env, ...variables }))
   })
 
-/** The client that the flags and the environment make. It waits when a budget is spent. */
-export const layer = (
-  file: Option.Option<string>,
-  wire: Option.Option<Wire> = Option.none()
-): Layer.Layer<Client, InvalidSettings | CredentialsUnusable> =>
-  Layer.unwrap(Effect.map(variables(file), (variables) =>
+/**
+ * Gives a command the client that the flags and the environment make. It waits when a budget is spent, and says so; what
+ * goes wrong is told with the place of the credentials.
+ */
+export const provide =
+  (file: Option.Option<string>, wire: Option.Option<Wire> = Option.none()) =>
+  <A, E, R>(command: Effect.Effect<A, E, R>) =>
+    Effect.gen(function*() {
+      const own = Option.isSome(file) ? yield* read(file.value) : {}
+      return yield* command.pipe(
+        Effect.provide(layer({ ...process.env, ...own }, wire)),
+        Report.within({
+          credentials: Option.isSome(file) ? { path: file.value, names: Object.keys(own) } : undefined
+        })
+      )
+    })
+
+const layer = (variables: Variables, wire: Option.Option<Wire>): Layer.Layer<Client, InvalidSettings> =>
+  Layer.unwrap(Effect.map(Console.Console, (console) =>
     NodeClient.layer({
       ...NodeClient.fromEnvironment(variables),
       ...Option.match(wire, { onNone: () => ({}), onSome: (wire) => ({ wire }) }),
-      waitOnRateLimit: true
+      waitOnRateLimit: true,
+      onRateLimit: (change) => {
+        const waits = waiting(change)
+        if (waits !== undefined) console.error(Report.notice(waits))
+      },
+      logger: {
+        debug: () => {},
+        // Waits are told by the hook above.
+        info: () => {},
+        warn: (...line) => console.error(Report.notice(line.join(" "))),
+        error: (...line) => console.error(Report.notice(line.join(" ")))
+      }
     })))
 
+/** Shorter waits are no news. */
+const noteworthy = 5_000
+
+const because: Readonly<Record<RateLimit.Waiting["reason"], string>> = {
+  window: "its rate limit is exhausted",
+  refusal: "the service asked for a pause",
+  pace: "one request per second is allowed",
+  "in flight": "requests in flight may use the rest of its rate limit"
+}
+
+/** A long wait in words: how long, until when, why. Each is announced once, as it begins. */
+const waiting = (change: RateLimit.Change): string | undefined =>
+  change._tag === "Waiting" && change.millis >= noteworthy
+    ? `${change.operation} waits ${Progress.duration(change.millis / 1000)}, until ${
+      Progress.clock(change.until.getTime())
+    }: ${because[change.reason]}.`
+    : undefined
+
 /** The variables in a file that nobody else can read. */
-export const read = (path: string): Effect.Effect<Readonly<Record<string, string | undefined>>, CredentialsUnusable> =>
+export const read = (path: string): Effect.Effect<Variables, CredentialsUnusable> =>
   Effect.flatten(Effect.tryPromise({
     try: async () => {
       // Asked of the open file: what is read is what was looked at.

@@ -14,7 +14,6 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Chart from "./Chart.ts"
 import * as Connection from "./Connection.ts"
-import { Contradiction } from "./ExportCommand.ts"
 import * as OperationFlags from "./OperationFlags.ts"
 import * as Progress from "./Progress.ts"
 import * as Report from "./Report.ts"
@@ -41,7 +40,7 @@ const own = {
     Flag.optional
   ),
   force: Flag.Boolean("force").pipe(Flag.withDescription("Replace what is there"), Flag.withDefault(false)),
-  json: Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false)),
+  json: Report.json,
   csv: Flag.Boolean("csv").pipe(Flag.withDescription("Print CSV"), Flag.withDefault(false)),
   wire: Connection.wire,
   credentials: Connection.flag
@@ -88,7 +87,7 @@ const run = Effect.fnUntraced(function*(
   parameters: Readonly<Record<string, unknown>> & { readonly query: string },
   flags: Flags
 ) {
-  const refuse = (reason: string, advice: string) => new Contradiction({ reason, advice })
+  const refuse = (reason: string, advice: string) => new Report.Contradiction({ reason, advice })
   if ([flags.json, flags.csv, Option.isSome(flags.out)].filter(Boolean).length > 1) {
     return yield* refuse("--json, --csv and --out contradict each other", "Pass one of them.")
   }
@@ -99,7 +98,7 @@ const run = Effect.fnUntraced(function*(
     return yield* refuse(`${file} does not tell its format`, "Name a file that ends in .svg, .html, .csv or .json.")
   }
   const buckets = yield* count(parameters, flags.archive).pipe(
-    Effect.provide(Connection.layer(flags.credentials, flags.wire))
+    Connection.provide(flags.credentials, flags.wire)
   )
   const series: Chart.Series = {
     query: parameters.query,

@@ -12,9 +12,7 @@ import * as NodeClient from "@postwire/node/NodeClient"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { HttpClient, transform } from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -52,17 +50,17 @@ export class Unwell extends Schema.TaggedError<Unwell>()("Unwell", { names: Sche
 export const command = Command.make(
   "doctor",
   {
-    json: Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false)),
+    json: Report.json,
     credentials: Connection.flag
   },
   Effect.fnUntraced(function*({ credentials, json }) {
-    const checks = yield* examine(yield* Connection.variables(credentials), process.versions.node)
-    const bad = checks.filter(({ status }) => status === "bad").map(({ name }) => name)
-    yield* Console.log(
-      json
-        ? Report.plainJson(JSON.stringify({ ok: bad.length === 0, checks }, null, 2))
-        : checks.flatMap(told).join("\n")
+    const checks = yield* examine(
+      yield* Connection.variables(credentials),
+      process.versions.node,
+      Option.getOrUndefined(credentials)
     )
+    const bad = checks.filter(({ status }) => status === "bad").map(({ name }) => name)
+    yield* Report.print(json, { ok: bad.length === 0, checks }, () => checks.flatMap(told))
     if (bad.length > 0) return yield* new Unwell({ names: bad })
   })
 ).pipe(
@@ -86,11 +84,14 @@ interface Seen {
   readonly ended: number
 }
 
-/** Looks at everything, with at most six requests, none of which counts towards the post cap. */
+/** Looks at everything, with at most seven requests, none of which counts towards the post cap. */
 export const examine = Effect.fnUntraced(function*(
   variables: Readonly<Record<string, string | undefined>>,
-  node: string
+  node: string,
+  /** The file of `--credentials`. */
+  file?: string
 ) {
+  const place = file === undefined ? "" : ` in ${file}`
   const checks: Array<Check> = [nodeCheck(node)]
   const settings = NodeClient.fromEnvironment(variables)
   const checked = yield* Effect.result(Client.check(settings))
@@ -98,12 +99,12 @@ export const examine = Effect.fnUntraced(function*(
   if (values._tag === "Failure") {
     const { rule, setting } = values.failure
     const name = environmentVariable(setting)
-    checks.push({ name: "credentials", status: "bad", finding: `${name} ${rule}`, advice: `Set ${name} anew.` })
+    checks.push({ name: "credentials", status: "bad", finding: `${name} ${rule}`, advice: `Set ${name} anew${place}.` })
   }
   if (checked._tag === "Failure") {
     const { rule, setting } = checked.failure
     const name = environmentVariable(setting)
-    checks.push({ name: "settings", status: "bad", finding: `${name} ${rule}`, advice: `Set ${name}.` })
+    checks.push({ name: "settings", status: "bad", finding: `${name} ${rule}`, advice: `Set ${name}${place}.` })
   }
   if (values._tag === "Failure" || checked._tag === "Failure") return checks
 
@@ -125,15 +126,21 @@ export const examine = Effect.fnUntraced(function*(
     const connection = yield* reach(baseUrl, wire)
     checks.push(...connection.checks)
     const isOAuth1 = parts.every((name) => values.success[name] !== undefined)
-    if (connection.isThere) checks.push(...clockChecks(seen, isOAuth1))
-    checks.push(...yield* bearer(values.success, connection.isThere))
-    checks.push(...yield* user(values.success, connection.isThere, () => seen.at(-1)?.rights))
+    const ofBearer = yield* bearer(values.success, connection.isThere, place)
+    const ofUser = yield* user(values.success, connection.isThere, place, () => seen.at(-1)?.rights)
+    if (connection.isThere) {
+      const isRefused = isOAuth1 && ofUser.some(({ status }) => status !== "ok")
+      checks.push(...clockChecks(seen, isRefused))
+    }
+    checks.push(...ofBearer, ...ofUser)
     if (values.success.bearerToken === undefined && !isOAuth1) {
       checks.push({
         name: "credentials",
         status: "bad",
         finding: "There is none that works by itself",
-        advice: `Set ${environmentVariable("bearerToken")}, or name a file with --credentials.`
+        advice: file === undefined
+          ? `Set ${environmentVariable("bearerToken")}, or name a file with --credentials.`
+          : `Set ${environmentVariable("bearerToken")}${place}.`
       })
     }
     if (connection.isThere) checks.push(...budgetChecks(yield* RateLimit.snapshot, yield* Clock.currentTimeMillis))
@@ -233,7 +240,8 @@ const reach = Effect.fnUntraced(function*(baseUrl: string, wire: "neutral" | "x"
 /** Signatures older than this are refused by services; half of it is time to act. */
 const tolerance = 300_000
 
-const clockChecks = (seen: ReadonlyArray<Seen>, isOAuth1: boolean): ReadonlyArray<Check> => {
+/** A client corrects the time of its signatures when one was refused, so a wrong clock is bad only where that did not help. */
+const clockChecks = (seen: ReadonlyArray<Seen>, isRefused: boolean): ReadonlyArray<Check> => {
   // The least round trip tells the most. A date says the second that has begun.
   const [best] = seen.filter(({ date }) => Number.isFinite(Date.parse(date ?? "")))
     .sort((a, b) => (a.ended - a.begun) - (b.ended - b.begun))
@@ -250,18 +258,22 @@ const clockChecks = (seen: ReadonlyArray<Seen>, isOAuth1: boolean): ReadonlyArra
   const away = `${(size / 1000).toFixed(1)} s ${offset > 0 ? "ahead of" : "behind"} the service`
   return [{
     name: "clock",
-    status: size < 3_000 ? "ok" : size < tolerance / 2 || !isOAuth1 ? "warning" : "bad",
+    status: size < 3_000 ? "ok" : size < tolerance / 2 || !isRefused ? "warning" : "bad",
     finding: size < 3_000 ? "It agrees with the service" : `It is ${away}`,
-    advice: size < 3_000 ? "Signatures need that." : "Set the clock, best by NTP: signatures hold the time.",
+    advice: size < 3_000
+      ? "Signatures need that."
+      : size < tolerance || isRefused
+      ? "Set the clock, best by NTP: signatures hold the time."
+      : "Signatures are corrected for it, at the price of a refused request. Set the clock, best by NTP.",
     details: { offsetMillis: offset }
   }]
 }
 
-const ask = Effect.fnUntraced(function*(definition: Definition, parameters: object) {
+const ask = Effect.fnUntraced(function*(definition: Definition, parameters: object, retries = 0) {
   const client = yield* Client.Client
   return yield* Effect.result(
     Effect.flatMap(
-      client.request(definition, parameters, { retries: 0, timeout: 15_000 }),
+      client.request(definition, parameters, { retries, timeout: 15_000 }),
       (response) => client.read(definition, response)
     )
   )
@@ -276,7 +288,7 @@ const unclear = (error: AnyError): Check["status"] =>
 /** A query that anyone may count. */
 const query = "postwire"
 
-const bearer = Effect.fnUntraced(function*({ bearerToken }: Credentials.Values, isThere: boolean) {
+const bearer = Effect.fnUntraced(function*({ bearerToken }: Credentials.Values, isThere: boolean, place: string) {
   const name = environmentVariable("bearerToken")
   const check = (check: Omit<Check, "name">): ReadonlyArray<Check> => [{ name: "bearer token", ...check }]
   if (bearerToken === undefined) {
@@ -290,7 +302,7 @@ const bearer = Effect.fnUntraced(function*({ bearerToken }: Credentials.Values, 
     return check({
       status: "bad",
       finding: "Set, but the service does not take it (401)",
-      advice: `Make a new token and set ${name}.`
+      advice: `Make a new token and set ${name}${place}.`
     })
   }
   const isApp = me._tag === "Failure" && me.failure._tag === "Forbidden"
@@ -330,6 +342,7 @@ const bearer = Effect.fnUntraced(function*({ bearerToken }: Credentials.Values, 
 const user = Effect.fnUntraced(function*(
   values: Credentials.Values,
   isThere: boolean,
+  place: string,
   rightsOf: () => string | undefined
 ) {
   const missing = parts.filter((name) => values[name] === undefined).map(environmentVariable)
@@ -346,14 +359,15 @@ const user = Effect.fnUntraced(function*(
     return check({
       status: "bad",
       finding: `Only ${parts.length - missing.length} of its ${parts.length} parts are set`,
-      advice: `Set ${missing.join(", ")} too.`,
+      advice: `Set ${missing.join(", ")} too${place}.`,
       details: { missing }
     })
   }
   if (!isThere) {
     return check({ status: "info", finding: "Set; not tried", advice: "Run doctor again when the service answers." })
   }
-  const me = yield* ask(getMe.definition, { user_auth: true })
+  // The retry is for a clock that is wrong.
+  const me = yield* ask(getMe.definition, { user_auth: true }, 1)
   if (me._tag === "Failure") {
     const isRefused = unclear(me.failure) === "bad"
     return check({

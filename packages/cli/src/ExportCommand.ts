@@ -1,5 +1,4 @@
 /** `postwire export OPERATION`: any paged operation into a file, from where the last run got to. */
-import { catalogue } from "@postwire/core/Catalogue"
 import * as Monotonic from "@postwire/core/Monotonic"
 import type { Definition } from "@postwire/core/Operation"
 import * as Export from "@postwire/export/Export"
@@ -21,33 +20,11 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
-import * as Runtime from "effect/Runtime"
-import * as Schema from "effect/Schema"
 import * as ClusterExport from "./ClusterExport.ts"
 import * as Connection from "./Connection.ts"
 import * as OperationFlags from "./OperationFlags.ts"
 import * as Progress from "./Progress.ts"
-
-/** All is there that the service gave, but it reported errors for parts. */
-export class Partial extends Schema.TaggedError<Partial>()("Partial", { errors: Schema.Int, path: Schema.String }) {
-  override readonly [Runtime.errorExitCode] = 3
-  override get message(): string {
-    return `The service reported ${Progress.count(this.errors)} errors for parts of what was asked`
-  }
-  get advice(): string {
-    return `They are in ${this.path}; everything else is there.`
-  }
-}
-
-/** The flags contradict each other. */
-export class Contradiction extends Schema.TaggedError<Contradiction>()("Contradiction", {
-  reason: Schema.String,
-  advice: Schema.String
-}) {
-  override get message(): string {
-    return this.reason
-  }
-}
+import * as Report from "./Report.ts"
 
 const formats = ["jsonl", "csv", "parquet", "sqlite"] as const
 type Format = typeof formats[number]
@@ -99,15 +76,18 @@ const partitions = Flag.Int("partitions").pipe(
 export const command = Command.make("export").pipe(
   Command.withDescription("Export any paged operation into a file. What ends it, it can be resumed."),
   Command.withShortDescription("Export an operation into a file"),
-  Command.withSubcommands(commands((definition) => {
+  Command.withSubcommands(OperationFlags.paged.map((definition) => {
     const isSearch = "sort_order" in (definition.query ?? {})
     const flags = { ...own, ...isSearch ? { partitions } : {} }
-    return Command.make(
-      definition.name,
-      { own: flags, parameters: OperationFlags.make(definition, { without: [definition.paging?.token ?? ""] }) },
-      ({ own, parameters }) =>
-        run(definition, OperationFlags.parametersOf(parameters), { partitions: Option.none(), ...own })
-    ).pipe(Command.withDescription(definition.summary))
+    return OperationFlags.named(
+      definition,
+      Command.make(
+        definition.name,
+        { own: flags, parameters: OperationFlags.make(definition, { without: OperationFlags.pageToken(definition) }) },
+        ({ own, parameters }) =>
+          run(definition, OperationFlags.parametersOf(parameters), { partitions: Option.none(), ...own })
+      )
+    )
   })),
   Command.withExamples([
     {
@@ -120,17 +100,6 @@ export const command = Command.make("export").pipe(
     }
   ])
 )
-
-/** A command for each operation that is wanted; else for each that pages. */
-export function commands<A>(
-  make: (definition: Definition) => A,
-  isWanted: (definition: Definition) => boolean = ({ paging }) => paging !== undefined
-): ReadonlyArray<A> {
-  const definitions = Object.values(catalogue)
-    .map(({ definition }): Definition => definition)
-    .filter(isWanted)
-  return [...new Set(definitions)].map(make)
-}
 
 interface Flags extends ClusterExport.Options {
   readonly cluster: Option.Option<Redacted.Redacted>
@@ -149,7 +118,7 @@ const run = Effect.fnUntraced(
   function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, flags: Flags) {
     const cluster = flags.out === "" && Option.isNone(flags.cluster) ? yield* ClusterExport.fallback : flags.cluster
     if (Option.isSome(cluster) && flags.out !== "") {
-      return yield* new Contradiction({
+      return yield* new Report.Contradiction({
         reason: "--out and --cluster contradict each other",
         advice: "With --cluster everything goes into the tables of the database."
       })
@@ -160,7 +129,8 @@ const run = Effect.fnUntraced(
     const noun = definition.result._tag === "Many" ? `${definition.result.kind.replace("_", " ")}s` : "rows"
     const stop = yield* Deferred.make<void>()
     const work = exportTo(sink, source, flags, noun, Deferred.await(stop)).pipe(
-      Effect.provide(Connection.layer(flags.credentials))
+      Connection.provide(flags.credentials),
+      Report.within({ resumable: flags.out !== "-" })
     )
     // The first Ctrl-C ends this command, which then waits for the page under way; the second ends the process.
     const fiber = yield* Effect.forkDetach(work, { startImmediately: true })
@@ -169,19 +139,27 @@ const run = Effect.fnUntraced(
         Effect.gen(function*() {
           yield* Deferred.succeed(stop, undefined)
           for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(130))
-          yield* Console.error("\npostwire: Finishing the page; Ctrl-C again stops at once.")
+          yield* Report.say("Finishing the page; Ctrl-C again stops at once.")
           const exit = yield* Fiber.await(fiber)
-          if (exit._tag === "Success") yield* Console.error(whereItStands(exit.value, flags.out, noun))
+          if (exit._tag === "Success") yield* Report.say(whereItStands(exit.value, flags.out, noun))
         })
       )
     )
     if (flags.out !== "-") yield* Console.log(told(summary, noun))
     if (summary.status === "partial") {
-      const path = summary.files.find(({ holds }) => holds === "errors")?.name ?? `the table errors of ${flags.out}`
-      return yield* new Partial({ errors: summary.progress.errors, path })
+      if (flags.out === "-") yield* Report.sayMoreProblems(summary.progress.errors)
+      return yield* new Report.PartialErrors({
+        operation: definition.name,
+        errors: summary.progress.errors,
+        advice: `They are ${whereErrorsAre(summary, flags.out)}; everything else is there.`
+      })
     }
   }
 )
+
+/** Items only go to standard output. */
+const whereErrorsAre = ({ files }: Export.Summary, out: string): string =>
+  out === "-" ? "above" : `in ${files.find(({ holds }) => holds === "errors")?.name ?? `the table errors of ${out}`}`
 
 /** Runs the export, with a bar where there is a terminal. */
 const exportTo = Effect.fnUntraced(function*(
@@ -209,31 +187,35 @@ const exportTo = Effect.fnUntraced(function*(
     limit: Option.getOrUndefined(flags.limit),
     account: Option.getOrUndefined(flags.account),
     stop,
-    onPage: Effect.fnUntraced(function*({ pageItems, progress: { items, pages, complete }, rateLimit }) {
-      const now = yield* Monotonic.millis
-      if (before === undefined) {
-        before = items - pageItems
-        pagesBefore = pages - 1
+    onPage: Effect.fnUntraced(
+      function*({ pageItems, problems, progress: { complete, errors, items, pages }, rateLimit }) {
+        if (flags.out === "-") yield* Report.sayProblems(problems, errors - problems.length)
+        const now = yield* Monotonic.millis
+        if (before === undefined) {
+          before = items - pageItems
+          pagesBefore = pages - 1
+        }
+        const total = totalOf(estimate, flags.limit)
+        const each = (now - begun) / Math.max(1, pages - pagesBefore)
+        yield* progress.update({
+          done: complete ? 1 : total === undefined ? undefined : Math.min(items / Math.max(total, 1), 0.99),
+          posts: items,
+          noun,
+          before,
+          pages,
+          remaining: rateLimit?.remaining,
+          toGo: complete || total === undefined || estimate._tag === "None"
+            ? undefined
+            : Plan.durationOf(
+              Math.max(1, Math.ceil((total - items) / estimate.value.pageSize)),
+              // What the service has announced is better than what is usual.
+              { ...estimate.value.limits, requests: rateLimit?.limit ?? estimate.value.limits.requests },
+              each
+            ) / 1000,
+          waitingUntil: !complete && rateLimit?.remaining === 0 ? rateLimit.resetAt.getTime() : undefined
+        })
       }
-      const total = totalOf(estimate, flags.limit)
-      const each = (now - begun) / Math.max(1, pages - pagesBefore)
-      yield* progress.update({
-        done: complete ? 1 : total === undefined ? undefined : Math.min(items / Math.max(total, 1), 0.99),
-        posts: items,
-        noun,
-        before,
-        pages,
-        remaining: rateLimit?.remaining,
-        toGo: complete || total === undefined || estimate._tag === "None"
-          ? undefined
-          : Plan.durationOf(
-            Math.max(1, Math.ceil((total - items) / estimate.value.pageSize)),
-            estimate.value.limits,
-            each
-          ) / 1000,
-        waitingUntil: !complete && rateLimit?.remaining === 0 ? rateLimit.resetAt.getTime() : undefined
-      })
-    })
+    )
   }
   const summary = yield* parts === undefined || estimate._tag === "None"
     ? Export.run(source, options)
@@ -256,9 +238,9 @@ const totalOf = (estimate: Option.Option<Plan.Estimate>, limit: Option.Option<nu
     onSome: ({ items }) => Math.min(items, Option.getOrElse(limit, () => Infinity))
   })
 
-const sinkOf = (flags: Flags): Effect.Effect<Sink, Contradiction> => {
+const sinkOf = (flags: Flags): Effect.Effect<Sink, Report.Contradiction> => {
   const { force, guard, gzip, out, resume, zstd } = flags
-  const refuse = (reason: string, advice: string) => Effect.fail(new Contradiction({ reason, advice }))
+  const refuse = (reason: string, advice: string) => Effect.fail(new Report.Contradiction({ reason, advice }))
   if (out === "") return refuse("--out is missing", "Name a file, - for standard output, or a --cluster.")
   if (resume && force) return refuse("--resume and --force contradict each other", "Pass one of them.")
   if (gzip && zstd) return refuse("--gzip and --zstd contradict each other", "Pass one of them.")
@@ -305,7 +287,9 @@ const told = ({ files, progress, status }: Export.Summary, noun: string): string
 }
 
 const whereItStands = ({ progress }: Export.Summary, out: string, noun: string): string =>
-  `postwire: ${Progress.count(progress.items)} ${noun} are in ${out}. The same command with --resume goes on.`
+  out === "-"
+    ? `${Progress.count(progress.items)} ${noun} were written; what goes to standard output cannot be resumed.`
+    : `${Progress.count(progress.items)} ${noun} are in ${out}. The same command with --resume goes on.`
 
 const size = (bytes: number): string =>
   bytes < 1e3 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`

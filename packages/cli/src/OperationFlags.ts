@@ -1,12 +1,38 @@
-/** The parameters of any operation as flags: `post_fields` is `--post-fields`. */
+/** Any operation as a command, under its name and its alias, with its parameters as flags: `post_fields` is `--post-fields`. */
+import { aliases, catalogue } from "@postwire/core/Catalogue"
 import type { Definition } from "@postwire/core/Operation"
 import { parametersOf as declaredBy } from "@postwire/core/Operation"
 import * as Parameters from "@postwire/core/Parameters"
+import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
 
 /** Flags by the name of their parameter. A flag that was not given is none. */
 export type Flags = Record<string, Flag.Flag<Option.Option<unknown>>>
+
+/** Every operation once. */
+const definitions: ReadonlyArray<Definition> = [
+  ...new Set(Object.values(catalogue).map(({ definition }): Definition => definition))
+]
+
+/** The operations that page. */
+export const paged: ReadonlyArray<Definition> = definitions.filter(({ paging }) => paging !== undefined)
+
+/** All operations. */
+export { definitions as all }
+
+/** The parameter by which a page is asked for, which commands that page by themselves do not take. */
+export const pageToken = ({ paging }: Definition): ReadonlyArray<string> => paging === undefined ? [] : [paging.token]
+
+/** A command of an operation, which also goes by the operation's alias. */
+export const named = <Name extends string, Input, E, R, Context>(
+  { name, summary }: Definition,
+  command: Command.Command<Name, Input, Context, E, R>
+): Command.Command<Name, Input, Context, E, R> => {
+  const described = Command.withDescription(command, summary)
+  const alias = Object.entries(aliases).find(([, of]) => of === name)?.[0]
+  return alias === undefined ? described : Command.withAlias(described, alias)
+}
 
 /** The flags of an operation. */
 export const make = (definition: Definition, options: { readonly without?: ReadonlyArray<string> } = {}): Flags => {

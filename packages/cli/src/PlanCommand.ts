@@ -4,13 +4,12 @@ import * as Plan from "@postwire/export/Plan"
 import * as Source from "@postwire/export/Source"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Connection from "./Connection.ts"
-import { commands } from "./ExportCommand.ts"
 import * as OperationFlags from "./OperationFlags.ts"
 import * as Progress from "./Progress.ts"
+import * as Report from "./Report.ts"
 
 const own = {
   postCap: Flag.Int("post-cap").pipe(
@@ -23,7 +22,7 @@ const own = {
     Flag.withDescription("Requests that the operation takes in 15 minutes, where it is not the usual number"),
     Flag.optional
   ),
-  json: Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false)),
+  json: Report.json,
   credentials: Connection.flag
 }
 
@@ -31,12 +30,15 @@ const own = {
 export const command = Command.make("plan").pipe(
   Command.withDescription("Tell what an export will cost: posts, requests, time, share of the post cap."),
   Command.withShortDescription("Tell what an export will cost"),
-  Command.withSubcommands(commands((definition) =>
-    Command.make(
-      definition.name,
-      { own, parameters: OperationFlags.make(definition, { without: [definition.paging?.token ?? ""] }) },
-      ({ own, parameters }) => run(definition, OperationFlags.parametersOf(parameters), own)
-    ).pipe(Command.withDescription(definition.summary))
+  Command.withSubcommands(OperationFlags.paged.map((definition) =>
+    OperationFlags.named(
+      definition,
+      Command.make(
+        definition.name,
+        { own, parameters: OperationFlags.make(definition, { without: OperationFlags.pageToken(definition) }) },
+        ({ own, parameters }) => run(definition, OperationFlags.parametersOf(parameters), own)
+      )
+    )
   ))
 )
 
@@ -52,13 +54,13 @@ const run = Effect.fnUntraced(
     const source = Source.fromDefinition(definition, parameters)
     const estimate = yield* Plan.estimate(source, {
       requests: Option.getOrUndefined(flags.requests)
-    }).pipe(Effect.provide(Connection.layer(flags.credentials)))
+    }).pipe(Connection.provide(flags.credentials))
     const cap = Option.getOrUndefined(flags.postCap)
     const { buckets, ...rest } = estimate
-    yield* Console.log(
-      flags.json
-        ? JSON.stringify({ ...rest, postCapShare: cap && estimate.capped ? estimate.items / cap : undefined })
-        : told(estimate, buckets, cap).join("\n")
+    yield* Report.print(
+      flags.json,
+      { ...rest, postCapShare: cap && estimate.capped ? estimate.items / cap : undefined },
+      () => told(estimate, buckets, cap)
     )
   }
 )

@@ -83,7 +83,7 @@ export const duration = (seconds: number): string => {
 }
 
 /** A time of day, in the reader's own zone. */
-const clock = (millis: number): string => new Date(millis).toTimeString().slice(0, 8)
+export const clock = (millis: number): string => new Date(millis).toTimeString().slice(0, 8)
 
 /** Draws an export, unless it is to be quiet; the last call of `update` should be followed by `end`. */
 export const make = Effect.fnUntraced(function*(screen: Screen = standardError, quiet = false) {

@@ -1,48 +1,171 @@
-/** What goes wrong, in two lines that a person can act on: what happened, and what to do. */
+/** What every command says in one way: answers on standard output, notices and errors on standard error. */
+import { environmentVariable } from "@postwire/core/Errors"
 import * as Cause from "effect/Cause"
+import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
 
-/**
- * Says on standard error what went wrong; with `debug` everything that is known of it, less the secrets. Only where a
- * command is `resumable` it is told to be resumed.
- */
-export const report = (cause: Cause.Cause<unknown>, debug: boolean, resumable = true): Effect.Effect<void> => {
+/** `--json`. */
+export const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
+
+/** Prints an answer: as JSON for programs, or as lines for people. Neither can steer a terminal. */
+export const print = (json: boolean, value: unknown, lines: () => ReadonlyArray<string>): Effect.Effect<void> =>
+  Console.log(json ? plainJson(JSON.stringify(value, null, 2)) : plain(lines().join("\n")))
+
+/** A notice on one line of standard error. On a terminal it takes the place of a progress bar, which is drawn anew below. */
+export const notice = (text: string): string =>
+  `${process.stderr.isTTY === true ? "\r\u001b[K" : ""}postwire: ${plain(text.replace(/\s+/g, " ").trim())}`
+
+/** Says something on standard error while a command runs, and what to do where that is known. */
+export const say = (text: string, advice?: string): Effect.Effect<void> =>
+  Console.error(advice === undefined ? notice(text) : `${notice(text)}\n  ${advice}`)
+
+/** So many partial errors are told one by one. */
+const shown = 10
+
+/** Says what partial errors there are: the first ones, and how many more. `before` were there before these. */
+export const sayProblems = (problems: ReadonlyArray<object>, before = 0): Effect.Effect<void> =>
+  Effect.forEach(problems.slice(0, Math.max(0, shown - before)), (problem) => say(describe(problem)), { discard: true })
+
+/** Says how many of so many partial errors were not told one by one. */
+export const sayMoreProblems = (total: number): Effect.Effect<void> =>
+  total > shown ? say(`and ${(total - shown).toLocaleString("en-US")} more`) : Effect.void
+
+/** The members of a problem that people read. */
+interface Described {
+  readonly detail?: unknown
+  readonly message?: unknown
+  readonly title?: unknown
+  readonly value?: unknown
+}
+
+const describe = ({ detail, message, title, value }: Described): string => {
+  const what = String(detail ?? message ?? title ?? "an error without a description")
+  return `${what}${typeof value === "string" && !what.includes(value) ? ` (${value})` : ""}`
+}
+
+/** What could be answered is there, but the service reported errors for parts of what was asked. */
+export class PartialErrors extends Schema.TaggedError<PartialErrors>()("PartialErrors", {
+  operation: Schema.String,
+  errors: Schema.Int,
+  /** Where they are. */
+  advice: Schema.String
+}) {
+  override readonly [Runtime.errorExitCode] = 3
+  override get message(): string {
+    return `${this.operation}: the service reported ${this.errors.toLocaleString("en-US")} ${
+      this.errors === 1 ? "error" : "errors"
+    } for parts of what was asked`
+  }
+}
+
+/** The flags contradict each other. */
+export class Contradiction extends Schema.TaggedError<Contradiction>()("Contradiction", {
+  reason: Schema.String,
+  advice: Schema.String
+}) {
+  override get message(): string {
+    return this.reason
+  }
+}
+
+/** What is known of where an error happened. */
+export interface Situation {
+  /** Whether the same command with `--resume` goes on. Default false. */
+  readonly resumable?: boolean | undefined
+  /** The file of `--credentials`, and the variables in it. */
+  readonly credentials?: { readonly path: string; readonly names: ReadonlyArray<string> } | undefined
+}
+
+/** An error, and where it happened. */
+class Situated extends Error {
+  readonly situation: Situation
+  override readonly [Runtime.errorExitCode]: number
+  override readonly [Runtime.errorReported]: boolean
+  constructor(error: unknown, situation: Situation) {
+    super("", { cause: error })
+    this.situation = situation
+    this[Runtime.errorExitCode] = Runtime.getErrorExitCode(error)
+    this[Runtime.errorReported] = Runtime.getErrorReported(error)
+  }
+}
+
+/** Keeps what is known of where the errors of a command happen, for the report of them. */
+export const within =
+  (situation: Situation) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, Situated, R> =>
+    Effect.mapError(
+      effect,
+      (error) =>
+        error instanceof Situated
+          ? new Situated(error.cause, { ...error.situation, ...situation })
+          : new Situated(error, situation)
+    )
+
+/** Says on standard error what went wrong; with `debug` everything that is known of it, less the secrets. */
+export const report = (cause: Cause.Cause<unknown>, debug: boolean): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause) || !Runtime.getErrorReported(Cause.squash(cause))) return Effect.void
   const text = Option.match(Cause.findErrorOption(cause), {
     onNone: () => [Cause.pretty(cause)],
-    onSome: (error) => [...explain(error, resumable), ...debug ? [Cause.pretty(cause)] : []]
+    onSome: (error) => [
+      ...error instanceof Situated ? explain(error.cause, error.situation) : explain(error),
+      ...debug ? [Cause.pretty(error instanceof Situated ? Cause.fail(error.cause) : cause)] : []
+    ]
   })
   return Console.error(plain(text.join("\n")))
 }
 
 /** What happened, and what to do where that is known. */
-export const explain = (error: unknown, resumable = true): ReadonlyArray<string> => {
+export const explain = (error: unknown, situation: Situation = {}): ReadonlyArray<string> => {
   const what = `postwire: ${messagesOf(error).join(": ")}`.replaceAll(/\s*\n\s*/g, " ")
-  const advice = adviceFor(error)
+  const advice = adviceFor(error, situation)
   return advice === undefined
     ? [what]
-    : [what, `  ${resumable ? advice : advice.replace(/ with --resume|: nothing is lost/g, "")}`]
+    : [what, `  ${situation.resumable === true ? advice : advice.replace(/ with --resume|: nothing is lost/g, "")}`]
 }
 
-const adviceFor = (error: unknown): string | undefined => {
-  if (typeof error !== "object" || error === null) return undefined
-  if ("advice" in error && typeof error.advice === "string") return error.advice
+const adviceFor = (error: unknown, situation: Situation): string | undefined => {
+  if (!Predicate.isObject(error)) return undefined
+  if ("advice" in error && typeof error["advice"] === "string") return error["advice"]
   // Whatever wraps it, and in whatever way.
   if (messagesOf(error).some((message) => message.includes("EADDRINUSE"))) {
     return "Choose another port with --port; 0 takes any free one."
   }
-  return "_tag" in error ? advices[String(error._tag)] : undefined
+  const advice = "_tag" in error ? advices[String(error["_tag"])] : undefined
+  return typeof advice === "function" ? advice(error, situation) : advice
 }
 
+type Advice = string | ((error: Readonly<Record<string, unknown>>, situation: Situation) => string | undefined)
+
+/** Variables, and where they are. */
+const settings = (names: ReadonlyArray<string>, { credentials }: Situation): string => {
+  const variables = names.map(environmentVariable)
+  return credentials !== undefined && variables.some((variable) => credentials.names.includes(variable))
+    ? `${variables.join(", ")} in ${credentials.path}`
+    : variables.join(", ")
+}
+
+const ofUser = ["consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"]
+
 /** For the errors of calls. Those that are not here say it themselves. */
-const advices: Readonly<Record<string, string>> = {
+const advices: Readonly<Record<string, Advice>> = {
   BadRequest: "Change the parameter that the service names.",
   ConflictingIdentifiers: "Pass exactly one of them.",
   Forbidden: "Ask for the access that it needs, or use another credential.",
   InvalidParameters: "Correct it; --help lists every flag with its rule.",
+  InvalidSettings: ({ setting }, situation) =>
+    ["baseUrl", "wire", "bearerToken", ...ofUser].includes(String(setting))
+      ? `Set ${settings([String(setting)], situation)}.`
+      : undefined,
+  MissingAccessToken: ({ missing }, { credentials }) =>
+    Array.isArray(missing)
+      ? `Set ${missing.map(environmentVariable).join(", ")}${
+        credentials === undefined ? ", or name a file with --credentials" : ` in ${credentials.path}`
+      }.`
+      : undefined,
   NotFound: "Check the id.",
   PaginationStuck: "Try again later with --resume; if it stays, tell the service.",
   RateLimited: "Run the same command with --resume when the budget is back.",
@@ -50,16 +173,21 @@ const advices: Readonly<Record<string, string>> = {
   SqlError: "See that the database runs and that its address is right; what is there stays.",
   ServerFailure: "Run the same command with --resume in a while: nothing is lost.",
   TransportFailure: "Look at the connection, then run the same command with --resume: nothing is lost.",
-  Unauthorized: "Check POSTWIRE_BEARER_TOKEN, or the file of --credentials.",
+  Unauthorized: ({ credential }, situation) =>
+    `Check ${settings(credential === "oauth1" ? ofUser : ["bearerToken"], situation)}; postwire doctor tells more.`,
   UndecodableResponse: "Something between here and the service may have answered; try again with --resume.",
-  UnexpectedStatus: "Look at POSTWIRE_BASE_URL, then try again with --resume."
+  UnexpectedStatus: (_, situation) => `Look at ${settings(["baseUrl"], situation)}, then try again with --resume.`
 }
+
+/** What only programs can do about a missing credential. */
+const forPrograms = / Pass (it|them) to the client, or set [A-Z_, ]+\.$/
 
 /** The messages of an error and of what caused it, less those that another one holds already. */
 const messagesOf = (error: unknown, said = ""): ReadonlyArray<string> => {
   if (!(error instanceof Error)) return []
-  const rest = messagesOf(error.cause, said + error.message)
-  return said.includes(error.message) ? rest : [error.message, ...rest]
+  const message = error.message.replace(forPrograms, "")
+  const rest = messagesOf(error.cause, said + message)
+  return said.includes(message) ? rest : [message, ...rest]
 }
 
 /** What would steer a terminal: escapes, other controls, and marks that turn its direction. */

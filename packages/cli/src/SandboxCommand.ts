@@ -3,7 +3,6 @@ import { environmentVariable } from "@postwire/core/Errors"
 import * as ConsolePage from "@postwire/sandbox/Console"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import * as Seed from "@postwire/sandbox/Seed"
-import * as CliError from "effect/cli/CliError"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
@@ -11,6 +10,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Report from "./Report.ts"
 
 /** The environment that makes a client use a sandbox. */
 export const environmentOf = (baseUrl: string, seeded: Seed.Seeded): Readonly<Record<string, string>> =>
@@ -70,7 +70,10 @@ export const command = Command.make(
   },
   Effect.fnUntraced(function*({ faults, file, json, memory, port, posts, seed, start, wire }) {
     if (memory && Option.isSome(file)) {
-      return yield* new CliError.UserError({ cause: new Error("--memory and --file exclude each other") })
+      return yield* new Report.Contradiction({
+        reason: "--memory and --file contradict each other",
+        advice: "Pass one of them."
+      })
     }
     const options: Sandbox.ServerOptions = {
       port,

@@ -2,7 +2,6 @@
 import type { ExportStatus, PartStatus } from "@postwire/cluster/Tables"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Cluster from "./Cluster.ts"
@@ -28,7 +27,7 @@ export const command = Command.make(
       Flag.withDescription("One export, with all its parts"),
       Flag.optional
     ),
-    json: Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
+    json: Report.json
   },
   Effect.fnUntraced(function*({ cluster, id, json }) {
     const Engine = yield* Effect.promise(() => import("@postwire/cluster/Engine"))
@@ -43,7 +42,7 @@ export const command = Command.make(
         exports: yield* tables.status(Option.getOrUndefined(id))
       }
     }).pipe(Effect.provide(Worker.layerWatch(database)))
-    yield* Console.log(json ? JSON.stringify(view) : Report.plain(told(view, Option.isSome(id)).join("\n")))
+    yield* Report.print(json, view, () => told(view, Option.isSome(id)))
   })
 ).pipe(
   Command.withDescription("Show every export of a cluster: how far it is, who works on it, what has failed."),

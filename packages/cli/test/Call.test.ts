@@ -1,6 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { aliases, catalogue } from "@postwire/core/Catalogue"
-import { parametersOf } from "@postwire/core/Operation"
+import { type Definition, parametersOf } from "@postwire/core/Operation"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Arbitrary, Cause, Effect, Redacted, Schema } from "effect"
 import { TestConsole } from "effect/testing"
@@ -35,10 +35,9 @@ describe("a report", () => {
       const cause = new Error("connect ECONNREFUSED 127.0.0.1:1")
       yield* Report.report(
         Cause.fail(new Error("no answer: connect ECONNREFUSED 127.0.0.1:1", { cause })),
-        false,
         false
       )
-      yield* Report.report(Cause.fail(new Error("no answer", { cause })), false, false)
+      yield* Report.report(Cause.fail(new Error("no answer", { cause })), false)
       const [one, other] = (yield* TestConsole.errorLines).map((line) => String(line).split("\n")[0])
       assert.strictEqual(one, "postwire: no answer: connect ECONNREFUSED 127.0.0.1:1")
       assert.strictEqual(other, one)
@@ -168,8 +167,8 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
       const gone = yield* Commands.run("call", "getMe")
       faults.clear()
       assert.match(gone.errors, /\(404\)/)
-      assert.notInclude(Report.explain({ _tag: "ServerFailure" }, false).join(), "--resume")
-      assert.include(Report.explain({ _tag: "ServerFailure" }).join(), "--resume")
+      assert.notInclude(Report.explain({ _tag: "ServerFailure" }).join(), "--resume")
+      assert.include(Report.explain({ _tag: "ServerFailure" }, { resumable: true }).join(), "--resume")
     }))
 
   it.effect("ends as a process as it does here, and holds no secret", () =>
@@ -188,7 +187,7 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
         return { code, text }
       })
       assert.strictEqual(code, 3)
-      assert.match(text, /"username": "ada"[^]*\nIncomplete: getUsers/)
+      assert.match(text, /"username": "ada"[^]*\nPartialErrors: getUsers/)
       for (const secret of [seeded.userBearerToken, seeded.consumerSecret, seeded.accessTokenSecret]) {
         assert.notInclude(text, Redacted.value(secret))
       }
@@ -215,8 +214,12 @@ describe("the flags of call", () => {
   it.effect("have the second names of operations", () =>
     Effect.gen(function*() {
       for (const [alias, name] of Object.entries(aliases)) {
-        const { output } = yield* Commands.parse("call", alias, "--help")
-        assert.include(output, catalogue[name].definition.summary)
+        const definition: Definition = catalogue[name].definition
+        for (const command of definition.paging === undefined ? ["call"] : ["call", "export", "plan"]) {
+          const { code, output } = yield* Commands.parse(command, alias, "--help")
+          assert.strictEqual(code, 0)
+          assert.include(output, definition.summary)
+        }
       }
     }))
 })

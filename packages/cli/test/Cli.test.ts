@@ -1,13 +1,10 @@
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { createClient, fromEnvironment } from "@postwire/node"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { Effect, Exit, Layer, Stream } from "effect"
-import { Command } from "effect/cli"
-import { TestConsole } from "effect/testing"
+import { Effect, Layer, Stream } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
@@ -16,8 +13,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
-import { postwire } from "../src/Cli.ts"
 import { shown } from "../src/Demo.ts"
+import * as Commands from "./Commands.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
@@ -57,17 +54,6 @@ const ready = (child: ChildProcess) =>
 const withoutSpace = (text: string) => text.replaceAll(/\s+/g, "")
 
 describe("postwire", () => {
-  /** What the command line prints in this process, where it ends before it starts anything. */
-  const parse = (...args: ReadonlyArray<string>) =>
-    Effect.gen(function*() {
-      const exit = yield* Effect.exit(Command.runWith(postwire, { version: "1.2.3" })(args))
-      return {
-        failed: Exit.isFailure(exit),
-        output: (yield* TestConsole.logLines).join("\n"),
-        errors: (yield* TestConsole.errorLines).join("\n")
-      }
-    }).pipe(Effect.provide([NodeServices.layer, TestConsole.layer]))
-
   it.effect.each(
     [
       [["--help"], /postwire <subcommand>/],
@@ -77,8 +63,8 @@ describe("postwire", () => {
     ] satisfies Array<[Array<string>, RegExp]>
   )("explains itself: %s", ([args, expected]) =>
     Effect.gen(function*() {
-      const { errors, failed, output } = yield* parse(...args)
-      assert.deepStrictEqual([failed, errors], [false, ""])
+      const { code, errors, output } = yield* Commands.parse(...args)
+      assert.deepStrictEqual([code, errors], [0, ""])
       assert.match(output, expected)
       // The global flags are those of every command line made with Effect.
       for (const line of output.replace(/GLOBAL FLAGS[^]*?(\n\n|$)/, "").split("\n")) {
@@ -98,14 +84,14 @@ describe("postwire", () => {
       [["demo", "--posts=-1"], /--posts: "-1".*a whole number from 0 to 1000000/],
       [["sandbox", "--faults", "1.1"], /--faults: "1.1".*0 to 1/],
       [["sandbox", "--start", "soon"], /--start: "soon".*Date/],
-      [["sandbox", "--memory", "--file", "x.sqlite"], /--memory and --file exclude each other/],
+      [["sandbox", "--memory", "--file", "x.sqlite"], /--memory and --file contradict each other/],
       [["sandbox", "--posts", "1.5"], /--posts: "1.5".*integer/],
       [["demo", "--posts", "many"], /--posts: "many"/]
     ] satisfies Array<[Array<string>, RegExp]>
   )("refuses what it does not understand: %s", ([args, expected]) =>
     Effect.gen(function*() {
-      const { errors, failed } = yield* parse(...args)
-      assert.isTrue(failed)
+      const { code, errors } = yield* Commands.parse(...args)
+      assert.strictEqual(code, 1)
       assert.match(errors, expected)
     }))
 

@@ -4,7 +4,9 @@ import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Cause, Effect, Exit, Runtime } from "effect"
 import { Command } from "effect/cli"
 import { TestConsole } from "effect/testing"
+import { once } from "node:events"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer, type RequestListener } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { postwire } from "../src/Cli.ts"
@@ -34,7 +36,7 @@ export interface Ended {
 export const parse = (...args: ReadonlyArray<string>): Effect.Effect<Ended> =>
   Effect.gen(function*() {
     const exit = yield* Effect.exit(Command.runWith(postwire, { version: "1.2.3" })(args))
-    if (Exit.isFailure(exit)) yield* Report.report(exit.cause, false, false)
+    if (Exit.isFailure(exit)) yield* Report.report(exit.cause, false)
     return {
       code: Exit.isSuccess(exit) ? 0 : Runtime.getErrorExitCode(Cause.squash(exit.cause)),
       output: (yield* TestConsole.logLines).join("\n"),
@@ -50,3 +52,19 @@ export const run = (...args: ReadonlyArray<string>) =>
     writeFileSync(file, lines.join(""), { mode: 0o600 })
     return yield* parse(...args, "--credentials", file)
   }).pipe(Effect.scoped)
+
+/** A service of the test's own making, on loopback. */
+export const serve = (listener: RequestListener) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const server = createServer(listener).listen(0, "127.0.0.1")
+      await once(server, "listening")
+      const address = server.address()
+      return { server, baseUrl: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}` }
+    }),
+    ({ server }) =>
+      Effect.sync(() => {
+        server.close()
+        server.closeAllConnections()
+      })
+  )

@@ -52,6 +52,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`,
       assert.includeMembers(complete("postwire", ""), ["call", "counts", "doctor", "export", "plan", "sandbox"])
       assert.includeMembers(complete("postwire", "call", ""), names)
       assert.deepStrictEqual(complete("postwire", "call", "getUsersM"), ["getUsersMentions"])
+      assert.deepStrictEqual(complete("postwire", "export", "getDm"), ["getDmEvents"])
       assert.deepStrictEqual(complete("postwire", "call", "getUsersMentions", "--max"), ["--max-results"])
       assert.deepStrictEqual(complete("postwire", "counts", "x", "--granularity", ""), ["day", "hour", "minute"])
     }))

@@ -1,8 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Clock, Effect, Redacted } from "effect"
-import { once } from "node:events"
-import { createServer, type RequestListener } from "node:http"
 import * as DoctorCommand from "../src/DoctorCommand.ts"
 import * as Commands from "./Commands.ts"
 
@@ -10,21 +8,6 @@ const named = (checks: ReadonlyArray<DoctorCommand.Check>, name: string) => chec
 
 const examine = (replaced: Readonly<Record<string, string | undefined>> = {}) =>
   Effect.flatMap(Commands.variables(replaced), (variables) => DoctorCommand.examine(variables, "24.1.0"))
-
-const serve = (listener: RequestListener) =>
-  Effect.acquireRelease(
-    Effect.promise(async () => {
-      const server = createServer(listener).listen(0, "127.0.0.1")
-      await once(server, "listening")
-      const address = server.address()
-      return { server, baseUrl: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}` }
-    }),
-    ({ server }) =>
-      Effect.sync(() => {
-        server.close()
-        server.closeAllConnections()
-      })
-  )
 
 layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwire doctor", (it) => {
   it.effect("finds all well, tells what may be done, and shows no secret", () =>
@@ -112,18 +95,26 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
       for (
         const [millis, status, finding] of [
           [20_000, "warning", /20\.\d s ahead|19\.\d s ahead/],
-          [-900_000, "bad", /\d+\.\d s behind/]
+          // Calls correct it: it is wrong, and keeps nothing from working.
+          [-900_000, "warning", /(900|899)\.\d s behind/]
         ] as const
       ) {
         const checks = yield* Effect.provideService(examine(), Clock.Clock, shifted(millis))
         assert.strictEqual(named(checks, "clock")?.status, status)
         assert.match(named(checks, "clock")?.finding ?? "", finding)
+        assert.strictEqual(named(checks, "user (OAuth 1.0a)")?.status, "ok")
+        assert.deepStrictEqual(checks.filter(({ status }) => status === "bad"), [])
       }
+      const { faults } = yield* Sandbox.Sandbox
+      faults.add({ times: "always", status: 401, operation: "getMe" })
+      const refused = yield* Effect.provideService(examine(), Clock.Clock, shifted(-900_000))
+      faults.clear()
+      assert.strictEqual(named(refused, "clock")?.status, "bad")
     }))
 
   it.effect("guesses the wire, and sees a spent budget", () =>
     Effect.gen(function*() {
-      const { baseUrl } = yield* serve((request, response) => {
+      const { baseUrl } = yield* Commands.serve((request, response) => {
         const isMe = request.url === "/2/users/me"
         response.writeHead(
           request.headers.authorization === undefined ? request.url?.includes("tweets") ? 401 : 404 : 200,

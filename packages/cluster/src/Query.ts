@@ -44,7 +44,7 @@ const definitionOf = (operation: string): Effect.Effect<Definition, InvalidParam
 export const sourceOf = ({ operation, parameters }: Query): Effect.Effect<Source.Source, InvalidParameters> =>
   Effect.map(definitionOf(operation), (definition) => Source.fromDefinition(definition, parameters))
 
-/** Refuses what the service would refuse, before anything is kept. */
+/** Refuses what the service would refuse, before anything is kept. An alias becomes the name of the operation. */
 export const check = (
   query: Query
 ): Effect.Effect<Query, InvalidParameters | ConflictingIdentifiers | InvalidSettings> =>
@@ -53,7 +53,7 @@ export const check = (
     const prepared = Executor.prepare(definition, parameters, "neutral", { checks: "spec" })
     if (prepared instanceof Error) return yield* prepared
     yield* checkName(query.credentials)
-    return query
+    return { ...query, operation: definition.name }
   })
 
 /** The name of an export: the same for the same query, whatever the order of its parameters. */

@@ -4,7 +4,7 @@ import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { Clients } from "../src/Clients.ts"
 import * as Engine from "../src/Engine.ts"
-import type { Query } from "../src/Query.ts"
+import { check, type Query } from "../src/Query.ts"
 import * as Sqlite from "../src/Sqlite.ts"
 import * as Tables from "../src/Tables.ts"
 import * as Workflow from "../src/Workflow.ts"
@@ -101,6 +101,12 @@ describe("an export", () => {
       const late = yield* ended(id)
       assert.deepStrictEqual([late.state, late.parts[0]?.problem], ["done", undefined])
     }).pipe(Effect.provide(worker), Effect.provide(Sandbox.layerServer({ posts: 100 }))))
+
+  it.effect("is the same under the operation's alias", () =>
+    Effect.gen(function*() {
+      const events: Query = { operation: "getDirectMessageEvents", parameters: {}, credentials: "default", label: "" }
+      assert.deepStrictEqual(yield* check({ ...events, operation: "getDmEvents" }), events)
+    }))
 
   it.effect.each(
     [

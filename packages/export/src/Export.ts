@@ -46,6 +46,8 @@ export interface Report {
   readonly progress: Checkpoint.Progress
   /** How many items the page has brought. */
   readonly pageItems: number
+  /** The partial errors that it has brought. */
+  readonly problems: ReadonlyArray<object>
   readonly rateLimit: Budget | undefined
 }
 
@@ -128,7 +130,9 @@ export const run = Effect.fnUntraced(function*(
             errors: last.errors + page.errors.length,
             pages: last.pages + 1
           })
-          if (options.onPage !== undefined) yield* options.onPage({ progress, pageItems: items.length, rateLimit })
+          if (options.onPage !== undefined) {
+            yield* options.onPage({ progress, pageItems: items.length, problems: page.errors, rateLimit })
+          }
           return !(complete || stopped)
         })
       const client = yield* Client

@@ -1,0 +1,136 @@
+/** What commands say while they run and when they fail, where nobody sits at a terminal. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as Sandbox from "@postwire/sandbox/Sandbox"
+import { Effect } from "effect"
+import { Command } from "effect/cli"
+import { TestConsole } from "effect/testing"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { postwire } from "../src/Cli.ts"
+import * as Commands from "./Commands.ts"
+
+/** A file of credentials, and the lines in it. */
+const credentials = Effect.fnUntraced(function*(variables: Readonly<Record<string, string | undefined>>) {
+  const file = join(yield* Commands.folder, "credentials")
+  writeFileSync(
+    file,
+    Object.entries(variables).flatMap(([name, value]) => value === undefined ? [] : [`${name}=${value}\n`]).join(""),
+    { mode: 0o600 }
+  )
+  return file
+})
+
+/** Runs a command line that does not end by itself until it has said something. */
+const untilSaid = (...args: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.forkChild(Command.runWith(postwire, { version: "1.2.3" })(args))
+    while ((yield* TestConsole.errorLines).length === 0 && fiber.pollUnsafe() === undefined) yield* Effect.sleep(10)
+    // What comes after it would come at once.
+    yield* Effect.sleep(50)
+    const said = (yield* TestConsole.errorLines).map(String)
+    fiber.interruptUnsafe()
+    return said
+  }).pipe(Effect.provide([NodeServices.layer, TestConsole.layer], { local: true }))
+
+layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("a command", (it) => {
+  it.effect("says that it waits, how long, until when and why", () =>
+    Effect.gen(function*() {
+      const { budget, seeded } = yield* Sandbox.Sandbox
+      const file = yield* credentials(yield* Commands.variables())
+      for (
+        const [operation, ...args] of [
+          ["getUsersFollowers", "export", "getUsersFollowers", "--id", seeded.ada.id, "--out", "-"],
+          ["getMe", "call", "getMe"]
+        ] as const
+      ) {
+        budget.leave(operation, 0)
+        const said = yield* untilSaid(...args, "--credentials", file)
+        budget.clear()
+        assert.lengthOf(said, 1)
+        assert.match(
+          said[0]!,
+          new RegExp(
+            `^postwire: ${operation} waits 1\\d min \\d\\d s, until \\d\\d:\\d\\d:\\d\\d: its rate limit is exhausted\\.$`
+          )
+        )
+      }
+    }).pipe(Effect.scoped))
+
+  it.effect("advises the very variables that are wrong, and where they are", () =>
+    Effect.gen(function*() {
+      const all = yield* Commands.variables()
+      const cases: ReadonlyArray<
+        readonly [Readonly<Record<string, string | undefined>>, ReadonlyArray<string>, RegExp]
+      > = [
+        [
+          { POSTWIRE_BEARER_TOKEN: "wrong" },
+          ["getMe", "--no-user-auth"],
+          /\n {2}Check POSTWIRE_BEARER_TOKEN in FILE; /
+        ],
+        [
+          { POSTWIRE_ACCESS_TOKEN: "1-wrong" },
+          ["getMe", "--user-auth"],
+          /\n {2}Check POSTWIRE_CONSUMER_KEY, POSTWIRE_CONSUMER_SECRET, POSTWIRE_ACCESS_TOKEN, POSTWIRE_ACCESS_TOKEN_SECRET in FILE; /
+        ],
+        [
+          { POSTWIRE_BEARER_TOKEN: undefined },
+          ["searchRecentPosts", "--query", "a"],
+          /bearerToken is not set\.\n {2}Set POSTWIRE_BEARER_TOKEN in FILE\.$/
+        ],
+        [{ POSTWIRE_BASE_URL: "ftp://x" }, ["getMe"], /\n {2}Set POSTWIRE_BASE_URL in FILE\.$/]
+      ]
+      for (const [replaced, args, expected] of cases) {
+        const file = yield* credentials({ ...all, ...replaced })
+        const { code, errors } = yield* Commands.parse("call", ...args, "--credentials", file)
+        assert.strictEqual(code, 1)
+        assert.match(errors.replaceAll(file, "FILE"), expected)
+      }
+    }).pipe(Effect.scoped))
+})
+
+describe("an export to standard output", () => {
+  it.live("tells partial errors on standard error, the first ten of them, and says that they are there", () =>
+    Effect.gen(function*() {
+      const errors = Array.from(
+        { length: 8 },
+        (_, i) => ({ title: "Not Found", detail: `No user ${i}.`, value: `${i}` })
+      )
+      const { baseUrl } = yield* Commands.serve((request, response) => {
+        const isFirst = !request.url?.includes("pagination_token")
+        response.writeHead(200, { "content-type": "application/json" })
+        response.end(
+          JSON.stringify({ data: [], errors, meta: { result_count: 0, ...isFirst ? { next_token: "b" } : {} } })
+        )
+      })
+      const file = yield* credentials({ POSTWIRE_BASE_URL: baseUrl, POSTWIRE_BEARER_TOKEN: "x" })
+      const ended = yield* Commands.parse(
+        "export",
+        "getUsersFollowers",
+        "--id",
+        "1",
+        "--out",
+        "-",
+        "--credentials",
+        file
+      )
+      const lines = ended.errors.split("\n")
+      assert.deepStrictEqual([ended.code, lines.length], [3, 13], ended.errors)
+      assert.strictEqual(lines[0], "postwire: No user 0.")
+      assert.strictEqual(lines[10], "postwire: and 6 more")
+      assert.deepStrictEqual(lines.slice(11), [
+        "postwire: getUsersFollowers: the service reported 16 errors for parts of what was asked",
+        "  They are above; everything else is there."
+      ])
+    }).pipe(Effect.scoped))
+
+  it.live("is not advised to resume", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* Commands.serve((_, response) => response.writeHead(200).end("<html>"))
+      const file = yield* credentials({ POSTWIRE_BASE_URL: baseUrl, POSTWIRE_BEARER_TOKEN: "x" })
+      const to = (out: string) =>
+        Commands.parse("export", "getUsersFollowers", "--id", "1", "--out", out, "--credentials", file)
+      assert.notInclude((yield* to("-")).errors, "--resume")
+      assert.include((yield* to(join(file, "..", "a.jsonl"))).errors, "--resume")
+    }).pipe(Effect.scoped))
+})
