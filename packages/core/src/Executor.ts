@@ -802,14 +802,18 @@ const unanswered = (
   const cause = "cause" in reason ? reason.cause : undefined
   const told = Predicate.hasProperty(cause, "phase") && isPhase(cause.phase) ? cause.phase : undefined
   const code = Transport.codeOf(cause)
-  const isTls = code !== undefined && tls.test(code)
+  const sent = Predicate.hasProperty(cause, "requestSent") && Predicate.isBoolean(cause.requestSent)
+    ? cause.requestSent
+    : undefined
+  const isUntrusted = sent !== true && code !== undefined && untrusted.test(code)
+  const isTls = isUntrusted || (sent !== true && code !== undefined && tls.test(code))
   const timeout = cause instanceof Transport.TimedOut ? cause.limit : code === undefined ? undefined : timeoutOf[code]
   // Only a transport that knows that nothing left may say so; otherwise a create may have happened.
-  const isUnsent = isTls || (Predicate.hasProperty(cause, "requestSent")
-    ? cause.requestSent === false
+  const isUnsent = sent !== undefined
+    ? !sent
     : cause instanceof Transport.TimedOut
     ? told === "connect"
-    : code !== undefined && unconnected.test(code))
+    : isUntrusted || (code !== undefined && unconnected.test(code))
   const phase = isTls ? "tls" : told ?? (isUnsent ? "connect" : "unknown")
   // After the total, there is no time left.
   const isFinal = isTls || timeout === "total" || reason._tag !== "TransportError"
@@ -836,9 +840,12 @@ const isPhase = (phase: unknown): phase is Exclude<Errors.TransportFailure["phas
 /** There was no connection, so nothing left. */
 const unconnected = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/
 
-/** The other side is not who it should be, or no one can be talked to: no retry changes that. */
-const tls =
-  /^(ERR_TLS_|ERR_SSL_|CERT_|EPROTO$|(DEPTH_ZERO_)?SELF_SIGNED_CERT|UNABLE_TO_(VERIFY|GET|DECRYPT|DECODE)_|CRL_|INVALID_(CA|PURPOSE)$|HOSTNAME_MISMATCH$)/
+/** The other side is not who it should be, which is known before anything leaves: no retry changes that. */
+const untrusted =
+  /^(ERR_TLS_CERT_|CERT_|(DEPTH_ZERO_)?SELF_SIGNED_CERT|UNABLE_TO_(VERIFY|GET|DECRYPT|DECODE)_|CRL_|INVALID_(CA|PURPOSE)$|HOSTNAME_MISMATCH$)/
+
+/** No one can be talked to, or the answer was broken on its way: the code alone does not tell. */
+const tls = /^(ERR_TLS_|ERR_SSL_|EPROTO$)/
 
 /** The limits that the connections of Undici have of their own. */
 const timeoutOf: Readonly<Record<string, keyof Transport.Limits>> = {

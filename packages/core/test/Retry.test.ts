@@ -142,6 +142,27 @@ describe("what is repeated", () => {
       }
     }))
 
+  it.effect("a create whose answer TLS broke is never taken for unsent", () =>
+    Effect.gen(function*() {
+      const codes = ["ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC", "ERR_SSL_WRONG_VERSION_NUMBER", "EPROTO"]
+      for (const code of [...codes, "CERT_HAS_EXPIRED", "ECONNREFUSED"]) {
+        const told = timed(() => transportError({ phase: "headers", requestSent: true, code, message: "broken" }))
+        assert.instanceOf(yield* Effect.flip(told.run(createPost({ text: "a" }))), Errors.OutcomeUnknown)
+        assert.lengthOf(told.requests, 1)
+        // What only reads is sent again.
+        yield* Effect.flip(told.run(getPost({ id: "1" })))
+        assert.lengthOf(told.requests, 4)
+        const never = timed(() => transportError({ phase: "connect", requestSent: false, code, message: "broken" }))
+        assert.instanceOf(yield* Effect.flip(never.run(createPost({ text: "a" }))), Errors.TransportFailure)
+      }
+      for (const code of codes) {
+        // A transport that tells nothing but the code.
+        const service = timed(() => transportError(Object.assign(new Error("broken"), { code })))
+        assert.instanceOf(yield* Effect.flip(service.run(createPost({ text: "a" }))), Errors.OutcomeUnknown)
+        assert.lengthOf(service.requests, 1)
+      }
+    }))
+
   it("every create names the operation that shows whether it happened", () => {
     const creates = all.filter(([, { definition }]) => definition.effect === "create")
     assert.isAbove(creates.length, 2)
