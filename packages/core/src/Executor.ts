@@ -27,7 +27,7 @@ import * as Errors from "./Errors.ts"
 import * as Identity from "./Identity.ts"
 import * as Monotonic from "./Monotonic.ts"
 import * as OAuth1 from "./OAuth1.ts"
-import type { Definition, Route } from "./Operation.ts"
+import type { Definition, Route, Settled } from "./Operation.ts"
 import * as Parameters from "./Parameters.ts"
 import * as RateLimit from "./RateLimit.ts"
 import * as Response from "./Response.ts"
@@ -42,8 +42,8 @@ export interface Prepared {
   readonly effect: Definition["effect"]
   /** The operation that shows whether a create happened. */
   readonly confirmWith: string | undefined
-  /** The body of success, for a toggle whose state was reached by a try that had no answer. */
-  readonly settled: string | undefined
+  /** For a toggle whose state was reached by a try that had no answer: the body of success, and the refusal of the next. */
+  readonly settled: SettledBody | undefined
   readonly method: string
   /** The path with the names of its variable parts. */
   readonly template: string
@@ -58,6 +58,11 @@ export interface Prepared {
   readonly pace: Definition["pace"]
   /** The kinds of credential that the operation takes. */
   readonly accepts: ReadonlyArray<Errors.CredentialKind>
+}
+
+interface SettledBody {
+  readonly body: string
+  readonly by: Settled
 }
 
 /** What errors tell of a call. */
@@ -144,7 +149,7 @@ interface Plan {
   readonly required: ReadonlyArray<string>
   readonly routes: ReadonlyMap<string, Template>
   readonly positions: Body.Positions
-  readonly settled: string | undefined
+  readonly settled: SettledBody | undefined
 }
 
 /** The routes of an operation by the alternative that selects them; a single route is under `""`. */
@@ -189,11 +194,14 @@ const planOf = (definition: Definition, wire: WireNames.Wire): Plan => {
     inputs,
     positions,
     required: [...inputs].filter(([, input]) => input.parameter.required).map(([name]) => name),
-    settled: definition.settled && JSON.stringify({
-      data: Object.fromEntries(
-        Object.entries(definition.settled).map(([key, value]) => [x ? WireNames.bodyKey(key) : key, value])
-      )
-    }),
+    settled: definition.settled && {
+      body: JSON.stringify({
+        data: Object.fromEntries(
+          Object.entries(definition.settled.data).map(([key, value]) => [x ? WireNames.bodyKey(key) : key, value])
+        )
+      }),
+      by: definition.settled.by
+    },
     routes: new Map(
       routesOf(definition).map(([selectedBy, route]) => {
         const [method, template] = route.split(" ") as [string, string]
@@ -543,7 +551,7 @@ export const makeSend = (
           return Effect.succeed(response)
         },
         onFailure: (failed) => {
-          const settled = applied ? settledBy(prepared, failed) : undefined
+          const settled = applied ? settledBy(environment, prepared, failed) : undefined
           if (settled !== undefined) return Effect.succeed(settled)
           if (failed.again === "at once" && !resynced && progress.affords(0, 0, failed)) {
             return from(tried, applied, true)
@@ -642,13 +650,19 @@ const clockOffsetOf = ({ headers, status }: HttpClientResponse, now: number, kno
 }
 
 /** What the operation would have answered, when a repeated try finds done what an earlier one, without answer, was to do. */
-const settledBy = (prepared: Prepared, { refused }: Failed): HttpClientResponse | undefined => {
-  if (prepared.settled === undefined || refused === undefined) return undefined
-  const { response: { headers, request, status }, text } = refused
-  const isSo = (status === 404 && prepared.method === "DELETE") ||
-    ((status === 400 || status === 403 || status === 409) && /\balready\b/i.test(text))
-  return isSo
-    ? fromWeb(request, new globalThis.Response(prepared.settled, { status: 200, headers: { ...headers } }))
+const settledBy = (
+  { wire }: Environment,
+  { settled }: Prepared,
+  { refused }: Failed
+): HttpClientResponse | undefined => {
+  if (settled === undefined || refused?.response.status !== settled.by.status) return undefined
+  const { response: { headers, request }, text } = refused
+  const says = (problem: Errors.Problem) =>
+    Object.entries(settled.by.problem).every(([member, value]) =>
+      member === "type" ? problem.type?.split("/").at(-1) === value : problem[member] === value
+    )
+  return describe(text, wire).problems.some(says)
+    ? fromWeb(request, new globalThis.Response(settled.body, { status: 200, headers: { ...headers } }))
     : undefined
 }
 

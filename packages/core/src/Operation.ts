@@ -30,6 +30,13 @@ export interface Paging {
   readonly directions: "forward" | "both"
 }
 
+/** The refusal, word for word, that says that the state of a toggle is reached. */
+export interface Settled {
+  readonly status: number
+  /** Members of one of its problems; of a `type` the last segment. */
+  readonly problem: Readonly<Partial<Record<"type" | "message" | "resource_type", string>>>
+}
+
 /** What the declaration of an operation holds. */
 export interface Definition {
   /** The operation's name, camelCase of the spec's. */
@@ -55,8 +62,8 @@ export interface Definition {
   readonly paging?: Paging
   /** What sending it twice does: nothing (`read`), the same state (`toggle`), a second thing (`create`). */
   readonly effect: "read" | "toggle" | "create"
-  /** Of a toggle: the `data` that says that its state is reached. */
-  readonly settled?: Readonly<Record<string, boolean>>
+  /** Of a toggle whose reached state is refused: the `data` of success, and the refusal. Most services answer with success. */
+  readonly settled?: { readonly data: Readonly<Record<string, boolean>>; readonly by: Settled }
   /** Of a create: the operation that shows whether it happened. */
   readonly confirmWith?: string
   /** Counts towards the project-level post cap. */

@@ -24,8 +24,7 @@ export const block = /*#__PURE__*/ Operation.make({
   body: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: blocking,
   userAuth: true,
-  effect: "toggle",
-  settled: { blocking: true }
+  effect: "toggle"
 })
 
 /**
@@ -44,8 +43,7 @@ export const unblock = /*#__PURE__*/ Operation.make({
   path: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: blocking,
   userAuth: true,
-  effect: "toggle",
-  settled: { blocking: false }
+  effect: "toggle"
 })
 
 /**

@@ -23,8 +23,7 @@ export const bookmark = /*#__PURE__*/ Operation.make({
   identity: "id",
   body: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: bookmarked,
-  effect: "toggle",
-  settled: { bookmarked: true }
+  effect: "toggle"
 })
 
 /**
@@ -65,6 +64,5 @@ export const removeBookmark = /*#__PURE__*/ Operation.make({
   identity: "id",
   path: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: bookmarked,
-  effect: "toggle",
-  settled: { bookmarked: false }
+  effect: "toggle"
 })

@@ -53,8 +53,7 @@ export const unfollowUser = /*#__PURE__*/ Operation.make({
   path: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ following: Schema.Boolean })),
   userAuth: true,
-  effect: "toggle",
-  settled: { following: false }
+  effect: "toggle"
 })
 
 /**

@@ -25,8 +25,7 @@ export const like = /*#__PURE__*/ Operation.make({
   body: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: liked,
   userAuth: true,
-  effect: "toggle",
-  settled: { liked: true }
+  effect: "toggle"
 })
 
 /**
@@ -45,8 +44,7 @@ export const unlike = /*#__PURE__*/ Operation.make({
   path: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: liked,
   userAuth: true,
-  effect: "toggle",
-  settled: { liked: false }
+  effect: "toggle"
 })
 
 /**

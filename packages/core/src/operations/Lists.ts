@@ -93,6 +93,5 @@ export const unfollowList = /*#__PURE__*/ Operation.make({
   path: { list_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ following: Schema.Boolean })),
   userAuth: true,
-  effect: "toggle",
-  settled: { following: false }
+  effect: "toggle"
 })

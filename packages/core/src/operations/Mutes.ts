@@ -24,8 +24,7 @@ export const mute = /*#__PURE__*/ Operation.make({
   body: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: muting,
   userAuth: true,
-  effect: "toggle",
-  settled: { muting: true }
+  effect: "toggle"
 })
 
 /**
@@ -44,8 +43,7 @@ export const unmute = /*#__PURE__*/ Operation.make({
   path: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: muting,
   userAuth: true,
-  effect: "toggle",
-  settled: { muting: false }
+  effect: "toggle"
 })
 
 /**

@@ -113,5 +113,8 @@ export const deletePost = /*#__PURE__*/ Operation.make({
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ deleted: Schema.Boolean })),
   userAuth: true,
   effect: "toggle",
-  settled: { deleted: true }
+  settled: {
+    data: { deleted: true },
+    by: { status: 404, problem: { type: "resource-not-found", resource_type: "post" } }
+  }
 })

@@ -22,8 +22,7 @@ export const hideReply = /*#__PURE__*/ Operation.make({
   constants: { hidden: true },
   result: hidden,
   userAuth: true,
-  effect: "toggle",
-  settled: { hidden: true }
+  effect: "toggle"
 })
 
 /**
@@ -42,6 +41,5 @@ export const unhideReply = /*#__PURE__*/ Operation.make({
   constants: { hidden: false },
   result: hidden,
   userAuth: true,
-  effect: "toggle",
-  settled: { hidden: false }
+  effect: "toggle"
 })

@@ -25,7 +25,10 @@ export const repost = /*#__PURE__*/ Operation.make({
   result: reposted,
   userAuth: true,
   effect: "toggle",
-  settled: { reposted: true }
+  settled: {
+    data: { reposted: true },
+    by: { status: 400, problem: { message: "You cannot retweet a Tweet that you have already retweeted." } }
+  }
 })
 
 /**
@@ -44,8 +47,7 @@ export const unrepost = /*#__PURE__*/ Operation.make({
   path: { source_post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: reposted,
   userAuth: true,
-  effect: "toggle",
-  settled: { reposted: false }
+  effect: "toggle"
 })
 
 /**
