@@ -96,11 +96,13 @@ export const layer = (options: AgentOptions | DispatcherOptions = {}): Layer.Lay
     )
   )
 
-/** The body of a response of these clients, which is not a copy: whoever gives it away reads it no more. */
-export const bytesOf = (response: HttpClientResponse.HttpClientResponse): Uint8Array<ArrayBuffer> => {
-  if (response instanceof BufferedResponse) return response.body
-  throw new TypeError("the response is not one of UndiciHttpClient")
-}
+/** The body of a response; not a copy where it is one of these clients': whoever gives it away reads it no more. */
+export const bytesOf = (
+  response: HttpClientResponse.HttpClientResponse
+): Effect.Effect<Uint8Array<ArrayBuffer>, HttpClientError.HttpClientError> =>
+  response instanceof BufferedResponse
+    ? Effect.succeed(response.body)
+    : Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
 
 /** Hands a request to a dispatcher, which tells the exchange what happens. */
 type Dispatch = (request: Dispatcher.DispatchOptions, exchange: Exchange) => void

@@ -3,7 +3,7 @@
  * bundles the client bundles this module as an entry of its own.
  */
 import { Client } from "@postwire/core/Client"
-import { AnyError } from "@postwire/core/Errors"
+import { lost, type Prepared } from "@postwire/core/Executor"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Cause from "effect/Cause"
@@ -14,15 +14,14 @@ import type * as Fiber from "effect/Fiber"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { workerData } from "node:worker_threads"
+import * as ErrorCodec from "./internal/ErrorCodec.ts"
 import { type Answer, leave, place, type Request, share, wake, type WorkerData } from "./internal/Protocol.ts"
 
 const { memory, port } = (workerData as WorkerData).postwire
 const shared = share(memory)
 const { places, room } = shared
-const encodeError = Schema.encodeUnknownSync(Schema.toCodecJson(AnyError))
 
 interface Open {
   readonly client: Client["Service"]
@@ -32,7 +31,12 @@ interface Open {
   readonly scope: Scope.Closeable
 }
 
-const clients = new Map<number, Open>()
+/** Why a client could not be opened. */
+interface Unopened {
+  readonly reason: string
+}
+
+const clients = new Map<number, Open | Unopened>()
 const fibers = new Map<number, Fiber.Fiber<unknown, unknown>>()
 
 const answer = (message: Answer, transfer: Array<ArrayBuffer> = []) => {
@@ -40,10 +44,27 @@ const answer = (message: Answer, transfer: Array<ArrayBuffer> = []) => {
   wake(shared)
 }
 
+/** Whoever waits for an answer is blocked, so that what is thrown on the way to it is one. */
+const answering = (id: number, work: () => void) => {
+  try {
+    work()
+  } catch (defect) {
+    answer({ _tag: "Defect", id, message: wordsOf(defect) })
+  }
+}
+
+const wordsOf = (defect: unknown): string => {
+  try {
+    return String(defect)
+  } catch {
+    return "a defect that cannot be shown"
+  }
+}
+
 const failed = (id: number, cause: Cause.Cause<unknown>): Answer => {
-  const error = Cause.findErrorOption(cause)
+  const error = Option.flatMap(Cause.findErrorOption(cause), ErrorCodec.encode)
   return Option.isSome(error)
-    ? { _tag: "Failure", id, error: encodeError(error.value) }
+    ? { _tag: "Failure", id, error: error.value }
     : { _tag: "Defect", id, message: Cause.pretty(cause) }
 }
 
@@ -55,23 +76,38 @@ const open = (settings: Parameters<typeof NodeClient.layer>[0]): Open => {
   return { scope, session, context, client: Context.get(context, Client) }
 }
 
-const send = (request: Request & { readonly _tag: "Send" }) => {
-  const { id } = request
-  const { client, context } = clients.get(request.client) as Open
-  const fiber = Effect.runForkWith(context)(client.send(request.prepared, request.options))
+const send = ({ ahead, client, id, options, prepared }: Request & { readonly _tag: "Send" }) => {
+  const open = clients.get(client)
+  if (open === undefined || "reason" in open) {
+    return answer({ _tag: "Unsent", id, reason: open?.reason ?? "the client is closed" })
+  }
+  const exchange = Effect.flatMap(
+    open.client.send(prepared, options),
+    (response) => Effect.map(received(prepared, response), (body) => ({ response, body }))
+  )
+  const fiber = Effect.runForkWith(open.context)(exchange)
   fibers.set(id, fiber)
   fiber.addObserver((exit) => {
     fibers.delete(id)
-    if (Exit.isFailure(exit)) return answer(failed(id, exit.cause))
-    respond(id, exit.value, !request.ahead)
+    answering(id, () => Exit.isFailure(exit) ? answer(failed(id, exit.cause)) : respond(id, exit.value, !ahead))
   })
 }
 
+const received = (prepared: Prepared, response: HttpClientResponse) =>
+  Effect.mapError(
+    UndiciHttpClient.bytesOf(response),
+    (cause) => lost(prepared, { phase: "body", sent: true, reason: cause.reason._tag, cause })
+  )
+
+interface Arrived {
+  readonly response: HttpClientResponse
+  readonly body: Uint8Array<ArrayBuffer>
+}
+
 /** Into the memory where there is room; otherwise as a message whose body changes hands. */
-const respond = (id: number, response: HttpClientResponse, roomy: boolean) => {
+const respond = (id: number, { body, response }: Arrived, roomy: boolean) => {
   const { status } = response
   const headers = Object.entries(response.headers).flat().join("\n")
-  const body = UndiciHttpClient.bytesOf(response)
   if (roomy && Atomics.load(places, place.answer) === 0 && headers.length * 3 + body.length <= room.length) {
     const size = room.write(headers)
     room.set(body, size)
@@ -86,30 +122,45 @@ const respond = (id: number, response: HttpClientResponse, roomy: boolean) => {
   answer({ _tag: "Response", id, status, headers, body: own }, [own.buffer])
 }
 
-const close = async (request: Request & { readonly _tag: "Close" }) => {
-  const open = clients.get(request.client)
-  clients.delete(request.client)
-  if (open !== undefined) {
+const close = async ({ client, id }: Request & { readonly _tag: "Close" }) => {
+  const open = clients.get(client)
+  clients.delete(client)
+  if (open !== undefined && "session" in open) {
     await Effect.runPromise(Scope.close(open.scope, Exit.void))
     await open.session.close()
   }
-  answer({ _tag: "Closed", id: request.id })
+  answer({ _tag: "Closed", id })
+}
+
+const statistics = (client: number): Readonly<Record<string, UndiciHttpClient.Statistics>> => {
+  const open = clients.get(client)
+  return open !== undefined && "session" in open ? open.session.statistics() : {}
 }
 
 port.on("message", (request: Request) => {
   switch (request._tag) {
     case "Open":
-      return clients.set(request.client, open(request.settings))
+      try {
+        return clients.set(request.client, open(request.settings))
+      } catch (error) {
+        // Nobody waits for this one; every call of the client hears of it.
+        return clients.set(request.client, { reason: wordsOf(error) })
+      }
     case "Send":
-      return send(request)
+      return answering(request.id, () => send(request))
     case "Abort":
       return fibers.get(request.id)?.interruptUnsafe()
-    case "Statistics": {
-      const { id } = request
-      return answer({ _tag: "Statistics", id, statistics: clients.get(request.client)?.session.statistics() ?? {} })
-    }
+    case "Statistics":
+      return answering(
+        request.id,
+        () => answer({ _tag: "Statistics", id: request.id, statistics: statistics(request.client) })
+      )
     case "Close":
-      return close(request)
+      return close(request).catch((error) =>
+        answering(request.id, () => {
+          throw error
+        })
+      )
   }
 })
 

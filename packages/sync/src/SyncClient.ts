@@ -1,6 +1,6 @@
 /** The synchronous face: every operation of the catalogue as a blocking method. Nothing here knows one by name. */
 import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
-import { AnyError, InvalidSettings, PaginationStuck } from "@postwire/core/Errors"
+import { InvalidSettings, PaginationStuck } from "@postwire/core/Errors"
 import * as Executor from "@postwire/core/Executor"
 import type { Joined } from "@postwire/core/Joins"
 import type {
@@ -21,9 +21,9 @@ import * as Transport from "@postwire/core/Transport"
 import * as NodeClient from "@postwire/node/NodeClient"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as Bridge from "./Bridge.ts"
+import * as ErrorCodec from "./internal/ErrorCodec.ts"
 import * as OwnServers from "./internal/OwnServers.ts"
 import type { Answer } from "./internal/Protocol.ts"
 
@@ -110,8 +110,6 @@ export interface Client {
 
 type AnyResponse = Response.Response<unknown, unknown>
 
-const decodeError = /*#__PURE__*/ Schema.decodeUnknownSync(/*#__PURE__*/ Schema.toCodecJson(AnyError))
-
 /** One worker serves all clients of a thread. It starts with the first call, and again after it was lost. */
 const shared = new Map<string, Bridge.Bridge>()
 let lastClient = 0
@@ -133,7 +131,7 @@ export const make = (settings: Settings<Form>): Client => {
   // Bodies are read on this side.
   Response.compileWith(SchemaJITCompiler.enable)
   const { ownWorker = false, workerUrl, ...others } = settings
-  const plain = withPlainSecrets(others)
+  const sent = plain(others)
   const wire = settings.wire ?? "neutral"
   const limits = Transport.limitsOf(settings.timeout)
   const waits = settings.waitOnRateLimit === true ? settings.maxWait ?? 1_200_000 : 0
@@ -146,7 +144,7 @@ export const make = (settings: Settings<Form>): Client => {
     const bridge = known === undefined || known.isDead ? Bridge.start(workerUrl) : known
     if (bridge instanceof InvalidSettings) return bridge
     if (!ownWorker) shared.set(key, bridge)
-    if (opened !== bridge) bridge.post({ _tag: "Open", client: number, settings: plain })
+    if (opened !== bridge) bridge.post({ _tag: "Open", client: number, settings: sent })
     opened = bridge
     return bridge
   }
@@ -162,6 +160,7 @@ export const make = (settings: Settings<Form>): Client => {
   const statistics = (): Readonly<Record<string, Statistics>> => {
     if (closed || opened === undefined || opened.isDead) return {}
     const answer = opened.call({ _tag: "Statistics", client: number }, 5_000)
+    if (answer._tag === "Defect") throw new Error(answer.message)
     return answer._tag === "Statistics" ? answer.statistics : {}
   }
 
@@ -183,12 +182,12 @@ export const make = (settings: Settings<Form>): Client => {
     const prepared = Executor.prepare(definition, parameters, wire, settings)
     if (prepared instanceof Error) return prepared
     if (closed) return Executor.lost(prepared, { phase: "connect", sent: false, reason: "the client is closed" })
-    if (plain.baseUrl !== undefined && OwnServers.listensHere(plain.baseUrl)) {
-      return Executor.lost(prepared, { phase: "connect", sent: false, reason: ownServer(plain.baseUrl) })
+    if (sent.baseUrl !== undefined && OwnServers.listensHere(sent.baseUrl)) {
+      return Executor.lost(prepared, { phase: "connect", sent: false, reason: ownServer(sent.baseUrl) })
     }
     const bridge = connect()
     if (bridge instanceof InvalidSettings) return bridge
-    const id = bridge.send({ _tag: "Send", client: number, prepared, options, ahead })
+    const id = bridge.send({ _tag: "Send", client: number, prepared, options: plain(options), ahead })
     const limit = deadlineOf(options.timeout)
     // The worker, which keeps the limits too and knows more, is let speak first.
     return { prepared, bridge, id, limit, timeout: limit + 100 }
@@ -200,7 +199,9 @@ export const make = (settings: Settings<Form>): Client => {
       case "Response":
         return answer
       case "Failure":
-        return decodeError(answer.error)
+        return ErrorCodec.decode(answer.error)
+      case "Unsent":
+        return Executor.lost(prepared, { phase: "connect", sent: false, reason: answer.reason })
       case "NoAnswer":
         return Executor.lost(prepared, {
           phase: "unknown",
@@ -370,8 +371,15 @@ const timeoutRule = "must be a number of milliseconds above 0"
 const isTimeout = (timeout: number | undefined): boolean =>
   timeout === undefined || (typeof timeout === "number" && timeout > 0)
 
-/** Redacted values do not cross threads. */
-const withPlainSecrets = (settings: Settings<Form>): Settings<Form> =>
-  Object.fromEntries(
-    Object.entries(settings).map(([name, value]) => [name, Redacted.isRedacted(value) ? Redacted.value(value) : value])
-  )
+/** Neither redacted values cross threads nor proxies, which objects of frameworks may be. */
+const plainOf = (value: unknown): unknown =>
+  Redacted.isRedacted(value)
+    ? Redacted.value(value)
+    : Array.isArray(value)
+    ? [...value]
+    : typeof value === "object" && value !== null
+    ? { ...value }
+    : value
+
+const plain = <A extends object>(settings: A): A =>
+  Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, plainOf(value)])) as A

@@ -106,6 +106,27 @@ describe("a worker that goes wrong under a call", () => {
     }
   )
 
+  it("throws on the way to an answer: that is the answer, and the worker goes on", () => {
+    const before = workers.length
+    const client = Sync.createClientSync(
+      settings({ ownWorker: true, timeout: 5_000, workerUrl: new URL("fixtures/Throwing.ts", import.meta.url) })
+    )
+    for (
+      const [tag, call] of [
+        ["Response", () => client.searchRecentPosts({ query: "large:100000" })],
+        ["Failure", () => client.searchRecentPosts({ query: "status:418" })],
+        ["Statistics", () => client.session.statistics()]
+      ] as const
+    ) {
+      assert.match((thrown(call) as Error).message, new RegExp(`RangeError: no ${tag} gets out`))
+      assert.strictEqual(client.searchRecentPosts({ query: "large:1" }).data?.length, 1)
+    }
+    const begin = performance.now()
+    client.close()
+    assert.isBelow(performance.now() - begin, 2_000)
+    assert.strictEqual(workers.length, before + 1)
+  })
+
   it("is a program that makes a client itself: it is refused, here as there", () => {
     using client = Sync.createClientSync(
       settings({ ownWorker: true, workerUrl: new URL("fixtures/Nested.ts", import.meta.url) })

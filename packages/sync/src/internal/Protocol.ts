@@ -82,8 +82,10 @@ export type Answer =
     readonly headers: string
     readonly body: Uint8Array
   }
-  /** `error` is encoded by the schema of all errors. */
+  /** `error` is encoded by `ErrorCodec`. */
   | { readonly _tag: "Failure"; readonly id: number; readonly error: unknown }
+  /** Nothing of the request left. */
+  | { readonly _tag: "Unsent"; readonly id: number; readonly reason: string }
   | { readonly _tag: "Defect"; readonly id: number; readonly message: string }
   | { readonly _tag: "Statistics"; readonly id: number; readonly statistics: Readonly<Record<string, Statistics>> }
   | { readonly _tag: "Closed"; readonly id: number }

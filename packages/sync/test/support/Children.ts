@@ -63,6 +63,11 @@ const faults = `
     const json = (status, value, headers) =>
       response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(value))
     switch (kind) {
+      case "503404": return json(times % 2 === 1 ? 503 : 404, { title: "T" }, { "retry-after": "0" })
+      case "deep": {
+        const value = "[".repeat(Number(argument)) + "]".repeat(Number(argument))
+        return response.writeHead(400).end('{"errors":[{"message":"M","value":' + value + '}]}')
+      }
       case "status": return json(Number(argument), { title: "T", detail: "D", type: "about:blank" })
       case "text": return response.end("<html>bearer " + request.headers.authorization.slice(7) + "</html>")
       case "form": return json(200, { data: [{ id: 5 }], meta: {} })
