@@ -1,6 +1,7 @@
 /** The caller's side of the bridge: starts the worker, posts requests and sleeps until the answer is there. */
 import { InvalidSettings } from "@postwire/core/Errors"
 import { existsSync } from "node:fs"
+import { pathToFileURL } from "node:url"
 import { Script } from "node:vm"
 import {
   isMainThread,
@@ -10,13 +11,25 @@ import {
   Worker,
   workerData as ownData
 } from "node:worker_threads"
-import { type Answer, leave, place, type Request, share, type Shared, type WorkerData } from "./internal/Protocol.ts"
+import {
+  type Answer,
+  bootstrap,
+  ownName,
+  place,
+  type Request,
+  share,
+  type Shared,
+  State,
+  type WorkerData
+} from "./internal/Protocol.ts"
 
 /** Why there is no answer. */
 export interface NoAnswer {
   readonly _tag: "NoAnswer"
   readonly reason: string
-  /** Whether it may still come: time was up. */
+  /** Whether any of the request may have left. */
+  readonly sent: boolean
+  /** Whether time was up. */
   readonly late: boolean
 }
 
@@ -33,23 +46,30 @@ type Asking = Extract<Request, { readonly id: number; readonly client: number }>
 type Untagged<R> = R extends unknown ? Omit<R, "id"> : never
 
 /** Starts a bridge, unless it cannot be or would never end. */
-export const start = (workerUrl: string | URL | undefined): Bridge | InvalidSettings => {
+export const start = (workerUrl: string | URL | undefined): Bridge | InvalidSettings | NoAnswer => {
   const invalid = (rule: string) => new InvalidSettings({ setting: "workerUrl", rule })
   if (isOwnWorker(ownData)) {
-    leave(share(ownData.postwire.memory))
     return invalid("must be the address of @postwire/sync/PostwireWorker, not of a program that makes a client itself")
   }
   const url = workerUrl ?? besideThis()
-  return url === undefined
-    ? invalid(
+  if (url === undefined) {
+    return invalid(
       "is missing: the worker is not beside this module. A program that is bundled bundles " +
         "@postwire/sync/PostwireWorker as an entry of its own and gives the address of the result"
     )
-    : new Bridge(url)
+  }
+  try {
+    return new Bridge(url)
+  } catch (error) {
+    // Node may refuse a worker, for one to a program that runs with --permission.
+    return noAnswer(unloadable(String(error)), { sent: false })
+  }
 }
 
-const isOwnWorker = (data: unknown): data is WorkerData =>
-  typeof data === "object" && data !== null && "postwire" in data
+const isOwnWorker = (data: unknown): boolean => typeof data === "object" && data !== null && ownName in data
+
+const addressOf = (url: string | URL): string =>
+  typeof url === "string" && !/^(file|data):/.test(url) ? pathToFileURL(url).href : String(url)
 
 /** In a bundle this module is another one, which may not know its address. */
 const besideThis = (): URL | undefined => {
@@ -71,20 +91,20 @@ export class Bridge {
   constructor(workerUrl: string | URL) {
     const shared = share()
     const { port1, port2 } = new MessageChannel()
-    const workerData: WorkerData = { postwire: { memory: shared.memory, port: port2 } }
+    const workerData: WorkerData = { [ownName]: { memory: shared.memory, port: port2, url: addressOf(workerUrl) } }
     this.#shared = shared
     this.#port = port1
-    this.#worker = new Worker(workerUrl, { workerData, transferList: [port2], execArgv: [] })
+    this.#worker = new Worker(bootstrap, { eval: true, workerData, transferList: [port2], execArgv: [] })
     // What kills the worker is reported by the call that waits for it; if none does, the next one starts another.
     this.#worker.on("error", () => {})
-    this.#worker.on("exit", () => leave(this.#shared))
+    this.#worker.on("exit", () => this.#end())
     this.#worker.unref()
     port1.unref()
   }
 
   /** Whether the worker is gone. */
   get isDead(): boolean {
-    return Atomics.load(this.#shared.places, place.state) === 2
+    return this.#state >= State.ended
   }
 
   /** Posts a request that has no answer. */
@@ -124,9 +144,23 @@ export class Bridge {
 
   /** Ends the worker at once. */
   terminate(): void {
-    leave(this.#shared)
+    this.#end()
     void this.#worker.terminate()
     this.#port.close()
+  }
+
+  get #state(): number {
+    return Atomics.load(this.#shared.places, place.state)
+  }
+
+  #end(): void {
+    if (!this.isDead) Atomics.store(this.#shared.places, place.state, State.ended)
+  }
+
+  /** What the worker ended with, in words. */
+  get #reason(): string {
+    const { places, reason } = this.#shared
+    return reason.toString("utf8", 0, places[place.reason])
   }
 
   #waiting(id: number, timeout: number): Wait {
@@ -140,11 +174,13 @@ export class Bridge {
         const answers = Atomics.load(this.#shared.places, place.answers)
         const answer = this.#take(id)
         if (answer !== undefined) return answer
-        const state = Atomics.load(this.#shared.places, place.state)
-        if (state === 2) return noAnswer("the worker ended")
-        if (stalled > (state === 0 ? startLimit : stallLimit)) {
+        const state = this.#state
+        if (state === State.unloadable) return noAnswer(unloadable(this.#reason), { sent: false })
+        if (state === State.ended) return noAnswer(["the worker ended", this.#reason].filter(Boolean).join(": "))
+        if (stalled > (state === State.loading ? startLimit : stallLimit)) {
+          const given = this.#giveUp(id, "the worker stopped responding")
           this.terminate()
-          return noAnswer("the worker stopped responding")
+          return given
         }
         if (now - start >= limit) {
           return limit === timeout ? this.#giveUp(id, "time is up", true) : undefined
@@ -161,8 +197,15 @@ export class Bridge {
   }
 
   #giveUp(id: number, reason: string, late = false): NoAnswer {
+    const { places } = this.#shared
+    let sent = this.#state !== State.loading
+    if (!sent) {
+      // Each side writes before it reads what the other writes: either the worker sees this or it is seen to be ready.
+      Atomics.store(places, place.withdrawn, id)
+      sent = this.#state !== State.loading
+    }
     this.abandon(id)
-    return noAnswer(reason, late)
+    return noAnswer(reason, { late, sent })
   }
 
   #take(id: number): Answer | undefined {
@@ -191,7 +234,14 @@ export class Bridge {
   }
 }
 
-const noAnswer = (reason: string, late = false): NoAnswer => ({ _tag: "NoAnswer", reason, late })
+const noAnswer = (reason: string, { late = false, sent = true } = {}): NoAnswer => ({
+  _tag: "NoAnswer",
+  reason,
+  late,
+  sent
+})
+
+const unloadable = (reason: string): string => `the worker could not be started: ${reason}`
 
 /** Waits for at most so many milliseconds in all; `undefined` when they are over and the call is not. */
 type Wait = (most: number) => Answer | NoAnswer | undefined

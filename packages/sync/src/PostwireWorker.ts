@@ -17,9 +17,9 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { workerData } from "node:worker_threads"
 import * as ErrorCodec from "./internal/ErrorCodec.ts"
-import { type Answer, leave, place, type Request, share, wake, type WorkerData } from "./internal/Protocol.ts"
+import { type Answer, ownName, place, type Request, share, State, wake, type WorkerData } from "./internal/Protocol.ts"
 
-const { memory, port } = (workerData as WorkerData).postwire
+const { memory, port } = (workerData as WorkerData)[ownName]
 const shared = share(memory)
 const { places, room } = shared
 
@@ -77,6 +77,7 @@ const open = (settings: Parameters<typeof NodeClient.layer>[0]): Open => {
 }
 
 const send = ({ ahead, client, id, options, prepared }: Request & { readonly _tag: "Send" }) => {
+  if (!ahead && id <= Atomics.load(places, place.withdrawn)) return
   const open = clients.get(client)
   if (open === undefined || "reason" in open) {
     return answer({ _tag: "Unsent", id, reason: open?.reason ?? "the client is closed" })
@@ -164,8 +165,6 @@ port.on("message", (request: Request) => {
   }
 })
 
-process.on("exit", () => leave(shared))
-
 setInterval(() => Atomics.add(places, place.heartbeat, 1), 100).unref()
-Atomics.store(places, place.state, 1)
+Atomics.store(places, place.state, State.ready)
 wake(shared)

@@ -138,11 +138,11 @@ export const make = (settings: Settings<Form>): Client => {
   let opened: Bridge.Bridge | undefined
   let closed = false
 
-  const connect = (): Bridge.Bridge | InvalidSettings => {
+  const connect = (): ReturnType<typeof Bridge.start> => {
     const key = String(workerUrl)
     const known = ownWorker ? opened : shared.get(key)
     const bridge = known === undefined || known.isDead ? Bridge.start(workerUrl) : known
-    if (bridge instanceof InvalidSettings) return bridge
+    if (!(bridge instanceof Bridge.Bridge)) return bridge
     if (!ownWorker) shared.set(key, bridge)
     if (opened !== bridge) bridge.post({ _tag: "Open", client: number, settings: sent })
     opened = bridge
@@ -187,6 +187,7 @@ export const make = (settings: Settings<Form>): Client => {
     }
     const bridge = connect()
     if (bridge instanceof InvalidSettings) return bridge
+    if (!(bridge instanceof Bridge.Bridge)) return unanswered(prepared, bridge)
     const id = bridge.send({ _tag: "Send", client: number, prepared, options: plain(options), ahead })
     const limit = deadlineOf(options.timeout)
     // The worker, which keeps the limits too and knows more, is let speak first.
@@ -203,12 +204,7 @@ export const make = (settings: Settings<Form>): Client => {
       case "Unsent":
         return Executor.lost(prepared, { phase: "connect", sent: false, reason: answer.reason })
       case "NoAnswer":
-        return Executor.lost(prepared, {
-          phase: "unknown",
-          sent: true,
-          reason: answer.late ? `the call did not end within ${limit} ms` : answer.reason,
-          timeout: answer.late ? "total" : undefined
-        })
+        return unanswered(prepared, answer, limit)
       default:
         // A defect of ours, in words.
         return new Error(answer._tag === "Defect" ? answer.message : answer._tag)
@@ -334,6 +330,15 @@ interface Exchange {
 type Received = Extract<Answer, { readonly _tag: "Response" }>
 
 type Caller = (...args: never) => unknown
+
+/** The error of a call that had no answer within `limit` milliseconds. */
+const unanswered = (prepared: Executor.Prepared, { late, reason, sent }: Bridge.NoAnswer, limit?: number) =>
+  Executor.lost(prepared, {
+    phase: sent ? "unknown" : "connect",
+    sent,
+    reason: late ? `the call did not end within ${limit} ms` : reason,
+    timeout: late ? "total" : undefined
+  })
 
 /** The next answer may take the place of this body, so what is handed out is a copy. */
 const rawOf = ({ body, headers, status }: Received): RawResponse => {

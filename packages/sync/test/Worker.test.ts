@@ -12,6 +12,7 @@ import { createInterface } from "node:readline"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import type * as WorkerThreads from "node:worker_threads"
+import { Worker } from "node:worker_threads"
 import { vi } from "vitest"
 import * as Sync from "../src/index.ts"
 import { startFaults, stop } from "./support/Children.ts"
@@ -127,13 +128,64 @@ describe("a worker that goes wrong under a call", () => {
     assert.strictEqual(workers.length, before + 1)
   })
 
-  it("is a program that makes a client itself: it is refused, here as there", () => {
-    using client = Sync.createClientSync(
-      settings({ ownWorker: true, workerUrl: new URL("fixtures/Nested.ts", import.meta.url) })
-    )
+  it.each([
+    ["is not there", "/no/such/Worker.ts", /ERR_MODULE_NOT_FOUND.*Worker\.ts/],
+    ["is not of a kind that can be loaded", new URL("http://127.0.0.1/Worker.js"), /ERR_UNSUPPORTED_ESM_URL_SCHEME/],
+    ["is no program", "data:text/javascript,)", /SyntaxError/],
+    ["throws as it loads", "data:text/javascript,throw new Error('boom')", /boom/],
+    ["throws a little later", "data:text/javascript,setTimeout(() => { throw new Error('boom') }, 50)", /boom/],
+    ["exits as it loads", "data:text/javascript,process.exit(5)", /it ended with code 5/],
+    ["is another program", "data:text/javascript,", /it ended with code 0/],
+    [
+      "makes a client itself",
+      new URL("fixtures/Nested.ts", import.meta.url),
+      /InvalidSettings: workerUrl must be the address of @postwire\/sync\/PostwireWorker/
+    ]
+  ])("%s: a call says so at once, and that nothing left", (_, workerUrl, reason) => {
+    using client = Sync.createClientSync({
+      ...settings({ ownWorker: true, workerUrl }),
+      consumerKey: "a",
+      consumerSecret: "b",
+      accessToken: "1-c",
+      accessTokenSecret: "d"
+    })
     const begin = performance.now()
-    assert.match((thrown(() => client.getPost({ id: "1" })) as Error).message, /the worker ended/)
+    const error = thrown(() => client.createPost({ text: "a" }))
     assert.isBelow(performance.now() - begin, 5_000)
+    assert.instanceOf(error, Sync.TransportFailure)
+    assert.strictEqual(error.phase, "connect")
+    assert.match(error.message, /the worker could not be started: /)
+    assert.match(error.message, reason)
+  })
+
+  it("is still loading when time is up: nothing leaves, then or later", () => {
+    const text = `count me ${Math.random()}`
+    using client = Sync.createClientSync({
+      ...settings({ ownWorker: true }),
+      consumerKey: "a",
+      consumerSecret: "b",
+      accessToken: "1-c",
+      accessTokenSecret: "d"
+    })
+    const error = thrown(() => client.createPost({ text }, { timeout: 1 }))
+    assert.instanceOf(error, Sync.TransportFailure)
+    assert.deepInclude(error, { phase: "connect", timeout: "total" })
+    assert.strictEqual(client.searchRecentPosts({ query: `count:${text}` }).data?.[0]?.id, "0")
+  })
+})
+
+describe("a program that is a worker itself", () => {
+  it("may have workerData of any names", async () => {
+    const worker = new Worker(
+      `import(${JSON.stringify(entry)}).then(({ createClientSync }) => {
+        const client = createClientSync(${JSON.stringify(settings())})
+        require("node:worker_threads").parentPort.postMessage(client.searchRecentPosts({ query: "large:1" }).data.length)
+        client.close()
+      })`,
+      { eval: true, workerData: { postwire: { memory: new SharedArrayBuffer(64) } } }
+    )
+    assert.deepStrictEqual(await once(worker, "message"), [1])
+    await worker.terminate()
   })
 })
 

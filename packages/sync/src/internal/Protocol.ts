@@ -5,22 +5,37 @@ import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import type { MessagePort } from "node:worker_threads"
 import type { Settings } from "../SyncClient.ts"
 
+/** What has become of the worker. */
+export const State = {
+  loading: 0,
+  ready: 1,
+  /** Gone after it was ready, or before. */
+  ended: 2,
+  unloadable: 3
+} as const
+
 /** Places in the shared memory. */
 export const place = {
   /** Rises with every answer; the caller sleeps on it. */
   answers: 0,
   /** Rises ten times a second while the worker's event loop turns. */
   heartbeat: 1,
-  /** 0 until the worker has loaded, then 1; 2 once it is gone. */
+  /** A `State`. */
   state: 2,
   /** The answer that lies in the memory, 0 for none; its status; the bytes of its headers and of its body. */
   answer: 3,
   status: 4,
   headers: 5,
-  body: 6
+  body: 6,
+  /** The last request that the caller gave up while the worker was loading: it is not to be sent. */
+  withdrawn: 7,
+  /** The bytes of what the worker ended with. */
+  reason: 8
 } as const
 
-const placesSize = 32
+const placesSize = 64
+/** What the worker ended with is cut to this many bytes. */
+const reasonSize = 2_048
 /** Up to this many bytes a copy is cheaper than a transfer; pages are longer. */
 const roomSize = 32 * 1024
 
@@ -28,32 +43,62 @@ const roomSize = 32 * 1024
 export interface Shared {
   readonly memory: SharedArrayBuffer
   readonly places: Int32Array
+  readonly reason: Buffer
   /** Where a small body goes, with its headers before it: cheaper than a message. */
   readonly room: Buffer
 }
 
 /** New memory, or that of the other side. */
-export const share = (memory: SharedArrayBuffer = new SharedArrayBuffer(placesSize + roomSize)): Shared => ({
+export const share = (
+  memory: SharedArrayBuffer = new SharedArrayBuffer(placesSize + reasonSize + roomSize)
+): Shared => ({
   memory,
   places: new Int32Array(memory, 0, placesSize / Int32Array.BYTES_PER_ELEMENT),
-  room: Buffer.from(memory, placesSize)
+  reason: Buffer.from(memory, placesSize, reasonSize),
+  room: Buffer.from(memory, placesSize + reasonSize)
 })
 
-/** What the worker starts with. The name tells it from every other worker. */
+/** The name under which the worker finds what it starts with: a program may give its own workers anything. */
+export const ownName = "@postwire/sync"
+
+/** What the worker starts with. */
 export interface WorkerData {
-  readonly postwire: { readonly memory: SharedArrayBuffer; readonly port: MessagePort }
+  readonly [ownName]: { readonly memory: SharedArrayBuffer; readonly port: MessagePort; readonly url: string }
 }
+
+/**
+ * What the worker runs first: it loads the module at `url`. While the caller is blocked it hears of nothing that becomes
+ * of a worker, so this puts into the memory what the worker ends with. It is text because it has to run where nothing can
+ * be loaded.
+ */
+export const bootstrap = `
+  const { memory, url } = process.getBuiltinModule("node:worker_threads").workerData["${ownName}"]
+  const places = new Int32Array(memory, 0, ${placesSize / Int32Array.BYTES_PER_ELEMENT})
+  let reason
+  const keep = (error) => {
+    try {
+      reason ??= String(error)
+    } catch {}
+  }
+  process.on("uncaughtExceptionMonitor", keep)
+  process.on("exit", (code) => {
+    const text = reason ?? "it ended with code " + code
+    places[${place.reason}] = Buffer.from(memory, ${placesSize}, ${reasonSize}).write(text)
+    const loading = Atomics.load(places, ${place.state}) === ${State.loading}
+    Atomics.store(places, ${place.state}, loading ? ${State.unloadable} : ${State.ended})
+    Atomics.add(places, ${place.answers}, 1)
+    Atomics.notify(places, ${place.answers})
+  })
+  import(url).catch((error) => {
+    keep(error)
+    process.exit(1)
+  })
+`
 
 /** Tells the caller that something is new. */
 export const wake = ({ places }: Shared): void => {
   Atomics.add(places, place.answers, 1)
   Atomics.notify(places, place.answers)
-}
-
-/** Tells the caller that the worker is gone. */
-export const leave = (shared: Shared): void => {
-  Atomics.store(shared.places, place.state, 2)
-  wake(shared)
 }
 
 /** From the caller to the worker. */
