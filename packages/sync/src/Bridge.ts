@@ -8,9 +8,11 @@ import {
   MessageChannel,
   type MessagePort,
   receiveMessageOnPort,
+  SHARE_ENV,
   Worker,
   workerData as ownData
 } from "node:worker_threads"
+import * as NetworkDefaults from "./internal/NetworkDefaults.ts"
 import {
   type Answer,
   bootstrap,
@@ -94,7 +96,13 @@ export class Bridge {
     const workerData: WorkerData = { [ownName]: { memory: shared.memory, port: port2, url: addressOf(workerUrl) } }
     this.#shared = shared
     this.#port = port1
-    this.#worker = new Worker(bootstrap, { eval: true, workerData, transferList: [port2], execArgv: [] })
+    this.#worker = new Worker(bootstrap, {
+      eval: true,
+      workerData,
+      transferList: [port2],
+      execArgv: NetworkDefaults.flagsFrom(process.execArgv),
+      env: SHARE_ENV
+    })
     // What kills the worker is reported by the call that waits for it; if none does, the next one starts another.
     this.#worker.on("error", () => {})
     this.#worker.on("exit", () => this.#end())

@@ -17,6 +17,7 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { workerData } from "node:worker_threads"
 import * as ErrorCodec from "./internal/ErrorCodec.ts"
+import * as NetworkDefaults from "./internal/NetworkDefaults.ts"
 import { type Answer, ownName, place, type Request, share, State, wake, type WorkerData } from "./internal/Protocol.ts"
 
 const { memory, port } = (workerData as WorkerData)[ownName]
@@ -68,7 +69,8 @@ const failed = (id: number, cause: Cause.Cause<unknown>): Answer => {
     : { _tag: "Defect", id, message: Cause.pretty(cause) }
 }
 
-const open = (settings: Parameters<typeof NodeClient.layer>[0]): Open => {
+const open = ({ defaults, settings }: Request & { readonly _tag: "Open" }): Open => {
+  NetworkDefaults.apply(defaults)
   const scope = Scope.makeUnsafe()
   const session = new UndiciHttpClient.Session(NodeClient.agentOptionsOf(settings))
   const layer = NodeClient.layer({ ...settings, proxy: undefined, ca: undefined, dispatcher: session })
@@ -142,7 +144,7 @@ port.on("message", (request: Request) => {
   switch (request._tag) {
     case "Open":
       try {
-        return clients.set(request.client, open(request.settings))
+        return clients.set(request.client, open(request))
       } catch (error) {
         // Nobody waits for this one; every call of the client hears of it.
         return clients.set(request.client, { reason: wordsOf(error) })

@@ -24,6 +24,7 @@ import * as Redacted from "effect/Redacted"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as Bridge from "./Bridge.ts"
 import * as ErrorCodec from "./internal/ErrorCodec.ts"
+import * as NetworkDefaults from "./internal/NetworkDefaults.ts"
 import * as OwnServers from "./internal/OwnServers.ts"
 import type { Answer } from "./internal/Protocol.ts"
 
@@ -144,7 +145,10 @@ export const make = (settings: Settings<Form>): Client => {
     const bridge = known === undefined || known.isDead ? Bridge.start(workerUrl) : known
     if (!(bridge instanceof Bridge.Bridge)) return bridge
     if (!ownWorker) shared.set(key, bridge)
-    if (opened !== bridge) bridge.post({ _tag: "Open", client: number, settings: sent })
+    if (opened !== bridge) {
+      const defaults = NetworkDefaults.read({ secure: sent.baseUrl?.startsWith("http:") !== true })
+      bridge.post({ _tag: "Open", client: number, settings: sent, defaults })
+    }
     opened = bridge
     return bridge
   }

@@ -4,6 +4,7 @@ import type { Form } from "@postwire/core/Operation"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import type { MessagePort } from "node:worker_threads"
 import type { Settings } from "../SyncClient.ts"
+import type { NetworkDefaults } from "./NetworkDefaults.ts"
 
 /** What has become of the worker. */
 export const State = {
@@ -103,7 +104,12 @@ export const wake = ({ places }: Shared): void => {
 
 /** From the caller to the worker. */
 export type Request =
-  | { readonly _tag: "Open"; readonly client: number; readonly settings: Settings<Form> }
+  | {
+    readonly _tag: "Open"
+    readonly client: number
+    readonly settings: Settings<Form>
+    readonly defaults: NetworkDefaults
+  }
   | {
     readonly _tag: "Send"
     readonly id: number
