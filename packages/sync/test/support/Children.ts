@@ -63,7 +63,12 @@ const faults = `
     const json = (status, value, headers) =>
       response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(value))
     switch (kind) {
-      case "503404": return json(times % 2 === 1 ? 503 : 404, { title: "T" }, { "retry-after": "0" })
+      case "503404": return json(times % 2 === 1 ? 503 : 404, {
+        title: "Not Found Error",
+        type: "about:blank/resource-not-found",
+        resource_type: "post",
+        resource_id: word
+      })
       case "deep": {
         const value = "[".repeat(Number(argument)) + "]".repeat(Number(argument))
         return response.writeHead(400).end('{"errors":[{"message":"M","value":' + value + '}]}')
