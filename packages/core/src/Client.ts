@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import * as Credentials from "./Credentials.ts"
 import * as Errors from "./Errors.ts"
 import * as Executor from "./Executor.ts"
+import { Logging } from "./Logging.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import type { Definition } from "./Operation.ts"
 import { RateLimit } from "./RateLimit.ts"
@@ -43,7 +44,7 @@ export interface Settings {
   readonly maxBodySize?: number | undefined
   /** Puts the query and the body of requests into spans, which may hold what people wrote. Default false. */
   readonly recordContent?: boolean | undefined
-  /** Called with every request that has ended, tries of one call each on their own. What it throws is ignored. */
+  /** Called with every request that has ended, tries of one call each on their own. What it throws or rejects with is ignored. */
   readonly onRequest?: ((request: Executor.Sent) => void) | undefined
   /** Allows `http:` to hosts other than this machine. Credentials would travel in clear text. */
   readonly allowInsecureHttp?: boolean | undefined
@@ -72,19 +73,18 @@ export class Client extends Context.Service<Client, {
   readonly credential: (userAuth: boolean) => Effect.Effect<string>
 }>()("@postwire/core/Client") {}
 
-/** The client from settings. */
+/** The client from settings, and with it the rate-limit policy that it was built with, for `RateLimit.snapshot`. */
 export const layer = (
   settings: Settings = {}
 ): Layer.Layer<Client, Errors.InvalidSettings, Credentials.Credentials | HttpClient> =>
-  Layer.effect(Client, make(settings))
+  Layer.effectContext(make(settings))
 
 /**
  * The client and its credentials from the environment, or from whatever ConfigProvider is installed:
  * `POSTWIRE_BASE_URL`, `POSTWIRE_WIRE` (`neutral` or `x`) and the credentials of `Credentials.config`.
  */
 export const layerConfig: Layer.Layer<Client, Errors.InvalidSettings | Config.ConfigError, HttpClient> =
-  /*#__PURE__*/ Layer.effect(
-    Client,
+  /*#__PURE__*/ Layer.effectContext(
     /*#__PURE__*/ Effect.gen(function*() {
       return yield* make(yield* config)
     })
@@ -124,6 +124,7 @@ export const check = Effect.fnUntraced(
 )
 
 const make = Effect.fnUntraced(function*(settings: Settings) {
+  const rateLimit = yield* RateLimit
   const { current } = yield* Credentials.Credentials
   const { baseUrl, exchange, limits, userAgent, wire } = yield* check(settings)
   const hmacSha1 = yield* OAuth1.HmacSha1
@@ -135,10 +136,11 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     userAgent,
     credentials: current,
     http: yield* HttpClient,
-    rateLimit: yield* RateLimit,
-    hmacSha1
+    rateLimit,
+    hmacSha1,
+    logging: yield* Logging
   })
-  return Client.of({
+  const client = Client.of({
     wire,
     send,
     credential: (userAuth) =>
@@ -167,6 +169,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
         }
       )
   })
+  return Context.make(Client, client).pipe(Context.add(RateLimit, rateLimit))
 })
 
 const invalid = (setting: string, rule: string) => Effect.fail(new Errors.InvalidSettings({ setting, rule }))

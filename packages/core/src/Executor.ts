@@ -24,7 +24,9 @@ import * as Schema from "effect/Schema"
 import * as Body from "./Body.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Errors from "./Errors.ts"
+import * as Hook from "./Hook.ts"
 import * as Identity from "./Identity.ts"
+import type { Logging } from "./Logging.ts"
 import * as Monotonic from "./Monotonic.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import type { Definition, Route, Settled } from "./Operation.ts"
@@ -111,6 +113,7 @@ export interface Environment {
   readonly recordContent: boolean
   /** Is told of every request that has ended. */
   readonly onRequest: ((request: Sent) => void) | undefined
+  readonly logging: typeof Logging.Service
 }
 
 /** A request that has ended. It holds nothing of credentials, query or body. */
@@ -567,7 +570,9 @@ export const makeSend = (
               )
             }
             return Metric.update(Metric.withAttributes(Retry.retries, { operation, reason: failed.reason }), 1).pipe(
-              Effect.andThen(Effect.logDebug(`Retrying ${operation} in ${pause} ms (${failed.reason})`)),
+              Effect.andThen(
+                environment.logging(Effect.logDebug(`Retrying ${operation} in ${pause} ms (${failed.reason})`))
+              ),
               Effect.andThen(progress.pause(pause)),
               Effect.andThen(from(tried + 1, applied || failed.applied, resynced))
             )
@@ -617,11 +622,7 @@ const tell = (
   if (onRequest === undefined) return
   const response = Exit.isSuccess(exit) ? exit.value : undefined
   const requestId = response && Response.requestIdOf(response.headers)
-  try {
-    onRequest({ operation, method, route, attempt, status: response?.status, requestId, duration })
-  } catch {
-    // It must not decide whether a call succeeds.
-  }
+  Hook.tell(onRequest, { operation, method, route, attempt, status: response?.status, requestId, duration })
 }
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])

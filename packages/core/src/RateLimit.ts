@@ -14,6 +14,8 @@ import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { type Budget, type CredentialKind, InvalidSettings, RateLimitWaitTooLong } from "./Errors.ts"
+import * as Hook from "./Hook.ts"
+import { Logging } from "./Logging.ts"
 import { nonce } from "./OAuth1.ts"
 import * as RateLimitStore from "./RateLimitStore.ts"
 
@@ -194,7 +196,7 @@ export const layerWait = (options: WaitOptions = {}): Layer.Layer<never, Invalid
       const store = yield* Effect.serviceOption(RateLimitStore.RateLimitStore)
       const context = yield* Effect.context<never>()
       return makeWait(
-        store._tag === "Some" ? RateLimitStore.orMemory(store.value) : RateLimitStore.makeMemory(),
+        store._tag === "Some" ? RateLimitStore.orMemory(store.value, yield* Logging) : RateLimitStore.makeMemory(),
         maxWait,
         context
       )
@@ -242,6 +244,7 @@ const makeWait = (
 ): RateLimit => {
   const lines = new Map<string, Line>()
   const { listen, tell } = makeListeners(gauge(context))
+  const logging = Context.get(context, Logging)
   const process = nonce()
   let last = 0
 
@@ -276,13 +279,13 @@ const makeWait = (
     for (const { span } of [place, ...line.places]) addEvent(span, waiting)
     tell(waiting)
     Metric.withAttributes(waits, { operation, reason }).updateUnsafe(1, context)
-    return Effect.annotateLogs(
+    return logging(Effect.annotateLogs(
       // A pace is no news: its waits come every second.
       (reason === "pace" ? Effect.logDebug : Effect.logInfo)(
         `${operation} waits ${Math.ceil(millis / 1000)} s: ${because[reason]}`
       ),
       { operation, credential, reason, until: waiting.until.toISOString() }
-    )
+    ))
   }
 
   const sleep = (line: Line, millis: number): Effect.Effect<void> =>
@@ -495,7 +498,7 @@ const makeListeners = (first: (change: Announced) => void) => {
   return {
     tell: (change: Change): void => {
       if (change._tag === "Announced") first(change)
-      for (const listener of listeners) listener(change)
+      for (const listener of listeners) Hook.tell(listener, change)
     },
     listen: (listener: (change: Change) => void) => {
       listeners.add(listener)

@@ -6,8 +6,10 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import type { Logging } from "./Logging.ts"
 
 /** The store did not answer. Calls never fail with it: they go on with what the process itself knows. */
 export class RateLimitStoreUnavailable extends /*#__PURE__*/ Schema.TaggedError<RateLimitStoreUnavailable>()(
@@ -229,7 +231,7 @@ const rest = 5_000
  * The store while it answers, and the memory of this process while it does not: requests are never held up by a store
  * that is gone. Tells so in one warning, and when the store is back.
  */
-export const orMemory = (store: Store): Store<never> => {
+export const orMemory = (store: Store, logging: typeof Logging.Service = identity): Store<never> => {
   const memory = makeMemory()
   let isDown = false
   let restsUntil = 0
@@ -243,16 +245,16 @@ export const orMemory = (store: Store): Store<never> => {
         onSuccess: (result) => {
           if (!isDown) return Effect.succeed(result)
           isDown = false
-          return Effect.as(Effect.logInfo("The store of rate limits answers again"), result)
+          return Effect.as(logging(Effect.logInfo("The store of rate limits answers again")), result)
         },
         onFailure: (error) => {
           restsUntil = clock.currentTimeMillisUnsafe() + rest
           if (isDown) return local
           isDown = true
           return Effect.andThen(
-            Effect.logWarning(
+            logging(Effect.logWarning(
               `${error.message}. This process goes on by itself and does not see the requests of others`
-            ),
+            )),
             local
           )
         }

@@ -8,6 +8,7 @@ import {
   Layer,
   Logger,
   Metric,
+  Option,
   Random,
   References,
   Schema,
@@ -615,6 +616,42 @@ describe("pace", () => {
 })
 
 describe("what can be seen", () => {
+  for (const [policy, limits] of [["layerWait", RateLimit.layerWait()], ["layerFail", RateLimit.layerFail]] as const) {
+    it.effect(`is what the client knows, to which ${policy} was provided`, () =>
+      at(Effect.gen(function*() {
+        const service = make(() => ({ ...ok, headers: budget(7, nine + 600) }))
+        const known = yield* Effect.gen(function*() {
+          const changes = yield* Effect.forkChild(Stream.runHead(RateLimit.changes))
+          yield* Effect.yieldNow
+          yield* getPost({ id: "1" })
+          const first = yield* Fiber.join(changes)
+          assert.isTrue(Option.isSome(first))
+          return yield* RateLimit.snapshot
+        }).pipe(Effect.provide(service.layer(secrets, Layer.orDie(limits))))
+        assert.deepStrictEqual(known.map(({ operation, remaining }) => ({ operation, remaining })), [
+          { operation: "getPost", remaining: 7 }
+        ])
+      })))
+  }
+
+  it.effect("is told to every listener, whatever another one throws or rejects with", () =>
+    Effect.gen(function*() {
+      const service = make(() => ({ ...ok, headers: budget(7, 600) }))
+      const told: Array<string> = []
+      yield* Effect.gen(function*() {
+        const { listen } = yield* RateLimit.RateLimit
+        listen(() => {
+          throw new Error("ignored")
+        })
+        listen(async () => {
+          throw new Error("ignored")
+        })
+        listen(({ operation }) => told.push(operation))
+        yield* getPost({ id: "1" })
+      }).pipe(Effect.provide(service.layer(secrets, RateLimit.layerFail)))
+      assert.deepStrictEqual(told, ["getPost"])
+    }))
+
   it.effect("is a snapshot of every budget, whether refusals are waited out or not", () =>
     at(Effect.gen(function*() {
       for (const policy of [RateLimit.layerFail, Layer.orDie(RateLimit.layerWait())]) {

@@ -2,9 +2,12 @@
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import { environmentVariable, InvalidSettings } from "@postwire/core/Errors"
+import * as Hook from "@postwire/core/Hook"
+import { Logging } from "@postwire/core/Logging"
 import type { Form } from "@postwire/core/Operation"
 import * as RateLimit from "@postwire/core/RateLimit"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as EffectLogger from "effect/Logger"
@@ -33,7 +36,7 @@ export interface Settings<F extends Form = "response"> extends Client.Settings, 
    * `redis://` or `rediss://` address, which needs the package `@redis/client`. Default: this client's memory.
    */
   readonly rateLimitStore?: string | undefined
-  /** Called with every announced budget and every wait, as it begins. What it throws is ignored. */
+  /** Called with every announced budget and every wait, as it begins. What it throws or rejects with is ignored. */
   readonly onRateLimit?: ((change: RateLimit.Change) => void) | undefined
   /**
    * Where the client says what it does: retries (debug), waits (info), a store of rate limits that is away (warn). Such as
@@ -56,7 +59,7 @@ export type Logger = Readonly<Record<"debug" | "info" | "warn" | "error", (...li
 
 /** Everything that operations need, from settings. */
 export const layer = (settings: Settings<Form>): Layer.Layer<Client.Client, InvalidSettings> =>
-  Layer.mergeAll(Client.layer(settings), layerHook(settings), layerLogger(settings)).pipe(
+  Layer.merge(Client.layer(settings), layerHook(settings)).pipe(
     Layer.provide([
       Credentials.layer(settings),
       NodeCrypto.layer,
@@ -66,7 +69,8 @@ export const layer = (settings: Settings<Form>): Layer.Layer<Client.Client, Inva
       settings.waitOnRateLimit === true
         ? RateLimit.layerWait({ maxWait: settings.maxWait }).pipe(Layer.provide(layerStore(settings)))
         : RateLimit.layerFail
-    ])
+    ]),
+    Layer.provide(layerLogger(settings))
   )
 
 /** The connections that the settings ask for. A given dispatcher limits the time for connecting itself. */
@@ -87,21 +91,20 @@ const layerStore = ({ rateLimitStore: store }: Settings<Form>) =>
 
 const layerHook = ({ onRateLimit }: Settings<Form>): Layer.Layer<never> =>
   onRateLimit === undefined ? Layer.empty : Layer.effectDiscard(Effect.acquireRelease(
-    Effect.map(RateLimit.RateLimit, ({ listen }) =>
-      listen((change) => {
-        try {
-          onRateLimit(change)
-        } catch {
-          // It must not decide whether a call succeeds.
-        }
-      })),
+    Effect.map(RateLimit.RateLimit, ({ listen }) => listen(onRateLimit)),
     (stop) => Effect.sync(stop)
   ))
 
 const layerLogger = ({ logger }: Settings<Form>): Layer.Layer<never> =>
-  Layer.mergeAll(
-    EffectLogger.layer([logger === undefined ? warnings : loggerOf(logger)]),
-    logger === undefined ? Layer.empty : Layer.succeed(References.MinimumLogLevel, "Debug")
+  Layer.succeed(
+    Logging,
+    logger === undefined
+      ? Effect.provideService(EffectLogger.CurrentLoggers, new Set([warnings]))
+      : Effect.provideContext(
+        Context.make(EffectLogger.CurrentLoggers, new Set([loggerOf(logger)])).pipe(
+          Context.add(References.MinimumLogLevel, "Debug")
+        )
+      )
   )
 
 const warnings = EffectLogger.make(({ logLevel, message }) => {
@@ -117,11 +120,8 @@ const loggerOf = (logger: Logger) =>
       : LogLevel.isGreaterThanOrEqualTo(logLevel, "Info")
       ? "info"
       : "debug"
-    try {
-      logger[level](...(Array.isArray(message) ? message : [message]))
-    } catch {
-      // It must not decide whether a call succeeds.
-    }
+    // As a method, for a logger may need its `this`.
+    Hook.tell(() => logger[level](...(Array.isArray(message) ? message : [message])))
   })
 
 const checkTransport = ({ ca, dispatcher, logger, proxy }: Settings<Form>): Effect.Effect<void, InvalidSettings> => {

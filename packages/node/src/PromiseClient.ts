@@ -97,7 +97,10 @@ type Call = (parameters?: object, options?: CallOptions) => unknown
 
 /** What programs that use Effect find of a client. */
 export interface EffectFace {
-  /** Gives this client to operations: `Effect.provide(getMe(), client.effect.layer)`. */
+  /**
+   * Provides this client to operations, and its rate limits to `RateLimit.snapshot` and `RateLimit.changes`:
+   * `Effect.provide(getMe(), client.effect.layer)`. The program keeps its own loggers.
+   */
   readonly layer: Layer.Layer<Client>
   /** Runs an Effect with this client; it is interrupted when the client is closed. */
   readonly runPromise: <A, E>(effect: Effect.Effect<A, E, Client>) => Promise<A>

@@ -1,14 +1,15 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Sent } from "@postwire/core/Executor"
 import { getPost } from "@postwire/core/operations/Posts"
-import { Effect } from "effect"
+import * as RateLimit from "@postwire/core/RateLimit"
+import { Effect, Layer, Logger, References } from "effect"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import * as Http from "node:http"
 import * as Https from "node:https"
 import * as Net from "node:net"
 import { Agent } from "undici"
-import { createClient, InvalidSettings, type Settings } from "../src/index.ts"
+import { createClient, InvalidSettings, type PostwireClient, type Settings } from "../src/index.ts"
 import * as NodeClient from "../src/NodeClient.ts"
 import * as PromiseClient from "../src/PromiseClient.ts"
 
@@ -33,7 +34,15 @@ let failures = 1
 const handle: Http.RequestListener = ({ url = "" }, response) => {
   const id = /\/posts\/(\d+)/.exec(url)?.[1] ?? "0"
   const fails = id === "500" || (id === "9" && failures-- > 0)
-  response.writeHead(fails ? 503 : 200, { "content-type": "application/json", "x-transaction-id": `t${id}` })
+  response.writeHead(fails ? 503 : 200, {
+    "content-type": "application/json",
+    "x-transaction-id": `t${id}`,
+    ...(fails ? {} : {
+      "x-rate-limit-limit": "900",
+      "x-rate-limit-remaining": "800",
+      "x-rate-limit-reset": String(Math.floor(Date.now() / 1000) + 600)
+    })
+  })
   response.end(fails ? "{}" : JSON.stringify({ data: { id, text: "a", edit_history_post_ids: [id] } }))
 }
 
@@ -141,6 +150,32 @@ describe("logger", () => {
   })
 })
 
+describe("an asynchronous hook that rejects", () => {
+  it("does not end the process", async () => {
+    const unhandled: Array<unknown> = []
+    const note = (error: unknown) => void unhandled.push(error)
+    process.on("unhandledRejection", note)
+    let told = 0
+    const reject = async () => {
+      told++
+      throw new Error("ignored")
+    }
+    failures = 1
+    await using client = createClient({
+      ...settings,
+      onRequest: reject,
+      onRateLimit: reject,
+      logger: { debug: reject, info: reject, warn: reject, error: reject }
+    })
+    await client.getPost({ id: "9" })
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off("unhandledRejection", note)
+    assert.deepStrictEqual(unhandled, [])
+    // Two requests, an announcement and a retry.
+    assert.strictEqual(told, 4)
+  })
+})
+
 describe("proxy and ca", () => {
   /** A proxy that knows how to CONNECT, and keeps where to. */
   const proxy = async () => {
@@ -242,6 +277,57 @@ describe("Effect", () => {
     const never = client.effect.runPromise(Effect.never).catch(() => "interrupted")
     await client.close()
     assert.strictEqual(await never, "interrupted")
+  })
+
+  it("keeps its own logs, and the client those of the client", async () => {
+    const lines: Array<Array<string>> = []
+    const outcomes: Array<Promise<unknown>> = []
+    const clients: Array<PostwireClient> = []
+    // The first request of each fails, and is repeated later than all of them.
+    failures = 6
+    for (const [i, hasLogger] of [true, false, true, false, true, false].entries()) {
+      const own: Array<string> = lines[i] = []
+      const note = (of: string) => (...line: Array<unknown>) => void own.push(`${of}: ${line.map(String).join(" ")}`)
+      const logger = { debug: note("client"), info: note("client"), warn: note("client"), error: note("client") }
+      const all = { ...settings, logger: hasLogger ? logger : undefined }
+      const client = clients[i] = createClient(all)
+      const loggers = Layer.succeed(
+        Logger.CurrentLoggers,
+        new Set([Logger.make(({ message }) => note("program")(message))])
+      )
+      const program = Effect.gen(function*() {
+        yield* Effect.logDebug("too much")
+        yield* Effect.logInfo("mine")
+        yield* getPost({ id: "9" })
+      })
+      outcomes[i] = i < 2
+        ? Effect.runPromise(program.pipe(Effect.provide(client.effect.layer), Effect.provide(loggers)))
+        : i < 4
+        ? Effect.runPromise(program.pipe(Effect.provide(NodeClient.layer(all)), Effect.provide(loggers)))
+        : client.effect.runPromise(Effect.provide(program, loggers))
+      const references = Effect.all([Logger.CurrentLoggers, References.MinimumLogLevel])
+      assert.deepStrictEqual(await client.effect.runPromise(references), Effect.runSync(references))
+    }
+    await Promise.all(outcomes)
+    await Promise.all(clients.map((client) => client.close()))
+    for (const [i, own] of lines.entries()) {
+      assert.strictEqual(own[0], "program: mine")
+      assert.lengthOf(own, i % 2 === 0 ? 2 : 1)
+      if (i % 2 === 0) assert.match(own[1]!, /^client: Retrying getPost/)
+    }
+  })
+
+  it("sees the rate limits of the client", async () => {
+    for (const waitOnRateLimit of [false, true]) {
+      await using client = createClient({ ...settings, waitOnRateLimit })
+      await client.getPost({ id: "1" })
+      for (
+        const snapshot of [
+          client.effect.runPromise(RateLimit.snapshot),
+          Effect.runPromise(Effect.provide(RateLimit.snapshot, client.effect.layer))
+        ]
+      ) assert.deepStrictEqual((await snapshot).map(({ operation }) => operation), ["getPost"])
+    }
   })
 
   it("leads back to Promises", async () => {
