@@ -1,11 +1,14 @@
 /** The `postwire` command. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Monotonic from "@postwire/core/Monotonic"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
+import * as References from "effect/References"
 import packageJson from "../package.json" with { type: "json" }
 import * as CallCommand from "./CallCommand.ts"
 import * as CountsCommand from "./CountsCommand.ts"
@@ -52,7 +55,23 @@ export const run = (): void => {
   )
 }
 
-/** What libraries say while a command runs, such as that a database is away: as the command's own notices. */
-const logger = Logger.make(({ message }) => {
-  process.stderr.write(`${Report.notice(Array.isArray(message) ? message.join(" ") : String(message))}\n`)
+/** The same is not said again for so many milliseconds. */
+const pause = 60_000
+
+const said = new Map<string, number>()
+
+/**
+ * What libraries say while a command runs, such as that a database is away: as the command's own notices. What the engine
+ * of the cluster says of itself is for its developers.
+ */
+const logger = Logger.make(({ fiber, message }) => {
+  const isDebug = process.argv.includes("--debug")
+  const { module = "" } = fiber.getRef(References.CurrentLogAnnotations)
+  if (String(module).startsWith("effect/") && !isDebug) return
+  const text = Report.notice(Array.isArray(message) ? message.join(" ") : String(message))
+  const now = Monotonic.millisUnsafe(fiber.getRef(Clock.Clock))
+  if (now - (said.get(text) ?? -pause) < pause) return
+  if (said.size > 100) said.clear()
+  said.set(text, now)
+  process.stderr.write(`${text}\n`)
 })

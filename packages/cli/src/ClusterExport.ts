@@ -1,5 +1,7 @@
 /** `postwire export … --cluster`: starts an export for the workers of a database, and watches it. */
-import type { ExportStatus } from "@postwire/cluster/Tables"
+import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
+import type { ExportStatus, Tables } from "@postwire/cluster/Tables"
+import * as Monotonic from "@postwire/core/Monotonic"
 import type { Definition } from "@postwire/core/Operation"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
@@ -64,6 +66,8 @@ export const run = Effect.fnUntraced(function*(
 ) {
   const Workflow = yield* Effect.promise(() => import("@postwire/cluster/Workflow"))
   const Worker = yield* Effect.promise(() => import("@postwire/cluster/Worker"))
+  const Engine = yield* Effect.promise(() => import("@postwire/cluster/Engine"))
+  const { Tables } = yield* Effect.promise(() => import("@postwire/cluster/Tables"))
   const { unnamed } = yield* Effect.promise(() => import("@postwire/cluster/Clients"))
   const database = yield* Cluster.database(address)
   const isAlone = database._tag === "Sqlite"
@@ -79,7 +83,7 @@ export const run = Effect.fnUntraced(function*(
       yield* Console.log(started.id)
       return
     }
-    const ended = yield* watch(started.id)
+    const ended = yield* watch(yield* Tables, started.id, isAlone ? undefined : Engine.workers)
     yield* Console.log(
       `${ended.state}: ${Progress.count(ended.items)} items on ${
         Progress.count(ended.pages)
@@ -107,15 +111,42 @@ export const run = Effect.fnUntraced(function*(
     : Effect.provide(begin, Worker.layerClient(database))
 })
 
-/** Shows how far the export is until it has ended. A database that restarts is waited for. */
-const watch = Effect.fnUntraced(function*(id: string) {
-  const { Tables } = yield* Effect.promise(() => import("@postwire/cluster/Tables"))
-  const tables = yield* Tables
+/** Looks so often. */
+const rhythm = 500
+/** A worker has so many milliseconds to appear, and a page to come, before it is said that they do not. */
+const patience = { worker: 3_000, page: 60_000 }
+/** The same is not said again for so long. */
+const pause = 300_000
+
+/**
+ * Shows how far the export is until it has ended, and says why where it does not get on. A database that is away is waited
+ * for. `workers` are those that are there; where this process does the work by itself, there is nobody to look for.
+ */
+export const watch = Effect.fnUntraced(function*<E, R>(
+  tables: Tables["Service"],
+  id: string,
+  workers: Effect.Effect<ReadonlyArray<string>, E, R> | undefined
+) {
   const screen = Progress.standardError
   const progress = yield* Progress.make(screen, !screen.isTerminal)
+  const begun = yield* Monotonic.millis
+  const said = new Map<string, number>()
+  const say = Effect.fnUntraced(function*(text: string, advice?: string) {
+    const now = yield* Monotonic.millis
+    if (now - (said.get(text) ?? -pause) < pause) return
+    said.set(text, now)
+    yield* Report.say(text, advice)
+  })
+  const away = (error: unknown) => {
+    const { advice, reason } = DatabaseProblem.of(error) ??
+      { reason: "The database does not answer", advice: undefined }
+    return Effect.as(say(`${reason}; it is waited for.`, advice), [])
+  }
   let before: number | undefined
+  let last = { pages: 0, at: begun }
   while (true) {
-    const [status]: ReadonlyArray<ExportStatus> = yield* Effect.orElseSucceed(tables.status(id), () => [])
+    const [status]: ReadonlyArray<ExportStatus> = yield* Effect.catch(tables.status(id), away)
+    const now = yield* Monotonic.millis
     if (status !== undefined) {
       before ??= status.items
       const planned = status.parts.reduce((sum, { partition }) => sum + (partition?.posts ?? 0), 0)
@@ -131,8 +162,24 @@ const watch = Effect.fnUntraced(function*(id: string) {
         yield* progress.end
         return status
       }
+      if (status.pages !== last.pages) last = { pages: status.pages, at: now }
+      const problem = status.parts.find((part) => part.state !== "done" && part.problem !== undefined)?.problem
+      if (problem !== undefined) yield* say(`It is tried again: ${problem}`)
     }
-    yield* Effect.sleep("500 millis")
+    if (workers !== undefined && status !== undefined && now - last.at >= patience.worker) {
+      if ((yield* Effect.orElseSucceed(workers, () => ["nobody knows"])).length === 0) {
+        yield* say(
+          `The export ${id} waits: there is no worker.`,
+          "Run postwire worker on any machine that reaches the database."
+        )
+      } else if (now - last.at >= patience.page) {
+        yield* say(
+          `No page of the export ${id} has come for a minute: the rate limit may be exhausted.`,
+          "The workers say on their standard error what they wait for."
+        )
+      }
+    }
+    yield* Effect.sleep(rhythm)
   }
 })
 

@@ -1,4 +1,5 @@
 /** `postwire counts QUERY`: how many posts match a query over time, as a chart. */
+import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
 import type { Client } from "@postwire/core/Client"
 import type { AnyError } from "@postwire/core/Errors"
 import type { CountBucket } from "@postwire/core/models/CountBucket"
@@ -25,7 +26,7 @@ export class Unwritable extends Schema.TaggedError<Unwritable>()("Unwritable", {
   advice: Schema.String
 }) {
   override get message(): string {
-    return `${this.path} ${this.reason}`
+    return `${this.path}: ${this.reason}`
   }
 }
 
@@ -155,14 +156,14 @@ const archived = Effect.fnUntraced(function*(parameters: Parameters<typeof getAl
 const write = Effect.fnUntraced(function*(path: string, text: string, force: boolean) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.writeFileString(path, text, { flag: force ? "w" : "wx" }).pipe(
-    Effect.mapError(({ reason }) =>
-      reason._tag === "AlreadyExists"
-        ? new Unwritable({ path, reason: "exists already", advice: "Name another file, or replace it with --force." })
-        : new Unwritable({
-          path,
-          reason: `cannot be written (${reason._tag})`,
+    Effect.mapError((error) => {
+      const { advice, reason } = error.reason._tag === "AlreadyExists"
+        ? { reason: "it exists already", advice: "Name another file, or replace it with --force." }
+        : DatabaseProblem.of(error) ?? {
+          reason: `it cannot be written (${error.reason._tag})`,
           advice: "Look at the folder, its rights and the room that is left."
-        })
-    )
+        }
+      return new Unwritable({ path, reason, advice })
+    })
   )
 })

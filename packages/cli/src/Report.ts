@@ -1,4 +1,5 @@
 /** What every command says in one way: answers on standard output, notices and errors on standard error. */
+import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
 import { environmentVariable } from "@postwire/core/Errors"
 import * as Cause from "effect/Cause"
 import * as Flag from "effect/cli/Flag"
@@ -8,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
+import { isSqlError } from "effect/sql/SqlError"
 
 /** `--json`. */
 export const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
@@ -109,7 +111,11 @@ export const within =
 export const report = (cause: Cause.Cause<unknown>, debug: boolean): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause) || !Runtime.getErrorReported(Cause.squash(cause))) return Effect.void
   const text = Option.match(Cause.findErrorOption(cause), {
-    onNone: () => [Cause.pretty(cause)],
+    // A disk that is full is nobody's mistake in the program, wherever it was not expected.
+    onNone: () =>
+      debug || DatabaseProblem.of(Cause.squash(cause)) === undefined
+        ? [Cause.pretty(cause)]
+        : explain(Cause.squash(cause)),
     onSome: (error) => [
       ...error instanceof Situated ? explain(error.cause, error.situation) : explain(error),
       ...debug ? [Cause.pretty(error instanceof Situated ? Cause.fail(error.cause) : cause)] : []
@@ -120,14 +126,24 @@ export const report = (cause: Cause.Cause<unknown>, debug: boolean): Effect.Effe
 
 /** What happened, and what to do where that is known. */
 export const explain = (error: unknown, situation: Situation = {}): ReadonlyArray<string> => {
-  const what = `postwire: ${messagesOf(error).join(": ")}`.replaceAll(/\s*\n\s*/g, " ")
-  const advice = adviceFor(error, situation)
+  const advice = adviceOf(error, situation)
+  const problem = advice === undefined ? DatabaseProblem.of(error) : undefined
+  const messages = messagesOf(error)
+  // The one furthest down is what the database or the system itself has said.
+  const said = problem === undefined ? messages : [problem.reason, ...messages.slice(-1)]
+  return told(said, advice ?? problem?.advice ?? (isSqlError(error) ? addressAdvice : undefined), situation)
+}
+
+const addressAdvice = "See that the database runs and that its address is right; what is there stays."
+
+const told = (messages: ReadonlyArray<string>, advice: string | undefined, situation: Situation) => {
+  const what = `postwire: ${messages.join(": ")}`.replaceAll(/\s*\n\s*/g, " ")
   return advice === undefined
     ? [what]
     : [what, `  ${situation.resumable === true ? advice : advice.replace(/ with --resume|: nothing is lost/g, "")}`]
 }
 
-const adviceFor = (error: unknown, situation: Situation): string | undefined => {
+const adviceOf = (error: unknown, situation: Situation): string | undefined => {
   if (!Predicate.isObject(error)) return undefined
   if ("advice" in error && typeof error["advice"] === "string") return error["advice"]
   // Whatever wraps it, and in whatever way.
@@ -170,7 +186,6 @@ const advices: Readonly<Record<string, Advice>> = {
   PaginationStuck: "Try again later with --resume; if it stays, tell the service.",
   RateLimited: "Run the same command with --resume when the budget is back.",
   RateLimitWaitTooLong: "Run the same command with --resume when it is back.",
-  SqlError: "See that the database runs and that its address is right; what is there stays.",
   ServerFailure: "Run the same command with --resume in a while: nothing is lost.",
   TransportFailure: "Look at the connection, then run the same command with --resume: nothing is lost.",
   Unauthorized: ({ credential }, situation) =>

@@ -71,7 +71,7 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
       }
       const refused = yield* Commands.run("counts", "effect", "--out", files[0]!)
       assert.strictEqual(refused.code, 1)
-      assert.match(refused.errors, /a\.svg exists already\n.*--force/)
+      assert.match(refused.errors, /a\.svg: it exists already\n.*--force/)
       assert.strictEqual((yield* Commands.run("counts", "effect", "--out", files[0]!, "--force")).code, 0)
       const unknown = yield* Commands.run("counts", "effect", "--out", join(root, "a.png"))
       assert.match(unknown.errors, /does not tell its format\n.*\.svg/)

@@ -2,12 +2,15 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { Effect } from "effect"
+import { type Duration, Effect, Layer } from "effect"
 import { Command } from "effect/cli"
-import { TestConsole } from "effect/testing"
+import { TestClock, TestConsole } from "effect/testing"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import * as Sqlite from "../../cluster/src/Sqlite.ts"
+import * as Tables from "../../cluster/src/Tables.ts"
 import { postwire } from "../src/Cli.ts"
+import * as ClusterExport from "../src/ClusterExport.ts"
 import * as Commands from "./Commands.ts"
 
 /** A file of credentials, and the lines in it. */
@@ -133,4 +136,35 @@ describe("an export to standard output", () => {
       assert.notInclude((yield* to("-")).errors, "--resume")
       assert.include((yield* to(join(file, "..", "a.jsonl"))).errors, "--resume")
     }).pipe(Effect.scoped))
+})
+
+describe("an export of a cluster", () => {
+  const query = { operation: "searchRecentPosts", parameters: { query: "a" }, credentials: "default", label: "" }
+
+  it.effect("says when there is no worker, and when nothing comes, but not all the time", () =>
+    Effect.gen(function*() {
+      const tables = yield* Tables.Tables
+      const { id } = yield* tables.add(query, 1)
+      let workers: ReadonlyArray<string> = []
+      yield* Effect.forkChild(ClusterExport.watch(tables, id, Effect.sync(() => workers)))
+      const saidAfter = Effect.fnUntraced(function*(duration: Duration.Input) {
+        const before = (yield* TestConsole.errorLines).length
+        yield* TestClock.adjust(duration)
+        return (yield* TestConsole.errorLines).slice(before).map((line) => String(line).split("\n")[0])
+      })
+      assert.deepStrictEqual(yield* saidAfter("2 seconds"), [])
+      assert.deepStrictEqual(yield* saidAfter("2 seconds"), [`postwire: The export ${id} waits: there is no worker.`])
+      assert.deepStrictEqual(yield* saidAfter("4 minutes"), [])
+      assert.lengthOf(yield* saidAfter("2 minutes"), 1)
+      workers = ["a"]
+      const [quiet, ...more] = yield* saidAfter("4 minutes")
+      assert.match(quiet ?? "", /No page of the export \w+ has come for a minute/)
+      assert.deepStrictEqual(more, [])
+      yield* tables.plan(id, [undefined])
+      yield* tables.begin({ export: id, part: 0 }, "a")
+      yield* tables.note({ export: id, part: 0 }, "searchRecentPosts: the service failed (503)", "running")
+      assert.deepStrictEqual(yield* saidAfter("1 second"), [
+        "postwire: It is tried again: searchRecentPosts: the service failed (503)"
+      ])
+    }).pipe(Effect.provide(Tables.layer.pipe(Layer.provide(Sqlite.layer({ path: ":memory:" }))))))
 })

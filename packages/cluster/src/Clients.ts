@@ -4,7 +4,7 @@
  * `POSTWIRE_RESEARCH_BEARER_TOKEN` and so on, for `default` those without a name.
  */
 import * as Client from "@postwire/core/Client"
-import { InvalidSettings } from "@postwire/core/Errors"
+import { environmentVariable, InvalidSettings } from "@postwire/core/Errors"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -26,6 +26,12 @@ export const checkName = (name: string): Effect.Effect<string, InvalidSettings> 
       })
     )
 
+/** The variable that holds a setting of a name: of `lab`, `bearerToken` is in `POSTWIRE_LAB_BEARER_TOKEN`. */
+export const variableOf = (name: string, setting: string): string => inName(name, environmentVariable(setting))
+
+const inName = (name: string, variable: string): string =>
+  name === unnamed ? variable : variable.replace(/^POSTWIRE_/, `POSTWIRE_${name.toUpperCase()}_`)
+
 const layerNamed = (name: string) =>
   Layer.unwrap(
     Effect.map(ConfigProvider.ConfigProvider, (provider) =>
@@ -40,10 +46,7 @@ const forName = (provider: ConfigProvider.ConfigProvider, name: string): ConfigP
   if (name === unnamed) return provider
   const own = ConfigProvider.mapInput(
     provider,
-    (path) =>
-      path.map((segment) =>
-        typeof segment === "string" ? segment.replace(/^POSTWIRE_/, `POSTWIRE_${name.toUpperCase()}_`) : segment
-      )
+    (path) => path.map((segment) => typeof segment === "string" ? inName(name, segment) : segment)
   )
   return ConfigProvider.make((path) =>
     Effect.flatMap(

@@ -111,7 +111,7 @@ const failure = (cause: unknown, message = cause instanceof Error ? cause.messag
     reason: SqlError.classifySqliteError(
       // Node puts SQLite's own number in `errcode`.
       cause instanceof Error && "errcode" in cause
-        ? { code: cause.errcode, message: cause.message, stack: cause.stack }
+        ? Object.assign(new Error(cause.message, { cause }), { code: cause.errcode })
         : cause,
       { message, operation: "execute" }
     )

@@ -21,6 +21,7 @@ import * as EntityType from "effect/cluster/EntityType"
 import { MessageStorage } from "effect/cluster/MessageStorage"
 import { Sharding } from "effect/cluster/Sharding"
 import * as Singleton from "effect/cluster/Singleton"
+import type { ConfigError } from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -33,7 +34,8 @@ import * as Stream from "effect/Stream"
 import * as Activity from "effect/workflow/Activity"
 import * as Workflow from "effect/workflow/Workflow"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
-import { Clients } from "./Clients.ts"
+import { Clients, variableOf } from "./Clients.ts"
+import * as DatabaseProblem from "./DatabaseProblem.ts"
 import { check, type Query, sourceOf } from "./Query.ts"
 import { rowsOf } from "./Rows.ts"
 import { type ExportStatus, type Job, type PartKey, Tables } from "./Tables.ts"
@@ -86,9 +88,19 @@ const untilItWorks = Schedule.min([Schedule.exponential("500 millis"), Schedule.
 /** A database that restarts is back soon. */
 const untilItAnswers = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("2 seconds")])
 
+/** Says why the database is waited for. */
+const complain = (error: unknown): Effect.Effect<void> => {
+  const problem = DatabaseProblem.of(error)
+  return Effect.logWarning(
+    problem === undefined
+      ? `The database does not do its part: ${reasonOf(error)}`
+      : `${problem.reason}; it is tried again until it works. ${problem.advice}`
+  )
+}
+
 const answered = <A, R>(use: Effect.Effect<A, SqlError, R>): Effect.Effect<A, never, R> =>
   use.pipe(
-    Effect.tapError((error) => Effect.logWarning(`The database does not do its part: ${error.message}`)),
+    Effect.tapError(complain),
     Effect.retry(untilItAnswers),
     Effect.orDie
   )
@@ -103,7 +115,10 @@ const durable = <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> 
     Effect.sandbox,
     Effect.retry({
       schedule: untilItAnswers,
-      while: ({ reasons }) => reasons.some((reason) => reason._tag === "Die" && isOfDatabase(reason.defect))
+      while: ({ reasons }) => {
+        const defect = reasons.find((reason) => reason._tag === "Die" && isOfDatabase(reason.defect))
+        return Effect.as(defect?._tag === "Die" ? complain(defect.defect) : Effect.void, defect !== undefined)
+      }
     }),
     Effect.catch((cause) => Effect.failCause(cause))
   )
@@ -126,6 +141,37 @@ const isTransient = (error: AnyError | ExportError | Plan.NotPlannable): boolean
 
 const failed = (error: { readonly message: string }) => new ExportFailed({ reason: error.message })
 
+const ofUser = ["consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"]
+
+/** A failure, with the variables that are at fault where credentials are. They are where the worker runs. */
+const refusedFor = (
+  name: string,
+  error: AnyError | ExportError | Plan.NotPlannable | InvalidSettings | ConfigError
+) => {
+  const variables = (settings: ReadonlyArray<string>) => settings.map((setting) => variableOf(name, setting)).join(", ")
+  const unusable = `The worker cannot use the credentials "${name}"`
+  switch (error._tag) {
+    case "ConfigError":
+      return new ExportFailed({ reason: `${unusable}: ${error.message}` })
+    case "InvalidSettings":
+      return new ExportFailed({ reason: `${unusable}: ${variables([error.setting])} ${error.rule}` })
+    case "MissingAccessToken":
+      return new ExportFailed({
+        reason: `${unusable}: ${error.operation} needs ${
+          error.credential === "bearer" ? "a bearer token" : "OAuth 1.0a user context"
+        }, and ${variables(error.missing)} ${error.missing.length === 1 ? "is" : "are"} not set where it runs`
+      })
+    case "Unauthorized":
+      return new ExportFailed({
+        reason: `${error.message} Look at ${
+          variables(error.credential === "bearer" ? ["bearerToken"] : ofUser)
+        } where the worker runs.`
+      })
+    default:
+      return failed(error)
+  }
+}
+
 /** Asks the service until it answers, by the client that the worker has for the credentials. */
 const asked = <A, E extends AnyError | ExportError | Plan.NotPlannable, R>(
   query: Query,
@@ -136,11 +182,7 @@ const asked = <A, E extends AnyError | ExportError | Plan.NotPlannable, R>(
     Effect.tapError((error) => isTransient(error) ? note(error.message) : Effect.void),
     Effect.retry({ schedule: untilItWorks, while: isTransient }),
     Effect.provide(Clients.get(query.credentials)),
-    Effect.mapError((error) =>
-      error._tag === "ConfigError" || error._tag === "InvalidSettings"
-        ? new ExportFailed({ reason: `The worker cannot use the credentials "${query.credentials}": ${error.message}` })
-        : failed(error)
-    )
+    Effect.mapError((error) => refusedFor(query.credentials, error))
   )
 
 /** Cuts a search into the parts that were asked for; other operations are one part. */
@@ -225,12 +267,9 @@ const runPart = Effect.fnUntraced(function*(key: PartKey) {
 
 /** Keeps the reason of a failure for those who look. */
 const noting = <A, E, R, R2>(run: Effect.Effect<A, E, R>, note: (problem: string) => Effect.Effect<void, never, R2>) =>
-  Effect.tapCause(run, (cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : note(reasonOf(cause)))
+  Effect.tapCause(run, (cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : note(reasonOf(Cause.squash(cause))))
 
-const reasonOf = (cause: Cause.Cause<unknown>): string => {
-  const error = Cause.squash(cause)
-  return error instanceof Error ? error.message || error.name : String(error)
-}
+const reasonOf = (error: unknown): string => error instanceof Error ? error.message || error.name : String(error)
 
 /** Runs exports. */
 export const layer: Layer.Layer<never, never, WorkflowEngine | Tables | Clients> = Layer.merge(

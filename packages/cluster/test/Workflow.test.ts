@@ -86,7 +86,12 @@ describe("an export", () => {
       const refused = yield* Workflow.start({ ...query, credentials: "wrong" })
       const status = yield* ended(refused.id)
       assert.strictEqual(status.state, "failed")
-      assert.match(status.parts[0]?.problem ?? "", /searchRecentPosts.*401/)
+      assert.match(
+        status.parts[0]?.problem ?? "",
+        /searchRecentPosts.*401.* Look at POSTWIRE_WRONG_BEARER_TOKEN where the worker runs\.$/
+      )
+      const absent = yield* ended((yield* Workflow.start({ ...query, credentials: "absent" })).id)
+      assert.match(absent.parts[0]?.problem ?? "", /"absent".* POSTWIRE_ABSENT_BEARER_TOKEN is not set/)
 
       // More than the client tries by itself.
       faults.add({ status: 503, times: 4, operation: "searchRecentPosts" })
