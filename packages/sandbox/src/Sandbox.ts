@@ -36,7 +36,7 @@ import * as Seed from "./Seed.ts"
 import * as Service from "./Service.ts"
 import * as ServiceClock from "./ServiceClock.ts"
 import type { NodeUnsupported } from "./store/Engine.ts"
-import { Store, type StoreUnavailable } from "./store/Store.ts"
+import { type State, Store, type StoreUnavailable } from "./store/Store.ts"
 
 /** What a sandbox is populated with. */
 export interface Population {
@@ -158,14 +158,15 @@ const make = Effect.fnUntraced(function*(
   if (faulty > 0) faults.add({ probability: faulty })
 
   /** The state with its seed: made as a whole or not at all, unless it is there already. */
-  const populate = ({ posts = 1_000, seed = 1, start }: Population): Seed.Seeded => {
+  const populate = (state: State, { posts = 1_000, seed = 1, start }: Population): Seed.Seeded => {
     if (!Seed.isSize(posts)) throw new InvalidOption({ option: "posts", rule: `must be ${Seed.size}` })
     const population: Seed.Options = { seed, posts, start: start === undefined ? clock.now() : Number(start) }
-    return store.transaction(() => Seed.existing(store, population) ?? Seed.run(store, population))
+    return state.transaction(() => Seed.existing(state, population) ?? Seed.run(state, population))
   }
-  if (template !== undefined) store.restore(template.snapshot)
   let population: Population = options
-  let seeded = template?.seeded ?? populate(population)
+  let seeded = template === undefined
+    ? populate(store, population)
+    : store.restore(template.snapshot, () => template.seeded)
   const fixtures = Fixtures.make({ store, clock, seeded: () => seeded, baseUrl })
   const clearBudget = (): void => {
     limits.clear()
@@ -219,19 +220,28 @@ const make = Effect.fnUntraced(function*(
     adminToken: options.adminToken ?? Redacted.make(randomBytes(24).toString("base64url")),
     snapshot: store.snapshot,
     restore: (snapshot) => {
-      store.restore(snapshot)
-      // A snapshot of another population: the credentials of this one get to work on it too.
-      if (!Seed.isIn(store, seeded)) seeded = populate(population)
+      seeded = store.restore(snapshot, (next) => {
+        next.verify()
+        // A snapshot of another population: the credentials of this one get to work on it too.
+        return Seed.isIn(next, seeded) ? seeded : populate(next, population)
+      })
       forget()
     },
     reset: (other = {}) => {
-      population = { ...options, ...other }
-      if (population.start === undefined) clock.reset()
-      else clock.set(population.start)
-      store.transaction(() => {
-        store.clear()
-        seeded = populate(population)
-      })
+      const next = { ...options, ...other }
+      const back = clock.mark()
+      try {
+        if (next.start === undefined) clock.reset()
+        else clock.set(next.start)
+        seeded = store.transaction(() => {
+          store.clear()
+          return populate(store, next)
+        })
+      } catch (error) {
+        back()
+        throw error
+      }
+      population = next
       fixtures.clear()
       forget()
     }

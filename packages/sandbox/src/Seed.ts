@@ -7,7 +7,7 @@ import { make, type Random } from "./internal/random.ts"
 import * as Vocabulary from "./internal/vocabulary.ts"
 import * as Credentials from "./store/Credentials.ts"
 import * as Snowflake from "./store/Snowflake.ts"
-import type { Store } from "./store/Store.ts"
+import type { State } from "./store/Store.ts"
 
 /** What to populate a store with. */
 export interface Options {
@@ -44,7 +44,7 @@ export interface Seeded {
 }
 
 /** Populates an empty store. */
-export const run = (store: Store["Service"], options: Options): Seeded => {
+export const run = (store: State, options: Options): Seeded => {
   const users = store.transaction(() => {
     insertPlaces(store)
     return insertUsers(store, options)
@@ -63,13 +63,13 @@ export const run = (store: Store["Service"], options: Options): Seeded => {
  * How to sign in to a store that was populated before; nothing when it was not. Another seed than the one it was
  * populated with gets credentials of its own. `users` and `posts` are those that the options ask for.
  */
-export const existing = (store: Store["Service"], options: Options): Seeded | undefined => {
+export const existing = (store: State, options: Options): Seeded | undefined => {
   const ada = store.users.byUsername("ada")
   return ada && store.transaction(() => insertCredentials(store, options, ada, usersOf(options)))
 }
 
 /** Whether what was made is in a store. */
-export const isIn = (store: Store["Service"], { ada, consumerKey, mediaIds }: Seeded): boolean =>
+export const isIn = (store: State, { ada, consumerKey, mediaIds }: Seeded): boolean =>
   store.users.byUsername("ada")?.id === ada.id && store.credentials.appByConsumerKey(consumerKey) !== undefined &&
   store.attachments.mediaKeys(mediaIds, ada.id).length === mediaIds.length
 
@@ -98,7 +98,7 @@ const adaBorn = Date.UTC(2015, 11, 10, 12)
 const recentShare = 0.87
 const topicShare = { recent: 0.93, old: 0.3 }
 
-const insertPlaces = (store: Store["Service"]): void => {
+const insertPlaces = (store: State): void => {
   for (const [i, [name, country, country_code, ...bbox]] of Vocabulary.places.entries()) {
     store.attachments.insertPlace({
       id: placeId(i),
@@ -116,7 +116,7 @@ const placeId = (i: number): string => (0x5e1f00d0 + i * 0x01000193 >>> 0).toStr
 
 const usersOf = ({ posts }: Pick<Options, "posts">): number => Math.max(12, Math.round(2 * Math.sqrt(posts)))
 
-const insertUsers = (store: Store["Service"], { posts, seed, start }: Options): ReadonlyArray<Account> => {
+const insertUsers = (store: State, { posts, seed, start }: Options): ReadonlyArray<Account> => {
   const random = make(seed, "users")
   const names = new Set<string>(["ada"])
   const count = usersOf({ posts })
@@ -165,7 +165,7 @@ const usernameFor = (first: string, last: string, taken: Set<string>, random: Ra
   return username
 }
 
-const insertPosts = (store: Store["Service"], { posts, seed, start }: Options, users: ReadonlyArray<Account>): void => {
+const insertPosts = (store: State, { posts, seed, start }: Options, users: ReadonlyArray<Account>): void => {
   const random = make(seed, "posts")
   const active = random.ranked(users)
   const ada = users[2]!
@@ -267,7 +267,7 @@ const compose = (
   return parts.join(" ")
 }
 
-const insertMedia = (store: Store["Service"], owner: Account, createdAt: number, random: Random): string => {
+const insertMedia = (store: State, owner: Account, createdAt: number, random: Random): string => {
   const type = random.weighted(
     [
       { type: "photo", share: 0.8 },
@@ -294,7 +294,7 @@ const insertMedia = (store: Store["Service"], owner: Account, createdAt: number,
   return store.attachments.mediaKeys([id])[0]!
 }
 
-const insertPoll = (store: Store["Service"], createdAt: number, random: Random): string => {
+const insertPoll = (store: State, createdAt: number, random: Random): string => {
   const options = random.pick([["Yes", "No"], ["Tabs", "Spaces", "Both"], ["Now", "Later", "Never", "Show me"]])
   return store.attachments.insertPoll({
     options,
@@ -305,7 +305,7 @@ const insertPoll = (store: Store["Service"], createdAt: number, random: Random):
 }
 
 /** Ada waits for one protected account and follows another, blocks, mutes and is blocked; so do a few others. */
-const insertTies = (store: Store["Service"], { seed }: Options, users: ReadonlyArray<Account>): void => {
+const insertTies = (store: State, { seed }: Options, users: ReadonlyArray<Account>): void => {
   const random = make(seed, "ties")
   const ada = users[2]!
   const [muted, blocked, blocker, followed, asked] = users.slice(-5) as [Account, Account, Account, Account, Account]
@@ -322,7 +322,7 @@ const insertTies = (store: Store["Service"], { seed }: Options, users: ReadonlyA
   }
 }
 
-const insertLists = (store: Store["Service"], { seed, start }: Options, users: ReadonlyArray<Account>): void => {
+const insertLists = (store: State, { seed, start }: Options, users: ReadonlyArray<Account>): void => {
   const random = make(seed, "lists")
   const ada = users[2]!
   const someone = random.ranked(users)
@@ -344,7 +344,7 @@ const insertLists = (store: Store["Service"], { seed, start }: Options, users: R
 }
 
 /** Ada's are one of each state, with tickets sold; the others' are of any. */
-const insertSpaces = (store: Store["Service"], { seed, start }: Options, users: ReadonlyArray<Account>): void => {
+const insertSpaces = (store: State, { seed, start }: Options, users: ReadonlyArray<Account>): void => {
   const random = make(seed, "spaces")
   const ada = users[2]!
   const someone = random.ranked(users)
@@ -381,7 +381,7 @@ const insertSpaces = (store: Store["Service"], { seed, start }: Options, users: 
   }
 }
 
-const insertMessages = (store: Store["Service"], { seed, start }: Options, users: ReadonlyArray<Account>): void => {
+const insertMessages = (store: State, { seed, start }: Options, users: ReadonlyArray<Account>): void => {
   const random = make(seed, "messages")
   const ada = users[2]!
   const [a, b, c, d, e] = users.filter((user) => user !== ada)
@@ -408,7 +408,7 @@ const insertMessages = (store: Store["Service"], { seed, start }: Options, users
 }
 
 const insertCredentials = (
-  store: Store["Service"],
+  store: State,
   { posts, seed, start }: Options,
   { id, username }: Seeded["ada"],
   users: number

@@ -15,6 +15,8 @@ export interface ServiceClock {
   readonly origin: () => number
   /** Takes back every move. */
   readonly reset: () => void
+  /** Returns what takes back every move from now on. */
+  readonly mark: () => () => void
   /** Runs an effect by this clock. */
   readonly provide: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
@@ -62,6 +64,10 @@ export const make = (start: Date | number | undefined): Effect.Effect<ServiceClo
       reset: () => {
         offset = begin
         origin = begun + begin
+      },
+      mark: () => {
+        const marked = [offset, origin] as const
+        return () => void ([offset, origin] = marked)
       },
       // The clock of the fiber, which is not always the one that the service was made with.
       provide: (effect) => Effect.clockWith((clock) => Effect.provideService(effect, Clock.Clock, over(clock)))

@@ -1,9 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { Effect, Redacted } from "effect"
+import { HttpBody, HttpClientRequest } from "effect/http"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { fileURLToPath } from "node:url"
+import { Store, StoreUnavailable } from "../src/store/Store.ts"
 import { type Bench, day, make, now } from "./support/Requests.ts"
 
 const folder = Effect.acquireRelease(
@@ -24,6 +29,16 @@ const viewOf = Effect.fnUntraced(function*({ request, sandbox }: Bench) {
     ]
   ) answers.push((yield* request("GET", path)).body)
   return answers
+})
+
+/** A snapshot after a change that no sandbox makes. */
+const edited = Effect.fnUntraced(function*(snapshot: Uint8Array, sql: string) {
+  const path = join(yield* folder, "edited.sqlite")
+  writeFileSync(path, snapshot)
+  const database = new DatabaseSync(path)
+  database.exec(sql)
+  database.close()
+  return readFileSync(path)
 })
 
 describe.each(["memory", "file"])("a snapshot of the state in %s", (place) => {
@@ -109,6 +124,52 @@ describe.each(["memory", "file"])("a snapshot of the state in %s", (place) => {
       }
     }))
 
+  it.effect("that this population cannot be added to is refused, and nothing is lost", () =>
+    Effect.gen(function*() {
+      const { bench } = yield* build
+      const { sandbox } = bench
+      sandbox.user({ username: "grace" }).post("needle")
+      const before = yield* viewOf(bench)
+      const { settings } = sandbox
+      // All user names of the population are there, but for that of its own user.
+      const snapshot = yield* edited(sandbox.snapshot(), "UPDATE users SET username = 'nobody' WHERE username = 'ada'")
+      assert.throws(() => sandbox.restore(snapshot), /UNIQUE constraint failed: users/)
+      const answer = yield* bench.http.execute(
+        HttpClientRequest.put(`${bench.baseUrl}/_sandbox/snapshot`, {
+          headers: { authorization: `Bearer ${Redacted.value(sandbox.adminToken)}` },
+          body: HttpBody.uint8Array(snapshot)
+        })
+      )
+      assert.strictEqual(answer.status, 400)
+      assert.deepStrictEqual(sandbox.settings, settings)
+      assert.isAbove(sandbox.requests.length, 0)
+      assert.deepStrictEqual(yield* viewOf(bench), before)
+      assert.strictEqual((yield* bench.request("POST", "/2/posts", { body: { text: "after" } })).status, 201)
+    }))
+
+  it.effect("that breaks the rules of its tables is refused, and nothing is lost", () =>
+    Effect.gen(function*() {
+      const { bench } = yield* build
+      const { sandbox } = bench
+      const before = yield* viewOf(bench)
+      const snapshot = sandbox.snapshot()
+      for (
+        const [sql, reason] of [
+          ["DROP INDEX likes_by_user", /other tables/],
+          ["CREATE TRIGGER t AFTER INSERT ON posts BEGIN DELETE FROM users; END", /other tables/],
+          ["ALTER TABLE users ADD COLUMN more TEXT", /other tables/],
+          ["UPDATE users SET entities = '{' WHERE username = 'ada'", /users.entities is not JSON/],
+          ["UPDATE media SET facts = 'x' WHERE id = (SELECT min(id) FROM media)", /media.facts is not JSON/]
+        ] as const
+      ) {
+        const bad = yield* edited(snapshot, sql)
+        assert.throws(() => sandbox.restore(bad), reason)
+      }
+      assert.deepStrictEqual(yield* viewOf(bench), before)
+      sandbox.restore(yield* edited(snapshot, "UPDATE users SET name = 'Countess' WHERE username = 'ada'"))
+      assert.strictEqual(sandbox.store.users.byUsername("ada")?.name, "Countess")
+    }))
+
   it.effect("of another population comes with its data, and the credentials stay", () =>
     Effect.gen(function*() {
       const { bench } = yield* build
@@ -147,9 +208,84 @@ describe.each(["memory", "file"])("a snapshot of the state in %s", (place) => {
       assert.deepStrictEqual(bench.sandbox.settings, settings)
       assert.deepStrictEqual(yield* viewOf(bench), before)
     }))
+
+  it.effect("is not lost by a reset that is refused", () =>
+    Effect.gen(function*() {
+      const { bench } = yield* build
+      const { sandbox } = bench
+      yield* bench.request("POST", "/2/posts", { body: { text: "kept" } })
+      sandbox.clock.advance("1 hour")
+      const [before, time, { settings }] = [yield* viewOf(bench), sandbox.clock.now(), sandbox]
+      for (const bad of [{ posts: -1 }, { posts: 10, seed: 3, start: 0 }, { posts: 0.5, seed: 3, start: now - day }]) {
+        assert.throws(() => sandbox.reset(bad))
+        assert.deepStrictEqual(sandbox.settings, settings)
+        assert.strictEqual(sandbox.clock.now(), time)
+        assert.deepStrictEqual(yield* viewOf(bench), before)
+      }
+      // Nor does it decide what a snapshot of another population is given.
+      const other = yield* make({ seed: 2, posts: 20 })
+      sandbox.restore(other.sandbox.snapshot())
+      assert.strictEqual(sandbox.settings.bearerToken, settings.bearerToken)
+    }))
 })
 
 describe("a file", () => {
+  it.effect("of another program is left as it is", () =>
+    Effect.gen(function*() {
+      const path = join(yield* folder, "foreign.sqlite")
+      for (const sql of ["CREATE TABLE a (b)", "CREATE TABLE a (b); PRAGMA user_version = 7"]) {
+        rmSync(path, { force: true })
+        const database = new DatabaseSync(path)
+        database.exec(sql)
+        database.close()
+        const before = readFileSync(path)
+        const error = yield* Effect.flip(make({ file: path }))
+        assert.instanceOf(error, StoreUnavailable)
+        assert.isTrue(readFileSync(path).equals(before))
+        assert.deepStrictEqual(readdirSync(join(path, "..")), ["foreign.sqlite"])
+      }
+    }))
+
+  it.effect("that another program has open is not replaced", () =>
+    Effect.gen(function*() {
+      const file = join(yield* folder, "state.sqlite")
+      const bench = yield* make({ file })
+      const snapshot = bench.sandbox.snapshot()
+      bench.sandbox.user({ username: "grace" })
+      const reader = new DatabaseSync(file)
+      reader.exec("BEGIN; SELECT count(*) FROM users")
+      assert.throws(() => bench.sandbox.restore(snapshot), /another program has it open/)
+      assert.isDefined(bench.store.users.byUsername("grace"))
+      reader.close()
+      bench.sandbox.restore(snapshot)
+      assert.isUndefined(bench.store.users.byUsername("grace"))
+    }))
+
+  it.live("is the old or the new one when the process is killed as it is replaced", () =>
+    Effect.gen(function*() {
+      const file = join(yield* folder, "state.sqlite")
+      const restored = yield* Effect.promise(async () => {
+        const child = spawn(process.execPath, [
+          "--disable-warning=ExperimentalWarning",
+          fileURLToPath(new URL("fixtures/restorer.ts", import.meta.url)),
+          file
+        ])
+        let [output, errors] = ["", ""]
+        child.stderr.on("data", (chunk) => errors += chunk)
+        child.stdout.on("data", (chunk) => {
+          output += chunk
+          if (output.length === 3) setTimeout(() => child.kill("SIGKILL"), Math.random() * 20)
+        })
+        const [, signal] = await once(child, "close")
+        assert.strictEqual(signal, "SIGKILL", errors)
+        return output.length
+      })
+      assert.isAtLeast(restored, 3)
+      const store = yield* Store.open({ file })
+      assert.include([0, 1], store.counts().posts)
+      assert.strictEqual(store.users.byUsername("ada")?.username, "ada")
+    }))
+
   it.effect("holds what was restored when it is opened again, and is a snapshot itself", () =>
     Effect.gen(function*() {
       const file = join(yield* folder, "state.sqlite")

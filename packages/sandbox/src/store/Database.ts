@@ -2,7 +2,7 @@
  * SQLite as Node ships it: statements prepared once and typed by their rows, transactions, and pages by key.
  */
 import { randomUUID } from "node:crypto"
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { closeSync, fsyncSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
@@ -29,9 +29,16 @@ export interface Database {
   readonly transaction: <A>(body: () => A) => A
   /** Everything there is, as the bytes of an SQLite file. */
   readonly snapshot: () => Uint8Array
-  /** Puts the state of a snapshot in the place of this one; throws, and changes nothing, when it has other tables. */
-  readonly restore: (snapshot: Uint8Array) => void
   readonly close: () => void
+}
+
+/** A database whose state can be replaced. */
+export interface Replaceable extends Database {
+  /**
+   * Puts the state of a snapshot in the place of this one, once `prepare` has made what is needed of it. Whatever throws
+   * before that leaves everything as it is.
+   */
+  readonly restore: <A>(snapshot: Uint8Array, prepare: (next: Database) => A) => A
 }
 
 /** A position in a listing, and the way to go on from there. The key itself is not part of what follows. */
@@ -65,17 +72,77 @@ export interface Range {
 export const unbounded: Range = { low: -1n, high: Snowflake.maximum }
 
 /**
- * Opens a database file, or ":memory:". A committed transaction survives the end of the process, however it ends; after
- * a power failure the last few may be missing, as the file is synchronised at checkpoints only.
+ * Opens a database file, or ":memory:", and runs `begin` on it before anything else is changed. A committed transaction
+ * survives the end of the process, however it ends; after a power failure the last few may be missing, as the file is
+ * synchronised at checkpoints only.
  */
-export const open = (file: string): Database => {
-  let connection = connect(file)
+export const open = (file: string, begin: (database: Database) => void): Replaceable => {
+  let connection: DatabaseSync | undefined = connect(file)
+  // Closed only while a file takes the place of another; should opening that one fail, the next statement does it again.
+  const current = (): DatabaseSync => connection ??= withLog(connect(file))
+  const database = over(current)
+  try {
+    begin(database)
+    withLog(connection)
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+  return {
+    ...database,
+    close: () => connection?.close(),
+    restore: (snapshot, prepare) =>
+      withFile((path) => {
+        writeFileSync(path, snapshot)
+        if (file === memory) {
+          const name = `file:/${randomUUID()}?vfs=memdb`
+          const next = connect(name)
+          try {
+            copy(path, name)
+            const prepared = prepare(over(() => next))
+            current().close()
+            connection = next
+            return prepared
+          } catch (error) {
+            next.close()
+            throw error
+          }
+        }
+        // Renamed into place: a crash leaves the old state or the new one.
+        const beside = `${file}.restored`
+        try {
+          rmSync(beside, { force: true })
+          copy(path, beside)
+          const next = connect(beside)
+          let prepared
+          try {
+            prepared = prepare(over(() => next))
+          } finally {
+            next.close()
+          }
+          synchronise(beside)
+          // Without a log beside it, which would be taken for that of the new one.
+          withoutLog(current())
+          current().close()
+          connection = undefined
+          renameSync(beside, file)
+          return prepared
+        } finally {
+          rmSync(beside, { force: true })
+        }
+      })
+  }
+}
+
+/** The database of what is the connection at the time. */
+const over = (current: () => DatabaseSync): Database => {
   let depth = 0
   /** Prepared when it is first used. Statements belong to a connection; `restore` makes another one. */
   const prepare = (sql: string, set?: (statement: StatementSync) => void): () => StatementSync => {
     let owner: DatabaseSync | undefined
     let statement: StatementSync | undefined
     return () => {
+      const connection = current()
       if (statement === undefined || owner !== connection) {
         statement = (owner = connection).prepare(sql)
         set?.(statement)
@@ -84,7 +151,7 @@ export const open = (file: string): Database => {
     }
   }
   return {
-    exec: (sql) => connection.exec(sql),
+    exec: (sql) => current().exec(sql),
     query: <Row>(sql: string): Query<Row> => {
       const statement = prepare(sql)
       return {
@@ -100,6 +167,7 @@ export const open = (file: string): Database => {
     },
     transaction: (body) => {
       if (depth > 0) return body()
+      const connection = current()
       connection.exec("BEGIN IMMEDIATE")
       depth++
       try {
@@ -120,48 +188,10 @@ export const open = (file: string): Database => {
     snapshot: () =>
       withFile((path) => {
         // A connection to memory would take the path for a name in memory.
-        connection.prepare("VACUUM INTO ?").run(`${pathToFileURL(path).href}?vfs=${platformVfs}`)
+        current().prepare("VACUUM INTO ?").run(`${pathToFileURL(path).href}?vfs=${platformVfs}`)
         return readFileSync(path)
       }),
-    restore: (snapshot) =>
-      withFile((path) => {
-        writeFileSync(path, snapshot)
-        if (file === memory) {
-          const name = `file:/${randomUUID()}?vfs=memdb`
-          const next = connect(name)
-          try {
-            copy(path, name)
-            assertSameTables(connection, next)
-          } catch (error) {
-            next.close()
-            throw error
-          }
-          connection.close()
-          connection = next
-        } else {
-          // Renamed into place: a crash leaves the old state or the new one.
-          const beside = `${file}.restored`
-          try {
-            rmSync(beside, { force: true })
-            copy(path, beside)
-            const next = Engine.connect(beside, { readOnly: true })
-            try {
-              assertSameTables(connection, next)
-            } finally {
-              next.close()
-            }
-            connection.close()
-            try {
-              renameSync(beside, file)
-            } finally {
-              connection = connect(file)
-            }
-          } finally {
-            rmSync(beside, { force: true })
-          }
-        }
-      }),
-    close: () => connection.close()
+    close: () => current().close()
   }
 }
 
@@ -191,19 +221,9 @@ const copy = (from: string, to: string): void => {
   }
 }
 
-/** Throws when one database lacks a table that the other has. */
-const assertSameTables = (one: DatabaseSync, other: DatabaseSync): void => {
-  const [a, b] = [one, other].map((connection) =>
-    connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
-      .map(({ name }) => name).join()
-  )
-  if (a !== b) throw new Error("The snapshot has other tables")
-}
-
 const connect = (file: string): DatabaseSync => {
   const connection = Engine.connect(file, { timeout: 5000 })
   connection.exec(`
-    PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
     PRAGMA journal_size_limit = 67108864;
     PRAGMA temp_store = MEMORY;
@@ -211,6 +231,35 @@ const connect = (file: string): DatabaseSync => {
     PRAGMA mmap_size = 268435456;
   `)
   return connection
+}
+
+/** Writes go to a log beside the file, where that can be had: a full disk may hold none. */
+const withLog = (connection: DatabaseSync): DatabaseSync => {
+  try {
+    connection.exec("PRAGMA journal_mode = WAL")
+  } catch {
+    // It works without: every commit then waits for the disk.
+  }
+  return connection
+}
+
+/** Everything is in the file itself afterwards; throws while another program has it open. */
+const withoutLog = (connection: DatabaseSync): void => {
+  try {
+    connection.exec("PRAGMA journal_mode = DELETE")
+  } catch (cause) {
+    throw new Error("The file of the sandbox cannot be replaced: another program has it open", { cause })
+  }
+}
+
+/** Returns when the disk has what was written to a file. */
+const synchronise = (path: string): void => {
+  const file = openSync(path, "r+")
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
 }
 
 /**

@@ -8,12 +8,43 @@ import type { Database } from "./Database.ts"
 /** Raised whenever a file of an older layout could not be read any more. */
 export const version = 3
 
-/** Creates what is missing; throws when the file has another layout. */
+/** Creates what is missing; throws when the file has another layout, or is of another program. */
 export const create = (database: Database): void => {
   const found = database.query<{ readonly user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0
-  if (found !== 0 && found !== version) throw new Error(`The file has layout ${found}, this version reads ${version}`)
+  if (found !== version && (found !== 0 || layoutOf(database).length > 0)) {
+    throw new Error(`The file has layout ${found}, this version reads ${version}`)
+  }
   database.transaction(() => database.exec(`${tables}; PRAGMA user_version = ${version}`))
 }
+
+/** Throws when a database of this layout has other tables than this version makes, or contents that break their rules. */
+export const verify = (database: Database): void => {
+  const expected = new Set(statements.map(words))
+  const found = layoutOf(database)
+  if (found.length !== expected.size || !found.every((sql) => expected.has(words(sql)))) {
+    throw new Error("The snapshot has other tables")
+  }
+  const problem = database.query<{ readonly integrity_check: string }>("PRAGMA integrity_check(1)").get()
+  if (problem?.integrity_check !== "ok") throw new Error(`The snapshot is damaged: ${problem?.integrity_check}`)
+  for (const [table, columns] of Object.entries(json)) {
+    for (const column of columns) {
+      if (database.query(`SELECT 1 FROM ${table} WHERE NOT json_valid(${column}) LIMIT 1`).get() !== undefined) {
+        throw new Error(`The snapshot is damaged: ${table}.${column} is not JSON`)
+      }
+    }
+  }
+}
+
+/** What made the tables and indexes, without those that SQLite makes for itself. */
+const layoutOf = (database: Database): ReadonlyArray<string> =>
+  database.query<{ readonly sql: string }>(
+    `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+     AND name NOT LIKE 'post\\_index\\_%' ESCAPE '\\'`
+  ).all().map(({ sql }) => sql)
+
+/** A statement by its words alone. */
+const words = (sql: string): string =>
+  sql.replace(/--.*$/gm, "").replace(/ IF NOT EXISTS/g, "").replace(/\s+/g, " ").trim()
 
 /** Throws when the bytes are not a database of this layout. */
 export const check = (bytes: Uint8Array): void => {
@@ -57,6 +88,17 @@ export const clear = (database: Database): void =>
     for (const table of emptied) database.exec(`DELETE FROM ${table}`)
     database.exec("INSERT INTO post_index (post_index) VALUES ('delete-all'); DELETE FROM sqlite_sequence")
   })
+
+/** The columns that hold JSON. */
+const json = {
+  dm_events: ["participant_ids", "entities", "attachments"],
+  media: ["facts"],
+  places: ["facts"],
+  polls: ["options"],
+  posts: ["entities", "attachments"],
+  spaces: ["people"],
+  users: ["entities"]
+}
 
 const emptied = [
   "bearer_tokens",
@@ -319,3 +361,5 @@ CREATE TABLE IF NOT EXISTS bearer_tokens (
   scopes TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 `
+
+const statements = tables.split(";").map((statement) => statement.trim()).filter((statement) => statement !== "")

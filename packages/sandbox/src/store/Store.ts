@@ -41,8 +41,8 @@ export interface Options {
   readonly file: string
 }
 
-/** The state of the service. */
-export class Store extends Context.Service<Store, {
+/** What there is, to read and to change. */
+export interface State {
   readonly users: Users.Users
   readonly posts: Posts.Posts
   readonly timelines: Timelines.Timelines
@@ -61,15 +61,27 @@ export class Store extends Context.Service<Store, {
   readonly transaction: <A>(body: () => A) => A
   /** Forgets everything. */
   readonly clear: () => void
+  /** Throws when the tables are others than this version makes, or hold what it would not write. Reads all there is. */
+  readonly verify: () => void
   /** Everything there is, as the bytes of an SQLite file. */
   readonly snapshot: () => Uint8Array
-  /** Puts the state of a snapshot in the place of this one; throws when it is none of this layout. */
-  readonly restore: (snapshot: Uint8Array) => void
   /** How many there are of what a service holds. */
   readonly counts: () => Tables.Counts
   /** What is in the tables, whoever may see it. */
   readonly overview: Overview.Overview
-}>()("@postwire/sandbox/store/Store") {
+}
+
+/** The state of the service. */
+export class Store extends Context.Service<
+  Store,
+  State & {
+    /**
+     * Puts the state of a snapshot in the place of this one, once `prepare` has made what is needed of it. Throws, and
+     * leaves this one as it is, when it is no database of this layout or `prepare` throws.
+     */
+    readonly restore: <A>(snapshot: Uint8Array, prepare: (next: State) => A) => A
+  }
+>()("@postwire/sandbox/store/Store") {
   /** Opens a store and closes it with the scope. What was written before a crash of the process is there again. */
   static readonly open = (
     options: Options
@@ -87,40 +99,41 @@ export class Store extends Context.Service<Store, {
 }
 
 const connect = ({ file }: Options) => {
-  const database = Database.open(file)
-  try {
-    Tables.create(database)
-    const follows = Follows.make(database)
-    const store = Store.of({
-      users: Users.make(database),
-      posts: Posts.make(database),
-      timelines: Timelines.make(database),
-      attachments: Attachments.make(database),
-      likes: Marks.make(database, "likes"),
-      bookmarks: Marks.make(database, "bookmarks"),
-      follows,
-      blocks: Ties.make(database, "blocks", (sourceId, targetId) => {
-        follows.set(sourceId, targetId, "none")
-        follows.set(targetId, sourceId, "none")
-      }),
-      mutes: Ties.make(database, "mutes"),
-      lists: Lists.make(database),
-      spaces: Spaces.make(database),
-      messages: Messages.make(database),
-      credentials: Credentials.make(database),
-      transaction: database.transaction,
-      clear: () => Tables.clear(database),
-      snapshot: database.snapshot,
-      restore: (snapshot) => {
-        Tables.check(snapshot)
-        database.restore(snapshot)
-      },
-      counts: Tables.counter(database),
-      overview: Overview.make(database)
-    })
-    return { database, store }
-  } catch (error) {
-    database.close()
-    throw error
+  const database = Database.open(file, Tables.create)
+  const store = Store.of({
+    ...stateOf(database),
+    restore: (snapshot, prepare) => {
+      Tables.check(snapshot)
+      return database.restore(snapshot, (next) => prepare(stateOf(next)))
+    }
+  })
+  return { database, store }
+}
+
+const stateOf = (database: Database.Database): State => {
+  const follows = Follows.make(database)
+  return {
+    users: Users.make(database),
+    posts: Posts.make(database),
+    timelines: Timelines.make(database),
+    attachments: Attachments.make(database),
+    likes: Marks.make(database, "likes"),
+    bookmarks: Marks.make(database, "bookmarks"),
+    follows,
+    blocks: Ties.make(database, "blocks", (sourceId, targetId) => {
+      follows.set(sourceId, targetId, "none")
+      follows.set(targetId, sourceId, "none")
+    }),
+    mutes: Ties.make(database, "mutes"),
+    lists: Lists.make(database),
+    spaces: Spaces.make(database),
+    messages: Messages.make(database),
+    credentials: Credentials.make(database),
+    transaction: database.transaction,
+    clear: () => Tables.clear(database),
+    verify: () => Tables.verify(database),
+    snapshot: database.snapshot,
+    counts: Tables.counter(database),
+    overview: Overview.make(database)
   }
 }
