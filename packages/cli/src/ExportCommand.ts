@@ -1,4 +1,6 @@
 /** `postwire export OPERATION`: any paged operation into a file, from where the last run got to. */
+import { Client } from "@postwire/core/Client"
+import * as Executor from "@postwire/core/Executor"
 import * as Monotonic from "@postwire/core/Monotonic"
 import type { Definition } from "@postwire/core/Operation"
 import * as Export from "@postwire/export/Export"
@@ -126,6 +128,9 @@ const run = Effect.fnUntraced(
     if (Option.isSome(cluster)) return yield* ClusterExport.run(cluster.value, definition, parameters, flags)
     const sink = yield* sinkOf(flags)
     const source = Source.fromDefinition(definition, parameters)
+    // What counts a search first, or has to make room, would else find out later.
+    const prepared = Executor.prepare(definition, source.parameters, "neutral", { checks: "spec" })
+    if (prepared instanceof Error) return yield* prepared
     const noun = definition.result._tag === "Many" ? `${definition.result.kind.replace("_", " ")}s` : "rows"
     const stop = yield* Deferred.make<void>()
     const work = exportTo(sink, source, flags, noun, Deferred.await(stop)).pipe(
@@ -172,12 +177,8 @@ const exportTo = Effect.fnUntraced(function*(
   const screen = Progress.standardError
   const progress = yield* Progress.make(screen, !screen.isTerminal)
   const parts = Option.getOrUndefined(flags.partitions)
-  // Without a terminal nobody looks at what is left; partitions need the counts in any case.
-  const estimate = parts !== undefined
-    ? Option.some(yield* Plan.estimate(source))
-    : screen.isTerminal
-    ? Option.flatten(yield* Effect.timeoutOption(Effect.option(Plan.estimate(source)), "5 seconds"))
-    : Option.none()
+  let estimate: Option.Option<Plan.Estimate> = Option.none()
+  const client = yield* Client
   const begun = yield* Monotonic.millis
   let before: number | undefined
   let pagesBefore = 0
@@ -187,6 +188,11 @@ const exportTo = Effect.fnUntraced(function*(
     limit: Option.getOrUndefined(flags.limit),
     account: Option.getOrUndefined(flags.account),
     stop,
+    // Without a terminal nobody looks at what is left; partitions have been counted.
+    onStart: Effect.gen(function*() {
+      if (parts !== undefined || !screen.isTerminal) return
+      estimate = Option.flatten(yield* Effect.timeoutOption(Effect.option(Plan.estimate(source)), "5 seconds"))
+    }).pipe(Effect.provideService(Client, client)),
     onPage: Effect.fnUntraced(
       function*({ pageItems, problems, progress: { complete, errors, items, pages }, rateLimit }) {
         if (flags.out === "-") yield* Report.sayProblems(problems, errors - problems.length)
@@ -217,17 +223,22 @@ const exportTo = Effect.fnUntraced(function*(
       }
     )
   }
-  const summary = yield* parts === undefined || estimate._tag === "None"
+  const summary = yield* parts === undefined || sink.path === undefined
     ? Export.run(source, options)
-    : Effect.flatMap(
-      planned(source, estimate.value, parts),
-      (partitions) => Partitions.run(source, { ...options, partitions, folder: `${flags.out}.parts` })
-    )
+    : Partitions.run(source, {
+      ...options,
+      sink,
+      partitions: Effect.gen(function*() {
+        const planned = yield* Plan.estimate(source)
+        estimate = Option.some(planned)
+        return yield* cut(source, planned, parts)
+      })
+    })
   yield* progress.end
   return summary
 })
 
-const planned = (source: Source.Source, { buckets }: Plan.Estimate, parts: number) => {
+const cut = (source: Source.Source, { buckets }: Plan.Estimate, parts: number) => {
   const partitions = Partitions.planPartitions(source, buckets, parts)
   return partitions instanceof Plan.NotPlannable ? Effect.fail(partitions) : Effect.succeed(partitions)
 }
@@ -246,6 +257,9 @@ const sinkOf = (flags: Flags): Effect.Effect<Sink, Report.Contradiction> => {
   if (gzip && zstd) return refuse("--gzip and --zstd contradict each other", "Pass one of them.")
   const format = Option.getOrElse(flags.format, () => formatOf(out))
   const compression: Compression = gzip || out.endsWith(".gz") ? "gzip" : zstd || out.endsWith(".zst") ? "zstd" : "none"
+  const whole = /\.(parquet|sqlite3?|db)\.(gz|zst)$/.test(out) && Option.isNone(flags.format)
+  if (whole) return refuse(`${out} would be JSON Lines`, "Leave the last ending out, or say so with --format jsonl.")
+  if (guard && format !== "csv") return refuse("--guard is for csv", "Leave it out, or pass --format csv.")
   if (compression !== "none" && (format === "parquet" || format === "sqlite" || out === "-")) {
     return refuse("Only files of jsonl and csv are compressed", "Leave --gzip and --zstd out.")
   }
@@ -289,7 +303,7 @@ const told = ({ files, progress, status }: Export.Summary, noun: string): string
 const whereItStands = ({ progress }: Export.Summary, out: string, noun: string): string =>
   out === "-"
     ? `${Progress.count(progress.items)} ${noun} were written; what goes to standard output cannot be resumed.`
-    : `${Progress.count(progress.items)} ${noun} are in ${out}. The same command with --resume goes on.`
+    : `${Progress.count(progress.items)} ${noun} are kept in ${out}.postwire. The same command with --resume goes on.`
 
 const size = (bytes: number): string =>
   bytes < 1e3 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`

@@ -66,7 +66,7 @@ describe("postwire export", () => {
       assert.deepStrictEqual([first.code, first.errors], [0, ""])
       assert.match(
         first.output,
-        /^done: \d+ posts on \d+ pages\n {2}a\.csv\.gz .* posts\n {2}a\.users\.csv\.gz .* users\n$/
+        /^done: \d+ posts on \d+ pages\n {2}a\.csv\.gz .* posts\n {2}a\.csv\.gz\.postwire\/users\.csv\.gz .* users\n$/
       )
       for (const line of first.output.split("\n")) assert.isAtMost(line.length, 80)
 
@@ -89,19 +89,22 @@ describe("postwire export", () => {
       budget.clear()
       faults.add({ times: "always", delay: 60 })
       const out = join(root, "a.jsonl")
+      const work = `${out}.postwire/work`
+      const items = join(work, "items.jsonl")
       const stopped = yield* Effect.promise(async () => {
         const child = start([...search, "--out", out, "--max-results", "10"], env)
         const end = ended(child)
-        while (!existsSync(out) || readFileSync(out).length === 0) {
+        while (!existsSync(items) || readFileSync(items).length === 0) {
           await new Promise((resolve) => setTimeout(resolve, 5))
         }
         child.kill("SIGINT")
         return await end
       })
       assert.strictEqual(stopped.code, 130, stopped.errors)
-      assert.match(stopped.errors, /Finishing the page[^]*\d+ posts are in .*--resume goes on/)
-      const { items } = JSON.parse(readFileSync(join(root, "a.checkpoint.json"), "utf8")).progress
-      assert.strictEqual(linesOf(out).length, items)
+      assert.match(stopped.errors, /Finishing the page[^]*\d+ posts are kept in .*a\.jsonl\.postwire.*--resume goes on/)
+      const { progress } = JSON.parse(readFileSync(join(work, "checkpoint.json"), "utf8"))
+      assert.strictEqual(linesOf(items).length, progress.items)
+      assert.isFalse(existsSync(out), "it is there as a whole or not at all")
       faults.clear()
       const resumed = yield* run(...search, "--out", out, "--max-results", "10", "--resume")
       assert.strictEqual(resumed.code, 0, resumed.errors)
@@ -117,7 +120,9 @@ describe("postwire export", () => {
       const stopped = yield* Effect.promise(async () => {
         const child = start([...search, "--out", join(root, "a.jsonl")], env)
         const end = ended(child)
-        while (!existsSync(join(root, "a.jsonl"))) await new Promise((resolve) => setTimeout(resolve, 5))
+        while (!existsSync(join(root, "a.jsonl.postwire/work/items.jsonl"))) {
+          await new Promise((resolve) => setTimeout(resolve, 5))
+        }
         const asked = performance.now()
         child.kill("SIGINT")
         await once(child.stderr!, "data")
@@ -187,9 +192,9 @@ describe("postwire export", () => {
       assert.strictEqual(failed.code, 1)
       assert.match(failed.errors, /\n +at /, "the stack")
       const texts = [
-        ...readdirSync(root).filter((name) => name !== "credentials").map((name) =>
-          readFileSync(join(root, name), "utf8")
-        ),
+        ...readdirSync(root, { recursive: true, encoding: "utf8" })
+          .filter((name) => /\.\w+$/.test(name) && !name.endsWith(".postwire"))
+          .map((name) => readFileSync(join(root, name), "utf8")),
         done.output,
         done.errors,
         failed.output,
@@ -206,8 +211,31 @@ describe("postwire export", () => {
       const parts = yield* run(...search, ...end, "--out", join(root, "b.jsonl"), "--partitions", "4")
       assert.deepStrictEqual([whole.code, parts.code], [0, 0], parts.errors)
       assert.isTrue(readFileSync(join(root, "a.jsonl")).equals(readFileSync(join(root, "b.jsonl"))))
-      assert.sameMembers(readdirSync(root), ["a.jsonl", "a.manifest.json", "b.jsonl", "b.manifest.json"])
+      assert.sameMembers(readdirSync(root), ["a.jsonl", "a.jsonl.postwire", "b.jsonl", "b.jsonl.postwire"])
     }).pipe(Effect.provide(sandbox)))
+
+  it.live("refuses what it can before the first request", () =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      const taken = join(root, "taken.jsonl")
+      writeFileSync(taken, "precious")
+      const out = join(root, "a.jsonl")
+      const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
+        [["--out", taken, "--partitions", "4"], /taken\.jsonl exists already/],
+        [["--out", out, "--partitions", "4", "--sort-order", "relevancy"], /only the newest-first order/],
+        [["--out", out, "--partitions", "4", "--max-results", "7"], /max_results must be/],
+        [["--out", join(root, "a.parquet.gz")], /would be JSON Lines/],
+        [["--out", out, "--guard"], /--guard is for csv/],
+        [["--out", `${out}.postwire`], /is the name of an export's folder/]
+      ]
+      const ends = yield* Effect.forEach(cases, ([flags]) => run(...search, ...flags), { concurrency: 2 })
+      for (const [i, end] of ends.entries()) {
+        assert.strictEqual(end.code, 1, end.output)
+        assertTold(end, cases[i]![1], /\w/)
+      }
+      assert.deepStrictEqual(readdirSync(root), ["taken.jsonl"])
+      assert.strictEqual((yield* Sandbox.Sandbox).journal.entries().length, 0)
+    }).pipe(Effect.provide(sandbox)), 60_000)
 
   it.live("refuses flags that contradict each other", () =>
     Effect.gen(function*() {

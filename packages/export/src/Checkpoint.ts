@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { CheckpointMismatch, CheckpointUnusable, type ExportError } from "./ExportErrors.ts"
 import * as disk from "./internal/disk.ts"
+import * as sealed from "./internal/sealed.ts"
 import type { Source } from "./Source.ts"
 
 /** What makes an export this one and no other, as texts by name. */
@@ -43,11 +44,11 @@ export interface Progress extends Schema.Schema.Type<typeof Progress> {}
 
 /** A checkpoint. */
 export const Checkpoint = Schema.Struct({
-  version: Schema.Literal(1),
+  version: Schema.Literal(2),
   fingerprint: Fingerprint,
   progress: Progress,
-  /** How long each file was, in bytes: what is beyond was not finished. */
-  files: Schema.Record(Schema.String, Schema.Int)
+  /** How long each file was, in bytes, and what was in it: what is beyond was not finished. */
+  files: Schema.Record(Schema.String, Schema.Struct({ bytes: Schema.Int, sha256: Schema.String }))
 })
 
 /** A checkpoint. */
@@ -65,23 +66,21 @@ export const start = (startedAt: string): Progress => ({
   startedAt
 })
 
-const decode = Schema.decodeUnknownResult(Schema.fromJsonString(Checkpoint))
-
-/** Reads a checkpoint from the text of a file. */
-export const parse = (path: string, text: string): Effect.Effect<Checkpoint, CheckpointUnusable> => {
-  const decoded = decode(text)
-  return decoded._tag === "Success"
-    ? Effect.succeed(decoded.success)
-    : Effect.fail(new CheckpointUnusable({ path, reason: "it is no checkpoint of this version" }))
-}
+const decode = Schema.decodeUnknownResult(Checkpoint)
 
 /** The checkpoint in a file, where there is one. */
 export const read = (path: string): Effect.Effect<Checkpoint | undefined, ExportError> =>
-  Effect.flatMap(disk.read(path), (text) => text === undefined ? Effect.undefined : parse(path, text))
+  Effect.flatMap(disk.read(path), (text): Effect.Effect<Checkpoint | undefined, CheckpointUnusable> => {
+    if (text === undefined) return Effect.undefined
+    const decoded = decode(sealed.parse(text))
+    return decoded._tag === "Success"
+      ? Effect.succeed(decoded.success)
+      : Effect.fail(new CheckpointUnusable({ path, reason: "it was changed, or is of another version" }))
+  })
 
 /** Writes a checkpoint: when it is written, it is on the disk. */
 export const write = (path: string, checkpoint: Checkpoint): Effect.Effect<void, ExportError> =>
-  disk.replace(path, `${JSON.stringify(checkpoint, undefined, 2)}\n`)
+  disk.replace(path, sealed.stringify(checkpoint))
 
 /** Refuses the checkpoint of another export. */
 export const assertSame = (
@@ -97,7 +96,7 @@ export const assertSame = (
 
 /** The parameters of a call as they travel, by name: the same whatever form they were given in. */
 export const parametersOf = (
-  { definition, parameters }: Source
+  { definition, parameters }: Source<unknown>
 ): Fingerprint | InvalidParameters | ConflictingIdentifiers => {
   const prepared = Executor.prepare(definition, parameters, "neutral", { checks: "identifiers" })
   if (prepared instanceof Error) return prepared
@@ -107,7 +106,7 @@ export const parametersOf = (
 
 /** What makes an export this one. */
 export const fingerprint = (options: {
-  readonly source: Source
+  readonly source: Source<unknown>
   readonly format: string
   readonly limit: number | undefined
   /** A name of the account, where its token changes; else the token's own fingerprint. */

@@ -16,8 +16,9 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Checkpoint from "./Checkpoint.ts"
 import type { ExportError } from "./ExportErrors.ts"
+import * as workspace from "./internal/workspace.ts"
 import * as Manifest from "./Manifest.ts"
-import type { Mode, Output, Sink } from "./Sink.ts"
+import type { Mode, Output, Sink, Writer } from "./Sink.ts"
 import type { Page, Source } from "./Source.ts"
 import * as Table from "./Table.ts"
 
@@ -37,6 +38,8 @@ export interface Options {
   readonly stop?: Effect.Effect<unknown> | undefined
   /** How long the page under way may take then. Default 5 seconds. */
   readonly grace?: Duration.Input | undefined
+  /** Called when nothing but the service can refuse the export any more, before the first request. */
+  readonly onStart?: Effect.Effect<unknown> | undefined
   /** Called after every page, once it is on the disk. */
   readonly onPage?: ((report: Report) => Effect.Effect<unknown>) | undefined
 }
@@ -62,11 +65,14 @@ export interface Summary {
   readonly files: Manifest.Manifest["files"]
 }
 
-/** Runs an export to its end. A failure leaves the files as the last checkpoint says. */
-export const run = Effect.fnUntraced(function*(
-  source: Source,
+/**
+ * Runs an export to its end. A failure leaves what was fetched as the last checkpoint says, and an older result as it was:
+ * the new one takes its place when it is complete.
+ */
+export const run = Effect.fnUntraced(function*<E extends Error = never>(
+  source: Source<E>,
   options: Options
-): Effect.fn.Return<Summary, AnyError | ExportError, Client> {
+): Effect.fn.Return<Summary, AnyError | ExportError | E, Client> {
   const { limit = Infinity, mode = "new", sink } = options
   const fingerprint = yield* Checkpoint.fingerprint({
     source,
@@ -74,38 +80,45 @@ export const run = Effect.fnUntraced(function*(
     limit: options.limit,
     account: options.account
   })
-  const before = mode === "resume" && sink.manifest !== undefined ? yield* Manifest.read(sink.manifest) : undefined
-  if (before !== undefined && (before.status === "done" || before.status === "partial")) {
-    yield* Checkpoint.assertSame(sink.manifest as string, before.fingerprint, fingerprint)
-    return { status: before.status, progress: before.progress, files: before.files }
-  }
   return yield* Effect.scoped(
-    Effect.gen(function*(): Effect.fn.Return<Summary, AnyError | ExportError, Client | Scope.Scope> {
-      const writer = yield* sink.open({
+    Effect.gen(function*(): Effect.fn.Return<Summary, AnyError | ExportError | E, Client | Scope.Scope> {
+      const job = {
         fingerprint,
-        mode,
-        start: { ...Checkpoint.start(yield* now), requests: source.requests ?? 0 },
+        start: Checkpoint.start(yield* now),
         items: Table.items(source.definition, source.parameters),
-        included: (bucket) => Table.included(bucket, source.parameters),
+        included: (bucket: string) => Table.included(bucket, source.parameters),
         expected: Table.expected(source.definition, source.parameters)
-      })
+      }
+      let writer: Writer
+      if (sink.path === undefined) writer = yield* sink.open(job)
+      else {
+        const standing = yield* workspace.open(sink.path, mode)
+        if (standing._tag === "Complete") {
+          const { files, progress, status, ...manifest } = standing.manifest
+          yield* Checkpoint.assertSame(sink.path, manifest.fingerprint, fingerprint)
+          return { status: status === "partial" ? status : "done", progress, files }
+        }
+        writer = yield* sink.open(job, standing.work)
+      }
       let progress: Checkpoint.Progress = { ...writer.progress, runs: writer.progress.runs + 1 }
-      /** Ends with a manifest, as far as there is a place for it. */
-      const end = Effect.fnUntraced(function*(
+      const describe = Effect.fnUntraced(function*(
         status: Manifest.Manifest["status"],
         outputs: ReadonlyArray<Output>,
         reason?: string
       ) {
-        const manifest = yield* Manifest.make({
+        return yield* Manifest.make({
           status,
           ...(reason === undefined ? {} : { reason }),
           fingerprint,
           progress,
           endedAt: yield* now,
-          outputs
+          outputs: outputs.map((output) => ({ ...output, name: workspace.nameOf(sink.path ?? "", output) }))
         })
-        if (sink.manifest !== undefined) yield* Manifest.write(sink.manifest, manifest)
-        return manifest
+      })
+      /** Tells beside what was fetched why there is no more of it. */
+      const leave = Effect.fnUntraced(function*(status: "interrupted" | "failed", reason?: string) {
+        const manifest = yield* describe(status, [], reason)
+        if (sink.path !== undefined) yield* workspace.leave(sink.path, manifest)
       })
 
       let stopped = false
@@ -128,7 +141,8 @@ export const run = Effect.fnUntraced(function*(
             complete,
             items: last.items + items.length,
             errors: last.errors + page.errors.length,
-            pages: last.pages + 1
+            pages: last.pages + 1,
+            requests: last.requests + (page.requests ?? 0)
           })
           if (options.onPage !== undefined) {
             yield* options.onPage({ progress, pageItems: items.length, problems: page.errors, rateLimit })
@@ -144,6 +158,7 @@ export const run = Effect.fnUntraced(function*(
             return client.request(definition, parameters, options)
           })
       })
+      if (options.onStart !== undefined) yield* options.onStart
       if (!progress.complete) {
         yield* source.pages(progress.cursor, { limit: limit - progress.items, prefetch: 1 }).pipe(
           // A page is kept whole once it has come.
@@ -152,22 +167,28 @@ export const run = Effect.fnUntraced(function*(
           Effect.provideService(Client, counting),
           // What it fails with is more telling than that this cannot be done either.
           Effect.tapError(({ message }) =>
-            Effect.ignore(progress.pages === 0 && progress.runs === 1 ? writer.abandon : end("failed", [], message))
+            Effect.ignore(Effect.gen(function*() {
+              const isNothing = progress.pages === 0 && progress.runs === 1 && !(yield* source.hasKept ?? no)
+              yield* isNothing && sink.path !== undefined ? workspace.abandon(sink.path) : leave("failed", message)
+            }))
           )
         )
       }
       if (!progress.complete) {
-        yield* end("interrupted", [])
+        yield* leave("interrupted")
         return { status: "interrupted", progress, files: [] }
       }
       const outputs = yield* writer.finish
       const status: Summary["status"] = progress.errors === 0 ? "done" : "partial"
-      const manifest = yield* end(status, outputs)
-      yield* writer.discard
+      const manifest = yield* describe(status, outputs)
+      const items = outputs.find(({ holds }) => holds === "items")
+      if (sink.path !== undefined && items !== undefined) yield* workspace.publish(sink.path, items.path, manifest)
       return { status, progress, files: manifest.files }
     })
   )
 })
+
+const no = Effect.succeed(false)
 
 const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
 

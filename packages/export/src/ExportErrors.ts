@@ -5,13 +5,26 @@
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 
-/** A file is there already, and neither `resume` nor `force` was asked for. */
+/** A file or an unfinished export is there already, and neither `resume` nor `force` was asked for. */
 export class FileExists extends Schema.TaggedError<FileExists>()("FileExists", { path: Schema.String }) {
   override get message(): string {
     return `${this.path} exists already`
   }
   get advice(): string {
     return "Resume the export that made it (--resume), replace it (--force), or choose another name."
+  }
+}
+
+/** What has the name of the result, or of its folder, is nothing that an export may replace. Nothing was touched. */
+export class OutputRefused extends Schema.TaggedError<OutputRefused>()("OutputRefused", {
+  path: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `Cannot export to ${this.path}: ${this.reason}`
+  }
+  get advice(): string {
+    return "Choose another name; pipes and devices take the standard output of --out -."
   }
 }
 
@@ -111,6 +124,7 @@ export class AlreadyRunning extends Schema.TaggedError<AlreadyRunning>()("Alread
 /** Every error of the files of an export. */
 export type ExportError =
   | FileExists
+  | OutputRefused
   | DiskFull
   | NotWritable
   | FileFailure

@@ -1,16 +1,16 @@
 /** What an export says of itself when it ends, beside its files: what was asked, what came, when, and the files' hashes. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { basename } from "node:path"
 import packageJson from "../package.json" with { type: "json" }
 import { Fingerprint, Progress } from "./Checkpoint.ts"
 import { CheckpointUnusable, type ExportError } from "./ExportErrors.ts"
 import * as disk from "./internal/disk.ts"
+import * as sealed from "./internal/sealed.ts"
 import type { Output } from "./Sink.ts"
 
 /** A manifest. It holds no secret: the credential is a hash. */
 export const Manifest = Schema.Struct({
-  version: Schema.Literal(1),
+  version: Schema.Literal(2),
   /** `partial`: all there was, but the service reported errors for parts of it. */
   status: Schema.Literals(["done", "partial", "interrupted", "failed"]),
   /** Why it failed. */
@@ -32,36 +32,39 @@ export const Manifest = Schema.Struct({
 /** A manifest. */
 export interface Manifest extends Schema.Schema.Type<typeof Manifest> {}
 
-/** Makes a manifest; the files are read for it. */
+/** Makes a manifest; the files are read for it, and refused when they are not what was written. */
 export const make = (
   options: Pick<Manifest, "status" | "fingerprint" | "progress" | "endedAt"> & {
     readonly reason?: string
-    readonly outputs: ReadonlyArray<Output>
+    readonly outputs: ReadonlyArray<Output & { readonly name: string }>
   }
 ): Effect.Effect<Manifest, ExportError> => {
   const { outputs, ...rest } = options
   return Effect.map(
     Effect.forEach(
       outputs,
-      ({ path, ...output }) =>
-        Effect.map(disk.digest(path), (digest) => ({ name: basename(path), ...output, ...digest }))
+      ({ path, sha256, ...output }) =>
+        Effect.flatMap(disk.digest(path), (digest) =>
+          sha256 === undefined || sha256 === digest.sha256
+            ? Effect.succeed({ ...output, ...digest })
+            : Effect.fail(new CheckpointUnusable({ path, reason: "it was changed while it was written" })))
     ),
-    (files) => ({ version: 1, ...rest, software: `postwire ${packageJson.version}`, files })
+    (files) => ({ version: 2, ...rest, software: `postwire ${packageJson.version}`, files })
   )
 }
 
 /** Writes a manifest. */
 export const write = (path: string, manifest: Manifest): Effect.Effect<void, ExportError> =>
-  disk.replace(path, `${JSON.stringify(manifest, undefined, 2)}\n`)
+  disk.replace(path, sealed.stringify(manifest))
 
-const decode = Schema.decodeUnknownResult(Schema.fromJsonString(Manifest))
+const decode = Schema.decodeUnknownResult(Manifest)
 
 /** The manifest in a file, where there is one. */
 export const read = (path: string): Effect.Effect<Manifest | undefined, ExportError> =>
   Effect.flatMap(disk.read(path), (text): Effect.Effect<Manifest | undefined, CheckpointUnusable> => {
     if (text === undefined) return Effect.undefined
-    const decoded = decode(text)
+    const decoded = decode(sealed.parse(text))
     return decoded._tag === "Success"
       ? Effect.succeed(decoded.success)
-      : Effect.fail(new CheckpointUnusable({ path, reason: "it is no manifest of this version" }))
+      : Effect.fail(new CheckpointUnusable({ path, reason: "it was changed, or is of another version" }))
   })

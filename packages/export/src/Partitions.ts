@@ -5,7 +5,7 @@
  * `planPartitions` and `exportPartition` are all that a queue needs: a job is a partition and a cursor, both plain JSON.
  * A job that is done twice writes the same pages under the same numbers.
  */
-import type { Client } from "@postwire/core/Client"
+import { Client } from "@postwire/core/Client"
 import type { AnyError } from "@postwire/core/Errors"
 import type { CountBucket } from "@postwire/core/models/CountBucket"
 import * as Effect from "effect/Effect"
@@ -15,12 +15,13 @@ import * as fs from "node:fs/promises"
 import { join } from "node:path"
 import * as Checkpoint from "./Checkpoint.ts"
 import * as Export from "./Export.ts"
-import { CheckpointUnusable, type ExportError, FileExists } from "./ExportErrors.ts"
+import { CheckpointUnusable, type ExportError } from "./ExportErrors.ts"
 import * as disk from "./internal/disk.ts"
 import { linesOf } from "./internal/lines.ts"
-import * as Manifest from "./Manifest.ts"
+import * as sealed from "./internal/sealed.ts"
+import * as workspace from "./internal/workspace.ts"
 import { NotPlannable } from "./Plan.ts"
-import type { Sink } from "./Sink.ts"
+import type { FileSink } from "./Sink.ts"
 import * as Files from "./sinks/Files.ts"
 import * as Source from "./Source.ts"
 
@@ -44,13 +45,14 @@ export interface Partition extends Schema.Schema.Type<typeof Partition> {}
  * newest first and without gaps; no span is shorter than one of them.
  */
 export const planPartitions = (
-  { definition, parameters }: Source.Source,
+  source: Source.Source,
   buckets: ReadonlyArray<CountBucket>,
   parts: number
 ): ReadonlyArray<Partition> | NotPlannable => {
-  const refuse = (reason: string) => new NotPlannable({ operation: definition.name, reason })
-  if (!("start_time" in (definition.query ?? {})) || buckets.length === 0) return refuse("it has no counts over time")
-  if ((parameters["sort_order"] ?? "recency") !== "recency") return refuse("only the newest-first order can be cut")
+  const { definition, parameters } = source
+  const refused = refusalOf(source)
+  if (refused !== undefined) return refused
+  if (buckets.length === 0) return withoutCounts(source)
   const total = buckets.reduce((sum, { post_count }) => sum + post_count, 0)
   const spans: Array<{ start: string; end: string; posts: number }> = []
   let done = 0
@@ -78,6 +80,17 @@ export const planPartitions = (
     posts
   }))
 }
+
+/** Why a search cannot be cut, where that is known before it is counted. */
+export const refusalOf = (source: Source.Source): NotPlannable | undefined =>
+  !("start_time" in (source.definition.query ?? {}))
+    ? withoutCounts(source)
+    : (source.parameters["sort_order"] ?? "recency") === "recency"
+    ? undefined
+    : new NotPlannable({ operation: source.definition.name, reason: "only the newest-first order can be cut" })
+
+const withoutCounts = ({ definition }: Source.Source): NotPlannable =>
+  new NotPlannable({ operation: definition.name, reason: "it has no counts over time" })
 
 const idOf = (id: unknown): string | undefined => id === undefined || id === null ? undefined : String(id)
 
@@ -145,50 +158,69 @@ export const exportPartition = <E, R>(
 }
 
 /** How to run a partitioned export. */
-export interface Options extends Omit<Export.Options, "limit"> {
-  readonly partitions: ReadonlyArray<Partition>
-  /** Where the pages of the parts are kept until all are there. */
-  readonly folder: string
+export interface Options<out E = never> extends Omit<Export.Options, "limit" | "sink"> {
+  readonly sink: FileSink
+  /** Plans the parts, when nothing but the service can refuse the export any more. One that goes on keeps to its plan. */
+  readonly partitions: Effect.Effect<ReadonlyArray<Partition>, E, Client>
   /** How many are fetched at the same time. Default 4. */
   readonly concurrency?: number | undefined
 }
 
 /**
- * Fetches every part into a file of its own, then writes them into the sink in their order. Both can be interrupted and
- * resumed; a run that resumes keeps to the partitions of the first one.
+ * Fetches every part into a file of its own, in the folder of the export, then writes them into the sink in their order.
+ * Both can be interrupted and resumed; a run that resumes keeps to the partitions of the first one.
  */
-export const run = Effect.fnUntraced(function*(
+export const run = Effect.fnUntraced(function*<E extends Error = never>(
   source: Source.Source,
-  options: Options
-): Effect.fn.Return<Export.Summary, AnyError | ExportError, Client> {
-  const { concurrency = 4, folder, mode = "new", sink } = options
-  const before = mode === "resume" && sink.manifest !== undefined ? yield* Manifest.read(sink.manifest) : undefined
-  const isComplete = before?.status === "done" || before?.status === "partial"
-  const partitions = isComplete ? [] : yield* keep(folder, options)
-  const spools = partitions.map(({ index }) => join(folder, `${String(index).padStart(4, "0")}.pages`))
-  const progresses = partitions.map(() => Checkpoint.start(""))
-  const parts = yield* Effect.forEach(
-    partitions,
-    (partition) =>
-      Export.run(sourceOf(source, partition), {
-        ...options,
-        sink: spool(spools[partition.index] as string),
-        mode: "resume",
-        onPage: (report) => {
-          progresses[partition.index] = report.progress
-          return options.onPage?.({ ...report, progress: sum(progresses) }) ?? Effect.void
-        }
+  options: Options<E>
+): Effect.fn.Return<Export.Summary, AnyError | ExportError | NotPlannable | E, Client> {
+  const refused = refusalOf(source)
+  if (refused !== undefined) return yield* refused
+  const folder = join(workspace.workOf(options.sink.path), "parts")
+  // Parts count their own requests, which a run that goes on would not know of otherwise.
+  const client = yield* Client
+  let progresses: ReadonlyArray<Checkpoint.Progress> = []
+  const fetched = Effect.gen(function*() {
+    const partitions = yield* keep(folder, options.partitions)
+    const known = partitions.map(() => Checkpoint.start(""))
+    progresses = known
+    return yield* Effect.forEach(
+      partitions,
+      Effect.fnUntraced(function*(partition) {
+        const path = join(folder, `${String(partition.index).padStart(4, "0")}.pages`)
+        const { progress, status } = yield* Export.run(sourceOf(source, partition), {
+          ...options,
+          sink: spool(path),
+          mode: "resume",
+          onStart: undefined,
+          onPage: (report) => {
+            known[partition.index] = report.progress
+            return options.onPage?.({ ...report, progress: sum(known) }) ?? Effect.void
+          }
+        })
+        known[partition.index] = progress
+        return { path, status }
       }),
-    { concurrency }
-  )
-  const stopped = parts.find(({ status }) => status === "interrupted")
-  if (stopped !== undefined) return { ...stopped, progress: sum(progresses) }
-  const { requests } = sum(parts.map(({ progress }) => progress))
-  const summary = yield* Export.run(merged(source, spools, requests), { ...options, onPage: undefined })
-  if (summary.status !== "interrupted") {
-    yield* disk.attempt(folder, () => fs.rm(folder, { recursive: true, force: true }))
+      { concurrency: options.concurrency ?? 4 }
+    )
+  })
+  const parts: Source.Source<E> = {
+    definition: source.definition,
+    parameters: source.parameters,
+    fingerprint: { partitions: "yes" },
+    hasKept: Effect.promise(() => fs.readdir(folder).then((names) => names.length > 1, () => false)),
+    pages: (cursor) =>
+      Stream.unwrap(
+        Effect.map(Effect.provideService(fetched, Client, client), (parts) =>
+          parts.some(({ status }) =>
+              status === "interrupted"
+            )
+            ? Stream.empty
+            : merged(parts.map(({ path }) => path), sum(progresses).requests, cursor))
+      )
   }
-  return summary
+  const summary = yield* Export.run(parts, { ...options, onPage: undefined })
+  return summary.progress.pages === 0 && progresses.length > 0 ? { ...summary, progress: sum(progresses) } : summary
 })
 
 /** What parts have done together. */
@@ -200,32 +232,40 @@ const sum = (parts: ReadonlyArray<Checkpoint.Progress>): Checkpoint.Progress =>
     requests: all.requests + part.requests
   }), Checkpoint.start(""))
 
-const Kept = Schema.fromJsonString(Schema.Array(Partition))
+const Kept = Schema.Struct({ partitions: Schema.Array(Partition) })
 
-/** The partitions of the run that began it, or these. */
-const keep = Effect.fnUntraced(function*(folder: string, { mode = "new", partitions }: Options) {
+const decodeKept = Schema.decodeUnknownOption(Kept)
+
+/** The partitions of the run that began it, or new ones. */
+const keep = Effect.fnUntraced(function*<E>(
+  folder: string,
+  plan: Effect.Effect<ReadonlyArray<Partition>, E, Client>
+): Effect.fn.Return<ReadonlyArray<Partition>, ExportError | E, Client> {
   const path = join(folder, "plan.json")
-  if (mode === "force") yield* disk.attempt(folder, () => fs.rm(folder, { recursive: true, force: true }))
   const text = yield* disk.read(path)
   if (text === undefined) {
+    const partitions = yield* plan
     yield* disk.attempt(folder, () => fs.mkdir(folder, { recursive: true }))
-    yield* disk.replace(path, JSON.stringify(partitions))
+    yield* disk.replace(path, sealed.stringify({ partitions }))
     return partitions
   }
-  if (mode === "new") return yield* new FileExists({ path: folder })
-  return yield* Effect.mapError(
-    Schema.decodeUnknownEffect(Kept)(text),
-    () => new CheckpointUnusable({ path, reason: "it is no plan" })
-  )
+  const kept = decodeKept(sealed.parse(text))
+  if (kept._tag === "None") return yield* new CheckpointUnusable({ path, reason: "it was changed" })
+  return kept.value.partitions
 })
 
 /** A sink whose rows are whole pages. */
-const spool = (path: string): Sink => {
-  const files = Files.make(path, { name: "pages", encoder: () => ({ header: "", rows: Files.lines }) }, "gzip")
+const spool = (path: string): FileSink => {
+  const format: Files.Format = {
+    name: "pages",
+    extension: ".pages",
+    encoder: () => ({ header: "", rows: Files.lines })
+  }
+  const files = Files.make(path, format, "gzip")
   return {
     ...files,
-    open: (job) =>
-      Effect.map(files.open({ ...job, expected: [] }), (writer) => ({
+    open: (job, folder) =>
+      Effect.map(files.open({ ...job, expected: [] }, folder), (writer) => ({
         ...writer,
         get progress() {
           return writer.progress
@@ -237,31 +277,35 @@ const spool = (path: string): Sink => {
 }
 
 /** The pages in spools, one after the other. The place of a page is its spool and its line. */
-const merged = (source: Source.Source, spools: ReadonlyArray<string>, requests: number): Source.Source => ({
-  definition: source.definition,
-  parameters: source.parameters,
-  fingerprint: { partitions: "yes" },
-  requests,
-  pages: (cursor = "0:0") => {
-    const [first, line] = cursor.split(":").map(Number) as [number, number]
-    const pages = async function*(): AsyncGenerator<Source.Page> {
-      for (let number = first; number < spools.length; number++) {
-        let at = 0
-        let held: Source.Page | undefined
-        for await (const text of linesOf(spools[number] as string, { gzip: true })) {
-          if (held !== undefined) yield held
-          held = undefined
-          at++
-          if (number === first && at <= line) continue
-          held = { ...JSON.parse(text) as Source.Page, next: `${number}:${at}`, rateLimit: undefined }
-        }
-        const isLast = number === spools.length - 1
-        const next = isLast ? undefined : `${number + 1}:0`
-        yield { ...held ?? nothing, next }
-      }
+const merged = (
+  spools: ReadonlyArray<string>,
+  requests: number,
+  cursor = "0:0"
+): Stream.Stream<Source.Page, ExportError> => {
+  const [first, line] = cursor.split(":").map(Number) as [number, number]
+  const pages = async function*(): AsyncGenerator<Source.Page> {
+    let isFirst = cursor === "0:0"
+    const told = (page: Source.Page): Source.Page => {
+      if (!isFirst) return page
+      isFirst = false
+      return { ...page, requests }
     }
-    return Stream.fromAsyncIterable(pages(), (cause) => disk.failureOf(spools[first] ?? "", cause))
+    for (let number = first; number < spools.length; number++) {
+      let at = 0
+      let held: Source.Page | undefined
+      for await (const text of linesOf(spools[number] as string, { gzip: true })) {
+        if (held !== undefined) yield told(held)
+        held = undefined
+        at++
+        if (number === first && at <= line) continue
+        held = { ...JSON.parse(text) as Source.Page, next: `${number}:${at}`, rateLimit: undefined }
+      }
+      const isLast = number === spools.length - 1
+      const next = isLast ? undefined : `${number + 1}:0`
+      yield told({ ...held ?? nothing, next })
+    }
   }
-})
+  return Stream.fromAsyncIterable(pages(), (cause) => disk.failureOf(spools[first] ?? "", cause))
+}
 
 const nothing = { items: [], includes: {}, errors: [], rateLimit: undefined }

@@ -9,13 +9,12 @@ import type { ExportError } from "./ExportErrors.ts"
 import type { Page } from "./Source.ts"
 import type { Table } from "./Table.ts"
 
-/** How to treat what is there: `new` refuses it, `resume` goes on from it, `force` removes it. */
+/** How to treat what is there: `new` refuses it, `resume` goes on from it, `force` replaces it at the end. */
 export type Mode = "new" | "resume" | "force"
 
 /** What a sink is opened for. */
 export interface Job {
   readonly fingerprint: Fingerprint
-  readonly mode: Mode
   /** The progress to begin with, where there is none yet. */
   readonly start: Progress
   readonly items: Table
@@ -25,12 +24,15 @@ export interface Job {
   readonly expected: ReadonlyArray<string>
 }
 
-/** A file of an export. */
+/** A file of an export that is complete, but not yet where it belongs. */
 export interface Output {
+  /** Within the folder that the sink was opened with. */
   readonly path: string
   /** What is in it: `items`, `errors`, or a bucket of `includes`. */
   readonly holds: string
   readonly rows: number
+  /** What was written, where the sink knows: the file is refused when it holds something else. */
+  readonly sha256?: string
 }
 
 /** An open sink. After a failure it is of no more use. */
@@ -44,17 +46,24 @@ export interface Writer {
   readonly commit: (page: Page, progress: Progress) => Effect.Effect<Progress, ExportError>
   /** Completes the files. May be called again after a crash. */
   readonly finish: Effect.Effect<ReadonlyArray<Output>, ExportError>
-  /** Removes what only an export that goes on needs. Last of all. */
-  readonly discard: Effect.Effect<void, ExportError>
-  /** Removes everything, for an export that ended before its first page. */
-  readonly abandon: Effect.Effect<void, ExportError>
 }
 
-/** A kind of file, or another place. */
-export interface Sink {
+/** A kind of file. It works in a folder of the export's own; what is complete is moved from there to its place. */
+export interface FileSink {
   /** What is written, for the fingerprint: two sinks of one format write the same bytes. */
   readonly format: string
-  /** Where the manifest goes; nowhere for standard output. */
-  readonly manifest: string | undefined
+  /** Where the items go. */
+  readonly path: string
+  /** Goes on from what is in the folder, or begins. The folder is locked, and nobody else's. */
+  readonly open: (job: Job, folder: string) => Effect.Effect<Writer, ExportError, Scope.Scope>
+}
+
+/** A place that keeps nothing, so that no export goes on from it. */
+export interface StreamSink {
+  readonly format: string
+  readonly path: undefined
   readonly open: (job: Job) => Effect.Effect<Writer, ExportError, Scope.Scope>
 }
+
+/** Where an export goes. */
+export type Sink = FileSink | StreamSink

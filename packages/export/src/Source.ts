@@ -5,6 +5,7 @@ import type { Arguments, Definition, Paged, SelectionOf } from "@postwire/core/O
 import * as Pagination from "@postwire/core/Pagination"
 import type { Result } from "@postwire/core/Response"
 import type { Selection } from "@postwire/core/Selection"
+import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { ExportError } from "./ExportErrors.ts"
 
@@ -18,20 +19,22 @@ export interface Page {
   /** Leads to the page after this one; none at the end. */
   readonly next: string | undefined
   readonly rateLimit: Budget | undefined
+  /** Requests that were spent on it before, by others. Default 0. */
+  readonly requests?: number
 }
 
 /** Pages of an operation with its parameters. */
-export interface Source {
+export interface Source<out E = never> {
   readonly definition: Definition
   readonly parameters: Readonly<Record<string, unknown>>
   /** What else makes the pages these. */
   readonly fingerprint?: Readonly<Record<string, string>>
-  /** Requests that were spent before the first page. Default 0. */
-  readonly requests?: number
+  /** Whether it has kept pages itself, for a run that goes on, though none was given out yet. Default no. */
+  readonly hasKept?: Effect.Effect<boolean>
   /** The pages from the beginning, or from the place that a cursor leads to. */
   readonly pages: (cursor: string | undefined, options?: PageOptions) => Stream.Stream<
     Page,
-    AnyError | ExportError,
+    AnyError | ExportError | E,
     Client
   >
 }

@@ -5,7 +5,7 @@ import { searchAllPosts, searchRecentPosts } from "@postwire/core/operations/Sea
 import { getUsersPosts } from "@postwire/core/operations/Timelines"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Arbitrary, Deferred, Effect, Schema } from "effect"
-import { mkdirSync } from "node:fs"
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Export from "../src/Export.ts"
 import * as Partitions from "../src/Partitions.ts"
@@ -108,8 +108,7 @@ describe("a partitioned export", () => {
       const stop = yield* Deferred.make<void>()
       const options: Partitions.Options = {
         sink: sinks[sink](join(root, "parts", `out.${sink}`)),
-        folder: join(root, "parts", "pages"),
-        partitions: planned(until, buckets, 5),
+        partitions: Effect.succeed(planned(until, buckets, 5)),
         mode: "resume"
       }
       const first = yield* Partitions.run(until, {
@@ -119,7 +118,7 @@ describe("a partitioned export", () => {
       })
       assert.strictEqual(first.status, "interrupted")
       // A resumed run keeps to the first plan, whatever it is given.
-      const second = yield* Partitions.run(until, { ...options, partitions: [] })
+      const second = yield* Partitions.run(until, { ...options, partitions: Effect.die("planned again") })
       assert.deepStrictEqual([second.status, second.progress.items], ["done", items])
       assert.isAtLeast(second.progress.requests, whole.progress.requests)
       // Compressed files have their members where pages end.
@@ -129,6 +128,27 @@ describe("a partitioned export", () => {
       assert.strictEqual((yield* Partitions.run(until, options)).status, "done")
       assert.strictEqual(journal.entries().length, before)
     }).pipe(Effect.provide(client), Effect.provide(sandbox())))
+
+  it.live("is refused before anything is counted", () =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      const path = join(root, "a.jsonl")
+      writeFileSync(path, "precious")
+      const partitions = Effect.die("counted")
+      const sink = sinks.jsonl(path)
+      const taken = yield* Effect.flip(Partitions.run(source, { sink, partitions }))
+      assert.strictEqual(taken._tag, "FileExists")
+      const relevant = Source.make(searchAllPosts, { query: "effect", sort_order: "relevancy" })
+      const uncut = yield* Effect.flip(Partitions.run(relevant, { sink, partitions, mode: "force" }))
+      assert.strictEqual(uncut._tag, "NotPlannable")
+      assert.deepStrictEqual(readdirSync(root), ["a.jsonl"])
+      // What only the plan can tell leaves no more behind.
+      const error = new Plan.NotPlannable({ operation: "x", reason: "y" })
+      const other = { sink: sinks.jsonl(join(root, "b.jsonl")), partitions: Effect.fail(error) }
+      assert.strictEqual(yield* Effect.flip(Partitions.run(source, other)), error)
+      assert.deepStrictEqual(readdirSync(root), ["a.jsonl"])
+      assert.strictEqual((yield* Sandbox.Sandbox).journal.entries().length, 0)
+    }).pipe(Effect.provide(client), Effect.provide(sandbox(30))))
 
   it.live("page by page, by whoever keeps the cursors, doing some of it twice", () =>
     Effect.gen(function*() {

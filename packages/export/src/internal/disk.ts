@@ -1,28 +1,14 @@
 /** Files as an export needs them: failures have names, and what must survive a crash is on the disk when a call returns. */
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
-import { createHash } from "node:crypto"
+import { createHash, type Hash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import * as fs from "node:fs/promises"
 import { dirname } from "node:path"
-import { DatabaseSync } from "node:sqlite"
-import {
-  AlreadyRunning,
-  DiskFull,
-  type ExportError,
-  FileExists,
-  FileFailure,
-  NotWritable,
-  PipeClosed
-} from "../ExportErrors.ts"
+import { DiskFull, type ExportError, FileExists, FileFailure, NotWritable, PipeClosed } from "../ExportErrors.ts"
 
 /** Does something with a file; what goes wrong gets its name. */
 export const attempt = <A>(path: string, work: () => Promise<A>): Effect.Effect<A, ExportError> =>
   Effect.tryPromise({ try: work, catch: (cause) => failureOf(path, cause) })
-
-/** Does something with a database, at once. */
-export const attemptSync = <A>(path: string, work: () => A): Effect.Effect<A, ExportError> =>
-  Effect.try({ try: work, catch: (cause) => failureOf(path, cause) })
 
 /** The name of a failure. */
 export const failureOf = (path: string, cause: unknown): ExportError => {
@@ -45,7 +31,7 @@ export const failureOf = (path: string, cause: unknown): ExportError => {
     case "EPIPE":
       return new PipeClosed()
     case "EBUSY":
-      return new AlreadyRunning({ path })
+      return new FileFailure({ path, reason: "another program has locked it", cause })
     default:
       return new FileFailure({ path, reason, cause })
   }
@@ -54,9 +40,17 @@ export const failureOf = (path: string, cause: unknown): ExportError => {
 /** SQLite's own codes for the same. */
 const sqlite: Readonly<Record<number, string>> = { 5: "EBUSY", 8: "EROFS", 13: "ENOSPC", 14: "EACCES" }
 
-/** Whether there is such a file. */
-export const exists = (path: string): Effect.Effect<boolean> =>
-  Effect.promise(() => fs.access(path).then(() => true, () => false))
+/** Whether there is anything of that name, a link that leads nowhere included. */
+export const exists = (path: string): Effect.Effect<boolean, ExportError> =>
+  Effect.map(look(path), (found) => found !== undefined)
+
+/** What there is of that name, links not followed. */
+export const look = (path: string) =>
+  attempt(path, () =>
+    fs.lstat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return undefined
+      throw error
+    }))
 
 /** The text of a file, where there is one. */
 export const read = (path: string): Effect.Effect<string | undefined, ExportError> =>
@@ -65,10 +59,6 @@ export const read = (path: string): Effect.Effect<string | undefined, ExportErro
       if (error.code === "ENOENT") return undefined
       throw error
     }))
-
-/** Removes files, whether they are there or not. */
-export const remove = (paths: Iterable<string>): Effect.Effect<void, ExportError> =>
-  Effect.forEach(paths, (path) => attempt(path, () => fs.rm(path, { force: true })), { discard: true })
 
 /** Puts a text in the place of a file: whatever happens, the whole old or the whole new one is there. */
 export const replace = (path: string, text: string): Effect.Effect<void, ExportError> =>
@@ -85,48 +75,48 @@ export const replace = (path: string, text: string): Effect.Effect<void, ExportE
     await syncFolder(path)
   })
 
-/** A file is there after a crash only when its folder was synchronised too. */
+/** A file is there after a crash only when its folder was synchronised too, where the file system can do that. */
 export const syncFolder = async (path: string): Promise<void> => {
-  const folder = await fs.open(dirname(path), "r")
   try {
-    await folder.sync()
-  } finally {
-    await folder.close()
+    const folder = await fs.open(dirname(path), "r")
+    try {
+      await folder.sync()
+    } finally {
+      await folder.close()
+    }
+  } catch (error) {
+    // Network and foreign file systems refuse it. After a power failure the names may then be those of before: an older
+    // checkpoint, which is as good to go on from.
+    if (!refusals.has((error as NodeJS.ErrnoException).code ?? "")) throw error
   }
 }
 
+const refusals = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EPERM", "EACCES", "EISDIR", "EBADF"])
+
+/** What a file holds, in short. */
+export interface Digest {
+  readonly sha256: string
+  readonly bytes: number
+}
+
 /** The SHA-256 of a file and its length. */
-export const digest = (path: string): Effect.Effect<{ readonly sha256: string; readonly bytes: number }, ExportError> =>
+export const digest = (path: string): Effect.Effect<Digest, ExportError> =>
   attempt(path, async () => {
-    const hash = createHash("sha256")
-    let bytes = 0
-    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-      hash.update(chunk)
-      bytes += chunk.length
-    }
+    const { bytes, hash } = await hashOf(path)
     return { sha256: hash.digest("hex"), bytes }
   })
 
-/**
- * Keeps others from writing the same export, in this process and in others. The lock is SQLite's on a file, which the
- * system takes back however the process ends; that the file is left behind means nothing.
- */
-export const lock = (path: string): Effect.Effect<void, ExportError, Scope.Scope> =>
-  Effect.asVoid(Effect.acquireRelease(
-    attemptSync(path, () => {
-      const database = new DatabaseSync(path)
-      try {
-        database.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN EXCLUSIVE")
-        return database
-      } catch (error) {
-        database.close()
-        throw error
-      }
-    }),
-    (database) =>
-      Effect.andThen(
-        Effect.sync(() => database.close()),
-        // Gone with the lock; one that cannot be removed does no harm.
-        Effect.promise(() => fs.rm(path, { force: true }).catch(() => undefined))
-      )
-  ))
+/** The hash of the first `bytes` of a file, which can take more. */
+export const hashOf = async (
+  path: string,
+  bytes = Infinity
+): Promise<{ readonly hash: Hash; readonly bytes: number }> => {
+  const hash = createHash("sha256")
+  let read = 0
+  if (bytes === 0) return { hash, bytes: read }
+  for await (const chunk of createReadStream(path, { end: bytes - 1 }) as AsyncIterable<Buffer>) {
+    hash.update(chunk)
+    read += chunk.length
+  }
+  return { hash, bytes: read }
+}

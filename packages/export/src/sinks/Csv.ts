@@ -2,7 +2,7 @@
  * CSV as RFC 4180 has it: a header, lines that end with CRLF, quotes where a value needs them. A value that is not there
  * is empty; an empty text is `""`.
  */
-import type { Sink } from "../Sink.ts"
+import type { FileSink } from "../Sink.ts"
 import { type Cell, cells, type Table } from "../Table.ts"
 import * as Files from "./Files.ts"
 
@@ -18,11 +18,15 @@ export interface Options {
   readonly guard?: boolean | undefined
 }
 
-/** Rows of fixed columns, into `path` and files beside it. */
-export const make = (path: string, options: Options = {}): Sink => {
+/** Rows of fixed columns, into `path` and files of its folder. */
+export const make = (path: string, options: Options = {}): FileSink => {
   const { compression = "none", guard = false, newline = "\r\n" } = options
   const name = `csv${newline === "\n" ? "+lf" : ""}${guard ? "+guard" : ""}`
-  return Files.make(path, { name, encoder: (table) => encoder(table, newline, guard) }, compression)
+  return Files.make(
+    path,
+    { name, extension: ".csv", encoder: (table) => encoder(table, newline, guard) },
+    compression
+  )
 }
 
 /** Writes rows of a table. */

@@ -1,27 +1,31 @@
 /**
- * Sinks of files that only ever grow: one for the items, one for each kind of included object, one for partial errors.
- * A page is appended to each and forced to the disk, then the checkpoint is replaced; to go on, whatever is beyond the
- * lengths in the checkpoint is cut off.
+ * Files that only ever grow: one for the items, one for each kind of included object, one for partial errors. A page is
+ * appended to each and forced to the disk, then the checkpoint is replaced; to go on, whatever is beyond the lengths in
+ * the checkpoint is cut off, and what is left must be what was written.
  *
- * For `out.jsonl`: `out.users.jsonl` and so on, `out.errors.jsonl`, `out.manifest.json`; while it runs, also
- * `out.checkpoint.json`, `out.seen` (the ids of included objects written so far) and `out.lock`.
+ * In the folder: `items.jsonl`, `users.jsonl` and so on, `errors.jsonl`, `checkpoint.json`, and `seen`, the ids of included
+ * objects written so far.
  */
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { createHash, type Hash } from "node:crypto"
 import * as fs from "node:fs/promises"
-import { join, parse } from "node:path"
+import { basename, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { promisify } from "node:util"
 import * as zlib from "node:zlib"
 import * as Checkpoint from "../Checkpoint.ts"
-import { CheckpointUnusable, type ExportError, FileExists } from "../ExportErrors.ts"
+import { CheckpointUnusable, type ExportError } from "../ExportErrors.ts"
 import * as disk from "../internal/disk.ts"
 import { linesOf } from "../internal/lines.ts"
-import type { Job, Output, Sink, Writer } from "../Sink.ts"
+import type { FileSink, Job, Output, Writer } from "../Sink.ts"
 import type { Table } from "../Table.ts"
 
 /** What a kind of file looks like. */
 export interface Format {
   readonly name: string
+  /** What the names of its files end with. */
+  readonly extension: string
   readonly encoder: (table: Table) => Encoder
 }
 
@@ -38,51 +42,39 @@ export interface Encoder {
  */
 export type Compression = "none" | "gzip" | "zstd"
 
+const endings: { readonly [C in Compression]: string } = { none: "", gzip: ".gz", zstd: ".zst" }
+
 /** One JSON object a line. */
 export const lines = (rows: ReadonlyArray<object>): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("")
 
 /** Files of a format. `path` is that of the items. */
-export const make = (path: string, format: Format, compression: Compression): Sink => {
-  const names = namesOf(path)
-  return {
-    format: compression === "none" ? format.name : `${format.name}+${compression}`,
-    manifest: names.manifest,
-    open: (job) => open(path, names, format, compression, job)
-  }
-}
+export const make = (path: string, format: Format, compression: Compression): FileSink => ({
+  format: compression === "none" ? format.name : `${format.name}+${compression}`,
+  path,
+  open: (job, folder) => open(job, folder, format, compression)
+})
 
-/** The names beside the file of the items. */
-export interface Names {
-  readonly manifest: string
-  readonly checkpoint: string
-  readonly seen: string
-  readonly lock: string
-  readonly errors: string
-  /** The file of a table of included objects. */
-  readonly of: (table: string) => string
-}
+/** The file for what a table holds. A bucket is a word of the service: none leads out of the folder, or to another file. */
+export const nameOf = (holds: string, extension: string): string =>
+  holds === "seen"
+    ? holds
+    : holds === "errors"
+    ? "errors.jsonl"
+    : `${/^[a-z][a-z_]*$/.test(holds) ? holds : `other ${encodeURIComponent(holds)}`}${extension}`
 
-/** The names that belong to a path: `out.users.jsonl.gz` to `out.jsonl.gz`. */
-export const namesOf = (path: string): Names => {
-  const { base, dir } = parse(path)
-  const dot = base.indexOf(".", 1)
-  const [stem, extension] = dot === -1 ? [base, ""] : [base.slice(0, dot), base.slice(dot)]
-  const beside = (ending: string) => join(dir, `${stem}.${ending}`)
-  return {
-    manifest: beside("manifest.json"),
-    checkpoint: beside("checkpoint.json"),
-    seen: beside("seen"),
-    lock: beside("lock"),
-    errors: beside("errors.jsonl"),
-    of: (table) => beside(`${table}${extension}`)
-  }
-}
+/** What the file of a bucket holds: none is called as one of our own. */
+const holdsOf = (bucket: string): string => own.has(bucket) ? `${bucket} included` : bucket
+
+const bucketOf = (holds: string): string => holds.replace(/ included$/, "")
+
+const own = new Set(["items", "errors", "seen"])
 
 interface Growing {
   readonly path: string
   readonly file: fs.FileHandle
   readonly encoder: Encoder
   readonly compress: (text: string) => Promise<Uint8Array>
+  readonly hash: Hash
   bytes: number
 }
 
@@ -94,15 +86,15 @@ const compressors: { readonly [C in Compression]: (text: string) => Promise<Uint
 
 const plain: Encoder = { header: "", rows: lines }
 
-const open = Effect.fnUntraced(function*(
-  path: string,
-  names: Names,
+/** Opens the files in a folder: goes on from the checkpoint there, or begins. */
+export const open = Effect.fnUntraced(function*(
+  job: Job,
+  folder: string,
   format: Format,
-  compression: Compression,
-  job: Job
-) {
-  yield* disk.lock(names.lock)
-  const saved = yield* begin(path, names, job)
+  compression: Compression
+): Effect.fn.Return<Writer, ExportError, Scope.Scope> {
+  const checkpoint = join(folder, "checkpoint.json")
+  const saved = yield* begin(checkpoint, job)
   const growing = new Map<string, Growing>()
   yield* Effect.addFinalizer(() =>
     Effect.promise(async () => {
@@ -116,24 +108,37 @@ const open = Effect.fnUntraced(function*(
     return known === undefined ? take(holds) : Promise.resolve(known)
   }
   const take = async (holds: string): Promise<Growing> => {
-    const own = holds !== "errors" && holds !== "seen"
-    const target = holds === "items" ? path : holds === "errors" || holds === "seen" ? names[holds] : names.of(holds)
-    const bytes = saved.files[holds] ?? 0
-    const file = await fs.open(target, bytes === 0 ? "w" : "r+")
-    const encoder = own ? format.encoder(holds === "items" ? job.items : job.included(holds)) : plain
-    const entry: Growing = { path: target, file, encoder, bytes, compress: compressors[own ? compression : "none"] }
+    const isPlain = holds === "errors" || holds === "seen"
+    const target = join(folder, nameOf(holds, `${format.extension}${endings[compression]}`))
+    const before = saved.files[holds] ?? nothing
+    const hash = before.bytes === 0 ? createHash("sha256") : await verified(target, before)
+    const file = await fs.open(target, before.bytes === 0 ? "w" : "r+")
+    const encoder = isPlain ? plain : format.encoder(holds === "items" ? job.items : job.included(bucketOf(holds)))
+    const entry: Growing = {
+      path: target,
+      file,
+      encoder,
+      hash,
+      bytes: before.bytes,
+      compress: compressors[isPlain ? "none" : compression]
+    }
     growing.set(holds, entry)
-    if (bytes === 0) {
+    if (before.bytes === 0) {
       // A compressed file of nothing is not empty.
       await append(entry, encoder.header)
       await disk.syncFolder(target)
-    } else {
-      if ((await file.stat()).size < bytes) {
-        throw new CheckpointUnusable({ path: names.checkpoint, reason: `${target} has become shorter` })
-      }
-      await file.truncate(bytes)
-    }
+    } else await file.truncate(before.bytes)
     return entry
+  }
+  /** The hash of what was written, which is read once more: nobody may have changed it. */
+  const verified = async (path: string, { bytes, sha256 }: disk.Digest): Promise<Hash> => {
+    const changed = (how: string) => new CheckpointUnusable({ path: checkpoint, reason: `${basename(path)} ${how}` })
+    const found = await disk.hashOf(path, bytes).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === "ENOENT" ? changed("is gone") : error
+    })
+    if (found.bytes < bytes) throw changed("has become shorter")
+    if (digestOf(found.hash) !== sha256) throw changed("was changed")
+    return found.hash
   }
   const append = async (entry: Growing, text: string): Promise<void> => {
     const bytes = await entry.compress(text)
@@ -142,6 +147,7 @@ const open = Effect.fnUntraced(function*(
       written += bytesWritten
     }
     entry.bytes += bytes.length
+    entry.hash.update(bytes)
   }
 
   const attempt = <A>(work: () => Promise<A>): Effect.Effect<A, ExportError> =>
@@ -150,13 +156,16 @@ const open = Effect.fnUntraced(function*(
       catch: (cause) =>
         cause instanceof CheckpointUnusable
           ? cause
-          : disk.failureOf((cause as NodeJS.ErrnoException).path ?? path, cause)
+          : disk.failureOf(
+            (cause as NodeJS.ErrnoException).path ?? join(folder, nameOf("items", format.extension)),
+            cause
+          )
     })
 
   const expected = ["items", ...job.expected, ...Object.keys(saved.files)]
   yield* Effect.forEach([...new Set(expected)], (holds) => attempt(() => grow(holds)), { discard: true })
   const seen = yield* Effect.acquireRelease(
-    attempt(() => seenIn(names.seen, saved.files["seen"] ?? 0)),
+    attempt(async () => seenIn(join(folder, "seen"), saved.files["seen"]?.bytes ?? 0)),
     ({ close }) => Effect.sync(close)
   )
 
@@ -175,11 +184,11 @@ const open = Effect.fnUntraced(function*(
         const included = { ...progress.included }
         for (const [bucket, objects] of Object.entries(page.includes)) {
           const added = objects.filter((object) => {
-            const name = nameOf(bucket, job.included(bucket), object)
+            const name = identityOf(bucket, job.included(bucket), object)
             return seen.add(name) && fresh.push(name) > 0
           })
           included[bucket] = (included[bucket] ?? 0) + added.length
-          write(bucket, added)
+          write(holdsOf(bucket), added)
         }
         write("items", page.items)
         write("errors", page.errors)
@@ -192,60 +201,58 @@ const open = Effect.fnUntraced(function*(
           await Promise.all(Array.from(texts.keys(), (holds) => growing.get(holds)?.file.datasync()))
         })
         progress = { ...next, included }
-        yield* Checkpoint.write(names.checkpoint, {
-          version: 1,
+        yield* Checkpoint.write(checkpoint, {
+          version: 2,
           fingerprint: job.fingerprint,
           progress,
-          files: Object.fromEntries([...growing].map(([holds, { bytes }]) => [holds, bytes]))
+          files: Object.fromEntries(
+            [...growing].map(([holds, { bytes, hash }]) => [holds, { bytes, sha256: digestOf(hash) }])
+          )
         })
         return progress
       }),
     finish: Effect.sync(() =>
-      [...growing].flatMap(([holds, entry]): ReadonlyArray<Output> =>
+      [...growing].flatMap(([holds, { hash, path }]): ReadonlyArray<Output> =>
         holds === "seen" ? [] : [{
-          path: entry.path,
+          path,
           holds,
+          sha256: digestOf(hash),
           rows: holds === "items"
             ? progress.items
             : holds === "errors"
             ? progress.errors
-            : progress.included[holds] ?? 0
+            : progress.included[bucketOf(holds)] ?? 0
         }]
       )
-    ),
-    discard: disk.remove([names.checkpoint, names.seen]),
-    abandon: Effect.suspend(() => disk.remove([...Array.from(growing.values(), ({ path }) => path), names.checkpoint]))
+    )
   }
   return writer
 })
 
-/** Looks at what is there: the checkpoint to go on from, which is new where there is nothing. */
-const begin = Effect.fnUntraced(function*(path: string, names: Names, job: Job) {
-  if (job.mode === "resume") {
-    const saved = yield* Checkpoint.read(names.checkpoint)
-    if (saved !== undefined) {
-      yield* Checkpoint.assertSame(names.checkpoint, saved.fingerprint, job.fingerprint)
-      return saved
-    }
+const nothing: disk.Digest = { bytes: 0, sha256: "" }
+
+/** The digest so far; the hash goes on. */
+const digestOf = (hash: Hash): string => hash.copy().digest("hex")
+
+/** The checkpoint to go on from, which is new where there is none. */
+const begin = Effect.fnUntraced(function*(path: string, job: Job) {
+  const saved = yield* Checkpoint.read(path)
+  if (saved !== undefined) {
+    yield* Checkpoint.assertSame(path, saved.fingerprint, job.fingerprint)
+    return saved
   }
-  const files = [path, ...job.expected.map(names.of), names.errors, names.manifest, names.checkpoint]
-  for (const file of files) {
-    if (job.mode !== "force" && (yield* disk.exists(file))) return yield* new FileExists({ path: file })
-  }
-  yield* disk.remove([...files, names.seen])
   const fresh: Checkpoint.Checkpoint = {
-    version: 1,
+    version: 2,
     fingerprint: job.fingerprint,
     progress: job.start,
     files: {}
   }
-  // Before any other file, so that whatever a crash leaves behind is known to be ours.
-  yield* Checkpoint.write(names.checkpoint, fresh)
+  yield* Checkpoint.write(path, fresh)
   return fresh
 })
 
 /** Identifies an included object; its own id is in the column that is the key. */
-const nameOf = (bucket: string, { key = "id" }: Table, object: object): string =>
+const identityOf = (bucket: string, { key = "id" }: Table, object: object): string =>
   `${bucket} ${String((object as Readonly<Record<string, unknown>>)[key])}`
 
 interface Seen {

@@ -1,12 +1,13 @@
 /** JSON Lines: one object a line, as the service sent it, plain or compressed. */
-import type { Sink } from "../Sink.ts"
+import type { FileSink } from "../Sink.ts"
 import * as Files from "./Files.ts"
 
 const format: Files.Format = {
   name: "jsonl",
+  extension: ".jsonl",
   encoder: () => ({ header: "", rows: Files.lines })
 }
 
-/** One JSON object a line, into `path` and files beside it. */
-export const make = (path: string, options: { readonly compression?: Files.Compression | undefined } = {}): Sink =>
+/** One JSON object a line, into `path` and files of its folder. */
+export const make = (path: string, options: { readonly compression?: Files.Compression | undefined } = {}): FileSink =>
   Files.make(path, format, options.compression ?? "none")

@@ -1,72 +1,34 @@
 /**
  * Parquet: one file of typed columns for the items, one for each kind of included object. Its footer can only be written
- * last, so pages are kept as compressed JSON Lines first (`out.items.spool` and so on, resumable like any other) and laid
- * out when all are there. A Parquet file is there as a whole or not at all.
+ * last, so it is laid out when all pages are there.
  */
-import * as Effect from "effect/Effect"
 import { ByteWriter, ParquetWriter, type SchemaElement } from "hyparquet-writer"
 import * as fs from "node:fs/promises"
-import { join, parse } from "node:path"
+import { join } from "node:path"
 import { zstdCompressSync } from "node:zlib"
-import { type ExportError, FileExists } from "../ExportErrors.ts"
-import * as disk from "../internal/disk.ts"
-import { linesOf } from "../internal/lines.ts"
-import type { Job, Output, Sink } from "../Sink.ts"
+import type { FileSink, Output } from "../Sink.ts"
 import { type Cell, cells, type ColumnType, type Table } from "../Table.ts"
 import * as Files from "./Files.ts"
+import * as Spool from "./Spool.ts"
 
-/** Typed columns, compressed with Zstandard, into `path` and files beside it. */
-export const make = (path: string): Sink => {
-  const names = Files.namesOf(path)
-  const { dir, name } = parse(path)
-  const spool = Files.make(join(dir, `${name}.spool`), spoolFormat, "gzip")
-  /** The file that a spool becomes. */
-  const target = (holds: string) => holds === "items" ? path : names.of(holds)
-  return {
-    format: "parquet",
-    manifest: names.manifest,
-    open: Effect.fnUntraced(function*(job: Job) {
-      const targets = ["items", ...job.expected].map(target)
-      // One that has laid out its files already goes on from its checkpoint.
-      const isOurs = job.mode === "force" || (job.mode === "resume" && (yield* disk.exists(names.checkpoint)))
-      for (const path of targets) {
-        if (!isOurs && (yield* disk.exists(path))) return yield* new FileExists({ path })
-      }
-      const writer = yield* spool.open(job)
-      if (job.mode === "force") yield* disk.remove(targets)
-      let spools: ReadonlyArray<string> = []
-      return {
-        get progress() {
-          return writer.progress
-        },
-        commit: writer.commit,
-        abandon: writer.abandon,
-        finish: Effect.gen(function*() {
-          const outputs = yield* writer.finish
-          const own = outputs.filter(({ holds }) => holds !== "errors")
-          spools = own.map(({ path }) => path)
-          return yield* Effect.forEach(outputs, (output): Effect.Effect<Output, ExportError> => {
-            if (output.holds === "errors") return Effect.succeed(output)
-            const table = output.holds === "items" ? job.items : job.included(output.holds)
-            const path = target(output.holds)
-            return Effect.as(disk.attempt(path, () => layOut(output.path, path, table)), { ...output, path })
-          })
-        }),
-        discard: Effect.suspend(() => Effect.andThen(writer.discard, disk.remove(spools)))
-      }
-    })
-  }
-}
-
-const spoolFormat: Files.Format = { name: "parquet", encoder: () => ({ header: "", rows: Files.lines }) }
+/** Typed columns, compressed with Zstandard, into `path` and files of its folder. */
+export const make = (path: string): FileSink =>
+  Spool.make(path, "parquet", async (spools, folder) => {
+    const outputs: Array<Output> = []
+    for (const { holds, lines, rows, table } of spools) {
+      const path = join(folder, Files.nameOf(holds, holds === "errors" ? "" : ".parquet"))
+      if (table !== undefined) await layOut(lines(), path, table)
+      outputs.push({ path, holds, rows })
+    }
+    return outputs
+  })
 
 /** Rows that are in memory together. */
 const groupSize = 10_000
 
-/** Reads the lines of a spool into a Parquet file. */
-const layOut = async (spool: string, path: string, table: Table): Promise<void> => {
-  const temporary = `${path}.tmp`
-  const file = await fs.open(temporary, "w")
+/** Writes rows into a Parquet file. */
+const layOut = async (rows: AsyncIterable<object>, path: string, table: Table): Promise<void> => {
+  const file = await fs.open(path, "w")
   try {
     const bytes = new ByteWriter()
     const writer = new ParquetWriter({
@@ -89,8 +51,8 @@ const layOut = async (spool: string, path: string, table: Table): Promise<void> 
       columns = table.columns.map(() => [])
       await drain(bytes, file)
     }
-    for await (const line of linesOf(spool, { gzip: true })) {
-      for (const [i, cell] of lay(JSON.parse(line)).entries()) (columns[i] as Array<Cell>).push(cell)
+    for await (const row of rows) {
+      for (const [i, cell] of lay(row).entries()) (columns[i] as Array<Cell>).push(cell)
       if (columns[0]?.length === groupSize) await flush()
     }
     if (columns[0]?.length !== 0) await flush()
@@ -100,8 +62,6 @@ const layOut = async (spool: string, path: string, table: Table): Promise<void> 
   } finally {
     await file.close()
   }
-  await fs.rename(temporary, path)
-  await disk.syncFolder(path)
 }
 
 /** Moves what was written in memory to the file; offsets go on. */

@@ -6,13 +6,13 @@ import * as Effect from "effect/Effect"
 import type { Writable } from "node:stream"
 import type * as Checkpoint from "../Checkpoint.ts"
 import * as disk from "../internal/disk.ts"
-import type { Sink } from "../Sink.ts"
+import type { StreamSink } from "../Sink.ts"
 import { lines } from "./Files.ts"
 
 /** One JSON object a line. Characters that would steer a terminal are escaped; the JSON stays the same. */
-export const make = (stream: Writable = process.stdout): Sink => ({
+export const make = (stream: Writable = process.stdout): StreamSink => ({
   format: "standard output",
-  manifest: undefined,
+  path: undefined,
   open: (job) =>
     Effect.gen(function*() {
       // A stream that fails also says so as an event; the failure of the write is the one that counts.
@@ -28,9 +28,7 @@ export const make = (stream: Writable = process.stdout): Sink => ({
         },
         commit: (page, next: Checkpoint.Progress) =>
           Effect.map(write(stream, harmless(lines(page.items))), () => progress = next),
-        finish: Effect.succeed([]),
-        discard: Effect.void,
-        abandon: Effect.void
+        finish: Effect.succeed([])
       }
     })
 })

@@ -3,7 +3,7 @@ import { searchRecentPosts } from "@postwire/core/operations/Search"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Layer } from "effect"
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -32,11 +32,11 @@ export const client = Layer.unwrap(
 
 export const source = Source.make(searchRecentPosts, parameters)
 
-/** The bytes of every file of a folder by name, less those that tell the time. */
+/** The bytes of every file below a folder by name, less those that tell the time or lock. */
 export const filesOf = (path: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    readdirSync(path)
-      .filter((name) => !name.endsWith("manifest.json"))
+    readdirSync(path, { recursive: true, encoding: "utf8" })
+      .filter((name) => !/(manifest\.json|lock)$/.test(name) && statSync(join(path, name)).isFile())
       .map((
         name
       ) => [name, name.endsWith(".sqlite") ? dump(join(path, name)) : readFileSync(join(path, name), "latin1")])
@@ -48,10 +48,10 @@ export const differing = (one: string, other: string): ReadonlyArray<string> => 
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((name) => a[name] !== b[name])
 }
 
-/** Every row of every table, but for the checkpoint. */
+/** Every row of every table. */
 export const dump = (path: string): string => {
   const database = new DatabaseSync(path, { readOnly: true })
-  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'export'").all()
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
   const rows = tables.map(({ name }) => [name, database.prepare(`SELECT * FROM "${String(name)}" ORDER BY 1`).all()])
   const broken = database.prepare("PRAGMA foreign_key_check").all()
   database.close()

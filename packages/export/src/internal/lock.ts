@@ -1,0 +1,47 @@
+/** One process at a time: a lock that the system takes back however its process ends. */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as fs from "node:fs/promises"
+import { DatabaseSync } from "node:sqlite"
+import { AlreadyRunning, type ExportError } from "../ExportErrors.ts"
+import * as disk from "./disk.ts"
+
+/**
+ * Holds the lock that is a file, until the scope ends. It is SQLite's lock, which holds within a process too. A lock on a
+ * file that has been removed meanwhile, or replaced, keeps nobody out: `false`, so that the caller can begin again.
+ *
+ * The file is never opened in another way: whoever closes a file loses all locks that the process has on it.
+ */
+export const take = (path: string, what: string): Effect.Effect<boolean, ExportError, Scope.Scope> =>
+  Effect.gen(function*() {
+    yield* disk.attempt(path, () =>
+      fs.writeFile(path, "", { flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "EEXIST" && error.code !== "ENOENT") throw error
+      }))
+    const before = yield* disk.look(path)
+    if (before?.isFile() !== true) return false
+    yield* Effect.acquireRelease(
+      Effect.try({
+        try: () => {
+          const database = new DatabaseSync(path)
+          try {
+            database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE")
+            return database
+          } catch (error) {
+            database.close()
+            throw error
+          }
+        },
+        catch: (cause) =>
+          (((cause as { readonly errcode?: number }).errcode ?? 0) & 0xff) === busy
+            ? new AlreadyRunning({ path: what })
+            : disk.failureOf(path, cause)
+      }),
+      (database) => Effect.sync(() => database.close())
+    )
+    const after = yield* disk.look(path)
+    return after !== undefined && after.ino === before.ino && after.dev === before.dev &&
+      after.birthtimeNs === before.birthtimeNs
+  })
+
+const busy = 5

@@ -1,0 +1,67 @@
+/**
+ * Sinks of formats that cannot grow page by page: rows are kept as compressed JSON Lines, resumable like any other, and
+ * laid out when all are there. The result is there as a whole or not at all.
+ */
+import * as Effect from "effect/Effect"
+import { CheckpointUnusable, type ExportError } from "../ExportErrors.ts"
+import * as disk from "../internal/disk.ts"
+import { linesOf } from "../internal/lines.ts"
+import type { FileSink, Output } from "../Sink.ts"
+import type { Table } from "../Table.ts"
+import * as Files from "./Files.ts"
+
+/** The rows of a table, or the partial errors. */
+export interface Spooled {
+  /** `items`, `errors`, or a bucket of `includes`. */
+  readonly holds: string
+  readonly rows: number
+  /** None for errors, which have no columns. */
+  readonly table: Table | undefined
+  readonly lines: () => AsyncGenerator<object>
+}
+
+/** A sink that lays out what was spooled, into files in the folder. What a crash has left of them is written anew. */
+export const make = (
+  path: string,
+  name: string,
+  layOut: (spools: ReadonlyArray<Spooled>, folder: string) => Promise<ReadonlyArray<Output>>
+): FileSink => {
+  const format: Files.Format = { name, extension: ".spool", encoder: () => ({ header: "", rows: Files.lines }) }
+  return {
+    format: name,
+    path,
+    open: Effect.fnUntraced(function*(job, folder) {
+      const writer = yield* Files.open(job, folder, format, "gzip")
+      return {
+        get progress() {
+          return writer.progress
+        },
+        commit: writer.commit,
+        finish: Effect.gen(function*() {
+          const spools = yield* Effect.flatMap(writer.finish, Effect.forEach(checked))
+          return yield* disk.attempt(folder, () =>
+            layOut(
+              spools.map(({ holds, path, rows }) => ({
+                holds,
+                rows,
+                table: holds === "items" ? job.items : holds === "errors" ? undefined : job.included(holds),
+                lines: () => objectsIn(path, holds !== "errors")
+              })),
+              folder
+            ))
+        })
+      }
+    })
+  }
+}
+
+/** A spool that holds what was written to it. */
+const checked = (spool: Output): Effect.Effect<Output, ExportError> =>
+  Effect.flatMap(disk.digest(spool.path), ({ sha256 }) =>
+    sha256 === spool.sha256
+      ? Effect.succeed(spool)
+      : Effect.fail(new CheckpointUnusable({ path: spool.path, reason: "it was changed while it was written" })))
+
+async function* objectsIn(path: string, gzip: boolean): AsyncGenerator<object> {
+  for await (const line of linesOf(path, { gzip })) yield JSON.parse(line)
+}
