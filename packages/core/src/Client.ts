@@ -73,7 +73,10 @@ export class Client extends Context.Service<Client, {
   readonly credential: (userAuth: boolean) => Effect.Effect<string>
 }>()("@postwire/core/Client") {}
 
-/** The client from settings, and with it the rate-limit policy that it was built with, for `RateLimit.snapshot`. */
+/**
+ * The client from settings, and with it the rate-limit policy that it was built with, for
+ * `RateLimit.snapshot`. When its scope is closed, calls fail with `TransportFailure`.
+ */
 export const layer = (
   settings: Settings = {}
 ): Layer.Layer<Client, Errors.InvalidSettings, Credentials.Credentials | HttpClient> =>
@@ -140,6 +143,12 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     hmacSha1,
     logging: yield* Logging
   })
+  let isClosed = false
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      isClosed = true
+    })
+  )
   const client = Client.of({
     wire,
     send,
@@ -150,7 +159,8 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
       }),
     request: (definition, parameters, options) =>
       Effect.suspend((): Effect.Effect<HttpClientResponse, Errors.AnyError> => {
-        const invalid = options && Executor.checkOptions(definition, options)
+        if (isClosed) return Effect.fail(Executor.closed(definition))
+        const invalid = options === undefined ? undefined : Executor.checkOptions(definition, options)
         if (invalid !== undefined) return Effect.fail(invalid)
         const prepared = Executor.prepare(definition, parameters, wire, limits)
         return prepared instanceof Error ? Effect.fail(prepared) : send(prepared, options)

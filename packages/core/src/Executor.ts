@@ -895,6 +895,10 @@ export const lost = (prepared: Call, options: {
     : new Errors.TransportFailure({ operation, phase, timeout, reason, cause })
 }
 
+/** The error of a call to a client that is closed. */
+export const closed = ({ confirmWith, effect, name }: Definition): Errors.TransportFailure | Errors.OutcomeUnknown =>
+  lost({ operation: name, effect, confirmWith }, { phase: "connect", sent: false, reason: "the client is closed" })
+
 /** An answer that cannot be read. */
 export const undecodable = (
   operation: string,

@@ -182,7 +182,8 @@ interface State {
 
 type Step<A> = readonly [items: ReadonlyArray<A>, next: Option.Option<State>]
 
-const fetch = (
+/** Fetches one page and reads it. */
+export const fetch = (
   definition: Definition,
   parameters: object,
   options: Executor.CallOptions

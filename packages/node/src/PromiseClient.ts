@@ -4,8 +4,8 @@
 import type { Catalogue } from "@postwire/core/Catalogue"
 import { catalogue } from "@postwire/core/Catalogue"
 import { Client } from "@postwire/core/Client"
-import { type AnyError, InvalidSettings } from "@postwire/core/Errors"
-import type * as Executor from "@postwire/core/Executor"
+import { type AnyError, InvalidParameters, InvalidSettings, PaginationStuck, show } from "@postwire/core/Errors"
+import * as Executor from "@postwire/core/Executor"
 import type { Joined } from "@postwire/core/Joins"
 import type {
   Arguments,
@@ -21,13 +21,16 @@ import type {
 import * as Pagination from "@postwire/core/Pagination"
 import type { Response } from "@postwire/core/Response"
 import type { Included, Selection } from "@postwire/core/Selection"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import { setImmediate } from "node:timers/promises"
 
 const forms: ReadonlyArray<Form> = ["response", "dictionary", "raw"]
 
@@ -133,7 +136,12 @@ export const of = <F extends Form, Also extends object>(
   }
   const effect: EffectFace = {
     layer: Layer.succeedContext(context),
-    runPromise: (effect) => Effect.runPromiseWith(context)(effect, { signal: closing.signal })
+    runPromise: async (effect) => {
+      const exit = await Effect.runPromiseExitWith(context)(effect, { signal: closing.signal })
+      if (Exit.isSuccess(exit)) return exit.value
+      if (Cause.hasInterruptsOnly(exit.cause)) closing.signal.throwIfAborted()
+      throw Cause.squash(exit.cause)
+    }
   }
   const as = <F extends Form>(form: F): PromiseClient<F, Also> => {
     assertForm(form)
@@ -175,33 +183,40 @@ const make = <F extends Form>(
   closing: AbortSignal,
   form: F
 ): Methods<F> => {
-  const runPromise = Effect.runPromiseWith(context)
+  const runPromiseExit = Effect.runPromiseExitWith(context)
+  const client = Context.get(context, Client)
 
-  const endOf = (signal: AbortSignal | undefined): AbortSignal =>
-    signal === undefined ? closing : AbortSignal.any([signal, closing])
-
-  const exchange = async (
+  /**
+   * Runs a step of a call. What it fails with begins at whoever awaits the call: the frames of the runtime, in which the
+   * error was made, lead nowhere, and to note the caller beforehand would cost calls that succeed some microseconds.
+   */
+  const run = async <A>(
     definition: Definition,
-    parameters: object,
-    { signal: given, ...options }: CallOptions
-  ): Promise<Exchange> => {
-    const signal = endOf(given)
+    step: Effect.Effect<A, AnyError, Client>,
+    given: AbortSignal | undefined
+  ): Promise<A> => {
+    given?.throwIfAborted()
+    if (closing.aborted) throw Executor.closed(definition)
+    const signal = given === undefined ? closing : AbortSignal.any([given, closing])
+    const exit = await runPromiseExit(step, { signal })
+    if (Exit.isSuccess(exit)) return exit.value
     signal.throwIfAborted()
-    try {
-      const { raw, response } = await runPromise(fetch(definition, parameters, options), { signal })
-      return { raw, data: response === undefined ? await webOf(raw) : form === "response" ? response : response.body }
-    } catch (error) {
-      signal.throwIfAborted()
-      throw error
-    }
+    const failure = Cause.findErrorOption(exit.cause)
+    if (Option.isNone(failure)) throw Cause.squash(exit.cause)
+    Error.captureStackTrace(failure.value, run)
+    throw failure.value
   }
 
-  const client = Context.get(context, Client)
+  const exchange = async (definition: Definition, parameters: object, options?: CallOptions): Promise<Exchange> => {
+    const [signal, rest] = split(definition, options)
+    const { raw, response } = await run(definition, fetch(definition, parameters, rest), signal)
+    return { raw, data: response === undefined ? await webOf(raw) : form === "response" ? response : response.body }
+  }
 
   const fetch = (
     definition: Definition,
     parameters: object,
-    options: Executor.CallOptions
+    options: Executor.CallOptions | undefined
   ): Effect.Effect<Fetched, AnyError> =>
     Effect.flatMap(
       client.request(definition, parameters, options),
@@ -211,48 +226,73 @@ const make = <F extends Form>(
           : Effect.map(client.read(definition, raw), (response) => ({ raw, response }))
     )
 
-  const method = (definition: Definition): Call => (parameters = {}, options = {}) => {
+  const method = (definition: Definition): Call => (parameters = {}, options) => {
     const exchanged = exchange(definition, parameters, options)
     const result = exchanged.then(({ data }) => data)
     return Object.assign(result, {
       withResponse: async () => {
-        // Whoever waits for both is told of a failure once.
-        result.catch(() => {})
-        const { data, raw } = await exchanged
+        // Not `exchanged` first: what two wait for, the stack of an error does not lead through.
+        const data = await result
+        const { raw } = await exchanged
         return { data, response: await webOf(raw) }
       }
     })
   }
 
-  // One generator makes the items of all pages: another for each step would cost more than fetching them does.
+  // One generator makes the items of all pages: another for each step would cost more than fetching them does. Between two
+  // steps nothing refers to it, so a loop that was left without an end is collected.
   const iterable =
     <A>(definition: Definition, itemsOf: (page: Pagination.Page) => ReadonlyArray<A>) =>
     (parameters: object = {}, options?: PageOptions): AsyncIterable<A> => {
-      const { signal: given, ...rest } = options ?? {}
-      const pages = Stream.toAsyncIterableWith(
-        Pagination.stream(definition, parameters, rest, (page) => [page]),
-        context
-      )
+      // The caller may change the objects between pages.
+      const own = Executor.own(definition, parameters)
+      const chosen = Predicate.isObject(options) ? { ...options } : options
       return {
         async *[Symbol.asyncIterator]() {
-          const signal = endOf(given)
-          const iterator = pages[Symbol.asyncIterator]()
-          const end = () => void iterator.return?.()
-          signal.addEventListener("abort", end)
+          const [given, rest] = split(definition, chosen)
+          given?.throwIfAborted()
+          if (own instanceof InvalidParameters) throw own
+          const first = Pagination.start(definition, own, rest)
+          if (first === undefined) return
+          if (first instanceof InvalidParameters) throw first
+          const { prefetch, retries, timeout } = rest ?? {}
+          const ended = prefetch === 1 ? new AbortController() : undefined
+          const signal = ended === undefined || given === undefined
+            ? ended?.signal ?? given
+            : AbortSignal.any([given, ended.signal])
+          const fetchAt = (position: Pagination.Position) =>
+            run(
+              definition,
+              Pagination.fetch(definition, Pagination.parametersAt(definition, own, position), { retries, timeout }),
+              signal
+            )
+          let position: Pagination.Position = first
+          let pending = fetchAt(position)
           try {
             while (true) {
-              signal.throwIfAborted()
-              const next = await iterator.next()
-              signal.throwIfAborted()
-              if (next.done === true) return
-              for (const item of itemsOf(next.value)) {
-                yield item
-                if (signal.aborted) signal.throwIfAborted()
+              const [raw, response] = await pending
+              const here = position
+              const next = Pagination.advance(definition, rest ?? {}, here, response)
+              const isLast = next === undefined || next instanceof PaginationStuck
+              if (!isLast && prefetch === 1) {
+                pending = fetchAt(next)
+                // The loop may end before it gets there.
+                pending.catch(() => {})
+                // Who works on this page may keep the thread busy: a turn of the event loop lets the request leave before.
+                await setImmediate()
               }
+              for (const item of itemsOf({ raw, response, position: here })) {
+                yield item
+                given?.throwIfAborted()
+                if (closing.aborted) throw Executor.closed(definition)
+              }
+              if (next === undefined) return
+              if (next instanceof PaginationStuck) throw next
+              position = next
+              if (prefetch !== 1) pending = fetchAt(next)
             }
           } finally {
-            signal.removeEventListener("abort", end)
-            await iterator.return?.()
+            ended?.abort()
           }
         }
       }
@@ -283,6 +323,22 @@ interface Fetched {
 interface Exchange {
   readonly raw: HttpClientResponse
   readonly data: unknown
+}
+
+/** The signal among the options, and the others. What is no object is for the core to refuse. */
+const split = <O extends { readonly signal?: AbortSignal | undefined }>(
+  { name }: Definition,
+  options: O | undefined
+): readonly [AbortSignal | undefined, Omit<O, "signal"> | undefined] => {
+  if (options === undefined || !Predicate.isObject(options)) return [undefined, options]
+  const { signal, ...rest } = options
+  if (signal === undefined || signal instanceof AbortSignal) return [signal, rest]
+  throw new InvalidParameters({
+    operation: name,
+    parameter: "signal",
+    rule: "must be an AbortSignal",
+    value: show(signal)
+  })
 }
 
 /** A response as the platform knows it. The body has arrived already. */

@@ -1,10 +1,15 @@
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
 import * as Errors from "@postwire/core/Errors"
+import { getPost } from "@postwire/core/operations/Posts"
+import { searchRecentPosts } from "@postwire/core/operations/Search"
+import { Effect, Stream } from "effect"
 import { once } from "node:events"
 import * as Http from "node:http"
 import type * as Net from "node:net"
 import { inspect } from "node:util"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import type { Dispatcher } from "undici"
 import * as Node from "../src/index.ts"
 import { createClient, type PostwireClient } from "../src/index.ts"
@@ -243,6 +248,62 @@ describe("the limits of a call", () => {
   }
 })
 
+describe("the stack of an error", () => {
+  const caller = /at (?:async )?callerOf\w+ \(.*PromiseClient\.test\.ts:\d+:\d+\)/
+
+  it("leads to whoever awaits the call, however it fails", async () => {
+    const failing = [
+      () => client.searchRecentPosts({ query: "status 404" }),
+      () => client.searchRecentPosts({ query: "status 404" }).withResponse(),
+      () => client.searchRecentPosts({ query: "body <html>" }),
+      () => client.getPost({ id: "../me" }),
+      () => client.as("raw").searchRecentPosts({ query: "status 404" }),
+      () => Promise.all([client.searchRecentPosts({ query: "limit" })])
+    ]
+    const callerOfCall = async (call: () => Promise<unknown>) => {
+      await call()
+    }
+    for (const call of failing) {
+      const error = await rejection(callerOfCall(call))
+      assert.match(error.stack ?? "", caller)
+      assert.isTrue(error.stack?.startsWith(`${error.name}: ${error.message}`))
+    }
+  })
+
+  it("leads to the loop", async () => {
+    const callerOfLoop = async () => {
+      for await (const _ of client.searchRecentPosts.items({ query: "status 404" })) assert.fail()
+    }
+    assert.match((await rejection(callerOfLoop())).stack ?? "", caller)
+  })
+})
+
+describe("options that are none", () => {
+  it("are refused, and nothing is sent", async () => {
+    for (const options of [null, 1, "", "a", false, []] as ReadonlyArray<unknown> as ReadonlyArray<object>) {
+      for (
+        const promise of [
+          client.getPost({ id: 1 }, options),
+          collect(client.searchRecentPosts.items({ query: "a" }, options)),
+          client.effect.runPromise(getPost({ id: 1 }, options)),
+          client.effect.runPromise(Stream.runDrain(searchRecentPosts.items({ query: "a" }, options)))
+        ]
+      ) assert.instanceOf(await rejection(promise), Errors.InvalidParameters)
+    }
+    for (
+      const signal of [null, 1, "", {}, new AbortController()] as ReadonlyArray<unknown> as ReadonlyArray<AbortSignal>
+    ) {
+      for (
+        const promise of [
+          client.getPost({ id: 1 }, { signal }),
+          collect(client.searchRecentPosts.items({ query: "a" }, { signal }))
+        ]
+      ) assert.propertyVal(await rejection(promise), "parameter", "signal")
+    }
+    assert.lengthOf(requests, 0)
+  })
+})
+
 describe("a signal", () => {
   const reason = new Error("enough")
 
@@ -463,6 +524,30 @@ describe("iteration", () => {
   })
 })
 
+describe("an iterator that is abandoned", () => {
+  setFlagsFromString("--expose-gc")
+  const collectGarbage: () => void = runInNewContext("gc")
+  const { signal } = new AbortController()
+
+  for (
+    const [title, options] of [["", {}], [" with a signal", { signal }], [" with prefetch", { prefetch: 1 }]] as const
+  ) {
+    it(`is let go of, with its page, while the client lives${title}`, async () => {
+      const abandon = async () => {
+        const iterator = client.searchRecentPosts.items({ query: "a" }, options)[Symbol.asyncIterator]()
+        return new WeakRef((await iterator.next()).value)
+      }
+      const items = await Promise.all(Array.from({ length: 20 }, abandon))
+      const alive = () => items.filter((item) => item.deref() !== undefined).length
+      for (let turn = 0; turn < 100 && alive() > 0; turn++) {
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        collectGarbage()
+      }
+      assert.strictEqual(alive(), 0)
+    })
+  }
+})
+
 describe("close", () => {
   it("ends what is under way: calls, waits and loops", async () => {
     const closing = createClient({ baseUrl, ...secrets, waitOnRateLimit: true })
@@ -479,7 +564,7 @@ describe("close", () => {
     const outcomes = under.map(rejection)
     await closing.close()
     for (const outcome of outcomes) assert.strictEqual((await outcome).message, "the client is closed")
-    assert.strictEqual((await rejection(iterator.next())).message, "the client is closed")
+    assert.propertyVal(await rejection(iterator.next()), "reason", "the client is closed")
     await quiet()
     assert.lengthOf(requests, 5)
   })
@@ -488,12 +573,35 @@ describe("close", () => {
     await client.getPost({ id: 1 })
     await Promise.all([client.close(), client.close()])
     await client.close()
-    assert.strictEqual((await rejection(client.getPost({ id: 1 }))).message, "the client is closed")
-    assert.strictEqual(
-      (await rejection(collect(client.searchRecentPosts.items({ query: "a" })))).message,
-      "the client is closed"
-    )
+    for (
+      const promise of [
+        client.getPost({ id: 1 }),
+        client.createPost({ text: "a" }),
+        client.as("raw").getPost({ id: "../me" }),
+        collect(client.searchRecentPosts.items({ query: "a" })),
+        client.effect.runPromise(getPost({ id: 1 })),
+        client.effect.runPromise(Stream.runDrain(searchRecentPosts.items({ query: "a" }))),
+        Effect.runPromise(Effect.provide(getPost({ id: 1 }), client.effect.layer))
+      ]
+    ) {
+      const error = await rejection(promise)
+      assert.instanceOf(error, Errors.TransportFailure)
+      assert.strictEqual(error.phase, "connect")
+      assert.strictEqual(error.reason, "the client is closed")
+    }
     assert.lengthOf(requests, 1)
+  })
+
+  it("closes the client, not the dispatcher that it was given", async () => {
+    const borrower = createClient({ baseUrl, ...secrets, dispatcher: client.session })
+    await borrower.getPost({ id: 1 })
+    await borrower.close()
+    const error = await rejection(
+      Effect.runPromise(Effect.provide(getPost({ id: 1 }), borrower.effect.layer))
+    )
+    assert.propertyVal(error, "reason", "the client is closed")
+    await client.getPost({ id: 1 })
+    assert.lengthOf(requests, 2)
   })
 
   it("happens at the end of a block", async () => {
@@ -503,7 +611,7 @@ describe("close", () => {
       await inner.getPost({ id: 1 })
       kept = inner
     }
-    assert.strictEqual((await rejection(kept.getPost({ id: 1 }))).message, "the client is closed")
+    assert.propertyVal(await rejection(kept.getPost({ id: 1 })), "reason", "the client is closed")
   })
 
   it("leaves no connection behind, of a thousand clients", async () => {

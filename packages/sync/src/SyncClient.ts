@@ -181,11 +181,11 @@ export const make = (settings: Settings<Form>): Client => {
     options: CallOptions,
     ahead = false
   ): Pending | Error => {
+    if (closed) return Executor.closed(definition)
     const invalid = Executor.checkOptions(definition, options)
     if (invalid !== undefined) return invalid
     const prepared = Executor.prepare(definition, parameters, wire, settings)
     if (prepared instanceof Error) return prepared
-    if (closed) return Executor.lost(prepared, { phase: "connect", sent: false, reason: "the client is closed" })
     if (sent.baseUrl !== undefined && OwnServers.listensHere(sent.baseUrl)) {
       return Executor.lost(prepared, { phase: "connect", sent: false, reason: ownServer(sent.baseUrl) })
     }
@@ -268,6 +268,13 @@ export const make = (settings: Settings<Form>): Client => {
     }
   }
 
+  function* whileOpen<A>(definition: Definition, items: ReadonlyArray<A>, caller: Caller): Generator<A> {
+    for (const item of items) {
+      yield item
+      if (closed) orThrow(Executor.closed(definition), caller)
+    }
+  }
+
   const inForm = (
     form: Form,
     { received, response }: { readonly received: Received; readonly response: AnyResponse }
@@ -285,12 +292,12 @@ export const make = (settings: Settings<Form>): Client => {
     }
     function* items(parameters: object, options?: PageOptions) {
       for (const { position, response } of exchanges(definition, parameters, options, items)) {
-        yield* Pagination.itemsAt(position, response)
+        yield* whileOpen(definition, Pagination.itemsAt(position, response), items)
       }
     }
     function* joined(parameters: object, options?: PageOptions) {
       for (const { position, response } of exchanges(definition, parameters, options, joined)) {
-        yield* Pagination.joinedAt(position, response)
+        yield* whileOpen(definition, Pagination.joinedAt(position, response), joined)
       }
     }
     return Object.assign(call, { pages: iterable(pages), items: iterable(items), joined: iterable(joined) })

@@ -475,8 +475,18 @@ describe("close", () => {
     assert.isFalse(iterator.next().done)
     client.close()
     client.close()
-    for (const call of [() => client.getMe(), () => [...client.searchRecentPosts.items({ query: "effect" })]]) {
-      assert.match(String((thrown(call) as Error).message), /the client is closed/)
+    for (
+      const call of [
+        () => client.getMe(),
+        () => client.getPost({ id: "../me" }),
+        () => [...client.searchRecentPosts.items({ query: "effect" })],
+        () => iterator.next()
+      ]
+    ) {
+      const error = thrown(call)
+      assert.instanceOf(error, Sync.TransportFailure)
+      assert.strictEqual(error.phase, "connect")
+      assert.strictEqual(error.reason, "the client is closed")
     }
     assert.strictEqual(other.getMe().data?.username, "ada")
   })
