@@ -258,7 +258,7 @@ describe("the stack of an error", () => {
       () => client.searchRecentPosts({ query: "body <html>" }),
       () => client.getPost({ id: "../me" }),
       () => client.as("raw").searchRecentPosts({ query: "status 404" }),
-      () => Promise.all([client.searchRecentPosts({ query: "limit" })])
+      () => Promise.all([client.searchRecentPosts({ query: "limit" }), client.getPost({ id: 1 })])
     ]
     const callerOfCall = async (call: () => Promise<unknown>) => {
       await call()
