@@ -209,6 +209,15 @@ describe("options", () => {
     assert.deepStrictEqual(body, { data: { deleted: true } })
   })
 
+  it("are read once: what becomes of the settings later changes no client", () => {
+    const given = { ...faulty(), checks: "spec" as "spec" | "identifiers", timeout: 5_000 }
+    using client = Sync.createClientSync(given)
+    Object.assign(given, { baseUrl: "http://127.0.0.1:1", checks: "identifiers", timeout: 1, wire: "x" })
+    assert.lengthOf(client.searchRecentPosts({ query: "large:1" }).data ?? [], 1)
+    const tooFew = () => client.searchRecentPosts({ query: "large:1", max_results: 1 })
+    assert.instanceOf(thrown(tooFew), Sync.InvalidParameters)
+  })
+
   it("may be reactive objects, which no thread can be handed", () => {
     const reactive = <A extends object>(target: A): A =>
       new Proxy(target, {

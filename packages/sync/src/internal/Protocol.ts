@@ -34,9 +34,9 @@ export const place = {
   reason: 8
 } as const
 
-const placesSize = 64
+export const placesSize = 64
 /** What the worker ended with is cut to this many bytes. */
-const reasonSize = 2_048
+export const reasonSize = 2_048
 /** Up to this many bytes a copy is cheaper than a transfer; pages are longer. */
 const roomSize = 32 * 1024
 
@@ -66,35 +66,6 @@ export const ownName = "@postwire/sync"
 export interface WorkerData {
   readonly [ownName]: { readonly memory: SharedArrayBuffer; readonly port: MessagePort; readonly url: string }
 }
-
-/**
- * What the worker runs first: it loads the module at `url`. While the caller is blocked it hears of nothing that becomes
- * of a worker, so this puts into the memory what the worker ends with. It is text because it has to run where nothing can
- * be loaded.
- */
-export const bootstrap = `
-  const { memory, url } = process.getBuiltinModule("node:worker_threads").workerData["${ownName}"]
-  const places = new Int32Array(memory, 0, ${placesSize / Int32Array.BYTES_PER_ELEMENT})
-  let reason
-  const keep = (error) => {
-    try {
-      reason ??= String(error)
-    } catch {}
-  }
-  process.on("uncaughtExceptionMonitor", keep)
-  process.on("exit", (code) => {
-    const text = reason ?? "it ended with code " + code
-    places[${place.reason}] = Buffer.from(memory, ${placesSize}, ${reasonSize}).write(text)
-    const loading = Atomics.load(places, ${place.state}) === ${State.loading}
-    Atomics.store(places, ${place.state}, loading ? ${State.unloadable} : ${State.ended})
-    Atomics.add(places, ${place.answers}, 1)
-    Atomics.notify(places, ${place.answers})
-  })
-  import(url).catch((error) => {
-    keep(error)
-    process.exit(1)
-  })
-`
 
 /** Tells the caller that something is new. */
 export const wake = ({ places }: Shared): void => {

@@ -1,0 +1,240 @@
+/** The caller's side of the bridge: starts the worker, posts requests and sleeps until the answer is there. */
+import { pathToFileURL } from "node:url"
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  SHARE_ENV,
+  Worker,
+  workerData as ownData
+} from "node:worker_threads"
+import { bootstrap } from "./Bootstrap.ts"
+import * as Interruption from "./Interruption.ts"
+import * as NetworkDefaults from "./NetworkDefaults.ts"
+import { type Answer, ownName, place, type Request, share, type Shared, State, type WorkerData } from "./Protocol.ts"
+
+/** Why there is no answer. */
+export interface NoAnswer {
+  readonly _tag: "NoAnswer"
+  readonly reason: string
+  /** Whether any of the request may have left. */
+  readonly sent: boolean
+  /** Whether time was up. */
+  readonly late: boolean
+}
+
+/** A request that an answer is waited for. */
+type Asking = Extract<Request, { readonly id: number; readonly client: number }>
+
+type Untagged<R> = R extends unknown ? Omit<R, "id"> : never
+
+/** How long the event loop of the worker may stand still, and how long it may take to load, in milliseconds. */
+const stallLimit = 3_000
+const startLimit = 30_000
+/** The longest sleep without a look at the worker's state. */
+const slice = 200
+/** How long a call sleeps before it prepares for an interruption, which takes longer than a short call. */
+const patience = 50
+
+/** Whether this thread is such a worker. A client in it would start the next one, and so on. */
+export const isInside: boolean = typeof ownData === "object" && ownData !== null && ownName in ownData
+
+/** One worker and the memory shared with it. */
+export class Bridge {
+  readonly #worker: Worker
+  readonly #port: MessagePort
+  readonly #shared: Shared
+  /** Answers that somebody waits for, once they are there: a page may be fetched ahead while another call runs. */
+  readonly #awaited = new Map<number, Answer | undefined>()
+  #lastId = 0
+
+  /** Starts the worker. Throws where Node refuses one. */
+  constructor(workerUrl: string | URL) {
+    const shared = share()
+    const { port1, port2 } = new MessageChannel()
+    const workerData: WorkerData = { [ownName]: { memory: shared.memory, port: port2, url: addressOf(workerUrl) } }
+    this.#shared = shared
+    this.#port = port1
+    this.#worker = new Worker(bootstrap, {
+      eval: true,
+      workerData,
+      transferList: [port2],
+      execArgv: NetworkDefaults.flagsFrom(process.execArgv),
+      env: SHARE_ENV
+    })
+    // What kills the worker is reported by the call that waits for it; if none does, the next one starts another.
+    this.#worker.on("error", () => {})
+    this.#worker.on("exit", () => this.#end())
+    this.#worker.unref()
+    port1.unref()
+  }
+
+  /** Whether the worker is gone. */
+  get isDead(): boolean {
+    return isOver(this.#state)
+  }
+
+  /** Posts a request that has no answer. */
+  post(request: Request): void {
+    this.#port.postMessage(request)
+  }
+
+  /** Posts a request whose answer is to be waited for. */
+  send(request: Untagged<Asking>): number {
+    const id = this.#lastId = this.#lastId % 0x7fffffff + 1
+    Atomics.store(this.#shared.places, place.answer, 0)
+    this.post({ ...request, id })
+    this.#awaited.set(id, undefined)
+    return id
+  }
+
+  /**
+   * Blocks until the answer is there, the worker is gone, or `timeout` milliseconds have passed. The body of the answer
+   * may lie in the shared memory: it is good until the next request.
+   */
+  wait(id: number, timeout: number): Answer | NoAnswer {
+    const waiting = new Waiting(id, timeout)
+    return this.#until(waiting, patience) ??
+      (Interruption.isListenedTo() ? Interruption.interruptible(() => this.#until(waiting)) : this.#until(waiting)) ??
+      this.#giveUp(id, "interrupted by SIGINT")
+  }
+
+  /** Sends and waits. */
+  call(request: Untagged<Asking>, timeout: number): Answer | NoAnswer {
+    return this.wait(this.send(request), timeout)
+  }
+
+  /** Ends a request whose answer nobody waits for any more. */
+  abandon(id: number): void {
+    if (this.#awaited.delete(id) && !this.isDead) this.post({ _tag: "Abort", id })
+  }
+
+  /** Ends the worker at once. */
+  terminate(): void {
+    this.#end()
+    void this.#worker.terminate()
+    this.#port.close()
+  }
+
+  get #state(): number {
+    return Atomics.load(this.#shared.places, place.state)
+  }
+
+  /** A worker that was terminated says nothing itself. */
+  #end(): void {
+    if (!this.isDead) Atomics.store(this.#shared.places, place.state, State.ended)
+  }
+
+  /** Waits until there is an answer or none to come; `undefined` when `most` milliseconds are over before. */
+  #until(waiting: Waiting, most = Infinity): Answer | NoAnswer | undefined {
+    const { places } = this.#shared
+    const { id, timeout } = waiting
+    for (;;) {
+      const answers = Atomics.load(places, place.answers)
+      // Before the answers are looked at: the last thing that a worker does may be to answer.
+      const state = this.#state
+      const answer = this.#take(id)
+      if (answer !== undefined) return answer
+      if (isOver(state)) return this.#obituary(state)
+      if (waiting.stalled > (state === State.loading ? startLimit : stallLimit)) {
+        const unanswered = this.#giveUp(id, "the worker stopped responding")
+        this.terminate()
+        return unanswered
+      }
+      if (waiting.elapsed >= timeout) return this.#giveUp(id, "time is up", true)
+      if (waiting.elapsed >= most) return undefined
+      Atomics.wait(places, place.answers, answers, Math.min(slice, Math.min(most, timeout) - waiting.elapsed))
+      waiting.woke(Atomics.load(places, place.heartbeat))
+    }
+  }
+
+  #obituary(state: number): NoAnswer {
+    const { places, reason } = this.#shared
+    const words = reason.toString("utf8", 0, places[place.reason])
+    return state === State.unloadable
+      ? unstarted(words)
+      : noAnswer(words === "" ? "the worker ended" : `the worker ended: ${words}`)
+  }
+
+  #giveUp(id: number, reason: string, late = false): NoAnswer {
+    const isUnsent = this.#state === State.loading && this.#withdraw(id)
+    this.abandon(id)
+    return noAnswer(reason, { late, sent: !isUnsent })
+  }
+
+  /** Whether the worker will see that the request is not to be sent. */
+  #withdraw(id: number): boolean {
+    // Each side writes before it reads what the other one writes: either the worker sees this or it is seen to be ready.
+    Atomics.store(this.#shared.places, place.withdrawn, id)
+    return this.#state === State.loading
+  }
+
+  #take(id: number): Answer | undefined {
+    const { places, room } = this.#shared
+    const answered = Atomics.load(places, place.answer)
+    if (answered === id) {
+      this.#awaited.delete(id)
+      const [headers, body] = [places[place.headers]!, places[place.body]!]
+      return {
+        _tag: "Response",
+        id,
+        status: places[place.status]!,
+        headers: room.toString("utf8", 0, headers),
+        body: room.subarray(headers, headers + body)
+      }
+    }
+    // An answer to another call is one that came after its call had given up.
+    if (answered !== 0) Atomics.store(places, place.answer, 0)
+    for (let got = receiveMessageOnPort(this.#port); got !== undefined; got = receiveMessageOnPort(this.#port)) {
+      const answer = got.message as Answer
+      if (this.#awaited.has(answer.id)) this.#awaited.set(answer.id, answer)
+    }
+    const answer = this.#awaited.get(id)
+    if (answer !== undefined) this.#awaited.delete(id)
+    return answer
+  }
+}
+
+/** How long a call has waited, and how long the worker has shown no life. */
+class Waiting {
+  readonly id: number
+  readonly timeout: number
+  readonly #start = performance.now()
+  #now = this.#start
+  #heartbeat = 0
+  /** In milliseconds, as is `elapsed`. */
+  stalled = 0
+
+  constructor(id: number, timeout: number) {
+    this.id = id
+    this.timeout = timeout
+  }
+
+  get elapsed(): number {
+    return this.#now - this.#start
+  }
+
+  woke(heartbeat: number): void {
+    const now = performance.now()
+    // A sleep counts for little more than it was to take: a machine that slept has not stalled.
+    this.stalled = heartbeat === this.#heartbeat ? this.stalled + Math.min(now - this.#now, 2 * slice) : 0
+    this.#heartbeat = heartbeat
+    this.#now = now
+  }
+}
+
+const isOver = (state: number): boolean => state === State.ended || state === State.unloadable
+
+const addressOf = (url: string | URL): string =>
+  typeof url === "string" && !/^(file|data):/.test(url) ? pathToFileURL(url).href : String(url)
+
+const noAnswer = (reason: string, { late = false, sent = true } = {}): NoAnswer => ({
+  _tag: "NoAnswer",
+  reason,
+  late,
+  sent
+})
+
+/** A worker that could not be started has sent nothing. */
+export const unstarted = (reason: string): NoAnswer =>
+  noAnswer(`the worker could not be started: ${reason}`, { sent: false })

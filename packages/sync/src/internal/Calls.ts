@@ -1,0 +1,101 @@
+/** One call: handed to the worker, waited for, received. Parameters are checked and bodies are read on this side. */
+import { InvalidSettings } from "@postwire/core/Errors"
+import * as Executor from "@postwire/core/Executor"
+import type { Definition, Form } from "@postwire/core/Operation"
+import * as Transport from "@postwire/core/Transport"
+import type { Wire } from "@postwire/core/WireNames"
+import type { Settings } from "../SyncClient.ts"
+import type { NoAnswer } from "./Bridge.ts"
+import type { Connection, Sent } from "./Connection.ts"
+import * as ErrorCodec from "./ErrorCodec.ts"
+import * as OwnServers from "./OwnServers.ts"
+import type { Received } from "./Received.ts"
+
+/** What the calls of a client have in common. */
+export interface Context {
+  readonly settings: Settings<Form>
+  readonly wire: Wire
+  readonly connection: Connection
+}
+
+/** A call that is under way. */
+export interface Pending extends Sent {
+  readonly prepared: Executor.Prepared
+  /** How long it may take, in milliseconds. */
+  readonly limit: number
+}
+
+/** Whoever called: the stack of an error begins there. */
+export type Caller = (...args: never) => unknown
+
+/** The worker keeps the limits too and knows more, so it is let speak first, for so many milliseconds. */
+const headstart = 100
+
+/** Hands a call to the worker; what comes of it is for `receive` to wait for, `ahead` of other calls or not. */
+export const begin = (
+  { connection, settings, wire }: Context,
+  definition: Definition,
+  parameters: object,
+  options: Executor.CallOptions,
+  ahead = false
+): Pending | Error => {
+  if (connection.isClosed) return Executor.closed(definition)
+  const invalid = Executor.checkOptions(definition, options)
+  if (invalid !== undefined) return invalid
+  const prepared = Executor.prepare(definition, parameters, wire, settings)
+  if (prepared instanceof Error) return prepared
+  const { baseUrl } = settings
+  if (baseUrl !== undefined && OwnServers.listensHere(baseUrl)) return unsent(prepared, ownServer(baseUrl))
+  const sent = connection.send(prepared, options, ahead)
+  if (sent instanceof InvalidSettings) return sent
+  const limit = limitOf(settings, options)
+  return sent._tag === "NoAnswer" ? unanswered(prepared, limit, sent) : { ...sent, prepared, limit }
+}
+
+/** Waits for a call. */
+export const receive = ({ bridge, id, limit, prepared }: Pending): Received | Error => {
+  const answer = bridge.wait(id, limit + headstart)
+  switch (answer._tag) {
+    case "Response":
+      return answer
+    case "Failure":
+      return ErrorCodec.decode(answer.error)
+    case "Unsent":
+      return unsent(prepared, answer.reason)
+    case "NoAnswer":
+      return unanswered(prepared, limit, answer)
+    default:
+      // A defect of ours, in words.
+      return new Error(answer._tag === "Defect" ? answer.message : answer._tag)
+  }
+}
+
+/** Throws what is an error, with a stack that begins with the caller. */
+export const orThrow = <A>(outcome: A, caller: Caller): Exclude<A, Error> => {
+  if (!(outcome instanceof Error)) return outcome as Exclude<A, Error>
+  Error.captureStackTrace(outcome, caller)
+  throw outcome
+}
+
+/** How long a call may block. */
+const limitOf = (settings: Settings<Form>, { timeout = settings.timeout }: Executor.CallOptions): number => {
+  if (typeof timeout === "number") return timeout
+  const limits = Transport.limitsOf(timeout, Transport.limitsOf(settings.timeout))
+  const waits = settings.waitOnRateLimit === true ? settings.maxWait ?? 1_200_000 : 0
+  return Math.max(300_000, limits?.total ?? 0) + waits
+}
+
+const unsent = (prepared: Executor.Prepared, reason: string) =>
+  Executor.lost(prepared, { phase: "connect", sent: false, reason })
+
+const unanswered = (prepared: Executor.Prepared, limit: number, { late, reason, sent }: NoAnswer) =>
+  Executor.lost(prepared, {
+    phase: sent ? "unknown" : "connect",
+    sent,
+    reason: late ? `the call did not end within ${limit} ms` : reason,
+    timeout: late ? "total" : undefined
+  })
+
+const ownServer = (baseUrl: string): string =>
+  `the service at ${baseUrl} runs on this thread, which the call blocks, so it could never answer. Start it in a process ` +
+  "of its own (`postwire sandbox`), or call it with @postwire/node"

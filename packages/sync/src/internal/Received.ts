@@ -1,0 +1,52 @@
+/** What came over the bridge, and what is made of it. */
+import * as Executor from "@postwire/core/Executor"
+import type { Definition } from "@postwire/core/Operation"
+import type { Form } from "@postwire/core/Operation"
+import * as Response from "@postwire/core/Response"
+import type { Wire } from "@postwire/core/WireNames"
+import type { RawResponse } from "../SyncClient.ts"
+import type { Answer } from "./Protocol.ts"
+
+/** Its body may lie in the shared memory, where the next answer may take its place. */
+export type Received = Extract<Answer, { readonly _tag: "Response" }>
+
+export type AnyResponse = Response.Response<unknown, unknown>
+
+/** Decodes the answer to a call of an operation. */
+export const read = (definition: Definition, wire: Wire, { body, headers, status }: Received): AnyResponse | Error => {
+  const text = textOf(body)
+  const decoded = Response.decode(definition, wire, text, () => headersOf(headers))
+  return decoded instanceof Response.Undecodable
+    ? Executor.undecodable(definition.name, { status, headers: headersOf(headers) }, decoded.reason, text)
+    : decoded
+}
+
+/** A copy, as it is handed out. */
+export const rawOf = ({ body, headers, status }: Received): RawResponse => {
+  const bytes = new Uint8Array(body)
+  const text = () => new TextDecoder().decode(bytes)
+  return {
+    status,
+    ok: status >= 200 && status < 300,
+    headers: new Headers(headersOf(headers)),
+    bytes: () => bytes.slice(),
+    text,
+    json: () => JSON.parse(text())
+  }
+}
+
+export const inForm = (form: Form, received: Received, response: AnyResponse): unknown =>
+  form === "raw" ? rawOf(received) : form === "response" ? response : response.body
+
+/** UTF-8 in shared memory, which a TextDecoder refuses; without a byte order mark, as everywhere on the web. */
+const textOf = ({ buffer, byteLength, byteOffset }: Uint8Array): string => {
+  const bytes = Buffer.from(buffer, byteOffset, byteLength)
+  return bytes.toString("utf8", bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
+}
+
+const headersOf = (lines: string): Record<string, string> => {
+  const headers: Record<string, string> = {}
+  const parts = lines.split("\n")
+  for (let i = 0; i + 1 < parts.length; i += 2) headers[parts[i]!] = parts[i + 1]!
+  return headers
+}
