@@ -30,7 +30,10 @@ export interface Settings {
 /** The names of the settings. */
 export const names = ["bearerToken", "consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"] as const
 
-/** Credentials that were checked: no part is empty or holds a character that a header cannot carry. */
+/**
+ * Credentials that were checked: none is empty, what travels in headers holds nothing that a header cannot carry, and what
+ * only signs is sound text.
+ */
 export interface Values {
   readonly bearerToken?: Redacted.Redacted | undefined
   readonly consumerKey?: Redacted.Redacted | undefined
@@ -45,8 +48,9 @@ export class Credentials extends Context.Service<Credentials, {
 }>()("@postwire/core/Credentials") {}
 
 /**
- * Checks settings: surrounding white space (a newline from a file) is dropped; a line break, a space or any other
- * control or non-ASCII character inside is refused.
+ * Checks settings: surrounding white space (a newline from a file) is dropped. In a token or key, which travel in headers,
+ * a line break, a space or any other control or non-ASCII character inside is refused. The two secrets only sign, and a
+ * signature takes any character.
  */
 export const check = (settings: Settings): Effect.Effect<Values, InvalidSettings> =>
   Effect.gen(function*() {
@@ -66,16 +70,26 @@ export const check = (settings: Settings): Effect.Effect<Values, InvalidSettings
     return values
   })
 
-const sound = new WeakSet<Redacted.Redacted>()
+/** What has passed once is not looked at again: as part of a header, or of the key of a signature. */
+const carried = new WeakSet<Redacted.Redacted>()
+const signing = new WeakSet<Redacted.Redacted>()
 
-/** What makes a secret unusable, in words that do not quote it. What has passed once is not looked at again. */
+/** What makes a secret unusable, in words that do not quote it. */
 export const fault = (name: typeof names[number], value: Redacted.Redacted): string | undefined => {
   const plain: unknown = Redacted.value(value)
-  if (!sound.has(value) && (typeof plain !== "string" || !/^[\x21-\x7e]+$/.test(plain))) {
+  if (name === "consumerSecret" || name === "accessTokenSecret") {
+    // Half a surrogate pair has no UTF-8, so that two secrets would sign alike.
+    if (!signing.has(value) && (typeof plain !== "string" || plain === "" || !plain.isWellFormed())) {
+      return "must be text in well-formed Unicode"
+    }
+    signing.add(value)
+    return undefined
+  }
+  if (!carried.has(value) && (typeof plain !== "string" || !/^[\x21-\x7e]+$/.test(plain))) {
     return "must be one line of printable ASCII: it holds a space, a line break or another forbidden character"
   }
   if (name === "accessToken" && /^\.{0,2}(-|$)/.test(String(plain))) return "must begin with the id of the user"
-  sound.add(value)
+  carried.add(value)
   return undefined
 }
 

@@ -291,11 +291,18 @@ const buffered = (
       body.set(piece, at)
       at += piece.length
     }
-    return HttpClientResponse.fromWeb(
-      request,
-      new Response(body, { status: response.status, headers: { ...response.headers } })
-    )
+    return HttpClientResponse.fromWeb(request, webOf(response, body))
   })
+}
+
+/** A web `Response` refuses to be made with a status beyond the classes of HTTP, which a server may send all the same. */
+const webOf = (
+  { headers, status }: HttpClientResponse.HttpClientResponse,
+  body: Uint8Array<ArrayBuffer>
+): globalThis.Response => {
+  const isKnown = status < 600
+  const web = new Response(body, { status: isKnown ? status : 500, headers: { ...headers } })
+  return isKnown ? web : Object.defineProperty(web, "status", { value: status })
 }
 
 class TooLarge {

@@ -1,10 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
 import { HttpClient } from "effect/http"
+import { createHmac } from "node:crypto"
 import * as Client from "../src/Client.ts"
 import * as Credentials from "../src/Credentials.ts"
 import { InvalidSettings } from "../src/Errors.ts"
+import * as OAuth1 from "../src/OAuth1.ts"
 import { getPost } from "../src/operations/Posts.ts"
+import { getMe } from "../src/operations/Users.ts"
 import { all, assertNoSecret, make, rowOf, secrets } from "./support/Service.ts"
 
 const check = (settings: Credentials.Settings) => Credentials.check(settings)
@@ -46,7 +49,7 @@ describe("check", () => {
 
   it.effect("refuses in every slot what a header cannot carry, without quoting it", () =>
     Effect.gen(function*() {
-      for (const name of Credentials.names) {
+      for (const name of ["bearerToken", "consumerKey", "accessToken"]) {
         for (const middle of ["\r\n", "\n", "\r", "\0", " ", "\t", "\u007f", "é", "\u2028", "😀", "\ud800"]) {
           for (const wrap of [(text: string) => text, (text: string) => Redacted.make(text)]) {
             const error = yield* invalid({ [name]: wrap(`1-canary${middle}X-Injected: canary`) })
@@ -54,6 +57,27 @@ describe("check", () => {
             assert.include(error.message, `${name} must be one line of printable ASCII`)
           }
         }
+      }
+    }))
+
+  it.effect("takes any text for the secrets, which only sign", () =>
+    Effect.gen(function*() {
+      for (const middle of [" ", "&", "%", "+", "\r\n", "\0", "é", "\u2028", "😀"]) {
+        const given = { ...secrets, consumerSecret: `canary${middle}1`, accessTokenSecret: `canary${middle}2` }
+        const service = make(({ headers, method, url }) => {
+          const { oauth_signature, ...parameters } = OAuth1.parseAuthorization(headers["authorization"]!)!
+          // RFC 5849: the key is both secrets, percent-encoded, with an ampersand between them.
+          const key = `${encodeURIComponent(given.consumerSecret)}&${encodeURIComponent(given.accessTokenSecret)}`
+          const base = OAuth1.baseString(method, url, parameters)
+          assert.strictEqual(oauth_signature, createHmac("sha1", key).update(base).digest("base64"))
+          return { body: { data: { id: "1" } } }
+        })
+        yield* Effect.provide(getMe(), service.layer(given))
+        assert.lengthOf(service.requests, 1)
+      }
+      for (const name of ["consumerSecret", "accessTokenSecret"]) {
+        const error = yield* invalid({ [name]: "canary\ud800canary" })
+        assert.strictEqual(error.message, `${name} must be text in well-formed Unicode.`)
       }
     }))
 

@@ -431,6 +431,18 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
     })
   })
 
+  describe("a status", () => {
+    it.each([600, 799, 999])("beyond the classes of HTTP (%s) is a failure of the service", async (status) => {
+      await using server = await raw((socket, index) =>
+        socket.end(index === 0 ? response("busy", `${status} Odd`) : ok)
+      )
+      await using once = connect({ baseUrl: server.baseUrl, retries: 0 })
+      const error = await rejection(once.getPost({ id: "1" }))
+      assert.instanceOf(error, Errors.ServerFailure)
+      assert.deepInclude(error, { status, excerpt: "busy" })
+    })
+  })
+
   describe("redirects (row 12)", () => {
     it("within the origin are followed once by reads, signed anew", async () => {
       const authorizations: Array<string | undefined> = []
