@@ -16,6 +16,7 @@ import { Logging } from "./Logging.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import type { Definition } from "./Operation.ts"
 import { RateLimit } from "./RateLimit.ts"
+import * as Redaction from "./Redaction.ts"
 import * as Response from "./Response.ts"
 import * as Retry from "./Retry.ts"
 import * as Transport from "./Transport.ts"
@@ -132,13 +133,16 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   const { baseUrl, exchange, limits, userAgent, wire } = yield* check(settings)
   const hmacSha1 = yield* OAuth1.HmacSha1
   const fingerprintOf = Executor.makeFingerprintOf({ baseUrl, hmacSha1 })
+  const http = yield* HttpClient
+  const redact = Redaction.ofCalls(http)
   const send = Executor.makeSend({
     ...exchange,
     baseUrl,
     wire,
     userAgent,
     credentials: current,
-    http: yield* HttpClient,
+    redact,
+    http,
     rateLimit,
     hmacSha1,
     logging: yield* Logging
@@ -173,9 +177,12 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
         ),
         (text): Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError> => {
           const decoded = Response.decode(definition, wire, text, response.headers)
-          return decoded instanceof Response.Undecodable
-            ? Effect.fail(Executor.undecodable(definition.name, response, decoded.reason, text))
-            : Effect.succeed(decoded)
+          if (!(decoded instanceof Response.Undecodable) && decoded.errors.length === 0) return Effect.succeed(decoded)
+          return Effect.flatMap(current, (values) => {
+            const told = redact(values, response.request.headers["authorization"])
+            const read = Executor.reread(definition, wire, decoded, response, text, told)
+            return read instanceof Error ? Effect.fail(read) : Effect.succeed(read)
+          })
         }
       )
   })

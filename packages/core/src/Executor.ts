@@ -32,6 +32,8 @@ import * as OAuth1 from "./OAuth1.ts"
 import type { Definition, Route, Settled } from "./Operation.ts"
 import * as Parameters from "./Parameters.ts"
 import * as RateLimit from "./RateLimit.ts"
+import type { Redact } from "./Redaction.ts"
+import * as Redaction from "./Redaction.ts"
 import * as Response from "./Response.ts"
 import * as Retry from "./Retry.ts"
 import * as Rule from "./Rule.ts"
@@ -102,6 +104,8 @@ export interface Environment {
   readonly wire: WireNames.Wire
   readonly userAgent: string
   readonly credentials: Effect.Effect<Credentials.Values>
+  /** Keeps these credentials, and the signature in an `authorization`, out of texts. */
+  readonly redact: (values: Credentials.Values, authorization?: string) => Redact
   readonly http: HttpClient
   readonly rateLimit: RateLimit.RateLimit
   readonly hmacSha1: typeof OAuth1.HmacSha1.Service
@@ -443,8 +447,13 @@ class Progressing implements Progress, Identity.Terms {
 
 /** A try that failed. */
 interface Failed {
-  /** The error that a call fails with: the identity of a user is looked up for any operation. */
-  readonly error: (call: Prepared) => SendError
+  /**
+   * The error that a call fails with: the identity of a user is looked up for any operation. What the service or the
+   * transport says passes `redact` before anything else sees it.
+   */
+  readonly error: (call: Prepared, redact: Redact) => SendError
+  /** The header of the request, whose signature must not be told either. */
+  readonly authorization?: string | undefined
   /** Whether the same request may be sent again: always, now that the clock is right, or not. */
   readonly again: "later" | "at once" | "no"
   /** Whether it may have taken effect. */
@@ -492,10 +501,11 @@ export const makeSend = (
       key: `${prepared.operation} ${credential} ${fingerprintOf(token)}`,
       pace: prepared.pace
     }
+    let header: string | undefined
     const request = Clock.clockWith((clock) => {
       const now = clock.currentTimeMillisUnsafe()
       const begun = Monotonic.millisUnsafe(clock)
-      const header = authorization(environment, prepared, values, url, now + clockOffset)
+      header = authorization(environment, prepared, values, url, now + clockOffset)
       const request = requestOf(environment, prepared, url, header)
       const attempt = ++progress.sent
       const send = (reached?: (phase: Transport.Phase) => void) =>
@@ -517,23 +527,24 @@ export const makeSend = (
         Effect.sync(() => {
           const taken = Monotonic.millisUnsafe(clock) - begun
           progress.left -= taken
-          tell(environment, prepared, attempt, exit, taken)
+          tell(environment, prepared, attempt, exit, taken, () => environment.redact(values, header))
         }))
     })
+    const of = (failed: Failed): Failed => ({ ...failed, authorization: header })
     return Effect.matchEffect(environment.rateLimit.guard(bucket, request), {
       onFailure: (error) =>
         error._tag === "HttpClientError"
-          ? Effect.fail(unanswered(environment, prepared, error))
+          ? Effect.fail(of(unanswered(environment, prepared, error)))
           : Effect.fail<Failed>({ error: () => error, again: "no", applied: false, reason: error._tag }),
       onSuccess: (response) => {
         if (response.status >= 200 && response.status < 300) return Effect.succeed(response)
         const target = hops === 0 && prepared.method === "GET" ? redirectOf(response, url, origin) : undefined
         if (target !== undefined) return attempt(prepared, values, target, progress, 1)
         return Effect.matchEffect(response.text, {
-          onFailure: (error) => Effect.fail(unanswered(environment, prepared, error)),
+          onFailure: (error) => Effect.fail(of(unanswered(environment, prepared, error))),
           onSuccess: (text) =>
             Effect.flatMap(Clock.currentTimeMillis, (now) => {
-              const failed = refused(environment, prepared, response, text)
+              const failed = of(refused(environment, prepared, response, text))
               const offset = prepared.userAuth ? clockOffsetOf(response, now, clockOffset) : undefined
               if (offset === undefined) return Effect.fail(failed)
               clockOffset = offset
@@ -584,13 +595,17 @@ export const makeSend = (
 
   const ofBearer = Identity.make<Failed>(
     (bearerToken, shared) =>
-      Effect.flatMap(
-        attempts(lookup, { bearerToken: Redacted.make(bearerToken) }, "", shared),
-        (response) =>
+      environment.credentials.pipe(
+        // Of the others nothing is sent, but whoever knows them may tell them.
+        Effect.flatMap((values) =>
+          attempts(lookup, { ...values, bearerToken: Redacted.make(bearerToken) }, "", shared)
+        ),
+        Effect.flatMap((response) =>
           Effect.matchEffect(response.text, {
             onFailure: (error) => Effect.fail(unanswered(environment, lookup, error)),
             onSuccess: (text) => identityOf(response, text)
           })
+        )
       ),
     (error) => unanswered(environment, lookup, error)
   )
@@ -608,7 +623,10 @@ export const makeSend = (
       const tried = id === undefined
         ? attempts(prepared, values, "", progress)
         : Effect.flatMap(id, (id) => attempts(prepared, values, OAuth1.percentEncode(id), progress))
-      return Effect.mapError(tried, ({ error }) => error(prepared))
+      return Effect.mapError(
+        tried,
+        ({ authorization, error }) => error(prepared, environment.redact(values, authorization))
+      )
     })
 }
 
@@ -617,11 +635,12 @@ const tell = (
   { method, operation, template: route }: Prepared,
   attempt: number,
   exit: Exit.Exit<HttpClientResponse, unknown>,
-  duration: number
+  duration: number,
+  redact: () => Redact
 ): void => {
   if (onRequest === undefined) return
   const response = Exit.isSuccess(exit) ? exit.value : undefined
-  const requestId = response && Response.requestIdOf(response.headers)
+  const requestId = response && requestIdOf(response.headers, redact())
   Hook.tell(onRequest, { operation, method, route, attempt, status: response?.status, requestId, duration })
 }
 
@@ -715,7 +734,7 @@ const identityOf = (
   }
   const reason = "the authenticated user's id is not in the body"
   return Effect.fail({
-    error: ({ operation }) => undecodable(operation, response, reason, text),
+    error: ({ operation }, redact) => undecodable(operation, response, reason, text, redact),
     again: "no",
     applied: false,
     reason
@@ -808,7 +827,7 @@ const unanswered = (
     const said = Predicate.hasProperty(reason.cause, "message") ? String(reason.cause.message) : reason._tag
     if (response.status >= 300) return refused(environment, prepared, response, "")
     return {
-      error: ({ operation }) => undecodable(operation, response, said, ""),
+      error: ({ operation }, redact) => undecodable(operation, response, said, "", redact),
       again: "no",
       applied: true,
       reason: said
@@ -833,13 +852,13 @@ const unanswered = (
   // After the total, there is no time left.
   const isFinal = isTls || timeout === "total" || reason._tag !== "TransportError"
   return {
-    error: (call) =>
+    error: (call, redact) =>
       lost({ ...prepared, operation: call.operation }, {
         phase,
         sent: !isUnsent,
         timeout,
-        reason: Predicate.hasProperty(cause, "message") ? String(cause.message) : reason._tag,
-        cause: cause instanceof Transport.TimedOut ? undefined : cause
+        reason: Predicate.hasProperty(cause, "message") ? redact(String(cause.message)) : reason._tag,
+        cause: cause instanceof Transport.TimedOut ? undefined : Redaction.within(cause, redact)
       }),
     again: isFinal || (prepared.effect === "create" && !isUnsent) ? "no" : "later",
     applied: !isUnsent,
@@ -874,10 +893,8 @@ export const textOf = (
   prepared: Call,
   response: HttpClientResponse
 ): Effect.Effect<string, Errors.TransportFailure | Errors.OutcomeUnknown> =>
-  Effect.mapError(
-    response.text,
-    (cause) => lost(prepared, { phase: "body", sent: true, reason: cause.reason._tag, cause })
-  )
+  // The error of the transport holds the request, so it is no cause to show.
+  Effect.mapError(response.text, ({ reason }) => lost(prepared, { phase: "body", sent: true, reason: reason._tag }))
 
 /** The error of a request whose answer did not come. */
 export const lost = (prepared: Call, options: {
@@ -900,23 +917,56 @@ export const closed = ({ confirmWith, effect, name }: Definition): Errors.Transp
   lost({ operation: name, effect, confirmWith }, { phase: "connect", sent: false, reason: "the client is closed" })
 
 /** An answer that cannot be read. */
-export const undecodable = (
+const undecodable = (
   operation: string,
-  response: { readonly status: number; readonly headers: Response.Headers },
+  response: Answer,
   reason: string,
-  text: string
+  text: string,
+  redact: Redact
 ): Errors.UndecodableResponse =>
   new Errors.UndecodableResponse({
     operation,
     status: response.status,
-    reason,
-    requestId: Response.requestIdOf(response.headers),
-    excerpt: excerptOf(text)
+    reason: redact(reason),
+    requestId: requestIdOf(response.headers, redact),
+    excerpt: excerptOf(redact(text))
   })
 
-/** The beginning of a body, less what looks like a credential: a proxy may echo the request. */
-const excerptOf = (text: string): string =>
-  text.slice(0, 4000).replace(/(bearer\s+|oauth_token\W{1,3})[\w.~+/%-]{16,}/gi, "$1<redacted>").slice(0, 2000)
+interface Answer {
+  readonly status: number
+  readonly headers: Response.Headers
+}
+
+/** Reads an answer, if need be without credentials that it quotes: in what it says of failures, or in why it cannot be read. */
+export const reread = (
+  definition: Definition,
+  wire: WireNames.Wire,
+  decoded: Response.Response<unknown, unknown> | Response.Undecodable,
+  answer: Answer,
+  text: string,
+  redact: Redact
+): Response.Response<unknown, unknown> | Errors.UndecodableResponse => {
+  if (!(decoded instanceof Response.Undecodable)) {
+    // The body is ours, and tells the same.
+    for (const [index, problem] of decoded.errors.entries()) {
+      Reflect.set(decoded.errors, index, Redaction.within(problem, redact))
+    }
+    return decoded
+  }
+  // The reason may quote any part of the body, so it is found anew in one that holds nothing.
+  const told = redact(text)
+  const again = told === text ? decoded : Response.decode(definition, wire, told, answer.headers)
+  const { reason } = again instanceof Response.Undecodable ? again : decoded
+  return undecodable(definition.name, answer, reason, told, redact)
+}
+
+const requestIdOf = (headers: Response.Headers, redact: Redact): string | undefined => {
+  const id = Response.requestIdOf(headers)
+  return id === undefined ? undefined : redact(id)
+}
+
+/** The beginning of a body from which credentials are gone, so that none is cut in two. */
+const excerptOf = (text: string): string => text.slice(0, 2000)
 
 const refused = (
   environment: Environment,
@@ -927,7 +977,7 @@ const refused = (
   const { headers, status } = response
   const isFailure = status >= 500 && status !== 501
   return {
-    error: (call) => refusal(environment, prepared, call, response, text),
+    error: (call, redact) => refusal(environment, prepared, call, response, redact(text), redact),
     again: isFailure && prepared.effect !== "create" ? "later" : "no",
     applied: isFailure,
     reason: String(status),
@@ -942,7 +992,8 @@ const refusal = (
   prepared: Prepared,
   call: Prepared,
   response: HttpClientResponse,
-  text: string
+  text: string,
+  redact: Redact
 ): Errors.Refusal => {
   const { headers, status } = response
   const described = describe(text, environment.wire)
@@ -953,7 +1004,7 @@ const refusal = (
     credential: credentialOf(prepared),
     accepts: call.accepts,
     ...described,
-    requestId: Response.requestIdOf(headers),
+    requestId: requestIdOf(headers, redact),
     rateLimit,
     excerpt: described.problems.length === 0 && text !== "" ? excerptOf(text) : undefined
   }

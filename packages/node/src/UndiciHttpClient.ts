@@ -4,6 +4,7 @@
  *
  * A stream that never ends needs another client, such as the one of `@effect/platform-node`.
  */
+import { secrets } from "@postwire/core/Redaction"
 import * as Response from "@postwire/core/Response"
 import { Progress, tells, type TimedOut } from "@postwire/core/Transport"
 import * as Context from "effect/Context"
@@ -81,7 +82,11 @@ export class BodyTooLarge extends Data.TaggedError("BodyTooLarge")<{ readonly ma
 
 /** A client on a dispatcher that somebody else configures and closes. */
 export const make = (dispatcher: Pick<Dispatcher, "dispatch">, options?: Options): HttpClient.HttpClient =>
-  fromDispatch((request, exchange) => dispatcher.dispatch(request, exchange), options)
+  fromDispatch(
+    (request, exchange) => dispatcher.dispatch(request, exchange),
+    options,
+    () => dispatcher instanceof Session ? Session.secretsOf(dispatcher) : []
+  )
 
 /** A client on a given dispatcher, or on connections of its own, which are closed with the layer. */
 export const layer = (options: AgentOptions | DispatcherOptions = {}): Layer.Layer<HttpClient.HttpClient> =>
@@ -92,7 +97,7 @@ export const layer = (options: AgentOptions | DispatcherOptions = {}): Layer.Lay
         Effect.sync(() => new Session(options)),
         (session) => Effect.promise(() => session.close())
       ),
-      (session) => fromDispatch((request, exchange) => session.dispatch(request, exchange), options)
+      (session) => make(session, options)
     )
   )
 
@@ -107,7 +112,11 @@ export const bytesOf = (
 /** Hands a request to a dispatcher, which tells the exchange what happens. */
 type Dispatch = (request: Dispatcher.DispatchOptions, exchange: Exchange) => void
 
-const fromDispatch = (dispatch: Dispatch, options: Options | undefined): HttpClient.HttpClient => {
+const fromDispatch = (
+  dispatch: Dispatch,
+  options: Options | undefined,
+  ownSecrets: () => ReadonlyArray<string>
+): HttpClient.HttpClient => {
   // Whoever has this client reads what it brings, and on Node the size of a compiler does not matter.
   Response.compileWith(SchemaJITCompiler.enable)
   const send = sender(dispatch, options?.maxBodySize ?? 64 * 1024 * 1024)
@@ -120,7 +129,7 @@ const fromDispatch = (dispatch: Dispatch, options: Options | undefined): HttpCli
     ),
     Effect.succeed<HttpClientRequest.HttpClientRequest>
   )
-  return Object.assign(client, { [tells]: true })
+  return Object.assign(client, { [tells]: true, [secrets]: ownSecrets })
 }
 
 /** The connections to one origin, and the requests on them. */
@@ -139,13 +148,19 @@ export interface Statistics {
  * to import than all the rest.
  */
 export class Session {
-  private readonly options: AgentOptions
-  private loading: Promise<Connections> | undefined
-  private connections: Connections | undefined
-  private closed = false
+  // Truly private: what prints a client does not print the password of its proxy.
+  readonly #options: AgentOptions
+  #loading: Promise<Connections> | undefined
+  #connections: Connections | undefined
+  #closed = false
 
   constructor(options: AgentOptions = {}) {
-    this.options = options
+    this.#options = options
+  }
+
+  /** What no text may hold of how a session connects. */
+  static secretsOf(session: Session): ReadonlyArray<string> {
+    return secretsOfProxy(session.#options.proxy)
   }
 
   /** As of an Undici dispatcher. */
@@ -153,9 +168,9 @@ export class Session {
     request: Dispatcher.DispatchOptions,
     handler: Dispatcher.DispatchHandler & { onResponseError: (controller: undefined, error: Error) => void }
   ): boolean {
-    if (this.connections !== undefined) return this.connections.dispatch(request, handler)
-    this.loading ??= this.load()
-    this.loading.then((connections) => connections.dispatch(request, handler)).catch((error) =>
+    if (this.#connections !== undefined) return this.#connections.dispatch(request, handler)
+    this.#loading ??= this.#load()
+    this.#loading.then((connections) => connections.dispatch(request, handler)).catch((error) =>
       handler.onResponseError(undefined, error)
     )
     return true
@@ -164,7 +179,7 @@ export class Session {
   /** By origin; empty before the first request, and through a proxy. */
   statistics(): Readonly<Record<string, Statistics>> {
     return Object.fromEntries(
-      Object.entries(this.connections?.stats ?? {}).map(([origin, stats]) => {
+      Object.entries(this.#connections?.stats ?? {}).map(([origin, stats]) => {
         const { connected, running, size } = stats
         // An origin with a single connection tells whether it is open.
         return "free" in stats
@@ -182,28 +197,41 @@ export class Session {
 
   /** Ends what is under way and closes the connections. */
   async close(): Promise<void> {
-    this.closed = true
-    const connections = await this.loading
+    this.#closed = true
+    const connections = await this.#loading
     await connections?.destroy()
   }
 
-  private async load(): Promise<Connections> {
-    const { ca, proxy } = this.options
+  async #load(): Promise<Connections> {
+    const { ca, proxy } = this.#options
     const tls = ca === undefined ? {} : { ca: typeof ca === "string" ? ca : [...ca] }
     const options = {
       // With HTTP/1.1 alone, a connection carries one exchange, and what became of it is certain.
       allowH2: false,
-      connections: this.options.connections ?? 64,
-      connectTimeout: this.options.connectTimeout ?? 10_000,
-      headersTimeout: this.options.headersTimeout ?? 60_000,
-      bodyTimeout: this.options.bodyTimeout ?? 60_000,
+      connections: this.#options.connections ?? 64,
+      connectTimeout: this.#options.connectTimeout ?? 10_000,
+      headersTimeout: this.#options.headersTimeout ?? 60_000,
+      bodyTimeout: this.#options.bodyTimeout ?? 60_000,
       ...(ca === undefined ? {} : { connect: tls })
     }
     const connections = await connect(options, tls, proxy)
-    this.connections = connections
-    if (this.closed) await connections.destroy()
+    this.#connections = connections
+    if (this.#closed) await connections.destroy()
     return connections
   }
+}
+
+/** User name and password of a proxy, as they are and as a header has them; of all in the environment, if that says which. */
+export const secretsOfProxy = (proxy: string | undefined): ReadonlyArray<string> => {
+  const addresses = proxy === "environment"
+    ? ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"].map((name) => process.env[name])
+    : [proxy]
+  return addresses.flatMap((address) => {
+    if (address === undefined || !URL.canParse(address)) return []
+    const { password, username } = new URL(address)
+    // A header has both in one base64.
+    return password === "" ? [username] : [password, `${username}:${password}`]
+  })
 }
 
 /** A dispatcher of Undici; only an Agent has figures. */

@@ -635,7 +635,8 @@ describe("createClient", () => {
       { baseUrl: "nope" },
       { baseUrl: "http://service.test" },
       { baseUrl, bearerToken: "canary\r\ncanary" },
-      { baseUrl, consumerSecret: "canary canary" },
+      { baseUrl, consumerKey: "canary canary" },
+      { baseUrl, consumerSecret: "canary\ud800" },
       { baseUrl, wire: "other" as never }
     ]
     for (const settings of bad) {

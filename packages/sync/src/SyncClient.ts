@@ -1,5 +1,6 @@
 /** The synchronous face: every operation of the catalogue as a blocking method. Nothing here knows one by name. */
 import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
+import * as Credentials from "@postwire/core/Credentials"
 import { InvalidSettings } from "@postwire/core/Errors"
 import * as Executor from "@postwire/core/Executor"
 import type { Joined } from "@postwire/core/Joins"
@@ -15,11 +16,15 @@ import type {
   SelectionOf
 } from "@postwire/core/Operation"
 import * as Pagination from "@postwire/core/Pagination"
+import type { Redact } from "@postwire/core/Redaction"
+import * as Redaction from "@postwire/core/Redaction"
 import * as Response from "@postwire/core/Response"
 import type { Included, Selection } from "@postwire/core/Selection"
 import type * as Transport from "@postwire/core/Transport"
 import * as NodeClient from "@postwire/node/NodeClient"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
+import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
+import * as Redacted from "effect/Redacted"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import { existsSync } from "node:fs"
 import * as Calls from "./internal/Calls.ts"
@@ -126,7 +131,7 @@ export const make = (given: Settings<Form>): Client => {
   // Bodies are read on this side.
   Response.compileWith(SchemaJITCompiler.enable)
   const connection = new Connection(settings, settings.workerUrl ?? besideThis())
-  const context: Calls.Context = { settings, wire: settings.wire ?? "neutral", connection }
+  const context: Calls.Context = { settings, wire: settings.wire ?? "neutral", connection, redact: redactOf(settings) }
   const close = () => connection.close()
   return {
     methods: <F extends Form>(form: F) =>
@@ -144,7 +149,7 @@ const method = (context: Calls.Context, definition: Definition, form: Form) => {
     const pending = Calls.orThrow(Calls.begin(context, definition, parameters, options), call)
     const received = Calls.orThrow(Calls.receive(pending), call)
     if (form === "raw") return Received.rawOf(received)
-    return Received.inForm(form, received, Calls.orThrow(Received.read(definition, context.wire, received), call))
+    return Received.inForm(form, received, Calls.orThrow(Received.read(context, definition, received), call))
   }
   if (definition.paging === undefined) return call
   const pages = each(context, definition, ({ received, response }) => [Received.inForm(form, received, response)])
@@ -180,3 +185,15 @@ const timeoutRule = "must be a number of milliseconds above 0"
 
 const isTimeout = (timeout: number | undefined): boolean =>
   timeout === undefined || (typeof timeout === "number" && timeout > 0)
+
+/** The signature of a request is made in the worker, so here it is known by its form. */
+const redactOf = (settings: Settings<Form>): Redact => {
+  const literal = Redaction.make(() => [
+    ...Credentials.names.map((name) => {
+      const given = settings[name] ?? ""
+      return (Redacted.isRedacted(given) ? Redacted.value(given) : given).trim()
+    }),
+    ...UndiciHttpClient.secretsOfProxy(settings.proxy)
+  ])
+  return (text) => Redaction.signatures(literal(text))
+}

@@ -2,6 +2,7 @@
 import { InvalidSettings } from "@postwire/core/Errors"
 import * as Executor from "@postwire/core/Executor"
 import type { Definition, Form } from "@postwire/core/Operation"
+import type { Redact } from "@postwire/core/Redaction"
 import * as Transport from "@postwire/core/Transport"
 import type { Wire } from "@postwire/core/WireNames"
 import type { Settings } from "../SyncClient.ts"
@@ -16,6 +17,8 @@ export interface Context {
   readonly settings: Settings<Form>
   readonly wire: Wire
   readonly connection: Connection
+  /** Keeps the credentials of the client out of texts. */
+  readonly redact: Redact
 }
 
 /** A call that is under way. */

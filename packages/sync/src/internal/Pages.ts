@@ -34,7 +34,7 @@ export function* run<A>(
   try {
     while (true) {
       const received = Calls.orThrow(Calls.receive(Calls.orThrow(pending, caller)), caller)
-      const response = Calls.orThrow(Received.read(definition, context.wire, received), caller)
+      const response = Calls.orThrow(Received.read(context, definition, received), caller)
       const next = Pagination.advance(definition, options, position, response)
       // Before the next request, which gives up the memory that the body may lie in.
       const made = of({ received, response, position })

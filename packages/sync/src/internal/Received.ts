@@ -3,8 +3,8 @@ import * as Executor from "@postwire/core/Executor"
 import type { Definition } from "@postwire/core/Operation"
 import type { Form } from "@postwire/core/Operation"
 import * as Response from "@postwire/core/Response"
-import type { Wire } from "@postwire/core/WireNames"
 import type { RawResponse } from "../SyncClient.ts"
+import type { Context } from "./Calls.ts"
 import type { Answer } from "./Protocol.ts"
 
 /** Its body may lie in the shared memory, where the next answer may take its place. */
@@ -13,11 +13,15 @@ export type Received = Extract<Answer, { readonly _tag: "Response" }>
 export type AnyResponse = Response.Response<unknown, unknown>
 
 /** Decodes the answer to a call of an operation. */
-export const read = (definition: Definition, wire: Wire, { body, headers, status }: Received): AnyResponse | Error => {
+export const read = (
+  { redact, wire }: Context,
+  definition: Definition,
+  { body, headers, status }: Received
+): AnyResponse | Error => {
   const text = textOf(body)
   const decoded = Response.decode(definition, wire, text, () => headersOf(headers))
-  return decoded instanceof Response.Undecodable
-    ? Executor.undecodable(definition.name, { status, headers: headersOf(headers) }, decoded.reason, text)
+  return decoded instanceof Response.Undecodable || decoded.errors.length > 0
+    ? Executor.reread(definition, wire, decoded, { status, headers: headersOf(headers) }, text, redact)
     : decoded
 }
 

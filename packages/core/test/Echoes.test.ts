@@ -1,0 +1,152 @@
+// Services and proxies quote the requests that they refuse. Whatever they say and wherever, no credential is told.
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, References, Tracer } from "effect"
+import { catalogue } from "../src/Catalogue.ts"
+import type * as Client from "../src/Client.ts"
+import type * as Errors from "../src/Errors.ts"
+import type { Sent } from "../src/Executor.ts"
+import * as Redaction from "../src/Redaction.ts"
+import { type Answer, assertNoSecret, make, type Received, secrets, transportError } from "./support/Service.ts"
+
+const { bookmark, createPost, deletePost, getMe, getPost, getPosts } = catalogue
+
+/** As the wire has it, and whatever else a service knows. */
+const quoteOf = ({ body, headers, method, url }: Received): string =>
+  [
+    `${method} ${url}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    "",
+    body,
+    `Wanted ${JSON.stringify(secrets)}`
+  ].join("\r\n")
+
+const signatureOf = (headers: Readonly<Record<string, string>>): ReadonlyArray<string> => {
+  const encoded = /oauth_signature="([^"]+)"/.exec(headers["authorization"] ?? "")?.[1]
+  return encoded === undefined ? [] : [encoded, decodeURIComponent(encoded)]
+}
+
+const base64 = (text: string) => Buffer.from(text).toString("base64")
+
+/** How it may be written. */
+const writings: Readonly<Record<string, (quote: string) => string>> = {
+  "as it is": (quote) => quote,
+  "percent-encoded": encodeURIComponent,
+  "in base64": base64
+}
+
+/** Where it may be. */
+const slots: Readonly<Record<string, (quote: string) => Answer>> = {
+  "a page": (quote) => ({ body: `<html><pre>${quote}</pre></html>` }),
+  "JSON that is no problem": (quote) => ({ body: { echo: { request: quote } } }),
+  "a page that is cut within": (quote) => ({ body: `${"x".repeat(1990)} ${quote}` }),
+  "a page after many others": (quote) => ({ body: quote.repeat(40) }),
+  "a detail": (quote) => ({ body: { title: "Refused", type: "about:blank", detail: quote } }),
+  "a title and a type": (quote) => ({ body: { title: quote, type: quote } }),
+  "a message": (quote) => ({ body: { error: quote } }),
+  "members of problems": (quote) => ({
+    body: { errors: [quote, { message: quote, value: [quote], parameters: { [quote]: [quote] }, [quote]: quote }] }
+  }),
+  "the id of the request": (quote) => ({ body: "", headers: { "x-request-id": quote.replace(/[\r\n]+/g, " ") } })
+}
+
+const statuses = [200, 400, 429, 503]
+
+const calls: Readonly<Record<string, Effect.Effect<unknown, Errors.AnyError, Client.Client>>> = {
+  "a bearer token": getPost({ id: "1" }),
+  "a lookup of the user": bookmark({ post_id: "1" }),
+  "OAuth 1.0a": createPost({ text: "a" }),
+  "OAuth 1.0a, undone": deletePost({ id: "1" })
+}
+
+describe.each(Object.entries(calls))("with %s", (_, call) => {
+  describe.each(Object.entries(writings))("%s", (_, write) => {
+    it.effect.each(Object.entries(slots))("in %s", ([slot, answer]) =>
+      Effect.gen(function*() {
+        for (const status of statuses) {
+          for (const wire of status === 400 ? ["neutral", "x"] as const : ["neutral"] as const) {
+            const sent: Array<Sent> = []
+            const service = make((request) => ({ status, ...answer(write(quoteOf(request))) }))
+            const layer = service.layer({ ...secrets, wire, onRequest: (request) => sent.push(request) })
+            const error = yield* Effect.flip(Effect.provide(call, layer))
+            for (const told of [error, sent]) {
+              assertNoSecret(told)
+              const text = JSON.stringify(told)
+              assert.notInclude(text, encodeURIComponent("canary"))
+              assert.notMatch(text, /Y2FuYXJ5|NhbmFyeS|jYW5hcn/)
+              for (const { headers } of service.requests) {
+                for (const signature of signatureOf(headers)) assert.notInclude(text, signature)
+              }
+            }
+            // It is there, and would have been told.
+            if (slot !== "a page that is cut within") assert.include(JSON.stringify([error, sent]), Redaction.marker)
+          }
+        }
+      }))
+  })
+})
+
+describe("what reads well", () => {
+  it.effect("is left as it is, but for what it could not answer", () =>
+    Effect.gen(function*() {
+      const service = make((request) => ({
+        body: {
+          data: [{ id: "1", text: `a ${secrets.consumerKey}` }],
+          errors: [{ title: "Not Found Error", detail: quoteOf(request), [quoteOf(request)]: 1 }, { title: "Other" }]
+        }
+      }))
+      for (const user_auth of [true, false]) {
+        const response = yield* Effect.provide(getPosts({ ids: ["1", "2"], user_auth }), service.layer())
+        assert.strictEqual(response.data?.[0]?.text, `a ${secrets.consumerKey}`)
+        assert.strictEqual(response.body.errors, response.errors)
+        assert.deepStrictEqual(response.errors[1], { title: "Other" })
+        assertNoSecret(response.errors)
+        assert.include(response.errors[0]?.detail, Redaction.marker)
+      }
+    }))
+
+  it.effect("is told without its values when a field is wrong", () =>
+    Effect.gen(function*() {
+      const service = make((request) => ({
+        body: { data: { id: { quote: quoteOf(request) }, text: quoteOf(request) } }
+      }))
+      assertNoSecret(yield* Effect.flip(Effect.provide(getMe(), service.layer())))
+    }))
+})
+
+describe("a transport that quotes", () => {
+  const quote = `authorization: Bearer ${secrets.bearerToken}`
+  const causes: Readonly<Record<string, object>> = {
+    "a message": new Error(quote),
+    "a cause": new TypeError("fetch failed", {
+      cause: Object.assign(new Error(quote), { code: "HPE_INVALID", data: quote })
+    }),
+    "a packet": Object.assign(new Error("Parse Error"), { rawPacket: Buffer.from(quote) }),
+    "the request": Object.assign(new Error("failed"), { config: { headers: { authorization: quote } } }),
+    "what knows how far it got": { phase: "headers", requestSent: true, message: quote, code: quote }
+  }
+
+  it.effect.each(Object.entries(causes))("in %s", ([, cause]) =>
+    Effect.gen(function*() {
+      const spans: Array<Tracer.NativeSpan> = []
+      const lines: Array<unknown> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          spans.push(span)
+          return span
+        }
+      })
+      const service = make(() => transportError(cause))
+      const layer = service.layer({ ...secrets, retries: 0 })
+      const services = Layer.mergeAll(
+        Layer.succeed(Tracer.Tracer, tracer),
+        Logger.layer([Logger.make(({ message }) => lines.push(message))]),
+        Layer.succeed(References.MinimumLogLevel, "All")
+      )
+      for (const call of Object.values(calls)) {
+        assertNoSecret(yield* Effect.flip(Effect.provide(call, [layer, services])))
+      }
+      assert.isAbove(spans.length, 2)
+      assertNoSecret([lines, spans.map(({ attributes, events, name }) => [name, [...attributes], events])])
+    }))
+})
