@@ -88,20 +88,18 @@ describe("a worker of its own", () => {
 })
 
 describe("a worker that goes wrong under a call", () => {
-  it.each([["spin", 6_000], ["memory", 8_000], ["exit", 1_000], ["throw", 1_000]])(
+  it.each([["spin", "stopped responding"], ["memory", ""], ["exit", "ended"], ["throw", "ended: Error: boom"]])(
     "%s: is noticed, and another one takes over",
-    (way, limit) => {
+    (way, what) => {
       const url = new URL("fixtures/LateWorker.ts", import.meta.url)
-      process.env["POSTWIRE_TEST_WAY"] = way
       using client = Sync.createClientSync(settings({ workerUrl: url, ownWorker: true }))
       assert.strictEqual(client.searchRecentPosts({ query: "large:1" }).data?.length, 1)
-      delete process.env["POSTWIRE_TEST_WAY"]
       const before = workers.length
-      const begin = performance.now()
+      process.env["POSTWIRE_TEST_WAY"] = way
       const error = thrown(() => client.searchRecentPosts({ query: "hang" }, { timeout: 15_000 }))
-      assert.isBelow(performance.now() - begin, limit)
+      delete process.env["POSTWIRE_TEST_WAY"]
       assert.instanceOf(error, Sync.TransportFailure)
-      assert.match(error.message, /the worker (ended|stopped responding)/)
+      assert.include(error.message, `the worker ${what}`)
       assert.strictEqual(client.searchRecentPosts({ query: "large:1" }).data?.length, 1)
       assert.strictEqual(workers.length, before + 1)
     }

@@ -12,6 +12,7 @@ import { bootstrap } from "./Bootstrap.ts"
 import * as Interruption from "./Interruption.ts"
 import * as NetworkDefaults from "./NetworkDefaults.ts"
 import { type Answer, ownName, place, type Request, share, type Shared, State, type WorkerData } from "./Protocol.ts"
+import { Pulse } from "./Pulse.ts"
 
 /** Why there is no answer. */
 export interface NoAnswer {
@@ -28,9 +29,6 @@ type Asking = Extract<Request, { readonly id: number; readonly client: number }>
 
 type Untagged<R> = R extends unknown ? Omit<R, "id"> : never
 
-/** How long the event loop of the worker may stand still, and how long it may take to load, in milliseconds. */
-const stallLimit = 3_000
-const startLimit = 30_000
 /** The longest sleep without a look at the worker's state. */
 const slice = 200
 /** How long a call sleeps before it prepares for an interruption, which takes longer than a short call. */
@@ -136,7 +134,7 @@ export class Bridge {
       const answer = this.#take(id)
       if (answer !== undefined) return answer
       if (isOver(state)) return this.#obituary(state)
-      if (waiting.stalled > (state === State.loading ? startLimit : stallLimit)) {
+      if (waiting.pulse.hasStopped(state === State.loading)) {
         const unanswered = this.#giveUp(id, "the worker stopped responding")
         this.terminate()
         return unanswered
@@ -144,7 +142,7 @@ export class Bridge {
       if (waiting.elapsed >= timeout) return this.#giveUp(id, "time is up", true)
       if (waiting.elapsed >= most) return undefined
       Atomics.wait(places, place.answers, answers, Math.min(slice, Math.min(most, timeout) - waiting.elapsed))
-      waiting.woke(Atomics.load(places, place.heartbeat))
+      waiting.pulse.feel(Atomics.load(places, place.heartbeat), waiting.woke())
     }
   }
 
@@ -195,31 +193,29 @@ export class Bridge {
   }
 }
 
-/** How long a call has waited, and how long the worker has shown no life. */
+/** What a call waits for, and since when. */
 class Waiting {
   readonly id: number
   readonly timeout: number
+  readonly pulse = new Pulse()
   readonly #start = performance.now()
   #now = this.#start
-  #heartbeat = 0
-  /** In milliseconds, as is `elapsed`. */
-  stalled = 0
 
   constructor(id: number, timeout: number) {
     this.id = id
     this.timeout = timeout
   }
 
+  /** In milliseconds. */
   get elapsed(): number {
     return this.#now - this.#start
   }
 
-  woke(heartbeat: number): void {
-    const now = performance.now()
-    // A sleep counts for little more than it was to take: a machine that slept has not stalled.
-    this.stalled = heartbeat === this.#heartbeat ? this.stalled + Math.min(now - this.#now, 2 * slice) : 0
-    this.#heartbeat = heartbeat
-    this.#now = now
+  /** Returns for how long the call slept. */
+  woke(): number {
+    const before = this.#now
+    this.#now = performance.now()
+    return this.#now - before
   }
 }
 
