@@ -98,9 +98,13 @@ export const layerConfig: Layer.Layer<Client, Errors.InvalidSettings | Config.Co
 export const config: Config.Config<Settings> = /*#__PURE__*/ Config.map(
   /*#__PURE__*/ Config.all({
     baseUrl: /*#__PURE__*/ Config.option(/*#__PURE__*/ Config.String("POSTWIRE_BASE_URL")),
-    wire: /*#__PURE__*/ Config.option(/*#__PURE__*/ Config.Literals(["neutral", "x"], "POSTWIRE_WIRE"))
+    wire: /*#__PURE__*/ Config.option(/*#__PURE__*/ Config.Literals(["neutral", "x", ""], "POSTWIRE_WIRE"))
   }),
-  ({ baseUrl, wire }) => ({ baseUrl: Option.getOrUndefined(baseUrl), wire: Option.getOrUndefined(wire) })
+  // An empty variable is as good as none.
+  ({ baseUrl, wire }) => ({
+    baseUrl: Option.getOrUndefined(baseUrl) || undefined,
+    wire: Option.getOrUndefined(wire) || undefined
+  })
 )
 
 /** Settings that were checked. */
@@ -117,6 +121,8 @@ export interface Checked {
 export const check = Effect.fnUntraced(
   function*(settings: Settings): Effect.fn.Return<Checked, Errors.InvalidSettings> {
     const wire = yield* wireOf(settings)
+    yield* checkFlag("allowInsecureHttp", settings.allowInsecureHttp)
+    yield* checkFlag("recordContent", settings.recordContent)
     return {
       wire,
       baseUrl: yield* baseUrlOf(settings, wire),
@@ -190,6 +196,12 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
 })
 
 const invalid = (setting: string, rule: string) => Effect.fail(new Errors.InvalidSettings({ setting, rule }))
+
+/** A truthy something is not taken for `true`, nor for `false`. */
+export const checkFlag = (setting: string, flag: unknown): Effect.Effect<boolean, Errors.InvalidSettings> =>
+  flag === undefined || typeof flag === "boolean"
+    ? Effect.succeed(flag === true)
+    : invalid(setting, "must be true or false")
 
 const wireOf = ({ wire = "neutral" }: Settings): Effect.Effect<Wire, Errors.InvalidSettings> =>
   wire === "neutral" || wire === "x" ? Effect.succeed(wire) : invalid("wire", "must be neutral or x")

@@ -88,8 +88,11 @@ describe("check", () => {
       ]
       for (const baseUrl of addresses) {
         assert.strictEqual(yield* invalid({ baseUrl }), "baseUrl")
-        for (const allowInsecureHttp of [false, undefined, "yes", 1]) {
+        for (const allowInsecureHttp of [false, undefined]) {
           assert.strictEqual(yield* invalid({ baseUrl, allowInsecureHttp }), "baseUrl")
+        }
+        for (const allowInsecureHttp of ["yes", 1, null]) {
+          assert.strictEqual(yield* invalid({ baseUrl, allowInsecureHttp }), "allowInsecureHttp")
         }
       }
       const allowed = yield* Client.check({ baseUrl: "http://service.test", allowInsecureHttp: true })
@@ -218,7 +221,7 @@ describe("index", () => {
     // Whatever else is public is an area of operations, and every operation is in one.
     const modules = areas.map((area) => (Index as Readonly<Record<string, object>>)[area]!)
     assert.sameMembers(modules.flatMap((module) => Object.keys(module)), Object.keys(catalogue))
-    assert.sameMembers(Object.keys(Index.Client), ["Client", "check", "config", "layer", "layerConfig"])
+    assert.sameMembers(Object.keys(Index.Client), ["Client", "check", "checkFlag", "config", "layer", "layerConfig"])
     assert.sameMembers(Object.keys(Index.Credentials), [
       "Credentials",
       "check",

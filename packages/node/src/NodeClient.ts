@@ -12,10 +12,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as EffectLogger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
+import * as Predicate from "effect/Predicate"
 import * as References from "effect/References"
 import type { Dispatcher } from "undici"
 import * as NodeCrypto from "./NodeCrypto.ts"
-import { assertForm } from "./PromiseClient.ts"
+import { checkForm } from "./PromiseClient.ts"
 import * as RedisRateLimitStore from "./RedisRateLimitStore.ts"
 import * as SqliteRateLimitStore from "./SqliteRateLimitStore.ts"
 import * as UndiciHttpClient from "./UndiciHttpClient.ts"
@@ -59,19 +60,20 @@ export type Logger = Readonly<Record<"debug" | "info" | "warn" | "error", (...li
 
 /** Everything that operations need, from settings. */
 export const layer = (settings: Settings<Form>): Layer.Layer<Client.Client, InvalidSettings> =>
-  Layer.merge(Client.layer(settings), layerHook(settings)).pipe(
-    Layer.provide([
-      Credentials.layer(settings),
-      NodeCrypto.layer,
-      UndiciHttpClient.layer(
-        settings.dispatcher === undefined ? agentOptionsOf(settings) : { dispatcher: settings.dispatcher }
-      ),
-      settings.waitOnRateLimit === true
-        ? RateLimit.layerWait({ maxWait: settings.maxWait }).pipe(Layer.provide(layerStore(settings)))
-        : RateLimit.layerFail
-    ]),
-    Layer.provide(layerLogger(settings))
-  )
+  Layer.unwrap(Effect.map(check(settings), () =>
+    Layer.merge(Client.layer(settings), layerHook(settings)).pipe(
+      Layer.provide([
+        Credentials.layer(settings),
+        NodeCrypto.layer,
+        UndiciHttpClient.layer(
+          settings.dispatcher === undefined ? agentOptionsOf(settings) : { dispatcher: settings.dispatcher }
+        ),
+        settings.waitOnRateLimit === true
+          ? RateLimit.layerWait({ maxWait: settings.maxWait }).pipe(Layer.provide(layerStore(settings)))
+          : RateLimit.layerFail
+      ]),
+      Layer.provide(layerLogger(settings))
+    )))
 
 /** The connections that the settings ask for. A given dispatcher limits the time for connecting itself. */
 export const agentOptionsOf = ({ ca, proxy, timeout }: Settings<Form>): UndiciHttpClient.AgentOptions => ({
@@ -130,9 +132,7 @@ const checkTransport = ({ ca, dispatcher, logger, proxy }: Settings<Form>): Effe
     // Its value is not shown: it may hold a password.
     return invalid("proxy", "must be an http: or https: address, or \"environment\"")
   }
-  if (
-    ca !== undefined && !(typeof ca === "string" ? [ca] : ca).every((pem) => /-----BEGIN CERTIFICATE-----/.test(pem))
-  ) {
+  if (ca !== undefined && !(Array.isArray(ca) ? ca : [ca]).every((pem) => /-----BEGIN CERTIFICATE-----/.test(pem))) {
     return invalid("ca", "must be one or more certificates in PEM form")
   }
   if (dispatcher !== undefined) {
@@ -140,7 +140,7 @@ const checkTransport = ({ ca, dispatcher, logger, proxy }: Settings<Form>): Effe
     if (proxy !== undefined) return invalid("proxy", "is for the dispatcher that was given to know")
     if (ca !== undefined) return invalid("ca", "is for the dispatcher that was given to know")
   }
-  return logger !== undefined && levels.some((level) => typeof logger[level] !== "function")
+  return logger !== undefined && levels.some((level) => typeof logger?.[level] !== "function")
     ? invalid("logger", `must have the methods ${levels.join(", ")}`)
     : Effect.void
 }
@@ -152,6 +152,7 @@ const isProxy = (proxy: string): boolean =>
 
 const checkLimits = Effect.fnUntraced(function*(settings: Settings<Form>) {
   const { onRateLimit, rateLimitStore: store } = settings
+  yield* Client.checkFlag("waitOnRateLimit", settings.waitOnRateLimit)
   yield* RateLimit.checkMaxWait({ maxWait: settings.maxWait })
   if (onRateLimit !== undefined && typeof onRateLimit !== "function") {
     return yield* new InvalidSettings({ setting: "onRateLimit", rule: "must be a function" })
@@ -192,21 +193,29 @@ const known: { readonly [K in keyof Settings<Form>]-?: true } = {
   wire: true
 }
 
-/** Throws `InvalidSettings` when a setting breaks a rule, or is none. */
-export const assertValid = (settings: Settings<Form>): void => {
+/** Checks settings as a whole. What is no setting is refused, unless it is one of `others`. */
+export const check = Effect.fnUntraced(function*(
+  settings: Settings<Form>,
+  others: ReadonlyArray<string> = []
+): Effect.fn.Return<void, InvalidSettings> {
+  const given: unknown = settings
+  if (!Predicate.isObject(given)) {
+    return yield* new InvalidSettings({ setting: "settings", rule: "must be an object" })
+  }
   for (const setting of Object.keys(settings)) {
-    if (Object.hasOwn(known, setting)) continue
+    if (Object.hasOwn(known, setting) || others.includes(setting)) continue
     const meant = Object.keys(known).find((name) => name.toLowerCase() === setting.toLowerCase().replaceAll("_", ""))
-    throw new InvalidSettings({
+    return yield* new InvalidSettings({
       setting,
       rule: meant === undefined ? "is not a setting" : `is not a setting; did you mean ${meant}?`
     })
   }
-  assertForm(settings.returnType ?? "response")
-  Effect.runSync(
-    Effect.all([Client.check(settings), Credentials.check(settings), checkLimits(settings), checkTransport(settings)])
-  )
-}
+  yield* checkForm(settings.returnType ?? "response")
+  yield* Client.check(settings)
+  yield* Credentials.check(settings)
+  yield* checkLimits(settings)
+  yield* checkTransport(settings)
+})
 
 /** The settings that the environment holds, each in the variable of its name, such as `POSTWIRE_BEARER_TOKEN`. */
 export const fromEnvironment = (

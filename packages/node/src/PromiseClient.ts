@@ -34,12 +34,14 @@ import { setImmediate } from "node:timers/promises"
 
 const forms: ReadonlyArray<Form> = ["response", "dictionary", "raw"]
 
-/** Throws `InvalidSettings` when there is no such form. */
-export const assertForm = (form: Form): void => {
-  if (!forms.includes(form)) {
-    throw new InvalidSettings({ setting: "returnType", rule: `must be one of ${forms.join(", ")}` })
-  }
-}
+/** Whether there is such a form. */
+export const checkForm = (form: Form): Effect.Effect<void, InvalidSettings> =>
+  forms.includes(form)
+    ? Effect.void
+    : Effect.fail(new InvalidSettings({ setting: "returnType", rule: `must be one of ${forms.join(", ")}` }))
+
+/** Settings that choose no form choose the first; any other is chosen by a value, not only by a type. */
+export type Chosen<F extends Form> = "response" extends F ? unknown : { readonly returnType: NoInfer<F> }
 
 /** What a call takes besides its parameters. */
 export interface CallOptions extends Executor.CallOptions {
@@ -144,7 +146,7 @@ export const of = <F extends Form, Also extends object>(
     }
   }
   const as = <F extends Form>(form: F): PromiseClient<F, Also> => {
-    assertForm(form)
+    Effect.runSync(checkForm(form))
     return {
       ...make(context, closing.signal, form),
       ...also,
@@ -161,7 +163,13 @@ export const of = <F extends Form, Also extends object>(
  * The way from Effect to Promises: a client on the services of a Layer, such as one on another HttpClient. Closing it
  * releases what the Layer acquired. Rejects with what the Layer fails with.
  */
-export const fromLayer = async <E, F extends Form = "response">(
+export const fromLayer: {
+  <E>(layer: Layer.Layer<Client, E>): Promise<PromiseClient>
+  <E, F extends Form = "response">(
+    layer: Layer.Layer<Client, E>,
+    options: { readonly returnType?: F | undefined } & Chosen<F>
+  ): Promise<PromiseClient<F>>
+} = async <E, F extends Form = "response">(
   layer: Layer.Layer<Client, E>,
   options: { readonly returnType?: F | undefined } = {}
 ): Promise<PromiseClient<F>> => {

@@ -41,10 +41,13 @@ export type PostwireClient<F extends Form = "response"> = PromiseClient.PromiseC
  * Makes a client from settings, or from the environment when none are given (`POSTWIRE_BASE_URL`,
  * `POSTWIRE_BEARER_TOKEN`, ...). Throws `InvalidSettings` at once when a setting breaks a rule; connects at the first call.
  */
-export const createClient = <F extends Form = "response">(
+export const createClient: {
+  (settings?: undefined): PostwireClient
+  <F extends Form = "response">(settings: NodeClient.Settings<F> & PromiseClient.Chosen<F>): PostwireClient<F>
+} = <F extends Form = "response">(
   settings: NodeClient.Settings<F> = NodeClient.fromEnvironment()
 ): PostwireClient<F> => {
-  NodeClient.assertValid(settings)
+  Effect.runSync(NodeClient.check(settings))
   const own = settings.dispatcher === undefined
     ? new UndiciHttpClient.Session(NodeClient.agentOptionsOf(settings))
     : undefined

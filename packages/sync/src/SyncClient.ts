@@ -1,5 +1,6 @@
 /** The synchronous face: every operation of the catalogue as a blocking method. Nothing here knows one by name. */
 import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
+import { checkFlag } from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import { InvalidSettings } from "@postwire/core/Errors"
 import * as Executor from "@postwire/core/Executor"
@@ -24,6 +25,7 @@ import type * as Transport from "@postwire/core/Transport"
 import * as NodeClient from "@postwire/node/NodeClient"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
+import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import { existsSync } from "node:fs"
@@ -113,16 +115,19 @@ export interface Client {
   readonly close: () => void
 }
 
-/** Throws `InvalidSettings` when a setting breaks a rule. */
-export const assertValid = (settings: Settings<Form>): void => {
-  const { ownWorker: _own, workerUrl: _url, ...others } = settings
-  NodeClient.assertValid(others)
-  const given: NodeClient.Settings<Form> = others
+/** Checks settings as a whole. */
+export const check = Effect.fnUntraced(function*(
+  settings: Settings<Form>
+): Effect.fn.Return<void, InvalidSettings> {
+  yield* NodeClient.check(settings, ["ownWorker", "workerUrl"])
+  yield* checkFlag("ownWorker", settings.ownWorker)
+  const given: NodeClient.Settings<Form> = settings
   for (const setting of ["dispatcher", "logger", "onRateLimit", "onRequest"] as const) {
-    if (given[setting] !== undefined) throw new InvalidSettings({ setting, rule: "cannot be handed to a worker" })
+    if (given[setting] !== undefined) {
+      return yield* new InvalidSettings({ setting, rule: "cannot be handed to a worker" })
+    }
   }
-  if (!isTimeout(settings.maxWait)) throw new InvalidSettings({ setting: "maxWait", rule: timeoutRule })
-}
+})
 
 /** Makes a client of checked settings. */
 export const make = (given: Settings<Form>): Client => {
@@ -180,11 +185,6 @@ const besideThis = (): URL | undefined => {
   const url = new URL(`./PostwireWorker${here.endsWith(".ts") ? ".ts" : ".js"}`, here)
   return url.protocol === "file:" && existsSync(url) ? url : undefined
 }
-
-const timeoutRule = "must be a number of milliseconds above 0"
-
-const isTimeout = (timeout: number | undefined): boolean =>
-  timeout === undefined || (typeof timeout === "number" && timeout > 0)
 
 /** The signature of a request is made in the worker, so here it is known by its form. */
 const redactOf = (settings: Settings<Form>): Redact => {

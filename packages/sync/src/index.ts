@@ -10,7 +10,8 @@
  */
 import type { Form } from "@postwire/core/Operation"
 import { fromEnvironment } from "@postwire/node"
-import { assertForm } from "@postwire/node/PromiseClient"
+import { checkForm, type Chosen } from "@postwire/node/PromiseClient"
+import * as Effect from "effect/Effect"
 import * as SyncClient from "./SyncClient.ts"
 
 export * from "@postwire/core/Errors"
@@ -33,13 +34,14 @@ export type PostwireClientSync<F extends Form = "response"> = SyncClient.Methods
  * setting breaks a rule. A worker thread, started by the first call and shared by all clients, does the work; the caller
  * blocks. The process may exit without closing the client.
  */
-export const createClientSync = <F extends Form = "response">(
-  settings: SyncClient.Settings<F> = fromEnvironment()
-): PostwireClientSync<F> => {
-  SyncClient.assertValid(settings)
+export const createClientSync: {
+  (settings?: undefined): PostwireClientSync
+  <F extends Form = "response">(settings: SyncClient.Settings<F> & Chosen<F>): PostwireClientSync<F>
+} = <F extends Form = "response">(settings: SyncClient.Settings<F> = fromEnvironment()): PostwireClientSync<F> => {
+  Effect.runSync(SyncClient.check(settings))
   const { close, methods, session } = SyncClient.make(settings)
   const as = <F extends Form>(form: F): PostwireClientSync<F> => {
-    assertForm(form)
+    Effect.runSync(checkForm(form))
     return { ...methods(form), as, session, close, [Symbol.dispose]: close }
   }
   // Without a setting, F is its default.

@@ -1,7 +1,16 @@
 // Type tests of the Promise face: this file compiles, or inference has weakened.
 import type { Joined } from "@postwire/core/Joins"
 import type { Dictionary } from "@postwire/core/Response"
-import { createClient, type Form, fromEnvironment, type PostwireClient, type Settings } from "../../src/index.ts"
+import {
+  createClient,
+  type Form,
+  fromEnvironment,
+  type InvalidSettings,
+  type PostwireClient,
+  type Settings
+} from "../../src/index.ts"
+import type { layer as layerOf } from "../../src/NodeClient.ts"
+import { fromLayer, type PromiseClient } from "../../src/PromiseClient.ts"
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 const assertType = <T extends true>(): T | void => undefined
@@ -34,6 +43,26 @@ createClient({ baseUrl, checks: "none" })
 // @ts-expect-error no such level
 createClient({ baseUrl, accessLevel: "basic" })
 createClient({ baseUrl, checks: "identifiers", accessLevel: "standard" })
+
+// A form is a setting, not only a type.
+// @ts-expect-error raw is not chosen
+createClient<"raw">()
+// @ts-expect-error raw is not chosen
+createClient<"raw">({ baseUrl })
+// @ts-expect-error neither is chosen
+createClient<"raw" | "dictionary">({ baseUrl })
+createClient<"raw">({ baseUrl, returnType: "raw" })
+createClient<"response">({ baseUrl })
+createClient(undefined)
+declare const layer: ReturnType<typeof layerOf>
+const ofLayer = fromLayer(layer)
+assertType<Equal<typeof ofLayer, Promise<PromiseClient>>>()
+const rawOfLayer = fromLayer(layer, { returnType: "raw" })
+assertType<Equal<typeof rawOfLayer, Promise<PromiseClient<"raw">>>>()
+// @ts-expect-error raw is not chosen
+fromLayer<InvalidSettings, "raw">(layer)
+// @ts-expect-error raw is not chosen
+fromLayer<InvalidSettings, "raw">(layer, {})
 
 // Views.
 const view = client.as("raw")

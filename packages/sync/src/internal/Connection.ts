@@ -32,8 +32,8 @@ export class Connection {
   #isClosed = false
 
   /** `workerUrl` is where the worker is, if that is known. */
-  constructor({ ownWorker, ...settings }: Settings<Form>, workerUrl: string | URL | undefined) {
-    this.#settings = plain({ ...settings, workerUrl: undefined })
+  constructor({ ownWorker, workerUrl: _, ...settings }: Settings<Form>, workerUrl: string | URL | undefined) {
+    this.#settings = plain(settings)
     this.#ownWorker = ownWorker === true
     this.#workerUrl = workerUrl
   }

@@ -27,6 +27,11 @@ const dictionary = raw.as("dictionary")
 assertType<Equal<typeof dictionary, PostwireClientSync<"dictionary">>>()
 // @ts-expect-error no such form
 createClientSync({ baseUrl, returnType: "json" })
+// @ts-expect-error raw is not chosen
+createClientSync<"raw">()
+// @ts-expect-error raw is not chosen
+createClientSync<"raw">({ baseUrl })
+createClientSync<"raw">({ baseUrl, returnType: "raw" })
 
 // Results know what was asked for.
 const selected = { id: "1", post_fields: ["created_at"], expansions: ["author_id"], user_fields: ["verified"] } as const
