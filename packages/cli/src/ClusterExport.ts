@@ -1,16 +1,26 @@
 /** `postwire export … --cluster`: starts an export for the workers of a database, and watches it. */
 import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
+import type { NotReadable } from "@postwire/cluster/Finished"
+import type { Query } from "@postwire/cluster/Query"
 import type { ExportStatus, Tables } from "@postwire/cluster/Tables"
+import type { Client } from "@postwire/core/Client"
+import type { InvalidSettings } from "@postwire/core/Errors"
 import * as Monotonic from "@postwire/core/Monotonic"
 import type { Definition } from "@postwire/core/Operation"
+import type { Source } from "@postwire/export/Source"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 import type { Json } from "effect/Schema"
 import * as Schema from "effect/Schema"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Stream from "effect/Stream"
+import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import * as Cluster from "./Cluster.ts"
 import * as Progress from "./Progress.ts"
 import * as Report from "./Report.ts"
@@ -31,11 +41,16 @@ export class PartsFailed extends Schema.TaggedError<PartsFailed>()("PartsFailed"
   }
 }
 
+/** Where `--cluster` says that the address is in the environment. */
+const inEnvironment = "environment"
+
 /** The flags that only go with `--cluster`. */
 export const flags = {
   cluster: Flag.Redacted("cluster").pipe(
     Flag.withMetavar("ADDRESS"),
-    Flag.withDescription("Into the tables of postgres://..., by all workers there; or of sqlite:FILE, by this process"),
+    Flag.withDescription(
+      `By all workers of postgres://..., or by this process in sqlite:FILE; ${inEnvironment} is ${Cluster.variable}`
+    ),
     Flag.optional
   ),
   label: Flag.String("label").pipe(
@@ -57,59 +72,126 @@ export interface Options {
   readonly partitions: Option.Option<number>
 }
 
-/** Starts the export, and waits for its end unless it is to go on by itself. */
-export const run = Effect.fnUntraced(function*(
-  address: Redacted.Redacted,
+/** What only a cluster needs is loaded here, and not by every command. */
+const load = Effect.promise(async () => ({
+  ...await import("@postwire/cluster/Workflow"),
+  Engine: await import("@postwire/cluster/Engine"),
+  Finished: await import("@postwire/cluster/Finished"),
+  Query: await import("@postwire/cluster/Query"),
+  Tables: (await import("@postwire/cluster/Tables")).Tables,
+  Worker: await import("@postwire/cluster/Worker"),
+  unnamed: (await import("@postwire/cluster/Clients")).unnamed
+}))
+
+/** Does something with the cluster: as one of its workers where it is this process alone. */
+const within = Effect.fnUntraced(
+  function*<A, E, R>(address: Redacted.Redacted, make: (isAlone: boolean) => Effect.Effect<A, E, R>) {
+    const { Worker } = yield* load
+    const database = yield* Cluster.database(address)
+    return yield* database._tag === "Sqlite"
+      ? Effect.provide(make(true), Worker.layer({ database, address: { host: "127.0.0.1", port: 0 } }))
+      : Effect.provide(make(false), Worker.layerClient(database))
+  }
+)
+
+const queryOf = Effect.fnUntraced(function*(
   definition: Definition,
   parameters: Readonly<Record<string, unknown>>,
   options: Options
 ) {
-  const Workflow = yield* Effect.promise(() => import("@postwire/cluster/Workflow"))
-  const Worker = yield* Effect.promise(() => import("@postwire/cluster/Worker"))
-  const Engine = yield* Effect.promise(() => import("@postwire/cluster/Engine"))
-  const { Tables } = yield* Effect.promise(() => import("@postwire/cluster/Tables"))
-  const { unnamed } = yield* Effect.promise(() => import("@postwire/cluster/Clients"))
-  const database = yield* Cluster.database(address)
-  const isAlone = database._tag === "Sqlite"
-  const begin = Effect.gen(function*() {
-    const started = yield* Workflow.start({
-      operation: definition.name,
-      // Flags make texts, numbers, truth values and lists of texts.
-      parameters: parameters as Readonly<Record<string, Json>>,
-      credentials: Option.getOrElse(options.credentials, () => unnamed),
-      label: options.label
-    }, { parts: Option.getOrElse(options.partitions, () => 1) })
-    if (options.detach && !isAlone) {
-      yield* Console.log(started.id)
-      return
-    }
-    const ended = yield* watch(yield* Tables, started.id, isAlone ? undefined : Engine.workers)
-    yield* Console.log(
-      `${ended.state}: ${Progress.count(ended.items)} items on ${
-        Progress.count(ended.pages)
-      } pages in export ${ended.id}`
-    )
-    if (ended.state === "failed") {
-      const failed = ended.parts.filter(({ state }) => state === "failed")
-      return yield* new PartsFailed({
-        export: ended.id,
-        parts: failed.length,
-        reason: ended.problem ?? failed[0]?.problem ?? "nobody knows why"
-      })
-    }
-    if (ended.errors > 0) {
-      return yield* new Report.PartialErrors({
-        operation: definition.name,
-        errors: ended.errors,
-        advice: `They are in the view postwire_errors (export = '${ended.id}'); everything else is there.`
-      })
-    }
-  })
-  // Which of the two is in force decides who does the work.
-  return yield* isAlone
-    ? Effect.provide(begin, Worker.layer({ database, address: { host: "127.0.0.1", port: 0 } }))
-    : Effect.provide(begin, Worker.layerClient(database))
+  const { unnamed } = yield* load
+  return {
+    operation: definition.name,
+    // Flags make texts, numbers, truth values and lists of texts.
+    parameters: parameters as Readonly<Record<string, Json>>,
+    credentials: Option.getOrElse(options.credentials, () => unnamed),
+    label: options.label
+  }
 })
+
+/** Starts the export, unless it was started before. */
+const begin = Effect.fnUntraced(function*(query: Query, options: Options) {
+  const { start } = yield* load
+  return yield* start(query, { parts: Option.getOrElse(options.partitions, () => 1) })
+})
+
+/** Waits for the end of an export. */
+const finish = Effect.fnUntraced(function*(id: string, isAlone: boolean) {
+  const { Engine, Tables } = yield* load
+  return yield* watch(yield* Tables, id, isAlone ? undefined : Engine.workers)
+})
+
+const failureOf = ({ id, parts, problem }: ExportStatus) => {
+  const failed = parts.filter(({ state }) => state === "failed")
+  return new PartsFailed({
+    export: id,
+    parts: failed.length,
+    reason: problem ?? failed[0]?.problem ?? "nobody knows why"
+  })
+}
+
+/** Starts the export, and waits for its end unless it is to go on by itself. */
+export const run = (
+  address: Redacted.Redacted,
+  definition: Definition,
+  parameters: Readonly<Record<string, unknown>>,
+  options: Options
+) =>
+  within(
+    address,
+    Effect.fnUntraced(function*(isAlone) {
+      const { id } = yield* begin(yield* queryOf(definition, parameters, options), options)
+      if (options.detach && !isAlone) return yield* Console.log(id)
+      const ended = yield* finish(id, isAlone)
+      const { errors, items, pages, state } = ended
+      yield* Console.log(`${state}: ${Progress.count(items)} items on ${Progress.count(pages)} pages in export ${id}`)
+      if (state === "failed") return yield* failureOf(ended)
+      if (errors > 0) {
+        return yield* new Report.PartialErrors({
+          operation: definition.name,
+          errors,
+          advice: `They are in the view postwire_errors (export = '${id}'); everything else is there.`
+        })
+      }
+    })
+  )
+
+/**
+ * Gives the export as a source to `write`. Asked for its first page, it starts the export and waits for its end, so that
+ * whoever writes files has refused what can be refused before.
+ */
+export const use = <A, E, R>(
+  address: Redacted.Redacted,
+  definition: Definition,
+  parameters: Readonly<Record<string, unknown>>,
+  options: Options,
+  write: (source: Source<SourceError>, client: Layer.Layer<Client>) => Effect.Effect<A, E, R>
+) =>
+  within(
+    address,
+    Effect.fnUntraced(function*(isAlone) {
+      const { Finished, Query, Tables } = yield* load
+      const query = yield* Query.check(yield* queryOf(definition, parameters, options))
+      const tables = yield* Tables
+      const context = yield* Effect.context<Tables | WorkflowEngine | SqlClient>()
+      const pages = (cursor: string | undefined) =>
+        Effect.gen(function*() {
+          const { id } = yield* begin(query, options)
+          const ended = yield* finish(id, isAlone)
+          if (ended.state === "failed") return yield* failureOf(ended)
+          return Finished.pages(tables, ended, cursor)
+        }).pipe(Effect.provideContext(context))
+      const source: Source<SourceError> = {
+        ...yield* Query.sourceOf(query),
+        fingerprint: { cluster: Query.fingerprint(query) },
+        pages: (cursor) => Stream.unwrap(pages(cursor))
+      }
+      return yield* write(source, Finished.layerClient)
+    })
+  )
+
+/** What an export of a cluster can fail with besides its files. */
+type SourceError = PartsFailed | NotReadable | InvalidSettings | SqlError
 
 /** Looks so often. */
 const rhythm = 500
@@ -183,8 +265,27 @@ export const watch = Effect.fnUntraced(function*<E, R>(
   }
 })
 
-/** The address in the environment, for an export that names no file. */
-export const fallback: Effect.Effect<Option.Option<Redacted.Redacted>> = Effect.orElseSucceed(
+/** The address in the environment, where there is one. */
+const fallback: Effect.Effect<Option.Option<Redacted.Redacted>> = Effect.orElseSucceed(
   Config.option(Config.Redacted(Cluster.variable)),
   () => Option.none()
 )
+
+/** The address of the cluster, where the export is for one: an export that names no file is for that of the environment. */
+export const addressOf = (
+  cluster: Option.Option<Redacted.Redacted>,
+  out: string
+): Effect.Effect<Option.Option<Redacted.Redacted>, Report.Contradiction> =>
+  Option.match(cluster, {
+    onNone: () => out === "" ? fallback : Effect.succeedNone,
+    onSome: (address) =>
+      Redacted.value(address) !== inEnvironment ? Effect.succeed(cluster) : Effect.filterOrFail(
+        fallback,
+        Option.isSome,
+        () =>
+          new Report.Contradiction({
+            reason: `--cluster ${inEnvironment}, but ${Cluster.variable} is not set`,
+            advice: "Set it to postgres://user@host/database."
+          })
+      )
+  })

@@ -118,81 +118,124 @@ interface Flags extends ClusterExport.Options {
 
 const run = Effect.fnUntraced(
   function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, flags: Flags) {
-    const cluster = flags.out === "" && Option.isNone(flags.cluster) ? yield* ClusterExport.fallback : flags.cluster
-    if (Option.isSome(cluster) && flags.out !== "") {
-      return yield* new Report.Contradiction({
-        reason: "--out and --cluster contradict each other",
-        advice: "With --cluster everything goes into the tables of the database."
-      })
+    const address = yield* ClusterExport.addressOf(flags.cluster, flags.out)
+    if (Option.isSome(address)) yield* checkCluster(flags)
+    if (Option.isSome(address) && flags.out === "") {
+      return yield* ClusterExport.run(address.value, definition, parameters, flags)
     }
-    if (Option.isSome(cluster)) return yield* ClusterExport.run(cluster.value, definition, parameters, flags)
-    const sink = yield* sinkOf(flags)
+    // The parts of a cluster are its own, and it has the credentials, under a name.
+    const own: Flags = Option.isNone(address) ? flags : {
+      ...flags,
+      account: Option.orElseSome(flags.credentials, () => "default"),
+      partitions: Option.none()
+    }
+    const sink = yield* sinkOf(own)
     const source = Source.fromDefinition(definition, parameters)
     // What counts a search first, or has to make room, would else find out later.
     const prepared = Executor.prepare(definition, source.parameters, "neutral", { checks: "spec" })
     if (prepared instanceof Error) return yield* prepared
-    const noun = definition.result._tag === "Many" ? `${definition.result.kind.replace("_", " ")}s` : "rows"
-    const stop = yield* Deferred.make<void>()
-    const work = exportTo(sink, source, flags, noun, Deferred.await(stop)).pipe(
-      Connection.provide(flags.credentials),
-      Report.within({ resumable: flags.out !== "-" })
-    )
-    // The first Ctrl-C ends this command, which then waits for the page under way; the second ends the process.
-    const fiber = yield* Effect.forkDetach(work, { startImmediately: true })
-    const summary = yield* Fiber.join(fiber).pipe(
-      Effect.onInterrupt(() =>
-        Effect.gen(function*() {
-          yield* Deferred.succeed(stop, undefined)
-          for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(130))
-          yield* Report.say("Finishing the page; Ctrl-C again stops at once.")
-          const exit = yield* Fiber.await(fiber)
-          if (exit._tag === "Success") yield* Report.say(whereItStands(exit.value, flags.out, noun))
-        })
+    return Option.isNone(address)
+      ? yield* write(
+        definition,
+        flags,
+        (stop) => Connection.provide(flags.credentials)(exportTo(sink, source, flags, nounOf(definition), stop))
       )
-    )
-    if (flags.out !== "-") yield* Console.log(told(summary, noun))
-    if (summary.status === "partial") {
-      if (flags.out === "-") yield* Report.sayMoreProblems(summary.progress.errors)
-      return yield* new Report.PartialErrors({
-        operation: definition.name,
-        errors: summary.progress.errors,
-        advice: `They are ${whereErrorsAre(summary, flags.out)}; everything else is there.`
-      })
-    }
+      : yield* ClusterExport.use(
+        address.value,
+        definition,
+        parameters,
+        flags,
+        (source, layerClient) =>
+          write(definition, flags, (stop) =>
+            Effect.gen(function*() {
+              const progress = yield* progressOf(own, nounOf(definition), () => Option.none())
+              const summary = yield* Export.run(source, { ...progress.options, sink, stop })
+              yield* progress.end
+              return summary
+            }).pipe(Effect.provide(layerClient)))
+      )
   }
 )
+
+/** What an export of a cluster does not take. What can be refused is refused before anything is asked. */
+const checkCluster = Effect.fnUntraced(function*(flags: Flags) {
+  const refuse = (reason: string, advice: string) => new Report.Contradiction({ reason, advice })
+  if (Option.isSome(flags.limit)) {
+    return yield* refuse(
+      "--limit and --cluster contradict each other",
+      "An export of a cluster is whole: narrow it with --start-time, or leave --cluster out."
+    )
+  }
+  if (flags.out === "") {
+    const { force, format, gzip, guard, resume, zstd } = { ...flags, format: Option.isSome(flags.format) }
+    const [given] = Object.entries({ format, force, gzip, guard, resume, zstd }).find(([, isGiven]) => isGiven) ?? []
+    if (given !== undefined) {
+      return yield* refuse(
+        `--${given} is for files`,
+        "Name one with --out, or leave it out: tables go on by themselves."
+      )
+    }
+    return
+  }
+  if (flags.detach) {
+    return yield* refuse("--detach and --out contradict each other", "Files are written when the export is done.")
+  }
+})
+
+/** Runs what writes files. The first Ctrl-C ends it, and waits for the page under way; the second ends the process. */
+const write = Effect.fnUntraced(function*<E, R>(
+  definition: Definition,
+  flags: Flags,
+  work: (stop: Effect.Effect<void>) => Effect.Effect<Export.Summary, E, R>
+) {
+  const noun = nounOf(definition)
+  const stop = yield* Deferred.make<void>()
+  const resumable = Report.within({ resumable: flags.out !== "-" })(work(Deferred.await(stop)))
+  const fiber = yield* Effect.forkDetach(resumable, { startImmediately: true })
+  const summary = yield* Fiber.join(fiber).pipe(
+    Effect.onInterrupt(() =>
+      Effect.gen(function*() {
+        yield* Deferred.succeed(stop, undefined)
+        for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(130))
+        yield* Report.say("Finishing the page; Ctrl-C again stops at once.")
+        const exit = yield* Fiber.await(fiber)
+        if (exit._tag === "Success") yield* Report.say(whereItStands(exit.value, flags.out, noun))
+      })
+    )
+  )
+  if (flags.out !== "-") yield* Console.log(told(summary, noun))
+  if (summary.status === "partial") {
+    if (flags.out === "-") yield* Report.sayMoreProblems(summary.progress.errors)
+    return yield* new Report.PartialErrors({
+      operation: definition.name,
+      errors: summary.progress.errors,
+      advice: `They are ${whereErrorsAre(summary, flags.out)}; everything else is there.`
+    })
+  }
+})
+
+/** What an operation lists. */
+const nounOf = ({ result }: Definition): string => result._tag === "Many" ? `${result.kind.replace("_", " ")}s` : "rows"
 
 /** Items only go to standard output. */
 const whereErrorsAre = ({ files }: Export.Summary, out: string): string =>
   out === "-" ? "above" : `in ${files.find(({ holds }) => holds === "errors")?.name ?? `the table errors of ${out}`}`
 
-/** Runs the export, with a bar where there is a terminal. */
-const exportTo = Effect.fnUntraced(function*(
-  sink: Sink,
-  source: Source.Source,
+/** What all exports have in common: what the flags say, and a bar where there is a terminal. */
+const progressOf = Effect.fnUntraced(function*(
   flags: Flags,
   noun: string,
-  stop: Effect.Effect<void>
+  estimated: () => Option.Option<Plan.Estimate>
 ) {
   const screen = Progress.standardError
   const progress = yield* Progress.make(screen, !screen.isTerminal)
-  const parts = Option.getOrUndefined(flags.partitions)
-  let estimate: Option.Option<Plan.Estimate> = Option.none()
-  const client = yield* Client
   const begun = yield* Monotonic.millis
   let before: number | undefined
   let pagesBefore = 0
-  const options: Export.Options = {
-    sink,
+  const options: Omit<Export.Options, "sink"> = {
     mode: flags.resume ? "resume" : flags.force ? "force" : "new",
     limit: Option.getOrUndefined(flags.limit),
     account: Option.getOrUndefined(flags.account),
-    stop,
-    // Without a terminal nobody looks at what is left; partitions have been counted.
-    onStart: Effect.gen(function*() {
-      if (parts !== undefined || !screen.isTerminal) return
-      estimate = Option.flatten(yield* Effect.timeoutOption(Effect.option(Plan.estimate(source)), "5 seconds"))
-    }).pipe(Effect.provideService(Client, client)),
     onPage: Effect.fnUntraced(
       function*({ pageItems, problems, progress: { complete, errors, items, pages }, rateLimit }) {
         if (flags.out === "-") yield* Report.sayProblems(problems, errors - problems.length)
@@ -201,6 +244,7 @@ const exportTo = Effect.fnUntraced(function*(
           before = items - pageItems
           pagesBefore = pages - 1
         }
+        const estimate = estimated()
         const total = totalOf(estimate, flags.limit)
         const each = (now - begun) / Math.max(1, pages - pagesBefore)
         yield* progress.update({
@@ -222,6 +266,31 @@ const exportTo = Effect.fnUntraced(function*(
         })
       }
     )
+  }
+  return { options, end: progress.end }
+})
+
+/** Runs an export that reads from the service. */
+const exportTo = Effect.fnUntraced(function*(
+  sink: Sink,
+  source: Source.Source,
+  flags: Flags,
+  noun: string,
+  stop: Effect.Effect<void>
+) {
+  const parts = Option.getOrUndefined(flags.partitions)
+  const client = yield* Client
+  let estimate: Option.Option<Plan.Estimate> = Option.none()
+  const progress = yield* progressOf(flags, noun, () => estimate)
+  const options: Export.Options = {
+    ...progress.options,
+    sink,
+    stop,
+    // Without a terminal nobody looks at what is left; partitions have been counted.
+    onStart: Effect.gen(function*() {
+      if (parts !== undefined || !Progress.standardError.isTerminal) return
+      estimate = Option.flatten(yield* Effect.timeoutOption(Effect.option(Plan.estimate(source)), "5 seconds"))
+    }).pipe(Effect.provideService(Client, client))
   }
   const summary = yield* parts === undefined || sink.path === undefined
     ? Export.run(source, options)

@@ -3,7 +3,7 @@ import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Redacted } from "effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Database from "../../cluster/src/Database.ts"
@@ -217,7 +217,7 @@ describe("the address of a cluster", () => {
       const [away, wrong, both] = yield* Effect.all([
         run("status", "--debug", "--cluster", "postgres://u:s3cret@127.0.0.1:1/x"),
         run("worker", "--cluster", "mysql://u:s3cret@127.0.0.1/x"),
-        run("export", "getMuted", "--cluster", "sqlite:x", "--out", "y")
+        run("export", "getMuted", "--cluster", "sqlite:x", "--limit", "5")
       ], { concurrency: 3 })
       for (const { code, errors, output } of [away, wrong, both]) {
         assert.deepStrictEqual([code, output], [1, ""])
@@ -228,7 +228,7 @@ describe("the address of a cluster", () => {
       assert.match(advice!, /POSTWIRE_CLUSTER_URL/)
       assert.match(what!, /^postwire: .*ECONNREFUSED/)
       assert.match(wrong.errors, /^postwire: cluster must be postgres:/)
-      assert.match(both.errors, /^postwire: --out and --cluster contradict each other\n {2}\S/)
+      assert.match(both.errors, /^postwire: --limit and --cluster contradict each other\n {2}\S/)
     }), 60_000)
 })
 
@@ -236,7 +236,8 @@ describe("exports on one machine", () => {
   it.live("goes on in an SQLite file after kill -9", () =>
     Effect.gen(function*() {
       const sandbox = yield* slow(20)
-      const url = `sqlite:${join(yield* folder, "exports.sqlite")}`
+      const root = yield* folder
+      const url = `sqlite:${join(root, "exports.sqlite")}`
       const environment = Rig.environmentOf(sandbox, url)
       const args = ["export", "searchRecentPosts", "--query", "effect", "--max-results", "50", "--partitions", "5"]
       const pagesOf = () => Rig.answers(sandbox)["200"] ?? 0
@@ -256,5 +257,22 @@ describe("exports on one machine", () => {
       assert.strictEqual(Number(items!.replaceAll(",", "")), rows)
       const { output: shown } = yield* Rig.run(environment, "status")
       assert.match(shown, new RegExp(`^${id} searchRecentPosts +done +\\d/\\d `, "m"))
+
+      // The tables become files, whatever ends that.
+      const out = join(root, "a.jsonl")
+      const files = [...args, "--cluster", "environment", "--out", out]
+      const writing = yield* Rig.command(environment, ...files)
+      const exit = once(writing, "exit")
+      const grows = join(`${out}.postwire`, "work", "items.jsonl")
+      while (!(existsSync(grows) && statSync(grows).size > 0) && writing.exitCode === null) yield* Effect.sleep(2)
+      writing.kill("SIGKILL")
+      yield* Effect.promise(() => exit)
+      const written = yield* Rig.run(environment, ...files, "--resume")
+      assert.deepStrictEqual([written.code, written.errors], [0, ""])
+      assert.match(written.output, /^done: [\d,]+ posts on \d+ pages\n {2}a\.jsonl /)
+      const ids = readFileSync(out, "utf8").trimEnd().split("\n").map((line) => String(JSON.parse(line).id))
+      assert.deepStrictEqual(ids, [...yield* Rig.expected("effect")])
+      const refused = yield* Rig.run(environment, ...files)
+      assert.match(refused.errors, /exists already\n/)
     }).pipe(Effect.provide(Sandbox.layerServer({ posts: 3_000 }))), 120_000)
 })

@@ -1,4 +1,4 @@
-/** A page as rows to keep. */
+/** A page as rows to keep, and rows as the page that they were. */
 import type { Page, Source } from "@postwire/export/Source"
 import * as Table from "@postwire/export/Table"
 
@@ -8,27 +8,69 @@ export interface Row {
   readonly kind: string
   /** Unique among its kind in one export. */
   readonly id: string
-  /** Whether it is what was asked for, rather than what came along. */
-  readonly wanted: boolean
+  /** Where it is among what was asked for; nothing where it is not. */
+  readonly listed: number | null
+  /** Where it is among what came along; nothing where it did not. */
+  readonly included: number | null
   readonly body: object
 }
 
-/** What a page holds, each resource once. Those without an id are told apart by the `place` of the page. */
-export const rowsOf = (source: Source, page: Page, place: string): ReadonlyArray<Row> => {
+/** Which page of which part of an export. */
+export interface PagePlace {
+  readonly part: number
+  readonly page: number
+}
+
+/** A page has fewer objects of a kind. */
+const perPage = 2 ** 14
+/** A part has fewer pages. */
+const perPart = 2 ** 26
+
+/** Where a page begins: places of one page are below the beginning of the next. They rise in the order of the export. */
+export const beginOf = ({ page, part }: PagePlace): number => (part * perPart + page) * perPage
+
+/** Where a page ends. */
+export const endOf = (place: PagePlace): number => beginOf(place) + perPage
+
+/** What a page holds, each resource once. Those without an id are told apart by their place. */
+export const rowsOf = (source: Source, page: Page, place: PagePlace): ReadonlyArray<Row> => {
   const rows = new Map<string, Row>()
-  const keep = (kind: string, key: string | undefined, wanted: boolean, bodies: ReadonlyArray<object>) => {
+  const begin = beginOf(place)
+  const keep = (
+    kind: string,
+    key: string | undefined,
+    as: "listed" | "included",
+    bodies: ReadonlyArray<object>
+  ) => {
     for (const [i, body] of bodies.entries()) {
       const own = key === undefined ? undefined : (body as Readonly<Record<string, unknown>>)[key]
-      const id = typeof own === "string" ? own : `${place}/${i}`
-      rows.set(`${kind} ${id}`, { kind, id, wanted, body })
+      const id = typeof own === "string" ? own : `${place.part}/${place.page}/${i}`
+      const known = rows.get(`${kind} ${id}`) ?? { kind, id, listed: null, included: null, body }
+      rows.set(`${kind} ${id}`, { ...known, body, [as]: known[as] ?? begin + i })
     }
   }
   for (const [bucket, bodies] of Object.entries(page.includes)) {
-    keep(bucket, Table.included(bucket, source.parameters).key, false, bodies)
+    keep(bucket, Table.included(bucket, source.parameters).key, "included", bodies)
   }
   // Last: an item may also be among what came along.
   const { key, name } = Table.items(source.definition, source.parameters)
-  keep(name, key, true, page.items)
-  keep("errors", undefined, false, page.errors)
+  keep(name, key, "listed", page.items)
+  keep("errors", undefined, "included", page.errors)
   return [...rows.values()]
+}
+
+/** The page whose rows these are, without what pages before it have brought along. */
+export const pageOf = (rows: ReadonlyArray<Row>, place: PagePlace): Omit<Page, "next"> => {
+  const inPage = (at: number | null): at is number => at !== null && at >= beginOf(place) && at < endOf(place)
+  const ordered = (as: "listed" | "included") =>
+    rows.filter((row) => inPage(row[as])).sort((a, b) => Number(a[as]) - Number(b[as]))
+  const { errors = [], ...includes } = Object.groupBy(ordered("included"), ({ kind }) => kind)
+  return {
+    items: ordered("listed").map(({ body }) => body),
+    includes: Object.fromEntries(
+      Object.entries(includes).map(([bucket, rows = []]) => [bucket, rows.map(({ body }) => body)])
+    ),
+    errors: errors.map(({ body }) => body),
+    rateLimit: undefined
+  }
 }

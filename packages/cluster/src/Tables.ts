@@ -12,7 +12,7 @@ import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { fingerprint, Query } from "./Query.ts"
-import type { Row } from "./Rows.ts"
+import { beginOf, endOf, type PagePlace, type Row } from "./Rows.ts"
 
 /** How far a part has come. */
 export type State = "waiting" | "running" | "done" | "failed"
@@ -96,6 +96,10 @@ export class Tables extends Context.Service<Tables, {
   ) => Effect.Effect<boolean, SqlError>
   /** Notes why a part does not get on, or why it has failed. */
   readonly note: (key: PartKey, problem: string, state: "running" | "failed") => Effect.Effect<void, SqlError>
+  /** What a page has brought that no page before it had. */
+  readonly page: (id: string, place: PagePlace) => Effect.Effect<ReadonlyArray<Row>, SqlError>
+  /** Whether an export has resources of which no place is known: those of earlier versions. */
+  readonly hasUnplaced: (id: string) => Effect.Effect<boolean, SqlError>
   readonly status: (id?: string) => Effect.Effect<ReadonlyArray<ExportStatus>, SqlError>
   /** The time by the clock of the database, in milliseconds. */
   readonly now: Effect.Effect<number, SqlError>
@@ -148,6 +152,16 @@ const migrations = Migrator.fromRecord({
       yield* sql`
         CREATE VIEW ${sql(`postwire_${kind}`)} AS
         SELECT export, id, wanted, body FROM postwire_resources WHERE kind = ${sql.literal(`'${kind}'`)}`
+    }
+  }),
+  // Where each resource is in the order of its export.
+  "0002_add_places": Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    for (const place of ["listed", "included"]) {
+      yield* sql`ALTER TABLE postwire_resources ADD COLUMN ${sql(place)} bigint`
+      yield* sql`
+        CREATE INDEX ${sql(`postwire_resources_${place}`)} ON postwire_resources (export, ${sql(place)})
+        WHERE ${sql(place)} IS NOT NULL`
     }
   })
 })
@@ -210,21 +224,35 @@ const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
     return exports.map((row) => exportOf(row, byExport.get(row.id) ?? []))
   })
 
+  /** Of a resource that is there, the first place counts, and the body that was asked for. */
+  const conflict = sql.literal(`
+    ON CONFLICT (export, kind, id) DO UPDATE SET
+      wanted = kept.wanted OR excluded.wanted,
+      listed = CASE WHEN excluded.listed < coalesce(kept.listed, ${nowhere}) THEN excluded.listed ELSE kept.listed END,
+      included = CASE
+        WHEN excluded.included < coalesce(kept.included, ${nowhere}) THEN excluded.included ELSE kept.included END,
+      body = CASE
+        WHEN excluded.listed < coalesce(kept.listed, ${nowhere}) THEN excluded.body
+        WHEN kept.listed IS NULL AND excluded.included < coalesce(kept.included, ${nowhere}) THEN excluded.body
+        ELSE kept.body END
+    WHERE excluded.listed < coalesce(kept.listed, ${nowhere})
+      OR excluded.included < coalesce(kept.included, ${nowhere})`)
+
   const insert = (key: PartKey, rows: ReadonlyArray<Row>) =>
     isPostgres
       ? sql`
-        INSERT INTO postwire_resources AS kept (export, kind, id, wanted, body)
-        SELECT ${key.export}, row->>'kind', row->>'id', (row->>'wanted')::boolean, row->'body'
+        INSERT INTO postwire_resources AS kept (export, kind, id, wanted, listed, included, body)
+        SELECT ${key.export}, row->>'kind', row->>'id', row->>'listed' IS NOT NULL, (row->>'listed')::bigint,
+          (row->>'included')::bigint, row->'body'
         FROM jsonb_array_elements(${storable(rows)}::text::jsonb) AS row
         ORDER BY 2, 3
-        ON CONFLICT (export, kind, id) DO UPDATE SET wanted = true, body = excluded.body
-        WHERE excluded.wanted AND NOT kept.wanted`
+        ${conflict}`
       : sql`
-        INSERT INTO postwire_resources AS kept (export, kind, id, wanted, body)
-        SELECT ${key.export}, value ->> '$.kind', value ->> '$.id', value ->> '$.wanted', value -> '$.body'
+        INSERT INTO postwire_resources AS kept (export, kind, id, wanted, listed, included, body)
+        SELECT ${key.export}, value ->> '$.kind', value ->> '$.id', value ->> '$.listed' IS NOT NULL,
+          value ->> '$.listed', value ->> '$.included', value -> '$.body'
         FROM json_each(${storable(rows)}) WHERE true
-        ON CONFLICT (export, kind, id) DO UPDATE SET wanted = true, body = excluded.body
-        WHERE excluded.wanted AND NOT kept.wanted`
+        ${conflict}`
 
   return {
     status,
@@ -295,6 +323,25 @@ const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
       Effect.asVoid(sql`
         UPDATE postwire_parts SET problem = ${problem}, state = ${state}, updated = ${now}
         WHERE export = ${key.export} AND part = ${key.part} AND state = 'running'`),
+    page: (id, place) => {
+      const [begin, end] = [beginOf(place), endOf(place)]
+      return Effect.map(
+        sql<ResourceRow>`
+          SELECT kind, id, listed, included, body FROM postwire_resources
+          WHERE export = ${id} AND listed >= ${begin} AND listed < ${end}
+          UNION ALL
+          SELECT kind, id, listed, included, body FROM postwire_resources
+          WHERE export = ${id} AND included >= ${begin} AND included < ${end}
+            AND (listed IS NULL OR listed < ${begin} OR listed >= ${end})`,
+        (rows) => rows.map(resourceOf)
+      )
+    },
+    hasUnplaced: (id) =>
+      Effect.map(
+        sql`
+          SELECT 1 FROM postwire_resources WHERE export = ${id} AND listed IS NULL AND included IS NULL LIMIT 1`,
+        (rows) => rows.length > 0
+      ),
     now: Effect.map(sql<{ readonly now: unknown }>`SELECT ${now} AS now`, ([row]) => Number(row?.now)),
     uncleared: sql<PartKey & { readonly attempt: number }>`
       SELECT export, part, attempt FROM postwire_parts WHERE state IN ('done', 'failed') AND NOT cleared
@@ -303,6 +350,33 @@ const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
       Effect.asVoid(sql`UPDATE postwire_parts SET cleared = true WHERE export = ${id} AND part = ${part}`)
   }
 }
+
+/** No place is so far back. */
+const nowhere = Number.MAX_SAFE_INTEGER
+
+interface ResourceRow {
+  readonly kind: string
+  readonly id: string
+  /** Drivers differ in what they make of 64 bits, and of JSON. */
+  readonly listed: unknown
+  readonly included: unknown
+  readonly body: unknown
+}
+
+const decodeBody = Schema.decodeUnknownSync(
+  Schema.Union([
+    Schema.Record(Schema.String, Schema.Json),
+    Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))
+  ])
+)
+
+const resourceOf = ({ body, id, included, kind, listed }: ResourceRow): Row => ({
+  kind,
+  id,
+  listed: listed === null ? null : Number(listed),
+  included: included === null ? null : Number(included),
+  body: decodeBody(body)
+})
 
 const cursorOf = ({ pages, state, token }: PartRow): Cursor => ({ pages, state, token: token ?? undefined })
 

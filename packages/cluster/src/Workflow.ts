@@ -34,8 +34,8 @@ import * as Stream from "effect/Stream"
 import * as Activity from "effect/workflow/Activity"
 import * as Workflow from "effect/workflow/Workflow"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
+import { answered, complain, untilItAnswers } from "./Answered.ts"
 import { Clients, variableOf } from "./Clients.ts"
-import * as DatabaseProblem from "./DatabaseProblem.ts"
 import { check, type Query, sourceOf } from "./Query.ts"
 import { rowsOf } from "./Rows.ts"
 import { type ExportStatus, type Job, type PartKey, Tables } from "./Tables.ts"
@@ -84,26 +84,6 @@ export const PartWorkflow = Workflow.make("postwire/Part", {
 const untilItWorks = Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("1 minute")]).pipe(
   Schedule.jittered
 )
-
-/** A database that restarts is back soon. */
-const untilItAnswers = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("2 seconds")])
-
-/** Says why the database is waited for. */
-const complain = (error: unknown): Effect.Effect<void> => {
-  const problem = DatabaseProblem.of(error)
-  return Effect.logWarning(
-    problem === undefined
-      ? `The database does not do its part: ${reasonOf(error)}`
-      : `${problem.reason}; it is tried again until it works. ${problem.advice}`
-  )
-}
-
-const answered = <A, R>(use: Effect.Effect<A, SqlError, R>): Effect.Effect<A, never, R> =>
-  use.pipe(
-    Effect.tapError(complain),
-    Effect.retry(untilItAnswers),
-    Effect.orDie
-  )
 
 /** The engine dies of a database that is away: a defect, where it is none. */
 const isOfDatabase = (defect: unknown): boolean =>
@@ -234,7 +214,7 @@ const step = Effect.fnUntraced(function*(job: Job, after: number) {
     ),
     (problem) => answered(tables.note(job, problem, "running"))
   )
-  const rows = rowsOf(source, page, `${job.part}/${after}`)
+  const rows = rowsOf(source, page, { part: job.part, page: after })
   return (yield* answered(tables.commit(job, after, page, rows, yield* WorkerName)))
     ? {
       pages: after + 1,

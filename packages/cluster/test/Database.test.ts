@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { searchRecentPosts } from "@postwire/core/operations/Search"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
+import * as Source from "@postwire/export/Source"
 import type { Page } from "@postwire/export/Source"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -10,17 +12,21 @@ import { afterAll, beforeAll } from "vitest"
 import * as Database from "../src/Database.ts"
 import * as PostgresRateLimitStore from "../src/PostgresRateLimitStore.ts"
 import { fingerprint, type Query } from "../src/Query.ts"
-import type { Row } from "../src/Rows.ts"
+import { pageOf, type PagePlace, type Row, rowsOf } from "../src/Rows.ts"
 import * as Sqlite from "../src/Sqlite.ts"
 import * as Tables from "../src/Tables.ts"
 import { missing, type Postgres, postgres } from "./support/Postgres.ts"
 
 const query: Query = { operation: "searchRecentPosts", parameters: { query: "a" }, credentials: "default", label: "" }
 
+let place = 0
+
+/** A row behind all before it. */
 const row = (id: string, wanted: boolean, text: string, kind = "posts"): Row => ({
   kind,
   id,
-  wanted,
+  listed: wanted ? place++ : null,
+  included: wanted ? null : place++,
   body: { id, text }
 })
 
@@ -105,6 +111,47 @@ const tables = (database: () => Database.Database) => {
         rows.map(({ id, text, wanted }) => [id, Boolean(wanted), text]),
         [["7", true, "a\ufffdb\ufffdc"], ["8", true, nasty], ["9", true, "wanted"]]
       )
+    }).pipe(Effect.provide(Layer.fresh(layer))))
+
+  it.live("give the pages back in their order, whoever came first", () =>
+    Effect.gen(function*() {
+      const tables = yield* Tables.Tables
+      const { id } = yield* tables.add({ ...query, label: "order" }, 2)
+      yield* tables.plan(id, [undefined, undefined])
+      const source = Source.fromDefinition(searchRecentPosts.definition, { query: "a" })
+      const post = (id: string, text = id) => ({ id, text })
+      const user = (id: string, name: string) => ({ id, name })
+      const pages: ReadonlyArray<readonly [PagePlace, Page]> = [
+        [{ part: 1, page: 0 }, { ...page(undefined, post("1"), post("2")), includes: { users: [user("7", "later")] } }],
+        [{ part: 0, page: 0 }, {
+          ...page("t", post("9"), post("5")),
+          includes: { users: [user("8", "a"), user("7", "first")], posts: [post("1")] },
+          errors: [{ title: "Not Found" }]
+        }],
+        [{ part: 0, page: 1 }, {
+          ...page(undefined, post("4")),
+          includes: { users: [user("8", "b")], posts: [post("9")] }
+        }]
+      ]
+      for (const [place, page] of pages) {
+        yield* tables.begin({ export: id, part: place.part }, "a")
+        const key = { export: id, part: place.part }
+        assert.isTrue(yield* tables.commit(key, place.page, page, rowsOf(source, page, place), "a"))
+      }
+      const read = (part: number, page: number) =>
+        Effect.map(tables.page(id, { part, page }), (rows) => pageOf(rows, { part, page }))
+      const none = { errors: [], rateLimit: undefined }
+      assert.deepStrictEqual(yield* read(0, 0), {
+        ...none,
+        items: [post("9"), post("5")],
+        includes: { users: [user("8", "a"), user("7", "first")], posts: [post("1")] },
+        errors: [{ title: "Not Found" }]
+      })
+      assert.deepStrictEqual(yield* read(0, 1), { ...none, items: [post("4")], includes: { posts: [post("9")] } })
+      assert.deepStrictEqual(yield* read(1, 0), { ...none, items: [post("1"), post("2")], includes: {} })
+      assert.isFalse(yield* tables.hasUnplaced(id))
+      yield* SqlClient.SqlClient.use((sql) => sql`UPDATE postwire_resources SET listed = NULL WHERE export = ${id}`)
+      assert.isTrue(yield* tables.hasUnplaced(id))
     }).pipe(Effect.provide(Layer.fresh(layer))))
 }
 
