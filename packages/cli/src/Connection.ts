@@ -91,7 +91,8 @@ const because: Readonly<Record<RateLimit.Waiting["reason"], string>> = {
   window: "its rate limit is exhausted",
   refusal: "the service asked for a pause",
   pace: "one request per second is allowed",
-  "in flight": "requests in flight may use the rest of its rate limit"
+  "in flight": "requests in flight may use the rest of its rate limit",
+  turn: "calls of other processes came first"
 }
 
 /** A long wait in words: how long, until when, why. Each is announced once, as it begins. */

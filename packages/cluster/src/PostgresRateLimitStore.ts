@@ -7,10 +7,13 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { SqlError } from "effect/sql/SqlError"
+import { LockTimeoutError, SqlError } from "effect/sql/SqlError"
 
 /** The database may be asked for so many milliseconds; then it is asked again. */
 const patience = 2_000
+
+/** The table has to be there after so many milliseconds. */
+const opening = 10_000
 
 /** What is granted by the clock of the database is sent by other machines, some milliseconds later or earlier. */
 const travel = 250
@@ -21,17 +24,31 @@ export const layer: Layer.Layer<RateLimitStore.RateLimitStore, SqlError, SqlClie
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     // Two that make it at the same time would disturb each other: the lock is that of the table's name.
-    yield* sql.withTransaction(Effect.andThen(
+    const made = sql.withTransaction(Effect.andThen(
       sql`SELECT pg_advisory_xact_lock(hashtext(${table}))`,
       sql`CREATE TABLE IF NOT EXISTS ${sql(table)} (key text PRIMARY KEY, ledger text NOT NULL, forget bigint NOT NULL)`
     ))
-    yield* sql`DELETE FROM ${sql(table)} WHERE forget < ${sql.literal(now)}`
+    yield* Effect.andThen(made, sql`DELETE FROM ${sql(table)} WHERE forget < ${sql.literal(now)}`).pipe(
+      Effect.timeoutOrElse({
+        duration: opening,
+        orElse: () =>
+          Effect.fail(
+            new SqlError({
+              reason: new LockTimeoutError({
+                cause: undefined,
+                message: `The table ${table} could not be made within ${opening / 1000} s: somebody keeps it locked`,
+                operation: "open"
+              })
+            })
+          )
+      })
+    )
     return make(sql)
   })
 )
 
 // The number goes up when the form of a ledger changes.
-const table = "postwire_ledgers_1"
+const table = "postwire_ledgers_2"
 
 const now = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
@@ -47,24 +64,26 @@ const make = (sql: SqlClient.SqlClient): RateLimitStore.Store<never> => {
       // Asked after the lock was had: an earlier time may be before that of another's step.
       const [clock] = yield* sql<ClockRow>`SELECT (${sql.literal(now)})::text AS now`
       const at = Number(clock?.now)
-      const ledger = ledgerOf(row)
+      const ledger = RateLimitStore.fromText(row?.ledger ?? "", at)
       const result = f(ledger, at)
-      const { end, leases, next, refusedUntil } = ledger
-      const text = JSON.stringify({ ...ledger, leases: [...leases] })
-      const forget = Math.max(at + 60_000, end, next, refusedUntil)
-      yield* sql`UPDATE ${sql(table)} SET ledger = ${text}, forget = ${Math.ceil(forget)} WHERE key = ${key}`
+      const text = RateLimitStore.toText(ledger)
+      const forget = Math.ceil(RateLimitStore.keepUntil(ledger))
+      yield* sql`UPDATE ${sql(table)} SET ledger = ${text}, forget = ${forget} WHERE key = ${key}`
       return result
     })))
 
   return {
-    reserve: (key, lease, pace) =>
-      step(key, (ledger, now) => RateLimitStore.reserve(ledger, now, lease, pace === 0 ? 0 : pace + travel)),
+    reserve: (key, lease, pace, place) =>
+      step(key, (ledger, now) => RateLimitStore.reserve(ledger, now, lease, pace === 0 ? 0 : pace + travel, place)),
     settle: (key, lease, report) => step(key, (ledger, now) => RateLimitStore.settle(ledger, now, lease, report)),
     read: (key) =>
       Effect.map(
         answered(sql<LedgerRow & ClockRow>`
           SELECT ledger, (${sql.literal(now)})::text AS now FROM ${sql(table)} WHERE key = ${key}`),
-        ([row]) => RateLimitStore.read(ledgerOf(row), Number(row?.now ?? 0))
+        ([row]) => {
+          const now = Number(row?.now ?? 0)
+          return RateLimitStore.read(RateLimitStore.fromText(row?.ledger ?? "", now), now)
+        }
       )
   }
 }
@@ -75,10 +94,4 @@ interface LedgerRow {
 
 interface ClockRow {
   readonly now: string
-}
-
-const ledgerOf = (row: LedgerRow | undefined): RateLimitStore.Ledger => {
-  if (row === undefined || row.ledger === "") return RateLimitStore.empty()
-  const { leases, ...rest } = JSON.parse(row.ledger)
-  return { ...RateLimitStore.empty(), ...rest, leases: new Map(leases) }
 }

@@ -278,6 +278,33 @@ describe.skipIf(missing !== undefined)(onPostgres, () => {
       assert.isFalse(second.granted)
     }))
 
+  it.live("serves who came before, and does not believe a clock that was ahead", () =>
+    Effect.gen(function*() {
+      const [one, two] = yield* Effect.all([store, store])
+      const place = (line: string, waited: number) => ({ line, waited, callers: 1 })
+      yield* one.reserve("turns", "a", 0)
+      yield* one.settle("turns", "a", {
+        answered: true,
+        figures: { limit: 2, remaining: 1, window: 2_000_000_000, endsIn: 60_000 }
+      })
+      yield* one.reserve("turns", "b", 0)
+      assert.deepInclude(yield* one.reserve("turns", "c", 0, place("one", 9_000)), { reason: "in flight" })
+      yield* one.settle("turns", "b", { answered: false })
+      assert.deepInclude(yield* two.reserve("turns", "d", 0, place("two", 0)), { reason: "turn" })
+      assert.isTrue((yield* one.reserve("turns", "c", 0, place("one", 9_000))).granted)
+
+      const context = yield* Layer.build(Layer.fresh(Database.layer(database())))
+      const sql = Context.get(context, SqlClient.SqlClient)
+      const ahead = {
+        ...RateLimitStore.empty(),
+        at: Date.now() + 86_400_000,
+        window: 2_000_000_000,
+        end: Date.now() + 86_700_000
+      }
+      yield* sql`INSERT INTO postwire_ledgers_2 VALUES ('ahead', ${RateLimitStore.toText(ahead)}, ${ahead.end})`
+      assert.isTrue((yield* one.reserve("ahead", "a", 0)).granted)
+    }))
+
   it.live("goes on when a machine freezes in the middle of a step", () =>
     Effect.gen(function*() {
       const other = yield* store
@@ -287,13 +314,13 @@ describe.skipIf(missing !== undefined)(onPostgres, () => {
       const sql = Context.get(context, SqlClient.SqlClient)
       const locked = yield* Deferred.make<void>()
       yield* Effect.forkScoped(Effect.ignore(sql.withTransaction(Effect.gen(function*() {
-        yield* sql`SELECT * FROM postwire_ledgers_1 WHERE key = ${"frozen"} FOR UPDATE`
+        yield* sql`SELECT * FROM postwire_ledgers_2 WHERE key = ${"frozen"} FOR UPDATE`
         yield* Deferred.succeed(locked, undefined)
         return yield* Effect.never
       }))))
       yield* Deferred.await(locked)
       const decision = yield* Effect.timeout(other.reserve("frozen", "b", 0), "12 seconds")
-      assert.deepStrictEqual(decision, { granted: true })
+      assert.isTrue(decision.granted)
     }))
 
   it.live("waits for a database that is away", () =>
@@ -304,6 +331,6 @@ describe.skipIf(missing !== undefined)(onPostgres, () => {
       yield* Effect.sleep(300)
       assert.isUndefined(waiting.pollUnsafe())
       server.start()
-      assert.deepStrictEqual(yield* Fiber.join(waiting), { granted: true })
+      assert.isTrue((yield* Fiber.join(waiting)).granted)
     }))
 })

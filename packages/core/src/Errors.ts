@@ -184,11 +184,16 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
   /** Milliseconds to wait, where the service said so. */
   retryAfter: Schema.optional(Schema.Finite),
   /** Operation and kind of credential whose budget is spent. */
-  bucket: Schema.String
+  bucket: Schema.String,
+  /** Whether the client waits for rate limits. It does not wait for a usage cap, nor for a service that goes on refusing. */
+  waits: Schema.optional(Schema.Boolean)
 }) {
   override get message(): string {
     const until = this.resetAt === undefined ? "" : ` until ${this.resetAt.toISOString()}`
-    return refused(this, `The budget of ${this.bucket} is spent${until}`, "Set waitOnRateLimit to wait for it.")
+    const advice = this.waits === true
+      ? "Waiting is not enough: this is a usage cap, or the service goes on refusing."
+      : "Set waitOnRateLimit to wait for it."
+    return refused(this, `The budget of ${this.bucket} is spent${until}`, advice)
   }
 }
 

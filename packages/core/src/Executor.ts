@@ -531,7 +531,7 @@ export const makeSend = (
         }))
     })
     const of = (failed: Failed): Failed => ({ ...failed, authorization: header })
-    return Effect.matchEffect(environment.rateLimit.guard(bucket, request), {
+    return Effect.matchEffect(environment.rateLimit.guard(bucket, request, progress.left), {
       onFailure: (error) =>
         error._tag === "HttpClientError"
           ? Effect.fail(of(unanswered(environment, prepared, error)))
@@ -1012,6 +1012,7 @@ const refusal = (
     return new Errors.RateLimited({
       ...common,
       bucket: prepared.operation,
+      waits: environment.rateLimit.waits,
       resetAt: rateLimit?.resetAt,
       retryAfter: RateLimit.retryAfterOf(headers)
     })

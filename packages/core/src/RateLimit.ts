@@ -6,6 +6,7 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
@@ -14,8 +15,11 @@ import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { type Budget, type CredentialKind, InvalidSettings, RateLimitWaitTooLong } from "./Errors.ts"
-import * as Hook from "./Hook.ts"
+import { makeListeners, measuring, waits, waitSeconds } from "./internal/RateLimitEvents.ts"
+import { Recent } from "./internal/Recent.ts"
+import { Line, Place } from "./internal/WaitingLine.ts"
 import { Logging } from "./Logging.ts"
+import * as Monotonic from "./Monotonic.ts"
 import { nonce } from "./OAuth1.ts"
 import * as RateLimitStore from "./RateLimitStore.ts"
 
@@ -47,7 +51,10 @@ export interface Usage extends Pick<Bucket, "operation" | "credential"> {
 export interface Waiting extends Pick<Bucket, "operation" | "credential"> {
   readonly _tag: "Waiting"
   readonly bucket: string
-  /** `window`: it is spent. `refusal`: a 429 asked for a pause. `pace`: too soon. `in flight`: an answer decides. */
+  /**
+   * `window`: it is spent. `refusal`: a 429 asked for a pause. `pace`: too soon. `in flight`: an answer decides. `turn`:
+   * callers of other processes came before.
+   */
   readonly reason: RateLimitStore.Reason
   readonly millis: number
   /** By the local clock. */
@@ -70,9 +77,13 @@ export type Change = Announced | Waiting
 
 /** Decides when a request may be sent and what a 429 leads to. */
 export interface RateLimit {
+  /** Whether it waits at all. */
+  readonly waits: boolean
+  /** `patience` is how many milliseconds may pass until a shared store answers. */
   readonly guard: <E>(
     bucket: Bucket,
-    send: Effect.Effect<HttpClientResponse, E>
+    send: Effect.Effect<HttpClientResponse, E>,
+    patience?: number
   ) => Effect.Effect<HttpClientResponse, E | RateLimitWaitTooLong>
   readonly snapshot: Effect.Effect<ReadonlyArray<Usage>>
   /** Calls the listener with every change, until the returned function is called. */
@@ -104,44 +115,31 @@ export const changes: Stream.Stream<Change> = /*#__PURE__*/ Stream.callback<Chan
 /** Lets every refusal through as `RateLimited`. Nothing is paced. */
 export const layerFail: Layer.Layer<never> = /*#__PURE__*/ Layer.effect(
   RateLimit,
-  /*#__PURE__*/ Effect.map(/*#__PURE__*/ Effect.context<never>(), (context) => makeFail(gauge(context)))
+  /*#__PURE__*/ Effect.map(measuring, makeFail)
 )
 
-/** More budgets than this are not remembered: those that say nothing any more go. */
-const crowd = 10_000
+/** Budgets that are remembered; beyond them, those not used of late go. */
+const most = 10_000
 
-const makeFail = (measure: (change: Announced) => void = () => {}): RateLimit => {
-  const known = new Map<string, { readonly bucket: Bucket; readonly ledger: RateLimitStore.Ledger }>()
+function makeFail(measure: (change: Announced) => void = () => {}): RateLimit {
+  const known = new Recent<{ readonly bucket: Bucket; readonly ledger: RateLimitStore.Ledger }>(most)
   const { listen, tell } = makeListeners(measure)
   let last = 0
-  const ledgerOf = (bucket: Bucket, now: number): RateLimitStore.Ledger => {
-    let entry = known.get(bucket.key)
-    if (entry === undefined) {
-      if (known.size >= crowd) {
-        for (const [key, { ledger }] of known) if (RateLimitStore.isIdle(ledger, now)) known.delete(key)
-      }
-      known.set(bucket.key, entry = { bucket, ledger: RateLimitStore.empty() })
-    }
-    return entry.ledger
-  }
   return {
+    waits: false,
     listen,
-    snapshot: Clock.clockWith((clock) => {
-      const now = clock.currentTimeMillisUnsafe()
-      return Effect.succeed(
-        [...known.values()].map(({ bucket, ledger }) => usageOf(bucket, RateLimitStore.read(ledger, now)))
-      )
-    }),
+    snapshot: Effect.map(
+      Monotonic.millis,
+      (now) => Array.from(known.values(), ({ bucket, ledger }) => usageOf(bucket, RateLimitStore.read(ledger, now)))
+    ),
     guard: (bucket, send) =>
       Clock.clockWith((clock) => {
-        const now = clock.currentTimeMillisUnsafe()
-        const ledger = ledgerOf(bucket, now)
+        const { ledger } = known.get(bucket.key, () => ({ bucket, ledger: RateLimitStore.empty() }))
         const lease = `${++last}`
-        ledger.leases.set(lease, now + RateLimitStore.times.lease)
+        ledger.leases.set(lease, Monotonic.millisUnsafe(clock) + RateLimitStore.times.lease)
         return Effect.onExit(send, (exit) => {
-          const now = clock.currentTimeMillisUnsafe()
-          const figures = exit._tag === "Success" ? figuresOf(exit.value, now) : undefined
-          RateLimitStore.settle(ledger, now, lease, { answered: false, figures })
+          const figures = exit._tag === "Success" ? figuresOf(exit.value, clock.currentTimeMillisUnsafe()) : undefined
+          RateLimitStore.settle(ledger, Monotonic.millisUnsafe(clock), lease, { answered: false, figures })
           if (figures !== undefined) tell(announced(bucket, figures))
           return Effect.void
         })
@@ -161,12 +159,13 @@ const brief = [1_000, 2_000, 4_000, 5_000]
 const jitter = 13
 /** Connections live so long without a request. The next one arrives late, by the time that it takes to connect. */
 const warm = 4_000
-/** A long sleep looks up so often whether the store has learnt better. */
-const recheck = 60_000
 
 /** Settings of `layerWait`. */
 export interface WaitOptions {
-  /** The longest single wait in milliseconds, from 0. A longer one fails with `RateLimitWaitTooLong`. Default 20 minutes. */
+  /**
+   * The longest that a request may wait for its rate limit in all, in milliseconds from 0. One that would wait longer
+   * fails with `RateLimitWaitTooLong` as soon as that is known. Default 20 minutes.
+   */
   readonly maxWait?: number | undefined
 }
 
@@ -186,7 +185,7 @@ export const checkMaxWait = ({ maxWait = 1_200_000 }: WaitOptions): Effect.Effec
  * in a row are waited out, and none for a spent usage cap.
  *
  * The budgets are kept in the `RateLimitStore` in force, in memory when there is none. Clients that get this very layer,
- * or a shared store, share them.
+ * or a shared store, share them; who came clearly earlier is served first, in whichever process.
  */
 export const layerWait = (options: WaitOptions = {}): Layer.Layer<never, InvalidSettings> =>
   Layer.effect(
@@ -195,39 +194,33 @@ export const layerWait = (options: WaitOptions = {}): Layer.Layer<never, Invalid
       const maxWait = yield* checkMaxWait(options)
       const store = yield* Effect.serviceOption(RateLimitStore.RateLimitStore)
       const context = yield* Effect.context<never>()
+      const settling = yield* makeSettling
       return makeWait(
         store._tag === "Some" ? RateLimitStore.orMemory(store.value, yield* Logging) : RateLimitStore.makeMemory(),
         maxWait,
-        context
+        context,
+        yield* measuring,
+        settling
       )
     })
   )
 
-/** Those who want to send the requests of one budget. The first alone asks the store. */
-interface Line {
-  readonly bucket: Bucket
-  isTaken: boolean
-  readonly places: Array<Place>
-  /** Ends the sleep of the first. */
-  wake: () => void
-  waiting: Waiting | undefined
-  /** Calls that wait or are in flight. */
-  calls: number
-  /** When a request was sent last, from here. */
-  sent: number
-}
-
-interface Place {
-  /** The order of arrival, which a refused request keeps. */
-  readonly ticket: number
-  readonly lease: string
-  readonly span: Tracer.AnySpan | undefined
-  isFirst: boolean
-  isReserved: boolean
-  /** Whether the request may have arrived much later than it was sent. */
-  isCold: boolean
-  proceed: () => void
-}
+/**
+ * Runs what nobody waits for: a caller who has its answer, or has gone, is not held up by a store. When the layer goes,
+ * what is still under way has two seconds left.
+ */
+const makeSettling = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => new Set<Fiber.Fiber<void>>()),
+    (fibers) => Effect.interruptible(Effect.ignore(Effect.timeout(Fiber.awaitAll(fibers), 2_000)))
+  ),
+  (fibers) => (settle: Effect.Effect<void>): Effect.Effect<void> =>
+    Effect.map(Effect.forkDetach(settle, { startImmediately: true }), (fiber) => {
+      if (fiber.pollUnsafe() !== undefined) return
+      fibers.add(fiber)
+      fiber.addObserver(() => void fibers.delete(fiber))
+    })
+)
 
 interface Verdict {
   readonly response: HttpClientResponse
@@ -235,117 +228,120 @@ interface Verdict {
   /** Milliseconds that a refusal asks for before the request is repeated; `undefined` gives the answer back. */
   readonly again?: number
   readonly isBrief?: boolean
+  /** Whether all who wait would be refused as this one was. */
+  readonly isHopeless?: boolean
 }
 
 const makeWait = (
   store: RateLimitStore.Store<never>,
   maxWait: number,
-  context: Context.Context<never>
+  context: Context.Context<never>,
+  measure: (change: Announced) => void,
+  settling: (settle: Effect.Effect<void>) => Effect.Effect<void>
 ): RateLimit => {
-  const lines = new Map<string, Line>()
-  const { listen, tell } = makeListeners(gauge(context))
+  const lines = new Recent<Line>(most)
+  const { listen, tell } = makeListeners(measure)
   const logging = Context.get(context, Logging)
   const process = nonce()
   let last = 0
 
-  const lineOf = (bucket: Bucket): Line => {
-    let line = lines.get(bucket.key)
-    if (line === undefined) {
-      if (lines.size >= crowd) {
-        for (const [key, { calls }] of lines) if (calls === 0) lines.delete(key)
-      }
-      line = { bucket, isTaken: false, places: [], wake: () => {}, waiting: undefined, calls: 0, sent: 0 }
-      lines.set(bucket.key, line)
-    }
-    return line
-  }
-
   /** Says once that the first waits, and to the spans of all who wait behind it. */
-  const announce = (line: Line, place: Place, reason: RateLimitStore.Reason, millis: number, now: number) => {
-    const until = now + millis
-    const { credential, key, operation } = line.bucket
-    const said = line.waiting
-    if (said?.reason === reason && Math.abs(said.until.getTime() - until) <= 1_500) return Effect.void
-    const waiting: Waiting = {
-      _tag: "Waiting",
-      operation,
-      credential,
-      bucket: key,
-      reason,
-      millis,
-      until: new Date(until)
-    }
-    line.waiting = waiting
-    for (const { span } of [place, ...line.places]) addEvent(span, waiting)
-    tell(waiting)
-    Metric.withAttributes(waits, { operation, reason }).updateUnsafe(1, context)
-    return logging(Effect.annotateLogs(
-      // A pace is no news: its waits come every second.
-      (reason === "pace" ? Effect.logDebug : Effect.logInfo)(
-        `${operation} waits ${Math.ceil(millis / 1000)} s: ${because[reason]}`
-      ),
-      { operation, credential, reason, until: waiting.until.toISOString() }
-    ))
-  }
+  const announce = (line: Line, reason: RateLimitStore.Reason, millis: number, now: number) =>
+    Clock.clockWith((clock) => {
+      const { credential, key, operation } = line.bucket
+      const said = line.said
+      if (said?.waiting.reason === reason && Math.abs(said.until - now - millis) <= 1_500) return Effect.void
+      const until = new Date(clock.currentTimeMillisUnsafe() + millis)
+      const waiting: Waiting = { _tag: "Waiting", operation, credential, bucket: key, reason, millis, until }
+      line.said = { until: now + millis, waiting }
+      line.tell(waiting)
+      tell(waiting)
+      Metric.withAttributes(waits, { operation, reason }).updateUnsafe(1, context)
+      return logging(Effect.annotateLogs(
+        // A pace is no news: its waits come every second.
+        (reason === "pace" ? Effect.logDebug : Effect.logInfo)(
+          `${operation} waits ${Math.ceil(millis / 1000)} s: ${because[reason]}`
+        ),
+        { operation, credential, reason, until: until.toISOString() }
+      ))
+    })
 
-  const sleep = (line: Line, millis: number): Effect.Effect<void> =>
-    Effect.raceFirst(
-      Effect.sleep(millis),
-      Effect.callback<void>((resume) => {
-        line.wake = () => resume(Effect.void)
-        return Effect.sync(() => {
-          line.wake = () => {}
+  const tooLong = ({ operation }: Bucket, millis: number): Effect.Effect<never, RateLimitWaitTooLong> =>
+    Clock.clockWith((clock) =>
+      Effect.fail(
+        new RateLimitWaitTooLong({
+          operation,
+          bucket: operation,
+          resetAt: new Date(clock.currentTimeMillisUnsafe() + millis),
+          maxWait
         })
-      })
+      )
     )
 
-  const tooLong = ({ operation }: Bucket, millis: number, now: number) =>
-    new RateLimitWaitTooLong({ operation, bucket: operation, resetAt: new Date(now + millis), maxWait })
-
-  /** Comes to the head of the line, and asks the store until it grants the request. */
-  const admit = Effect.fnUntraced(function*(line: Line, place: Place) {
+  /** Comes to the head of the line, and asks the store until it grants the request; or ends as those do who may not. */
+  const admit = Effect.fnUntraced(function*(line: Line, place: Place, patience: number) {
     const { key, pace } = line.bucket
-    yield* enter(line, place)
-    let since = 0
+    const fate = () => place.fate
+    const { said } = line
+    if (line.callers > 0 && said !== undefined && !isPolled(said.waiting.reason) && said.until > place.deadline) {
+      return yield* tooLong(line.bucket, said.until - (yield* Monotonic.millis))
+    }
+    yield* line.enter(place)
+    place.wake = () => {}
+    let since: number | undefined
     let poll = 1
-    while (true) {
+    while (fate() === undefined) {
+      const now = yield* Monotonic.millis
       // From here on: an answer of the store may be on its way when the caller is interrupted.
-      place.isReserved = true
-      const decision = yield* store.reserve(key, place.lease, pace === undefined ? 0 : pace + jitter)
-      if (decision.granted) break
-      place.isReserved = false
+      place.isKnown = true
+      const decision = yield* store.reserve(key, place.lease, pace === undefined ? 0 : pace + jitter, {
+        line: process,
+        callers: line.callers,
+        waited: now - place.arrived,
+        patience
+      })
+      if (decision.granted) {
+        place.refusals = decision.refusals
+        break
+      }
       const { millis, reason } = decision
-      const now = yield* Clock.currentTimeMillis
-      if (since === 0) since = now
-      if (millis > maxWait) return yield* tooLong(line.bucket, millis, now)
-      if (reason !== "in flight") {
-        yield* announce(line, place, reason, millis, now)
-        yield* sleep(line, Math.min(millis, recheck))
-      } else {
-        if (now - since >= 1_000) yield* announce(line, place, reason, RateLimitStore.times.lease, since)
-        yield* sleep(line, Math.min(millis * poll, 200))
+      since ??= now
+      line.dismiss(({ deadline, fate }) => fate ?? (deadline < now + millis ? tooLong(line.bucket, millis) : undefined))
+      if (fate() !== undefined) break
+      if (isPolled(reason)) {
+        if (now - since >= 1_000) yield* announce(line, reason, RateLimitStore.times.lease, since)
+        yield* line.sleep(place, Math.min(millis * poll, 200))
         poll *= 1.5
+      } else {
+        yield* announce(line, reason, millis, now)
+        yield* line.sleep(place, Math.min(millis, RateLimitStore.times.recheck))
       }
     }
-    if (since > 0 && line.waiting !== undefined) {
-      const { operation, reason } = line.waiting
-      const now = yield* Clock.currentTimeMillis
-      Metric.withAttributes(waitSeconds, { operation, reason }).updateUnsafe((now - since) / 1000, context)
+    const ended = fate()
+    if (ended !== undefined) return yield* ended
+    if (since !== undefined && line.said !== undefined) {
+      const { operation, reason } = line.said.waiting
+      const seconds = ((yield* Monotonic.millis) - since) / 1000
+      Metric.withAttributes(waitSeconds, { operation, reason }).updateUnsafe(seconds, context)
     }
-    line.waiting = undefined
+    line.said = undefined
     if (pace !== undefined) {
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* Monotonic.millis
       place.isCold = now - line.sent > warm
       line.sent = now
     }
-    leave(line, place)
+    line.leave(place)
+    return undefined
   })
 
   const verdict = (response: HttpClientResponse, refusals: number, briefs: number): Effect.Effect<Verdict> =>
     Clock.clockWith((clock) => {
+      const { status } = response
       const figures = figuresOf(response, clock.currentTimeMillisUnsafe())
-      const final: Verdict = { response, report: { answered: response.status < 500, figures } }
-      return response.status === 429
+      // A gateway that refuses knows nothing of budgets: only who announces one, or does what was asked, took note.
+      const answered = status < 300 || (status < 500 && figures !== undefined)
+      const final: Verdict = { response, report: { answered, figures } }
+      return status === 429
         ? Effect.flatMap(
           isUsageCap(response),
           (isCap) => isCap ? Effect.succeed(final) : refused(final, refusals, briefs)
@@ -357,12 +353,12 @@ const makeWait = (
   const refused = (final: Verdict, refusals: number, briefs: number): Effect.Effect<Verdict> =>
     Effect.map(Random.next, (chance) => {
       const { report: { figures }, response } = final
-      const isLast = refusals + 1 === maximumTries
+      const isLast = refusals + 1 >= maximumTries
       const pausing = (pause: number, isBrief: boolean): Verdict => ({
         response,
         // A pause beyond reason is for this call to refuse, and not for others to keep.
         report: pause > Math.max(longest, maxWait) ? { answered: false } : { answered: true, pause },
-        ...(isLast ? {} : { again: pause, isBrief })
+        ...(isLast ? { isHopeless: true } : { again: pause, isBrief })
       })
       const asked = retryAfterOf(response.headers)
       if (asked !== undefined) return pausing(Math.max(asked, floor), false)
@@ -371,165 +367,98 @@ const makeWait = (
       }
       if (figures.remaining === 0) return isLast ? final : { ...final, again: 0 }
       const base = brief[briefs]
-      if (base === undefined) return final
+      if (base === undefined) return { response, report: { answered: false, figures }, isHopeless: true }
       const verdict = pausing(Math.round(base * (1 + chance / 5)), true)
       return { ...verdict, report: { ...verdict.report, figures } }
     })
 
-  const attempt = <E>(
-    line: Line,
-    ticket: number,
-    send: Effect.Effect<HttpClientResponse, E>,
-    refusals: number,
-    briefs: number
-  ): Effect.Effect<Verdict, E | RateLimitWaitTooLong> =>
-    Effect.withFiber((fiber) => {
-      const place: Place = {
-        ticket,
-        lease: `${process}:${++last}`,
-        span: Context.getOrUndefined(fiber.context, Tracer.ParentSpan),
-        isFirst: false,
-        isReserved: false,
-        isCold: false,
-        proceed: () => {}
-      }
-      line.calls++
-      return Effect.onExit(
-        Effect.flatMap(
-          admit(line, place),
-          () => Effect.flatMap(send, (response) => verdict(response, refusals, briefs))
-        ),
-        (exit) => {
-          line.calls--
-          leave(line, place)
-          if (!place.isReserved) return Effect.void
-          const { pace } = line.bucket
-          const report: RateLimitStore.Report = {
-            ...(exit._tag === "Success" ? exit.value.report : { answered: false }),
-            // After a cold start the pace counts from the answer: the next request may be quicker.
-            next: place.isCold && pace !== undefined ? pace + jitter : undefined
-          }
-          return Effect.andThen(
-            store.settle(line.bucket.key, place.lease, report),
-            Effect.sync(() => {
-              if (report.figures !== undefined) tell(announced(line.bucket, report.figures))
-              line.wake()
-            })
-          )
-        }
-      )
-    })
-
   return {
+    waits: true,
     listen,
     snapshot: Effect.suspend(() =>
       Effect.forEach(
-        [...lines.values()],
+        Array.from(lines.values()),
         ({ bucket }) => Effect.map(store.read(bucket.key), (reading) => usageOf(bucket, reading))
       )
     ),
-    guard: Effect.fnUntraced(function*<E>(bucket: Bucket, send: Effect.Effect<HttpClientResponse, E>) {
-      const line = lineOf(bucket)
-      const ticket = ++last
-      let briefs = 0
-      for (let refusals = 0;; refusals++) {
-        const { again, isBrief, response } = yield* attempt(line, ticket, send, refusals, briefs)
-        if (again === undefined) return response
-        if (again > maxWait) return yield* tooLong(bucket, again, yield* Clock.currentTimeMillis)
-        if (isBrief === true) briefs++
-      }
-    })
+    guard: <E>(bucket: Bucket, send: Effect.Effect<HttpClientResponse, E>, patience: number = Infinity) =>
+      Effect.withFiber<HttpClientResponse, E | RateLimitWaitTooLong>((fiber) => {
+        const line = lines.get(bucket.key, () => new Line(bucket))
+        const clock = fiber.getRef(Clock.Clock)
+        const ticket = ++last
+        const arrived = Monotonic.millisUnsafe(clock)
+        const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+        let left = maxWait
+        let refusals = 0
+        let briefs = 0
+
+        const attempt = Effect.suspend(() => {
+          const begun = Monotonic.millisUnsafe(clock)
+          const place = new Place({
+            ticket,
+            lease: `${process}:${++last}`,
+            span,
+            arrived,
+            deadline: begun + left
+          })
+          const sent = Effect.suspend(() => {
+            left -= Monotonic.millisUnsafe(clock) - begun
+            return Effect.flatMap(
+              send,
+              (response) => verdict(response, Math.max(refusals, place.refusals), Math.max(briefs, place.refusals))
+            )
+          })
+          return Effect.onExit(
+            Effect.flatMap(
+              admit(line, place, patience),
+              (lesson) =>
+                lesson === undefined ? sent : Effect.succeed<Verdict>({ response: lesson, report: { answered: false } })
+            ),
+            (exit) => {
+              line.leave(place)
+              if (!place.isKnown) return Effect.void
+              const report: RateLimitStore.Report = {
+                ...(exit._tag === "Success" ? exit.value.report : { answered: false }),
+                // After a cold start the pace counts from the answer: the next request may be quicker.
+                next: place.isCold && bucket.pace !== undefined ? bucket.pace + jitter : undefined,
+                emptied: line.callers === 0 ? process : undefined
+              }
+              if (report.figures !== undefined) tell(announced(bucket, report.figures))
+              if (exit._tag === "Success" && exit.value.isHopeless === true) {
+                const { response } = exit.value
+                line.dismiss(({ fate }) => fate ?? Effect.succeed(response))
+              }
+              return settling(
+                Effect.andThen(store.settle(bucket.key, place.lease, report), Effect.sync(() => line.wake()))
+              )
+            }
+          )
+        })
+
+        const again: Effect.Effect<HttpClientResponse, E | RateLimitWaitTooLong> = Effect.flatMap(
+          attempt,
+          ({ again: pause, isBrief, response }) => {
+            if (pause === undefined) return Effect.succeed(response)
+            if (pause > left) return tooLong(bucket, pause)
+            refusals++
+            if (isBrief === true) briefs++
+            return again
+          }
+        )
+        return again
+      })
   }
 }
 
-/** Waits for one's turn. */
-const enter = (line: Line, place: Place): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    if (!line.isTaken) {
-      line.isTaken = true
-      place.isFirst = true
-      return Effect.void
-    }
-    if (line.waiting !== undefined) addEvent(place.span, line.waiting)
-    return Effect.callback<void>((resume) => {
-      // Yields, so that a long line does not become a deep stack.
-      place.proceed = () => resume(Effect.yieldNow)
-      const index = line.places.findLastIndex(({ ticket }) => ticket < place.ticket)
-      line.places.splice(index + 1, 0, place)
-    })
-  })
-
-/** Lets the next one come to the head, or gives up one's place. Harmless when done twice. */
-const leave = (line: Line, place: Place): void => {
-  if (!place.isFirst) {
-    const index = line.places.indexOf(place)
-    if (index >= 0) line.places.splice(index, 1)
-    return
-  }
-  place.isFirst = false
-  const next = line.places.shift()
-  if (next === undefined) {
-    line.isTaken = false
-  } else {
-    next.isFirst = true
-    next.proceed()
-  }
-}
+/** Whether nobody knows how long the wait is, so that the store is asked again and again. */
+const isPolled = (reason: RateLimitStore.Reason): boolean => reason === "in flight" || reason === "turn"
 
 const because: Readonly<Record<RateLimitStore.Reason, string>> = {
   window: "its rate limit is spent",
   refusal: "the service refused a request",
   pace: "it takes one request per second",
-  "in flight": "requests in flight may use the rest of its rate limit"
-}
-
-const addEvent = (span: Tracer.AnySpan | undefined, waiting: Waiting): void => {
-  if (span?._tag !== "Span") return
-  const { millis, operation, reason, until } = waiting
-  span.event("postwire.rate_limit.wait", BigInt(until.getTime() - millis) * 1_000_000n, {
-    operation,
-    reason,
-    until: until.toISOString()
-  })
-}
-
-const makeListeners = (first: (change: Announced) => void) => {
-  const listeners = new Set<(change: Change) => void>()
-  return {
-    tell: (change: Change): void => {
-      if (change._tag === "Announced") first(change)
-      for (const listener of listeners) Hook.tell(listener, change)
-    },
-    listen: (listener: (change: Change) => void) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    }
-  }
-}
-
-const waits = /*#__PURE__*/ Metric.counter("postwire_rate_limit_waits", {
-  description: "Waits for rate limits that began"
-})
-
-const waitSeconds = /*#__PURE__*/ Metric.histogram("postwire_rate_limit_wait_seconds", {
-  description: "How long calls at the head of their line waited for a rate limit",
-  boundaries: [0.1, 1, 2, 5, 15, 60, 300, 900]
-})
-
-const remaining = /*#__PURE__*/ Metric.gauge("postwire_rate_limit_remaining", {
-  description: "Requests left in the window, as announced last"
-})
-
-const gauge = (context: Context.Context<never>) => {
-  const gauges = new Map<string, typeof remaining>()
-  return ({ bucket, credential, operation, remaining: left }: Announced): void => {
-    let gauge = gauges.get(bucket)
-    if (gauge === undefined) {
-      if (gauges.size >= crowd) gauges.clear()
-      gauges.set(bucket, gauge = Metric.withAttributes(remaining, { bucket, credential, operation }))
-    }
-    gauge.updateUnsafe(left, context)
-  }
+  "in flight": "requests in flight may use the rest of its rate limit",
+  turn: "calls of other processes came first"
 }
 
 const announced = ({ credential, key, operation }: Bucket, { limit, remaining, window }: RateLimitStore.Figures) => ({

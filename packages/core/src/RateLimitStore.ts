@@ -9,7 +9,9 @@ import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import { Recent } from "./internal/Recent.ts"
 import type { Logging } from "./Logging.ts"
+import * as Monotonic from "./Monotonic.ts"
 
 /** The store did not answer. Calls never fail with it: they go on with what the process itself knows. */
 export class RateLimitStoreUnavailable extends /*#__PURE__*/ Schema.TaggedError<RateLimitStoreUnavailable>()(
@@ -34,21 +36,42 @@ export interface Figures {
 
 /** What became of a request. */
 export interface Report {
-  /** Whether the service took note of it: an answer other than a failure of the server. */
+  /** Whether the service took note of it. What a gateway says, without a budget, is no sign of that unless it is a success. */
   readonly answered: boolean
   readonly figures?: Figures | undefined
   /** Milliseconds in which no other request may follow, because the service refused this one. */
   readonly pause?: number | undefined
   /** Milliseconds to the next request of a paced operation, where the pace counts from the answer. */
   readonly next?: number | undefined
+  /** The line in which nobody waits any more. */
+  readonly emptied?: string | undefined
 }
 
-/** Why a request has to wait: the window is spent, a refusal asked for it, the pace, or requests in flight. */
-export type Reason = "window" | "refusal" | "pace" | "in flight"
+/** Where a caller stands. Without a place it has come this moment, and is not remembered when it has to wait. */
+export interface Place {
+  /** The line that it is the first of: each process has one for each ledger. */
+  readonly line: string
+  /** How many stand in that line, it included. */
+  readonly callers: number
+  /** Milliseconds since it came. */
+  readonly waited: number
+  /** Milliseconds that it can wait for the store to answer; afterwards the process decides by itself. Default: as long as the store may take. */
+  readonly patience?: number | undefined
+}
+
+/**
+ * Why a request has to wait: the window is spent, a refusal asked for it, the pace, requests in flight, or the turn of
+ * callers of other processes who came before.
+ */
+export type Reason = "window" | "refusal" | "pace" | "in flight" | "turn"
 
 /** Whether a request may be sent. If not, it asks again after at most so many milliseconds. */
 export type Decision =
-  | { readonly granted: true }
+  | {
+    readonly granted: true
+    /** How many requests were refused in a row before this one, for another reason than a spent window. */
+    readonly refusals: number
+  }
   | { readonly granted: false; readonly reason: Reason; readonly millis: number }
 
 /** What a store knows of one budget. A window that has ended says nothing any more. */
@@ -60,7 +83,7 @@ export interface Reading {
 /** Keeps ledgers. Every step is atomic, for all who share the store. */
 export interface Store<E = RateLimitStoreUnavailable> {
   /** Asks to send a request, `pace` milliseconds after the last one at the earliest. What is granted has to be settled. */
-  readonly reserve: (key: string, lease: string, pace: number) => Effect.Effect<Decision, E>
+  readonly reserve: (key: string, lease: string, pace: number, place?: Place) => Effect.Effect<Decision, E>
   /** Ends a request, also one that was never granted. */
   readonly settle: (key: string, lease: string, report: Report) => Effect.Effect<void, E>
   readonly read: (key: string) => Effect.Effect<Reading, E>
@@ -77,14 +100,36 @@ export const times = {
   lease: 30_000,
   /** So long others wait for the one that asks about an unknown window. */
   probe: 5_000,
-  /** So long a service that announces nothing is taken to have no limit. */
+  /** So long a service that announces nothing is taken to have no limit, and a row of refusals is remembered. */
   silence: 60_000,
-  /** How soon to ask again while requests are in flight. */
-  poll: 25
+  /** How soon to ask again while requests are in flight, or others are served. */
+  poll: 25,
+  /** Who sleeps longer asks again after so long, for the store may have learnt better. */
+  recheck: 60_000,
+  /**
+   * Who came within so long of each other are served in any order, so that none of them waits for a message of another.
+   * Who asks so much later than it was to has lost its turn: its process is taken for dead.
+   */
+  turn: 2_000,
+  /** No window ends later than so: the longest of the service, and what clocks and answers are late. */
+  longest: 965_000,
+  /** A ledger written so much later than now comes from a clock that was wrong. */
+  skew: 2_000
 } as const
+
+/** The first of a line that waits. */
+export interface Ticket {
+  /** When it came. */
+  readonly arrived: number
+  readonly callers: number
+  /** When it is to ask again. */
+  readonly due: number
+}
 
 /** What is known of one budget. Times are milliseconds of the store's clock; 0 is never. */
 export interface Ledger {
+  /** When it was changed last. */
+  at: number
   limit: number | undefined
   remaining: number
   /** The end of the window as the service wrote it, and by the store's clock. */
@@ -94,6 +139,8 @@ export interface Ledger {
   since: number
   /** A refusal asked for silence until then; afterwards one request tries, until one is answered. */
   refusedUntil: number
+  /** Refusals in a row that asked for silence. */
+  refusals: number
   silentUntil: number
   /** The earliest time of the next request of a paced operation. */
   next: number
@@ -102,48 +149,102 @@ export interface Ledger {
   probeUntil: number
   /** The requests in flight, and when they lapse; the oldest first. */
   readonly leases: Map<string, number>
+  /** The lines in which callers wait. */
+  readonly waiting: Map<string, Ticket>
 }
 
 /** Knows nothing. */
 export const empty = (): Ledger => ({
+  at: 0,
   limit: undefined,
   remaining: 0,
   window: 0,
   end: 0,
   since: 0,
   refusedUntil: 0,
+  refusals: 0,
   silentUntil: 0,
   next: 0,
   probe: "",
   probeUntil: 0,
-  leases: new Map()
+  leases: new Map(),
+  waiting: new Map()
 })
 
-const granted: Decision = { granted: true }
+/** A ledger as text, for stores that keep texts. */
+export const toText = (ledger: Ledger): string =>
+  JSON.stringify({ ...ledger, leases: [...ledger.leases], waiting: [...ledger.waiting] })
 
-const wait = (reason: Reason, millis: number): Decision => ({ granted: false, reason, millis })
+/**
+ * What {@link toText} made. A ledger from the future, which a clock wrote that has been set back, is not believed: it
+ * would be waited for until then.
+ */
+export const fromText = (text: string, now: number): Ledger => {
+  if (text === "") return empty()
+  const { leases, waiting, ...rest } = JSON.parse(text)
+  const ledger: Ledger = { ...rest, leases: new Map(leases), waiting: new Map(waiting) }
+  return ledger.at > now + times.skew || ledger.end > now + times.longest ? empty() : ledger
+}
 
-/** The rule of every store: grants a request if it fits into the budget even when all in flight are still uncounted. */
-export const reserve = (ledger: Ledger, now: number, lease: string, pace: number): Decision => {
+/** Until when a store has to keep a ledger. */
+export const keepUntil = ({ at, end, next, refusedUntil }: Ledger): number =>
+  Math.max(at + times.silence, end, next, refusedUntil + times.silence)
+
+const wait = (reason: Reason, millis: number): Decision => ({ granted: false, reason, millis: Math.ceil(millis) })
+
+/**
+ * The rule of every store: grants a request if it fits into the budget even when all in flight are still uncounted and
+ * all who came clearly earlier are served first.
+ */
+export const reserve = (ledger: Ledger, now: number, lease: string, pace: number, place?: Place): Decision => {
+  ledger.at = now
   for (const [id, lapses] of ledger.leases) {
     if (lapses > now) break
     ledger.leases.delete(id)
   }
+  const decision = decide(ledger, now, lease, pace, place)
+  if (place === undefined) return decision
+  const { callers, line, waited } = place
+  if (!decision.granted) {
+    ledger.waiting.set(line, { arrived: now - waited, callers, due: now + Math.min(decision.millis, times.recheck) })
+  } else if (callers > 1) {
+    // Whoever is the next of the line will ask this moment.
+    ledger.waiting.set(line, { arrived: now - waited, callers: callers - 1, due: now })
+  } else {
+    ledger.waiting.delete(line)
+  }
+  return decision
+}
+
+const decide = (ledger: Ledger, now: number, lease: string, pace: number, place: Place | undefined): Decision => {
   if (ledger.refusedUntil > now) return wait("refusal", ledger.refusedUntil - now)
   const isKnown = now < ledger.end
   const isProbe = ledger.refusedUntil > 0 || (!isKnown && now >= ledger.silentUntil)
   if (isKnown && ledger.remaining < 1) return wait("window", ledger.end - now)
-  if ((isProbe && ledger.probeUntil > now) || (isKnown && ledger.remaining - ledger.leases.size < 1)) {
-    return wait("in flight", times.poll)
-  }
+  const room = isKnown ? ledger.remaining - ledger.leases.size : Infinity
+  if ((isProbe && ledger.probeUntil > now) || room < 1) return wait("in flight", times.poll)
   if (ledger.next > now && pace > 0) return wait("pace", ledger.next - now)
+  if (ahead(ledger, now, place) >= (isProbe || pace > 0 ? 1 : room)) return wait("turn", times.poll)
   if (isProbe) {
     ledger.probe = lease
     ledger.probeUntil = now + times.probe
   }
   if (pace > 0) ledger.next = now + pace
   ledger.leases.set(lease, now + times.lease)
-  return granted
+  if (now >= ledger.refusedUntil + times.silence) ledger.refusals = 0
+  return { granted: true, refusals: ledger.refusals }
+}
+
+/** How many callers came clearly earlier and are about to ask. */
+const ahead = (ledger: Ledger, now: number, place: Place | undefined): number => {
+  let sum = 0
+  for (const [line, { arrived, callers, due }] of ledger.waiting) {
+    if (due + times.turn <= now) ledger.waiting.delete(line)
+    else if (line !== place?.line && due <= now + times.turn && arrived + times.turn < now - (place?.waited ?? 0)) {
+      sum += callers
+    }
+  }
+  return sum
 }
 
 /** The rule of every store: what an answer changes. */
@@ -151,8 +252,10 @@ export const settle = (
   ledger: Ledger,
   now: number,
   lease: string,
-  { answered, figures, next = 0, pause }: Report
+  { answered, emptied, figures, next = 0, pause }: Report
 ): void => {
+  ledger.at = now
+  if (emptied !== undefined) ledger.waiting.delete(emptied)
   const lapses = ledger.leases.get(lease)
   const sent = lapses === undefined ? 0 : lapses - times.lease
   ledger.leases.delete(lease)
@@ -161,8 +264,15 @@ export const settle = (
     ledger.probeUntil = 0
   }
   ledger.next = Math.max(ledger.next, now + next)
-  if (pause !== undefined) ledger.refusedUntil = Math.max(ledger.refusedUntil, now + pause)
-  else if (answered && sent >= ledger.refusedUntil) ledger.refusedUntil = 0
+  // Of those that were sent together, one refusal counts.
+  const isAfterwards = sent >= ledger.refusedUntil
+  if (pause !== undefined) {
+    if (isAfterwards) ledger.refusals++
+    ledger.refusedUntil = Math.max(ledger.refusedUntil, now + pause)
+  } else if (answered && isAfterwards) {
+    ledger.refusedUntil = 0
+    ledger.refusals = 0
+  }
   if (figures === undefined) {
     if (answered && pause === undefined) ledger.silentUntil = now + times.silence
     return
@@ -189,40 +299,29 @@ export const read = (ledger: Ledger, now: number): Reading => {
   return { window: now < end ? { limit, remaining, window, endsIn: end - now } : undefined, inFlight }
 }
 
-/** Whether a ledger may be forgotten. */
-export const isIdle = (ledger: Ledger, now: number): boolean =>
-  ledger.leases.size === 0 && Math.max(ledger.end, ledger.refusedUntil, ledger.next) <= now
-
-/** More ledgers than this are not kept in memory: those that say nothing any more go. */
-const crowd = 10_000
+/**
+ * Ledgers in memory, at most 10,000: beyond that, those not used of late go. Who had one that goes asks anew, as of an
+ * unknown window; what it has in flight is not counted against it any more.
+ */
+const most = 10_000
 
 /** A store for one process. */
 export const makeMemory = (): Store<never> => {
-  const ledgers = new Map<string, Ledger>()
-  const ledgerOf = (key: string, now: number): Ledger => {
-    let ledger = ledgers.get(key)
-    if (ledger === undefined) {
-      if (ledgers.size >= crowd) {
-        for (const [other, ledger] of ledgers) if (isIdle(ledger, now)) ledgers.delete(other)
-      }
-      ledgers.set(key, ledger = empty())
-    }
-    return ledger
-  }
-  const step = <A>(key: string, f: (ledger: Ledger, now: number) => A): Effect.Effect<A> =>
-    Clock.clockWith((clock) => {
-      const now = clock.currentTimeMillisUnsafe()
-      return Effect.succeed(f(ledgerOf(key, now), now))
-    })
+  const ledgers = new Recent<Ledger>(most)
+  const step = <A>(f: (now: number) => A): Effect.Effect<A> =>
+    Clock.clockWith((clock) => Effect.succeed(f(Monotonic.millisUnsafe(clock))))
   return {
-    reserve: (key, lease, pace) => step(key, (ledger, now) => reserve(ledger, now, lease, pace)),
-    settle: (key, lease, report) => step(key, (ledger, now) => settle(ledger, now, lease, report)),
-    read: (key) => step(key, read)
+    reserve: (key, lease, pace, place) => step((now) => reserve(ledgers.get(key, empty), now, lease, pace, place)),
+    settle: (key, lease, report) => step((now) => settle(ledgers.get(key, empty), now, lease, report)),
+    read: (key) => step((now) => read(ledgers.peek(key) ?? empty(), now))
   }
 }
 
 /** A store for the clients of one process that get this layer. */
 export const layerMemory: Layer.Layer<RateLimitStore> = /*#__PURE__*/ Layer.sync(RateLimitStore, makeMemory)
+
+/** No store takes longer than so many milliseconds; who has so much time need not be watched. */
+const patient = 10_000
 
 /** After a failure the store is left alone for so many milliseconds. */
 const rest = 5_000
@@ -234,13 +333,13 @@ const rest = 5_000
 export const orMemory = (store: Store, logging: typeof Logging.Service = identity): Store<never> => {
   const memory = makeMemory()
   let isDown = false
-  let restsUntil = 0
+  let restsUntil = -Infinity
   const prefer = <A>(
     use: (store: Store<RateLimitStoreUnavailable>) => Effect.Effect<A, RateLimitStoreUnavailable>,
     local: Effect.Effect<A>
   ) =>
     Clock.clockWith((clock) => {
-      if (clock.currentTimeMillisUnsafe() < restsUntil) return local
+      if (Monotonic.millisUnsafe(clock) < restsUntil) return local
       return Effect.matchEffect(use(store), {
         onSuccess: (result) => {
           if (!isDown) return Effect.succeed(result)
@@ -248,7 +347,7 @@ export const orMemory = (store: Store, logging: typeof Logging.Service = identit
           return Effect.as(logging(Effect.logInfo("The store of rate limits answers again")), result)
         },
         onFailure: (error) => {
-          restsUntil = clock.currentTimeMillisUnsafe() + rest
+          restsUntil = Monotonic.millisUnsafe(clock) + rest
           if (isDown) return local
           isDown = true
           return Effect.andThen(
@@ -261,7 +360,12 @@ export const orMemory = (store: Store, logging: typeof Logging.Service = identit
       })
     })
   return {
-    reserve: (key, lease, pace) => prefer((store) => store.reserve(key, lease, pace), memory.reserve(key, lease, pace)),
+    reserve: (key, lease, pace, place) => {
+      const local = memory.reserve(key, lease, pace, place)
+      const reserved = prefer((store) => store.reserve(key, lease, pace, place), local)
+      const patience = place?.patience ?? Infinity
+      return patience < patient ? Effect.raceFirst(reserved, Effect.delay(local, patience)) : reserved
+    },
     // The memory learns all along, so that it knows the windows when it is needed.
     settle: (key, lease, report) =>
       Effect.andThen(

@@ -3,6 +3,7 @@ import {
   Arbitrary,
   Clock,
   Context,
+  Deferred,
   Effect,
   Fiber,
   Layer,
@@ -15,11 +16,15 @@ import {
   Stream,
   Tracer
 } from "effect"
+import { HttpClientRequest, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { catalogue } from "../src/Catalogue.ts"
 import type * as Client from "../src/Client.ts"
 import * as Errors from "../src/Errors.ts"
+import * as Monotonic from "../src/Monotonic.ts"
 import * as RateLimit from "../src/RateLimit.ts"
+import * as RateLimitStore from "../src/RateLimitStore.ts"
+import * as MovedClock from "./support/MovedClock.ts"
 import { type Answer, assertNoSecret, authorizationOf, make, type Received, secrets } from "./support/Service.ts"
 
 const { createPost, getMe, getPost, searchRecentPosts } = catalogue
@@ -388,6 +393,102 @@ describe("layerWait", () => {
       assert.deepStrictEqual(service.arrivals, [0, 61, 61])
     })))
 
+  it.effect("bounds the wait as a whole, also that of who stands behind others", () =>
+    at(Effect.gen(function*() {
+      // Strangers use every window before this client does.
+      const spent = timed((_, __, now) => ({ status: 429, headers: budget(0, (Math.floor(now / 60) + 1) * 60) }), {
+        maxWait: 150_000
+      })
+      const error = yield* passing(Effect.flip(Effect.provide(getPost({ id: "1" }), spent.layer)))
+      assert.instanceOf(error, Errors.RateLimitWaitTooLong)
+      assert.deepStrictEqual(spent.arrivals, [0, 61, 121])
+      yield* TestClock.setTime(nine * 1000)
+      const service = windowed({ limit: 1, window: 60, maxWait: 150_000 })
+      const ended: Array<readonly [string, number]> = []
+      yield* passing(
+        Effect.forEach(ids(5), (id) =>
+          Effect.flatMap(Effect.exit(getPost({ id })), ({ _tag }) =>
+            Effect.map(Clock.currentTimeMillis, (now) =>
+              ended.push([_tag, Math.round(now / 1000 - nine)]))), {
+          concurrency: "unbounded"
+        }).pipe(Effect.provide(service.layer))
+      )
+      assert.deepStrictEqual(ended, [
+        ["Success", 0],
+        ["Success", 61],
+        ["Success", 122],
+        ["Failure", 122],
+        ["Failure", 122]
+      ])
+    })))
+
+  it.effect("lasts as long as was announced, whatever the wall clock is set to", () =>
+    at(Effect.gen(function*() {
+      for (const move of [-3_600_000, 3_600_000]) {
+        yield* TestClock.setTime(nine * 1000)
+        const wall = yield* MovedClock.make
+        const arrivals: Array<number> = []
+        const service = make((_, index) =>
+          Effect.map(Monotonic.millis, (now) => {
+            arrivals.push(now)
+            return index === 0 ? { status: 429, headers: budget(0, nine + 60) } : ok
+          })
+        )
+        const layer = service.layer(secrets, Layer.orDie(RateLimit.layerWait()))
+        const fiber = yield* Effect.forkChild(wall.provide(Effect.provide(getPost({ id: "1" }), layer)))
+        yield* TestClock.adjust(10_000)
+        wall.move(move)
+        yield* TestClock.adjust(60_000)
+        yield* Fiber.join(fiber)
+        assert.strictEqual(arrivals[1]! - arrivals[0]!, 61_000)
+      }
+    })))
+
+  it.effect("learns nothing from the refusal of a gateway, which announces no budget", () =>
+    at(Effect.gen(function*() {
+      for (const status of [401, 403, 404, 429, 302]) {
+        yield* TestClock.setTime(nine * 1000)
+        const service = windowed({ limit: 16, window: 60, latency: 100, gateway: status })
+        yield* passing(
+          Effect.provide(
+            Effect.andThen(Effect.exit(getPost({ id: "0" })), Effect.andThen(Effect.sleep(2_000), together(50))),
+            service.layer
+          ),
+          400
+        )
+        assert.strictEqual(service.state.refusals, 0, String(status))
+      }
+    })))
+
+  it.effect("has every caller that waits learn from the refusals of one, in this client and in others", () =>
+    at(Effect.gen(function*() {
+      const cases = [[{}, 8, 130], [budget(298, nine + 900), 5, 13]] as const
+      for (const [headers, tries, seconds] of cases) {
+        yield* TestClock.setTime(nine * 1000)
+        const store = RateLimitStore.makeMemory()
+        const service = make(() => ({ status: 429, headers }))
+        const client = () =>
+          service.layer(
+            secrets,
+            Layer.fresh(Layer.orDie(RateLimit.layerWait())).pipe(
+              Layer.provide(Layer.succeed(RateLimitStore.RateLimitStore, store))
+            )
+          )
+        const call = (id: string) => Effect.flip(getPost({ id }))
+        const errors = yield* passing(
+          Effect.forEach(ids(3), call, { concurrency: "unbounded" }).pipe(Effect.provide(client())),
+          seconds
+        )
+        for (const error of errors) {
+          assert.instanceOf(error, Errors.RateLimited)
+          assert.notInclude(error.message, "waitOnRateLimit")
+        }
+        assert.lengthOf(service.requests, tries)
+        yield* passing(Effect.provide(call("4"), client()), 200)
+        assert.lengthOf(service.requests, tries + 1)
+      }
+    })))
+
   it.effect("can be interrupted", () =>
     at(Effect.gen(function*() {
       const service = timed(() => ({ status: 429, headers: budget(0, nine + 900) }))
@@ -425,11 +526,15 @@ const windowed = (options: {
   readonly window: number
   readonly latency?: number
   readonly skew?: number
+  readonly maxWait?: number
+  /** What a gateway answers to the first request. */
+  readonly gateway?: number
 }) => {
   const arrivals: Array<{ readonly id: string; readonly at: number }> = []
   const state = { end: 0, used: 0, refusals: 0, inFlight: 0 }
-  const service = make(({ path }) =>
+  const service = make(({ path }, index) =>
     Effect.gen(function*() {
+      if (index === 0 && options.gateway !== undefined) return { status: options.gateway }
       const now = yield* Clock.currentTimeMillis
       arrivals.push({ id: path.slice(path.lastIndexOf("/") + 1), at: (now - nine * 1000) / 1000 })
       if (now >= state.end) Object.assign(state, { end: now + options.window * 1000, used: 0 })
@@ -446,7 +551,7 @@ const windowed = (options: {
       return allowed ? { ...ok, headers } : { status: 429, headers }
     })
   )
-  const layer = Layer.provideMerge(service.layer(), Layer.orDie(RateLimit.layerWait()))
+  const layer = Layer.provideMerge(service.layer(), Layer.orDie(RateLimit.layerWait({ maxWait: options.maxWait })))
   return { arrivals, state, layer }
 }
 
@@ -545,6 +650,93 @@ describe("reservation", () => {
         yield* TestClock.adjust(1_000)
         assert.strictEqual((yield* RateLimit.snapshot)[0]?.inFlight, 0)
       }).pipe(Effect.provide(Layer.provideMerge(service.layer(), Layer.orDie(RateLimit.layerWait()))))
+    })))
+})
+
+describe("a shared store", () => {
+  const client = (service: ReturnType<typeof make>, store: RateLimitStore.Store, options?: RateLimit.WaitOptions) =>
+    service.layer(
+      secrets,
+      Layer.fresh(Layer.orDie(RateLimit.layerWait(options))).pipe(
+        Layer.provide(Layer.succeed(RateLimitStore.RateLimitStore, store))
+      )
+    )
+
+  it.effect("serves the callers of all processes in the order in which they came", () =>
+    at(Effect.gen(function*() {
+      let end = 0
+      let used = 0
+      const order: Array<string> = []
+      const service = make(({ path }) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          if (now >= end) [end, used] = [now + 60_000, 0]
+          const isAllowed = used < 2
+          if (isAllowed) order.push(path.slice(path.lastIndexOf("/") + 1))
+          if (isAllowed) used++
+          return { ...ok, status: isAllowed ? 200 : 429, headers: budget(2 - used, end / 1000) }
+        })
+      )
+      const store = RateLimitStore.makeMemory()
+      yield* Effect.gen(function*() {
+        const [one, two, three] = yield* Effect.all([0, 1, 2].map(() => Layer.build(client(service, store))))
+        const expected: Array<string> = []
+        const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
+        // The calls of the three come by turns, three seconds apart, much faster than they can be sent.
+        for (let i = 0; i < 12; i++) {
+          const id = String(i)
+          expected.push(id)
+          fibers.push(yield* Effect.forkChild(Effect.provide(getPost({ id }), [one!, two!, three!][(i * 2) % 3]!)))
+          yield* TestClock.adjust(3_000)
+        }
+        yield* TestClock.adjust(600_000)
+        for (const fiber of fibers) yield* Fiber.join(fiber)
+        assert.deepStrictEqual(order, expected)
+      }).pipe(Effect.scoped)
+    })))
+
+  it.effect("that settles nothing holds up no caller: answered, refused or interrupted", () =>
+    at(Effect.gen(function*() {
+      const sent = yield* Deferred.make<void>()
+      const service = make((_, index) =>
+        index === 0
+          ? ok
+          : index === 1
+          ? { status: 404 }
+          : Effect.andThen(Deferred.succeed(sent, undefined), Effect.never)
+      )
+      const done = yield* Deferred.make<void>()
+      const memory = RateLimitStore.makeMemory()
+      const settle = (...args: Parameters<typeof memory.settle>) => Effect.andThen(memory.settle(...args), Effect.never)
+      const layer = client(service, { ...memory, settle })
+      const fiber = yield* Effect.forkChild(
+        Effect.gen(function*() {
+          yield* getPost({ id: "1" })
+          yield* Effect.flip(getPost({ id: "2" }))
+          const third = yield* Effect.forkChild(getPost({ id: "3" }))
+          yield* Deferred.await(sent)
+          yield* Fiber.interrupt(third)
+          yield* Deferred.succeed(done, undefined)
+        }).pipe(Effect.provide(layer))
+      )
+      yield* Deferred.await(done)
+      // Closing the client gives what is under way two seconds.
+      while (fiber.pollUnsafe() === undefined) yield* Effect.andThen(Effect.yieldNow, TestClock.adjust(100))
+      yield* Fiber.join(fiber)
+    })))
+
+  it.effect("that does not answer holds up no caller beyond its time, and none that is interrupted", () =>
+    at(Effect.gen(function*() {
+      const service = make(() => ok)
+      const layer = client(service, { ...RateLimitStore.makeMemory(), reserve: () => Effect.never })
+      const fiber = yield* Effect.forkChild(Effect.provide(getPost({ id: "1" }, { timeout: 700 }), layer))
+      yield* TestClock.adjust(699)
+      assert.lengthOf(service.requests, 0)
+      yield* TestClock.adjust(1)
+      yield* Fiber.join(fiber)
+      assert.lengthOf(service.requests, 1)
+      const other = yield* Effect.forkChild(Effect.provide(getPost({ id: "1" }), layer))
+      yield* TestClock.adjust(10)
+      yield* Fiber.interrupt(other)
     })))
 })
 
@@ -699,6 +891,7 @@ describe("what can be seen", () => {
       const lines: Array<unknown> = []
       const spans: Array<Tracer.NativeSpan> = []
       const metrics = new Map()
+      let measured: ReadonlyArray<Metric.Metric.Snapshot> = []
       const tracer = Tracer.make({
         span: (options) => {
           const span = new Tracer.NativeSpan(options)
@@ -722,6 +915,8 @@ describe("what can be seen", () => {
         yield* Fiber.interrupt(reader)
         assertNoSecret([changes, lines, spans.map(({ attributes, events }) => [attributes, events.map(String)])])
         assert.notInclude(JSON.stringify([...metrics.keys()]), "canary")
+        measured = Metric.snapshotUnsafe(Context.make(Metric.MetricRegistry, metrics))
+          .filter(({ id }) => id.startsWith("postwire_"))
       }).pipe(
         Effect.provide([service.layer, Logger.layer([logger])]),
         Effect.provideService(Tracer.Tracer, tracer),
@@ -747,19 +942,47 @@ describe("what can be seen", () => {
       ) => [name, events.map(([event, , attributes]) => [event, attributes])])
       const event = ["postwire.rate_limit.wait", { operation: "getPost", reason: "window", until }]
       assert.deepStrictEqual(told, [["1", []], ["2", []], ["3", []], ["4", [event]], ["5", [event]], ["6", [event]]])
-      const measured = Metric.snapshotUnsafe(Context.make(Metric.MetricRegistry, metrics))
-        .filter(({ id }) => id.startsWith("postwire_"))
-        .map(({ attributes, id, state }) => [id, attributes, state] as const)
-      assert.deepStrictEqual(measured.map(([id]) => id).sort(), [
+      assert.deepStrictEqual(measured.map(({ id }) => id).sort(), [
         "postwire_rate_limit_remaining",
         "postwire_rate_limit_wait_seconds",
         "postwire_rate_limit_waits"
       ])
-      for (const [id, attributes, state] of measured) {
+      for (const { attributes, id, state } of measured) {
         assert.strictEqual(attributes?.["operation"], "getPost")
         if (id.endsWith("remaining")) assert.deepInclude(state, { value: 0 })
         if (id.endsWith("waits")) assert.deepInclude(state, { count: 1 })
         if (id.endsWith("seconds")) assert.deepInclude(state, { count: 1, sum: 61 })
+      }
+    })))
+
+  it.effect("is bounded: of many budgets those used of late, and no series of a client that is gone", () =>
+    at(Effect.gen(function*() {
+      const headers = {
+        "x-rate-limit-limit": "15",
+        "x-rate-limit-remaining": "0",
+        "x-rate-limit-reset": `${nine + 900}`
+      }
+      const answer = HttpClientResponse.fromWeb(
+        HttpClientRequest.get("https://service.test"),
+        new globalThis.Response("", { headers })
+      )
+      for (const policy of [RateLimit.layerFail, Layer.orDie(RateLimit.layerWait({ maxWait: 0 }))]) {
+        const metrics: Metric.MetricRegistry = new Map()
+        yield* Effect.gen(function*() {
+          const { guard } = yield* RateLimit.RateLimit
+          const call = (key: string) =>
+            guard({ operation: "getPost", credential: "bearer", key }, Effect.succeed(answer))
+          for (let i = 0; i < 12_000; i++) {
+            yield* call(`key ${i}`)
+            if (i % 1_000 === 0) yield* Effect.ignore(call("key 0"))
+          }
+          const shot = yield* RateLimit.snapshot
+          assert.isAtMost(shot.length, 10_000)
+          const known = new Map(shot.map((usage) => [usage.bucket, usage.remaining]))
+          for (const key of ["key 0", "key 8000", "key 11999"]) assert.strictEqual(known.get(key), 0)
+          assert.isAtMost(metrics.size, 10_003)
+        }).pipe(Effect.provide(policy), Effect.provideService(Metric.MetricRegistry, metrics))
+        assert.isAtMost(metrics.size, 3)
       }
     })))
 

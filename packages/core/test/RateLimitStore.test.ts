@@ -8,7 +8,7 @@ import { make } from "./support/Service.ts"
 
 const start = 1_767_258_000_000
 
-const granted: RateLimitStore.Decision = { granted: true }
+const granted: RateLimitStore.Decision = { granted: true, refusals: 0 }
 
 const figures = (remaining: number, endsIn = 60_000, window = 1_767_258_060): RateLimitStore.Figures => ({
   limit: 15,
@@ -83,10 +83,113 @@ describe("reserve", () => {
       reason: "refusal",
       millis: 1_500
     })
-    assert.deepStrictEqual(RateLimitStore.reserve(ledger, start + 2_000, "b", 0), granted)
+    assert.deepStrictEqual(RateLimitStore.reserve(ledger, start + 2_000, "b", 0), { granted: true, refusals: 1 })
     assert.deepInclude(RateLimitStore.reserve(ledger, start + 2_000, "c", 0), { reason: "in flight" })
     RateLimitStore.settle(ledger, start + 2_100, "b", answer(9))
     assert.deepStrictEqual(RateLimitStore.reserve(ledger, start + 2_100, "c", 0), granted)
+  })
+})
+
+describe("reserve, of callers in several lines", () => {
+  const place = (line: string, waited: number, callers = 1): RateLimitStore.Place => ({ line, waited, callers })
+  const turn = { granted: false, reason: "turn", millis: 25 } as const
+
+  it("grants the last requests to who came clearly earlier, and the rest to whoever asks", () => {
+    const ledger = knowing(0)
+    const end = start + 60_000
+    // Three of the old line have waited for most of the window, the young one only came.
+    RateLimitStore.reserve(ledger, start, "old-1", 0, place("old", 0, 3))
+    RateLimitStore.reserve(ledger, end - 1_000, "young", 0, place("young", 0))
+    assert.deepInclude(RateLimitStore.reserve(ledger, end, "young", 0, place("young", 1_000)), turn)
+    // The probe of the new window is the oldest's.
+    assert.isTrue(RateLimitStore.reserve(ledger, end, "old-1", 0, place("old", 60_000, 3)).granted)
+    RateLimitStore.settle(ledger, end, "old-1", answer(2, 60_000, 1_767_258_120))
+    assert.deepInclude(RateLimitStore.reserve(ledger, end, "young", 0, place("young", 1_000)), turn)
+    assert.isTrue(RateLimitStore.reserve(ledger, end, "old-2", 0, place("old", 60_000, 2)).granted)
+    assert.deepInclude(RateLimitStore.reserve(ledger, end, "young", 0, place("young", 1_000)), turn)
+    assert.isTrue(RateLimitStore.reserve(ledger, end, "old-3", 0, place("old", 60_000)).granted)
+    assert.deepInclude(RateLimitStore.reserve(ledger, end, "young", 0, place("young", 1_000)), { reason: "in flight" })
+  })
+
+  it("holds nobody up while there is enough for all", () => {
+    const ledger = knowing(0)
+    const end = start + 60_000
+    RateLimitStore.reserve(ledger, start, "old-1", 0, place("old", 0, 3))
+    assert.isTrue(RateLimitStore.reserve(ledger, end, "old-1", 0, place("old", 60_000, 3)).granted)
+    RateLimitStore.settle(ledger, end, "old-1", answer(3, 60_000, 1_767_258_120))
+    assert.isTrue(RateLimitStore.reserve(ledger, end, "young", 0, place("young", 0)).granted)
+  })
+
+  it("does not wait for who died, sleeps, or came within two seconds", () => {
+    const cases: ReadonlyArray<readonly [waited: number, asks: number]> = [
+      // It was to ask at the end of the window.
+      [60_000, 62_000],
+      [61_000, 60_000]
+    ]
+    for (const [waited, asks] of cases) {
+      const ledger = knowing(0)
+      RateLimitStore.reserve(ledger, start + 1, "dead", 0, place("dead", 0, 5))
+      const decision = RateLimitStore.reserve(ledger, start + asks, "b", 0, place("b", waited - 1_000))
+      assert.isTrue(decision.granted, String(waited))
+    }
+    const ledger = knowing(0)
+    RateLimitStore.settle(ledger, start, "x", { answered: true, pause: 300_000 })
+    RateLimitStore.reserve(ledger, start, "sleeps", 0, place("sleeps", 0))
+    // What it sleeps for turns out to be over.
+    RateLimitStore.settle(ledger, start + 1, "y", { answered: false })
+    ledger.refusedUntil = 0
+    ledger.end = start + 10_000
+    assert.isTrue(RateLimitStore.reserve(ledger, start + 10_000, "b", 0, place("b", 0)).granted)
+  })
+
+  it("forgets a line that is empty", () => {
+    const ledger = knowing(0)
+    RateLimitStore.reserve(ledger, start, "gone", 0, place("gone", 0))
+    RateLimitStore.settle(ledger, start + 59_000, "gone", { answered: false, emptied: "gone" })
+    assert.strictEqual(ledger.waiting.size, 0)
+    assert.isTrue(RateLimitStore.reserve(ledger, start + 60_000, "b", 0, place("b", 0)).granted)
+  })
+
+  it("paces them in turn", () => {
+    const ledger = knowing(10)
+    RateLimitStore.reserve(ledger, start, "first", 1_000)
+    for (const [line, waited] of [["a", 9_000], ["b", 6_000], ["c", 3_000]] as const) {
+      RateLimitStore.reserve(ledger, start, line, 1_000, place(line, waited))
+    }
+    const order: Array<string> = []
+    for (let now = start + 1_000; order.length < 3; now += 100) {
+      for (const [line, waited] of [["c", 3_000], ["b", 6_000], ["a", 9_000]] as const) {
+        if (order.includes(line)) continue
+        if (RateLimitStore.reserve(ledger, now, line, 1_000, place(line, waited + now - start)).granted) {
+          order.push(line)
+        }
+      }
+    }
+    assert.deepStrictEqual(order, ["a", "b", "c"])
+  })
+})
+
+describe("a ledger as text", () => {
+  it("is what it was", () => {
+    const ledger = knowing(3)
+    RateLimitStore.reserve(ledger, start, "a", 1_000)
+    RateLimitStore.settle(ledger, start, "b", { answered: true, pause: 1_000 })
+    RateLimitStore.reserve(ledger, start, "c", 0, { line: "c", callers: 2, waited: 5 })
+    assert.deepStrictEqual(RateLimitStore.fromText(RateLimitStore.toText(ledger), start), ledger)
+    assert.deepStrictEqual(RateLimitStore.fromText("", start), RateLimitStore.empty())
+  })
+
+  it("is not believed when it comes from the future, or speaks of more than the longest window", () => {
+    const ledger = knowing(0)
+    const text = RateLimitStore.toText(ledger)
+    assert.deepInclude(RateLimitStore.reserve(RateLimitStore.fromText(text, start - 2_000), start, "a", 0), {
+      reason: "window"
+    })
+    for (const day of [3_000, 86_400_000]) {
+      assert.deepStrictEqual(RateLimitStore.fromText(text, start - day), RateLimitStore.empty())
+    }
+    ledger.end = start + 966_000
+    assert.deepStrictEqual(RateLimitStore.fromText(RateLimitStore.toText(ledger), start), RateLimitStore.empty())
   })
 })
 

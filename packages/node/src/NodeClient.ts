@@ -30,7 +30,7 @@ export interface Settings<F extends Form = "response"> extends Client.Settings, 
   readonly returnType?: F | undefined
   /** Waits when a rate limit is reached instead of failing with `RateLimited`. Default false. */
   readonly waitOnRateLimit?: boolean | undefined
-  /** The longest single wait for a rate limit in milliseconds. Default 20 minutes. */
+  /** The longest that a call may wait for a rate limit in all, in milliseconds. Default 20 minutes. */
   readonly maxWait?: number | undefined
   /**
    * What `waitOnRateLimit` shares its budgets through: the path of an SQLite file, for processes of one machine, or a

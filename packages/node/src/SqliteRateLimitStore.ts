@@ -4,6 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
+import * as Semaphore from "effect/Semaphore"
 import type { DatabaseSync } from "node:sqlite"
 
 /** Settings of the store. */
@@ -29,6 +30,9 @@ interface Connection {
   readonly step: (now: () => number) => Step
 }
 
+/** A file that others keep locked for so many milliseconds counts as gone. */
+const patience = 2_000
+
 const make = (path: string) => {
   let connection: Connection | undefined
   const close = () => {
@@ -36,29 +40,35 @@ const make = (path: string) => {
     connection = undefined
     if (database?.isOpen === true) database.close()
   }
+  const turns = Semaphore.makeUnsafe(1)
+  let waiting = 0
   const atomically = <A>(use: (step: Step) => A): Effect.Effect<A, RateLimitStore.RateLimitStoreUnavailable> =>
     Clock.clockWith((clock) => {
       const now = () => clock.currentTimeMillisUnsafe()
-      return Effect.try({
+      const once = Effect.try({
         try: () => use((connection ??= connect(path, now())).step(now)),
         catch: (cause) => {
-          const isOpening = connection === undefined
-          close()
-          return { isOpening, cause }
+          const isLocked = isBusy(cause)
+          if (!isLocked) close()
+          return { isLocked, reason: cause instanceof Error ? cause.message : "node:sqlite failed" }
         }
       })
-    }).pipe(
-      // The first process to open a file locks out the others for a moment, for which SQLite itself does not wait.
-      Effect.retry({ while: ({ cause, isOpening }) => isOpening && isBusy(cause), schedule: brief }),
-      Effect.mapError(({ cause }) =>
-        new RateLimitStore.RateLimitStoreUnavailable({
-          reason: cause instanceof Error ? cause.message : "node:sqlite failed"
-        })
-      )
-    )
+      // Who finds the file locked tries again, one at a time and without blocking the thread; who comes later waits too.
+      const patiently = Effect.suspend(() => {
+        waiting++
+        return turns.withPermit(Effect.retry(once, { while: ({ isLocked }) => isLocked, schedule: pauses })).pipe(
+          Effect.timeoutOrElse({
+            duration: patience,
+            orElse: () => Effect.fail({ isLocked: true, reason: "the file stays locked" })
+          }),
+          Effect.ensuring(Effect.sync(() => waiting--))
+        )
+      })
+      return waiting > 0 ? patiently : Effect.catchIf(once, ({ isLocked }) => isLocked, () => patiently)
+    }).pipe(Effect.mapError(({ reason }) => new RateLimitStore.RateLimitStoreUnavailable({ reason })))
   const store: RateLimitStore.Store = {
-    reserve: (key, lease, pace) =>
-      atomically((step) => step(key, (ledger, now) => RateLimitStore.reserve(ledger, now, lease, pace))),
+    reserve: (key, lease, pace, place) =>
+      atomically((step) => step(key, (ledger, now) => RateLimitStore.reserve(ledger, now, lease, pace, place))),
     settle: (key, lease, report) =>
       atomically((step) => step(key, (ledger, now) => RateLimitStore.settle(ledger, now, lease, report))),
     read: (key) => atomically((step) => step(key, RateLimitStore.read, false))
@@ -66,19 +76,19 @@ const make = (path: string) => {
   return { store, close }
 }
 
-const brief = Schedule.upTo(Schedule.spaced("20 millis"), { times: 100 })
+const pauses = Schedule.min([Schedule.exponential("5 millis", 1.5), Schedule.spaced("100 millis")])
 
 const isBusy = (cause: unknown): boolean =>
   typeof cause === "object" && cause !== null && "errcode" in cause && (Number(cause.errcode) & 0xff) === 5
 
 // The number goes up when the form of a ledger changes: processes of two versions may share the file.
-const table = "postwire_ledgers_1"
+const table = "postwire_ledgers_2"
 
 const connect = (path: string, now: number): Connection => {
   // Not imported: a program that keeps its budgets elsewhere does not load it, and does not read that it is experimental.
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
-  // A process that finds the file locked waits a second for it, which blocks its thread; a step takes microseconds.
-  const database = new DatabaseSync(path, { timeout: 1_000 })
+  // Waiting inside of SQLite blocks the thread. A step of another process takes microseconds.
+  const database = new DatabaseSync(path, { timeout: 2 })
   try {
     return prepared(database, now)
   } catch (cause) {
@@ -101,27 +111,19 @@ const prepared = (database: DatabaseSync, now: number): Connection => {
   const upsert = database.prepare(
     `INSERT INTO ${table} VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET ledger = excluded.ledger, forget = excluded.forget`
   )
-  const ledgerOf = (key: string): RateLimitStore.Ledger => {
-    const row = select.get(key)
-    if (row === undefined) return RateLimitStore.empty()
-    const { leases, ...rest } = JSON.parse(String(row["ledger"]))
-    return { ...RateLimitStore.empty(), ...rest, leases: new Map(leases) }
-  }
+  const ledgerOf = (key: string, now: number): RateLimitStore.Ledger =>
+    RateLimitStore.fromText(String(select.get(key)?.["ledger"] ?? ""), now)
   return {
     database,
     step: (clock) => (key, f, writes = true) => {
-      if (!writes) return f(ledgerOf(key), clock())
+      if (!writes) return f(ledgerOf(key, clock()), clock())
       begin.run()
       try {
-        const ledger = ledgerOf(key)
         // The time after the lock was had: an earlier one may be before that of another process's step.
-        const result = f(ledger, clock())
-        const { end, leases, next, refusedUntil } = ledger
-        upsert.run(
-          key,
-          JSON.stringify({ ...ledger, leases: [...leases] }),
-          Math.max(clock() + 60_000, end, next, refusedUntil)
-        )
+        const now = clock()
+        const ledger = ledgerOf(key, now)
+        const result = f(ledger, now)
+        upsert.run(key, RateLimitStore.toText(ledger), RateLimitStore.keepUntil(ledger))
         commit.run()
         return result
       } catch (cause) {

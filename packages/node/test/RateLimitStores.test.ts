@@ -1,15 +1,17 @@
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import * as RateLimit from "@postwire/core/RateLimit"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import { createClient as createRedisClient } from "@redis/client"
-import { Arbitrary, Effect, type Layer, Schema } from "effect"
+import { Arbitrary, Effect, Fiber, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
+import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { DatabaseSync } from "node:sqlite"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { type Change, createClient, InvalidSettings } from "../src/index.ts"
@@ -41,13 +43,18 @@ interface Kind {
   readonly layer: (address: string) => Layer.Layer<RateLimitStore.RateLimitStore, InvalidSettings>
   /** Lets the leases in a store age by 30 seconds. */
   readonly age: (address: string, key: string) => Effect.Effect<void>
+  /** Sets the clock of the store back by a day. */
+  readonly setBack: (address: string, key: string) => Effect.Effect<void>
 }
+
+const day = 86_400_000
 
 const sqlite: Kind = {
   address: newFile,
   layer: (path) => SqliteRateLimitStore.layer({ path }),
   // Its clock is that of the process.
-  age: () => TestClock.adjust(30_000)
+  age: () => TestClock.adjust(30_000),
+  setBack: () => Effect.andThen(TestClock.setTime(day), TestClock.setTime(0))
 }
 
 const inRedis: Kind = {
@@ -56,8 +63,15 @@ const inRedis: Kind = {
   age: (url, key) =>
     Effect.promise(async () => {
       const client = await createRedisClient({ url }).connect()
-      const leases = `postwire:ledger:1:{${key}}:leases`
+      const leases = `postwire:ledger:2:{${key}}:leases`
       for (const lease of await client.zRange(leases, 0, -1)) await client.zIncrBy(leases, -30_000, lease)
+      client.destroy()
+    }),
+  setBack: (url, key) =>
+    Effect.promise(async () => {
+      const client = await createRedisClient({ url }).connect()
+      const ledger = `postwire:ledger:2:{${key}}`
+      for (const field of ["at", "ends", "since", "silentUntil"]) await client.hIncrByFloat(ledger, field, day)
       client.destroy()
     })
 }
@@ -126,6 +140,9 @@ const step = Arbitrary.all({
   reserves: Arbitrary.schema(Schema.Boolean),
   lease: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 }))),
   isPaced: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))),
+  line: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 }))),
+  callers: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 }))),
+  waited: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 }))),
   report
 })
 
@@ -140,22 +157,26 @@ const suite = (kind: Kind): void => {
         const model = RateLimitStore.makeMemory()
         const store = yield* RateLimitStore.RateLimitStore
         const key = `property ${++keys}`
-        for (const { isPaced, lease, report, reserves } of steps) {
+        for (const { callers, isPaced, lease, line, report, reserves, waited } of steps) {
           // Stores may have a clock of their own, so that time has to pass for both.
           yield* TestClock.adjust(2)
           yield* Effect.promise(() => setTimeout(2))
           if (reserves) {
             const pace = isPaced > 6 ? 100_000 : 0
-            const expected = yield* model.reserve(key, String(lease), pace)
-            const decision = yield* store.reserve(key, String(lease), pace)
+            // One of four comes without a place.
+            const place = line === 0 ? undefined : { line: String(line), callers, waited: waited * 10_000 }
+            const expected = yield* model.reserve(key, String(lease), pace, place)
+            const decision = yield* store.reserve(key, String(lease), pace, place)
             assert.strictEqual(decision.granted, expected.granted)
+            if (decision.granted && expected.granted) assert.strictEqual(decision.refusals, expected.refusals)
             if (!decision.granted && !expected.granted) {
               assert.strictEqual(decision.reason, expected.reason)
               assert.closeTo(decision.millis, expected.millis, 2_000)
             }
           } else {
-            yield* model.settle(key, String(lease), report)
-            yield* store.settle(key, String(lease), report)
+            const emptied = line === 0 ? undefined : String(line)
+            yield* model.settle(key, String(lease), { ...report, emptied })
+            yield* store.settle(key, String(lease), { ...report, emptied })
           }
           const expected = yield* model.read(key)
           const reading = yield* store.read(key)
@@ -235,6 +256,60 @@ const suite = (kind: Kind): void => {
     }
   }, 30_000)
 
+  it.effect("serves who came clearly earlier in another process", () =>
+    Effect.gen(function*() {
+      const store = yield* RateLimitStore.RateLimitStore
+      const key = `turns ${++keys}`
+      const figures = { limit: 15, remaining: 3, window: 1_000, endsIn: 900_000 }
+      const ask = (line: string, waited: number, callers = 1) =>
+        Effect.map(
+          store.reserve(key, `${line}${++keys}`, 0, { line, waited, callers }),
+          (decision) => decision.granted || decision.reason
+        )
+      yield* store.reserve(key, "a", 0)
+      // Others wait for the answer of the first.
+      assert.strictEqual(yield* ask("old", 60_000, 2), "in flight")
+      assert.strictEqual(yield* ask("young", 1_000), "in flight")
+      yield* store.settle(key, "a", { answered: true, figures })
+      assert.isTrue(yield* ask("young", 1_000))
+      assert.strictEqual(yield* ask("young", 1_000), "turn")
+      assert.strictEqual(yield* ask("young", 57_000), "turn")
+      assert.isTrue(yield* ask("younger than two seconds", 59_000))
+      yield* store.settle(key, "a", { answered: true, figures: { ...figures, remaining: 2, window: 2_000 } })
+      yield* store.settle(key, "b", { answered: false, emptied: "old" })
+      assert.strictEqual(yield* ask("young", 1_000), "in flight")
+
+      const paced = `paced ${++keys}`
+      yield* store.reserve(paced, "a", 0)
+      const old = { line: "old", waited: 60_000, callers: 2 }
+      const young = { line: "young", waited: 1_000, callers: 1 }
+      yield* store.reserve(paced, "b", 500, old)
+      yield* store.settle(paced, "a", { answered: true })
+      assert.deepInclude(yield* store.reserve(paced, "c", 500, young), { granted: false, reason: "turn" })
+      assert.isTrue((yield* store.reserve(paced, "b", 500, old)).granted)
+      assert.deepInclude(yield* store.reserve(paced, "c", 500, young), { granted: false, reason: "pace" })
+    }).pipe(Effect.provide(kind.layer(kind.address()))))
+
+  it.effect("does not believe what was written by a clock that was a day ahead", () =>
+    Effect.gen(function*() {
+      const address = kind.address()
+      const key = `ahead ${++keys}`
+      const figures = { limit: 15, remaining: 0, window: 1_000, endsIn: 900_000 }
+      if (kind === sqlite) yield* TestClock.setTime(day)
+      yield* Effect.gen(function*() {
+        const store = yield* RateLimitStore.RateLimitStore
+        yield* store.reserve(key, "a", 0)
+        yield* store.settle(key, "a", { answered: true, figures })
+        assert.deepInclude(yield* store.reserve(key, "b", 0), { granted: false, reason: "window" })
+      }).pipe(Effect.provide(kind.layer(address)))
+      yield* kind.setBack(address, key)
+      yield* Effect.gen(function*() {
+        const store = yield* RateLimitStore.RateLimitStore
+        assert.deepStrictEqual(yield* store.read(key), { window: undefined, inFlight: 0 })
+        assert.deepInclude(yield* store.reserve(key, "b", 0), { granted: true })
+      }).pipe(Effect.provide(kind.layer(address)))
+    }))
+
   it.effect("lets the leases of the dead lapse", () =>
     Effect.gen(function*() {
       const address = kind.address()
@@ -257,6 +332,43 @@ const suite = (kind: Kind): void => {
 
 describe("SQLite", () => {
   suite(sqlite)
+
+  it.effect("whose file is locked blocks neither the thread nor who gives up, and is gone after two seconds", () =>
+    Effect.gen(function*() {
+      for (const isOpen of [true, false]) {
+        const path = newFile()
+        const other = new DatabaseSync(path)
+        yield* Effect.gen(function*() {
+          const store = yield* RateLimitStore.RateLimitStore
+          if (isOpen) yield* store.reserve("a", "1", 0)
+          other.exec("BEGIN EXCLUSIVE")
+          const stopped = yield* Effect.forkChild(store.reserve("a", "2", 0))
+          // The event loop turns.
+          yield* Effect.promise(() => setTimeout(1))
+          assert.isUndefined(stopped.pollUnsafe())
+          yield* Fiber.interrupt(stopped)
+          const waiting = yield* Effect.forkChild(
+            Effect.all([
+              Effect.flip(store.reserve("a", "3", 0)),
+              Effect.flip(store.settle("a", "1", { answered: true }))
+            ], {
+              concurrency: 2
+            })
+          )
+          yield* Effect.promise(() => setTimeout(1))
+          yield* TestClock.adjust(1_900)
+          assert.isUndefined(waiting.pollUnsafe())
+          yield* TestClock.adjust(100)
+          const errors = yield* Fiber.join(waiting)
+          for (const error of errors) assert.include(error.message, "the file stays locked")
+          const patient = yield* Effect.forkChild(store.reserve("b", "4", 0))
+          yield* Effect.promise(() => setTimeout(1))
+          other.exec("ROLLBACK")
+          yield* TestClock.adjust(100)
+          assert.deepInclude(yield* Fiber.join(patient), { granted: true })
+        }).pipe(Effect.provide(SqliteRateLimitStore.layer({ path })), Effect.ensuring(Effect.sync(() => other.close())))
+      }
+    }))
 })
 
 describe.skipIf(!RedisServer.isInstalled)(
@@ -317,6 +429,29 @@ describe("a store that is gone", () => {
       silent.close()
     }
   })
+
+  it.effect("holds nobody who gives up while Redis says nothing", () =>
+    Effect.gen(function*() {
+      const silent = createServer(() => {}).listen(0, "127.0.0.1")
+      yield* Effect.promise(() => once(silent, "listening"))
+      const { port } = silent.address() as AddressInfo
+      const connected = once(silent, "connection")
+      // The clock stands: who waited for the store would wait for ever.
+      yield* Effect.gen(function*() {
+        const { guard } = yield* RateLimit.RateLimit
+        const bucket = { operation: "getPost", credential: "bearer", key: "a" } as const
+        const waiting = yield* Effect.forkChild(guard(bucket, Effect.never))
+        const [socket] = yield* Effect.promise(() => connected)
+        yield* Fiber.interrupt(waiting)
+        socket.destroy()
+        yield* Effect.promise(() => setTimeout(20))
+      }).pipe(
+        Effect.provide(
+          Layer.provide(RateLimit.layerWait(), RedisRateLimitStore.layerUrl({ url: `redis://127.0.0.1:${port}` }))
+        ),
+        Effect.ensuring(Effect.sync(() => silent.close()))
+      )
+    }))
 
   it.skipIf(!RedisServer.isInstalled)("fails no call when Redis dies between two", async () => {
     const server = await RedisServer.start()
