@@ -194,30 +194,17 @@ const make = <F extends Form>(
   const runPromiseExit = Effect.runPromiseExitWith(context)
   const client = Context.get(context, Client)
 
-  /**
-   * Runs a step of a call. What it fails with begins at whoever awaits the call: the frames of the runtime, in which the
-   * error was made, lead nowhere, and to note the caller beforehand would cost calls that succeed some microseconds.
-   */
-  const run = async <A>(
-    definition: Definition,
-    step: Effect.Effect<A, AnyError, Client>,
-    given: AbortSignal | undefined
-  ): Promise<A> => {
+  /** What ends a call; throws when that has happened already. */
+  const endOf = (definition: Definition, given: AbortSignal | undefined): AbortSignal => {
     given?.throwIfAborted()
     if (closing.aborted) throw Executor.closed(definition)
-    const signal = given === undefined ? closing : AbortSignal.any([given, closing])
-    const exit = await runPromiseExit(step, { signal })
-    if (Exit.isSuccess(exit)) return exit.value
-    signal.throwIfAborted()
-    const failure = Cause.findErrorOption(exit.cause)
-    if (Option.isNone(failure)) throw Cause.squash(exit.cause)
-    Error.captureStackTrace(failure.value, run)
-    throw failure.value
+    return given === undefined ? closing : AbortSignal.any([given, closing])
   }
 
   const exchange = async (definition: Definition, parameters: object, options?: CallOptions): Promise<Exchange> => {
-    const [signal, rest] = split(definition, options)
-    const { raw, response } = await run(definition, fetch(definition, parameters, rest), signal)
+    const [given, rest] = split(definition, options)
+    const signal = endOf(definition, given)
+    const { raw, response } = valueOf(await runPromiseExit(fetch(definition, parameters, rest), { signal }), signal)
     return { raw, data: response === undefined ? await webOf(raw) : form === "response" ? response : response.body }
   }
 
@@ -268,12 +255,12 @@ const make = <F extends Form>(
           const signal = ended === undefined || given === undefined
             ? ended?.signal ?? given
             : AbortSignal.any([given, ended.signal])
-          const fetchAt = (position: Pagination.Position) =>
-            run(
-              definition,
-              Pagination.fetch(definition, Pagination.parametersAt(definition, own, position), { retries, timeout }),
-              signal
-            )
+          const fetchAt = async (position: Pagination.Position) => {
+            const end = endOf(definition, signal)
+            const here = Pagination.parametersAt(definition, own, position)
+            const page = Pagination.fetch(definition, here, { retries, timeout })
+            return valueOf(await runPromiseExit(page, { signal: end }), end)
+          }
           let position: Pagination.Position = first
           let pending = fetchAt(position)
           try {
@@ -331,6 +318,19 @@ interface Fetched {
 interface Exchange {
   readonly raw: HttpClientResponse
   readonly data: unknown
+}
+
+/**
+ * What a call led to. The stack of an error begins where the call is awaited: the frames of the runtime, in which it was
+ * made, lead nowhere, and to note the caller beforehand would cost calls that succeed some microseconds.
+ */
+const valueOf = <A>(exit: Exit.Exit<A, AnyError>, signal: AbortSignal): A => {
+  if (Exit.isSuccess(exit)) return exit.value
+  signal.throwIfAborted()
+  const failure = Cause.findErrorOption(exit.cause)
+  if (Option.isNone(failure)) throw Cause.squash(exit.cause)
+  Error.captureStackTrace(failure.value, valueOf)
+  throw failure.value
 }
 
 /** The signal among the options, and the others. What is no object is for the core to refuse. */
