@@ -1,6 +1,6 @@
 // Whatever is passed to whichever operation, what comes out is a well-formed request or an error that names a parameter.
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Cause, type Context, Effect, Exit, Layer, Schema, Stream } from "effect"
+import { Arbitrary, Cause, type Context, Effect, Exit, Layer, Schema, Scope, Stream } from "effect"
 import type { Client } from "../src/Client.ts"
 import * as Errors from "../src/Errors.ts"
 import { parametersOf } from "../src/Operation.ts"
@@ -163,7 +163,9 @@ const clients = wires.flatMap((wire) =>
     const service: ReturnType<typeof make> = make(({ path }) => ({
       body: path === "/2/users/me" ? { data: { id: "77" } } : answering.get(wire)
     }))
-    const context = Effect.runSync(Effect.scoped(Layer.build(service.layer({ ...secrets, wire, checks }))))
+    const context = Effect.runSync(
+      Layer.buildWithScope(service.layer({ ...secrets, wire, checks }), Scope.makeUnsafe())
+    )
     return { wire, checks, service, context: context as Context.Context<Client> }
   })
 )
