@@ -134,8 +134,9 @@ export class Bridge {
       const answer = this.#take(id)
       if (answer !== undefined) return answer
       if (isOver(state)) return this.#obituary(state)
-      if (waiting.pulse.hasStopped(state === State.loading)) {
-        const unanswered = this.#giveUp(id, "the worker stopped responding")
+      const isLoading = state === State.loading
+      if (waiting.pulse.hasStopped(isLoading)) {
+        const unanswered = this.#giveUp(id, isLoading ? "the worker did not start" : "the worker stopped responding")
         this.terminate()
         return unanswered
       }

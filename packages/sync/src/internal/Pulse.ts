@@ -6,8 +6,11 @@
 
 /** How long the heartbeat may stand still at most, which is also how long the worker may take to load. */
 const stillLimit = 30_000
-/** For how long it may stand still without any CPU, or with some, of which it may use so much. */
+/** For how long it may stand still without any CPU. While it loads it may wait for a disk. */
 const deadLimit = 3_000
+const unloadedLimit = 10_000
+/** For how long, and with how much CPU, it may stand still once it has loaded. */
+const stuckLimit = 3_000
 const busyLimit = 2_000
 /** Less than this share of a sleep is no use of CPU. */
 const noShare = 0.01
@@ -54,7 +57,7 @@ export class Pulse {
 
   /** Whether the worker is to be given up. */
   hasStopped(isLoading: boolean): boolean {
-    if (isLoading || this.#still > stillLimit) return this.#still > stillLimit
-    return this.#idle > deadLimit || (this.#still > deadLimit && this.#used > busyLimit)
+    if (this.#still > stillLimit || this.#idle > (isLoading ? unloadedLimit : deadLimit)) return true
+    return !isLoading && this.#still > stuckLimit && this.#used > busyLimit
   }
 }
