@@ -358,6 +358,6 @@ describe("errors", () => {
     assert.instanceOf(error, Sync.TransportFailure)
     assert.strictEqual(error._tag, "TransportFailure")
     assert.instanceOf(error.cause, Error)
-    assert.match((error.cause as Error).message, /ECONNREFUSED/)
+    assert.strictEqual((error.cause as NodeJS.ErrnoException).code, "ECONNREFUSED")
   })
 })

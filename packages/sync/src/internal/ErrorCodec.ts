@@ -9,19 +9,41 @@ const mostLevels = 100
 
 const codec = /*#__PURE__*/ Schema.toCodecJson(AnyError)
 const encodeSchema = /*#__PURE__*/ Schema.encodeUnknownSync(codec)
+const decodeSchema: (encoded: unknown) => AnyError = /*#__PURE__*/ Schema.decodeUnknownSync(codec)
 const isAnyError = /*#__PURE__*/ Schema.is(AnyError)
 
+/** An error, apart from what it was caused by: the schema keeps neither codes nor a chain that leads back to itself. */
+export interface Encoded {
+  readonly error: unknown
+  readonly cause: EncodedCause | undefined
+}
+
+/** Other things than errors are texts. */
+type EncodedCause = string | {
+  readonly name: string
+  readonly message: string
+  /** Of Node or Undici, such as `ECONNREFUSED`. */
+  readonly code: string | undefined
+  readonly cause: EncodedCause | undefined
+}
+
 /** Encodes what an operation failed with, and nothing else. */
-export const encode = (error: unknown): Option.Option<unknown> => {
+export const encode = (error: unknown): Option.Option<Encoded> => {
   if (!isAnyError(error)) return Option.none()
-  const fields: PropertyDescriptorMap = Object.getOwnPropertyDescriptors(error)
-  if ("cause" in error && error.cause !== undefined) fields["cause"] = { enumerable: true, value: causeOf(error.cause) }
+  const { cause, ...fields }: PropertyDescriptorMap = Object.getOwnPropertyDescriptors(error)
   if ("problems" in error) fields["problems"] = { enumerable: true, value: cut(error.problems, mostLevels) }
-  return Option.some(encodeSchema(Object.create(Object.getPrototypeOf(error), fields)))
+  return Option.some({
+    error: encodeSchema(Object.create(Object.getPrototypeOf(error), fields)),
+    cause: cause?.value === undefined ? undefined : encodeCause(cause.value)
+  })
 }
 
 /** The error that was encoded. */
-export const decode: (encoded: unknown) => AnyError = /*#__PURE__*/ Schema.decodeUnknownSync(codec)
+export const decode = ({ cause, error }: Encoded): AnyError => {
+  const decoded = decodeSchema(error)
+  if (cause !== undefined) hide(decoded, "cause", decodeCause(cause))
+  return decoded
+}
 
 /** What came as JSON, down to a level. */
 const cut = (value: unknown, levels: number): unknown => {
@@ -33,16 +55,33 @@ const cut = (value: unknown, levels: number): unknown => {
 }
 
 /** The chain of causes, down to a level. A cause may be anything, lead back to itself, and throw when it is read. */
-const causeOf = (cause: unknown, levels = mostLevels, above: ReadonlySet<unknown> = new Set()): unknown => {
+const encodeCause = (cause: unknown, levels = mostLevels, above: ReadonlySet<unknown> = new Set()): EncodedCause => {
   if (above.has(cause)) return "[circular]"
   if (levels === 0) return "[nested too deeply]"
   try {
     if (!(cause instanceof Error)) return typeof cause === "string" ? cause : inspect(cause)
-    const copy = new Error(cause.message)
-    copy.name = cause.name
-    if (cause.cause !== undefined) copy.cause = causeOf(cause.cause, levels - 1, new Set(above).add(cause))
-    return copy
+    return {
+      name: `${cause.name}`,
+      message: `${cause.message}`,
+      code: "code" in cause && typeof cause.code === "string" ? cause.code : undefined,
+      cause: cause.cause === undefined ? undefined : encodeCause(cause.cause, levels - 1, new Set(above).add(cause))
+    }
   } catch {
     return "[unreadable]"
   }
+}
+
+const decodeCause = (encoded: EncodedCause): unknown => {
+  if (typeof encoded === "string") return encoded
+  const { cause, code, message, name } = encoded
+  const error = new Error(message)
+  if (name !== error.name) hide(error, "name", name)
+  if (code !== undefined) Object.assign(error, { code })
+  if (cause !== undefined) hide(error, "cause", decodeCause(cause))
+  return error
+}
+
+/** As the constructors of errors do. */
+const hide = (error: Error, name: "cause" | "name", value: unknown): void => {
+  Object.defineProperty(error, name, { value, writable: true, configurable: true })
 }

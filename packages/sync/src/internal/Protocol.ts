@@ -4,6 +4,7 @@ import type { Form } from "@postwire/core/Operation"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import type { MessagePort } from "node:worker_threads"
 import type { Settings } from "../SyncClient.ts"
+import type { Encoded } from "./ErrorCodec.ts"
 import type { NetworkDefaults } from "./NetworkDefaults.ts"
 
 /** What has become of the worker. */
@@ -104,8 +105,7 @@ export type Answer =
     readonly headers: string
     readonly body: Uint8Array
   }
-  /** `error` is encoded by `ErrorCodec`. */
-  | { readonly _tag: "Failure"; readonly id: number; readonly error: unknown }
+  | { readonly _tag: "Failure"; readonly id: number; readonly error: Encoded }
   /** Nothing of the request left. */
   | { readonly _tag: "Unsent"; readonly id: number; readonly reason: string }
   | { readonly _tag: "Defect"; readonly id: number; readonly message: string }
