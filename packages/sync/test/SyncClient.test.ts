@@ -512,7 +512,6 @@ describe("close", () => {
   })
 
   it("is not needed for a process to end", async () => {
-    const start = performance.now()
     const code = `
       import { createClientSync } from ${JSON.stringify(new URL("../src/index.ts", import.meta.url).href)}
       const client = createClientSync()
@@ -527,6 +526,5 @@ describe("close", () => {
     child.stdout.setEncoding("utf8").on("data", (text) => printed += text)
     const [exit] = await once(child, "close")
     assert.deepStrictEqual([exit, printed], [0, "ada 10\n"])
-    assert.isBelow(performance.now() - start, 6_000)
   })
 })
