@@ -205,6 +205,12 @@ const write = Effect.fnUntraced(function*<E, R>(
   )
   if (flags.out !== "-") yield* Console.log(told(summary, noun))
   if (summary.status === "partial") {
+    const { outOfReach } = summary.progress
+    if (outOfReach !== undefined) {
+      yield* Report.say(
+        `What was created from ${outOfReach.from} to ${outOfReach.to} had left the service's window before it was fetched.`
+      )
+    }
     if (flags.out === "-") yield* Report.sayMoreProblems(summary.progress.errors)
     return yield* new Report.PartialErrors({
       operation: definition.name,

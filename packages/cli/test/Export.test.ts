@@ -111,6 +111,23 @@ describe("postwire export", () => {
       assert.isTrue(readFileSync(out).equals(readFileSync(join(root, "whole.jsonl"))))
     }).pipe(Effect.provide(sandbox)))
 
+  it.live("says what has left the window while it stood still, with exit code 3", () =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      const env = yield* environment
+      const { clock, faults } = yield* Sandbox.Sandbox
+      const flags = [...search, "--out", join(root, "a.jsonl"), "--max-results", "10"]
+      faults.add({ nth: 3, times: "always", status: 403 })
+      const failed = yield* run(...flags)
+      assert.strictEqual(failed.code, 1, failed.output)
+      faults.clear()
+      clock.advance("6 days")
+      const end = yield* Effect.promise(() => ended(start([...flags, "--resume"], env)))
+      assert.strictEqual(end.code, 3, end.errors)
+      assert.match(end.output, /^partial: /)
+      assert.match(end.errors, /What was created from 2026-11-13T12:\S+ to 2026-11-19T12:\S+ had left .*window/)
+    }).pipe(Effect.provide(sandbox)))
+
   it.live("stops at once on the second Ctrl-C", () =>
     Effect.gen(function*() {
       const root = yield* folder

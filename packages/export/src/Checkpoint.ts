@@ -35,6 +35,8 @@ export const Progress = Schema.Struct({
   /** How often the export was started. */
   runs: Schema.Int,
   startedAt: Schema.String,
+  /** What the service no longer gave when its turn came. */
+  outOfReach: Schema.optionalKey(Schema.Struct({ from: Schema.String, to: Schema.String })),
   /** When the oldest item was created, where items say so. */
   oldest: Schema.optionalKey(Schema.String)
 })

@@ -16,6 +16,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Checkpoint from "./Checkpoint.ts"
 import type { ExportError } from "./ExportErrors.ts"
+import * as reach from "./internal/reach.ts"
 import * as workspace from "./internal/workspace.ts"
 import * as Manifest from "./Manifest.ts"
 import type { Mode, Output, Sink, Writer } from "./Sink.ts"
@@ -134,10 +135,12 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
           const { cursor: _, ...last } = progress
           const complete = cursor === undefined || progress.items + items.length >= limit
           const oldest = oldestOf(items) ?? last.oldest
+          const outOfReach = spanOf(page.errors.filter(reach.isLost), last.outOfReach)
           progress = yield* writer.commit({ ...page, items }, {
             ...last,
             ...(complete ? {} : { cursor }),
             ...(oldest === undefined ? {} : { oldest }),
+            ...(outOfReach === undefined ? {} : { outOfReach }),
             complete,
             items: last.items + items.length,
             errors: last.errors + page.errors.length,
@@ -191,6 +194,15 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
 const no = Effect.succeed(false)
 
 const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
+
+type Span = NonNullable<Checkpoint.Progress["outOfReach"]>
+
+const spanOf = (spans: ReadonlyArray<Span>, known: Span | undefined): Span | undefined =>
+  spans.reduce<Span | undefined>(
+    (all, { from, to }) =>
+      all === undefined ? { from, to } : { from: from < all.from ? from : all.from, to: to > all.to ? to : all.to },
+    known
+  )
 
 const oldestOf = (items: ReadonlyArray<object>): string | undefined => {
   const last = items.at(-1)

@@ -33,6 +33,8 @@ export const Partition = Schema.Struct({
   end_time: Schema.String,
   since_id: Schema.optionalKey(Schema.String),
   until_id: Schema.optionalKey(Schema.String),
+  /** Where it began when it was planned, if no `start_time` says so. */
+  begins: Schema.optionalKey(Schema.String),
   /** How many posts were counted in it. */
   posts: Schema.Int
 })
@@ -73,7 +75,7 @@ export const planPartitions = (
     ...(index < spans.length - 1 || (ids.since_id === undefined && !isOpen)
       ? { start_time: toSeconds(start) }
       : ids.since_id === undefined
-      ? {}
+      ? { begins: toSeconds(start) }
       : { since_id: ids.since_id }),
     end_time: toSeconds(end),
     ...(index === 0 && ids.until_id !== undefined ? { until_id: ids.until_id } : {}),
@@ -98,9 +100,9 @@ const toSeconds = (time: string): string => `${new Date(time).toISOString().slic
 
 /** The pages of one part of a search. */
 export const sourceOf = ({ definition, parameters }: Source.Source, partition: Partition): Source.Source => {
-  const { index: _index, posts: _posts, ...own } = partition
+  const { begins, index: _index, posts: _posts, ...own } = partition
   const { end_time: _end, since_id: _since, start_time: _start, until_id: _until, ...rest } = parameters
-  return Source.fromDefinition(definition, { ...rest, ...own })
+  return Source.fromDefinition(definition, { ...rest, ...own }, begins ?? own.start_time)
 }
 
 /** Where a partition stands: plain JSON, to be kept by whoever keeps the jobs. */

@@ -2,12 +2,13 @@
 import type { Client } from "@postwire/core/Client"
 import type { AnyError, Budget } from "@postwire/core/Errors"
 import type { Arguments, Definition, Paged, SelectionOf } from "@postwire/core/Operation"
-import * as Pagination from "@postwire/core/Pagination"
+import type * as Pagination from "@postwire/core/Pagination"
 import type { Result } from "@postwire/core/Response"
 import type { Selection } from "@postwire/core/Selection"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { ExportError } from "./ExportErrors.ts"
+import * as reach from "./internal/reach.ts"
 
 /** A page on its way from a source to a sink. */
 export interface Page {
@@ -31,7 +32,10 @@ export interface Source<out E = never> {
   readonly fingerprint?: Readonly<Record<string, string>>
   /** Whether it has kept pages itself, for a run that goes on, though none was given out yet. Default no. */
   readonly hasKept?: Effect.Effect<boolean>
-  /** The pages from the beginning, or from the place that a cursor leads to. */
+  /**
+   * The pages from the beginning, or from the place that a cursor leads to. Bounds are those of the first page: cursors hold
+   * them, and what the service no longer reaches by the last page is among its errors.
+   */
   readonly pages: (cursor: string | undefined, options?: PageOptions) => Stream.Stream<
     Page,
     AnyError | ExportError | E,
@@ -48,28 +52,20 @@ export const make = <P, R extends Result, Sel extends keyof Selection, E, const 
   ...[parameters]: Arguments<P, Sel, S, never>
 ): Source => fromDefinition(operation.definition, { ...parameters })
 
-/** As `make`, of parameters that are known only at run time: a mistake in them fails the first page. */
+/**
+ * As `make`, of parameters that are known only at run time: a mistake in them fails the first page. `since` is where the
+ * list began when it was planned: what has gone out of reach by the first page is told then.
+ */
 export const fromDefinition = (
   definition: Definition,
-  parameters: Readonly<Record<string, unknown>>
+  parameters: Readonly<Record<string, unknown>>,
+  since?: string
 ): Source => {
   const size = definition.query?.["max_results"]?.bounds
   const all = size?.of === "value" ? { max_results: size.maximum, ...parameters } : parameters
   return {
     definition,
     parameters: all,
-    pages: (cursor, options) =>
-      Pagination.stream(
-        definition,
-        cursor === undefined || definition.paging === undefined ? all : { ...all, [definition.paging.token]: cursor },
-        options,
-        ({ position, response }): ReadonlyArray<Page> => [{
-          items: Pagination.itemsAt(position, response) as ReadonlyArray<object>,
-          includes: response.includes as Page["includes"],
-          errors: response.errors,
-          next: response.meta.next_token || undefined,
-          rateLimit: response.rateLimit
-        }]
-      )
+    pages: (cursor, options) => reach.pages(definition, all, cursor, options, since)
   }
 }

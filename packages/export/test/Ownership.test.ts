@@ -19,7 +19,9 @@ import {
 } from "node:fs"
 import { createServer } from "node:net"
 import { basename, join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import * as Export from "../src/Export.ts"
+import * as disk from "../src/internal/disk.ts"
 import * as JsonLines from "../src/sinks/JsonLines.ts"
 import type * as Source from "../src/Source.ts"
 import { client, folder, sandbox, source } from "./support/Scene.ts"
@@ -292,6 +294,43 @@ describe("--force", () => {
       assert.strictEqual(status, "done")
       assert.notStrictEqual(readFileSync(path, "utf8"), "old")
     }).pipe(Effect.provide(client), Effect.provide(sandbox(40))))
+})
+
+describe("a database of somebody else", () => {
+  it.live("is refused as it is, and replaced as a whole while others read and lock it", () =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      const path = join(root, "a.sqlite")
+      const foreign = new DatabaseSync(path)
+      foreign.exec("CREATE TABLE precious (id INTEGER); INSERT INTO precious VALUES (1)")
+      const before = everything(root)
+      for (const mode of ["new", "resume"] as const) {
+        const error = yield* Effect.flip(Export.run(source, { sink: sinks.sqlite(path), mode }))
+        assert.strictEqual(error._tag, "FileExists", mode)
+      }
+      foreign.exec("BEGIN EXCLUSIVE")
+      yield* Effect.flip(Export.run(failing(2), { sink: sinks.sqlite(path), mode: "force" }))
+      assert.deepInclude(everything(root), before)
+      const { progress } = yield* Export.run(source, { sink: sinks.sqlite(path), mode: "resume" })
+      // Who has it open keeps what it read.
+      assert.strictEqual(foreign.prepare("SELECT count(*) AS n FROM precious").get()?.["n"], 1)
+      foreign.close()
+      const database = new DatabaseSync(path, { readOnly: true })
+      assert.strictEqual(database.prepare("SELECT count(*) AS n FROM results").get()?.["n"], progress.items)
+      database.close()
+    }).pipe(Effect.provide(client), Effect.provide(sandbox(40))))
+
+  it.live("that is locked is called so, not an export that runs", () =>
+    Effect.gen(function*() {
+      const path = join(yield* folder, "a.sqlite")
+      const [one, other] = [new DatabaseSync(path), new DatabaseSync(path, { timeout: 1 })]
+      one.exec("BEGIN EXCLUSIVE")
+      const error = yield* Effect.flip(disk.attempt(path, async () => other.exec("BEGIN EXCLUSIVE")))
+      assert.strictEqual(error._tag, "FileFailure")
+      assert.match(error.message, /another program has locked it/)
+      one.close()
+      other.close()
+    }))
 })
 
 /** The files of an export, by what they are called at its end or while it runs. */

@@ -129,6 +129,17 @@ describe("a partitioned export", () => {
       assert.strictEqual(journal.entries().length, before)
     }).pipe(Effect.provide(client), Effect.provide(sandbox())))
 
+  it.live("page by page, is not led in a circle", () =>
+    Effect.gen(function*() {
+      const { faults } = yield* Sandbox.Sandbox
+      const partition = { index: 0, end_time: new Date(now - 60_000).toISOString(), posts: 0 }
+      const write = () => Effect.void
+      const first = yield* Partitions.exportPartition(source, partition, { write })
+      faults.add({ page: "repeated-token", times: "always" })
+      const error = yield* Effect.flip(Partitions.exportPartition(source, partition, { cursor: first, write }))
+      assert.strictEqual(error._tag, "PaginationStuck")
+    }).pipe(Effect.provide(client), Effect.provide(sandbox(60))))
+
   it.live("is refused before anything is counted", () =>
     Effect.gen(function*() {
       const root = yield* folder
