@@ -26,6 +26,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import { NodeInspectSymbol } from "effect/Inspectable"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -147,7 +148,7 @@ export const of = <F extends Form, Also extends object>(
   }
   const as = <F extends Form>(form: F): PromiseClient<F, Also> => {
     Effect.runSync(checkForm(form))
-    return {
+    const client = {
       ...make(context, closing.signal, form),
       ...also,
       as,
@@ -155,6 +156,8 @@ export const of = <F extends Form, Also extends object>(
       close,
       [Symbol.asyncDispose]: close
     }
+    // What is printed with its parts shows those of a given dispatcher, such as the password of its proxy.
+    return Object.defineProperty(client, NodeInspectSymbol, { value: () => `PostwireClient { form: "${form}" }` })
   }
   return as(form)
 }
