@@ -290,6 +290,47 @@ describe("errors", () => {
     assert.strictEqual(workers.length, started)
   })
 
+  it("hold no credential that a service quotes, nor does what it could not answer or what is printed", () => {
+    const canaries = {
+      ...faulty(),
+      bearerToken: "canary:01",
+      consumerKey: Redacted.make("canary-key-02"),
+      consumerSecret: "canary secret 03",
+      accessToken: "1-canary-04",
+      accessTokenSecret: "canary-secret-05",
+      proxy: "http://me:canary-06@127.0.0.1:1"
+    }
+    const { proxy: _, ...direct } = canaries
+    const check = (told: unknown) => {
+      const { message, stack } = told instanceof Error ? told : { message: "", stack: "" }
+      const shown = [inspect(told, { depth: Infinity, showHidden: true }), JSON.stringify(told), message, stack]
+      for (const text of shown) {
+        assert.notInclude(text, "canary")
+        assert.notMatch(text ?? "", /oauth_signature=[\\"]+[^<\\"]/)
+      }
+    }
+    const client = Sync.createClientSync({ ...direct, retries: 0 })
+    for (const kind of ["page", "field", "id", "401", "503"]) {
+      for (
+        const call of [
+          () => client.searchRecentPosts({ query: `echo:${kind}` }),
+          () => client.searchRecentPosts({ query: `echo:${kind}`, user_auth: true }),
+          () => client.createPost({ text: `echo:${kind}` })
+        ]
+      ) {
+        const error = thrown(call)
+        check(error)
+        assert.include(JSON.stringify(error), "<redacted>")
+      }
+    }
+    const { errors } = client.searchRecentPosts({ query: "echo:errors" })
+    assert.include(errors[0]?.detail, "<redacted>")
+    check(errors)
+    const proxied = Sync.createClientSync({ ...canaries, retries: 0 })
+    check(thrown(() => proxied.getPost({ id: "1" })))
+    for (const made of [client, proxied, proxied.as("raw"), proxied.session]) check(made)
+  })
+
   it("of the service are what the Promise client rejects with", async () => {
     const client = Sync.createClientSync(settings())
     const fake = Sync.createClientSync(faulty())

@@ -73,6 +73,16 @@ const faults = `
         const value = "[".repeat(Number(argument)) + "]".repeat(Number(argument))
         return response.writeHead(400).end('{"errors":[{"message":"M","value":' + value + '}]}')
       }
+      case "echo": {
+        const quote = JSON.stringify(request.headers)
+        switch (argument) {
+          case "page": return response.end("<pre>" + quote + "</pre>")
+          case "field": return json(200, { data: [{ id: { quote }, text: quote }], meta: {} })
+          case "errors": return json(200, { data: [{ id: "1", text: "" }], errors: [{ detail: quote }], meta: {} })
+          case "id": return json(200, {}, { "x-request-id": quote })
+          default: return json(Number(argument), { title: "T", detail: quote, errors: [{ message: quote }] })
+        }
+      }
       case "status": return json(Number(argument), { title: "T", detail: "D", type: "about:blank" })
       case "text": return response.end("<html>bearer " + request.headers.authorization.slice(7) + "</html>")
       case "form": return json(200, { data: [{ id: 5 }], meta: {} })
