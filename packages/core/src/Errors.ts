@@ -2,7 +2,7 @@
  * Everything that can go wrong, one tagged class per fact. An operation's error type holds exactly those it can produce.
  *
  * `MissingAccessToken`, `ConflictingIdentifiers`, `InvalidParameters` and `InvalidSettings` are mistakes of the program
- * and also instances of `TypeError`. No error ever holds a credential.
+ * and also instances of `TypeError`. No error ever holds a credential: where a service quotes one, it says `<redacted>`.
  */
 import { NodeInspectSymbol } from "effect/Inspectable"
 import * as Predicate from "effect/Predicate"

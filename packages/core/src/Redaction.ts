@@ -141,8 +141,12 @@ const longestPlain = (text: string): string =>
   (text.match(/[A-Za-z0-9]+/g) ?? []).reduce((longest, part) => part.length > longest.length ? part : longest, "")
 
 const patternOf = (secret: string, encoded: ReadonlyArray<string>): RegExp => {
-  const any = [spelled(secret), ...encoded.map(base64Text)].join("|")
-  return new RegExp(secret.length < shortest ? `${notInWord}(?:${any})(?![A-Za-z0-9_])` : any, "g")
+  if (secret.length < shortest) {
+    return new RegExp(`${notInWord}(?:${[spelled(secret), ...encoded.map(base64Text)].join("|")})(?![A-Za-z0-9_])`, "g")
+  }
+  // The character before and the one after hold bits of the secret and of its neighbours.
+  const shared = "[A-Za-z0-9+/_-]?"
+  return new RegExp([spelled(secret), ...encoded.map((text) => shared + base64Text(text) + shared)].join("|"), "g")
 }
 
 /** The end of an escape is no letter of the word that follows it. */

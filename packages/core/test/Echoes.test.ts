@@ -1,6 +1,7 @@
 // Services and proxies quote the requests that they refuse. Whatever they say and wherever, no credential is told.
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, References, Tracer } from "effect"
+import { inspect } from "node:util"
 import { catalogue } from "../src/Catalogue.ts"
 import type * as Client from "../src/Client.ts"
 import type * as Errors from "../src/Errors.ts"
@@ -38,7 +39,9 @@ const writings: Readonly<Record<string, (quote: string) => string>> = {
 const slots: Readonly<Record<string, (quote: string) => Answer>> = {
   "a page": (quote) => ({ body: `<html><pre>${quote}</pre></html>` }),
   "JSON that is no problem": (quote) => ({ body: { echo: { request: quote } } }),
-  "a page that is cut within": (quote) => ({ body: `${"x".repeat(1990)} ${quote}` }),
+  "a page that is cut within": (quote) => ({
+    body: `${"x".repeat(1992 - Math.max(0, quote.search(/canary|Y2FuYXJ5|NhbmFyeS|jYW5hcn/)))}${quote}`
+  }),
   "a page after many others": (quote) => ({ body: quote.repeat(40) }),
   "a detail": (quote) => ({ body: { title: "Refused", type: "about:blank", detail: quote } }),
   "a title and a type": (quote) => ({ body: { title: quote, type: quote } }),
@@ -120,7 +123,7 @@ describe("a transport that quotes", () => {
     "a cause": new TypeError("fetch failed", {
       cause: Object.assign(new Error(quote), { code: "HPE_INVALID", data: quote })
     }),
-    "a packet": Object.assign(new Error("Parse Error"), { rawPacket: Buffer.from(quote) }),
+    "a packet": Object.assign(new Error("Parse Error"), { rawPacket: Buffer.from(quote.slice(-40)) }),
     "the request": Object.assign(new Error("failed"), { config: { headers: { authorization: quote } } }),
     "what knows how far it got": { phase: "headers", requestSent: true, message: quote, code: quote }
   }
@@ -144,7 +147,9 @@ describe("a transport that quotes", () => {
         Layer.succeed(References.MinimumLogLevel, "All")
       )
       for (const call of Object.values(calls)) {
-        assertNoSecret(yield* Effect.flip(Effect.provide(call, [layer, services])))
+        const error = yield* Effect.flip(Effect.provide(call, [layer, services]))
+        assertNoSecret(error)
+        assert.notInclude(inspect(error, { depth: Infinity }), "63 61 6e 61 72 79")
       }
       assert.isAbove(spans.length, 2)
       assertNoSecret([lines, spans.map(({ attributes, events, name }) => [name, [...attributes], events])])

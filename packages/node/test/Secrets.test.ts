@@ -16,6 +16,7 @@ import { ProxyAgent } from "undici"
 import { createClient } from "../src/index.ts"
 import * as NodeClient from "../src/NodeClient.ts"
 import * as PromiseClient from "../src/PromiseClient.ts"
+import { secretsOfProxy } from "../src/UndiciHttpClient.ts"
 
 const secrets = {
   // As one was that a pattern did not find: short, and odd in the middle.
@@ -111,37 +112,44 @@ describe.each(Object.keys(transports) as ReadonlyArray<keyof typeof transports>)
 describe("a proxy with a password", () => {
   const address = (port: number) => `http://canary-user:canary%2Fpass@127.0.0.1:${port}`
 
-  it.each(["http", "https"])("may quote it, for %s", async (scheme) => {
-    const seen: Array<string> = []
-    const quote = ({ headers }: Http.IncomingMessage) => {
-      seen.push(String(headers["proxy-authorization"]))
-      return `<pre>${JSON.stringify(headers)} ${decodeURIComponent("canary-user:canary%2Fpass")} canary%2Fpass</pre>`
-    }
-    const proxy = Http.createServer((request, response) => response.writeHead(407).end(quote(request)))
-    proxy.on(
-      "connect",
-      (request, socket) => void socket.end(answer("407 Proxy Authentication Required", quote(request)))
-    )
+  it("may quote it, instead of the service or of a tunnel", async () => {
+    const quoted = "canary%2Fpass canary/pass"
+    let seen = 0
+    const proxy = Http.createServer(({ headers }, response) => {
+      seen++
+      response.writeHead(502).end(`${headers["proxy-authorization"]} ${quoted}`)
+    })
+    proxy.on("connect", (_, socket) => {
+      seen++
+      socket.end(answer("407 Proxy Authentication Required", quoted))
+    })
     const { port } = await listen(proxy)
-    await using client = createClient({
-      ...secrets,
-      baseUrl: `${scheme}://service.test`,
-      allowInsecureHttp: true,
-      proxy: address(port),
-      retries: 0
-    })
-    assertNoSecret(await rejection(client.getPost({ id: "1" })))
-    await using borrower = createClient({
-      ...secrets,
-      baseUrl: `${scheme}://service.test`,
-      allowInsecureHttp: true,
-      dispatcher: client.session,
-      retries: 0
-    })
-    assertNoSecret(await rejection(borrower.createPost({ text: "a" })))
-    assert.strictEqual(seen.length, 2)
-    for (const header of seen) assert.include(header, "Basic ")
+    for (const scheme of ["http", "https"]) {
+      const settings = { ...secrets, baseUrl: `${scheme}://service.test`, allowInsecureHttp: true, retries: 0 }
+      await using client = createClient({ ...settings, proxy: address(port) })
+      await using borrower = createClient({ ...settings, dispatcher: client.session })
+      await using layered = await PromiseClient.fromLayer(NodeClient.layer({ ...settings, proxy: address(port) }))
+      for (const { createPost } of [client, borrower, layered]) {
+        const error = await rejection(createPost({ text: "a" }))
+        assertNoSecret(error)
+        assert.propertyVal(error, "_tag", scheme === "http" ? "ServerFailure" : "TransportFailure")
+        if (scheme === "http") assert.propertyVal(error, "excerpt", "Basic <redacted>= <redacted> <redacted>")
+      }
+    }
+    assert.strictEqual(seen, 6)
     proxy.close()
+    proxy.closeAllConnections()
+  })
+
+  it("of the environment as well", () => {
+    const [name, before] = ["HTTPS_PROXY", process.env["HTTPS_PROXY"]]
+    process.env[name] = address(1)
+    assert.includeMembers([...secretsOfProxy("environment")], ["canary%2Fpass"])
+    if (before === undefined) delete process.env[name]
+    else process.env[name] = before
+    for (const none of [undefined, "", "http://127.0.0.1:1", "no address"]) {
+      assert.deepStrictEqual(secretsOfProxy(none).filter((secret) => secret !== ""), [])
+    }
   })
 
   it("is not shown by a client or its session, before or after a call", async () => {
