@@ -109,7 +109,11 @@ const numberOf = (text: string | undefined, otherwise: number, maximum: number):
 }
 
 const endpoints: Readonly<Record<string, Endpoint>> = {
-  "GET /health": call((sandbox) => ({ status: "ok", ...clockOf(sandbox), counts: sandbox.store.counts() })),
+  "GET /health": call((sandbox) => {
+    // Also when nothing else is written: a full disk is no good health.
+    sandbox.store.touch()
+    return { status: "ok", ...clockOf(sandbox), counts: sandbox.store.counts() }
+  }),
   "GET /credentials": call(({ seeded }) => ({
     user: seeded.ada,
     bearerToken: Redacted.value(seeded.userBearerToken),
@@ -145,17 +149,19 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   "GET /journal": {
     answer: ({ journal }, _request, { after = "0" }) =>
       /^\d{1,15}$/.test(after)
-        ? Effect.succeed({ entries: journal.entries(Number(after)) })
+        ? Effect.succeed(
+          HttpServerResponse.text(`{"entries":${journal.json(Number(after))}}`, { contentType: "application/json" })
+        )
         : Problem.invalidRequest("The `after` parameter is not the id of an entry.", { after })
   },
   // For those who look often: the latest in short, and from where on the journal reaches back.
   "GET /journal/lines": call(({ journal }, { after, limit }) => ({
     oldest: journal.oldest(),
-    lines: journal.entries(numberOf(after, 0, Infinity)).slice(-numberOf(limit, 200, 10_000)).map(line)
+    lines: journal.entries(numberOf(after, 0, Infinity), numberOf(limit, 200, 10_000)).map(line)
   })),
   "GET /journal/:id": attempt(({ journal }, { id }) => {
-    const entry = journal.entries(Number(id) - 1)[0]
-    return entry?.id === Number(id) ? Effect.succeed(entry) : Effect.fail(Problem.noRoute())
+    const entry = journal.entry(Number(id))
+    return entry === undefined ? Effect.fail(Problem.noRoute()) : Effect.succeed(entry)
   }),
   "DELETE /journal": call(({ journal }) => {
     journal.clear()
@@ -205,7 +211,11 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
           sandbox.restore(new Uint8Array(bytes))
           return { counts: sandbox.store.counts() }
         },
-        catch: (error) => Problem.invalidRequest(error instanceof Error ? error.message : "The body is no snapshot.")
+        catch: (error) =>
+          Problem.ofFailure(
+            error,
+            Problem.invalidRequest(error instanceof Error ? error.message : "The body is no snapshot.")
+          )
       })
     })
   },
@@ -250,13 +260,14 @@ export const make = (sandbox: Sandbox["Service"]) => {
       if (url === undefined || found === undefined) return yield* Problem.noRoute()
       const parameters = { ...Object.fromEntries(url.searchParams), ...found.params }
       const answer = yield* found.handler.answer(sandbox, request, parameters)
+      if (HttpServerResponse.isHttpServerResponse(answer)) return answer
       return answer instanceof Uint8Array
         ? HttpServerResponse.uint8Array(answer, { contentType: snapshotType })
         : HttpServerResponse.jsonUnsafe(answer)
     }).pipe(
       Effect.catchTag("Problem", (problem) => Effect.succeed(refusal(problem))),
       Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError("The sandbox failed", defect), refusal(Problem.internal()))
+        Effect.as(Effect.logError("The sandbox failed", defect), refusal(Problem.ofFailure(defect)))
       )
     )
 }

@@ -45,24 +45,31 @@ export interface Authority {
   readonly nonces: Nonces.Nonces
 }
 
+/** A caller whose credential is valid. */
+export interface Identified {
+  readonly caller: Caller
+  /** Uses up what is good for one request only; `now` is in milliseconds. */
+  readonly claim: (now: number) => Effect.Effect<void, Problem.Problem>
+}
+
 /** Finds out who sends a request. `now` is in milliseconds. */
-export const authenticate = (
+export const identify = (
   authority: Authority,
   now: number,
   request: Request
-): Effect.Effect<Caller, Problem.Problem> => {
+): Effect.Effect<Identified, Problem.Problem> => {
   const { authorization = "" } = request
   return /^bearer /i.test(authorization)
     ? bearer(authority, authorization.slice("bearer ".length).trim())
     : signed(authority, now, request, authorization)
 }
 
-const bearer = ({ store }: Authority, token: string): Effect.Effect<Caller, Problem.Problem> => {
+const bearer = ({ store }: Authority, token: string): Effect.Effect<Identified, Problem.Problem> => {
   const found = store.credentials.bearerToken(Redacted.make(token))
   const app = found && store.credentials.appById(found.appId)
   if (found === undefined || app === undefined) return Problem.unauthorized()
   const { rights, scopes, userId } = found
-  return Effect.succeed({
+  const caller: Caller = {
     form: userId === undefined ? "OAuth 2.0 Application-Only" : "OAuth 2.0 User Context",
     appId: app.id,
     userId,
@@ -70,7 +77,8 @@ const bearer = ({ store }: Authority, token: string): Effect.Effect<Caller, Prob
     scopes: userId === undefined ? undefined : scopes,
     access: app.access,
     key: userId === undefined ? `app ${app.id}` : `user ${app.id} ${userId}`
-  })
+  }
+  return Effect.succeed({ caller, claim: () => Effect.void })
 }
 
 const signed = (
@@ -78,7 +86,7 @@ const signed = (
   now: number,
   request: Request,
   authorization: string
-): Effect.Effect<Caller, Problem.Problem> => {
+): Effect.Effect<Identified, Problem.Problem> => {
   const parameters = OAuth1.parseAuthorization(authorization) ?? {}
   const { oauth_nonce: nonce = "", oauth_signature_method, oauth_timestamp = "", oauth_version = "1.0" } = parameters
   const app = store.credentials.appByConsumerKey(parameters["oauth_consumer_key"] ?? "")
@@ -98,9 +106,7 @@ const signed = (
     hmac
   })
   if (!same(expected, parameters["oauth_signature"] ?? "")) return Problem.unauthorized()
-  // Only those who can sign fill the memory.
-  if (!nonces.claim(token.token, timestamp, nonce, now)) return Problem.unauthorized("The nonce was used before.")
-  return Effect.succeed({
+  const caller: Caller = {
     form: "OAuth 1.0a User Context",
     appId: app.id,
     userId: token.userId,
@@ -108,6 +114,14 @@ const signed = (
     scopes: undefined,
     access: app.access,
     key: `user ${app.id} ${token.userId}`
+  }
+  return Effect.succeed({
+    caller,
+    // Only those who can sign fill the memory.
+    claim: (now) =>
+      nonces.claim(token.token, timestamp, nonce, now)
+        ? Effect.void
+        : Problem.unauthorized("The nonce was used before.")
   })
 }
 

@@ -2,6 +2,7 @@
 import type { Name } from "@postwire/core/Catalogue"
 import type * as Authentication from "./Authentication.ts"
 import type { Behaviour } from "./Faults.ts"
+import * as Secrets from "./Secrets.ts"
 
 /** One request. */
 export interface Entry {
@@ -32,26 +33,89 @@ export interface Entry {
 
 /** The journal of one service. */
 export interface Journal {
-  /** The latest requests, oldest first; those after the entry `after` when it is given. */
-  readonly entries: (after?: number) => ReadonlyArray<Entry>
+  /** Those after the entry `after` when it is given, of these the latest `latest`; oldest first. */
+  readonly entries: (after?: number, latest?: number) => ReadonlyArray<Entry>
+  readonly entry: (id: number) => Entry | undefined
+  /** The JSON of those after an entry. */
+  readonly json: (after: number) => string
   /** The id of the oldest entry that is kept, or of the next one when none is. */
   readonly oldest: () => number
-  readonly add: (entry: Omit<Entry, "id">) => void
+  /** Keeps a request without the credentials that `hide` finds in it. */
+  readonly add: (entry: Omit<Entry, "id">, hide: Secrets.Hide) => void
   readonly clear: () => void
 }
 
-/** Keeps the latest `capacity` requests. */
-export const make = (capacity = 10_000): Journal => {
-  let entries: Array<Entry> = []
+/** How much is kept. */
+export interface Bounds {
+  readonly requests: number
+  readonly bytes: number
+}
+
+/**
+ * Keeps the latest requests as JSON, which is as long as it looks: parsed, a body of many empty objects takes twenty
+ * times the room.
+ */
+export const make = (bounds: Bounds = { requests: 10_000, bytes: 16 * 1024 * 1024 }): Journal => {
+  let texts: Array<Buffer> = []
+  /** How many at the beginning of `texts` are gone, and how many bytes the others have. */
+  let gone = 0
+  let bytes = 0
   let last = 0
+  const oldest = (): number => last - (texts.length - gone) + 1
+  const from = (after: number, latest = Infinity): ReadonlyArray<Buffer> =>
+    texts.slice(Math.max(gone, gone + after + 1 - oldest(), texts.length - latest))
+  const drop = (): void => {
+    bytes -= texts[gone]!.length + overhead
+    // Its place goes with the next thousand.
+    texts[gone++] = nothing
+    if (gone >= 1_000) [texts, gone] = [texts.slice(gone), 0]
+  }
   return {
-    entries: (after = 0) => entries.slice(-capacity).filter(({ id }) => id > after),
-    oldest: () => entries.at(-Math.min(capacity, entries.length))?.id ?? last + 1,
-    add: (entry) => {
-      entries.push({ ...entry, body: isLarge(entry.body) ? large : entry.body, id: ++last })
-      if (entries.length >= 2 * capacity) entries = entries.slice(-capacity)
+    entries: (after = 0, latest) => from(after, latest).map(revived),
+    entry: (id) => id >= oldest() && id <= last ? revived(from(id - 1)[0]!) : undefined,
+    json: (after) => `[${from(after).join()}]`,
+    oldest,
+    add: (entry, hide) => {
+      const text = Buffer.from(JSON.stringify({ id: ++last, ...within(entry, hide) }))
+      texts.push(text)
+      bytes += text.length + overhead
+      while (bytes > bounds.bytes || texts.length - gone > bounds.requests) drop()
     },
-    clear: () => void (entries = [])
+    clear: () => {
+      texts = []
+      gone = bytes = 0
+    }
+  }
+}
+
+/** What an entry takes besides its text, in bytes. */
+const overhead = 200
+
+const nothing = Buffer.alloc(0)
+
+/** An entry as it came, with every key: JSON leaves out what is undefined. */
+const revived = (text: Buffer): Entry => ({ ...absent, ...JSON.parse(text.toString()) })
+
+const absent = {
+  body: undefined,
+  operation: undefined,
+  caller: undefined,
+  status: undefined,
+  problem: undefined,
+  fault: undefined
+}
+
+/** An entry without credentials, and without a body that is too large. */
+const within = (entry: Omit<Entry, "id">, hide: Secrets.Hide): Omit<Entry, "id"> => {
+  const { body, fault, headers, method, path, query } = entry
+  return {
+    ...entry,
+    method: hide(method),
+    path: hide(path),
+    query: queryOf(query, hide),
+    headers: headersOf(headers, hide),
+    body: isLarge(body) ? large : without(body, hide),
+    fault: without(fault, hide)
   }
 }
 
@@ -60,33 +124,49 @@ const isLarge = (body: unknown): boolean => body !== undefined && JSON.stringify
 
 const large = "<more than 64 KiB>"
 
+/** A value without the credentials in its texts and names, or under the name of one. */
+const without = <A>(value: A, hide: Secrets.Hide): A => {
+  const clean = (value: unknown): unknown =>
+    typeof value === "string"
+      ? hide(value)
+      : Array.isArray(value)
+      ? value.map(clean)
+      : typeof value === "object" && value !== null
+      ? Object.fromEntries(
+        Object.entries(value).map(([name, inner]) => [
+          hide(name),
+          typeof inner === "string" && Secrets.isSecretName(name) ? Secrets.hidden : clean(inner)
+        ])
+      )
+      : value
+  // Texts become texts, and everything else stays what it is.
+  return clean(value) as A
+}
+
 /** Headers without what would let another sign in. */
-export const redacted = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+const headersOf = (headers: Entry["headers"], hide: Secrets.Hide): Entry["headers"] =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
-      name,
-      name === "authorization" ? authorization(value) : secret.test(name) ? hidden : value
+      hide(name),
+      name === "authorization" ? authorization(value) : Secrets.isSecretName(name) ? Secrets.hidden : hide(value)
     ])
   )
-
-/** Names of what lets somebody sign in. */
-const secret = /cookie|auth|bearer|token|secret|password|signature|key/i
-
-const hidden = "<redacted>"
 
 /** The scheme; of a signature also its nonce and timestamp, which are of use to nobody a second time. */
 const authorization = (value: string): string => {
   const scheme = /^(bearer|oauth|basic) /i.exec(value)?.[1]
-  if (scheme === undefined) return hidden
+  if (scheme === undefined) return Secrets.hidden
   const once = [...value.matchAll(/oauth_(?:nonce|timestamp)="[^"]{0,100}"/g)].map(([text]) => text)
-  return scheme.toLowerCase() === "oauth" ? `${scheme} ${[...once, hidden].join(", ")}` : `${scheme} ${hidden}`
+  return scheme.toLowerCase() === "oauth"
+    ? `${scheme} ${[...once, Secrets.hidden].join(", ")}`
+    : `${scheme} ${Secrets.hidden}`
 }
 
 /** The query as it was sent; a credential that strayed into it is not shown. */
-export const queryOf = (query: URLSearchParams): Readonly<Record<string, string>> =>
+const queryOf = (query: Entry["query"], hide: Secrets.Hide): Entry["query"] =>
   Object.fromEntries(
-    [...query].map(([key, value]) => [
-      key,
-      secret.test(key) && !/^(next|previous|pagination)_token$/.test(key) ? hidden : value
+    Object.entries(query).map(([key, value]) => [
+      hide(key),
+      Secrets.isSecretName(key) && !/^(next|previous|pagination)_token$/.test(key) ? Secrets.hidden : hide(value)
     ])
   )

@@ -115,6 +115,47 @@ export const usageCapped = (): Problem =>
 export const internal = (): Problem =>
   new Problem({ status: 500, title: "Internal Server Error", detail: "Something went wrong.", type: "about:blank" })
 
+/** What a failure of the sandbox is answered with: where it is the disk that fails, that, and else `otherwise`. */
+export const ofFailure = (failure: unknown, otherwise = internal()): Problem => {
+  const { code, errcode, message } = failureOf(failure)
+  // The primary codes of SQLite, and those of the system.
+  if (errcode === 13 || code === "ENOSPC" || code === "EDQUOT") {
+    return new Problem({
+      status: 507,
+      title: "Insufficient Storage",
+      detail: "The disk of the sandbox is full; nothing was changed. Free some space and send the request again.",
+      type: "about:blank"
+    })
+  }
+  if (errcode === 5) {
+    return new Problem({
+      status: 503,
+      title: "Service Unavailable",
+      detail: "Another program holds the file of the sandbox; nothing was changed. Send the request again.",
+      type: "about:blank"
+    })
+  }
+  if (errcode === 8 || errcode === 10 || errcode === 14 || code === "EROFS" || code === "EIO" || code === "EACCES") {
+    return new Problem({
+      status: 500,
+      title: "Internal Server Error",
+      detail: `The sandbox cannot write its state (${message}); nothing was changed. Look at its disk and its file.`,
+      type: "about:blank"
+    })
+  }
+  return otherwise
+}
+
+const failureOf = (failure: unknown) => {
+  if (!(failure instanceof Error)) return { message: "" }
+  const { message } = failure
+  return {
+    message,
+    code: "code" in failure ? failure.code : undefined,
+    errcode: "errcode" in failure && typeof failure.errcode === "number" ? failure.errcode & 0xff : undefined
+  }
+}
+
 /** A thing that a request names. */
 export interface Named {
   readonly kind: string

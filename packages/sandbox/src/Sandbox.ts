@@ -8,6 +8,7 @@ import type { Wire } from "@postwire/core/WireNames"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as HttpClient from "effect/http/HttpClient"
@@ -21,7 +22,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { randomBytes } from "node:crypto"
-import { createServer, STATUS_CODES } from "node:http"
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 import * as Admin from "./Admin.ts"
 import * as Console from "./Console.ts"
@@ -32,11 +33,12 @@ import { isLocal } from "./Loopback.ts"
 import * as Nonces from "./Nonces.ts"
 import * as Problem from "./Problem.ts"
 import * as RateLimits from "./RateLimits.ts"
+import * as Secrets from "./Secrets.ts"
 import * as Seed from "./Seed.ts"
 import * as Service from "./Service.ts"
 import * as ServiceClock from "./ServiceClock.ts"
 import type { NodeUnsupported } from "./store/Engine.ts"
-import { type State, Store, type StoreUnavailable } from "./store/Store.ts"
+import { type State, Store, StoreUnavailable } from "./store/Store.ts"
 
 /** What a sandbox is populated with. */
 export interface Population {
@@ -66,6 +68,11 @@ export interface Options extends Population {
 export interface ServerOptions extends Options {
   /** Default 0: any free one. */
   readonly port?: number | undefined
+  /**
+   * How long a request may take to arrive, body included. Later ones are answered with 408, and the connection ends.
+   * Default: 30 seconds.
+   */
+  readonly requestTimeout?: Duration.Input | undefined
 }
 
 /** The port could not be had: it is taken, or not allowed. */
@@ -143,7 +150,13 @@ const make = Effect.fnUntraced(function*(
 ) {
   const store = yield* Store
   const { faults: faulty = 0, postCap = 10_000_000, seed = 1 } = options
-  const clock = yield* ServiceClock.make(options.start)
+  const { start } = options
+  if (start !== undefined && !ServiceClock.isInstant(Number(start))) {
+    return yield* new InvalidOption({ option: "start", rule: "must be from 1990 to 2248" })
+  }
+  const clock = yield* ServiceClock.make(start)
+  const adminToken = options.adminToken ?? Redacted.make(randomBytes(24).toString("base64url"))
+  let epoch = 0
   const parts: Service.Parts = {
     store,
     clock,
@@ -152,6 +165,11 @@ const make = Effect.fnUntraced(function*(
     limits: RateLimits.make(),
     postCap: RateLimits.postCap(postCap),
     nonces: Nonces.make(),
+    secrets: Secrets.make(
+      () => store.credentials,
+      () => [adminToken, seeded.userBearerToken, seeded.appBearerToken]
+    ),
+    epoch: () => epoch,
     delivered
   }
   const { faults, journal, limits, nonces, postCap: cap } = parts
@@ -164,9 +182,13 @@ const make = Effect.fnUntraced(function*(
     return state.transaction(() => Seed.existing(state, population) ?? Seed.run(state, population))
   }
   let population: Population = options
-  let seeded = template === undefined
-    ? populate(store, population)
-    : store.restore(template.snapshot, () => template.seeded)
+  let seeded = yield* Effect.try({
+    try: () =>
+      template === undefined
+        ? populate(store, population)
+        : store.restore(template.snapshot, () => template.seeded),
+    catch: (cause) => new StoreUnavailable({ file: options.file ?? ":memory:", cause })
+  })
   const fixtures = Fixtures.make({ store, clock, seeded: () => seeded, baseUrl })
   const clearBudget = (): void => {
     limits.clear()
@@ -174,6 +196,7 @@ const make = Effect.fnUntraced(function*(
     nonces.clear()
   }
   const forget = (): void => {
+    epoch++
     clearBudget()
     journal.clear()
     faults.clear()
@@ -217,7 +240,7 @@ const make = Effect.fnUntraced(function*(
       },
       clear: clearBudget
     },
-    adminToken: options.adminToken ?? Redacted.make(randomBytes(24).toString("base64url")),
+    adminToken,
     snapshot: store.snapshot,
     restore: (snapshot) => {
       seeded = store.restore(snapshot, (next) => {
@@ -303,12 +326,28 @@ const serve = (
   Layer.effect(
     Sandbox,
     Effect.gen(function*() {
-      const { port = 0 } = options
+      const { port = 0, requestTimeout = 30_000 } = options
+      const timeout = Duration.toMillis(requestTimeout)
       let baseUrl = ""
       const { answer, sandbox } = yield* make(options, { baseUrl: () => baseUrl, delivered, template })
       // Whoever names no host is told so like whoever names another.
-      const http = createServer({ requireHostHeader: false })
-      http.on("clientError", refuse)
+      const http = createServer({
+        requireHostHeader: false,
+        requestTimeout: timeout,
+        headersTimeout: timeout,
+        connectionsCheckingInterval: Math.min(1_000, timeout / 2)
+      })
+      // Each may hold a head and the beginning of a body, without a credential.
+      http.maxConnections = 2_000
+      const underWay = new WeakMap<Duplex, ServerResponse>()
+      const note = ({ socket }: IncomingMessage, response: ServerResponse) => void underWay.set(socket, response)
+      http.on("request", note).on("checkContinue", note)
+      http.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+        const response = underWay.get(socket)
+        // The answer is out, and only the rest of its request is late.
+        if (response?.headersSent === true && !response.req.complete) return void socket.destroy()
+        refuse(error, socket)
+      })
       http.on("checkExpectation", ({ socket }) => refuse({ code: "EXPECTATION" }, socket))
       const server = yield* NodeHttpServer.make(() => http, { port, host: "127.0.0.1" }).pipe(
         Effect.mapError(({ cause }) => new PortUnavailable({ port, cause }))
@@ -328,7 +367,7 @@ const serve = (
   ).pipe(Layer.provide([layerStore(options), NodeCrypto.layer]))
 
 /** Answers what is no request that Node reads, with a problem document as everything else. */
-const refuse = ({ code = "" }: { readonly code?: string }, socket: Duplex): void => {
+const refuse = ({ code = "" }: { readonly code?: string | undefined }, socket: Duplex): void => {
   if (code === "ECONNRESET" || !socket.writable) return void socket.destroy()
   const status = statuses[code] ?? 400
   const title = STATUS_CODES[status] ?? ""

@@ -27,12 +27,13 @@ import * as Authentication from "./Authentication.ts"
 import * as Faults from "./Faults.ts"
 import type { Call, Reply } from "./Handler.ts"
 import { handlers } from "./handlers/index.ts"
-import * as Journal from "./Journal.ts"
+import type * as Journal from "./Journal.ts"
 import type * as Nonces from "./Nonces.ts"
 import * as PageToken from "./PageToken.ts"
 import * as Problem from "./Problem.ts"
 import * as Projection from "./Projection.ts"
 import * as RateLimits from "./RateLimits.ts"
+import type * as Secrets from "./Secrets.ts"
 import type * as ServiceClock from "./ServiceClock.ts"
 import type { Store } from "./store/Store.ts"
 
@@ -63,6 +64,9 @@ export interface Parts {
   readonly limits: RateLimits.RateLimits
   readonly postCap: RateLimits.PostCap
   readonly nonces: Nonces.Nonces
+  readonly secrets: Secrets.Secrets
+  /** How often the state was replaced. */
+  readonly epoch: () => number
   /** Waits until all that was written of an answer is on its way: a broken connection takes the rest with it. */
   readonly delivered: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void>
 }
@@ -83,26 +87,32 @@ export type Service = (
 
 /** Makes the service of its parts. */
 export const make = Effect.fnUntraced(function*(parts: Parts, options: Options = {}) {
-  const { clock, delivered, faults, journal, limits, nonces, postCap, store } = parts
+  const { clock, delivered, epoch, faults, journal, limits, nonces, postCap, secrets, store } = parts
   const authority = { store, hmac: yield* OAuth1.HmacSha1, nonces }
   const router = routes()
   let detours = 0
+
+  const identify = (request: HttpServerRequest.HttpServerRequest, url: URL) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Authentication.identify(authority, now, {
+        method: request.method,
+        url: url.href,
+        authorization: request.headers["authorization"]
+      }))
 
   const work = Effect.fnUntraced(function*(
     request: HttpServerRequest.HttpServerRequest,
     url: URL,
     route: Route,
     params: Readonly<Record<string, string | undefined>>,
+    identified: Result.Result<Authentication.Identified, Problem.Problem>,
     trace: Trace
   ) {
     const now = yield* Clock.currentTimeMillis
+    const begun = epoch()
     const { definition, name } = route
-    const caller = yield* Authentication.authenticate(authority, now, {
-      method: request.method,
-      url: url.href,
-      authorization: request.headers["authorization"]
-    })
-    trace.caller = caller
+    const { caller, claim } = yield* Effect.fromResult(identified)
+    yield* claim(now)
     const window = limits.count(name, caller.key, now)
     const headers = RateLimits.headers(window)
     const spoken = wireOf(definition, url, undefined)
@@ -115,6 +125,8 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
       if (!window.allowed) return yield* Problem.tooManyRequests()
       const body = hasBody(definition) ? yield* jsonOf(request) : undefined
       if (body !== undefined) trace.body = body
+      // While it was read, another state may have come, which does not know who asks.
+      if (epoch() !== begun) yield* identify(request, url)
       wire = told ?? wireOf(definition, url, body) ?? wire
       const received = yield* receive(route, wire, params, url.searchParams, body, caller.access)
       const listing: PageToken.Listing = { operation: name, parameters: received.listing }
@@ -175,19 +187,25 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
     if (found === undefined || !isPlain(request.originalUrl)) return yield* Problem.noRoute()
     if (!isEscaped(url.search)) return yield* Problem.invalidRequest("The query string has a malformed escape.")
     const { handler: candidates, params } = found
-    const route = candidates.length === 1 ? candidates[0]! : yield* choose(candidates, request)
+    // Of those who cannot sign in nothing is read but the head.
+    const identified = yield* Effect.result(identify(request, url))
+    const caller = Result.isSuccess(identified) ? identified.success.caller : undefined
+    if (caller !== undefined) trace.caller = caller
+    const route = candidates.length === 1 || caller === undefined
+      ? candidates[0]!
+      : yield* choose(candidates, request)
     trace.operation = route.name
-    const fault = (yield* Faults.asked(request.headers)) ?? faults.next(route.name)
-    if (fault === undefined) return yield* work(request, url, route, params, trace)
+    const fault = (caller && (yield* Faults.asked(request.headers))) ?? faults.next(route.name)
+    if (fault === undefined) return yield* work(request, url, route, params, identified, trace)
     trace.fault = fault
     if (fault.reset === "before") return yield* new Faults.ConnectionLost()
     const refused = fault.status === undefined ? undefined : Faults.refusal(fault.status)
     // Nothing reads the body for its sake, but the journal shows what was refused.
-    if (refused !== undefined && hasBody(route.definition)) {
+    if (refused !== undefined && caller !== undefined && hasBody(route.definition)) {
       trace.body = yield* Effect.orElseSucceed(jsonOf(request), () => undefined)
     }
     const worked = refused === undefined
-      ? work(request, url, route, params, trace).pipe(
+      ? work(request, url, route, params, identified, trace).pipe(
         Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, undefined, trace)))
       )
       : Effect.succeed(refuse(refused, route.wire ?? options.wire, trace))
@@ -204,7 +222,10 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
       return yield* answered.pipe(
         Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, undefined, trace))),
         Effect.catchDefect((defect) =>
-          Effect.as(Effect.logError("The sandbox failed", defect), refuse(Problem.internal(), undefined, trace))
+          Effect.as(
+            Effect.logError("The sandbox failed", defect),
+            refuse(Problem.ofFailure(defect), undefined, trace)
+          )
         ),
         Effect.map((response) =>
           HttpServerResponse.setHeaders(response, {
@@ -221,8 +242,8 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
               at,
               method: request.method,
               path: url?.pathname ?? request.originalUrl.replace(/[?#].*/s, ""),
-              query: Journal.queryOf(url?.searchParams ?? new URLSearchParams()),
-              headers: Journal.redacted(request.headers),
+              query: Object.fromEntries(url?.searchParams ?? []),
+              headers: request.headers,
               body: trace.body,
               operation: trace.operation,
               caller: trace.caller &&
@@ -231,7 +252,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
               problem: trace.problem,
               fault: trace.fault,
               millis: Math.round(end - begun)
-            }))
+            }, secrets.of(request.headers["authorization"])))
         )
       )
     }))

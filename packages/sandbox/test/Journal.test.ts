@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createClient } from "@postwire/node"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as Journal from "../src/Journal.ts"
@@ -21,6 +21,8 @@ const entry: Omit<Journal.Entry, "id"> = {
   fault: undefined,
   millis: 0
 }
+
+const same = (text: string) => text
 
 describe("the journal", () => {
   it.effect("shows what was asked and answered, in order", () =>
@@ -90,8 +92,8 @@ describe("the journal", () => {
             {},
             { text: "refused" },
             "createPost",
-            undefined,
-            undefined,
+            "OAuth 2.0 User Context",
+            ada.id,
             503,
             "Service Unavailable"
           ]
@@ -162,27 +164,118 @@ describe("the journal", () => {
       assert.strictEqual(bench.sandbox.requests.at(-1)!.query["next_token"], "abc")
     }))
 
+  it.effect("holds no credential of the sandbox, however it was written", () =>
+    Effect.gen(function*() {
+      const bench = yield* make()
+      const { sandbox } = bench
+      const { baseUrl: _, ...ofGrace } = sandbox.user({ username: "grace" }).settings()
+      const app = sandbox.app().settings
+      const secrets = [
+        ...Object.values(bench.secrets),
+        ...Object.values(ofGrace),
+        app.consumerKey,
+        app.consumerSecret,
+        app.bearerToken,
+        Redacted.value(sandbox.adminToken)
+      ]
+      const base64 = (text: string) => Buffer.from(text).toString("base64")
+      const escaped = (text: string) =>
+        [...text].map((letter) => `%${letter.charCodeAt(0).toString(16).padStart(2, "0")}`).join("")
+      const writings: ReadonlyArray<(text: string) => string> = [
+        (text) => text,
+        (text) => `x${text}y`,
+        escaped,
+        (text) => escaped(text).toUpperCase(),
+        (text) => encodeURIComponent(escaped(text)),
+        (text) => text.slice(0, 5) + escaped(text.slice(5, 9)) + text.slice(9),
+        base64,
+        (text) => Buffer.from(text).toString("base64url"),
+        (text) => base64(`user:${text}`),
+        (text) => base64(`us:${text}!`),
+        (text) => base64(base64(text)),
+        (text) => encodeURIComponent(base64(`u:${text}??`)),
+        (text) => Buffer.from(text).toString("hex"),
+        (text) => [...text].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join("")
+      ]
+      const shown = () => JSON.stringify(sandbox.requests) + sandbox.journal.json(0)
+      for (const secret of secrets) {
+        for (const [i, write] of writings.entries()) {
+          const text = write(secret)
+          yield* bench.request("POST", "/2/posts", {
+            body: { text: `see ${text} there`, [text]: [{ deep: text }], password: "hunter22" },
+            headers: { "x-note": text, "x-sandbox-fault": JSON.stringify({ status: 503, headers: { "x-a": text } }) }
+          })
+          yield* bench.request("GET", `/2/users/${encodeURI(text)}/posts?note=${encodeURI(text)}&${encodeURI(text)}=1`)
+          const all = shown()
+          for (const trace of [secret, text, JSON.stringify(text).slice(1, -1), "hunter22"]) {
+            assert.notInclude(all, trace, `writing ${i}`)
+          }
+          assert.lengthOf(sandbox.requests, 2)
+          sandbox.journal.clear()
+        }
+      }
+      // What a request signs in with is hidden in the rest of it, whether it is known here or not.
+      yield* bench.request("GET", "/2/users/straying-secret/posts?a=straying-secret", {
+        as: { header: "Bearer straying-secret" }
+      })
+      assert.notInclude(shown(), "straying-secret")
+      // And what is no credential stays.
+      const text = "The bearer of this key: https://example.com/a/b?c=d%20e#f, 型 👩‍👩‍👧 dGhpcyBpcyBqdXN0IHRleHQ= %41%42"
+      yield* bench.request("POST", "/2/posts", { body: { text } })
+      assert.deepStrictEqual(sandbox.requests.at(-1)?.body, { text })
+    }))
+
+  it.effect("holds no credential of a state that was restored", () =>
+    Effect.gen(function*() {
+      const other = yield* make({ seed: 2 })
+      const { bearerToken, consumerSecret } = other.sandbox.user().settings()
+      const { request, sandbox } = yield* make()
+      sandbox.restore(other.sandbox.snapshot())
+      yield* request("GET", `/2/users/${bearerToken}/posts?a=${consumerSecret}`)
+      assert.strictEqual(sandbox.requests[0]?.path, "/2/users/<redacted>/posts")
+      assert.deepStrictEqual(sandbox.requests[0]?.query, { a: "<redacted>" })
+    }))
+
   it("keeps no large bodies", () => {
     const journal = Journal.make()
     const small = { text: "x".repeat(60_000) }
-    journal.add({ ...entry, body: small })
-    journal.add({ ...entry, body: { text: "x".repeat(70_000) } })
+    journal.add({ ...entry, body: small }, same)
+    journal.add({ ...entry, body: { text: "x".repeat(70_000) } }, same)
     assert.deepStrictEqual(journal.entries().map(({ body }) => body), [small, "<more than 64 KiB>"])
   })
 
   it("keeps the latest so many", () => {
-    const journal = Journal.make(3)
+    const journal = Journal.make({ requests: 3, bytes: 10_000 })
     for (let i = 1; i <= 8; i++) {
-      journal.add(entry)
+      journal.add(entry, same)
       assert.deepStrictEqual(journal.entries().map(({ id }) => id), [i - 2, i - 1, i].filter((id) => id > 0))
     }
     assert.deepStrictEqual(journal.entries(7).map(({ id }) => id), [8])
     assert.deepStrictEqual(journal.entries(1).map(({ id }) => id), [6, 7, 8])
   })
 
+  it("keeps no more than so many bytes, whatever came", () => {
+    const journal = Journal.make({ requests: 10_000, bytes: 1_000_000 })
+    // Parsed, each takes more than a megabyte.
+    const body = { a: Array.from({ length: 20_000 }, () => ({})) }
+    const query = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, ""]))
+    for (let i = 1; i <= 40; i++) {
+      journal.add({ ...entry, ...(i % 2 === 0 ? { body } : { query }) }, same)
+      if (i % 8 === 0) assert.isAtMost(journal.json(0).length, 1_000_000)
+    }
+    const [oldest] = journal.entries()
+    assert.strictEqual(oldest?.id, journal.oldest())
+    assert.isAbove(journal.entries().length, 10)
+    assert.deepStrictEqual(journal.entry(40)?.body, body)
+    assert.deepStrictEqual(journal.entry(39), { ...entry, id: 39, query })
+    assert.isUndefined(journal.entry(1))
+    assert.deepStrictEqual(JSON.parse(journal.json(38)).map(({ id }: Journal.Entry) => id), [39, 40])
+    assert.deepStrictEqual(journal.entries(0, 2).map(({ id }) => id), [39, 40])
+  })
+
   it("keeps ten thousand by default", () => {
     const journal = Journal.make()
-    for (let i = 0; i < 25_000; i++) journal.add(entry)
+    for (let i = 0; i < 25_000; i++) journal.add(entry, same)
     assert.strictEqual(journal.entries().length, 10_000)
     assert.strictEqual(journal.entries()[0]?.id, 15_001)
   })

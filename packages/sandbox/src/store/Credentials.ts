@@ -78,6 +78,13 @@ export interface Credentials {
   readonly accessToken: (token: string) => AccessToken | undefined
   readonly insertBearerToken: (token: BearerToken & { readonly token: Redacted.Redacted }) => void
   readonly bearerToken: (token: Redacted.Redacted) => BearerToken | undefined
+  /**
+   * Every key, token and secret, to keep them out of texts; of bearer tokens those that were made here. The same set as
+   * long as there is no other.
+   */
+  readonly secrets: () => ReadonlySet<string>
+  /** To be called when others have taken their place. */
+  readonly replaced: () => void
 }
 
 /**
@@ -110,8 +117,17 @@ export const make = (database: Database): Credentials => {
     SELECT CAST(app_id AS TEXT) AS appId, CAST(user_id AS TEXT) AS userId, rights, scopes
     FROM bearer_tokens WHERE hash = :hash`)
 
+  const texts = database.query<{ readonly text: string }>(`
+    SELECT consumer_key AS text FROM apps UNION ALL SELECT consumer_secret FROM apps
+    UNION ALL SELECT token FROM access_tokens UNION ALL SELECT secret FROM access_tokens`)
+  const bearerTokens = new Set<string>()
+  let secrets: ReadonlySet<string> | undefined
+
   return {
+    secrets: () => secrets ??= new Set([...bearerTokens, ...texts.all().map(({ text }) => text)]),
+    replaced: () => void (secrets = undefined),
     insertApp: (app) => {
+      secrets = undefined
       const id = nextId(app.createdAt)
       insertApp({
         id,
@@ -132,26 +148,31 @@ export const make = (database: Database): Credentials => {
       return row && { ...row, consumerSecret: Redacted.make(row.consumerSecret) }
     },
     setRights: (appId, rights) => void setRights({ id: Snowflake.parse(appId), rights }),
-    insertAccessToken: ({ appId, rights, secret, token, userId }) =>
-      void insertAccessToken({
+    insertAccessToken: ({ appId, rights, secret, token, userId }) => {
+      secrets = undefined
+      insertAccessToken({
         token,
         secret: Redacted.value(secret),
         app: Snowflake.parse(appId),
         user: Snowflake.parse(userId),
         rights
-      }),
+      })
+    },
     accessToken: (token) => {
       const row = accessToken.get({ token })
       return row && { ...row, secret: Redacted.make(row.secret) }
     },
-    insertBearerToken: ({ appId, rights, scopes, token, userId }) =>
-      void insertBearerToken({
+    insertBearerToken: ({ appId, rights, scopes, token, userId }) => {
+      bearerTokens.add(Redacted.value(token))
+      secrets = undefined
+      insertBearerToken({
         hash: hash("sha256", Redacted.value(token)),
         app: Snowflake.parse(appId),
         user: userId === undefined ? null : Snowflake.parse(userId),
         rights,
         scopes: scopes.join(" ")
-      }),
+      })
+    },
     bearerToken: (token) => {
       const row = bearerToken.get({ hash: hash("sha256", Redacted.value(token)) })
       return row && {

@@ -46,6 +46,9 @@ const layoutOf = (database: Database): ReadonlyArray<string> =>
 const words = (sql: string): string =>
   sql.replace(/--.*$/gm, "").replace(/ IF NOT EXISTS/g, "").replace(/\s+/g, " ").trim()
 
+/** Writes the version again; throws when nothing can be written. */
+export const touch = (database: Database): void => database.exec(`PRAGMA user_version = ${version}`)
+
 /** Throws when the bytes are not a database of this layout. */
 export const check = (bytes: Uint8Array): void => {
   const header = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 100))

@@ -61,6 +61,8 @@ export interface State {
   readonly transaction: <A>(body: () => A) => A
   /** Forgets everything. */
   readonly clear: () => void
+  /** Writes what is there already; throws when nothing can be written. */
+  readonly touch: () => void
   /** Throws when the tables are others than this version makes, or hold what it would not write. Reads all there is. */
   readonly verify: () => void
   /** Everything there is, as the bytes of an SQLite file. */
@@ -100,11 +102,14 @@ export class Store extends Context.Service<
 
 const connect = ({ file }: Options) => {
   const database = Database.open(file, Tables.create)
+  const state = stateOf(database)
   const store = Store.of({
-    ...stateOf(database),
+    ...state,
     restore: (snapshot, prepare) => {
       Tables.check(snapshot)
-      return database.restore(snapshot, (next) => prepare(stateOf(next)))
+      const prepared = database.restore(snapshot, (next) => prepare(stateOf(next)))
+      state.credentials.replaced()
+      return prepared
     }
   })
   return { database, store }
@@ -131,6 +136,7 @@ const stateOf = (database: Database.Database): State => {
     credentials: Credentials.make(database),
     transaction: database.transaction,
     clear: () => Tables.clear(database),
+    touch: () => Tables.touch(database),
     verify: () => Tables.verify(database),
     snapshot: database.snapshot,
     counts: Tables.counter(database),
