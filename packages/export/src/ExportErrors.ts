@@ -6,11 +6,16 @@ import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 
 /** A file or an unfinished export is there already, and neither `resume` nor `force` was asked for. */
-export class FileExists extends Schema.TaggedError<FileExists>()("FileExists", { path: Schema.String }) {
+export class FileExists extends Schema.TaggedError<FileExists>()("FileExists", {
+  path: Schema.String,
+  /** Whether the export is complete but for its place. */
+  isComplete: Schema.optionalKey(Schema.Boolean)
+}) {
   override get message(): string {
     return `${this.path} exists already`
   }
   get advice(): string {
+    if (this.isComplete === true) return "The export is complete: move that file away, then run it with --resume."
     return "Resume the export that made it (--resume), replace it (--force), or choose another name."
   }
 }

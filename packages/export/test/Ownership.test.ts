@@ -22,6 +22,7 @@ import { basename, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as Export from "../src/Export.ts"
 import * as disk from "../src/internal/disk.ts"
+import * as sealed from "../src/internal/sealed.ts"
 import * as JsonLines from "../src/sinks/JsonLines.ts"
 import type * as Source from "../src/Source.ts"
 import { client, folder, sandbox, source } from "./support/Scene.ts"
@@ -227,7 +228,8 @@ describe("what others own", () => {
             if (progress.pages === 2) writeFileSync(path, "precious")
           })
       }))
-      assert.strictEqual(error._tag, "FileExists")
+      if (error._tag !== "FileExists") throw error
+      assert.match(error.advice, /complete: move that file away/)
       assert.strictEqual(readFileSync(path, "utf8"), "precious")
       const before = yield* requests
       yield* Effect.flip(Export.run(source, { sink: JsonLines.make(path), mode: "resume" }))
@@ -345,6 +347,15 @@ const changed = (root: string, edit: (path: string, bytes: Buffer) => Buffer | u
     })
 
 describe("tampering", () => {
+  it("is what a seal finds, and the order of names is none", () => {
+    const value = { users: 1, 2: { b: [null], 1: "é" }, 1: true }
+    const text = sealed.stringify(value)
+    assert.deepStrictEqual<unknown>(sealed.parse(text), value)
+    for (const edited of [text.replace("é", "e"), text.replace("true", "false"), "{}", "", "null"]) {
+      assert.isUndefined(sealed.parse(edited))
+    }
+  })
+
   it.live.each(sinkNames)(
     "with an unfinished %s is noticed, whatever byte it changes",
     (sink) =>

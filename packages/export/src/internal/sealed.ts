@@ -3,8 +3,9 @@ import { createHash } from "node:crypto"
 
 /** The JSON of an object, with a digest of it as its last member. */
 export const stringify = (value: object): string => {
-  const body = JSON.stringify(value)
-  return `${JSON.stringify({ ...JSON.parse(body), sha256: sealOf(body) }, undefined, 2)}\n`
+  // In the order in which it is read: names that are numbers come first.
+  const read = JSON.parse(JSON.stringify(value)) as object
+  return `${JSON.stringify({ ...read, sha256: sealOf(JSON.stringify(read)) }, undefined, 2)}\n`
 }
 
 /** The object, or nothing when the text is not as it was written. */

@@ -119,9 +119,12 @@ const isMarked = (path: string): Effect.Effect<boolean, ExportError> =>
 /** Makes the folder and marks it as ours; one that is somebody else's is refused. */
 const claim = Effect.fnUntraced(function*(out: string, names: Names) {
   yield* disk.attempt(names.folder, () =>
-    fs.mkdir(names.folder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw error
-    }))
+    fs.mkdir(names.folder).then(
+      () => disk.syncFolder(names.folder),
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== "EEXIST") throw error
+      }
+    ))
   const foreign = refuse(out, `${names.folder} is there already, and is not the folder of an export`)
   if ((yield* disk.look(names.folder))?.isDirectory() !== true) return yield* foreign
   if (yield* isMarked(names.about)) return
@@ -180,6 +183,7 @@ const settle = Effect.fnUntraced(function*(out: string, mode: Mode): Effect.fn.R
   yield* disk.attempt(names.work, async () => {
     await fs.mkdir(names.work)
     if (found !== undefined) await fs.writeFile(replacing(names.work), "")
+    await disk.syncFolder(names.work)
   })
   return { _tag: "Open", work: names.work }
 })
@@ -225,7 +229,10 @@ const move = Effect.fnUntraced(function*(out: string) {
     const from = join(names.work, file.holds === "items" ? items : basename(file.name))
     const mayReplace = file.holds !== "items" || (yield* disk.exists(replacing(names.work)))
     if (yield* disk.exists(from)) {
-      yield* disk.attempt(place, () => mayReplace ? fs.rename(from, place) : moveToFree(from, place))
+      yield* Effect.mapError(
+        disk.attempt(place, () => mayReplace ? fs.rename(from, place) : moveToFree(from, place)),
+        (error) => error._tag === "FileExists" ? new FileExists({ path: place, isComplete: true }) : error
+      )
     }
   }
   yield* disk.attempt(out, async () => {
