@@ -27,6 +27,9 @@ export interface Options {
   readonly rateLimitStore?: string | undefined
 }
 
+/** A day: nobody sits in front of an export, and who gives up loses its turn to those who came later. */
+const maxWait = 86_400_000
+
 /** Runs exports while it is in scope. */
 export const layer = (options: Options) => {
   const { address, database } = options
@@ -37,7 +40,9 @@ export const layer = (options: Options) => {
   return Layer.merge(Workflow.layer, Workflow.layerClear).pipe(
     Layer.provide(Layer.succeed(Workflow.WorkerName, database._tag === "Sqlite" ? "this machine" : name)),
     Layer.provideMerge(engine),
-    Layer.provide(Clients.layer.pipe(Layer.provide(RateLimit.layerWait()), Layer.provide(layerStore(options)))),
+    Layer.provide(
+      Clients.layer.pipe(Layer.provide(RateLimit.layerWait({ maxWait })), Layer.provide(layerStore(options)))
+    ),
     Layer.provideMerge(Tables.layer),
     Layer.provideMerge(Database.layer(database))
   )

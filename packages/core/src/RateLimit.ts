@@ -7,6 +7,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import { identity } from "effect/Function"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
@@ -194,14 +195,16 @@ export const layerWait = (options: WaitOptions = {}): Layer.Layer<never, Invalid
       const maxWait = yield* checkMaxWait(options)
       const store = yield* Effect.serviceOption(RateLimitStore.RateLimitStore)
       const context = yield* Effect.context<never>()
-      const settling = yield* makeSettling
-      return makeWait(
-        store._tag === "Some" ? RateLimitStore.orMemory(store.value, yield* Logging) : RateLimitStore.makeMemory(),
-        maxWait,
-        context,
-        yield* measuring,
-        settling
-      )
+      const measure = yield* measuring
+      return store._tag === "None"
+        ? makeWait(RateLimitStore.makeMemory(), maxWait, context, measure, identity)
+        : makeWait(
+          RateLimitStore.orMemory(store.value, yield* Logging),
+          maxWait,
+          context,
+          measure,
+          yield* makeSettling
+        )
     })
   )
 

@@ -22,7 +22,7 @@ export interface Options {
 const prefix = "postwire:ledger:2:"
 
 /** So many milliseconds a connection and a step may take; then the store counts as gone. A busy machine is slow too. */
-const patience = { connection: 3_000, step: 2_000 }
+const patience = { connection: 5_000, step: 2_000 }
 
 /** Checks an address without showing it: it may hold a password. */
 export const checkUrl = (given: string | Redacted.Redacted): Effect.Effect<string, InvalidSettings> => {
