@@ -306,15 +306,15 @@ const exportTo = Effect.fnUntraced(function*(
       partitions: Effect.gen(function*() {
         const planned = yield* Plan.estimate(source)
         estimate = Option.some(planned)
-        return yield* cut(source, planned, parts)
+        return yield* cut(source, planned, parts, Option.getOrUndefined(flags.limit))
       })
     })
   yield* progress.end
   return summary
 })
 
-const cut = (source: Source.Source, { buckets }: Plan.Estimate, parts: number) => {
-  const partitions = Partitions.planPartitions(source, buckets, parts)
+const cut = (source: Source.Source, { buckets }: Plan.Estimate, parts: number, limit: number | undefined) => {
+  const partitions = Partitions.planPartitions(source, buckets, parts, limit)
   return partitions instanceof Plan.NotPlannable ? Effect.fail(partitions) : Effect.succeed(partitions)
 }
 

@@ -19,7 +19,7 @@ const own = {
   ),
   requests: Flag.Int("requests-per-window").pipe(
     Flag.filter((requests) => requests >= 1, () => "1 or more"),
-    Flag.withDescription("Requests that the operation takes in 15 minutes, where it is not the usual number"),
+    Flag.withDescription("Requests that the operation takes in 15 minutes; default what the service announces"),
     Flag.optional
   ),
   json: Report.json,
@@ -53,7 +53,8 @@ const run = Effect.fnUntraced(
   function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, flags: Flags) {
     const source = Source.fromDefinition(definition, parameters)
     const estimate = yield* Plan.estimate(source, {
-      requests: Option.getOrUndefined(flags.requests)
+      requests: Option.getOrUndefined(flags.requests),
+      probe: true
     }).pipe(Connection.provide(flags.credentials))
     const cap = Option.getOrUndefined(flags.postCap)
     const { buckets, ...rest } = estimate
@@ -65,6 +66,12 @@ const run = Effect.fnUntraced(
   }
 )
 
+const because: Readonly<Record<Plan.Limits["from"], string>> = {
+  announced: "as the service announces",
+  usual: "as is usual: the service announced none",
+  given: "as given"
+}
+
 const told = (
   { capped, duration, items, limits, of, operation, pageSize, requests }: Plan.Estimate,
   buckets: Plan.Estimate["buckets"],
@@ -74,9 +81,10 @@ const told = (
   ...buckets.length === 0 ? [] : [`  span      ${day(buckets.at(-1)?.start)} to ${day(buckets[0]?.end)}`],
   `  ${of.padEnd(8)}  ${Progress.count(items)}`,
   `  requests  ${Progress.count(requests)} or a few more, of up to ${pageSize} ${of}`,
-  `  time      ${Progress.duration(duration / 1000)} or more: ${limits.requests} requests in 15 min${
+  `  limit     ${Progress.count(limits.requests)} requests in 15 min${
     limits.pace === undefined ? "" : `, ${limits.pace / 1000} s apart`
-  }`,
+  }, ${because[limits.from]}`,
+  `  time      ${Progress.duration(duration / 1000)} or more`,
   ...capped
     ? [
       `  post cap  ${

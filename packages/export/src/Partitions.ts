@@ -44,24 +44,28 @@ export interface Partition extends Schema.Schema.Type<typeof Partition> {}
 
 /**
  * Cuts a search into at most `parts` spans of about as many posts each. `buckets` are its counts (`Plan.estimate`),
- * newest first and without gaps; no span is shorter than one of them.
+ * newest first and without gaps; no span is shorter than one of them. With a `limit`, that holds for the time of the
+ * newest so many posts; all that is older is one more part, for counts that were too high.
  */
 export const planPartitions = (
   source: Source.Source,
   buckets: ReadonlyArray<CountBucket>,
-  parts: number
+  parts: number,
+  limit = Infinity
 ): ReadonlyArray<Partition> | NotPlannable => {
   const { definition, parameters } = source
   const refused = refusalOf(source)
   if (refused !== undefined) return refused
   if (buckets.length === 0) return withoutCounts(source)
   const total = buckets.reduce((sum, { post_count }) => sum + post_count, 0)
+  const wanted = Math.min(total, limit)
+  const most = wanted < total ? parts + 1 : parts
   const spans: Array<{ start: string; end: string; posts: number }> = []
   let done = 0
   for (const { end, post_count, start } of buckets) {
     const last = spans.at(-1)
-    // A span ends where its share of all posts is reached.
-    if (last === undefined || (spans.length < parts && done >= total * spans.length / parts)) {
+    // A span ends where its share of the posts is reached.
+    if (last === undefined || (spans.length < most && done >= wanted * spans.length / parts)) {
       spans.push({ start, end, posts: post_count })
     } else Object.assign(last, { start, posts: last.posts + post_count })
     done += post_count
@@ -160,7 +164,7 @@ export const exportPartition = <E, R>(
 }
 
 /** How to run a partitioned export. */
-export interface Options<out E = never> extends Omit<Export.Options, "limit" | "sink"> {
+export interface Options<out E = never> extends Omit<Export.Options, "sink"> {
   readonly sink: FileSink
   /** Plans the parts, when nothing but the service can refuse the export any more. One that goes on keeps to its plan. */
   readonly partitions: Effect.Effect<ReadonlyArray<Partition>, E, Client>
@@ -170,7 +174,8 @@ export interface Options<out E = never> extends Omit<Export.Options, "limit" | "
 
 /**
  * Fetches every part into a file of its own, in the folder of the export, then writes them into the sink in their order.
- * Both can be interrupted and resumed; a run that resumes keeps to the partitions of the first one.
+ * Both can be interrupted and resumed; a run that resumes keeps to the partitions of the first one. With a `limit` the
+ * newest so many items are written, as a single run does, and parts that are not needed for them are not fetched.
  */
 export const run = Effect.fnUntraced(function*<E extends Error = never>(
   source: Source.Source,
@@ -186,25 +191,33 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
     const partitions = yield* keep(folder, options.partitions)
     const known = partitions.map(() => Checkpoint.start(""))
     progresses = known
-    return yield* Effect.forEach(
-      partitions,
-      Effect.fnUntraced(function*(partition) {
-        const path = join(folder, `${String(partition.index).padStart(4, "0")}.pages`)
-        const { progress, status } = yield* Export.run(sourceOf(source, partition), {
-          ...options,
-          sink: spool(path),
-          mode: "resume",
-          onStart: undefined,
-          onPage: (report) => {
-            known[partition.index] = report.progress
-            return options.onPage?.({ ...report, progress: sum(known) }) ?? Effect.void
-          }
-        })
-        known[partition.index] = progress
-        return { path, status }
-      }),
-      { concurrency: options.concurrency ?? 4 }
-    )
+    const fetch = Effect.fnUntraced(function*(partition: Partition, limit?: number) {
+      const path = join(folder, `${String(partition.index).padStart(4, "0")}.pages`)
+      const { progress, status } = yield* Export.run(sourceOf(source, partition), {
+        ...options,
+        sink: spool(path),
+        limit,
+        mode: "resume",
+        onStart: undefined,
+        onPage: (report) => {
+          known[partition.index] = report.progress
+          return options.onPage?.({ ...report, progress: sum(known) }) ?? Effect.void
+        }
+      })
+      known[partition.index] = progress
+      return { path, status }
+    })
+    const { concurrency = 4, limit = Infinity } = options
+    // Side by side those that are wanted whole, by the counts; then one by one until there are enough.
+    let counted = 0
+    const whole = partitions.filter(({ posts }) => (counted += posts) <= limit)
+    const parts = yield* Effect.forEach(whole, (partition) => fetch(partition), { concurrency })
+    for (const partition of partitions.slice(whole.length)) {
+      const missing = limit - sum(known).items
+      if (missing <= 0 || parts.some(isInterrupted)) break
+      parts.push(yield* fetch(partition, missing))
+    }
+    return parts
   })
   const parts: Source.Source<E> = {
     definition: source.definition,
@@ -214,9 +227,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
     pages: (cursor) =>
       Stream.unwrap(
         Effect.map(Effect.provideService(fetched, Client, client), (parts) =>
-          parts.some(({ status }) =>
-              status === "interrupted"
-            )
+          parts.some(isInterrupted)
             ? Stream.empty
             : merged(parts.map(({ path }) => path), sum(progresses).requests, cursor))
       )
@@ -224,6 +235,8 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
   const summary = yield* Export.run(parts, { ...options, onPage: undefined })
   return summary.progress.pages === 0 && progresses.length > 0 ? { ...summary, progress: sum(progresses) } : summary
 })
+
+const isInterrupted = ({ status }: Pick<Export.Summary, "status">): boolean => status === "interrupted"
 
 /** What parts have done together. */
 const sum = (parts: ReadonlyArray<Checkpoint.Progress>): Checkpoint.Progress =>

@@ -2,13 +2,14 @@
  * What an export will cost, before anything is spent: searches are counted by the count operations, other lists by the
  * figures that profiles and posts show. And how a long search is cut into spans of time.
  */
-import type { Client } from "@postwire/core/Client"
+import { Client } from "@postwire/core/Client"
 import type { AnyError } from "@postwire/core/Errors"
 import type { CountBucket } from "@postwire/core/models/CountBucket"
 import * as Monotonic from "@postwire/core/Monotonic"
 import { getAllPostsCount, getRecentPostsCount } from "@postwire/core/operations/Counts"
 import { getPost } from "@postwire/core/operations/Posts"
 import { getUser } from "@postwire/core/operations/Users"
+import * as RateLimit from "@postwire/core/RateLimit"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -31,6 +32,8 @@ export class NotPlannable extends Schema.TaggedError<NotPlannable>()("NotPlannab
 export interface Limits {
   /** Requests per window of 15 minutes. */
   readonly requests: number
+  /** Where that figure is from: the service `announced` it, it is the `usual` one, or it was `given`. */
+  readonly from: "announced" | "usual" | "given"
   /** The shortest time from one request to the next, in milliseconds. Default 0. */
   readonly pace?: number | undefined
 }
@@ -67,17 +70,25 @@ const known: Readonly<Record<string, number>> = {
   searchRecentPosts: 450
 }
 
-/** Estimates an export: one request, for the archive one per 31 days. `requests` per window replaces what is known. */
+/** How to estimate. */
+export interface EstimateOptions {
+  /** Requests per window, instead of those that are known. */
+  readonly requests?: number | undefined
+  /** Sends one request of the operation, which costs no posts, to learn what the service announces. Default false. */
+  readonly probe?: boolean | undefined
+}
+
+/** Estimates an export: one request, for the archive one per 31 days. */
 export const estimate = Effect.fnUntraced(function*(
   source: Source,
-  options: { readonly requests?: number | undefined } = {}
+  options: EstimateOptions = {}
 ): Effect.fn.Return<Estimate, AnyError | NotPlannable, Client> {
   const { definition, parameters } = source
   const begun = yield* Monotonic.millis
   const { buckets, requests: asked, total } = yield* count(source)
   const latency = ((yield* Monotonic.millis) - begun) / asked
   const limits: Limits = {
-    requests: options.requests ?? known[definition.name] ?? 15,
+    ...yield* windowOf(source, buckets, options),
     ...(definition.pace === undefined ? {} : { pace: definition.pace })
   }
   const size = definition.query?.["max_results"]
@@ -96,8 +107,68 @@ export const estimate = Effect.fnUntraced(function*(
   }
 })
 
+const windowOf = Effect.fnUntraced(function*(
+  source: Source,
+  buckets: Estimate["buckets"],
+  { probe, requests }: EstimateOptions
+): Effect.fn.Return<Pick<Limits, "requests" | "from">, never, Client> {
+  if (requests !== undefined) return { requests, from: "given" }
+  const announced = probe === true ? yield* announcedFor(source, buckets) : undefined
+  return announced === undefined
+    ? { requests: known[source.definition.name] ?? 15, from: "usual" }
+    : { requests: announced, from: "announced" }
+})
+
+/** What the service announces for the operation, if it answers soon. */
+const announcedFor = Effect.fnUntraced(function*({ definition, parameters }: Source, buckets: Estimate["buckets"]) {
+  const probe = probeOf({ definition, parameters }, buckets)
+  if (probe === undefined) return undefined
+  const client = yield* Client
+  const answer = yield* client.request(definition, probe, { retries: 0 }).pipe(
+    Effect.map(({ headers }) => RateLimit.budgetOf(headers)?.limit),
+    Effect.catch((error) => Effect.succeed("rateLimit" in error ? error.rateLimit?.limit : undefined)),
+    Effect.timeoutOption("5 seconds")
+  )
+  if (answer._tag === "Some" && answer.value !== undefined) return answer.value
+  // A client that waits for the next window has read the announcement, too.
+  return (yield* RateLimit.snapshot).find(({ operation }) => operation === definition.name)?.limit
+})
+
+/** A second in which there are few posts of a user, and none before it that an export could want. */
+const early = { start_time: "2010-11-06T00:00:00Z", end_time: "2010-11-06T00:00:01Z" }
+
+/** The parameters of a request that costs no posts. Quotes have none: they can be limited neither in time nor to users. */
+const probeOf = (
+  { definition, parameters }: Pick<Source, "definition" | "parameters">,
+  buckets: Estimate["buckets"]
+): object | undefined => {
+  const size = definition.query?.["max_results"]?.bounds
+  const smallest = size?.of === "value" ? { max_results: size.minimum } : {}
+  const { id, query, user_auth } = parameters
+  const auth = user_auth === undefined ? {} : { user_auth }
+  if (definition.postCap !== true) return { id, ...auth, ...smallest }
+  if (query === undefined) {
+    return "start_time" in (definition.query ?? {})
+      ? { id, ...auth, ...smallest, ...early }
+      : undefined
+  }
+  // A second of the span with the fewest posts; the oldest one may leave the window of the search meanwhile.
+  const [emptiest] = (buckets.length > 1 ? buckets.slice(0, -1) : buckets).toSorted((a, b) =>
+    a.post_count - b.post_count
+  )
+  if (emptiest === undefined) return undefined
+  const start = Math.ceil(Date.parse(emptiest.start) / 1000) * 1000
+  return {
+    query,
+    ...auth,
+    ...smallest,
+    start_time: new Date(start),
+    end_time: new Date(start + 1000)
+  }
+}
+
 /** The least time for so many requests, each of which takes `latency` milliseconds. */
-export const durationOf = (requests: number, limits: Limits, latency: number): number => {
+export const durationOf = (requests: number, limits: Pick<Limits, "requests" | "pace">, latency: number): number => {
   const spent = Math.floor((requests - 1) / limits.requests)
   const each = Math.max(limits.pace ?? 0, latency)
   // A window begins with its first request; the next one begins when it has ended.

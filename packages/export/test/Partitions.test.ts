@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { Name } from "@postwire/core/Catalogue"
 import type { CountBucket } from "@postwire/core/models/CountBucket"
 import { getUsersFollowers } from "@postwire/core/operations/Follows"
+import { getQuotePosts } from "@postwire/core/operations/QuotePosts"
 import { searchAllPosts, searchRecentPosts } from "@postwire/core/operations/Search"
 import { getUsersPosts } from "@postwire/core/operations/Timelines"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Arbitrary, Deferred, Effect, Schema } from "effect"
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Export from "../src/Export.ts"
 import * as Partitions from "../src/Partitions.ts"
@@ -16,8 +18,8 @@ import { sinkNames, sinks } from "./support/Sinks.ts"
 
 const archive = Source.make(searchAllPosts, { query: "effect" })
 
-const planned = (of: Source.Source, buckets: ReadonlyArray<CountBucket>, parts: number) => {
-  const plan = Partitions.planPartitions(of, buckets, parts)
+const planned = (of: Source.Source, buckets: ReadonlyArray<CountBucket>, parts: number, limit?: number) => {
+  const plan = Partitions.planPartitions(of, buckets, parts, limit)
   if (plan instanceof Plan.NotPlannable) throw plan
   return plan
 }
@@ -79,6 +81,27 @@ describe("planPartitions", () => {
     assert.notProperty(planned(source, buckets([1]), 1)[0], "start_time")
   })
 
+  it.prop(
+    "cuts the time that holds the newest so many, and leaves the rest in one part",
+    {
+      counts: Arbitrary.schema(counts),
+      parts: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 20 }))),
+      limit: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 200 })))
+    },
+    ({ counts, limit, parts }) => {
+      const plan = planned(archive, buckets(counts), parts, limit)
+      const total = counts.reduce((sum, n) => sum + n, 0)
+      assert.strictEqual(plan.reduce((sum, { posts }) => sum + posts, 0), total)
+      assert.strictEqual(Date.parse(plan.at(-1)!.start_time!), now - counts.length * hour)
+      if (limit >= total) return assert.deepStrictEqual(plan, planned(archive, buckets(counts), parts))
+      assert.isAtMost(plan.length, parts + 1)
+      const needed = plan.slice(0, parts)
+      assert.isAtLeast(needed.reduce((sum, { posts }) => sum + posts, 0), limit)
+      for (const { posts } of needed) assert.isAtMost(posts, limit / parts + Math.max(...counts))
+    },
+    { arbitrary: { runs: 300 } }
+  )
+
   it("refuses what has no order in time", () => {
     const relevant = Source.make(searchAllPosts, { query: "effect", sort_order: "relevancy" })
     for (
@@ -139,6 +162,47 @@ describe("a partitioned export", () => {
       const error = yield* Effect.flip(Partitions.exportPartition(source, partition, { cursor: first, write }))
       assert.strictEqual(error._tag, "PaginationStuck")
     }).pipe(Effect.provide(client), Effect.provide(sandbox(60))))
+
+  it.live("of so many posts has the newest, as a single run has them, and fetches no more than those", () =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      const { journal } = yield* Sandbox.Sandbox
+      const until = Source.make(searchRecentPosts, {
+        query: "effect",
+        max_results: 10,
+        end_time: new Date(now - 60_000)
+      })
+      const { buckets, items } = yield* Plan.estimate(until)
+      for (const limit of [1, 57, items - 1, items + 50]) {
+        const path = (name: string) => join(root, `${limit}.${name}.jsonl`)
+        const single = yield* Export.run(until, { sink: sinks.jsonl(path("single")), limit })
+        assert.strictEqual(single.progress.items, Math.min(limit, items))
+        const stop = yield* Deferred.make<void>()
+        const before = journal.entries().length
+        const run = (options: Partial<Partitions.Options>) =>
+          Partitions.run(until, {
+            sink: sinks.jsonl(path("parts")),
+            partitions: Effect.succeed(planned(until, buckets, 4, limit)),
+            limit,
+            mode: "resume",
+            ...options
+          })
+        yield* run({
+          stop: Deferred.await(stop),
+          onPage: ({ progress }) => progress.pages === 3 ? Deferred.succeed(stop, undefined) : Effect.void
+        })
+        const { progress, status } = yield* run({})
+        assert.deepStrictEqual([status, progress.items], ["done", single.progress.items])
+        assert.deepStrictEqual(readFileSync(path("parts")), readFileSync(path("single")))
+        // A page more for each part that is cut, and for each that was under way.
+        assert.isAtMost(journal.entries().length - before, Math.ceil(progress.items / 10) + 5 + 4)
+      }
+      // Counts that were too high leave nothing out: the parts behind make up for it.
+      const plan = planned(until, buckets, 4, 57).map((partition) => ({ ...partition, posts: partition.posts * 2 }))
+      const path = join(root, "high.jsonl")
+      yield* Partitions.run(until, { sink: sinks.jsonl(path), partitions: Effect.succeed(plan), limit: items - 1 })
+      assert.deepStrictEqual(readFileSync(path), readFileSync(join(root, `${items - 1}.single.jsonl`)))
+    }).pipe(Effect.provide(client), Effect.provide(sandbox())))
 
   it.live("is refused before anything is counted", () =>
     Effect.gen(function*() {
@@ -207,15 +271,59 @@ describe("estimate", () => {
         of: "users",
         pageSize: 1,
         requests: followers.items,
-        limits: { requests: 15 },
+        limits: { requests: 15, from: "usual" },
         capped: false
       })
       const archive = yield* Plan.estimate(Source.make(searchAllPosts, { query: "effect" }), { requests: 50 })
       // As the catalogue has it.
-      assert.deepStrictEqual(archive.limits, { requests: 50, pace: searchAllPosts.definition.pace })
+      assert.deepStrictEqual(archive.limits, { requests: 50, from: "given", pace: searchAllPosts.definition.pace })
       const posts = yield* Plan.estimate(Source.make(getUsersPosts, { id: seeded.ada.id }))
       assert.deepInclude(posts, { of: "posts", pageSize: 100, capped: true })
       const none = yield* Effect.flip(Plan.estimate(Source.make(getUsersPosts, { id: "1" })))
       assert.strictEqual(none._tag, "NotPlannable")
+    }).pipe(Effect.provide(client), Effect.provide(sandbox())))
+
+  it.live("learns what the service announces by one request that costs no posts", () =>
+    Effect.gen(function*() {
+      const { budget, clock, faults, journal, seeded } = yield* Sandbox.Sandbox
+      // The archive takes one request per second.
+      const probed = (of: Source.Source) =>
+        Effect.andThen(
+          Effect.sync(() => clock.advance("2 seconds")),
+          Effect.map(Plan.estimate(of, { probe: true }), ({ limits }) => limits)
+        )
+      // By another client: what this one has seen, it knows.
+      const { data: [quoted] = [] } = yield* Effect.provide(
+        searchRecentPosts({ query: "effect" }),
+        client,
+        { local: true }
+      )
+      const announced = { requests: 77, from: "announced" }
+      const cases: ReadonlyArray<readonly [Name, Source.Source, object]> = [
+        ["searchRecentPosts", Source.make(searchRecentPosts, { query: "effect" }), announced],
+        ["searchAllPosts", Source.make(searchAllPosts, { query: "effect", end_time: new Date(now - 60_000) }), {
+          ...announced,
+          pace: searchAllPosts.definition.pace
+        }],
+        ["getUsersPosts", Source.make(getUsersPosts, { id: seeded.ada.id }), announced],
+        ["getUsersFollowers", Source.make(getUsersFollowers, { id: seeded.ada.id }), announced],
+        ["getQuotePosts", Source.make(getQuotePosts, { id: quoted!.id }), { requests: 75, from: "usual" }]
+      ]
+      for (const [name, of, limits] of cases) {
+        faults.add({ times: "always", operation: name, rateLimitHeaders: "missing" })
+        assert.strictEqual((yield* probed(of)).from, "usual")
+        faults.clear()
+        faults.add({ times: "always", operation: name, headers: { "x-rate-limit-limit": "77" } })
+        const [asked, posts] = [journal.entries().length, budget.posts()]
+        assert.deepStrictEqual(yield* probed(of), limits, name)
+        const own = journal.entries().slice(asked).filter(({ operation }) => operation === name)
+        assert.lengthOf(own, name === "getQuotePosts" ? 0 : 1)
+        assert.deepStrictEqual(budget.posts(), posts, name)
+        faults.clear()
+        // A refusal announces it, too.
+        faults.add({ times: "always", operation: name, status: 429 })
+        assert.strictEqual((yield* probed(of)).from, name === "getQuotePosts" ? "usual" : "announced")
+        faults.clear()
+      }
     }).pipe(Effect.provide(client), Effect.provide(sandbox())))
 })
