@@ -291,18 +291,18 @@ const buffered = (
       body.set(piece, at)
       at += piece.length
     }
-    return HttpClientResponse.fromWeb(request, webOf(response, body))
+    return HttpClientResponse.fromWeb(request, webOf(response.status, { ...response.headers }, body))
   })
 }
 
-/** A web `Response` refuses to be made with a status beyond the classes of HTTP, which a server may send all the same. */
-const webOf = (
-  { headers, status }: HttpClientResponse.HttpClientResponse,
-  body: Uint8Array<ArrayBuffer>
+/** A web `Response`, which refuses to be made with a status beyond the classes of HTTP: a server may send one all the same. */
+export const webOf = (
+  status: number,
+  headers: Record<string, string> | globalThis.Headers,
+  body: Uint8Array<ArrayBuffer> | null
 ): globalThis.Response => {
-  const isKnown = status < 600
-  const web = new Response(body, { status: isKnown ? status : 500, headers: { ...headers } })
-  return isKnown ? web : Object.defineProperty(web, "status", { value: status })
+  if (status < 600) return new Response(body, { status, headers })
+  return Object.defineProperty(new Response(body, { status: 500, headers }), "status", { value: status })
 }
 
 class TooLarge {

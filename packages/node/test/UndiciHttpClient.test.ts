@@ -332,6 +332,14 @@ describe("responses", () => {
       }
     }))
 
+  it.effect("with a status beyond the classes of HTTP", () =>
+    Effect.gen(function*() {
+      const { url } = yield* serve((_, response) => void response.writeHead(799).end("odd"))
+      const response = yield* (yield* client()).get(url)
+      const web = Option.getOrThrow(HttpClientResponse.toWeb(response))
+      assert.deepStrictEqual([web.status, yield* Effect.promise(() => web.text())], [799, "odd"])
+    }))
+
   it.effect("ignore a byte order mark and early hints", () =>
     Effect.gen(function*() {
       const { url } = yield* serve((_, response) => {

@@ -1,4 +1,5 @@
 /** An `HttpClientResponse` whose body has arrived: no streams, no decoder state, no finalizers. */
+import { webOf } from "@postwire/core/Transport"
 import * as Effect from "effect/Effect"
 import * as Cookies from "effect/http/Cookies"
 import * as Headers from "effect/http/Headers"
@@ -117,7 +118,7 @@ export class BufferedResponse extends Inspectable.Class implements Response.Http
     for (const name in this.rawHeaders) {
       for (const value of [this.rawHeaders[name] ?? []].flat()) headers.append(name, value)
     }
-    return new globalThis.Response(bodyless.has(this.status) ? null : this.body, { status: this.status, headers })
+    return webOf(this.status, headers, bodyless.has(this.status) ? null : this.body)
   }
 
   private decode<A>(f: () => A): Effect.Effect<A, Error.HttpClientError> {
