@@ -150,11 +150,7 @@ const make = Effect.fnUntraced(function*(
 ) {
   const store = yield* Store
   const { faults: faulty = 0, postCap = 10_000_000, seed = 1 } = options
-  const { start } = options
-  if (start !== undefined && !ServiceClock.isInstant(Number(start))) {
-    return yield* new InvalidOption({ option: "start", rule: "must be from 1990 to 2248" })
-  }
-  const clock = yield* ServiceClock.make(start)
+  const clock = yield* ServiceClock.make(options.start)
   const adminToken = options.adminToken ?? Redacted.make(randomBytes(24).toString("base64url"))
   let epoch = 0
   const parts: Service.Parts = {
@@ -286,12 +282,35 @@ interface Template {
   readonly seeded: Seed.Seeded
 }
 
+/** What is wrong with the options. */
+const wrong = (options: ServerOptions): InvalidOption | undefined => {
+  const { faults = 0, port = 0, postCap = 0, posts = 0, requestTimeout = 1, start } = options
+  const rules: ReadonlyArray<readonly [option: keyof ServerOptions, isKept: boolean, rule: string]> = [
+    ["posts", Seed.isSize(posts), Seed.size],
+    ["start", start === undefined || ServiceClock.isInstant(Number(start)), "from 1990 to 2248"],
+    ["faults", faults >= 0 && faults <= 1, "from 0 to 1"],
+    ["postCap", postCap >= 0, "a number from 0"],
+    ["port", Number.isInteger(port) && port >= 0 && port <= 65_535, "a whole number from 0 to 65535"],
+    ["requestTimeout", isBetween(requestTimeout, 1, 2 ** 31 - 1), "from a millisecond to 24 days"]
+  ]
+  const broken = rules.find(([, isKept]) => !isKept)
+  return broken && new InvalidOption({ option: broken[0], rule: `must be ${broken[2]}` })
+}
+
+const isBetween = (duration: Duration.Input, least: number, most: number): boolean => {
+  const millis = Duration.toMillis(duration)
+  return millis >= least && millis <= most
+}
+
 const layerStore = (
-  { file = ":memory:", posts = 0 }: Options
+  options: ServerOptions
 ): Layer.Layer<Store, StoreUnavailable | NodeUnsupported | InvalidOption> =>
-  Seed.isSize(posts)
-    ? Store.layer({ file })
-    : Layer.effect(Store, new InvalidOption({ option: "posts", rule: `must be ${Seed.size}` }))
+  Layer.unwrap(Effect.suspend(() => {
+    const error = wrong(options)
+    return error === undefined
+      ? Effect.succeed(Store.layer({ file: options.file ?? ":memory:" }))
+      : Effect.fail(error)
+  }))
 
 /** The sandbox in process: an `HttpClient` whose requests go to it and to nothing else. No port is opened. */
 export const layer = (
@@ -335,7 +354,7 @@ const serve = (
         requireHostHeader: false,
         requestTimeout: timeout,
         headersTimeout: timeout,
-        connectionsCheckingInterval: Math.min(1_000, timeout / 2)
+        connectionsCheckingInterval: Math.ceil(Math.min(1_000, timeout / 2))
       })
       // Each may hold a head and the beginning of a body, without a credential.
       http.maxConnections = 2_000
@@ -420,9 +439,10 @@ export const start = async (options: ServerOptions = {}): Promise<RunningSandbox
 /** The populations that were made, and until when each can stand for one that begins now. */
 const templates = new Map<string, Template & { readonly expires: number }>()
 
-const templateOf = Effect.fnUntraced(function*({ file, posts = 1_000, seed = 1, start }: Options) {
+const templateOf = Effect.fnUntraced(function*(options: ServerOptions) {
+  const { file, posts = 1_000, seed = 1, start } = options
   // A file may hold a state already, and a copy of very many posts would fill the memory.
-  if (file !== undefined || posts > 20_000 || !Seed.isSize(posts)) return undefined
+  if (file !== undefined || posts > 20_000 || wrong(options) !== undefined) return undefined
   const now = yield* Clock.currentTimeMillis
   const key = JSON.stringify([seed, posts, start === undefined ? null : Number(start)])
   const known = templates.get(key)

@@ -187,6 +187,24 @@ describe("a file", () => {
       assert.deepStrictEqual(body, { meta: { result_count: 0 } })
     }))
 
+  it.effect.each<Sandbox.ServerOptions>([
+    { start: 0 },
+    { start: Number.NaN },
+    { faults: 1.5 },
+    { postCap: Number.NaN },
+    { port: 99_999 },
+    { requestTimeout: 0 },
+    { requestTimeout: -1 }
+  ])("is not made with an option that breaks its rule: %o", (options) =>
+    Effect.gen(function*() {
+      const name = Object.keys(options)[0]
+      const error = yield* Effect.flip(Layer.build(Sandbox.layerServer({ posts: 0, ...options })))
+      assert.instanceOf(error, Sandbox.InvalidOption)
+      assert.strictEqual(error.option, name)
+      const rejected = yield* Effect.promise(() => Sandbox.start(options).catch((error: unknown) => error))
+      assert.instanceOf(rejected, Sandbox.InvalidOption)
+    }))
+
   it.effect("that is no database is refused", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(make({ file: join(yield* folder, "missing", "state.sqlite") }))
