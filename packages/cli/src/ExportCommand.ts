@@ -150,7 +150,7 @@ const run = Effect.fnUntraced(
             Effect.gen(function*() {
               const progress = yield* progressOf(own, nounOf(definition), () => Option.none())
               const summary = yield* Export.run(source, { ...progress.options, sink, stop })
-              yield* progress.end
+              yield* progress.end(summary)
               return summary
             }).pipe(Effect.provide(layerClient)))
       )
@@ -238,6 +238,7 @@ const progressOf = Effect.fnUntraced(function*(
   const begun = yield* Monotonic.millis
   let before: number | undefined
   let pagesBefore = 0
+  let last: Progress.State | undefined
   const options: Omit<Export.Options, "sink"> = {
     mode: flags.resume ? "resume" : flags.force ? "force" : "new",
     limit: Option.getOrUndefined(flags.limit),
@@ -253,7 +254,7 @@ const progressOf = Effect.fnUntraced(function*(
         const estimate = estimated()
         const total = totalOf(estimate, flags.limit)
         const each = (now - begun) / Math.max(1, pages - pagesBefore)
-        yield* progress.update({
+        last = {
           done: complete ? 1 : total === undefined ? undefined : Math.min(items / Math.max(total, 1), 0.99),
           posts: items,
           noun,
@@ -269,11 +270,17 @@ const progressOf = Effect.fnUntraced(function*(
               each
             ) / 1000,
           waitingUntil: !complete && rateLimit?.remaining === 0 ? rateLimit.resetAt.getTime() : undefined
-        })
+        }
+        yield* progress.update(last)
       }
     )
   }
-  return { options, end: progress.end }
+  /** Draws how it has ended: parts do not know that they are all. */
+  const end = Effect.fnUntraced(function*({ status }: Export.Summary) {
+    if (last !== undefined && status !== "interrupted") yield* progress.update({ ...last, done: 1, toGo: undefined })
+    yield* progress.end
+  })
+  return { options, end }
 })
 
 /** Runs an export that reads from the service. */
@@ -309,7 +316,7 @@ const exportTo = Effect.fnUntraced(function*(
         return yield* cut(source, planned, parts, Option.getOrUndefined(flags.limit))
       })
     })
-  yield* progress.end
+  yield* progress.end(summary)
   return summary
 })
 

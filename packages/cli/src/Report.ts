@@ -18,9 +18,28 @@ export const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON")
 export const print = (json: boolean, value: unknown, lines: () => ReadonlyArray<string>): Effect.Effect<void> =>
   Console.log(json ? plainJson(JSON.stringify(value, null, 2)) : plain(lines().join("\n")))
 
-/** A notice on one line of standard error. On a terminal it takes the place of a progress bar, which is drawn anew below. */
-export const notice = (text: string): string =>
-  `${process.stderr.isTTY === true ? "\r\u001b[K" : ""}postwire: ${plain(text.replace(/\s+/g, " ").trim())}`
+/**
+ * A notice on standard error: one line, which a terminal shows broken at spaces. There it takes the place of a progress
+ * bar, which is drawn anew below.
+ */
+export const notice = (text: string): string => {
+  const line = `postwire: ${plain(text.replace(/\s+/g, " ").trim())}`
+  return process.stderr.isTTY === true ? `\r\u001b[K${wrap(line, process.stderr.columns).join("\n")}` : line
+}
+
+/** Breaks a line at spaces; what follows is indented. */
+export const wrap = (text: string, columns = 80): ReadonlyArray<string> => {
+  const indent = " ".repeat(2 + (/^ */.exec(text)?.[0].length ?? 0))
+  const lines: Array<string> = []
+  let line = text
+  while (line.length > columns) {
+    const space = line.lastIndexOf(" ", columns)
+    const at = space <= indent.length ? columns : space
+    lines.push(line.slice(0, at).trimEnd())
+    line = indent + line.slice(at).trimStart()
+  }
+  return [...lines, line]
+}
 
 /** Says something on standard error while a command runs, and what to do where that is known. */
 export const say = (text: string, advice?: string): Effect.Effect<void> =>

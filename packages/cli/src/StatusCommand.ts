@@ -51,7 +51,7 @@ export const command = Command.make(
 
 /** The view in lines of at most 80 columns. Exports that have ended show no parts unless they are asked for. */
 export const told = ({ exports, now, workers }: View, isOne: boolean): ReadonlyArray<string> => [
-  ...workers.length === 0 ? [] : wrap(`${plural(workers.length, "worker")}: ${workers.join(", ")}`),
+  ...workers.length === 0 ? [] : Report.wrap(`${plural(workers.length, "worker")}: ${workers.join(", ")}`),
   ...exports.length === 0
     ? [isOne ? "There is no such export." : "There are no exports."]
     : [row(["EXPORT", "OPERATION", "STATE", "PARTS", "PAGES", "ITEMS", "LAST"])],
@@ -65,10 +65,10 @@ export const told = ({ exports, now, workers }: View, isOne: boolean): ReadonlyA
       Progress.count(all.items),
       ago(now - all.updated)
     ]),
-    ...all.problem === undefined ? [] : wrap(`  ${all.problem}`),
+    ...all.problem === undefined ? [] : Report.wrap(`  ${all.problem}`),
     ...isOne || (all.state !== "done" && all.parts.length > 1)
       ? all.parts.flatMap((part) => partTold(part, now))
-      : all.parts.flatMap(({ problem }) => problem === undefined ? [] : wrap(`  ${problem}`))
+      : all.parts.flatMap(({ problem }) => problem === undefined ? [] : Report.wrap(`  ${problem}`))
   ])
 ]
 
@@ -82,7 +82,7 @@ const partTold = (part: PartStatus, now: number): ReadonlyArray<string> => [
     Progress.count(part.items),
     ago(now - part.updated)
   ]),
-  ...part.problem === undefined ? [] : wrap(`    ${part.problem}`)
+  ...part.problem === undefined ? [] : Report.wrap(`    ${part.problem}`)
 ]
 
 const widths = [16, 22, 8, 7, 6, 10, 5]
@@ -104,18 +104,4 @@ const ago = (millis: number): string => {
     : seconds < 172_800
     ? `${Math.floor(seconds / 3_600)} h`
     : `${Math.floor(seconds / 86_400)} d`
-}
-
-/** Breaks a line at spaces; what follows is indented. */
-const wrap = (text: string, columns = 80): ReadonlyArray<string> => {
-  const indent = " ".repeat(2 + (/^ */.exec(text)?.[0].length ?? 0))
-  const lines: Array<string> = []
-  let line = text
-  while (line.length > columns) {
-    const space = line.lastIndexOf(" ", columns)
-    const at = space <= indent.length ? columns : space
-    lines.push(line.slice(0, at).trimEnd())
-    line = indent + line.slice(at).trimStart()
-  }
-  return [...lines, line]
 }
