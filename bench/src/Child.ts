@@ -1,6 +1,7 @@
 /** Processes that answer one question after the other. */
-import { fork } from "node:child_process"
+import { fork, spawn } from "node:child_process"
 import { once } from "node:events"
+import { createInterface } from "node:readline"
 
 /** A child process. */
 export interface Child<in Question, out Answer> {
@@ -39,4 +40,29 @@ export const answer = <Question, Answer>(hello: unknown, f: (question: Question)
   process.on("message", async (question: Question) => process.send?.(await f(question)))
   process.on("disconnect", () => process.exit())
   process.send?.(hello)
+}
+
+/** Starts a program of another language, which has JSON by lines where a module has messages. */
+export const startProgram = async <Question extends object, Answer>(
+  command: string,
+  ...args: ReadonlyArray<string>
+): Promise<Child<Question, Answer>> => {
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] })
+  let ended = false
+  child.on("exit", () => {
+    if (!ended) process.exit(1)
+  })
+  const lines = createInterface(child.stdout)
+  await once(lines, "line")
+  return {
+    ask: async (question) => {
+      child.stdin.write(`${JSON.stringify(question)}\n`)
+      const [line] = await once(lines, "line")
+      return JSON.parse(line)
+    },
+    end: () => {
+      ended = true
+      child.stdin.end()
+    }
+  }
 }

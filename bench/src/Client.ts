@@ -1,26 +1,55 @@
 /** The process of one contender: `node Client.ts <name> <wire> <port>`. It runs a batch whenever it is asked. */
 import type { Wire } from "@postwire/core/WireNames"
 import { deepStrictEqual } from "node:assert/strict"
+import { GCProfiler } from "node:v8"
 import * as Bodies from "./Bodies.ts"
 import * as Child from "./Child.ts"
-import { make, type Name } from "./Contenders.ts"
-import type { Cost, Scenario } from "./Measurement.ts"
+import { make, type names } from "./Contenders.ts"
+import type { Answer, Question } from "./Measurement.ts"
 
 // The parent writes nothing else.
-const [name, wire, port] = process.argv.slice(2) as [Name, Wire, string]
+const [name, wire, port] = process.argv.slice(2) as [typeof names[number], Wire, string]
 const { body, run } = make[name](wire, `http://127.0.0.1:${port}`)
+
+const idsOf = (body: unknown): unknown => JSON.stringify(body).match(/"id":"\d+"/g)
 
 for (const workload of Bodies.workloads) {
   // Postwire speaks neutral names on both wires, and the others those of the service.
-  const expected = Bodies.text(name.startsWith("postwire") ? "neutral" : wire, workload)
-  deepStrictEqual(await body(workload), JSON.parse(expected))
+  const expected: unknown = JSON.parse(Bodies.text(name.startsWith("postwire") ? "neutral" : wire, workload))
+  const actual = await body(workload)
+  if (name === "xdk") deepStrictEqual(idsOf(actual), idsOf(expected))
+  else deepStrictEqual(actual, expected)
 }
 
-Child.answer("ready", async ({ count, inFlight, workload }: Scenario): Promise<Cost> => {
+const microseconds = (since?: NodeJS.CpuUsage): number => {
+  const { system, user } = process.cpuUsage(since)
+  return user + system
+}
+
+/** Bytes of the heap that `f` used: what every collection found, and what was left by the one before. */
+const allocatedBy = async (f: () => Promise<void>): Promise<number> => {
+  globalThis.gc?.()
+  let before = process.memoryUsage().heapUsed
+  const profiler = new GCProfiler()
+  profiler.start()
+  await f()
+  const { statistics } = profiler.stop()
+  let bytes = 0
+  for (const { afterGC, beforeGC } of statistics) {
+    bytes += beforeGC.heapStatistics.usedHeapSize - before
+    before = afterGC.heapStatistics.usedHeapSize
+  }
+  return bytes + process.memoryUsage().heapUsed - before
+}
+
+Child.answer("ready", async (question: Question): Promise<Answer> => {
+  if (question.kind === "usage") return microseconds()
+  const { count, inFlight, workload } = question
+  if (question.kind === "allocation") return await allocatedBy(() => run(workload, count, inFlight)) / count
   const start = performance.now()
   const before = process.cpuUsage()
   await run(workload, count, inFlight)
-  const { system, user } = process.cpuUsage(before)
+  const cpu = microseconds(before)
   const wall = performance.now() - start
-  return { cpu: (user + system) / count, wall: wall * 1000 / count }
+  return { cpu: cpu / count, wall: wall * 1000 / count }
 })

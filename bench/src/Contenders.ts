@@ -1,5 +1,6 @@
 /** Who is measured. All of them send the same requests to the same server, without TLS. */
 import type { Client } from "@postwire/core/Client"
+import type { Settings as Credentials } from "@postwire/core/Credentials"
 import { getPost } from "@postwire/core/operations/Posts"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import type { Response } from "@postwire/core/Response"
@@ -7,6 +8,7 @@ import type { Wire } from "@postwire/core/WireNames"
 import { createClient } from "@postwire/node"
 import * as NodeClient from "@postwire/node/NodeClient"
 import { createClientSync } from "@postwire/sync"
+import { Client as XdkClient } from "@xdevplatform/xdk"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
@@ -15,11 +17,28 @@ import * as Net from "node:net"
 import { createSyncFn, TsRunner } from "synckit"
 import { TwitterApi } from "twitter-api-v2"
 import { Agent, request } from "undici"
+import * as BarePair from "./BarePair.ts"
 import * as Bodies from "./Bodies.ts"
 
+/** Every contender that is a module. */
+export const names = [
+  "undici",
+  // The same once more: how far it is from itself says how much a figure of this run is worth.
+  "undici again",
+  "dispatch",
+  "fetch",
+  "bare pair",
+  "postwire",
+  "postwire-oauth1",
+  "postwire-effect",
+  "postwire-sync",
+  "synckit",
+  "twitter-api-v2",
+  "xdk"
+] as const
+
 /** Every contender. */
-export const names = ["undici", "postwire", "postwire-effect", "postwire-sync", "synckit", "twitter-api-v2"] as const
-export type Name = typeof names[number]
+export type Name = typeof names[number] | "tweepy"
 
 /** A client of one service. */
 export interface Contender {
@@ -29,28 +48,138 @@ export interface Contender {
   readonly run: (workload: Bodies.Workload, count: number, inFlight: number) => Promise<void>
 }
 
+type AnyResponse = Response<unknown, unknown>
+
+type Calls<A> = Readonly<Record<Bodies.Workload, () => A>>
+
+/** No token of anybody. */
+export const bearerToken = "A".repeat(112)
+
+const onePost = { id: Bodies.id, post_fields: ["author_id", "created_at"] } as const
+
+const page = {
+  query: Bodies.query,
+  max_results: 100,
+  expansions: ["author_id"],
+  post_fields: Bodies.postFields,
+  user_fields: Bodies.userFields
+} as const
+
+/** What a contender that is no module needs to send the same, in the words of X. */
+export const requests: Readonly<Record<Bodies.Workload, object>> = {
+  "one post": onePost,
+  "100 posts": { ...page, post_fields: Bodies.toX(page.post_fields.join(",")).split(",") }
+}
+
+const bodyOf = (response: AnyResponse): unknown => response.body
+
+const both = <A>(call: (workload: Bodies.Workload) => () => A): Calls<A> => ({
+  "one post": call("one post"),
+  "100 posts": call("100 posts")
+})
+
+const ofPromises = <A>(calls: Calls<Promise<A>>, bodyOf: (answer: A) => unknown): Contender => ({
+  body: async (workload) => bodyOf(await calls[workload]()),
+  run: async (workload, count, inFlight) => {
+    const call = calls[workload]
+    let left = count
+    const sequence = async () => {
+      while (left-- > 0) await call()
+    }
+    await Promise.all(Array.from({ length: inFlight }, sequence))
+  }
+})
+
+/** A caller that blocks has nothing else in flight. */
+const ofBlocking = <A>(calls: Calls<A>, bodyOf: (answer: A) => unknown): Contender => ({
+  body: async (workload) => bodyOf(calls[workload]()),
+  run: async (workload, count) => {
+    const call = calls[workload]
+    for (let i = 0; i < count; i++) call()
+  }
+})
+
+const bareUndici = (wire: Wire, baseUrl: string): Contender => {
+  const options = {
+    dispatcher: new Agent({ allowH2: false, connections: 64 }),
+    headers: { authorization: `Bearer ${bearerToken}` }
+  }
+  const get = (workload: Bodies.Workload) => {
+    const url = baseUrl + Bodies.target(wire, workload)
+    return async (): Promise<unknown> => JSON.parse(await (await request(url, options)).body.text())
+  }
+  return ofPromises(both(get), (body) => body)
+}
+
+const ofPostwire = (credentials: Credentials, form: { readonly user_auth?: true }) =>
+(
+  wire: Wire,
+  baseUrl: string
+): Contender => {
+  const client = createClient({ wire, baseUrl, ...credentials })
+  const parameters = { onePost: { ...onePost, ...form }, page: { ...page, ...form } }
+  return ofPromises<AnyResponse>({
+    "one post": () => client.getPost(parameters.onePost),
+    "100 posts": () => client.searchRecentPosts(parameters.page)
+  }, bodyOf)
+}
+
 /** Makes a contender. */
-export const make: Readonly<Record<Name, (wire: Wire, baseUrl: string) => Contender>> = {
+export const make: Readonly<Record<typeof names[number], (wire: Wire, baseUrl: string) => Contender>> = {
   // Undici and nothing else: what the others are compared with.
-  undici: (wire, baseUrl) => {
-    const options = {
-      dispatcher: new Agent({ allowH2: false, connections: 64 }),
-      headers: { authorization: `Bearer ${bearerToken}` }
-    }
+  undici: bareUndici,
+  "undici again": bareUndici,
+
+  // The least that Undici can do: no stream for the body, one promise.
+  dispatch: (wire, baseUrl) => {
+    const dispatcher = new Agent({ allowH2: false, connections: 64 })
+    const headers = { authorization: `Bearer ${bearerToken}` }
     const get = (workload: Bodies.Workload) => {
-      const url = baseUrl + Bodies.target(wire, workload)
-      return async (): Promise<unknown> => JSON.parse(await (await request(url, options)).body.text())
+      const path = Bodies.target(wire, workload)
+      return () =>
+        new Promise<unknown>((resolve, reject) => {
+          const chunks: Array<Buffer> = []
+          dispatcher.dispatch({ origin: baseUrl, path, method: "GET", headers }, {
+            onRequestStart: () => {},
+            onResponseStart: () => {},
+            onResponseData: (_, chunk) => void chunks.push(chunk),
+            onResponseEnd: () =>
+              resolve(JSON.parse((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString())),
+            onResponseError: (_, error) => reject(error)
+          })
+        })
     }
-    return ofPromises({ "one post": get("one post"), "100 posts": get("100 posts") }, (body) => body)
+    return ofPromises(both(get), (body) => body)
   },
 
-  postwire: (wire, baseUrl) => {
-    const client = createClient({ wire, baseUrl, bearerToken })
-    return ofPromises<AnyResponse>({
-      "one post": () => client.getPost(onePost),
-      "100 posts": () => client.searchRecentPosts(page)
-    }, bodyOf)
+  fetch: (wire, baseUrl) => {
+    const init = { headers: { authorization: `Bearer ${bearerToken}` } }
+    const get = (workload: Bodies.Workload) => {
+      const url = baseUrl + Bodies.target(wire, workload)
+      return async (): Promise<unknown> => (await fetch(url, init)).json()
+    }
+    return ofPromises(both(get), (body) => body)
   },
+
+  // The least that a blocking call can do: a worker sends, its caller sleeps.
+  "bare pair": (wire, baseUrl) => {
+    const get = BarePair.make()
+    const calls = both((workload) => () =>
+      get(baseUrl + Bodies.target(wire, workload), { authorization: `Bearer ${bearerToken}` })
+    )
+    return ofBlocking(calls, (body) => body)
+  },
+
+  postwire: ofPostwire({ bearerToken }, {}),
+  "postwire-oauth1": ofPostwire(
+    {
+      consumerKey: "C".repeat(25),
+      consumerSecret: "S".repeat(50),
+      accessToken: `2244994945-${"T".repeat(40)}`,
+      accessTokenSecret: "U".repeat(45)
+    },
+    { user_auth: true }
+  ),
 
   // One request after the other is one fiber.
   "postwire-effect": (wire, baseUrl) => {
@@ -77,34 +206,20 @@ export const make: Readonly<Record<Name, (wire: Wire, baseUrl: string) => Conten
   // Its caller waits, so there is nothing else in flight.
   "postwire-sync": (wire, baseUrl) => {
     const client = createClientSync({ wire, baseUrl, bearerToken })
-    const calls: Calls<AnyResponse> = {
+    return ofBlocking<AnyResponse>({
       "one post": () => client.getPost(onePost),
       "100 posts": () => client.searchRecentPosts(page)
-    }
-    return {
-      body: async (workload) => bodyOf(calls[workload]()),
-      run: async (workload, count) => {
-        const call = calls[workload]
-        for (let i = 0; i < count; i++) call()
-      }
-    }
+    }, bodyOf)
   },
 
   // The same client behind the bridge that most packages use.
   synckit: (wire, baseUrl) => {
     const call = createSyncFn(new URL("Synckit.ts", import.meta.url), { tsRunner: TsRunner.Node })
     const settings = { wire, baseUrl, bearerToken }
-    const calls: Calls<unknown> = {
+    return ofBlocking<unknown>({
       "one post": () => call(settings, "getPost", onePost),
       "100 posts": () => call(settings, "searchRecentPosts", page)
-    }
-    return {
-      body: async (workload) => calls[workload](),
-      run: async (workload, count) => {
-        const call = calls[workload]
-        for (let i = 0; i < count; i++) call()
-      }
-    }
+    }, (body) => body)
   },
 
   // Its address is fixed, so its agent connects elsewhere, in plain TCP. Otherwise the agent is as Node's own, which
@@ -129,36 +244,22 @@ export const make: Readonly<Record<Name, (wire: Wire, baseUrl: string) => Conten
       "one post": () => v2.singleTweet(id, { "tweet.fields": [...post_fields] }),
       "100 posts": async () => (await v2.search(query, options)).data
     }, (body) => body)
+  },
+
+  // It renames every member, so of its bodies only the ids are looked at. Its types lack two of the fields.
+  xdk: (_, baseUrl) => {
+    const { posts } = new XdkClient({ baseUrl, bearerToken })
+    const { id, post_fields } = onePost
+    const { expansions, max_results, query, user_fields } = page
+    return ofPromises<unknown>({
+      "one post": () => posts.getById(id, { postFields: post_fields.filter((name) => name !== "author_id") }),
+      "100 posts": () =>
+        posts.searchRecent(query, {
+          maxResults: max_results,
+          expansions: [...expansions],
+          postFields: page.post_fields.filter((name) => name !== "author_id" && name !== "referenced_posts"),
+          userFields: [...user_fields]
+        })
+    }, (body) => body)
   }
 }
-
-type AnyResponse = Response<unknown, unknown>
-
-type Calls<A> = Readonly<Record<Bodies.Workload, () => A>>
-
-// No token of anybody.
-const bearerToken = "A".repeat(112)
-
-const onePost = { id: Bodies.id, post_fields: ["author_id", "created_at"] } as const
-
-const page = {
-  query: Bodies.query,
-  max_results: 100,
-  expansions: ["author_id"],
-  post_fields: Bodies.postFields,
-  user_fields: Bodies.userFields
-} as const
-
-const bodyOf = (response: AnyResponse): unknown => response.body
-
-const ofPromises = <A>(calls: Calls<Promise<A>>, bodyOf: (answer: A) => unknown): Contender => ({
-  body: async (workload) => bodyOf(await calls[workload]()),
-  run: async (workload, count, inFlight) => {
-    const call = calls[workload]
-    let left = count
-    const sequence = async () => {
-      while (left-- > 0) await call()
-    }
-    await Promise.all(Array.from({ length: inFlight }, sequence))
-  }
-})
