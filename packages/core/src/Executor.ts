@@ -408,43 +408,6 @@ export const checkOptions = (
   return Transport.limitsOf(timeout) === undefined ? invalid("timeout", Transport.timeoutRule, timeout) : undefined
 }
 
-/** What a request may use up, and has. */
-interface Progress {
-  readonly limits: Transport.Limits
-  /** Milliseconds left of the total. */
-  left: number
-  /** Requests that were sent. */
-  sent: number
-  /** Whether what failed may be sent again after a pause, which so many retries went before. */
-  readonly affords: (tried: number, pause: number, failure: Failed) => boolean
-  readonly pause: (millis: number) => Effect.Effect<void>
-  /** Sends the request, where its limits are not those of an exchange. */
-  readonly exchange?: Identity.Lookup<Failed>["exchange"]
-}
-
-/** The progress of a call. */
-class Progressing implements Progress, Identity.Terms {
-  readonly limits: Transport.Limits
-  readonly retries: number
-  left: number
-  sent = 0
-
-  constructor(limits: Transport.Limits, retries: number) {
-    this.limits = limits
-    this.retries = retries
-    this.left = limits.total
-  }
-
-  affords(tried: number, pause: number): boolean {
-    return tried < this.retries && pause < this.left
-  }
-
-  pause(millis: number): Effect.Effect<void> {
-    this.left -= millis
-    return Effect.sleep(millis)
-  }
-}
-
 /** A try that failed. */
 interface Failed {
   /**
@@ -477,8 +440,10 @@ export const makeSend = (
   /** Milliseconds by which the service's clock is ahead. */
   let clockOffset = 0
 
-  const begin = ({ retries = environment.retries, timeout }: CallOptions = {}): Progressing =>
-    new Progressing(Transport.limitsOf(timeout, environment.timeouts) ?? environment.timeouts, retries)
+  const begin = ({ retries = environment.retries, timeout }: CallOptions = {}): Identity.Terms => {
+    const limits = Transport.limitsOf(timeout, environment.timeouts) ?? environment.timeouts
+    return { limits, retries, left: limits.total }
+  }
 
   const addressOf = (prepared: Prepared, identity: string): string => {
     const { identityAt, path, query } = prepared
@@ -490,7 +455,8 @@ export const makeSend = (
     prepared: Prepared,
     values: Credentials.Values,
     url: string,
-    progress: Progress,
+    terms: Identity.Terms,
+    count: { sent: number },
     hops = 0
   ): Tried<HttpClientResponse> => {
     const token = (prepared.userAuth ? values.accessToken : values.bearerToken) as Redacted.Redacted
@@ -507,31 +473,28 @@ export const makeSend = (
       const begun = Monotonic.millisUnsafe(clock)
       header = authorization(environment, prepared, values, url, now + clockOffset)
       const request = requestOf(environment, prepared, url, header)
-      const attempt = ++progress.sent
-      const send = (reached?: (phase: Transport.Phase) => void) =>
-        Transport.exchange(environment.http, {
-          request,
-          limits: progress.limits,
-          left: progress.left,
-          reached,
-          maxBodySize: environment.maxBodySize,
-          span: {
-            operation: prepared.operation,
-            template: prepared.template,
-            resends: attempt - 1,
-            content: environment.recordContent ? prepared.body : false
-          }
-        })
-      const exchange = progress.exchange === undefined ? send() : progress.exchange(send)
+      const attempt = ++count.sent
+      const exchange = Transport.exchange(environment.http, {
+        request,
+        limits: terms.limits,
+        left: terms.left,
+        maxBodySize: environment.maxBodySize,
+        span: {
+          operation: prepared.operation,
+          template: prepared.template,
+          resends: attempt - 1,
+          content: environment.recordContent ? prepared.body : false
+        }
+      })
       return Effect.onExit(exchange, (exit) =>
         Effect.sync(() => {
           const taken = Monotonic.millisUnsafe(clock) - begun
-          progress.left -= taken
+          terms.left -= taken
           tell(environment, prepared, attempt, exit, taken, () => environment.redact(values, header))
         }))
     })
     const of = (failed: Failed): Failed => ({ ...failed, authorization: header })
-    return Effect.matchEffect(environment.rateLimit.guard(bucket, request, progress.left), {
+    return Effect.matchEffect(environment.rateLimit.guard(bucket, request, terms.left), {
       onFailure: (error) =>
         error._tag === "HttpClientError"
           ? Effect.fail(of(unanswered(environment, prepared, error)))
@@ -539,7 +502,7 @@ export const makeSend = (
       onSuccess: (response) => {
         if (response.status >= 200 && response.status < 300) return Effect.succeed(response)
         const target = hops === 0 && prepared.method === "GET" ? redirectOf(response, url, origin) : undefined
-        if (target !== undefined) return attempt(prepared, values, target, progress, 1)
+        if (target !== undefined) return attempt(prepared, values, target, terms, count, 1)
         return Effect.matchEffect(response.text, {
           onFailure: (error) => Effect.fail(of(unanswered(environment, prepared, error))),
           onSuccess: (text) =>
@@ -556,10 +519,11 @@ export const makeSend = (
   }
 
   /** The same request as often as that is safe, makes sense, is affordable and there is time. */
-  const attempts = (prepared: Prepared, values: Credentials.Values, identity: string, progress: Progress) => {
+  const attempts = (prepared: Prepared, values: Credentials.Values, identity: string, terms: Identity.Terms) => {
     const url = addressOf(prepared, identity)
+    const count = { sent: 0 }
     const from = (tried: number, applied: boolean, resynced: boolean): Tried<HttpClientResponse> =>
-      Effect.matchEffect(attempt(prepared, values, url, progress), {
+      Effect.matchEffect(attempt(prepared, values, url, terms, count), {
         onSuccess: (response) => {
           budget.succeeded()
           return Effect.succeed(response)
@@ -567,12 +531,10 @@ export const makeSend = (
         onFailure: (failed) => {
           const settled = applied ? settledBy(environment, prepared, failed) : undefined
           if (settled !== undefined) return Effect.succeed(settled)
-          if (failed.again === "at once" && !resynced && progress.affords(0, 0, failed)) {
-            return from(tried, applied, true)
-          }
-          if (failed.again !== "later") return Effect.fail(failed)
+          if (failed.again === "at once" && !resynced && terms.retries > 0) return from(tried, applied, true)
+          if (failed.again !== "later" || tried >= terms.retries) return Effect.fail(failed)
           return Effect.flatMap(Retry.pause(tried, failed.asked), (pause) => {
-            if (pause === undefined || !progress.affords(tried, pause, failed)) return Effect.fail(failed)
+            if (pause === undefined || pause >= terms.left) return Effect.fail(failed)
             const { operation } = prepared
             if (!budget.take(failed.reason === "timeout" ? 2 : 1)) {
               return Effect.andThen(
@@ -580,11 +542,12 @@ export const makeSend = (
                 Effect.fail(failed)
               )
             }
+            terms.left -= pause
             return Metric.update(Metric.withAttributes(Retry.retries, { operation, reason: failed.reason }), 1).pipe(
               Effect.andThen(
                 environment.logging(Effect.logDebug(`Retrying ${operation} in ${pause} ms (${failed.reason})`))
               ),
-              Effect.andThen(progress.pause(pause)),
+              Effect.andThen(Effect.sleep(pause)),
               Effect.andThen(from(tried + 1, applied || failed.applied, resynced))
             )
           })
@@ -593,36 +556,32 @@ export const makeSend = (
     return from(0, false, false)
   }
 
-  const ofBearer = Identity.make<Failed>(
-    (bearerToken, shared) =>
-      environment.credentials.pipe(
-        // Of the others nothing is sent, but whoever knows them may tell them.
-        Effect.flatMap((values) =>
-          attempts(lookup, { ...values, bearerToken: Redacted.make(bearerToken) }, "", shared)
-        ),
-        Effect.flatMap((response) =>
-          Effect.matchEffect(response.text, {
-            onFailure: (error) => Effect.fail(unanswered(environment, lookup, error)),
-            onSuccess: (text) => identityOf(response, text)
-          })
-        )
-      ),
-    (error) => unanswered(environment, lookup, error)
+  const ofBearer = Identity.make((bearerToken, terms: Identity.Terms) =>
+    environment.credentials.pipe(
+      // Of the others nothing is sent, but whoever knows them may tell them.
+      Effect.flatMap((values) => attempts(lookup, { ...values, bearerToken: Redacted.make(bearerToken) }, "", terms)),
+      Effect.flatMap((response) =>
+        Effect.matchEffect(response.text, {
+          onFailure: (error) => Effect.fail(unanswered(environment, lookup, error)),
+          onSuccess: (text) => identityOf(response, text)
+        })
+      )
+    )
   )
 
   return (prepared, options) =>
     Effect.flatMap(environment.credentials, (values): Effect.Effect<HttpClientResponse, SendError> => {
       const unusable = unusableIn(prepared, values)
       if (unusable !== undefined) return Effect.fail(unusable)
-      const progress = begin(options)
+      const terms = begin(options)
       const id = prepared.identityAt === undefined
         ? undefined
         : prepared.userAuth
         ? Effect.succeed(Identity.ofAccessToken(Redacted.value(values.accessToken as Redacted.Redacted)))
-        : ofBearer(Redacted.value(values.bearerToken as Redacted.Redacted), progress)
+        : ofBearer(Redacted.value(values.bearerToken as Redacted.Redacted), terms)
       const tried = id === undefined
-        ? attempts(prepared, values, "", progress)
-        : Effect.flatMap(id, (id) => attempts(prepared, values, OAuth1.percentEncode(id), progress))
+        ? attempts(prepared, values, "", terms)
+        : Effect.flatMap(id, (id) => attempts(prepared, values, OAuth1.percentEncode(id), terms))
       return Effect.mapError(
         tried,
         ({ authorization, error }) => error(prepared, environment.redact(values, authorization))

@@ -108,20 +108,14 @@ const timedOut: Readonly<Record<keyof Limits, string>> = {
 }
 
 /** What an exchange is about. */
-export interface Exchange extends Allowance {
+export interface Exchange {
   readonly request: HttpClientRequest.HttpClientRequest
-  readonly maxBodySize: number
-  readonly span: SpanDetails
-  /** Is told of every phase as it begins. */
-  readonly reached?: ((phase: Phase) => void) | undefined
-}
-
-/** How long an exchange may take. */
-export interface Allowance {
   /** As they were set. Of these, `connect` is the transport's. */
   readonly limits: Limits
   /** Milliseconds left of the total. */
   readonly left: number
+  readonly maxBodySize: number
+  readonly span: SpanDetails
 }
 
 /** What a span tells of a request. */
@@ -149,7 +143,7 @@ export const exchange = (
 const longestTimer = 2 ** 31 - 1
 
 /** Follows the phases of one exchange and knows when the next limit is reached. */
-export class Watch implements Progress {
+class Watch implements Progress {
   readonly maxBodySize: number
   private readonly clock: Clock.Clock
   private readonly limits: Limits
@@ -159,14 +153,12 @@ export class Watch implements Progress {
   private since: number
   private fail: ((reason: TimedOut) => void) | undefined
   private cancel: (() => void) | undefined
-  private readonly tell: ((phase: Phase) => void) | undefined
   isTold = false
 
-  constructor(clock: Clock.Clock, { left, limits }: Allowance, maxBodySize = 0, tell?: (phase: Phase) => void) {
+  constructor(clock: Clock.Clock, { left, limits, maxBodySize }: Exchange) {
     this.clock = clock
     this.limits = limits
     this.maxBodySize = maxBodySize
-    this.tell = tell
     this.shortest = Math.min(limits.firstByte, limits.idle, left, longestTimer)
     this.since = Monotonic.millisUnsafe(clock)
     this.end = this.since + left
@@ -180,7 +172,6 @@ export class Watch implements Progress {
   }
 
   reached(phase: Phase): void {
-    this.tell?.(phase)
     this.phase = phase
     this.since = Monotonic.millisUnsafe(this.clock)
   }
@@ -225,7 +216,7 @@ const after = (clock: Clock.Clock, millis: number, run: () => void): () => void 
 const watched = (http: HttpClient.HttpClient, exchange: Exchange) =>
   Effect.withFiber<HttpClientResponse.HttpClientResponse, HttpClientError>((fiber) => {
     const { request } = exchange
-    const watch = new Watch(fiber.getRef(Clock.Clock), exchange, exchange.maxBodySize, exchange.reached)
+    const watch = new Watch(fiber.getRef(Clock.Clock), exchange)
     if (tells in http) return Effect.provideService(http.execute(request), Progress, watch)
     const init = Context.getOrUndefined(fiber.context, RequestInit)
     const whole = Effect.flatMap(http.execute(request), (response) => {

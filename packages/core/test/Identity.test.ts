@@ -158,8 +158,8 @@ describe("lookup", () => {
 })
 
 describe("the limits of a call", () => {
-  const silent = make.bind(null, (request: Received) => isLookup(request) ? Effect.never : done)
-  const failing = make.bind(null, (request: Received) => isLookup(request) ? { status: 503 } : done)
+  const silent = () => make((request: Received) => isLookup(request) ? Effect.never : done, { tells: false })
+  const failing = () => make((request: Received) => isLookup(request) ? { status: 503 } : done)
 
   /** Lets time pass in steps, for answers come between two sleeps. */
   const pass = (millis: number) =>
@@ -169,100 +169,74 @@ describe("the limits of a call", () => {
       { discard: true }
     )
 
-  for (const tells of [true, false]) {
-    describe(tells ? "over a transport that tells how far it is" : "over any other transport", () => {
-      it.effect("hold for its lookup", () =>
-        Effect.gen(function*() {
-          for (
-            const [timeout, limit] of [
-              [500, "total"],
-              [{ total: 500 }, "total"],
-              [{ firstByte: 500, total: 9_000 }, "firstByte"]
-            ] as const
-          ) {
-            const service = silent({ tells })
-            const call = yield* Effect.forkChild(
-              Effect.flip(Effect.provide(bookmark({ post_id: 1 }, { timeout, retries: 0 }), service.layer()))
-            )
-            yield* pass(450)
-            assert.isUndefined(call.pollUnsafe())
-            yield* pass(50)
-            const error = yield* Fiber.join(call)
-            assert.instanceOf(error, Errors.TransportFailure)
-            assert.strictEqual(error.timeout, limit)
-            assert.strictEqual(error.operation, "bookmark")
-            assert.match(error.message, /within 500 ms/)
-            assert.lengthOf(service.requests, 1)
-          }
-        }))
+  it.effect("hold for its lookup", () =>
+    Effect.gen(function*() {
+      for (
+        const [timeout, limit] of [
+          [500, "total"],
+          [{ total: 500 }, "total"],
+          [{ firstByte: 500, total: 9_000 }, "firstByte"]
+        ] as const
+      ) {
+        const service = silent()
+        const call = yield* Effect.forkChild(
+          Effect.flip(Effect.provide(bookmark({ post_id: 1 }, { timeout, retries: 0 }), service.layer()))
+        )
+        yield* pass(450)
+        assert.isUndefined(call.pollUnsafe())
+        yield* pass(50)
+        const error = yield* Fiber.join(call)
+        assert.instanceOf(error, Errors.TransportFailure)
+        assert.strictEqual(error.timeout, limit)
+        assert.strictEqual(error.operation, "bookmark")
+        assert.match(error.message, /within 500 ms/)
+        assert.lengthOf(service.requests, 1)
+      }
+    }))
 
-      it.effect("end its own wait for a shared lookup, which goes on for the others", () =>
-        Effect.gen(function*() {
-          let interrupted = 0
-          const service = make((request) =>
-            isLookup(request)
-              ? Effect.onInterrupt(Effect.delay(Effect.succeed(id), 2_000), () => Effect.sync(() => interrupted++))
-              : done, { tells })
-          yield* Effect.gen(function*() {
-            const short = yield* Effect.forkChild(
-              Effect.flip(bookmark({ post_id: 1 }, { timeout: { firstByte: 500 }, retries: 0 }))
-            )
-            const long = yield* Effect.forkChild(bookmark({ post_id: 2 }))
-            yield* pass(500)
-            const error = yield* Fiber.join(short)
-            assert.propertyVal(error, "timeout", "firstByte")
-            yield* pass(1_500)
-            assert.isTrue((yield* Fiber.join(long)).data?.bookmarked)
-          }).pipe(Effect.provide(service.layer()))
-          assert.strictEqual(lookups(service.requests), 1)
-          assert.strictEqual(interrupted, 0)
-        }))
+  it.effect("are its own: a call that allows less looks for itself, and gives up alone", () =>
+    Effect.gen(function*() {
+      const service = make((request) => isLookup(request) ? Effect.delay(Effect.succeed(id), 2_000) : done, {
+        tells: false
+      })
+      yield* Effect.gen(function*() {
+        const long = yield* Effect.forkChild(bookmark({ post_id: 2 }))
+        yield* pass(100)
+        const short = yield* Effect.forkChild(
+          Effect.flip(bookmark({ post_id: 1 }, { timeout: { firstByte: 500 }, retries: 0 }))
+        )
+        yield* pass(500)
+        assert.propertyVal(yield* Fiber.join(short), "timeout", "firstByte")
+        yield* pass(1_500)
+        assert.isTrue((yield* Fiber.join(long)).data?.bookmarked)
+      }).pipe(Effect.provide(service.layer()))
+      assert.strictEqual(lookups(service.requests), 2)
+    }))
 
-      it.effect("count from when it joined, and the lookup ends when nobody waits", () =>
-        Effect.gen(function*() {
-          let interrupted = 0
-          const service = make((request) =>
-            isLookup(request) ? Effect.onInterrupt(Effect.never, () => Effect.sync(() => interrupted++)) : done, {
-            tells
-          })
-          yield* Effect.gen(function*() {
-            const first = yield* Effect.forkChild(Effect.flip(bookmark({ post_id: 1 }, { timeout: 1_000 })))
-            yield* pass(900)
-            const second = yield* Effect.forkChild(Effect.flip(bookmark({ post_id: 2 }, { timeout: 1_000 })))
-            yield* pass(100)
-            assert.propertyVal(yield* Fiber.join(first), "timeout", "total")
-            yield* pass(850)
-            assert.isUndefined(second.pollUnsafe())
-            assert.strictEqual(interrupted, 0)
-            yield* pass(50)
-            assert.propertyVal(yield* Fiber.join(second), "timeout", "total")
-            assert.strictEqual(interrupted, 1)
-          }).pipe(Effect.provide(service.layer()))
-          assert.strictEqual(lookups(service.requests), 1)
-        }))
-
-      it.effect("send the request of a lookup again when all who wait find it late", () =>
-        Effect.gen(function*() {
-          const service = make((request, index) => isLookup(request) ? index === 0 ? Effect.never : id : done, {
-            tells
-          })
-          yield* Effect.gen(function*() {
-            const calls = yield* Effect.forkChild(
-              Effect.forEach(
-                [[1, 500], [2, 800]] as const,
-                ([post_id, firstByte]) => bookmark({ post_id }, { timeout: { firstByte }, retries: 1 }),
-                { concurrency: "unbounded" }
-              )
-            )
-            yield* pass(750)
-            assert.strictEqual(lookups(service.requests), 1)
-            yield* pass(600)
-            yield* Fiber.join(calls)
-          }).pipe(Effect.provide(service.layer()))
-          assert.strictEqual(lookups(service.requests), 2)
-        }))
-    })
-  }
+  it.effect("are whole for a call that joins a lookup whose time is nearly up", () =>
+    Effect.gen(function*() {
+      let interrupted = 0
+      const service = make(
+        (request) =>
+          isLookup(request) ? Effect.onInterrupt(Effect.never, () => Effect.sync(() => interrupted++)) : done,
+        { tells: false }
+      )
+      yield* Effect.gen(function*() {
+        const first = yield* Effect.forkChild(Effect.flip(bookmark({ post_id: 1 }, { timeout: 1_000 })))
+        yield* pass(900)
+        const second = yield* Effect.forkChild(Effect.flip(bookmark({ post_id: 2 }, { timeout: 1_000 })))
+        yield* pass(50)
+        assert.strictEqual(lookups(service.requests), 1)
+        yield* pass(50)
+        assert.propertyVal(yield* Fiber.join(first), "timeout", "total")
+        yield* pass(850)
+        assert.isUndefined(second.pollUnsafe())
+        yield* pass(100)
+        assert.propertyVal(yield* Fiber.join(second), "timeout", "total")
+      }).pipe(Effect.provide(service.layer()))
+      assert.strictEqual(lookups(service.requests), 2)
+      assert.strictEqual(interrupted, 2)
+    }))
 
   it.effect("are used up by its lookup and its request together, and told as they were set", () =>
     Effect.gen(function*() {
@@ -288,7 +262,7 @@ describe("the limits of a call", () => {
       )
       assert.lengthOf(service.requests, 1)
 
-      const shared = failing()
+      const together = failing()
       yield* Effect.gen(function*() {
         const calls = yield* Effect.forEach(
           [0, 1, 2, 2],
@@ -297,26 +271,34 @@ describe("the limits of a call", () => {
         const settled = () => calls.map((call) => call.pollUnsafe() !== undefined)
         yield* pass(200)
         assert.deepStrictEqual(settled(), [true, false, false, false])
-        yield* pass(300)
-        assert.deepStrictEqual(settled(), [true, true, false, false])
-        yield* pass(1_000)
+        yield* pass(1_500)
         assert.deepStrictEqual(settled(), [true, true, true, true])
-      }).pipe(Effect.provide(shared.layer()))
-      assert.lengthOf(shared.requests, 3)
+      }).pipe(Effect.provide(together.layer()))
+      // Of those who allow the same, one asks: 1, 2 and 3 requests.
+      assert.lengthOf(together.requests, 6)
     }))
 
-  it.effect("hold for who joins while a lookup pauses", () =>
+  it.effect("are used up by what a call waits for a lookup that another began", () =>
     Effect.gen(function*() {
-      const service = make((request) => isLookup(request) ? { status: 503, headers: { "retry-after": "30" } } : done)
+      const service = make(
+        (request) => isLookup(request) ? Effect.delay(Effect.succeed(id), 400) : Effect.never,
+        { tells: false }
+      )
       yield* Effect.gen(function*() {
-        const patient = yield* Effect.forkChild(bookmark({ post_id: 1 }, { retries: 2 }))
+        const call = () => Effect.forkChild(Effect.flip(bookmark({ post_id: 1 }, { timeout: 500, retries: 0 })))
+        const first = yield* call()
         yield* pass(100)
-        const short = yield* Effect.forkChild(Effect.flip(bookmark({ post_id: 2 }, { timeout: 200 })))
-        yield* pass(200)
-        assert.propertyVal(yield* Fiber.join(short), "timeout", "total")
-        yield* Fiber.interrupt(patient)
+        const second = yield* call()
+        yield* pass(350)
+        assert.isUndefined(first.pollUnsafe())
+        yield* pass(50)
+        assert.propertyVal(yield* Fiber.join(first), "timeout", "total")
+        yield* pass(50)
+        assert.isUndefined(second.pollUnsafe())
+        yield* pass(50)
+        assert.propertyVal(yield* Fiber.join(second), "timeout", "total")
       }).pipe(Effect.provide(service.layer()))
-      assert.lengthOf(service.requests, 1)
+      assert.lengthOf(service.requests, 3)
     }))
 
   it.effect("stand still while the lookup waits for a rate limit", () =>
