@@ -101,7 +101,7 @@ describe.skipIf(missing !== undefined)(onMachines, () => {
         )
         assert.includeMembers(tables.map(({ name }) => name), [
           "cluster_messages",
-          "postwire_ledgers_1",
+          "postwire_ledgers_2",
           "postwire_parts"
         ])
         for (const { name } of tables) {
