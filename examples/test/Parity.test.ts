@@ -3,7 +3,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
 import type * as Client from "@postwire/core/Client"
-import type { Form } from "@postwire/core/Operation"
+import type { Form } from "@postwire/core/Definition"
 import * as Promises from "@postwire/node"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Blocking from "@postwire/sync"

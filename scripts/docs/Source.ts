@@ -1,7 +1,7 @@
 /** The operations as the documentation sees them: the catalogue, and what only their docstrings say. */
 import { readdirSync, readFileSync } from "node:fs"
 import { aliases, catalogue } from "../../packages/core/src/Catalogue.ts"
-import type { Definition } from "../../packages/core/src/Operation.ts"
+import type { Definition } from "../../packages/core/src/Definition.ts"
 
 /** A module of operations. */
 export interface Area {

@@ -1,7 +1,7 @@
 /** `postwire call OPERATION`: one call of any operation, as JSON or as a table. */
+import * as CallErrors from "@postwire/core/CallErrors"
 import { Client } from "@postwire/core/Client"
-import * as Executor from "@postwire/core/Executor"
-import type { Definition } from "@postwire/core/Operation"
+import type { Definition } from "@postwire/core/Definition"
 import type { Wire } from "@postwire/core/WireNames"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -99,8 +99,7 @@ const call = Effect.fnUntraced(
     const client = yield* Client
     const response = yield* client.request(definition, parameters)
     if (raw) {
-      const { confirmWith, effect, name } = definition
-      const text = yield* Executor.textOf({ operation: name, effect, confirmWith }, response)
+      const text = yield* CallErrors.textOf(definition, response)
       yield* Console.log(process.stdout.isTTY ? Report.plainJson(text) : text)
     }
     return yield* client.read(definition, response)

@@ -1,9 +1,9 @@
 /** `postwire doctor`: whether the command can work here, and what to do where it cannot. It reads; it changes nothing. */
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
+import type { Definition } from "@postwire/core/Definition"
 import { type AnyError, environmentVariable } from "@postwire/core/Errors"
 import * as Monotonic from "@postwire/core/Monotonic"
-import type { Definition } from "@postwire/core/Operation"
 import { getAllPostsCount, getRecentPostsCount } from "@postwire/core/operations/Counts"
 import { getMe } from "@postwire/core/operations/Users"
 import * as RateLimit from "@postwire/core/RateLimit"

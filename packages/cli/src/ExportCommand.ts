@@ -1,8 +1,8 @@
 /** `postwire export OPERATION`: any paged operation into a file, from where the last run got to. */
 import { Client } from "@postwire/core/Client"
-import * as Executor from "@postwire/core/Executor"
+import type { Definition } from "@postwire/core/Definition"
 import * as Monotonic from "@postwire/core/Monotonic"
-import type { Definition } from "@postwire/core/Operation"
+import * as Prepare from "@postwire/core/Prepare"
 import * as Export from "@postwire/export/Export"
 import * as Partitions from "@postwire/export/Partitions"
 import * as Plan from "@postwire/export/Plan"
@@ -132,7 +132,7 @@ const run = Effect.fnUntraced(
     const sink = yield* sinkOf(own)
     const source = Source.fromDefinition(definition, parameters)
     // What counts a search first, or has to make room, would else find out later.
-    const prepared = Executor.prepare(definition, source.parameters, "neutral", { checks: "spec" })
+    const prepared = Prepare.prepare(definition, source.parameters, "neutral", { checks: "spec" })
     if (prepared instanceof Error) return yield* prepared
     return Option.isNone(address)
       ? yield* write(

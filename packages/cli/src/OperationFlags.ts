@@ -1,7 +1,7 @@
 /** Any operation as a command, under its name and its alias, with its parameters as flags: `post_fields` is `--post-fields`. */
 import { aliases, catalogue } from "@postwire/core/Catalogue"
-import type { Definition } from "@postwire/core/Operation"
-import { parametersOf as declaredBy } from "@postwire/core/Operation"
+import type { Definition } from "@postwire/core/Definition"
+import { parametersOf as declaredBy } from "@postwire/core/Definition"
 import * as Parameters from "@postwire/core/Parameters"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"

@@ -1,5 +1,5 @@
 /** `postwire plan OPERATION`: what an export will cost, before it is spent. */
-import type { Definition } from "@postwire/core/Operation"
+import type { Definition } from "@postwire/core/Definition"
 import * as Plan from "@postwire/export/Plan"
 import * as Source from "@postwire/export/Source"
 import * as Command from "effect/cli/Command"

@@ -1,6 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { aliases, catalogue } from "@postwire/core/Catalogue"
-import { type Definition, parametersOf } from "@postwire/core/Operation"
+import { type Definition, parametersOf } from "@postwire/core/Definition"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Arbitrary, Cause, Effect, Redacted, Schema } from "effect"
 import { TestConsole } from "effect/testing"

@@ -9,16 +9,21 @@ import { HttpClient } from "effect/http/HttpClient"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type { Sent } from "./Attempt.ts"
+import * as Authorization from "./Authorization.ts"
+import * as CallErrors from "./CallErrors.ts"
+import { type CallOptions, checkOptions } from "./CallOptions.ts"
 import * as Credentials from "./Credentials.ts"
+import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
-import * as Executor from "./Executor.ts"
 import { Logging } from "./Logging.ts"
 import * as OAuth1 from "./OAuth1.ts"
-import type { Definition } from "./Operation.ts"
+import * as Prepare from "./Prepare.ts"
 import { RateLimit } from "./RateLimit.ts"
 import * as Redaction from "./Redaction.ts"
 import * as Response from "./Response.ts"
 import * as Retry from "./Retry.ts"
+import * as Send from "./Send.ts"
 import * as Transport from "./Transport.ts"
 import type { Wire } from "./WireNames.ts"
 
@@ -31,9 +36,9 @@ export interface Settings {
   /** Sent as `user-agent`. */
   readonly userAgent?: string | undefined
   /** `spec` (the default) enforces ranges and lengths before sending; `identifiers` leaves them to the service. */
-  readonly checks?: Executor.Limits["checks"]
+  readonly checks?: Prepare.Limits["checks"]
   /** What the project may use: recent queries have 512 characters with `standard`, 1,024 with `research` (the default). */
-  readonly accessLevel?: Executor.Limits["accessLevel"]
+  readonly accessLevel?: Prepare.Limits["accessLevel"]
   /** Limits in milliseconds: a number is the total of a call. On by default; see `Transport.Timeouts`. */
   readonly timeout?: number | Transport.Timeouts | undefined
   /**
@@ -46,7 +51,7 @@ export interface Settings {
   /** Puts the query and the body of requests into spans, which may hold what people wrote. Default false. */
   readonly recordContent?: boolean | undefined
   /** Called with every request that has ended, tries of one call each on their own. What it throws or rejects with is ignored. */
-  readonly onRequest?: ((request: Executor.Sent) => void) | undefined
+  readonly onRequest?: ((request: Sent) => void) | undefined
   /** Allows `http:` to hosts other than this machine. Credentials would travel in clear text. */
   readonly allowInsecureHttp?: boolean | undefined
 }
@@ -56,14 +61,14 @@ export class Client extends Context.Service<Client, {
   readonly wire: Wire
   /** Sends a prepared request: any status but success is an error. */
   readonly send: (
-    prepared: Executor.Prepared,
-    options?: Executor.CallOptions
-  ) => Effect.Effect<HttpClientResponse, Executor.SendError>
+    prepared: Prepare.Prepared,
+    options?: CallOptions
+  ) => Effect.Effect<HttpClientResponse, CallErrors.SendError>
   /** Checks and sends one call of an operation. */
   readonly request: (
     definition: Definition,
     parameters: unknown,
-    options?: Executor.CallOptions
+    options?: CallOptions
   ) => Effect.Effect<HttpClientResponse, Errors.AnyError>
   /** Reads the answer to a call of an operation. */
   readonly read: (
@@ -113,8 +118,8 @@ export interface Checked {
   readonly baseUrl: string
   readonly wire: Wire
   readonly userAgent: string
-  readonly limits: Executor.Limits
-  readonly exchange: Pick<Executor.Environment, "timeouts" | "retries" | "maxBodySize" | "recordContent" | "onRequest">
+  readonly limits: Prepare.Limits
+  readonly exchange: Pick<Send.Environment, "timeouts" | "retries" | "maxBodySize" | "recordContent" | "onRequest">
 }
 
 /** Checks settings and fills in the defaults. */
@@ -138,10 +143,10 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   const { current } = yield* Credentials.Credentials
   const { baseUrl, exchange, limits, userAgent, wire } = yield* check(settings)
   const hmacSha1 = yield* OAuth1.HmacSha1
-  const fingerprintOf = Executor.makeFingerprintOf({ baseUrl, hmacSha1 })
+  const fingerprintOf = Authorization.makeFingerprintOf({ baseUrl, hmacSha1 })
   const http = yield* HttpClient
   const redact = Redaction.ofCalls(http)
-  const send = Executor.makeSend({
+  const send = Send.make({
     ...exchange,
     baseUrl,
     wire,
@@ -169,24 +174,21 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
       }),
     request: (definition, parameters, options) =>
       Effect.suspend((): Effect.Effect<HttpClientResponse, Errors.AnyError> => {
-        if (isClosed) return Effect.fail(Executor.closed(definition))
-        const invalid = options === undefined ? undefined : Executor.checkOptions(definition, options)
+        if (isClosed) return Effect.fail(CallErrors.closed(definition))
+        const invalid = options === undefined ? undefined : checkOptions(definition, options)
         if (invalid !== undefined) return Effect.fail(invalid)
-        const prepared = Executor.prepare(definition, parameters, wire, limits)
+        const prepared = Prepare.prepare(definition, parameters, wire, limits)
         return prepared instanceof Error ? Effect.fail(prepared) : send(prepared, options)
       }),
     read: (definition, response) =>
       Effect.flatMap(
-        Executor.textOf(
-          { operation: definition.name, effect: definition.effect, confirmWith: definition.confirmWith },
-          response
-        ),
+        CallErrors.textOf(definition, response),
         (text): Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError> => {
           const decoded = Response.decode(definition, wire, text, response.headers)
           if (!(decoded instanceof Response.Undecodable) && decoded.errors.length === 0) return Effect.succeed(decoded)
           return Effect.flatMap(current, (values) => {
             const told = redact(values, response.request.headers["authorization"])
-            const read = Executor.reread(definition, wire, decoded, response, text, told)
+            const read = CallErrors.reread(definition, wire, decoded, response, text, told)
             return read instanceof Error ? Effect.fail(read) : Effect.succeed(read)
           })
         }
@@ -206,7 +208,7 @@ export const checkFlag = (setting: string, flag: unknown): Effect.Effect<boolean
 const wireOf = ({ wire = "neutral" }: Settings): Effect.Effect<Wire, Errors.InvalidSettings> =>
   wire === "neutral" || wire === "x" ? Effect.succeed(wire) : invalid("wire", "must be neutral or x")
 
-const limitsOf = ({ accessLevel, checks }: Settings): Effect.Effect<Executor.Limits, Errors.InvalidSettings> => {
+const limitsOf = ({ accessLevel, checks }: Settings): Effect.Effect<Prepare.Limits, Errors.InvalidSettings> => {
   if (checks !== undefined && checks !== "spec" && checks !== "identifiers") {
     return invalid("checks", "must be spec or identifiers")
   }

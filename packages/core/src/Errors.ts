@@ -100,6 +100,15 @@ export class InvalidParameters extends Schema.TaggedError<InvalidParameters>()("
   }
 }
 
+/** The error of a parameter; `undefined` as its value shows none. */
+export const invalidParameter = (
+  operation: string,
+  parameter: string,
+  rule: string,
+  value: unknown
+): InvalidParameters =>
+  new InvalidParameters({ operation, parameter, rule, value: value === undefined ? undefined : show(value) })
+
 /** A setting of the client breaks a rule. Raised when the client is made. */
 export class InvalidSettings extends Schema.TaggedError<InvalidSettings>()("InvalidSettings", {
   setting: Schema.String,

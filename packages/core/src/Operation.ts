@@ -7,70 +7,18 @@
 import * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import type * as Stream from "effect/Stream"
-import type { Positions } from "./Body.ts"
+import type { CallOptions } from "./CallOptions.ts"
 import { Client } from "./Client.ts"
+import type { Definition, Direction, Form, Paging } from "./Definition.ts"
 import type { AnyError, ConflictingIdentifiers, OperationError, OutcomeUnknown, PaginationStuck } from "./Errors.ts"
-import type { CallOptions } from "./Executor.ts"
 import type { Joined } from "./Joins.ts"
 import type { Kind } from "./Model.ts"
 import * as Pagination from "./Pagination.ts"
 import type { PageOptions } from "./Pagination.ts"
-import type { AnyParameter, Parameter, Parameters } from "./Parameters.ts"
-import type { Dictionary, Many, One, Response, Result, Value } from "./Response.ts"
-import type { Alternatives, Rule } from "./Rule.ts"
+import type { Parameter } from "./Parameters.ts"
+import type { Dictionary, Many, One, Response, Value } from "./Response.ts"
+import type { Alternatives } from "./Rule.ts"
 import type { Included, Selected, Selection } from "./Selection.ts"
-
-/** Method and path template, as `GET /2/posts/:id`. */
-export type Route = `${"GET" | "POST" | "PUT" | "DELETE"} /2/${string}`
-
-/** How an operation pages. */
-export interface Paging {
-  /** The parameter that carries a token of the previous response. */
-  readonly token: "pagination_token" | "next_token"
-  readonly directions: "forward" | "both"
-}
-
-/** The refusal, word for word, that says that the state of a toggle is reached. */
-export interface Settled {
-  readonly status: number
-  /** Members of one of its problems; of a `type` the last segment. */
-  readonly problem: Readonly<Partial<Record<"type" | "message" | "resource_type", string>>>
-}
-
-/** What the declaration of an operation holds. */
-export interface Definition {
-  /** The operation's name, camelCase of the spec's. */
-  readonly name: string
-  /** One sentence. */
-  readonly summary: string
-  /** One route, or one per alternative parameter (`none` when neither is given). */
-  readonly route: Route | Readonly<Record<string, Route>>
-  readonly path?: Parameters
-  readonly query?: Parameters
-  readonly body?: Parameters
-  /** Where body parameters sit when not at the top under their own name. */
-  readonly at?: Positions
-  /** What every body holds besides, by position. */
-  readonly constants?: Readonly<Record<string, string | boolean>>
-  readonly alternatives?: Alternatives
-  readonly rules?: ReadonlyArray<Rule>
-  readonly result: Result
-  /** Default of `user_auth`; left out where the operation has no such parameter and a bearer token is used. */
-  readonly userAuth?: boolean
-  /** The path segment that is filled with the authenticated user's id. */
-  readonly identity?: string
-  readonly paging?: Paging
-  /** What sending it twice does: nothing (`read`), the same state (`toggle`), a second thing (`create`). */
-  readonly effect: "read" | "toggle" | "create"
-  /** Of a toggle whose reached state is refused: the `data` of success, and the refusal. Most services answer with success. */
-  readonly settled?: { readonly data: Readonly<Record<string, boolean>>; readonly by: Settled }
-  /** Of a create: the operation that shows whether it happened. */
-  readonly confirmWith?: string
-  /** Counts towards the project-level post cap. */
-  readonly postCap?: boolean
-  /** The least milliseconds between two requests with one credential: a limit that no header announces. */
-  readonly pace?: number
-}
 
 type In<P> = P extends Parameter<infer I, boolean> ? I : never
 
@@ -117,9 +65,6 @@ export type Arguments<P, Sel extends keyof Selection, S, Options> = {} extends P
   ? [parameters?: P & S & Refused<P, Sel, S>, options?: Options]
   : [parameters: P & S & Refused<P, Sel, S>, options?: Options]
 
-/** The forms in which an operation returns its result. */
-export type Form = "response" | "dictionary" | "raw"
-
 /** The response of a call with the selection `S`. */
 export type ResponseOf<R, S> = R extends One<infer K> ? Response<Selected<K, S>, Included<S>>
   : R extends Many<infer K> ? Response<ReadonlyArray<Selected<K, S>>, Included<S>>
@@ -152,9 +97,6 @@ export interface Operation<in out P, out R, Sel extends keyof Selection, out E, 
   /** The same operation, returning its result in another form. */
   readonly as: <F extends Form>(form: F) => Operation<P, R, Sel, E, F>
 }
-
-/** Where a run of pages can go: by the next tokens, or by the previous ones. */
-export type Direction = "forward" | "backward"
 
 type DirectionsOf<D> = D extends { readonly paging: { readonly directions: "both" } } ? Direction : "forward"
 
@@ -223,13 +165,3 @@ const call = (definition: Definition, form: Form) => (parameters: unknown = {}, 
     const response = Effect.flatMap(request, (raw) => client.read(definition, raw))
     return form === "response" ? response : Effect.map(response, ({ body }) => body)
   })
-
-/** The status of a success: 201 when something was created. */
-export const successStatus = ({ effect }: Definition): 200 | 201 => effect === "create" ? 201 : 200
-
-/** Every parameter of an operation by name, whatever its place. */
-export const parametersOf = (definition: Definition): Readonly<Record<string, AnyParameter>> => ({
-  ...definition.path,
-  ...definition.query,
-  ...definition.body
-})

@@ -8,14 +8,15 @@ import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { type CallOptions, checkOptions } from "./CallOptions.ts"
 import { Client } from "./Client.ts"
+import type { Definition, Direction, Form } from "./Definition.ts"
 import { type AnyError, InvalidParameters, PaginationStuck, show } from "./Errors.ts"
-import * as Executor from "./Executor.ts"
-import type { Definition, Direction, Form } from "./Operation.ts"
+import * as Prepare from "./Prepare.ts"
 import { markPage, type Response } from "./Response.ts"
 
 /** What a run of pages takes besides the parameters. Limits of time hold for each page. */
-export interface PageOptions<out D extends Direction = Direction> extends Executor.CallOptions {
+export interface PageOptions<out D extends Direction = Direction> extends CallOptions {
   /**
    * The number of items across all pages, from 0; every one unless given. The last page asks for no more than is needed,
    * as far as the operation's smallest page allows; `.pages` yields it whole.
@@ -51,7 +52,7 @@ export const start = (
   parameters: object,
   options: PageOptions = {}
 ): Position | InvalidParameters | undefined => {
-  const invalid = Executor.checkOptions(definition, options, names)
+  const invalid = checkOptions(definition, options, names)
   if (invalid !== undefined) return invalid
   const { direction = "forward", limit = Infinity, prefetch = 0 } = options
   const refuse = (parameter: string, rule: string, value: unknown) =>
@@ -138,7 +139,7 @@ export const stream = <A>(
   project: (page: Page) => ReadonlyArray<A>
 ): Stream.Stream<A, AnyError, Client> => {
   // The caller may change the objects between pages.
-  const own = Executor.own(definition, parameters)
+  const own = Prepare.own(definition, parameters)
   if (own instanceof InvalidParameters) return Stream.fail(own)
   const chosen: PageOptions = { ...options }
   const { prefetch, retries, timeout } = chosen
@@ -186,7 +187,7 @@ type Step<A> = readonly [items: ReadonlyArray<A>, next: Option.Option<State>]
 export const fetch = (
   definition: Definition,
   parameters: object,
-  options: Executor.CallOptions
+  options: CallOptions
 ): Effect.Effect<Fetched, AnyError, Client> =>
   Effect.flatMap(
     Client,

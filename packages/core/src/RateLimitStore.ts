@@ -277,6 +277,11 @@ export const settle = (
     if (answered && pause === undefined) ledger.silentUntil = now + times.silence
     return
   }
+  learn(ledger, now, sent, figures)
+}
+
+/** What an announcement changes, of an answer to a request that was sent then. */
+export const learn = (ledger: Ledger, now: number, sent: number, figures: Figures): void => {
   const end = now + figures.endsIn
   if (Math.abs(figures.window - ledger.window) <= 1) {
     ledger.remaining = Math.min(ledger.remaining, figures.remaining)

@@ -10,7 +10,7 @@ import * as Joins from "./Joins.ts"
 import type { AnyModel, Kind } from "./Model.ts"
 import { Includes } from "./models/Includes.ts"
 import { Meta } from "./models/Meta.ts"
-import * as RateLimit from "./RateLimit.ts"
+import * as RateLimitHeaders from "./RateLimitHeaders.ts"
 import * as WireNames from "./WireNames.ts"
 
 /** One resource of kind `K`. */
@@ -132,7 +132,7 @@ class ResponseImpl implements Response<unknown, unknown> {
   }
 
   get rateLimit(): Budget | undefined {
-    return RateLimit.budgetOf(this.#received())
+    return RateLimitHeaders.budgetOf(this.#received())
   }
 
   get requestId(): string | undefined {

@@ -1,5 +1,6 @@
 export * as Client from "./Client.ts"
 export * as Credentials from "./Credentials.ts"
+export * as Definition from "./Definition.ts"
 export * as Errors from "./Errors.ts"
 export * as Operation from "./Operation.ts"
 export * as Blocks from "./operations/Blocks.ts"

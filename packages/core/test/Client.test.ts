@@ -198,7 +198,16 @@ describe("layerConfig", () => {
 
 describe("index", () => {
   it("has these names", () => {
-    const others = ["Client", "Credentials", "Errors", "Operation", "RateLimit", "RateLimitStore", "Response"]
+    const others = [
+      "Client",
+      "Credentials",
+      "Definition",
+      "Errors",
+      "Operation",
+      "RateLimit",
+      "RateLimitStore",
+      "Response"
+    ]
     const areas = Object.keys(Index).filter((name) => !others.includes(name))
     assert.sameMembers(areas, [
       "Blocks",
@@ -231,7 +240,8 @@ describe("index", () => {
       "layerConfig",
       "names"
     ])
-    assert.sameMembers(Object.keys(Index.Operation), ["make", "makePaged", "parametersOf", "successStatus"])
+    assert.sameMembers(Object.keys(Index.Definition), ["parametersOf", "routesOf", "successStatus"])
+    assert.sameMembers(Object.keys(Index.Operation), ["make", "makePaged"])
     assert.sameMembers(Object.keys(Index.Response), [
       "compileWith",
       "Undecodable",

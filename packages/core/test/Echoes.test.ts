@@ -2,10 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, References, Tracer } from "effect"
 import { inspect } from "node:util"
+import type { Sent } from "../src/Attempt.ts"
 import { catalogue } from "../src/Catalogue.ts"
 import type * as Client from "../src/Client.ts"
 import type * as Errors from "../src/Errors.ts"
-import type { Sent } from "../src/Executor.ts"
 import * as Redaction from "../src/Redaction.ts"
 import { type Answer, assertNoSecret, make, type Received, secrets, transportError } from "./support/Service.ts"
 

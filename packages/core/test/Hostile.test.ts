@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Cause, type Context, Effect, Exit, Layer, Schema, Scope, Stream } from "effect"
 import type { Client } from "../src/Client.ts"
+import { parametersOf } from "../src/Definition.ts"
 import * as Errors from "../src/Errors.ts"
-import { parametersOf } from "../src/Operation.ts"
 import { answerOf, callOf, selectionsOf, wires } from "./support/Calls.ts"
 import { all, authorizationOf, isPaged, make, type Received, type Row, rowOf, secrets } from "./support/Service.ts"
 

@@ -2,10 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { aliases, catalogue } from "../src/Catalogue.ts"
+import { parametersOf, routesOf } from "../src/Definition.ts"
 import * as Errors from "../src/Errors.ts"
-import * as Executor from "../src/Executor.ts"
 import * as Operation from "../src/Operation.ts"
 import type * as Parameters from "../src/Parameters.ts"
+import * as Prepare from "../src/Prepare.ts"
 import { envelope } from "../src/Response.ts"
 import * as Rule from "../src/Rule.ts"
 import * as WireNames from "../src/WireNames.ts"
@@ -87,7 +88,7 @@ describe("declarations", () => {
     assert.isNotEmpty(definition.summary)
 
     const routes = Object.fromEntries(
-      Executor.routesOf(definition).map(([selectedBy, route]) => {
+      routesOf(definition).map(([selectedBy, route]) => {
         const [method, path] = route.split(" ") as [string, string]
         assert.strictEqual(method, row.method)
         return [selectedBy, { neutral: path, x: WireNames.path(path) }]
@@ -95,13 +96,13 @@ describe("declarations", () => {
     )
     assert.deepStrictEqual(routes, row.routes)
 
-    const parameters = Operation.parametersOf(definition)
+    const parameters = parametersOf(definition)
     assert.sameMembers(Object.keys(parameters), row.params.map((parameter) => parameter.name))
     for (const expected of row.params) {
       const parameter = parameters[expected.name]!
       assert.isTrue(Object.hasOwn(definition[expected.in] ?? {}, expected.name), `${expected.name} in ${expected.in}`)
       const key = expected.in === "query"
-        ? Executor.queryKey(expected.name)
+        ? Prepare.queryKey(expected.name)
         : definition.at?.[expected.name] ?? expected.name
       assert.strictEqual(key, expected.neutral)
       assert.strictEqual((expected.in === "query" ? WireNames.queryKey : WireNames.bodyKey)(key), expected.x)

@@ -23,6 +23,7 @@ import type * as Client from "../src/Client.ts"
 import * as Errors from "../src/Errors.ts"
 import * as Monotonic from "../src/Monotonic.ts"
 import * as RateLimit from "../src/RateLimit.ts"
+import { budgetOf } from "../src/RateLimitHeaders.ts"
 import * as RateLimitStore from "../src/RateLimitStore.ts"
 import * as MovedClock from "./support/MovedClock.ts"
 import { type Answer, assertNoSecret, authorizationOf, make, type Received, secrets } from "./support/Service.ts"
@@ -1006,14 +1007,14 @@ describe("what can be seen", () => {
 
 describe("budgetOf", () => {
   it("is there only when it is whole and sane", () => {
-    assert.deepStrictEqual(RateLimit.budgetOf(budget(3, nine)), {
+    assert.deepStrictEqual(budgetOf(budget(3, nine)), {
       limit: 15,
       remaining: 3,
       resetAt: new Date(nine * 1000)
     })
-    for (const reset of ["", "soon", "-1", "0", "1e15", "NaN"]) assert.isUndefined(RateLimit.budgetOf(budget(3, reset)))
-    for (const remaining of ["soon", "-1", "Infinity"]) assert.isUndefined(RateLimit.budgetOf(budget(remaining, nine)))
-    assert.isUndefined(RateLimit.budgetOf({}))
-    assert.isUndefined(RateLimit.budgetOf({ "x-rate-limit-reset": String(nine) }))
+    for (const reset of ["", "soon", "-1", "0", "1e15", "NaN"]) assert.isUndefined(budgetOf(budget(3, reset)))
+    for (const remaining of ["soon", "-1", "Infinity"]) assert.isUndefined(budgetOf(budget(remaining, nine)))
+    assert.isUndefined(budgetOf({}))
+    assert.isUndefined(budgetOf({ "x-rate-limit-reset": String(nine) }))
   })
 })

@@ -10,6 +10,7 @@ import { getAllPostsCount, getRecentPostsCount } from "@postwire/core/operations
 import { getPost } from "@postwire/core/operations/Posts"
 import { getUser } from "@postwire/core/operations/Users"
 import * as RateLimit from "@postwire/core/RateLimit"
+import * as RateLimitHeaders from "@postwire/core/RateLimitHeaders"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -125,7 +126,7 @@ const announcedFor = Effect.fnUntraced(function*({ definition, parameters }: Sou
   if (probe === undefined) return undefined
   const client = yield* Client
   const answer = yield* client.request(definition, probe, { retries: 0 }).pipe(
-    Effect.map(({ headers }) => RateLimit.budgetOf(headers)?.limit),
+    Effect.map(({ headers }) => RateLimitHeaders.budgetOf(headers)?.limit),
     Effect.catch((error) => Effect.succeed("rateLimit" in error ? error.rateLimit?.limit : undefined)),
     Effect.timeoutOption("5 seconds")
   )

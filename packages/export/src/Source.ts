@@ -1,7 +1,8 @@
 /** Where pages come from: any paged operation, from any place in it. */
 import type { Client } from "@postwire/core/Client"
+import type { Definition } from "@postwire/core/Definition"
 import type { AnyError, Budget } from "@postwire/core/Errors"
-import type { Arguments, Definition, Paged, SelectionOf } from "@postwire/core/Operation"
+import type { Arguments, Paged, SelectionOf } from "@postwire/core/Operation"
 import type * as Pagination from "@postwire/core/Pagination"
 import type { Result } from "@postwire/core/Response"
 import type { Selection } from "@postwire/core/Selection"

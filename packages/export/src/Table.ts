@@ -3,6 +3,7 @@
  * become columns of their own (`public_metrics_like_count`), lists become JSON, ids stay text, and what no column holds
  * is kept as JSON in the last one, `other`.
  */
+import type { Definition } from "@postwire/core/Definition"
 import type * as Model from "@postwire/core/Model"
 import { DirectMessageEvent } from "@postwire/core/models/DirectMessageEvent"
 import { List } from "@postwire/core/models/List"
@@ -13,7 +14,6 @@ import { Post } from "@postwire/core/models/Post"
 import { Space } from "@postwire/core/models/Space"
 import { Topic } from "@postwire/core/models/Topic"
 import { User } from "@postwire/core/models/User"
-import type { Definition } from "@postwire/core/Operation"
 import type * as SchemaAST from "effect/SchemaAST"
 
 /** How the values of a column are stored; `json` is JSON text. */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
-import type { Definition } from "@postwire/core/Operation"
+import type { Definition } from "@postwire/core/Definition"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { parse } from "csv-parse/sync"
 import { Arbitrary, Schema } from "effect"

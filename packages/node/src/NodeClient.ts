@@ -1,10 +1,10 @@
 /** The client on Node: settings as a whole, from values or from the environment, and the Layers that they make. */
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
+import type { Form } from "@postwire/core/Definition"
 import { environmentVariable, InvalidSettings } from "@postwire/core/Errors"
 import * as Hook from "@postwire/core/Hook"
 import { Logging } from "@postwire/core/Logging"
-import type { Form } from "@postwire/core/Operation"
 import * as RateLimit from "@postwire/core/RateLimit"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import * as Context from "effect/Context"

@@ -1,24 +1,17 @@
 /**
  * The Promise face: every operation of the catalogue as a method. Nothing here knows an operation by name.
  */
+import * as CallErrors from "@postwire/core/CallErrors"
+import type * as Core from "@postwire/core/CallOptions"
 import type { Catalogue } from "@postwire/core/Catalogue"
 import { catalogue } from "@postwire/core/Catalogue"
 import { Client } from "@postwire/core/Client"
+import type { Definition, Direction, Form } from "@postwire/core/Definition"
 import { type AnyError, InvalidParameters, InvalidSettings, PaginationStuck, show } from "@postwire/core/Errors"
-import * as Executor from "@postwire/core/Executor"
 import type { Joined } from "@postwire/core/Joins"
-import type {
-  Arguments,
-  Definition,
-  Direction,
-  Form,
-  FormOf,
-  ItemOf,
-  Operation,
-  Paged,
-  SelectionOf
-} from "@postwire/core/Operation"
+import type { Arguments, FormOf, ItemOf, Operation, Paged, SelectionOf } from "@postwire/core/Operation"
 import * as Pagination from "@postwire/core/Pagination"
+import * as Prepare from "@postwire/core/Prepare"
 import type { Response } from "@postwire/core/Response"
 import type { Included, Selection } from "@postwire/core/Selection"
 import * as Cause from "effect/Cause"
@@ -45,7 +38,7 @@ export const checkForm = (form: Form): Effect.Effect<void, InvalidSettings> =>
 export type Chosen<F extends Form> = "response" extends F ? unknown : { readonly returnType: NoInfer<F> }
 
 /** What a call takes besides its parameters. */
-export interface CallOptions extends Executor.CallOptions {
+export interface CallOptions extends Core.CallOptions {
   /** Ends the call at once, wherever it is; the promise is rejected with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
@@ -200,7 +193,7 @@ const make = <F extends Form>(
   /** What ends a call; throws when that has happened already. */
   const endOf = (definition: Definition, given: AbortSignal | undefined): AbortSignal => {
     given?.throwIfAborted()
-    if (closing.aborted) throw Executor.closed(definition)
+    if (closing.aborted) throw CallErrors.closed(definition)
     return given === undefined ? closing : AbortSignal.any([given, closing])
   }
 
@@ -214,7 +207,7 @@ const make = <F extends Form>(
   const fetch = (
     definition: Definition,
     parameters: object,
-    options: Executor.CallOptions | undefined
+    options: Core.CallOptions | undefined
   ): Effect.Effect<Fetched, AnyError> =>
     Effect.flatMap(
       client.request(definition, parameters, options),
@@ -243,7 +236,7 @@ const make = <F extends Form>(
     <A>(definition: Definition, itemsOf: (page: Pagination.Page) => ReadonlyArray<A>) =>
     (parameters: object = {}, options?: PageOptions): AsyncIterable<A> => {
       // The caller may change the objects between pages.
-      const own = Executor.own(definition, parameters)
+      const own = Prepare.own(definition, parameters)
       const chosen = Predicate.isObject(options) ? { ...options } : options
       return {
         async *[Symbol.asyncIterator]() {
@@ -282,7 +275,7 @@ const make = <F extends Form>(
               for (const item of itemsOf({ raw, response, position: here })) {
                 yield item
                 given?.throwIfAborted()
-                if (closing.aborted) throw Executor.closed(definition)
+                if (closing.aborted) throw CallErrors.closed(definition)
               }
               if (next === undefined) return
               if (next instanceof PaginationStuck) throw next

@@ -8,7 +8,7 @@
  * for await (const post of client.searchRecentPosts.items({ query: "effect" })) console.log(post.text)
  * ```
  */
-import type { Form } from "@postwire/core/Operation"
+import type { Form } from "@postwire/core/Definition"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -18,9 +18,9 @@ import * as NodeClient from "./NodeClient.ts"
 import * as PromiseClient from "./PromiseClient.ts"
 import * as UndiciHttpClient from "./UndiciHttpClient.ts"
 
+export type { Sent } from "@postwire/core/Attempt"
+export type { Form } from "@postwire/core/Definition"
 export * from "@postwire/core/Errors"
-export type { Sent } from "@postwire/core/Executor"
-export type { Form } from "@postwire/core/Operation"
 export type { Announced, Change, Waiting } from "@postwire/core/RateLimit"
 export { fromEnvironment, type Logger, type Settings } from "./NodeClient.ts"
 export type { Answer, CallOptions, PageOptions } from "./PromiseClient.ts"

@@ -1,10 +1,10 @@
 // What services, proxies and transports quote of a request, over real wires; and what a client shows of itself.
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
+import type { Sent } from "@postwire/core/Attempt"
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import * as Errors from "@postwire/core/Errors"
-import type { Sent } from "@postwire/core/Executor"
 import * as RateLimit from "@postwire/core/RateLimit"
 import { Layer, Schema } from "effect"
 import { FetchHttpClient, type HttpClient } from "effect/http"

@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Sent } from "@postwire/core/Executor"
+import type { Sent } from "@postwire/core/Attempt"
 import { getPost } from "@postwire/core/operations/Posts"
 import * as RateLimit from "@postwire/core/RateLimit"
 import { Effect, Layer, Logger, References } from "effect"

@@ -1,7 +1,7 @@
 /** Who sends a request: bearer tokens looked up, OAuth 1.0a signatures verified, and what that lets them do. */
 import type { Name } from "@postwire/core/Catalogue"
+import type { Definition } from "@postwire/core/Definition"
 import * as OAuth1 from "@postwire/core/OAuth1"
-import type { Definition } from "@postwire/core/Operation"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { timingSafeEqual } from "node:crypto"

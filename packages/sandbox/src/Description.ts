@@ -1,8 +1,9 @@
 /** The operations as plain data, for programs that make forms of them, and the requests that filled-in forms stand for. */
 import { catalogue, type Name } from "@postwire/core/Catalogue"
-import { isSelector, prepare, queryKey, routesOf } from "@postwire/core/Executor"
-import { type Definition, parametersOf } from "@postwire/core/Operation"
+import { routesOf } from "@postwire/core/Definition"
+import { type Definition, parametersOf } from "@postwire/core/Definition"
 import * as Parameters from "@postwire/core/Parameters"
+import { isSelector, prepare, queryKey } from "@postwire/core/Prepare"
 import * as Rule from "@postwire/core/Rule"
 import * as WireNames from "@postwire/core/WireNames"
 import * as Effect from "effect/Effect"

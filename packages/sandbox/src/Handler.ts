@@ -1,6 +1,7 @@
 /** What a handler is: the request in the operation's own terms, and what it answers with. */
 import type { Catalogue, Name } from "@postwire/core/Catalogue"
-import type { Definition, Operation, Paged } from "@postwire/core/Operation"
+import type { Definition } from "@postwire/core/Definition"
+import type { Operation, Paged } from "@postwire/core/Operation"
 import type * as Effect from "effect/Effect"
 import type { Caller } from "./Authentication.ts"
 import type { Entry, Problem } from "./Problem.ts"

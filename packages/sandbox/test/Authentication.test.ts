@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
-import type * as Operation from "@postwire/core/Operation"
+import type { Definition } from "@postwire/core/Definition"
 import { getUser } from "@postwire/core/operations/Users"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
@@ -245,8 +245,7 @@ describe("the user in the path", () => {
 
 describe("formsOf", () => {
   it("follows the declaration", () => {
-    const forms = (definition: Operation.Definition) =>
-      Authentication.formsOf(definition).map((form) => form.slice(6, 14))
+    const forms = (definition: Definition) => Authentication.formsOf(definition).map((form) => form.slice(6, 14))
     const [oauth1, user, app] = ["1.0a Use", "2.0 User", "2.0 Appl"] as const
     assert.sameMembers(forms(catalogue.bookmark.definition), [user])
     assert.sameMembers(forms(catalogue.getBookmarks.definition), [user])

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
-import { parametersOf } from "@postwire/core/Operation"
+import { parametersOf } from "@postwire/core/Definition"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { get } from "node:http"
 import * as Sandbox from "../src/Sandbox.ts"

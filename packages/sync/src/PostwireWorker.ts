@@ -2,8 +2,9 @@
  * The worker's side of the bridge: it runs the Effects, the caller sleeps until the answer is there. A program that
  * bundles the client bundles this module as an entry of its own.
  */
+import { lost } from "@postwire/core/CallErrors"
 import { Client } from "@postwire/core/Client"
-import { lost, type Prepared } from "@postwire/core/Executor"
+import type { Prepared } from "@postwire/core/Prepare"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Cause from "effect/Cause"

@@ -1,21 +1,13 @@
 /** The synchronous face: every operation of the catalogue as a blocking method. Nothing here knows one by name. */
+import * as CallErrors from "@postwire/core/CallErrors"
+import type * as Core from "@postwire/core/CallOptions"
 import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
 import { checkFlag } from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
+import type { Definition, Direction, Form } from "@postwire/core/Definition"
 import { InvalidSettings } from "@postwire/core/Errors"
-import * as Executor from "@postwire/core/Executor"
 import type { Joined } from "@postwire/core/Joins"
-import type {
-  Arguments,
-  Definition,
-  Direction,
-  Form,
-  FormOf,
-  ItemOf,
-  Operation,
-  Paged,
-  SelectionOf
-} from "@postwire/core/Operation"
+import type { Arguments, FormOf, ItemOf, Operation, Paged, SelectionOf } from "@postwire/core/Operation"
 import * as Pagination from "@postwire/core/Pagination"
 import type { Redact } from "@postwire/core/Redaction"
 import * as Redaction from "@postwire/core/Redaction"
@@ -50,7 +42,7 @@ export interface Settings<F extends Form = "response">
 }
 
 /** What a call takes besides its parameters. A `timeout` that is a number is the longest that it may block. */
-export type CallOptions = Executor.CallOptions
+export type CallOptions = Core.CallOptions
 
 /** What a run of pages takes besides the parameters. */
 export type PageOptions<D extends Direction = Direction> = Pagination.PageOptions<D>
@@ -169,7 +161,7 @@ const each = (context: Calls.Context, definition: Definition, of: (page: Pages.P
     for (const page of Pages.run(context, definition, parameters, options, run, of)) {
       for (const item of page) {
         yield item
-        if (context.connection.isClosed) Calls.orThrow(Executor.closed(definition), run)
+        if (context.connection.isClosed) Calls.orThrow(CallErrors.closed(definition), run)
       }
     }
   }

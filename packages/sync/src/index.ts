@@ -8,14 +8,14 @@
  * for (const post of client.searchRecentPosts.items({ query: "effect" })) console.log(post.text)
  * ```
  */
-import type { Form } from "@postwire/core/Operation"
+import type { Form } from "@postwire/core/Definition"
 import { fromEnvironment } from "@postwire/node"
 import { checkForm, type Chosen } from "@postwire/node/PromiseClient"
 import * as Effect from "effect/Effect"
 import * as SyncClient from "./SyncClient.ts"
 
+export type { Form } from "@postwire/core/Definition"
 export * from "@postwire/core/Errors"
-export type { Form } from "@postwire/core/Operation"
 export { fromEnvironment } from "@postwire/node"
 export type { CallOptions, PageOptions, RawResponse, Session, Settings } from "./SyncClient.ts"
 

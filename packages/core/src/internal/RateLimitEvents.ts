@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type * as Tracer from "effect/Tracer"
 import * as Hook from "../Hook.ts"
-import type { Announced, Change, Waiting } from "../RateLimit.ts"
+import { type Announced, type Change, maxRememberedBudgets, type Waiting } from "./Budget.ts"
 import { Recent } from "./Recent.ts"
 
 export const addEvent = (span: Tracer.AnySpan | undefined, waiting: Waiting): void => {
@@ -43,16 +43,15 @@ const remaining = /*#__PURE__*/ Metric.gauge("postwire_rate_limit_remaining", {
   description: "Requests left in the window, as announced last"
 })
 
-/** Series that are kept; beyond them, those not used of late go. */
-const most = 10_000
-
 /** Notes what is announced, as one series for each budget. The series go with the layer, and when nobody used them of late. */
 export const measuring = /*#__PURE__*/ Effect.flatMap(
   /*#__PURE__*/ Effect.context<never>(),
   (context) =>
     Effect.map(
       Effect.acquireRelease(
-        Effect.sync(() => new Recent<typeof remaining>(most, (gauge) => Metric.removeUnsafe(gauge, context))),
+        Effect.sync(() =>
+          new Recent<typeof remaining>(maxRememberedBudgets, (gauge) => Metric.removeUnsafe(gauge, context))
+        ),
         (gauges) => Effect.sync(() => gauges.clear())
       ),
       (gauges) => ({ bucket, credential, operation, remaining: left }: Announced): void =>

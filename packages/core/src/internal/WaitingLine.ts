@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import type * as Tracer from "effect/Tracer"
 import type { RateLimitWaitTooLong } from "../Errors.ts"
-import type { Bucket, Waiting } from "../RateLimit.ts"
+import type { Bucket, Waiting } from "./Budget.ts"
 import { addEvent } from "./RateLimitEvents.ts"
 
 /** How it ends for one who does not get to send. */

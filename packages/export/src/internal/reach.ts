@@ -5,8 +5,8 @@
  * partial error, never left out in silence.
  */
 import type { Client } from "@postwire/core/Client"
+import type { Definition } from "@postwire/core/Definition"
 import { type AnyError, type BadRequest, PaginationStuck } from "@postwire/core/Errors"
-import type { Definition } from "@postwire/core/Operation"
 import * as Pagination from "@postwire/core/Pagination"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"

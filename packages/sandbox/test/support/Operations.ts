@@ -1,6 +1,6 @@
 /** Every operation with parameters that the service accepts, as requests of both wires. */
 import { catalogue, type Name } from "@postwire/core/Catalogue"
-import { prepare } from "@postwire/core/Executor"
+import { prepare } from "@postwire/core/Prepare"
 import type { Wire } from "@postwire/core/WireNames"
 import { type Bench, day, minute, now } from "./Requests.ts"
 

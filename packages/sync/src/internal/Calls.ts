@@ -1,7 +1,9 @@
 /** One call: handed to the worker, waited for, received. Parameters are checked and bodies are read on this side. */
+import * as CallErrors from "@postwire/core/CallErrors"
+import { type CallOptions, checkOptions } from "@postwire/core/CallOptions"
+import type { Definition, Form } from "@postwire/core/Definition"
 import { InvalidSettings } from "@postwire/core/Errors"
-import * as Executor from "@postwire/core/Executor"
-import type { Definition, Form } from "@postwire/core/Operation"
+import * as Prepare from "@postwire/core/Prepare"
 import type { Redact } from "@postwire/core/Redaction"
 import * as Transport from "@postwire/core/Transport"
 import type { Wire } from "@postwire/core/WireNames"
@@ -23,7 +25,7 @@ export interface Context {
 
 /** A call that is under way. */
 export interface Pending extends Sent {
-  readonly prepared: Executor.Prepared
+  readonly prepared: Prepare.Prepared
   /** How long it may take, in milliseconds. */
   readonly limit: number
 }
@@ -39,13 +41,13 @@ export const begin = (
   { connection, settings, wire }: Context,
   definition: Definition,
   parameters: object,
-  options: Executor.CallOptions,
+  options: CallOptions,
   ahead = false
 ): Pending | Error => {
-  if (connection.isClosed) return Executor.closed(definition)
-  const invalid = Executor.checkOptions(definition, options)
+  if (connection.isClosed) return CallErrors.closed(definition)
+  const invalid = checkOptions(definition, options)
   if (invalid !== undefined) return invalid
-  const prepared = Executor.prepare(definition, parameters, wire, settings)
+  const prepared = Prepare.prepare(definition, parameters, wire, settings)
   if (prepared instanceof Error) return prepared
   const { baseUrl } = settings
   if (baseUrl !== undefined && OwnServers.listensHere(baseUrl)) return unsent(prepared, ownServer(baseUrl))
@@ -81,18 +83,18 @@ export const orThrow = <A>(outcome: A, caller: Caller): Exclude<A, Error> => {
 }
 
 /** How long a call may block. */
-const limitOf = (settings: Settings<Form>, { timeout = settings.timeout }: Executor.CallOptions): number => {
+const limitOf = (settings: Settings<Form>, { timeout = settings.timeout }: CallOptions): number => {
   if (typeof timeout === "number") return timeout
   const limits = Transport.limitsOf(timeout, Transport.limitsOf(settings.timeout))
   const waits = settings.waitOnRateLimit === true ? settings.maxWait ?? 1_200_000 : 0
   return Math.max(300_000, limits?.total ?? 0) + waits
 }
 
-const unsent = (prepared: Executor.Prepared, reason: string) =>
-  Executor.lost(prepared, { phase: "connect", sent: false, reason })
+const unsent = (prepared: Prepare.Prepared, reason: string) =>
+  CallErrors.lost(prepared, { phase: "connect", sent: false, reason })
 
-const unanswered = (prepared: Executor.Prepared, limit: number, { late, reason, sent }: NoAnswer) =>
-  Executor.lost(prepared, {
+const unanswered = (prepared: Prepare.Prepared, limit: number, { late, reason, sent }: NoAnswer) =>
+  CallErrors.lost(prepared, {
     phase: sent ? "unknown" : "connect",
     sent,
     reason: late ? `the call did not end within ${limit} ms` : reason,

@@ -1,7 +1,8 @@
 /** What joins a client to its worker: it is opened there by its first call, and again after the worker was lost. */
+import type { CallOptions } from "@postwire/core/CallOptions"
+import type { Form } from "@postwire/core/Definition"
 import { InvalidSettings } from "@postwire/core/Errors"
-import type { CallOptions, Prepared } from "@postwire/core/Executor"
-import type { Form } from "@postwire/core/Operation"
+import type { Prepared } from "@postwire/core/Prepare"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import * as Redacted from "effect/Redacted"
 import type { Settings } from "../SyncClient.ts"

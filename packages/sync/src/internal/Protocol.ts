@@ -1,6 +1,7 @@
 /** What the two sides of the bridge say to each other. */
-import type { CallOptions, Prepared } from "@postwire/core/Executor"
-import type { Form } from "@postwire/core/Operation"
+import type { CallOptions } from "@postwire/core/CallOptions"
+import type { Form } from "@postwire/core/Definition"
+import type { Prepared } from "@postwire/core/Prepare"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import type { MessagePort } from "node:worker_threads"
 import type { Settings } from "../SyncClient.ts"

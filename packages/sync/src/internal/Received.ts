@@ -1,7 +1,7 @@
 /** What came over the bridge, and what is made of it. */
-import * as Executor from "@postwire/core/Executor"
-import type { Definition } from "@postwire/core/Operation"
-import type { Form } from "@postwire/core/Operation"
+import * as CallErrors from "@postwire/core/CallErrors"
+import type { Definition } from "@postwire/core/Definition"
+import type { Form } from "@postwire/core/Definition"
 import * as Response from "@postwire/core/Response"
 import type { RawResponse } from "../SyncClient.ts"
 import type { Context } from "./Calls.ts"
@@ -21,7 +21,7 @@ export const read = (
   const text = textOf(body)
   const decoded = Response.decode(definition, wire, text, () => headersOf(headers))
   return decoded instanceof Response.Undecodable || decoded.errors.length > 0
-    ? Executor.reread(definition, wire, decoded, { status, headers: headersOf(headers) }, text, redact)
+    ? CallErrors.reread(definition, wire, decoded, { status, headers: headersOf(headers) }, text, redact)
     : decoded
 }
 

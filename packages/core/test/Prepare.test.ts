@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
+import { type Definition, parametersOf } from "../src/Definition.ts"
 import * as Errors from "../src/Errors.ts"
-import * as Executor from "../src/Executor.ts"
-import * as Operation from "../src/Operation.ts"
+import * as Prepare from "../src/Prepare.ts"
 import { all, assertNoSecret, make, secrets, transportError, type Untyped } from "./support/Service.ts"
 
-const prepare = (operation: { readonly definition: Operation.Definition }, parameters: unknown) =>
-  Executor.prepare(operation.definition, parameters, "neutral")
+const prepare = (operation: { readonly definition: Definition }, parameters: unknown) =>
+  Prepare.prepare(operation.definition, parameters, "neutral")
 
-const refusedAs = (operation: { readonly definition: Operation.Definition }, parameters: unknown) => {
+const refusedAs = (operation: { readonly definition: Definition }, parameters: unknown) => {
   const error = prepare(operation, parameters)
   assert.instanceOf(error, Errors.InvalidParameters)
   assert.instanceOf(error, TypeError)
@@ -18,7 +18,7 @@ const refusedAs = (operation: { readonly definition: Operation.Definition }, par
   return error
 }
 
-const accepted = (operation: { readonly definition: Operation.Definition }, parameters: unknown) => {
+const accepted = (operation: { readonly definition: Definition }, parameters: unknown) => {
   const prepared = prepare(operation, parameters)
   if (prepared instanceof Error) throw prepared
   return prepared
@@ -87,7 +87,7 @@ describe("prepare", () => {
   it("refuses an empty required text even where the bounds are left to the service", () => {
     const { definition } = catalogue.searchRecentPosts
     // An empty query asks for nothing: it is a mistake, whatever the service allows.
-    const prepared = Executor.prepare(definition, { query: "" }, "neutral", { checks: "identifiers" })
+    const prepared = Prepare.prepare(definition, { query: "" }, "neutral", { checks: "identifiers" })
     assert.instanceOf(prepared, Errors.InvalidParameters)
   })
 
@@ -130,7 +130,7 @@ describe("prepare", () => {
   })
 
   it("refuses both and neither of two alternatives", () => {
-    const conflict = (operation: { readonly definition: Operation.Definition }, parameters: object) => {
+    const conflict = (operation: { readonly definition: Definition }, parameters: object) => {
       const error = prepare(operation, parameters)
       assert.instanceOf(error, Errors.ConflictingIdentifiers)
       assert.instanceOf(error, TypeError)
@@ -150,7 +150,7 @@ describe("prepare", () => {
   })
 
   it("enforces the rules across parameters", () => {
-    const missing = (parameters: object, operation: { readonly definition: Operation.Definition } = createPost) =>
+    const missing = (parameters: object, operation: { readonly definition: Definition } = createPost) =>
       refusedAs(operation, parameters).parameter
     assert.strictEqual(missing({}), "text")
     assert.strictEqual(missing({ quote_post_id: "1" }), "text")
@@ -172,7 +172,7 @@ describe("prepare", () => {
 
   it("enforces the limits of every parameter at both ends", () => {
     for (const [, operation] of all) {
-      for (const [name, parameter] of Object.entries(Operation.parametersOf(operation.definition))) {
+      for (const [name, parameter] of Object.entries(parametersOf(operation.definition))) {
         const { bounds } = parameter
         if (bounds === undefined || bounds.of === "time") continue
         const at = (size: number): unknown =>
@@ -208,10 +208,10 @@ describe("prepare", () => {
       "query=a%20b%2Bc%26d%3D%C3%A9%EF%BF%BD&start_time=1970-01-01T00%3A00%3A00Z&max_results=500"
     )
     assert.strictEqual(
-      Executor.prepare(getPost.definition, { id: 1, expansions: ["referenced_posts.id"] }, "x") instanceof Error,
+      Prepare.prepare(getPost.definition, { id: 1, expansions: ["referenced_posts.id"] }, "x") instanceof Error,
       false
     )
-    const x = Executor.prepare(like.definition, { post_id: 1n }, "x")
+    const x = Prepare.prepare(like.definition, { post_id: 1n }, "x")
     assert.deepInclude(x, { path: "/2/users//likes", identityAt: 9, body: `{"tweet_id":"1"}` })
   })
 

@@ -1,0 +1,235 @@
+/** One attempt of a call: rate limit, signature, request, status. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Headers from "effect/http/Headers"
+import * as HttpBody from "effect/http/HttpBody"
+import type { HttpClient } from "effect/http/HttpClient"
+import type { HttpClientError } from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as UrlParams from "effect/http/UrlParams"
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import * as Authorization from "./Authorization.ts"
+import * as CallErrors from "./CallErrors.ts"
+import type * as Credentials from "./Credentials.ts"
+import * as Failure from "./Failure.ts"
+import * as Hook from "./Hook.ts"
+import type { Terms } from "./Identity.ts"
+import * as Monotonic from "./Monotonic.ts"
+import type * as OAuth1 from "./OAuth1.ts"
+import type { Prepared } from "./Prepare.ts"
+import type * as RateLimit from "./RateLimit.ts"
+import type { Redact } from "./Redaction.ts"
+import * as Transport from "./Transport.ts"
+
+/** A request that has ended. It holds nothing of credentials, query or body. */
+export interface Sent {
+  readonly operation: string
+  readonly method: string
+  /** With the names of what was filled in: `/2/users/:id`. */
+  readonly route: string
+  /** 1 for the first request of a call, 2 for the next. */
+  readonly attempt: number
+  /** None when no answer came. */
+  readonly status: number | undefined
+  /** What the service calls the request, for its support. */
+  readonly requestId: string | undefined
+  /** From sending to the end of the answer, in milliseconds. */
+  readonly duration: number
+}
+
+/** What attempts need of a client. */
+export interface Environment {
+  /** Scheme, host and path prefix, without a slash at the end. */
+  readonly baseUrl: string
+  readonly userAgent: string
+  /** Keeps these credentials, and the signature in an `authorization`, out of texts. */
+  readonly redact: (values: Credentials.Values, authorization?: string) => Redact
+  readonly http: HttpClient
+  readonly rateLimit: RateLimit.RateLimit
+  readonly hmacSha1: typeof OAuth1.HmacSha1.Service
+  /** Bytes, after decompression. */
+  readonly maxBodySize: number
+  /** Whether spans hold queries and bodies. */
+  readonly recordContent: boolean
+  /** Is told of every request that has ended. */
+  readonly onRequest: ((request: Sent) => void) | undefined
+}
+
+/** The attempts of one request. */
+export interface Series {
+  readonly prepared: Prepared
+  readonly values: Credentials.Values
+  readonly url: string
+  readonly terms: Terms
+  /** Requests that were sent. */
+  sent: number
+}
+
+/** Makes the step. It succeeds with a status of success only. */
+export const make = (
+  environment: Environment
+): (series: Series) => Effect.Effect<HttpClientResponse, Failure.Failure> => {
+  const { origin } = new URL(environment.baseUrl)
+  const bucketOf = makeBucketOf(environment)
+  /** Milliseconds by which the service's clock is ahead. */
+  let clockOffset = 0
+
+  const send = (
+    series: Series,
+    url: string,
+    isRedirected: boolean
+  ): Effect.Effect<HttpClientResponse, Failure.Failure> =>
+    Effect.withFiber<HttpClientResponse, Failure.Failure>((fiber) => {
+      const { prepared, terms, values } = series
+      const clock = fiber.getRef(Clock.Clock)
+      let header: string | undefined
+
+      const exchanged = Effect.suspend(() => {
+        const begun = Monotonic.millisUnsafe(clock)
+        header = Authorization.header(
+          prepared,
+          values,
+          url,
+          clock.currentTimeMillisUnsafe() + clockOffset,
+          environment.hmacSha1
+        )
+        const attempt = ++series.sent
+        const exchange = Transport.exchange(environment.http, {
+          request: requestOf(environment, prepared, url, header),
+          limits: terms.limits,
+          left: terms.left,
+          maxBodySize: environment.maxBodySize,
+          span: {
+            operation: prepared.operation,
+            template: prepared.template,
+            resends: attempt - 1,
+            content: environment.recordContent ? prepared.body : false
+          }
+        })
+        return Effect.onExitPrimitive(exchange, (exit) => {
+          const taken = Monotonic.millisUnsafe(clock) - begun
+          terms.left -= taken
+          if (environment.onRequest !== undefined) {
+            tell(environment, environment.onRequest, series, attempt, exit, taken, header)
+          }
+          return undefined
+        })
+      })
+
+      const failed = (error: HttpClientError) => Effect.fail(Failure.ofTransport(error, prepared, header))
+
+      const refused = (response: HttpClientResponse): Effect.Effect<never, Failure.Failure> =>
+        Effect.matchEffect(response.text, {
+          onFailure: failed,
+          onSuccess: (text) => {
+            const now = clock.currentTimeMillisUnsafe()
+            const offset = prepared.userAuth ? clockOffsetOf(response, now, clockOffset) : undefined
+            if (offset !== undefined) clockOffset = offset
+            return Effect.fail<Failure.Failure>({
+              _tag: "Refused",
+              prepared,
+              authorization: header,
+              response,
+              text,
+              isOfClock: offset !== undefined
+            })
+          }
+        })
+
+      return Effect.matchEffect(environment.rateLimit.guard(bucketOf(series), exchanged, terms.left), {
+        onFailure: (error): Effect.Effect<HttpClientResponse, Failure.Failure> =>
+          error._tag === "HttpClientError"
+            ? failed(error)
+            : Effect.fail({ _tag: "Withheld", prepared, authorization: header, error }),
+        onSuccess: (response): Effect.Effect<HttpClientResponse, Failure.Failure> => {
+          if (response.status >= 200 && response.status < 300) return Effect.succeed(response)
+          const target = isRedirected || prepared.method !== "GET" ? undefined : redirectOf(response, url, origin)
+          return target === undefined ? refused(response) : send(series, target, true)
+        }
+      })
+    })
+
+  return (series) => send(series, series.url, false)
+}
+
+/** Budgets are counted for each operation and token. */
+const makeBucketOf = (environment: Environment) => {
+  const fingerprintOf = Authorization.makeFingerprintOf(environment)
+  const buckets = new WeakMap<Redacted.Redacted, Map<string, RateLimit.Bucket>>()
+  return ({ prepared, values }: Series): RateLimit.Bucket => {
+    // Of whatever can be used, there is a token.
+    const token = Authorization.tokenOf(prepared, values) as Redacted.Redacted
+    let known = buckets.get(token)
+    if (known === undefined) buckets.set(token, known = new Map())
+    const { operation, pace } = prepared
+    const credential = Authorization.kindOf(prepared)
+    let bucket = known.get(operation)
+    // One token may be used in both ways, which seldom happens.
+    if (bucket?.credential !== credential) {
+      bucket = { operation, credential, key: `${operation} ${credential} ${fingerprintOf(token)}`, pace }
+      known.set(operation, bucket)
+    }
+    return bucket
+  }
+}
+
+const tell = (
+  { redact }: Environment,
+  onRequest: (request: Sent) => void,
+  { prepared: { method, operation, template: route }, values }: Series,
+  attempt: number,
+  exit: Exit.Exit<HttpClientResponse, unknown>,
+  duration: number,
+  header: string | undefined
+): void => {
+  const response = Exit.isSuccess(exit) ? exit.value : undefined
+  const requestId = response && CallErrors.requestIdOf(response.headers, redact(values, header))
+  Hook.tell(onRequest, { operation, method, route, attempt, status: response?.status, requestId, duration })
+}
+
+const requestOf = (
+  { userAgent }: Environment,
+  { body, method }: Prepared,
+  url: string,
+  authorization: string
+): HttpClientRequest.HttpClientRequest => {
+  const headers: Record<string, string> = { authorization, accept: "application/json", "user-agent": userAgent }
+  // Of the body's own type, the constructor takes no notice.
+  if (body !== undefined) headers["content-type"] = "application/json"
+  return HttpClientRequest.makeWith(
+    method,
+    url,
+    UrlParams.empty,
+    Option.none(),
+    Headers.fromRecordUnsafe(headers),
+    body === undefined ? HttpBody.empty : HttpBody.text(body, "application/json")
+  )
+}
+
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** Where a redirect leads, if that is the same origin: no credential goes anywhere else. */
+const redirectOf = ({ headers, status }: HttpClientResponse, url: string, origin: string): string | undefined => {
+  const location = redirects.has(status) ? headers["location"] : undefined
+  if (location === undefined || !URL.canParse(location, url)) return undefined
+  const target = new URL(location, url)
+  if (target.origin !== origin || target.username !== "" || target.password !== "") return undefined
+  target.hash = ""
+  return target.href
+}
+
+/** Milliseconds. Less than this, and a refusal is not about the clock. */
+const clockTolerance = 60_000
+
+/**
+ * How far the service's clock is ahead, when it refuses a signature and its clock is clearly another one than it was
+ * taken for. A cache between the two does not know the time.
+ */
+const clockOffsetOf = ({ headers, status }: HttpClientResponse, now: number, known: number): number | undefined => {
+  const served = Date.parse(headers["date"] ?? "")
+  if (status !== 401 || headers["age"] !== undefined || Number.isNaN(served)) return undefined
+  return Math.abs(served - (now + known)) > clockTolerance ? served - now : undefined
+}

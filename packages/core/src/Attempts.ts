@@ -1,0 +1,77 @@
+/** The same request as often as that is safe, makes sense, is affordable and there is time. */
+import * as Effect from "effect/Effect"
+import { fromWeb, type HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Metric from "effect/Metric"
+import type { Series } from "./Attempt.ts"
+import * as CallErrors from "./CallErrors.ts"
+import type { Problem } from "./Errors.ts"
+import * as Failure from "./Failure.ts"
+import type { Logging } from "./Logging.ts"
+import * as Retry from "./Retry.ts"
+import type { Wire } from "./WireNames.ts"
+
+/** Makes the step out of that of one attempt. All calls of a client share a budget of retries. */
+export const make = (
+  attempt: (series: Series) => Effect.Effect<HttpClientResponse, Failure.Failure>,
+  { logging, wire }: { readonly logging: typeof Logging.Service; readonly wire: Wire }
+): (series: Series) => Effect.Effect<HttpClientResponse, Failure.Failure> => {
+  const budget = new Retry.Budget()
+
+  const from = (
+    series: Series,
+    retried: number,
+    /** Whether an attempt before this one may have taken effect. */
+    applied: boolean,
+    /** Whether it is signed by the service's clock. */
+    resynced: boolean
+  ): Effect.Effect<HttpClientResponse, Failure.Failure> =>
+    Effect.matchEffect(attempt(series), {
+      onSuccess: (response) => {
+        budget.succeeded()
+        return Effect.succeed(response)
+      },
+      onFailure: (failure) => {
+        const { prepared: { operation }, terms } = series
+        const settled = applied ? settledBy(failure, wire) : undefined
+        if (settled !== undefined) return Effect.succeed(settled)
+        if (failure._tag === "Refused" && failure.isOfClock && !resynced && terms.retries > 0) {
+          return from(series, retried, applied, true)
+        }
+        if (!Failure.mayRepeat(failure) || retried >= terms.retries) return Effect.fail(failure)
+        const reason = Failure.label(failure)
+        return Effect.flatMap(Retry.pause(retried, Failure.asked(failure)), (pause) => {
+          if (pause === undefined || pause >= terms.left) return Effect.fail(failure)
+          if (!budget.take(reason === "timeout" ? 2 : 1)) {
+            return Effect.andThen(
+              Metric.update(Metric.withAttributes(Retry.exhausted, { operation }), 1),
+              Effect.fail(failure)
+            )
+          }
+          terms.left -= pause
+          return Metric.update(Metric.withAttributes(Retry.retries, { operation, reason }), 1).pipe(
+            Effect.andThen(logging(Effect.logDebug(`Retrying ${operation} in ${pause} ms (${reason})`))),
+            Effect.andThen(Effect.sleep(pause)),
+            Effect.andThen(from(series, retried + 1, applied || Failure.mayHaveApplied(failure), resynced))
+          )
+        })
+      }
+    })
+
+  return (series) => from(series, 0, false, false)
+}
+
+/** What the operation would have answered, when a repeated attempt finds done what an earlier one, without answer, was to do. */
+const settledBy = (failure: Failure.Failure, wire: Wire): HttpClientResponse | undefined => {
+  const { settled } = failure.prepared
+  if (settled === undefined || failure._tag !== "Refused") return undefined
+  const { response: { headers, request, status }, text } = failure
+  const { body, by } = settled
+  if (status !== by.status) return undefined
+  const says = (problem: Problem) =>
+    Object.entries(by.problem).every(([member, value]) =>
+      member === "type" ? problem.type?.split("/").at(-1) === value : problem[member] === value
+    )
+  return CallErrors.describe(text, wire).problems.some(says)
+    ? fromWeb(request, new globalThis.Response(body, { status: 200, headers: { ...headers } }))
+    : undefined
+}

@@ -1,0 +1,79 @@
+/** The credential that a request carries: whether it can be used, its header, and what tells it from others. */
+import * as Redacted from "effect/Redacted"
+import * as Credentials from "./Credentials.ts"
+import * as Errors from "./Errors.ts"
+import * as OAuth1 from "./OAuth1.ts"
+import type { Prepared } from "./Prepare.ts"
+
+const names = {
+  bearer: ["bearerToken"],
+  oauth1: ["consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"]
+} as const
+
+/** The kind that a request carries. */
+export const kindOf = ({ userAuth }: Pick<Prepared, "userAuth">): Errors.CredentialKind =>
+  userAuth ? "oauth1" : "bearer"
+
+/** The token that stands for the user or the app. */
+export const tokenOf = ({ userAuth }: Pick<Prepared, "userAuth">, values: Credentials.Values) =>
+  userAuth ? values.accessToken : values.bearerToken
+
+/**
+ * What stands in the way of using the chosen credential: a setting that is missing, or one that no header can carry. A
+ * service of credentials may give anything.
+ */
+export const unusable = (
+  prepared: Prepared,
+  values: Credentials.Values
+): Errors.MissingAccessToken | Errors.InvalidParameters | undefined => {
+  const credential = kindOf(prepared)
+  const missing = names[credential].filter((name) => {
+    const value = values[name]
+    return value === undefined || Redacted.value(value) === ""
+  })
+  if (missing.length > 0) return new Errors.MissingAccessToken({ operation: prepared.operation, credential, missing })
+  for (const name of names[credential]) {
+    const rule = Credentials.fault(name, values[name] as Redacted.Redacted)
+    if (rule !== undefined) return Errors.invalidParameter(prepared.operation, name, rule, undefined)
+  }
+  return undefined
+}
+
+/** The header of a request whose credential can be used. `now` is milliseconds by the service's clock. */
+export const header = (
+  prepared: Prepared,
+  values: Credentials.Values,
+  url: string,
+  now: number,
+  hmac: typeof OAuth1.HmacSha1.Service
+): string => {
+  const plain = (name: typeof Credentials.names[number]) => Redacted.value(values[name] as Redacted.Redacted)
+  if (!prepared.userAuth) return `Bearer ${plain("bearerToken")}`
+  return OAuth1.sign({
+    method: prepared.method,
+    url,
+    consumerKey: plain("consumerKey"),
+    consumerSecret: plain("consumerSecret"),
+    token: plain("accessToken"),
+    tokenSecret: plain("accessTokenSecret"),
+    nonce: OAuth1.nonce(),
+    timestamp: Math.floor(now / 1000),
+    hmac
+  })
+}
+
+/** Tells tokens and services apart without giving them away: rate limits may be shared with other processes. */
+export const makeFingerprintOf = (options: {
+  readonly baseUrl: string
+  readonly hmacSha1: typeof OAuth1.HmacSha1.Service
+}) => {
+  const fingerprints = new WeakMap<Redacted.Redacted, string>()
+  return (token: Redacted.Redacted): string => {
+    let fingerprint = fingerprints.get(token)
+    if (fingerprint === undefined) {
+      fingerprint = options.hmacSha1(Redacted.value(token), options.baseUrl).slice(0, 16)
+      fingerprints.set(token, fingerprint)
+    }
+    return fingerprint
+  }
+}

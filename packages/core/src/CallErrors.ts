@@ -1,0 +1,203 @@
+/**
+ * From failures to the errors that a call fails with. What the service or the transport says passes `redact` here, before
+ * anything else sees it.
+ */
+import * as Effect from "effect/Effect"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as Authorization from "./Authorization.ts"
+import type { Definition } from "./Definition.ts"
+import * as Errors from "./Errors.ts"
+import type { Failure, Refused } from "./Failure.ts"
+import type { Prepared } from "./Prepare.ts"
+import * as RateLimitHeaders from "./RateLimitHeaders.ts"
+import type { Redact } from "./Redaction.ts"
+import * as Redaction from "./Redaction.ts"
+import * as Response from "./Response.ts"
+import * as WireNames from "./WireNames.ts"
+
+/** What errors tell of a call. */
+export type Call = Pick<Prepared, "operation" | "effect" | "confirmWith" | "accepts">
+
+/** What sending can fail with. */
+export type SendError = Exclude<Errors.AnyError, Errors.ConflictingIdentifiers | Errors.PaginationStuck>
+
+/** What errors tell of a client. */
+export interface About {
+  readonly wire: WireNames.Wire
+  /** Whether it waits for rate limits. */
+  readonly waits: boolean
+  readonly redact: Redact
+}
+
+/** The error of a failure. It may be that of another request than the call's own: the user is looked up for any. */
+export const of = (failure: Failure, call: Call, about: About): SendError => {
+  switch (failure._tag) {
+    case "Refused":
+      return refusal(failure, call, about)
+    case "Unreadable":
+      return undecodable(call.operation, failure.response, failure.reason, failure.text, about.redact)
+    case "Unanswered": {
+      const { cause, phase, prepared, said, sent, timeout } = failure
+      return lost({ ...prepared, operation: call.operation }, {
+        phase,
+        sent,
+        timeout,
+        reason: about.redact(said),
+        cause: Redaction.within(cause, about.redact)
+      })
+    }
+    case "Withheld":
+      return failure.error
+  }
+}
+
+/** The error of a request whose answer did not come. */
+export const lost = (
+  { confirmWith, effect, operation }: Pick<Call, "operation" | "effect" | "confirmWith">,
+  { cause, phase, reason, sent, timeout }: Pick<Errors.TransportFailure, "phase" | "reason" | "cause"> & {
+    /** Whether any of the request may have reached the service. */
+    readonly sent: boolean
+    readonly timeout?: Errors.TransportFailure["timeout"]
+  }
+): Errors.TransportFailure | Errors.OutcomeUnknown =>
+  effect === "create" && sent
+    ? new Errors.OutcomeUnknown({ operation, reason, confirmWith, cause })
+    : new Errors.TransportFailure({ operation, phase, timeout, reason, cause })
+
+/** The error of a call to a client that is closed. */
+export const closed = ({ confirmWith, effect, name }: Definition): Errors.TransportFailure | Errors.OutcomeUnknown =>
+  lost({ operation: name, effect, confirmWith }, { phase: "connect", sent: false, reason: "the client is closed" })
+
+/** The body as text, of a response that has arrived. */
+export const textOf = (
+  { confirmWith, effect, name }: Definition,
+  response: HttpClientResponse
+): Effect.Effect<string, Errors.TransportFailure | Errors.OutcomeUnknown> =>
+  Effect.mapError(
+    response.text,
+    // The error of the transport holds the request, so it is no cause to show.
+    ({ reason }) => lost({ operation: name, effect, confirmWith }, { phase: "body", sent: true, reason: reason._tag })
+  )
+
+interface Answer {
+  readonly status: number
+  readonly headers: Response.Headers
+}
+
+/** Reads an answer, if need be without credentials that it quotes: in what it says of failures, or in why it cannot be read. */
+export const reread = (
+  definition: Definition,
+  wire: WireNames.Wire,
+  decoded: Response.Response<unknown, unknown> | Response.Undecodable,
+  answer: Answer,
+  text: string,
+  redact: Redact
+): Response.Response<unknown, unknown> | Errors.UndecodableResponse => {
+  if (!(decoded instanceof Response.Undecodable)) {
+    // The body is ours, and tells the same.
+    for (const [index, problem] of decoded.errors.entries()) {
+      Reflect.set(decoded.errors, index, Redaction.within(problem, redact))
+    }
+    return decoded
+  }
+  // The reason may quote any part of the body, so it is found anew in one that holds nothing.
+  const told = redact(text)
+  const again = told === text ? decoded : Response.decode(definition, wire, told, answer.headers)
+  const { reason } = again instanceof Response.Undecodable ? again : decoded
+  return undecodable(definition.name, answer, reason, told, redact)
+}
+
+/** The service's id of a request. */
+export const requestIdOf = (headers: Response.Headers, redact: Redact): string | undefined => {
+  const id = Response.requestIdOf(headers)
+  return id === undefined ? undefined : redact(id)
+}
+
+/** An answer that cannot be read. */
+const undecodable = (
+  operation: string,
+  { headers, status }: Answer,
+  reason: string,
+  text: string,
+  redact: Redact
+): Errors.UndecodableResponse =>
+  new Errors.UndecodableResponse({
+    operation,
+    status,
+    reason: redact(reason),
+    requestId: requestIdOf(headers, redact),
+    excerpt: excerptOf(redact(text))
+  })
+
+/** The beginning of a body from which credentials are gone, so that none is cut in two. */
+const excerptOf = (text: string): string => text.slice(0, 2000)
+
+const refusal = (
+  { prepared, response: { headers, status }, text }: Refused,
+  { accepts, effect, operation }: Call,
+  { redact, waits, wire }: About
+): Errors.Refusal => {
+  const told = redact(text)
+  const described = describe(told, wire)
+  const rateLimit = RateLimitHeaders.budgetOf(headers)
+  const common = {
+    operation,
+    status,
+    credential: Authorization.kindOf(prepared),
+    accepts,
+    ...described,
+    requestId: requestIdOf(headers, redact),
+    rateLimit,
+    excerpt: described.problems.length === 0 && told !== "" ? excerptOf(told) : undefined
+  }
+  switch (status) {
+    case 400:
+      return new Errors.BadRequest(common)
+    case 401:
+      return new Errors.Unauthorized(common)
+    case 403:
+      return new Errors.Forbidden({ ...common, isRead: effect === "read" })
+    case 404:
+      return new Errors.NotFound(common)
+    case 429:
+      return new Errors.RateLimited({
+        ...common,
+        bucket: prepared.operation,
+        waits,
+        resetAt: rateLimit?.resetAt,
+        retryAfter: RateLimitHeaders.retryAfterOf(headers)
+      })
+    default:
+      return status >= 500 ? new Errors.ServerFailure(common) : new Errors.UnexpectedStatus(common)
+  }
+}
+
+const isProblem = /*#__PURE__*/ Schema.is(Errors.Problem)
+
+type Described = Pick<Errors.BadRequest, "type" | "title" | "detail" | "problems">
+
+/** What a refusal says of itself: the document and the members of its `errors`. Never fails. */
+export const describe = (text: string, wire: WireNames.Wire): Described => {
+  let body: unknown
+  try {
+    body = wire === "x" ? WireNames.problemToNeutral(JSON.parse(text)) : JSON.parse(text)
+  } catch {
+    return { problems: [] }
+  }
+  if (!Predicate.isObject(body)) return { problems: [] }
+  const problems = ("errors" in body && Array.isArray(body.errors) ? body.errors : [])
+    .map((entry: unknown) => typeof entry === "string" ? { message: entry } : entry)
+    .filter((entry): entry is Errors.Problem => Predicate.isObject(entry) && isProblem(entry))
+  const document = "error" in body && typeof body.error === "string" ? { message: body.error } : body
+  if (!isProblem(document)) return { problems }
+  const { detail, message, title, type } = document
+  const isDescribed = detail !== undefined || message !== undefined || title !== undefined
+  return {
+    type,
+    title,
+    detail: detail ?? message,
+    problems: problems.length > 0 || !isDescribed ? problems : [document]
+  }
+}

@@ -1,0 +1,37 @@
+/** What a single call may be told besides its parameters. */
+import * as Predicate from "effect/Predicate"
+import type { Definition } from "./Definition.ts"
+import * as Errors from "./Errors.ts"
+import * as Retry from "./Retry.ts"
+import * as Transport from "./Transport.ts"
+
+/** What a call of any operation takes besides its parameters. */
+export interface CallOptions {
+  /**
+   * Limits in milliseconds, instead of those of the client. A number is the total: every try and the pauses between them,
+   * the lookup of the user's id included, but not what is waited for a rate limit.
+   */
+  readonly timeout?: number | Omit<Transport.Timeouts, "connect"> | undefined
+  /**
+   * How often a failed request is sent again, 0 to 10, instead of the client's `retries`. 0 is exactly one request, and one
+   * for the lookup of the user's id where that is needed.
+   */
+  readonly retries?: number | undefined
+}
+
+/** Checks the options of a call: the rule that they break, or nothing. */
+export const checkOptions = (
+  definition: Pick<Definition, "name">,
+  options: CallOptions,
+  names: ReadonlyArray<string> = ["timeout", "retries"]
+): Errors.InvalidParameters | undefined => {
+  const invalid = (option: string, rule: string, value: unknown) =>
+    Errors.invalidParameter(definition.name, option, rule, value)
+  if (!Predicate.isObject(options)) return invalid("options", "must be an object", options)
+  for (const name of Object.keys(options)) {
+    if (!names.includes(name)) return invalid(name, `is not an option of ${definition.name}`, undefined)
+  }
+  const { retries, timeout }: CallOptions = options
+  if (retries !== undefined && !Retry.isRetries(retries)) return invalid("retries", Retry.rule, retries)
+  return Transport.limitsOf(timeout) === undefined ? invalid("timeout", Transport.timeoutRule, timeout) : undefined
+}

@@ -1,0 +1,77 @@
+/** What an operation is, as data. Everything may import this, and it imports nothing that runs a call. */
+import type { Positions } from "./Body.ts"
+import type { AnyParameter, Parameters } from "./Parameters.ts"
+import type { Result } from "./Response.ts"
+import type { Alternatives, Rule } from "./Rule.ts"
+
+/** Method and path template, as `GET /2/posts/:id`. */
+export type Route = `${"GET" | "POST" | "PUT" | "DELETE"} /2/${string}`
+
+/** How an operation pages. */
+export interface Paging {
+  /** The parameter that carries a token of the previous response. */
+  readonly token: "pagination_token" | "next_token"
+  readonly directions: "forward" | "both"
+}
+
+/** The refusal, word for word, that says that the state of a toggle is reached. */
+export interface Settled {
+  readonly status: number
+  /** Members of one of its problems; of a `type` the last segment. */
+  readonly problem: Readonly<Partial<Record<"type" | "message" | "resource_type", string>>>
+}
+
+/** What the declaration of an operation holds. */
+export interface Definition {
+  /** The operation's name, camelCase of the spec's. */
+  readonly name: string
+  /** One sentence. */
+  readonly summary: string
+  /** One route, or one per alternative parameter (`none` when neither is given). */
+  readonly route: Route | Readonly<Record<string, Route>>
+  readonly path?: Parameters
+  readonly query?: Parameters
+  readonly body?: Parameters
+  /** Where body parameters sit when not at the top under their own name. */
+  readonly at?: Positions
+  /** What every body holds besides, by position. */
+  readonly constants?: Readonly<Record<string, string | boolean>>
+  readonly alternatives?: Alternatives
+  readonly rules?: ReadonlyArray<Rule>
+  readonly result: Result
+  /** Default of `user_auth`; left out where the operation has no such parameter and a bearer token is used. */
+  readonly userAuth?: boolean
+  /** The path segment that is filled with the authenticated user's id. */
+  readonly identity?: string
+  readonly paging?: Paging
+  /** What sending it twice does: nothing (`read`), the same state (`toggle`), a second thing (`create`). */
+  readonly effect: "read" | "toggle" | "create"
+  /** Of a toggle whose reached state is refused: the `data` of success, and the refusal. Most services answer with success. */
+  readonly settled?: { readonly data: Readonly<Record<string, boolean>>; readonly by: Settled }
+  /** Of a create: the operation that shows whether it happened. */
+  readonly confirmWith?: string
+  /** Counts towards the project-level post cap. */
+  readonly postCap?: boolean
+  /** The least milliseconds between two requests with one credential: a limit that no header announces. */
+  readonly pace?: number
+}
+
+/** The forms in which an operation returns its result. */
+export type Form = "response" | "dictionary" | "raw"
+
+/** Where a run of pages can go: by the next tokens, or by the previous ones. */
+export type Direction = "forward" | "backward"
+
+/** The routes of an operation by the alternative that selects them; a single route is under `""`. */
+export const routesOf = (definition: Definition): ReadonlyArray<readonly [selectedBy: string, route: Route]> =>
+  typeof definition.route === "string" ? [["", definition.route]] : Object.entries(definition.route)
+
+/** The status of a success: 201 when something was created. */
+export const successStatus = ({ effect }: Definition): 200 | 201 => effect === "create" ? 201 : 200
+
+/** Every parameter of an operation by name, whatever its place. */
+export const parametersOf = (definition: Definition): Readonly<Record<string, AnyParameter>> => ({
+  ...definition.path,
+  ...definition.query,
+  ...definition.body
+})

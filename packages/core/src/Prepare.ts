@@ -1,0 +1,293 @@
+/**
+ * From parameters to a request: rules, route, encoding, names of the wire. Pure: nothing is sent and no credential is
+ * needed.
+ */
+import * as Schema from "effect/Schema"
+import * as Body from "./Body.ts"
+import { type Definition, routesOf, type Settled } from "./Definition.ts"
+import * as Errors from "./Errors.ts"
+import * as OAuth1 from "./OAuth1.ts"
+import * as Parameters from "./Parameters.ts"
+import * as Rule from "./Rule.ts"
+import * as WireNames from "./WireNames.ts"
+
+/** A request that obeys every rule, short of base address, identity and authorization. Plain data: it crosses threads. */
+export interface Prepared {
+  readonly operation: string
+  readonly effect: Definition["effect"]
+  /** The operation that shows whether a create happened. */
+  readonly confirmWith: string | undefined
+  /** For a toggle whose state was reached by a try that had no answer: the body of success, and the refusal of the next. */
+  readonly settled: SettledBody | undefined
+  readonly method: string
+  /** The path with the names of its variable parts. */
+  readonly template: string
+  readonly path: string
+  /** Where in `path` the authenticated user's id goes. */
+  readonly identityAt: number | undefined
+  /** Encoded, without the question mark. */
+  readonly query: string
+  readonly body: string | undefined
+  readonly userAuth: boolean
+  /** As in the declaration. */
+  readonly pace: Definition["pace"]
+  /** The kinds of credential that the operation takes. */
+  readonly accepts: ReadonlyArray<Errors.CredentialKind>
+}
+
+interface SettledBody {
+  readonly body: string
+  readonly by: Settled
+}
+
+/** Which of the specification's bounds the client enforces. */
+export interface Limits {
+  /** `spec`: all of them. `identifiers`: none; tokens and identifiers are checked all the same. Default `spec`. */
+  readonly checks?: "spec" | "identifiers" | undefined
+  /** What the project may use: recent queries have 512 characters with `standard`, 1,024 with `research`, the default. */
+  readonly accessLevel?: Parameters.AccessLevel | undefined
+}
+
+interface Template {
+  readonly method: string
+  /** The texts around the names: always one more than there are names. */
+  readonly texts: ReadonlyArray<string>
+  readonly names: ReadonlyArray<string>
+  readonly path: string
+}
+
+interface Input {
+  readonly place: "path" | "query" | "body"
+  readonly key: string
+  readonly parameter: Parameters.AnyParameter
+  readonly encode: (value: unknown) => Parameters.Wire | undefined
+}
+
+interface Plan {
+  readonly inputs: ReadonlyMap<string, Input>
+  readonly required: ReadonlyArray<string>
+  readonly routes: ReadonlyMap<string, Template>
+  readonly positions: Body.Positions
+  readonly settled: SettledBody | undefined
+}
+
+/** The key of a parameter in the query: `post_fields` travels as `post.fields`. */
+export const queryKey = (name: string): string =>
+  name.endsWith("_fields") ? `${name.slice(0, -"_fields".length)}.fields` : name
+
+/** Whether a parameter names fields or expansions, whose values have wire names of their own. */
+export const isSelector = (name: string): boolean => name === "expansions" || name.endsWith("_fields")
+
+const plans: { readonly [W in WireNames.Wire]: WeakMap<Definition, Plan> } = {
+  neutral: new WeakMap(),
+  x: new WeakMap()
+}
+
+const planOf = (definition: Definition, wire: WireNames.Wire): Plan => {
+  const known = plans[wire].get(definition)
+  if (known !== undefined) return known
+  const x = wire === "x"
+  const inputs = new Map<string, Input>()
+  const positions: Record<string, string> = {}
+  for (const place of ["path", "query", "body"] as const) {
+    for (const [name, parameter] of Object.entries(definition[place] ?? {})) {
+      const encode = encoderOf(parameter)
+      const key = place === "query" ? queryKey(name) : name
+      if (place === "body") {
+        const position = definition.at?.[name] ?? name
+        positions[name] = x ? WireNames.bodyKey(position) : position
+      }
+      inputs.set(name, {
+        place,
+        key: x && place === "query" ? WireNames.queryKey(key) : key,
+        parameter,
+        encode: x && isSelector(name) ? (value) => renameList(encode(value)) : encode
+      })
+    }
+  }
+  const plan: Plan = {
+    inputs,
+    positions,
+    required: [...inputs].filter(([, input]) => input.parameter.required).map(([name]) => name),
+    settled: definition.settled && {
+      body: JSON.stringify({
+        data: Object.fromEntries(
+          Object.entries(definition.settled.data).map(([key, value]) => [x ? WireNames.bodyKey(key) : key, value])
+        )
+      }),
+      by: definition.settled.by
+    },
+    routes: new Map(
+      routesOf(definition).map(([selectedBy, route]) => {
+        const [method, template] = route.split(" ") as [string, string]
+        const names = [...template.matchAll(/:(\w+)/g)].map((match) => match[1] as string)
+        const path = x ? WireNames.path(template) : template
+        return [selectedBy, { method, names, path, texts: path.split(/:\w+/) }]
+      })
+    )
+  }
+  plans[wire].set(definition, plan)
+  return plan
+}
+
+const encoderOf = (parameter: Parameters.AnyParameter) => {
+  const encode = Schema.encodeUnknownResult(parameter.schema)
+  return (value: unknown): Parameters.Wire | undefined => {
+    try {
+      const result = encode(value)
+      return result._tag === "Success" ? result.success : undefined
+    } catch {
+      // The value itself threw: a proxy, a getter, an object that only looks like a Date.
+      return undefined
+    }
+  }
+}
+
+/** An empty list of names asks for nothing, like leaving it out; an empty list of ids is a mistake. */
+const isNames = ({ parameter }: Input): boolean => parameter.kind === "list" && parameter.open === true
+
+const isEmpty = (value: unknown): boolean => {
+  try {
+    return value === "" || (Array.isArray(value) && value.length === 0)
+  } catch {
+    // As in `encoderOf`, which refuses it.
+    return false
+  }
+}
+
+const renameList = (value: Parameters.Wire | undefined): Parameters.Wire | undefined =>
+  typeof value === "string" ? WireNames.selectorValue(value) : value
+
+/** The parameters of a call, each read once: what is inherited is not given, and what throws when it is read is refused. */
+export const own = (
+  definition: Pick<Definition, "name">,
+  parameters: unknown
+): Readonly<Record<string, unknown>> | Errors.InvalidParameters => {
+  try {
+    if (typeof parameters === "object" && parameters !== null && !Array.isArray(parameters)) return { ...parameters }
+  } catch {
+    // A getter or a proxy; refused like anything else that is no object of parameters.
+  }
+  return Errors.invalidParameter(definition.name, "parameters", "must be one object of named parameters", parameters)
+}
+
+/** Rules, route, encoding and wire names: a request, or the rule that the parameters break. */
+export const prepare = (
+  definition: Definition,
+  parameters: unknown,
+  wire: WireNames.Wire,
+  { accessLevel, checks = "spec" }: Limits = {}
+): Prepared | Errors.InvalidParameters | Errors.ConflictingIdentifiers => {
+  const operation = definition.name
+  const invalid = (parameter: string, rule: string, value: unknown) =>
+    Errors.invalidParameter(operation, parameter, rule, value)
+  const given = own(definition, parameters)
+  if (given instanceof Errors.InvalidParameters) return given
+  const plan = planOf(definition, wire)
+  const isGiven = (name: string) => Object.hasOwn(given, name) && given[name] !== undefined && given[name] !== null
+
+  const encoded = new Map<string, Parameters.Wire>()
+  let userAuth = definition.userAuth ?? false
+  let query = ""
+  let body: Record<string, unknown> | undefined = definition.constants && { ...definition.constants }
+  for (const name of Object.keys(given)) {
+    const value = given[name]
+    if (name === "user_auth" && definition.userAuth !== undefined) {
+      if (value === undefined || value === null) continue
+      if (typeof value !== "boolean") return invalid(name, Parameters.boolean.rule, value)
+      userAuth = value
+      continue
+    }
+    const input = plan.inputs.get(name)
+    // Its value is not shown: it may be a credential in the wrong place.
+    if (input === undefined) {
+      return invalid(name, `is not a parameter of ${operation}${suggestion(name, plan)}`, undefined)
+    }
+    if (value === undefined || value === null || (isNames(input) && isEmpty(value))) continue
+    const wired = input.encode(value)
+    if (
+      wired === undefined || (checks === "spec" && !Parameters.isWithinBounds(input.parameter, wired, accessLevel))
+    ) {
+      return invalid(name, Parameters.describe(input.parameter, accessLevel), value)
+    }
+    if (input.place === "query") {
+      query += `${query === "" ? "" : "&"}${input.key}=${OAuth1.percentEncode(Parameters.toText(wired))}`
+    } else if (input.place === "body") {
+      Body.insert(body ??= {}, plan.positions, name, wired)
+    } else {
+      encoded.set(name, wired)
+    }
+  }
+
+  let selectedBy = ""
+  const { alternatives } = definition
+  if (alternatives !== undefined) {
+    const chosen = alternatives.of.filter(isGiven)
+    if (chosen.length > 1 || (chosen.length === 0 && !alternatives.none)) {
+      return new Errors.ConflictingIdentifiers({
+        operation,
+        parameters: alternatives.of,
+        given: chosen,
+        rule: Rule.format(alternatives)
+      })
+    }
+    if (typeof definition.route !== "string") selectedBy = chosen[0] ?? "none"
+  }
+  for (const name of plan.required) {
+    if (!isGiven(name) || given[name] === "") return invalid(name, "is required", undefined)
+  }
+  for (const rule of definition.rules ?? []) {
+    const parameter = Rule.broken(rule, isGiven)
+    if (parameter !== undefined) return invalid(parameter, `is missing: ${Rule.format(rule)}`, undefined)
+  }
+
+  const template = plan.routes.get(selectedBy) as Template
+  let path = template.texts[0] as string
+  let identityAt: number | undefined
+  for (let i = 0; i < template.names.length; i++) {
+    const name = template.names[i] as string
+    if (name === definition.identity) identityAt = path.length
+    else path += OAuth1.percentEncode(Parameters.toText(encoded.get(name) ?? ""))
+    path += template.texts[i + 1]
+  }
+  return {
+    operation,
+    effect: definition.effect,
+    confirmWith: definition.confirmWith,
+    settled: plan.settled,
+    method: template.method,
+    template: template.path,
+    path,
+    identityAt,
+    query,
+    body: body === undefined ? undefined : JSON.stringify(body),
+    userAuth,
+    pace: definition.pace,
+    accepts: definition.userAuth === undefined ? ["bearer"] : ["oauth1", "bearer"]
+  }
+}
+
+/** Names the nearest parameter of a misspelt one, when it is near. */
+const suggestion = (name: string, plan: Plan): string => {
+  let best = ""
+  let distance = 4
+  for (const candidate of plan.inputs.keys()) {
+    const d = editDistance(name, candidate)
+    if (d < distance) [best, distance] = [candidate, d]
+  }
+  return best === "" ? "" : `; did you mean ${best}`
+}
+
+const editDistance = (a: string, b: string): number => {
+  if (Math.abs(a.length - b.length) > 3) return 4
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const substituted = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next[j] = Math.min((row[j] as number) + 1, (next[j - 1] as number) + 1, substituted)
+    }
+    row = next
+  }
+  return row[b.length] as number
+}

@@ -1,0 +1,117 @@
+/** Sends prepared requests: credential, the user's id where the path needs it, attempts, and the error of the last one. */
+import * as Effect from "effect/Effect"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Attempt from "./Attempt.ts"
+import * as Attempts from "./Attempts.ts"
+import * as Authorization from "./Authorization.ts"
+import * as CallErrors from "./CallErrors.ts"
+import type { CallOptions } from "./CallOptions.ts"
+import type * as Credentials from "./Credentials.ts"
+import * as Failure from "./Failure.ts"
+import * as Identity from "./Identity.ts"
+import type { Logging } from "./Logging.ts"
+import * as OAuth1 from "./OAuth1.ts"
+import * as Parameters from "./Parameters.ts"
+import type { Prepared } from "./Prepare.ts"
+import * as Transport from "./Transport.ts"
+import type { Wire } from "./WireNames.ts"
+
+/** What sending needs of a client. */
+export interface Environment extends Attempt.Environment {
+  readonly wire: Wire
+  readonly credentials: Effect.Effect<Credentials.Values>
+  readonly timeouts: Transport.Limits
+  readonly retries: number
+  readonly logging: typeof Logging.Service
+}
+
+/** Makes the step. It succeeds with a status of success only. */
+export const make = (
+  environment: Environment
+): (prepared: Prepared, options?: CallOptions) => Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
+  const { baseUrl, credentials, rateLimit: { waits }, redact, wire } = environment
+  const attempts = Attempts.make(Attempt.make(environment), environment)
+
+  const send = (prepared: Prepared, values: Credentials.Values, identity: string, terms: Identity.Terms) => {
+    const { identityAt, path, query } = prepared
+    const filled = identityAt === undefined
+      ? path
+      : path.slice(0, identityAt) + OAuth1.percentEncode(identity) + path.slice(identityAt)
+    return attempts({ prepared, values, url: baseUrl + filled + (query === "" ? "" : `?${query}`), terms, sent: 0 })
+  }
+
+  const ofBearer = Identity.make((bearerToken, terms) =>
+    credentials.pipe(
+      // Of the others nothing is sent, but whoever knows them may tell them.
+      Effect.flatMap((values) => send(lookup, { ...values, bearerToken: Redacted.make(bearerToken) }, "", terms)),
+      Effect.flatMap(identityIn)
+    )
+  )
+
+  const identityOf = (prepared: Prepared, values: Credentials.Values, terms: Identity.Terms) => {
+    const token = Redacted.value(Authorization.tokenOf(prepared, values) as Redacted.Redacted)
+    return prepared.userAuth ? Effect.succeed(Identity.ofAccessToken(token)) : ofBearer(token, terms)
+  }
+
+  return (prepared, { retries = environment.retries, timeout } = {}) =>
+    Effect.flatMap(credentials, (values): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
+      const unusable = Authorization.unusable(prepared, values)
+      if (unusable !== undefined) return Effect.fail(unusable)
+      const limits = Transport.limitsOf(timeout, environment.timeouts) ?? environment.timeouts
+      const terms: Identity.Terms = { limits, retries, left: limits.total }
+      const sent = prepared.identityAt === undefined
+        ? send(prepared, values, "", terms)
+        : Effect.flatMap(identityOf(prepared, values, terms), (id) => send(prepared, values, id, terms))
+      return Effect.mapError(
+        sent,
+        (failure) => CallErrors.of(failure, prepared, { wire, waits, redact: redact(values, failure.authorization) })
+      )
+    })
+}
+
+const [method, path] = /*#__PURE__*/ Identity.route.split(" ") as [string, string]
+
+/** The request that looks up the user. */
+const lookup: Prepared = {
+  operation: "getMe",
+  effect: "read",
+  confirmWith: undefined,
+  settled: undefined,
+  method,
+  template: path,
+  path,
+  identityAt: undefined,
+  query: "",
+  body: undefined,
+  userAuth: false,
+  pace: undefined,
+  accepts: ["bearer"]
+}
+
+// The id becomes a segment of paths, so it is not taken on trust.
+const isIdentity = /*#__PURE__*/ Schema.is(
+  /*#__PURE__*/ Schema.Struct({ data: /*#__PURE__*/ Schema.Struct({ id: Parameters.idText }) })
+)
+
+const identityIn = (response: HttpClientResponse): Effect.Effect<string, Failure.Failure> =>
+  Effect.matchEffect(response.text, {
+    onFailure: (error) => Effect.fail(Failure.ofTransport(error, lookup, undefined)),
+    onSuccess: (text) => {
+      try {
+        const body: unknown = JSON.parse(text)
+        if (isIdentity(body)) return Effect.succeed(body.data.id)
+      } catch {
+        // Falls through to the same error as a body without an id.
+      }
+      return Effect.fail<Failure.Failure>({
+        _tag: "Unreadable",
+        prepared: lookup,
+        authorization: undefined,
+        response,
+        text,
+        reason: "the authenticated user's id is not in the body"
+      })
+    }
+  })

@@ -1,0 +1,302 @@
+/** The policy that waits: before sending when a request would not fit, and after a refusal. */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Metric from "effect/Metric"
+import * as Random from "effect/Random"
+import * as Tracer from "effect/Tracer"
+import { RateLimitWaitTooLong } from "../Errors.ts"
+import { Logging } from "../Logging.ts"
+import * as Monotonic from "../Monotonic.ts"
+import { nonce } from "../OAuth1.ts"
+import { figuresOf, longestWindow, retryAfterOf } from "../RateLimitHeaders.ts"
+import * as RateLimitStore from "../RateLimitStore.ts"
+import {
+  type Announced,
+  announced,
+  type Bucket,
+  maxRememberedBudgets,
+  type Policy,
+  usageOf,
+  type Waiting
+} from "./Budget.ts"
+import { makeListeners, waits, waitSeconds } from "./RateLimitEvents.ts"
+import { Recent } from "./Recent.ts"
+import { Line, Place } from "./WaitingLine.ts"
+
+const shortestPauseMillis = 1_000
+const maxRefusalsInARow = 8
+/** Pauses after refusals for another reason than a spent window; with a fifth more at most they stay below 15 s. */
+const briefPausesMillis = [1_000, 2_000, 4_000, 5_000]
+/** Two requests may get nearer to each other on their way. */
+const paceToleranceMillis = 13
+/** Connections live so long without a request. The next one arrives late, by the time that it takes to connect. */
+const connectionLifeMillis = 4_000
+
+/**
+ * Runs what nobody waits for: a caller who has its answer, or has gone, is not held up by a store. When the layer goes,
+ * what is still under way has two seconds left.
+ */
+export const makeSettling = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => new Set<Fiber.Fiber<void>>()),
+    (fibers) => Effect.interruptible(Effect.ignore(Effect.timeout(Fiber.awaitAll(fibers), 2_000)))
+  ),
+  (fibers) => (settle: Effect.Effect<void>): Effect.Effect<void> =>
+    Effect.map(Effect.forkDetach(settle, { startImmediately: true }), (fiber) => {
+      if (fiber.pollUnsafe() !== undefined) return
+      fibers.add(fiber)
+      fiber.addObserver(() => void fibers.delete(fiber))
+    })
+)
+
+interface Verdict {
+  readonly response: HttpClientResponse
+  readonly report: RateLimitStore.Report
+  /** Milliseconds that a refusal asks for before the request is repeated; `undefined` gives the answer back. */
+  readonly again?: number
+  readonly isBrief?: boolean
+  /** Whether all who wait would be refused as this one was. */
+  readonly isHopeless?: boolean
+}
+
+export const make = (
+  store: RateLimitStore.Store<never>,
+  maxWait: number,
+  context: Context.Context<never>,
+  measure: (change: Announced) => void,
+  settling: (settle: Effect.Effect<void>) => Effect.Effect<void>
+): Policy => {
+  const lines = new Recent<Line>(maxRememberedBudgets)
+  const { listen, tell } = makeListeners(measure)
+  const logging = Context.get(context, Logging)
+  const self = nonce()
+  let last = 0
+
+  /** Says once that the first waits, and to the spans of all who wait behind it. */
+  const announce = (line: Line, reason: RateLimitStore.Reason, millis: number, now: number) =>
+    Clock.clockWith((clock) => {
+      const { credential, key, operation } = line.bucket
+      const said = line.said
+      if (said?.waiting.reason === reason && Math.abs(said.until - now - millis) <= 1_500) return Effect.void
+      const until = new Date(clock.currentTimeMillisUnsafe() + millis)
+      const waiting: Waiting = { _tag: "Waiting", operation, credential, bucket: key, reason, millis, until }
+      line.said = { until: now + millis, waiting }
+      line.tell(waiting)
+      tell(waiting)
+      Metric.withAttributes(waits, { operation, reason }).updateUnsafe(1, context)
+      return logging(Effect.annotateLogs(
+        // A pace is no news: its waits come every second.
+        (reason === "pace" ? Effect.logDebug : Effect.logInfo)(
+          `${operation} waits ${Math.ceil(millis / 1000)} s: ${because[reason]}`
+        ),
+        { operation, credential, reason, until: until.toISOString() }
+      ))
+    })
+
+  const tooLong = ({ operation }: Bucket, millis: number): Effect.Effect<never, RateLimitWaitTooLong> =>
+    Clock.clockWith((clock) =>
+      Effect.fail(
+        new RateLimitWaitTooLong({
+          operation,
+          bucket: operation,
+          resetAt: new Date(clock.currentTimeMillisUnsafe() + millis),
+          maxWait
+        })
+      )
+    )
+
+  /** Comes to the head of the line, and asks the store until it grants the request; or ends as those do who may not. */
+  const admit = Effect.fnUntraced(function*(line: Line, place: Place, patience: number) {
+    const { key, pace } = line.bucket
+    const fate = () => place.fate
+    const { said } = line
+    if (line.callers > 0 && said !== undefined && !isPolled(said.waiting.reason) && said.until > place.deadline) {
+      return yield* tooLong(line.bucket, said.until - (yield* Monotonic.millis))
+    }
+    yield* line.enter(place)
+    place.wake = () => {}
+    let since: number | undefined
+    let poll = 1
+    while (fate() === undefined) {
+      const now = yield* Monotonic.millis
+      // From here on: an answer of the store may be on its way when the caller is interrupted.
+      place.isKnown = true
+      const decision = yield* store.reserve(key, place.lease, pace === undefined ? 0 : pace + paceToleranceMillis, {
+        line: self,
+        callers: line.callers,
+        waited: now - place.arrived,
+        patience
+      })
+      if (decision.granted) {
+        place.refusals = decision.refusals
+        break
+      }
+      const { millis, reason } = decision
+      since ??= now
+      line.dismiss(({ deadline, fate }) => fate ?? (deadline < now + millis ? tooLong(line.bucket, millis) : undefined))
+      if (fate() !== undefined) break
+      if (isPolled(reason)) {
+        if (now - since >= 1_000) yield* announce(line, reason, RateLimitStore.times.lease, since)
+        yield* line.sleep(place, Math.min(millis * poll, 200))
+        poll *= 1.5
+      } else {
+        yield* announce(line, reason, millis, now)
+        yield* line.sleep(place, Math.min(millis, RateLimitStore.times.recheck))
+      }
+    }
+    const ended = fate()
+    if (ended !== undefined) return yield* ended
+    if (since !== undefined && line.said !== undefined) {
+      const { operation, reason } = line.said.waiting
+      const seconds = ((yield* Monotonic.millis) - since) / 1000
+      Metric.withAttributes(waitSeconds, { operation, reason }).updateUnsafe(seconds, context)
+    }
+    line.said = undefined
+    if (pace !== undefined) {
+      const now = yield* Monotonic.millis
+      place.isCold = now - line.sent > connectionLifeMillis
+      line.sent = now
+    }
+    line.leave(place)
+    return undefined
+  })
+
+  const verdict = (response: HttpClientResponse, refusals: number, briefs: number): Effect.Effect<Verdict> =>
+    Clock.clockWith((clock) => {
+      const { status } = response
+      const figures = figuresOf(response, clock.currentTimeMillisUnsafe())
+      // A gateway that refuses knows nothing of budgets: only who announces one, or does what was asked, took note.
+      const answered = status < 300 || (status < 500 && figures !== undefined)
+      const final: Verdict = { response, report: { answered, figures } }
+      return status === 429
+        ? Effect.flatMap(
+          isUsageCap(response),
+          (isCap) => isCap ? Effect.succeed(final) : refused(final, refusals, briefs)
+        )
+        : Effect.succeed(final)
+    })
+
+  /** Order of belief: `retry-after`, the announced window, a growing pause. */
+  const refused = (final: Verdict, refusals: number, briefs: number): Effect.Effect<Verdict> =>
+    Effect.map(Random.next, (chance) => {
+      const { report: { figures }, response } = final
+      const isLast = refusals + 1 >= maxRefusalsInARow
+      const pausing = (pause: number, isBrief: boolean): Verdict => ({
+        response,
+        // A pause beyond reason is for this call to refuse, and not for others to keep.
+        report: pause > Math.max(longestWindow, maxWait) ? { answered: false } : { answered: true, pause },
+        ...(isLast ? { isHopeless: true } : { again: pause, isBrief })
+      })
+      const asked = retryAfterOf(response.headers)
+      if (asked !== undefined) return pausing(Math.max(asked, shortestPauseMillis), false)
+      if (figures === undefined) {
+        return pausing(
+          Math.round(Math.min(longestWindow, shortestPauseMillis * 2 ** refusals * (1 + chance / 2))),
+          false
+        )
+      }
+      if (figures.remaining === 0) return isLast ? final : { ...final, again: 0 }
+      const base = briefPausesMillis[briefs]
+      if (base === undefined) return { response, report: { answered: false, figures }, isHopeless: true }
+      const verdict = pausing(Math.round(base * (1 + chance / 5)), true)
+      return { ...verdict, report: { ...verdict.report, figures } }
+    })
+
+  return {
+    waits: true,
+    listen,
+    snapshot: Effect.suspend(() =>
+      Effect.forEach(
+        Array.from(lines.values()),
+        ({ bucket }) => Effect.map(store.read(bucket.key), (reading) => usageOf(bucket, reading))
+      )
+    ),
+    guard: <E>(bucket: Bucket, send: Effect.Effect<HttpClientResponse, E>, patience: number = Infinity) =>
+      Effect.withFiber<HttpClientResponse, E | RateLimitWaitTooLong>((fiber) => {
+        const line = lines.get(bucket.key, () => new Line(bucket))
+        const clock = fiber.getRef(Clock.Clock)
+        const ticket = ++last
+        const arrived = Monotonic.millisUnsafe(clock)
+        const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+        let left = maxWait
+        let refusals = 0
+        let briefs = 0
+
+        const attempt = Effect.suspend(() => {
+          const begun = Monotonic.millisUnsafe(clock)
+          const place = new Place({
+            ticket,
+            lease: `${self}:${++last}`,
+            span,
+            arrived,
+            deadline: begun + left
+          })
+          const sent = Effect.suspend(() => {
+            left -= Monotonic.millisUnsafe(clock) - begun
+            return Effect.flatMap(
+              send,
+              (response) => verdict(response, Math.max(refusals, place.refusals), Math.max(briefs, place.refusals))
+            )
+          })
+          return Effect.onExit(
+            Effect.flatMap(
+              admit(line, place, patience),
+              (lesson) =>
+                lesson === undefined ? sent : Effect.succeed<Verdict>({ response: lesson, report: { answered: false } })
+            ),
+            (exit) => {
+              line.leave(place)
+              if (!place.isKnown) return Effect.void
+              const report: RateLimitStore.Report = {
+                ...(exit._tag === "Success" ? exit.value.report : { answered: false }),
+                // After a cold start the pace counts from the answer: the next request may be quicker.
+                next: place.isCold && bucket.pace !== undefined ? bucket.pace + paceToleranceMillis : undefined,
+                emptied: line.callers === 0 ? self : undefined
+              }
+              if (report.figures !== undefined) tell(announced(bucket, report.figures))
+              if (exit._tag === "Success" && exit.value.isHopeless === true) {
+                const { response } = exit.value
+                line.dismiss(({ fate }) => fate ?? Effect.succeed(response))
+              }
+              return settling(
+                Effect.andThen(store.settle(bucket.key, place.lease, report), Effect.sync(() => line.wake()))
+              )
+            }
+          )
+        })
+
+        const again: Effect.Effect<HttpClientResponse, E | RateLimitWaitTooLong> = Effect.flatMap(
+          attempt,
+          ({ again: pause, isBrief, response }) => {
+            if (pause === undefined) return Effect.succeed(response)
+            if (pause > left) return tooLong(bucket, pause)
+            refusals++
+            if (isBrief === true) briefs++
+            return again
+          }
+        )
+        return again
+      })
+  }
+}
+
+/** Whether nobody knows how long the wait is, so that the store is asked again and again. */
+const isPolled = (reason: RateLimitStore.Reason): boolean => reason === "in flight" || reason === "turn"
+
+const because: Readonly<Record<RateLimitStore.Reason, string>> = {
+  window: "its rate limit is spent",
+  refusal: "the service refused a request",
+  pace: "it takes one request per second",
+  "in flight": "requests in flight may use the rest of its rate limit",
+  turn: "calls of other processes came first"
+}
+
+/** A spent usage cap lasts days or months: no window end cures it. */
+const isUsageCap = (response: HttpClientResponse): Effect.Effect<boolean> =>
+  Effect.match(response.text, {
+    onFailure: () => false,
+    onSuccess: (text) => text.includes("/problems/usage-capped")
+  })
