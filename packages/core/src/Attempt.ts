@@ -97,18 +97,23 @@ export const make = (
           environment.hmacSha1
         )
         const attempt = ++series.sent
-        const exchange = Transport.exchange(environment.http, {
-          request: requestOf(environment, prepared, url, header),
-          limits: terms.limits,
-          left: terms.left,
-          maxBodySize: environment.maxBodySize,
-          span: {
-            operation: prepared.operation,
-            template: prepared.template,
-            resends: attempt - 1,
-            content: environment.recordContent ? prepared.body : false
-          }
-        })
+        const exchange = Transport.exchange(
+          environment.http,
+          {
+            request: requestOf(environment, prepared, url, header),
+            limits: terms.limits,
+            left: terms.left,
+            maxBodySize: environment.maxBodySize,
+            span: {
+              operation: prepared.operation,
+              template: prepared.template,
+              resends: attempt - 1,
+              content: environment.recordContent ? prepared.body : false
+            }
+          },
+          fiber,
+          clock
+        )
         return Effect.onExitPrimitive(exchange, (exit) => {
           const taken = Monotonic.millisUnsafe(clock) - begun
           terms.left -= taken

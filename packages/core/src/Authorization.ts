@@ -27,14 +27,18 @@ export const unusable = (
   values: Credentials.Values
 ): Errors.MissingAccessToken | Errors.InvalidParameters | undefined => {
   const credential = kindOf(prepared)
-  const missing = names[credential].filter((name) => {
+  const { operation } = prepared
+  const missing = (name: keyof Credentials.Values) => {
     const value = values[name]
     return value === undefined || Redacted.value(value) === ""
-  })
-  if (missing.length > 0) return new Errors.MissingAccessToken({ operation: prepared.operation, credential, missing })
-  for (const name of names[credential]) {
+  }
+  const needed: ReadonlyArray<keyof Credentials.Values> = names[credential]
+  if (needed.some(missing)) {
+    return new Errors.MissingAccessToken({ operation, credential, missing: needed.filter(missing) })
+  }
+  for (const name of needed) {
     const rule = Credentials.fault(name, values[name] as Redacted.Redacted)
-    if (rule !== undefined) return Errors.invalidParameter(prepared.operation, name, rule, undefined)
+    if (rule !== undefined) return Errors.invalidParameter(operation, name, rule, undefined)
   }
   return undefined
 }

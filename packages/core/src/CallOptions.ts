@@ -3,7 +3,7 @@ import * as Predicate from "effect/Predicate"
 import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
 import * as Retry from "./Retry.ts"
-import * as Transport from "./Transport.ts"
+import * as Timeouts from "./Timeouts.ts"
 
 /** What a call of any operation takes besides its parameters. */
 export interface CallOptions {
@@ -11,7 +11,7 @@ export interface CallOptions {
    * Limits in milliseconds, instead of those of the client. A number is the total: every try and the pauses between them,
    * the lookup of the user's id included, but not what is waited for a rate limit.
    */
-  readonly timeout?: number | Omit<Transport.Timeouts, "connect"> | undefined
+  readonly timeout?: number | Omit<Timeouts.Timeouts, "connect"> | undefined
   /**
    * How often a failed request is sent again, 0 to 10, instead of the client's `retries`. 0 is exactly one request, and one
    * for the lookup of the user's id where that is needed.
@@ -33,5 +33,5 @@ export const checkOptions = (
   }
   const { retries, timeout }: CallOptions = options
   if (retries !== undefined && !Retry.isRetries(retries)) return invalid("retries", Retry.rule, retries)
-  return Transport.limitsOf(timeout) === undefined ? invalid("timeout", Transport.timeoutRule, timeout) : undefined
+  return Timeouts.limitsOf(timeout) === undefined ? invalid("timeout", Timeouts.timeoutRule, timeout) : undefined
 }

@@ -24,6 +24,7 @@ import * as Redaction from "./Redaction.ts"
 import * as Response from "./Response.ts"
 import * as Retry from "./Retry.ts"
 import * as Send from "./Send.ts"
+import * as Timeouts from "./Timeouts.ts"
 import * as Transport from "./Transport.ts"
 import type { Wire } from "./WireNames.ts"
 
@@ -39,8 +40,8 @@ export interface Settings {
   readonly checks?: Prepare.Limits["checks"]
   /** What the project may use: recent queries have 512 characters with `standard`, 1,024 with `research` (the default). */
   readonly accessLevel?: Prepare.Limits["accessLevel"]
-  /** Limits in milliseconds: a number is the total of a call. On by default; see `Transport.Timeouts`. */
-  readonly timeout?: number | Transport.Timeouts | undefined
+  /** Limits in milliseconds: a number is the total of a call. On by default; see `Timeouts.Timeouts`. */
+  readonly timeout?: number | Timeouts.Timeouts | undefined
   /**
    * How often a failed request is sent again, 0 to 10; default 2. Reads, deletes and toggles only: a create is repeated
    * only when nothing of it left.
@@ -184,7 +185,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
       Effect.flatMap(
         CallErrors.textOf(definition, response),
         (text): Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError> => {
-          const decoded = Response.decode(definition, wire, text, response.headers)
+          const decoded = Response.decode(definition, wire, text, () => response.headers)
           if (!(decoded instanceof Response.Undecodable) && decoded.errors.length === 0) return Effect.succeed(decoded)
           return Effect.flatMap(current, (values) => {
             const told = redact(values, response.request.headers["authorization"])
@@ -225,8 +226,8 @@ const exchangeOf = (settings: Settings): Effect.Effect<Checked["exchange"], Erro
     retries = Retry.defaultRetries,
     timeout
   } = settings
-  const timeouts = Transport.limitsOf(timeout)
-  if (timeouts === undefined) return invalid("timeout", Transport.timeoutRule)
+  const timeouts = Timeouts.limitsOf(timeout)
+  if (timeouts === undefined) return invalid("timeout", Timeouts.timeoutRule)
   if (!Retry.isRetries(retries)) return invalid("retries", Retry.rule)
   if (onRequest !== undefined && typeof onRequest !== "function") return invalid("onRequest", "must be a function")
   return Number.isSafeInteger(maxBodySize) && maxBodySize > 0

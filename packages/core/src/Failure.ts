@@ -8,6 +8,7 @@ import * as Predicate from "effect/Predicate"
 import type { RateLimitWaitTooLong, TransportFailure } from "./Errors.ts"
 import type { Prepared } from "./Prepare.ts"
 import { retryAfterOf } from "./RateLimitHeaders.ts"
+import * as Timeouts from "./Timeouts.ts"
 import * as Transport from "./Transport.ts"
 
 /** An attempt that did not succeed. */
@@ -40,7 +41,7 @@ export interface Unreadable extends Attempted {
 /** No answer came. */
 export interface Unanswered extends Attempted, Loss {
   readonly _tag: "Unanswered"
-  readonly timeout: keyof Transport.Limits | undefined
+  readonly timeout: keyof Timeouts.Limits | undefined
   /** In the words of the transport. */
   readonly said: string
   readonly cause: unknown
@@ -116,7 +117,7 @@ export const ofTransport = (
   }
   const cause = "cause" in reason ? reason.cause : undefined
   const code = Transport.codeOf(cause)
-  const timedOut = cause instanceof Transport.TimedOut ? cause : undefined
+  const timedOut = cause instanceof Timeouts.TimedOut ? cause : undefined
   const loss = lossOf({
     code: code ?? "",
     sent: Predicate.hasProperty(cause, "requestSent") && Predicate.isBoolean(cause.requestSent)
@@ -222,7 +223,7 @@ const isPhase = (phase: unknown): phase is Exclude<TransportFailure["phase"], "t
   phases.includes(phase)
 
 /** The limits that the connections of Undici have of their own. */
-const timeoutOf: Readonly<Record<string, keyof Transport.Limits>> = {
+const timeoutOf: Readonly<Record<string, keyof Timeouts.Limits>> = {
   UND_ERR_CONNECT_TIMEOUT: "connect",
   UND_ERR_HEADERS_TIMEOUT: "firstByte",
   UND_ERR_BODY_TIMEOUT: "idle"

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Monotonic from "./Monotonic.ts"
-import type * as Transport from "./Transport.ts"
+import type * as Timeouts from "./Timeouts.ts"
 
 /** The route that tells the id. */
 export const route = "GET /2/users/me"
@@ -20,7 +20,7 @@ export const ofAccessToken = (accessToken: string): string => accessToken.split(
 
 /** What a call allows for itself and the lookup together. */
 export interface Terms {
-  readonly limits: Transport.Limits
+  readonly limits: Timeouts.Limits
   /** How often a failed request may be sent again. */
   readonly retries: number
   /** Milliseconds left of the total: less by what every request and every pause takes. */

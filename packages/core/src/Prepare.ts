@@ -61,6 +61,8 @@ interface Input {
   readonly key: string
   readonly parameter: Parameters.AnyParameter
   readonly encode: (value: unknown) => Parameters.Wire | undefined
+  /** The text of the query that was encoded last: fields are the same from call to call. */
+  last: { readonly text: string; readonly encoded: string } | undefined
 }
 
 interface Plan {
@@ -101,6 +103,7 @@ const planOf = (definition: Definition, wire: WireNames.Wire): Plan => {
         place,
         key: x && place === "query" ? WireNames.queryKey(key) : key,
         parameter,
+        last: undefined,
         encode: x && isSelector(name) ? (value) => renameList(encode(value)) : encode
       })
     }
@@ -132,8 +135,12 @@ const planOf = (definition: Definition, wire: WireNames.Wire): Plan => {
 
 const encoderOf = (parameter: Parameters.AnyParameter) => {
   const encode = Schema.encodeUnknownResult(parameter.schema)
+  const isList = parameter.kind === "list" && parameter.open === true
   return (value: unknown): Parameters.Wire | undefined => {
     try {
+      // What nearly every call has is its own encoding, and the schema is asked about all else.
+      if (parameter.kind === "id" && typeof value === "string" && plainId.test(value)) return value
+      if (isList && Array.isArray(value) && value.length > 0 && value.every(isPlainName)) return value.join(",")
       const result = encode(value)
       return result._tag === "Success" ? result.success : undefined
     } catch {
@@ -142,6 +149,13 @@ const encoderOf = (parameter: Parameters.AnyParameter) => {
     }
   }
 }
+
+/** An id as services write it. */
+const plainId = /^\d{1,19}$/
+
+const plainName = /^[a-z_.]{1,100}$/
+
+const isPlainName = (name: unknown): boolean => typeof name === "string" && plainName.test(name)
 
 /** An empty list of names asks for nothing, like leaving it out; an empty list of ids is a mistake. */
 const isNames = ({ parameter }: Input): boolean => parameter.kind === "list" && parameter.open === true
@@ -157,6 +171,16 @@ const isEmpty = (value: unknown): boolean => {
 
 const renameList = (value: Parameters.Wire | undefined): Parameters.Wire | undefined =>
   typeof value === "string" ? WireNames.selectorValue(value) : value
+
+/** Longer texts are not kept. */
+const maxKeptCharacters = 1_000
+
+const encodedBy = (input: Input, text: string): string => {
+  if (input.last?.text === text) return input.last.encoded
+  const encoded = OAuth1.percentEncode(text)
+  input.last = text.length <= maxKeptCharacters ? { text, encoded } : undefined
+  return encoded
+}
 
 /** The parameters of a call, each read once: what is inherited is not given, and what throws when it is read is refused. */
 export const own = (
@@ -211,7 +235,7 @@ export const prepare = (
       return invalid(name, Parameters.describe(input.parameter, accessLevel), value)
     }
     if (input.place === "query") {
-      query += `${query === "" ? "" : "&"}${input.key}=${OAuth1.percentEncode(Parameters.toText(wired))}`
+      query += `${query === "" ? "" : "&"}${input.key}=${encodedBy(input, Parameters.toText(wired))}`
     } else if (input.place === "body") {
       Body.insert(body ??= {}, plan.positions, name, wired)
     } else {

@@ -11,17 +11,8 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import { InvalidSettings } from "./Errors.ts"
-import {
-  type Announced,
-  announced,
-  type Bucket,
-  type Change,
-  maxRememberedBudgets,
-  type Policy,
-  type Usage,
-  usageOf
-} from "./internal/Budget.ts"
-import { makeListeners, measuring } from "./internal/RateLimitEvents.ts"
+import { type Bucket, type Change, maxRememberedBudgets, type Policy, type Usage, usageOf } from "./internal/Budget.ts"
+import { makeListeners, type Measure, measuring } from "./internal/RateLimitEvents.ts"
 import { Recent } from "./internal/Recent.ts"
 import * as WaitingPolicy from "./internal/WaitingPolicy.ts"
 import { Logging } from "./Logging.ts"
@@ -69,9 +60,9 @@ interface Followed {
   inFlight: number
 }
 
-function makeFail(measure: (change: Announced) => void = () => {}): RateLimit {
+function makeFail(measure: Measure = () => {}): RateLimit {
   const known = new Recent<Followed>(maxRememberedBudgets)
-  const { listen, tell } = makeListeners(measure)
+  const { announce, listen } = makeListeners(measure)
   return {
     waits: false,
     listen,
@@ -93,7 +84,7 @@ function makeFail(measure: (change: Announced) => void = () => {}): RateLimit {
           const figures = exit._tag === "Success" ? figuresOf(exit.value, clock.currentTimeMillisUnsafe()) : undefined
           if (figures !== undefined) {
             RateLimitStore.learn(followed.ledger, Monotonic.millisUnsafe(clock), begun, figures)
-            tell(announced(bucket, figures))
+            announce(bucket, figures)
           }
           return undefined
         })

@@ -8,19 +8,49 @@ export const longestWindow = 900_000
 /** Clocks of a service differ a little, so windows are left a second late. */
 const late = 1_000
 
-/** A whole number as headers have it. */
-const wholeOf = (text: string | undefined): number | undefined =>
-  text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
+/** Headers by their names in small letters, as a response has them or as they came. */
+type Headers = Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+
+/**
+ * The property under which a response has its headers as they came, which spares it the making of others: of every
+ * response only a few are looked at.
+ */
+export const received: unique symbol = Symbol.for("@postwire/core/RateLimitHeaders/received")
+
+const headersOf = (response: HttpClientResponse & { readonly [received]?: Headers }): Headers =>
+  response[received] ?? response.headers
+
+/** A whole number as headers have it, of at most fifteen digits. */
+const wholeOf = (text: string | ReadonlyArray<string> | undefined): number | undefined => {
+  if (typeof text !== "string" || text.length === 0 || text.length > 15) return undefined
+  let whole = 0
+  for (let i = 0; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - 48
+    if (digit < 0 || digit > 9) return undefined
+    whole = whole * 10 + digit
+  }
+  return whole
+}
+
+let lastDate: { readonly text: string; readonly millis: number } = { text: "", millis: Number.NaN }
+
+/** Milliseconds of a `date`, which is the same for all answers of a second. */
+const millisOf = (text: string | ReadonlyArray<string> | undefined): number => {
+  if (typeof text !== "string") return Number.NaN
+  if (text !== lastDate.text) lastDate = { text, millis: Date.parse(text) }
+  return lastDate.millis
+}
 
 /**
  * What an answer announces, by the service's own clock where the answer has a `date`. A window that has ended, or ends
  * later than any does, is nonsense. A 429 that does not say what remains leaves nothing.
  */
-export const figuresOf = ({ headers, status }: HttpClientResponse, now: number): Figures | undefined => {
+export const figuresOf = (response: HttpClientResponse, now: number): Figures | undefined => {
+  const headers = headersOf(response)
   const window = wholeOf(headers["x-rate-limit-reset"])
-  const remaining = wholeOf(headers["x-rate-limit-remaining"]) ?? (status === 429 ? 0 : undefined)
+  const remaining = wholeOf(headers["x-rate-limit-remaining"]) ?? (response.status === 429 ? 0 : undefined)
   if (window === undefined || remaining === undefined) return undefined
-  const served = Date.parse(headers["date"] ?? "")
+  const served = millisOf(headers["date"])
   const left = window * 1000 - (Number.isNaN(served) ? now : served)
   return left > 0 && left <= longestWindow + 60_000
     ? { limit: wholeOf(headers["x-rate-limit-limit"]), remaining, window, endsIn: left + late }

@@ -15,14 +15,14 @@ import type { Logging } from "./Logging.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import * as Parameters from "./Parameters.ts"
 import type { Prepared } from "./Prepare.ts"
-import * as Transport from "./Transport.ts"
+import * as Timeouts from "./Timeouts.ts"
 import type { Wire } from "./WireNames.ts"
 
 /** What sending needs of a client. */
 export interface Environment extends Attempt.Environment {
   readonly wire: Wire
   readonly credentials: Effect.Effect<Credentials.Values>
-  readonly timeouts: Transport.Limits
+  readonly timeouts: Timeouts.Limits
   readonly retries: number
   readonly logging: typeof Logging.Service
 }
@@ -59,7 +59,7 @@ export const make = (
     Effect.flatMap(credentials, (values): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
       const unusable = Authorization.unusable(prepared, values)
       if (unusable !== undefined) return Effect.fail(unusable)
-      const limits = Transport.limitsOf(timeout, environment.timeouts) ?? environment.timeouts
+      const limits = Timeouts.limitsOf(timeout, environment.timeouts) ?? environment.timeouts
       const terms: Identity.Terms = { limits, retries, left: limits.total }
       const sent = prepared.identityAt === undefined
         ? send(prepared, values, "", terms)

@@ -4,9 +4,9 @@
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import { RequestInit } from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import { DecodeError, HttpClientError, TransportError } from "effect/http/HttpClientError"
@@ -16,105 +16,31 @@ import * as TraceContext from "effect/http/HttpTraceContext"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
-import * as Monotonic from "./Monotonic.ts"
-
-/** Times in milliseconds; 0 turns one off. */
-export interface Timeouts {
-  /**
-   * For DNS, TCP and TLS together. Default 10 seconds. A setting of a client only, for a connection serves many calls; a
-   * transport that does not tell when it is connected counts it as part of `firstByte`.
-   */
-  readonly connect?: number | undefined
-  /** From sending the request to the headers of the response. Default 30 seconds. */
-  readonly firstByte?: number | undefined
-  /** Between two pieces of a body. Default 30 seconds. */
-  readonly idle?: number | undefined
-  /** For a whole call: every try and the pauses between them, but not what it waits for a rate limit. Default 2 minutes. */
-  readonly total?: number | undefined
-}
-
-/** Every time, in milliseconds; `Infinity` where there is no limit. */
-export type Limits = { readonly [K in keyof Timeouts]-?: number }
-
-const defaults: Limits = { connect: 10_000, firstByte: 30_000, idle: 30_000, total: 120_000 }
-
-/** What a timeout must be, in words. */
-export const timeoutRule =
-  "must be a number of milliseconds above 0, or an object with connect, firstByte, idle and total, each from 0 (off)"
-
-/** Fills in what is left out; a number is the total. `undefined` where it breaks the rule. */
-export const limitsOf = (timeout: number | Timeouts | undefined, otherwise: Limits = defaults): Limits | undefined => {
-  if (timeout === undefined) return otherwise
-  if (typeof timeout === "number") return timeout > 0 ? { ...otherwise, total: timeout } : undefined
-  if (!Predicate.isObject(timeout)) return undefined
-  const limits: { -readonly [K in keyof Limits]: Limits[K] } = { ...otherwise }
-  for (const [name, millis] of Object.entries(timeout)) {
-    if (!isName(name)) return undefined
-    if (millis === undefined) continue
-    if (typeof millis !== "number" || !(millis >= 0)) return undefined
-    limits[name] = millis === 0 ? Infinity : millis
-  }
-  return limits
-}
-
-const isName = (name: string): name is keyof Limits => Object.hasOwn(defaults, name)
+import { type Allowance, Watch } from "./internal/Watch.ts"
+import { Progress, TimedOut } from "./Timeouts.ts"
 
 /** The longest body of a response in bytes, after decompression, unless a setting says otherwise. */
 export const defaultMaxBodySize = 64 * 1024 * 1024
 
-/** How far an exchange has come. */
-export type Phase = "connect" | "headers" | "body"
+type Sending = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError>
 
 /**
- * Where a transport tells how far it is. One that does has {@link tells} among its properties, reads whole bodies and caps
- * them.
+ * The property under which an `HttpClient` that tells its {@link Progress} has a function to be called with it: sent like
+ * this, a request passes no other client and has no span but ours.
  */
-export interface Progress {
-  /** The longest body in bytes, after decompression. */
-  readonly maxBodySize: number
-  /** The exchange begins, in the phase `connect`, whose time is for the transport to limit; `fail` gives it up. */
-  readonly started: (fail: (reason: TimedOut) => void) => void
-  /** A phase begins or, for `body`, another piece has come. */
-  readonly reached: (phase: Phase) => void
-  /** The exchange is over, in whatever way. */
-  readonly ended: () => void
-}
-
-/** The exchange that the fiber's request belongs to, for transports that can tell how far they are. */
-export const Progress = Context.Reference<Progress | undefined>("@postwire/core/Transport/Progress", {
-  defaultValue: () => undefined
-})
-
-/** The property that marks an `HttpClient` which tells its {@link Progress}. */
 export const tells: unique symbol = Symbol.for("@postwire/core/Transport/tells")
 
-/** A limit was reached; the request was given up. It is the `cause` of a `TransportError`. */
-export class TimedOut {
-  readonly limit: keyof Limits
-  readonly phase: Phase
-  readonly message: string
-  constructor(limit: keyof Limits, phase: Phase, millis: number) {
-    this.limit = limit
-    this.phase = phase
-    this.message = `${timedOut[limit]} within ${Math.ceil(millis)} ms`
-  }
-}
+/** The value of {@link tells}. */
+export type Telling = (request: HttpClientRequest.HttpClientRequest, progress: Progress) => Sending
 
-const timedOut: Readonly<Record<keyof Limits, string>> = {
-  connect: "there was no connection",
-  firstByte: "the response did not begin",
-  idle: "nothing more of the body came",
-  total: "the call did not end"
+const tellingOf = (http: HttpClient.HttpClient): Telling | undefined => {
+  const telling = tells in http ? http[tells] : undefined
+  return typeof telling === "function" ? telling as Telling : undefined
 }
 
 /** What an exchange is about. */
-export interface Exchange {
+export interface Exchange extends Allowance {
   readonly request: HttpClientRequest.HttpClientRequest
-  /** As they were set. Of these, `connect` is the transport's. */
-  readonly limits: Limits
-  /** Milliseconds left of the total. */
-  readonly left: number
-  readonly maxBodySize: number
   readonly span: SpanDetails
 }
 
@@ -132,108 +58,50 @@ export interface SpanDetails {
 /** Sends a request and reads the whole response, within the limits. */
 export const exchange = (
   http: HttpClient.HttpClient,
-  exchange: Exchange
-): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError> =>
-  Effect.withFiber((fiber) => {
-    if (Context.getOrUndefined(fiber.context, Tracer.Tracer) === undefined) return watched(http, exchange)
-    return spanned(exchange, (request) => watched(http, { ...exchange, request }))
-  })
+  exchange: Exchange,
+  fiber: Fiber.Fiber<unknown, unknown>,
+  clock: Clock.Clock
+): Sending =>
+  Context.getOrUndefined(fiber.context, Tracer.Tracer) === undefined
+    ? watched(http, exchange, exchange.request, fiber, clock)
+    : spanned(exchange, (request) => watched(http, exchange, request, fiber, clock))
 
-/** The longest time that a timer of the platform can have. */
-const longestTimer = 2 ** 31 - 1
-
-/** Follows the phases of one exchange and knows when the next limit is reached. */
-class Watch implements Progress {
-  readonly maxBodySize: number
-  private readonly clock: Clock.Clock
-  private readonly limits: Limits
-  private readonly shortest: number
-  private readonly end: number
-  private phase: Phase = "headers"
-  private since: number
-  private fail: ((reason: TimedOut) => void) | undefined
-  private cancel: (() => void) | undefined
-  isTold = false
-
-  constructor(clock: Clock.Clock, { left, limits, maxBodySize }: Exchange) {
-    this.clock = clock
-    this.limits = limits
-    this.maxBodySize = maxBodySize
-    this.shortest = Math.min(limits.firstByte, limits.idle, left, longestTimer)
-    this.since = Monotonic.millisUnsafe(clock)
-    this.end = this.since + left
-  }
-
-  started(fail: (reason: TimedOut) => void): void {
-    this.isTold = true
-    this.fail = fail
-    this.reached("connect")
-    this.look()
-  }
-
-  reached(phase: Phase): void {
-    this.phase = phase
-    this.since = Monotonic.millisUnsafe(this.clock)
-  }
-
-  ended(): void {
-    this.cancel?.()
-    this.fail = undefined
-  }
-
-  /** Milliseconds until the next look, or the limit that is reached. */
-  next(): number | TimedOut {
-    const now = Monotonic.millisUnsafe(this.clock)
-    const limit = this.phase === "headers" ? "firstByte" : this.phase === "body" ? "idle" : "connect"
-    const allowed = limit === "connect" ? Infinity : this.limits[limit]
-    const left = Math.min(this.end, this.since + allowed) - now
-    // A phase that begins later may have a shorter limit.
-    if (left > 0) return Math.min(left, this.shortest)
-    return this.end <= now
-      ? new TimedOut("total", this.phase, this.limits.total)
-      : new TimedOut(limit, this.phase, allowed)
-  }
-
-  private look(): void {
-    const next = this.next()
-    if (typeof next === "number") this.cancel = after(this.clock, next, () => this.look())
-    else this.fail?.(next)
-  }
+const watched = (
+  http: HttpClient.HttpClient,
+  allowance: Allowance,
+  request: HttpClientRequest.HttpClientRequest,
+  fiber: Fiber.Fiber<unknown, unknown>,
+  clock: Clock.Clock
+): Sending => {
+  const telling = tellingOf(http)
+  return telling === undefined
+    ? limited(http, new Watch(clock, allowance), request, fiber)
+    : telling(request, new Watch(clock, allowance))
 }
 
-const liveClock: Clock.Clock = /*#__PURE__*/ Context.get(/*#__PURE__*/ Context.empty(), Clock.Clock)
-
-/** A fiber for every request would cost more than the rest of the watching: the real clock has timers. */
-const after = (clock: Clock.Clock, millis: number, run: () => void): () => void => {
-  if (clock === liveClock) {
-    const timer = setTimeout(run, millis)
-    return () => clearTimeout(timer)
-  }
-  const fiber = Effect.runFork(Effect.andThen(clock.sleep(Duration.millis(millis)), Effect.sync(run)))
-  return () => fiber.interruptUnsafe()
-}
-
-const watched = (http: HttpClient.HttpClient, exchange: Exchange) =>
-  Effect.withFiber<HttpClientResponse.HttpClientResponse, HttpClientError>((fiber) => {
-    const { request } = exchange
-    const watch = new Watch(fiber.getRef(Clock.Clock), exchange)
-    if (tells in http) return Effect.provideService(http.execute(request), Progress, watch)
-    const init = Context.getOrUndefined(fiber.context, RequestInit)
-    const whole = Effect.flatMap(http.execute(request), (response) => {
-      if (watch.isTold) return Effect.succeed(response)
-      watch.reached("body")
-      return buffered(request, response, watch)
-    })
-    return Effect.raceFirst(
-      Effect.provideContext(
-        whole,
-        Context.make(Progress, watch).pipe(
-          Context.add(RequestInit, init === undefined ? noRedirects : { ...init, ...noRedirects })
-        )
-      ),
-      limit(watch, request)
-    )
+/** Keeps the limits of any client: with a fiber that waits for them, unless a client beneath tells its progress. */
+const limited = (
+  http: HttpClient.HttpClient,
+  watch: Watch,
+  request: HttpClientRequest.HttpClientRequest,
+  fiber: Fiber.Fiber<unknown, unknown>
+): Sending => {
+  const init = Context.getOrUndefined(fiber.context, RequestInit)
+  const whole = Effect.flatMap(http.execute(request), (response) => {
+    if (watch.isTold) return Effect.succeed(response)
+    watch.reached("body")
+    return buffered(request, response, watch)
   })
+  return Effect.raceFirst(
+    Effect.provideContext(
+      whole,
+      Context.make(Progress, watch).pipe(
+        Context.add(RequestInit, init === undefined ? noRedirects : { ...init, ...noRedirects })
+      )
+    ),
+    limit(watch, request)
+  )
+}
 
 const noRedirects = { redirect: "manual" } as const
 
@@ -254,7 +122,7 @@ const buffered = (
   request: HttpClientRequest.HttpClientRequest,
   response: HttpClientResponse.HttpClientResponse,
   watch: Watch
-): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError> => {
+): Sending => {
   // A browser shows nothing of a redirect, not even its status.
   if (response.status < 200 || bodyless.has(response.status)) return Effect.succeed(response)
   const pieces: Array<Uint8Array> = []
@@ -324,10 +192,8 @@ const brokenOff = (request: HttpClientRequest.HttpClientRequest, { reason }: Htt
  */
 const spanned = (
   { request, span: { content, operation, resends, template } }: Exchange,
-  run: (
-    request: HttpClientRequest.HttpClientRequest
-  ) => Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError>
-): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError> => {
+  run: (request: HttpClientRequest.HttpClientRequest) => Sending
+): Sending => {
   const url = new URL(request.url)
   const attributes: Record<string, unknown> = {
     "http.request.method": request.method,

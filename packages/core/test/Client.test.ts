@@ -255,12 +255,10 @@ describe("index", () => {
     ])
     assert.sameMembers(Object.keys(Index.RateLimit), [
       "RateLimit",
-      "budgetOf",
       "changes",
       "checkMaxWait",
       "layerFail",
       "layerWait",
-      "retryAfterOf",
       "snapshot"
     ])
     assert.sameMembers(Object.keys(Index.Errors), [
@@ -285,6 +283,7 @@ describe("index", () => {
       "UndecodableResponse",
       "UnexpectedStatus",
       "environmentVariable",
+      "invalidParameter",
       "show"
     ])
   })

@@ -18,6 +18,7 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import { NodeInspectSymbol } from "effect/Inspectable"
 import * as Layer from "effect/Layer"
@@ -187,20 +188,16 @@ const make = <F extends Form>(
   closing: AbortSignal,
   form: F
 ): Methods<F> => {
-  const runPromiseExit = Effect.runPromiseExitWith(context)
   const client = Context.get(context, Client)
-
-  /** What ends a call; throws when that has happened already. */
-  const endOf = (definition: Definition, given: AbortSignal | undefined): AbortSignal => {
-    given?.throwIfAborted()
-    if (closing.aborted) throw CallErrors.closed(definition)
-    return given === undefined ? closing : AbortSignal.any([given, closing])
-  }
+  const run = running(context, closing)
 
   const exchange = async (definition: Definition, parameters: object, options?: CallOptions): Promise<Exchange> => {
-    const [given, rest] = split(definition, options)
-    const signal = endOf(definition, given)
-    const { raw, response } = valueOf(await runPromiseExit(fetch(definition, parameters, rest), { signal }), signal)
+    const [signal, rest] = split(definition, options)
+    const { raw, response } = valueOf(
+      await run(definition, fetch(definition, parameters, rest), signal),
+      signal,
+      closing
+    )
     return { raw, data: response === undefined ? await webOf(raw) : form === "response" ? response : response.body }
   }
 
@@ -252,10 +249,9 @@ const make = <F extends Form>(
             ? ended?.signal ?? given
             : AbortSignal.any([given, ended.signal])
           const fetchAt = async (position: Pagination.Position) => {
-            const end = endOf(definition, signal)
             const here = Pagination.parametersAt(definition, own, position)
             const page = Pagination.fetch(definition, here, { retries, timeout })
-            return valueOf(await runPromiseExit(page, { signal: end }), end)
+            return valueOf(await run(definition, page, signal), signal, closing)
           }
           let position: Pagination.Position = first
           let pending = fetchAt(position)
@@ -304,6 +300,43 @@ const make = <F extends Form>(
   ) as unknown as Methods<F>
 }
 
+/**
+ * Runs steps until they end, their signal is aborted or the client is closed. All steps under way share one listener for
+ * that, since a signal walks all of its own whenever one comes or goes. They are in an array: a Set whose members come and
+ * go makes work for the collector.
+ */
+const running = (context: Context.Context<Client>, closing: AbortSignal) => {
+  const fork = Effect.runForkWith(context)
+  const steps: Array<{ readonly fiber: Fiber.Fiber<unknown, unknown>; index: number }> = []
+  closing.addEventListener("abort", () => {
+    for (const { fiber } of [...steps]) fiber.interruptUnsafe()
+  }, { once: true })
+  return <A>(
+    definition: Definition,
+    effect: Effect.Effect<A, AnyError, Client>,
+    signal: AbortSignal | undefined
+  ): Promise<Exit.Exit<A, AnyError>> => {
+    signal?.throwIfAborted()
+    if (closing.aborted) throw CallErrors.closed(definition)
+    return new Promise((resolve) => {
+      const fiber = fork(effect)
+      const step = { fiber, index: steps.length }
+      steps.push(step)
+      const interrupt = () => fiber.interruptUnsafe()
+      signal?.addEventListener("abort", interrupt, { once: true })
+      fiber.addObserver((exit) => {
+        signal?.removeEventListener("abort", interrupt)
+        const last = steps.pop()
+        if (last !== undefined && last !== step) {
+          last.index = step.index
+          steps[step.index] = last
+        }
+        resolve(exit)
+      })
+    })
+  }
+}
+
 interface Fetched {
   readonly raw: HttpClientResponse
   /** None in the raw form, in which nothing is read. */
@@ -320,9 +353,10 @@ interface Exchange {
  * What a call led to. The stack of an error begins where the call is awaited: the frames of the runtime, in which it was
  * made, lead nowhere, and to note the caller beforehand would cost calls that succeed some microseconds.
  */
-const valueOf = <A>(exit: Exit.Exit<A, AnyError>, signal: AbortSignal): A => {
+const valueOf = <A>(exit: Exit.Exit<A, AnyError>, signal: AbortSignal | undefined, closing: AbortSignal): A => {
   if (Exit.isSuccess(exit)) return exit.value
-  signal.throwIfAborted()
+  signal?.throwIfAborted()
+  closing.throwIfAborted()
   const failure = Cause.findErrorOption(exit.cause)
   if (Option.isNone(failure)) throw Cause.squash(exit.cause)
   Error.captureStackTrace(failure.value, valueOf)

@@ -6,7 +6,8 @@
  */
 import { secrets } from "@postwire/core/Redaction"
 import * as Response from "@postwire/core/Response"
-import { Progress, tells, type TimedOut } from "@postwire/core/Transport"
+import { Progress, type TimedOut } from "@postwire/core/Timeouts"
+import { type Telling, tells } from "@postwire/core/Transport"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -120,7 +121,7 @@ const fromDispatch = (
   // Whoever has this client reads what it brings, and on Node the size of a compiler does not matter.
   Response.compileWith(SchemaJITCompiler.enable)
   const send = sender(dispatch, options?.maxBodySize ?? 64 * 1024 * 1024)
-  const traced = HttpClient.make(send)
+  const traced = HttpClient.make((request) => send(request))
   const client = HttpClient.makeWith(
     Effect.flatMap((request) =>
       Effect.withFiber((fiber) =>
@@ -129,7 +130,7 @@ const fromDispatch = (
     ),
     Effect.succeed<HttpClientRequest.HttpClientRequest>
   )
-  return Object.assign(client, { [tells]: true, [secrets]: ownSecrets })
+  return Object.assign(client, { [tells]: send satisfies Telling, [secrets]: ownSecrets })
 }
 
 /** The connections to one origin, and the requests on them. */
@@ -253,14 +254,16 @@ const connect = async (
 }
 
 type Send = (
-  request: HttpClientRequest.HttpClientRequest
+  request: HttpClientRequest.HttpClientRequest,
+  progress?: Progress
 ) => Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
 
 const sender = (dispatch: Dispatch, maxBodySize: number): Send => {
   const send = (
     request: HttpClientRequest.HttpClientRequest,
     body: Exclude<Dispatcher.DispatchOptions["body"], undefined>,
-    headers: Headers.Headers
+    headers: Headers.Headers,
+    told: Progress | undefined
   ): ReturnType<Send> => {
     const target = locate(request)
     if (target === undefined) {
@@ -268,43 +271,49 @@ const sender = (dispatch: Dispatch, maxBodySize: number): Send => {
         new HttpClientError.HttpClientError({ reason: new HttpClientError.InvalidUrlError({ request }) })
       )
     }
-    return Effect.withFiber((fiber) => {
-      const progress = fiber.getRef(Progress)
-      return Effect.callback((resume) => {
+    const exchanged = (progress: Progress | undefined) =>
+      Effect.callback<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>((resume) => {
         const exchange = new Exchange(request, progress?.maxBodySize ?? maxBodySize, resume, progress)
-        const options = { ...target, method: request.method, headers: wireHeaders(headers), body }
+        const { origin, path } = target
+        const { method } = request
+        const wired = wireHeaders(headers)
         try {
-          // Who follows the progress limits the phases.
-          dispatch(progress === undefined ? options : { ...options, headersTimeout: 0, bodyTimeout: 0 }, exchange)
+          dispatch(
+            progress === undefined
+              ? { origin, path, method, headers: wired, body }
+              // Who follows the progress limits the phases.
+              : { origin, path, method, headers: wired, body, headersTimeout: 0, bodyTimeout: 0 },
+            exchange
+          )
         } catch (error) {
           exchange.onResponseError(undefined, error)
         }
         return Effect.sync(() => exchange.interrupt())
       })
-    })
+    return told === undefined ? Effect.withFiber((fiber) => exchanged(fiber.getRef(Progress))) : exchanged(told)
   }
-  return (request) => {
+  return (request, progress) => {
     const { body, headers } = request
     switch (body._tag) {
       case "Empty":
-        return send(request, null, headers)
+        return send(request, null, headers, progress)
       case "Uint8Array":
-        return send(request, body.body, headers)
+        return send(request, body.body, headers, progress)
       case "Raw":
         // What a raw body may be is for the dispatcher to say, and it refuses what it does not know.
-        return send(request, body.body as Uint8Array, headers)
+        return send(request, body.body as Uint8Array, headers, progress)
       case "FormData":
         return Effect.flatMap(
           Effect.promise(async () => {
             const encoded = new globalThis.Response(body.formData)
             return { body: await encoded.bytes(), contentType: encoded.headers.get("content-type")! }
           }),
-          (encoded) => send(request, encoded.body, { ...headers, "content-type": encoded.contentType })
+          (encoded) => send(request, encoded.body, { ...headers, "content-type": encoded.contentType }, progress)
         )
       case "Stream":
         return Effect.flatMap(
           Stream.toAsyncIterableEffect(body.stream),
-          (iterable) => send(request, Readable.from(iterable, { objectMode: false }), headers)
+          (iterable) => send(request, Readable.from(iterable, { objectMode: false }), headers, progress)
         )
     }
   }

@@ -13,7 +13,7 @@ import type { Redact } from "@postwire/core/Redaction"
 import * as Redaction from "@postwire/core/Redaction"
 import * as Response from "@postwire/core/Response"
 import type { Included, Selection } from "@postwire/core/Selection"
-import type * as Transport from "@postwire/core/Transport"
+import type * as Timeouts from "@postwire/core/Timeouts"
 import * as NodeClient from "@postwire/node/NodeClient"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
@@ -34,7 +34,7 @@ export interface Settings<F extends Form = "response">
    * Limits in milliseconds. A number is the longest that one call may block, waits for a rate limit included. Without one
    * that is 5 minutes, or the total if it is longer, and `maxWait` on top with `waitOnRateLimit`.
    */
-  readonly timeout?: number | Transport.Timeouts | undefined
+  readonly timeout?: number | Timeouts.Timeouts | undefined
   /** Gives the client a worker of its own, which ends with it, instead of the one that all clients share. */
   readonly ownWorker?: boolean | undefined
   /** Where `@postwire/sync/PostwireWorker` is, when the client is bundled and the worker is not beside the bundle. */

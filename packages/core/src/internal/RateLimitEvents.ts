@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type * as Tracer from "effect/Tracer"
 import * as Hook from "../Hook.ts"
-import { type Announced, type Change, maxRememberedBudgets, type Waiting } from "./Budget.ts"
+import type { Figures } from "../RateLimitStore.ts"
+import { announced, type Bucket, type Change, maxRememberedBudgets, type Waiting } from "./Budget.ts"
 import { Recent } from "./Recent.ts"
 
 export const addEvent = (span: Tracer.AnySpan | undefined, waiting: Waiting): void => {
@@ -16,12 +17,20 @@ export const addEvent = (span: Tracer.AnySpan | undefined, waiting: Waiting): vo
   })
 }
 
-export const makeListeners = (first: (change: Announced) => void) => {
+/** Notes how many requests are left. */
+export type Measure = (bucket: Bucket, remaining: number) => void
+
+export const makeListeners = (measure: Measure) => {
   const listeners = new Set<(change: Change) => void>()
+  const tell = (change: Change): void => {
+    for (const listener of listeners) Hook.tell(listener, change)
+  }
   return {
-    tell: (change: Change): void => {
-      if (change._tag === "Announced") first(change)
-      for (const listener of listeners) Hook.tell(listener, change)
+    tell,
+    /** Every answer announces something, which is put into words when somebody listens. */
+    announce: (bucket: Bucket, figures: Figures): void => {
+      measure(bucket, figures.remaining)
+      if (listeners.size > 0) tell(announced(bucket, figures))
     },
     listen: (listener: (change: Change) => void) => {
       listeners.add(listener)
@@ -54,8 +63,8 @@ export const measuring = /*#__PURE__*/ Effect.flatMap(
         ),
         (gauges) => Effect.sync(() => gauges.clear())
       ),
-      (gauges) => ({ bucket, credential, operation, remaining: left }: Announced): void =>
-        gauges.get(bucket, () => Metric.withAttributes(remaining, { bucket, credential, operation }))
+      (gauges): Measure => ({ credential, key, operation }, left) =>
+        gauges.get(key, () => Metric.withAttributes(remaining, { bucket: key, credential, operation }))
           .updateUnsafe(left, context)
     )
 )

@@ -13,16 +13,8 @@ import * as Monotonic from "../Monotonic.ts"
 import { nonce } from "../OAuth1.ts"
 import { figuresOf, longestWindow, retryAfterOf } from "../RateLimitHeaders.ts"
 import * as RateLimitStore from "../RateLimitStore.ts"
-import {
-  type Announced,
-  announced,
-  type Bucket,
-  maxRememberedBudgets,
-  type Policy,
-  usageOf,
-  type Waiting
-} from "./Budget.ts"
-import { makeListeners, waits, waitSeconds } from "./RateLimitEvents.ts"
+import { type Bucket, maxRememberedBudgets, type Policy, usageOf, type Waiting } from "./Budget.ts"
+import { makeListeners, type Measure, waits, waitSeconds } from "./RateLimitEvents.ts"
 import { Recent } from "./Recent.ts"
 import { Line, Place } from "./WaitingLine.ts"
 
@@ -66,11 +58,11 @@ export const make = (
   store: RateLimitStore.Store<never>,
   maxWait: number,
   context: Context.Context<never>,
-  measure: (change: Announced) => void,
+  measure: Measure,
   settling: (settle: Effect.Effect<void>) => Effect.Effect<void>
 ): Policy => {
   const lines = new Recent<Line>(maxRememberedBudgets)
-  const { listen, tell } = makeListeners(measure)
+  const events = makeListeners(measure)
   const logging = Context.get(context, Logging)
   const self = nonce()
   let last = 0
@@ -85,7 +77,7 @@ export const make = (
       const waiting: Waiting = { _tag: "Waiting", operation, credential, bucket: key, reason, millis, until }
       line.said = { until: now + millis, waiting }
       line.tell(waiting)
-      tell(waiting)
+      events.tell(waiting)
       Metric.withAttributes(waits, { operation, reason }).updateUnsafe(1, context)
       return logging(Effect.annotateLogs(
         // A pace is no news: its waits come every second.
@@ -207,7 +199,7 @@ export const make = (
 
   return {
     waits: true,
-    listen,
+    listen: events.listen,
     snapshot: Effect.suspend(() =>
       Effect.forEach(
         Array.from(lines.values()),
@@ -256,7 +248,7 @@ export const make = (
                 next: place.isCold && bucket.pace !== undefined ? bucket.pace + paceToleranceMillis : undefined,
                 emptied: line.callers === 0 ? self : undefined
               }
-              if (report.figures !== undefined) tell(announced(bucket, report.figures))
+              if (report.figures !== undefined) events.announce(bucket, report.figures)
               if (exit._tag === "Success" && exit.value.isHopeless === true) {
                 const { response } = exit.value
                 line.dismiss(({ fate }) => fate ?? Effect.succeed(response))

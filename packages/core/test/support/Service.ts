@@ -68,7 +68,11 @@ export const make = (answer: (request: Received, index: number) => Outcome, { te
       )
     })
   )
-  const http = tells ? Object.assign(client, { [Transport.tells]: true }) : client
+  const http = tells
+    ? Object.assign(client, {
+      [Transport.tells]: (request: HttpClientRequest.HttpClientRequest) => client.execute(request)
+    })
+    : client
   const layer = (
     settings: Client.Settings & Credentials.Settings = secrets,
     services: Layer.Layer<never> = Layer.empty

@@ -1,4 +1,5 @@
 /** An `HttpClientResponse` whose body has arrived: no streams, no decoder state, no finalizers. */
+import { received } from "@postwire/core/RateLimitHeaders"
 import { webOf } from "@postwire/core/Transport"
 import * as Effect from "effect/Effect"
 import * as Cookies from "effect/http/Cookies"
@@ -22,7 +23,7 @@ export class BufferedResponse extends Inspectable.Class implements Response.Http
   readonly [Response.TypeId]: typeof Response.TypeId = Response.TypeId
   readonly request: Request.HttpClientRequest
   readonly status: number
-  private readonly rawHeaders: IncomingHeaders
+  readonly [received]: IncomingHeaders
   readonly body: Buffer<ArrayBuffer>
 
   constructor(
@@ -34,7 +35,7 @@ export class BufferedResponse extends Inspectable.Class implements Response.Http
     super()
     this.request = request
     this.status = status
-    this.rawHeaders = rawHeaders
+    this[received] = rawHeaders
     this.body = body
   }
 
@@ -47,12 +48,12 @@ export class BufferedResponse extends Inspectable.Class implements Response.Http
 
   private cachedHeaders: Headers.Headers | undefined
   get headers(): Headers.Headers {
-    return this.cachedHeaders ??= toHeaders(this.rawHeaders)
+    return this.cachedHeaders ??= toHeaders(this[received])
   }
 
   private cachedCookies: Cookies.Cookies | undefined
   get cookies(): Cookies.Cookies {
-    return this.cachedCookies ??= Cookies.fromSetCookie(this.rawHeaders["set-cookie"] ?? [])
+    return this.cachedCookies ??= Cookies.fromSetCookie(this[received]["set-cookie"] ?? [])
   }
 
   get remoteAddress(): Option.Option<string> {
@@ -115,8 +116,8 @@ export class BufferedResponse extends Inspectable.Class implements Response.Http
 
   private toWeb(): globalThis.Response {
     const headers = new globalThis.Headers()
-    for (const name in this.rawHeaders) {
-      for (const value of [this.rawHeaders[name] ?? []].flat()) headers.append(name, value)
+    for (const name in this[received]) {
+      for (const value of [this[received][name] ?? []].flat()) headers.append(name, value)
     }
     return webOf(this.status, headers, bodyless.has(this.status) ? null : this.body)
   }

@@ -5,7 +5,7 @@ import type { Definition, Form } from "@postwire/core/Definition"
 import { InvalidSettings } from "@postwire/core/Errors"
 import * as Prepare from "@postwire/core/Prepare"
 import type { Redact } from "@postwire/core/Redaction"
-import * as Transport from "@postwire/core/Transport"
+import * as Timeouts from "@postwire/core/Timeouts"
 import type { Wire } from "@postwire/core/WireNames"
 import type { Settings } from "../SyncClient.ts"
 import type { NoAnswer } from "./Bridge.ts"
@@ -85,7 +85,7 @@ export const orThrow = <A>(outcome: A, caller: Caller): Exclude<A, Error> => {
 /** How long a call may block. */
 const limitOf = (settings: Settings<Form>, { timeout = settings.timeout }: CallOptions): number => {
   if (typeof timeout === "number") return timeout
-  const limits = Transport.limitsOf(timeout, Transport.limitsOf(settings.timeout))
+  const limits = Timeouts.limitsOf(timeout, Timeouts.limitsOf(settings.timeout))
   const waits = settings.waitOnRateLimit === true ? settings.maxWait ?? 1_200_000 : 0
   return Math.max(300_000, limits?.total ?? 0) + waits
 }
