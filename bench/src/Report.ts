@@ -25,7 +25,7 @@ export const format = (measured: Measured, scenarios: ReadonlyArray<Scenario>, r
     ...environment(),
     "",
     `CPU time per request relative to the first of each group, less is better:`,
-    `medians of ${rounds} rounds, and in parentheses the half in the middle`,
+    `medians of ${rounds} rounds, and how far the half in the middle is spread`,
     "",
     ...table(measured, scenarios, (own, baseline) => shown(ratio(own, baseline, "cpu"))),
     "",
@@ -135,7 +135,7 @@ const table = (
   cell: (own: Found, baseline: Found) => string
 ): ReadonlyArray<string> => {
   const line = (label: string, cells: ReadonlyArray<string>) =>
-    (label.padEnd(17) + cells.map((cell) => cell.padStart(16)).join("")).trimEnd()
+    (label.padEnd(20) + cells.map((cell) => cell.padStart(15)).join("")).trimEnd()
   const names = scenarios.map((scenario) => nameOf(scenario).split(", "))
   return [
     line("", names.map(([workload]) => workload!)),

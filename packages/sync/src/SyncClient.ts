@@ -13,7 +13,6 @@ import type { Redact } from "@postwire/core/Redaction"
 import * as Redaction from "@postwire/core/Redaction"
 import * as Response from "@postwire/core/Response"
 import type { Included, Selection } from "@postwire/core/Selection"
-import type * as Timeouts from "@postwire/core/Timeouts"
 import * as NodeClient from "@postwire/node/NodeClient"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
@@ -25,21 +24,8 @@ import * as Calls from "./internal/Calls.ts"
 import { Connection } from "./internal/Connection.ts"
 import * as Pages from "./internal/Pages.ts"
 import * as Received from "./internal/Received.ts"
-
-/** Every setting of a synchronous client. A dispatcher cannot be handed to a worker. */
-export interface Settings<F extends Form = "response">
-  extends Omit<NodeClient.Settings<F>, "dispatcher" | "logger" | "onRateLimit" | "onRequest">
-{
-  /**
-   * Limits in milliseconds. A number is the longest that one call may block, waits for a rate limit included. Without one
-   * that is 5 minutes, or the total if it is longer, and `maxWait` on top with `waitOnRateLimit`.
-   */
-  readonly timeout?: number | Timeouts.Timeouts | undefined
-  /** Gives the client a worker of its own, which ends with it, instead of the one that all clients share. */
-  readonly ownWorker?: boolean | undefined
-  /** Where `@postwire/sync/PostwireWorker` is, when the client is bundled and the worker is not beside the bundle. */
-  readonly workerUrl?: string | URL | undefined
-}
+import type { RawResponse } from "./RawResponse.ts"
+import type { Settings } from "./Settings.ts"
 
 /** What a call takes besides its parameters. A `timeout` that is a number is the longest that it may block. */
 export type CallOptions = Core.CallOptions
@@ -80,16 +66,6 @@ export type Methods<F extends Form = "response"> = {
     ? SyncPaged<P, R, Sel, F, D>
     : Catalogue[N] extends Operation<infer P, infer R, infer Sel, infer _E> ? SyncOperation<P, R, Sel, F>
     : never
-}
-
-/** A raw HTTP response whose body has arrived: like a web `Response`, but everything is there at once. */
-export interface RawResponse {
-  readonly status: number
-  readonly ok: boolean
-  readonly headers: globalThis.Headers
-  readonly bytes: () => Uint8Array<ArrayBuffer>
-  readonly text: () => string
-  readonly json: () => unknown
 }
 
 /** The HTTP session of a client: its connections are in the worker. */

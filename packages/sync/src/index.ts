@@ -12,12 +12,15 @@ import type { Form } from "@postwire/core/Definition"
 import { fromEnvironment } from "@postwire/node"
 import { checkForm, type Chosen } from "@postwire/node/PromiseClient"
 import * as Effect from "effect/Effect"
+import type { Settings } from "./Settings.ts"
 import * as SyncClient from "./SyncClient.ts"
 
 export type { Form } from "@postwire/core/Definition"
 export * from "@postwire/core/Errors"
 export { fromEnvironment } from "@postwire/node"
-export type { CallOptions, PageOptions, RawResponse, Session, Settings } from "./SyncClient.ts"
+export type { RawResponse } from "./RawResponse.ts"
+export type { Settings } from "./Settings.ts"
+export type { CallOptions, PageOptions, Session } from "./SyncClient.ts"
 
 /** Every operation as a blocking method, and the end of the client. */
 export type PostwireClientSync<F extends Form = "response"> = SyncClient.Methods<F> & Disposable & {
@@ -36,8 +39,8 @@ export type PostwireClientSync<F extends Form = "response"> = SyncClient.Methods
  */
 export const createClientSync: {
   (settings?: undefined): PostwireClientSync
-  <F extends Form = "response">(settings: SyncClient.Settings<F> & Chosen<F>): PostwireClientSync<F>
-} = <F extends Form = "response">(settings: SyncClient.Settings<F> = fromEnvironment()): PostwireClientSync<F> => {
+  <F extends Form = "response">(settings: Settings<F> & Chosen<F>): PostwireClientSync<F>
+} = <F extends Form = "response">(settings: Settings<F> = fromEnvironment()): PostwireClientSync<F> => {
   Effect.runSync(SyncClient.check(settings))
   const { close, methods, session } = SyncClient.make(settings)
   const as = <F extends Form>(form: F): PostwireClientSync<F> => {

@@ -7,12 +7,12 @@ import * as Prepare from "@postwire/core/Prepare"
 import type { Redact } from "@postwire/core/Redaction"
 import * as Timeouts from "@postwire/core/Timeouts"
 import type { Wire } from "@postwire/core/WireNames"
-import type { Settings } from "../SyncClient.ts"
+import type { Settings } from "../Settings.ts"
 import type { NoAnswer } from "./Bridge.ts"
 import type { Connection, Sent } from "./Connection.ts"
 import * as ErrorCodec from "./ErrorCodec.ts"
 import * as OwnServers from "./OwnServers.ts"
-import type { Received } from "./Received.ts"
+import type { Received } from "./Protocol.ts"
 
 /** What the calls of a client have in common. */
 export interface Context {

@@ -5,7 +5,7 @@ import { InvalidSettings } from "@postwire/core/Errors"
 import type { Prepared } from "@postwire/core/Prepare"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import * as Redacted from "effect/Redacted"
-import type { Settings } from "../SyncClient.ts"
+import type { Settings } from "../Settings.ts"
 import * as Bridge from "./Bridge.ts"
 import * as NetworkDefaults from "./NetworkDefaults.ts"
 

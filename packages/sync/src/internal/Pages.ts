@@ -4,11 +4,12 @@ import { PaginationStuck } from "@postwire/core/Errors"
 import * as Pagination from "@postwire/core/Pagination"
 import * as Prepare from "@postwire/core/Prepare"
 import * as Calls from "./Calls.ts"
+import type * as Protocol from "./Protocol.ts"
 import * as Received from "./Received.ts"
 
 /** A page as it came. */
 export interface Page {
-  readonly received: Received.Received
+  readonly received: Protocol.Received
   readonly response: Received.AnyResponse
   readonly position: Pagination.Position
 }

@@ -4,7 +4,7 @@ import type { Form } from "@postwire/core/Definition"
 import type { Prepared } from "@postwire/core/Prepare"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import type { MessagePort } from "node:worker_threads"
-import type { Settings } from "../SyncClient.ts"
+import type { Settings } from "../Settings.ts"
 import type { Encoded } from "./ErrorCodec.ts"
 import type { NetworkDefaults } from "./NetworkDefaults.ts"
 
@@ -112,3 +112,6 @@ export type Answer =
   | { readonly _tag: "Defect"; readonly id: number; readonly message: string }
   | { readonly _tag: "Statistics"; readonly id: number; readonly statistics: Readonly<Record<string, Statistics>> }
   | { readonly _tag: "Closed"; readonly id: number }
+
+/** Its body may lie in the shared memory, where the next answer may take its place. */
+export type Received = Extract<Answer, { readonly _tag: "Response" }>

@@ -1,14 +1,10 @@
 /** What came over the bridge, and what is made of it. */
 import * as CallErrors from "@postwire/core/CallErrors"
-import type { Definition } from "@postwire/core/Definition"
-import type { Form } from "@postwire/core/Definition"
+import type { Definition, Form } from "@postwire/core/Definition"
 import * as Response from "@postwire/core/Response"
-import type { RawResponse } from "../SyncClient.ts"
+import type { RawResponse } from "../RawResponse.ts"
 import type { Context } from "./Calls.ts"
-import type { Answer } from "./Protocol.ts"
-
-/** Its body may lie in the shared memory, where the next answer may take its place. */
-export type Received = Extract<Answer, { readonly _tag: "Response" }>
+import type { Received } from "./Protocol.ts"
 
 export type AnyResponse = Response.Response<unknown, unknown>
 

@@ -1,0 +1,19 @@
+/** What a synchronous client is made with. */
+import type { Form } from "@postwire/core/Definition"
+import type * as Timeouts from "@postwire/core/Timeouts"
+import type * as NodeClient from "@postwire/node/NodeClient"
+
+/** Every setting of a synchronous client. A dispatcher cannot be handed to a worker. */
+export interface Settings<F extends Form = "response">
+  extends Omit<NodeClient.Settings<F>, "dispatcher" | "logger" | "onRateLimit" | "onRequest">
+{
+  /**
+   * Limits in milliseconds. A number is the longest that one call may block, waits for a rate limit included. Without one
+   * that is 5 minutes, or the total if it is longer, and `maxWait` on top with `waitOnRateLimit`.
+   */
+  readonly timeout?: number | Timeouts.Timeouts | undefined
+  /** Gives the client a worker of its own, which ends with it, instead of the one that all clients share. */
+  readonly ownWorker?: boolean | undefined
+  /** Where `@postwire/sync/PostwireWorker` is, when the client is bundled and the worker is not beside the bundle. */
+  readonly workerUrl?: string | URL | undefined
+}
