@@ -488,12 +488,18 @@ const usageOf = ({ credential, key, operation }: Bucket, { inFlight, window }: R
 const wholeOf = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
 
+/** When a window ends, in Unix seconds that a date can tell. */
+const resetOf = (headers: Readonly<Record<string, string | undefined>>): number | undefined => {
+  const reset = wholeOf(headers["x-rate-limit-reset"])
+  return reset !== undefined && reset > 0 && reset < 1e11 ? reset : undefined
+}
+
 /**
  * What an answer announces, by the service's own clock where the answer has a `date`. A window that has ended, or ends
  * later than any does, is nonsense. A 429 that does not say what remains leaves nothing.
  */
 const figuresOf = ({ headers, status }: HttpClientResponse, now: number): RateLimitStore.Figures | undefined => {
-  const window = wholeOf(headers["x-rate-limit-reset"])
+  const window = resetOf(headers)
   const remaining = wholeOf(headers["x-rate-limit-remaining"]) ?? (status === 429 ? 0 : undefined)
   if (window === undefined || remaining === undefined) return undefined
   const served = Date.parse(headers["date"] ?? "")
@@ -503,12 +509,15 @@ const figuresOf = ({ headers, status }: HttpClientResponse, now: number): RateLi
     : undefined
 }
 
+/** Some three centuries, in milliseconds: later than that, dates end. */
+const longestAsked = 1e13
+
 /** The milliseconds that `retry-after` asks for, as seconds or as a date beside the `date` of the response. */
 export const retryAfterOf = (headers: Readonly<Record<string, string | undefined>>): number | undefined => {
   const asked = headers["retry-after"] ?? ""
   if (/^\d{1,10}$/.test(asked)) return Number(asked) * 1000
   const millis = asked.endsWith(" GMT") ? Date.parse(asked) - Date.parse(headers["date"] ?? "") : Number.NaN
-  return Number.isNaN(millis) ? undefined : Math.max(millis, 0)
+  return Number.isNaN(millis) ? undefined : Math.min(Math.max(millis, 0), longestAsked)
 }
 
 /** A spent usage cap lasts days or months: no window end cures it. */
@@ -522,8 +531,8 @@ const isUsageCap = (response: HttpClientResponse): Effect.Effect<boolean> =>
 export const budgetOf = (headers: Readonly<Record<string, string | undefined>>): Budget | undefined => {
   const limit = wholeOf(headers["x-rate-limit-limit"])
   const remaining = wholeOf(headers["x-rate-limit-remaining"])
-  const reset = wholeOf(headers["x-rate-limit-reset"])
-  return limit !== undefined && remaining !== undefined && reset !== undefined && reset > 0 && reset < 1e11
+  const reset = resetOf(headers)
+  return limit !== undefined && remaining !== undefined && reset !== undefined
     ? { limit, remaining, resetAt: new Date(reset * 1000) }
     : undefined
 }

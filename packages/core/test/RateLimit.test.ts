@@ -317,6 +317,35 @@ describe("layerWait", () => {
       assert.deepStrictEqual(exact.arrivals, [0, 60])
     })))
 
+  it.effect("survives times that no date can tell", () =>
+    Effect.gen(function*() {
+      const [first, last] = ["Thu, 01 Jan 1970 00:00:00 GMT", "Sat, 13 Sep 275760 00:00:00 GMT"]
+      const answers: ReadonlyArray<Record<string, string>> = [
+        { "retry-after": last, date: first },
+        { ...budget(0, 8_640_000_000_500), date: last }
+      ]
+      for (const headers of answers) {
+        const told: Array<RateLimit.Change> = []
+        const refusing = make(() => ({ status: 429, headers }))
+        for (const maxWait of [1_000, Infinity]) {
+          yield* Effect.gen(function*() {
+            const { listen } = yield* RateLimit.RateLimit
+            yield* Effect.sync(() => listen((change) => told.push(change)))
+            const fiber = yield* Effect.forkChild(Effect.exit(getPost({ id: "1" })))
+            yield* TestClock.adjust(60_000)
+            const exit = yield* Fiber.interrupt(fiber).pipe(Effect.andThen(Fiber.await(fiber)))
+            assert.notInclude(String(exit), "Die")
+          }).pipe(
+            Effect.provide(Layer.provideMerge(refusing.layer(), Layer.orDie(RateLimit.layerWait({ maxWait }))))
+          )
+        }
+        assert.isNotEmpty(told)
+        for (const change of told) {
+          assert.isFinite((change._tag === "Waiting" ? change.until : change.resetAt).getTime())
+        }
+      }
+    }))
+
   it.effect("does not remember a retry-after for other calls", () =>
     at(Effect.gen(function*() {
       const service = timed((index) => index === 0 ? { status: 429, headers: { "retry-after": "1000000000" } } : ok)
