@@ -1031,6 +1031,23 @@ describe("what can be seen", () => {
       }).pipe(Effect.provide([service.layer, Logger.layer([logger])]))
       assert.lengthOf(lines, 1)
     })))
+
+  it.effect("tells of a wait anew when all who waited before have gone", () =>
+    at(Effect.gen(function*() {
+      const service = windowed({ limit: 1, window: 60 })
+      const told: Array<string> = []
+      yield* Effect.gen(function*() {
+        const { listen } = yield* RateLimit.RateLimit
+        listen(({ _tag }) => told.push(_tag))
+        yield* passing(getPost({ id: "1" }), 1)
+        for (const id of ["2", "3"]) {
+          const waiting = yield* Effect.forkChild(getPost({ id }))
+          yield* TestClock.adjust(100)
+          yield* Fiber.interrupt(waiting)
+        }
+      }).pipe(Effect.provide(service.layer))
+      assert.deepStrictEqual(told, ["Announced", "Waiting", "Waiting"])
+    })))
 })
 
 describe("budgetOf", () => {
