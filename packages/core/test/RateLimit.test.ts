@@ -735,7 +735,9 @@ describe("a shared store", () => {
       )
       const done = yield* Deferred.make<void>()
       const memory = RateLimitStore.makeMemory()
-      const settle = (...args: Parameters<typeof memory.settle>) => Effect.andThen(memory.settle(...args), Effect.never)
+      let ended = 0
+      const settle = (...args: Parameters<typeof memory.settle>) =>
+        Effect.andThen(memory.settle(...args), Effect.onInterrupt(Effect.never, () => Effect.sync(() => void ended++)))
       const layer = client(service, { ...memory, settle })
       const fiber = yield* Effect.forkChild(
         Effect.gen(function*() {
@@ -751,6 +753,7 @@ describe("a shared store", () => {
       // Closing the client gives what is under way two seconds.
       while (fiber.pollUnsafe() === undefined) yield* Effect.andThen(Effect.yieldNow, TestClock.adjust(100))
       yield* Fiber.join(fiber)
+      assert.strictEqual(ended, 3)
     })))
 
   it.effect("that does not answer holds up no caller beyond its time, and none that is interrupted", () =>
