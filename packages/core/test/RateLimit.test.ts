@@ -27,7 +27,7 @@ import * as RateLimitStore from "../src/RateLimitStore.ts"
 import * as MovedClock from "./support/MovedClock.ts"
 import { type Answer, assertNoSecret, authorizationOf, make, type Received, secrets } from "./support/Service.ts"
 
-const { createPost, getMe, getPost, searchRecentPosts } = catalogue
+const { bookmark, createPost, getMe, getPost, searchRecentPosts } = catalogue
 
 const ok: Answer = { body: { data: { id: "1", text: "a" } } }
 
@@ -769,6 +769,31 @@ describe("a shared store", () => {
       const other = yield* Effect.forkChild(Effect.provide(getPost({ id: "1" }), layer))
       yield* TestClock.adjust(10)
       yield* Fiber.interrupt(other)
+    })))
+
+  it.effect("that does not answer holds up all who wait for it together, and no lookup longer", () =>
+    at(Effect.gen(function*() {
+      const data = { id: "7", name: "a", username: "b" }
+      const service = make(({ path }) => ({ body: { data: path.endsWith("/me") ? data : { bookmarked: true } } }))
+      const layer = client(service, {
+        ...RateLimitStore.makeMemory(),
+        reserve: () => Effect.never,
+        settle: () => Effect.never
+      })
+      const fiber = yield* Effect.forkChild(
+        Effect.forEach(
+          Array.from({ length: 10 }, (_, index) => String(index + 1)),
+          (post_id) => bookmark({ post_id }, { timeout: 300 }),
+          { concurrency: "unbounded" }
+        ).pipe(Effect.provide(layer))
+      )
+      yield* TestClock.adjust(299)
+      assert.lengthOf(service.requests, 0)
+      yield* TestClock.adjust(1)
+      assert.lengthOf(service.requests, 11)
+      // Closing the client gives what is under way two seconds.
+      yield* TestClock.adjust(2_000)
+      yield* Fiber.join(fiber)
     })))
 })
 
