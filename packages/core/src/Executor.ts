@@ -507,7 +507,7 @@ export const makeSend = (
           onFailure: (error) => Effect.fail(of(unanswered(environment, prepared, error))),
           onSuccess: (text) =>
             Effect.flatMap(Clock.currentTimeMillis, (now) => {
-              const failed = of(refused(environment, prepared, response, text))
+              const failed = refused(environment, prepared, response, text)
               const offset = prepared.userAuth ? clockOffsetOf(response, now, clockOffset) : undefined
               if (offset === undefined) return Effect.fail(failed)
               clockOffset = offset
@@ -937,6 +937,8 @@ const refused = (
   const isFailure = status >= 500 && status !== 501
   return {
     error: (call, redact) => refusal(environment, prepared, call, response, redact(text), redact),
+    // Who waited for a rate limit may be given the answer to another call.
+    authorization: response.request.headers["authorization"],
     again: isFailure && prepared.effect !== "create" ? "later" : "no",
     applied: isFailure,
     reason: String(status),
