@@ -542,12 +542,13 @@ export const makeSend = (
                 Effect.fail(failed)
               )
             }
-            terms.left -= pause
             return Metric.update(Metric.withAttributes(Retry.retries, { operation, reason: failed.reason }), 1).pipe(
               Effect.andThen(
                 environment.logging(Effect.logDebug(`Retrying ${operation} in ${pause} ms (${failed.reason})`))
               ),
               Effect.andThen(Effect.sleep(pause)),
+              // Not before: of a pause that is under way, a call that joins this lookup uses up the rest.
+              Effect.andThen(Effect.sync(() => terms.left -= pause)),
               Effect.andThen(from(tried + 1, applied || failed.applied, resynced))
             )
           })
