@@ -136,7 +136,8 @@ export const make = (
             return Effect.fail<Failure.Failure>({
               _tag: "Refused",
               prepared,
-              authorization: header,
+              // Who waited for a rate limit may be given the answer to another call.
+              authorization: response.request.headers["authorization"],
               response,
               text,
               isOfClock: offset !== undefined

@@ -47,10 +47,11 @@ export const make = (
               Effect.fail(failure)
             )
           }
-          terms.left -= pause
           return Metric.update(Metric.withAttributes(Retry.retries, { operation, reason }), 1).pipe(
             Effect.andThen(logging(Effect.logDebug(`Retrying ${operation} in ${pause} ms (${reason})`))),
             Effect.andThen(Effect.sleep(pause)),
+            // Not before: of a pause that is under way, a call that joins this lookup uses up the rest.
+            Effect.andThen(Effect.sync(() => terms.left -= pause)),
             Effect.andThen(from(series, retried + 1, applied || Failure.mayHaveApplied(failure), resynced))
           )
         })

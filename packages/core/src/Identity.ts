@@ -66,7 +66,9 @@ export const make = <E>(
       const id = ids.get(bearerToken)
       if (id !== undefined) return Effect.succeed(id)
       const key = `${terms.retries} ${Object.values(terms.limits).join(" ")} ${bearerToken}`
-      const known = lookups.get(key)
+      const underWay = lookups.get(key)
+      // One that has more time than this call would hold it up.
+      const known = underWay !== undefined && underWay.terms.left <= terms.left ? underWay : undefined
       const shared = known ?? begin(key, bearerToken, terms, Effect.runForkWith(fiber.context))
       shared.calls++
       const outcome = Effect.onExit(Fiber.join(shared.fiber), () => {

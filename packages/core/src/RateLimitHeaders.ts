@@ -41,13 +41,19 @@ const millisOf = (text: string | ReadonlyArray<string> | undefined): number => {
   return lastDate.millis
 }
 
+/** When a window ends, in Unix seconds that a date can tell. */
+const resetOf = (headers: Headers): number | undefined => {
+  const reset = wholeOf(headers["x-rate-limit-reset"])
+  return reset !== undefined && reset > 0 && reset < 1e11 ? reset : undefined
+}
+
 /**
  * What an answer announces, by the service's own clock where the answer has a `date`. A window that has ended, or ends
  * later than any does, is nonsense. A 429 that does not say what remains leaves nothing.
  */
 export const figuresOf = (response: HttpClientResponse, now: number): Figures | undefined => {
   const headers = headersOf(response)
-  const window = wholeOf(headers["x-rate-limit-reset"])
+  const window = resetOf(headers)
   const remaining = wholeOf(headers["x-rate-limit-remaining"]) ?? (response.status === 429 ? 0 : undefined)
   if (window === undefined || remaining === undefined) return undefined
   const served = millisOf(headers["date"])
@@ -57,20 +63,23 @@ export const figuresOf = (response: HttpClientResponse, now: number): Figures | 
     : undefined
 }
 
+/** Some three centuries, in milliseconds: later than that, dates end. */
+const longestAsked = 1e13
+
 /** The milliseconds that `retry-after` asks for, as seconds or as a date beside the `date` of the response. */
 export const retryAfterOf = (headers: Readonly<Record<string, string | undefined>>): number | undefined => {
   const asked = headers["retry-after"] ?? ""
   if (/^\d{1,10}$/.test(asked)) return Number(asked) * 1000
   const millis = asked.endsWith(" GMT") ? Date.parse(asked) - Date.parse(headers["date"] ?? "") : Number.NaN
-  return Number.isNaN(millis) ? undefined : Math.max(millis, 0)
+  return Number.isNaN(millis) ? undefined : Math.min(Math.max(millis, 0), longestAsked)
 }
 
 /** The announced budget, where all three headers are there and sane. */
 export const budgetOf = (headers: Readonly<Record<string, string | undefined>>): Budget | undefined => {
   const limit = wholeOf(headers["x-rate-limit-limit"])
   const remaining = wholeOf(headers["x-rate-limit-remaining"])
-  const reset = wholeOf(headers["x-rate-limit-reset"])
-  return limit !== undefined && remaining !== undefined && reset !== undefined && reset > 0 && reset < 1e11
+  const reset = resetOf(headers)
+  return limit !== undefined && remaining !== undefined && reset !== undefined
     ? { limit, remaining, resetAt: new Date(reset * 1000) }
     : undefined
 }

@@ -339,6 +339,8 @@ export const orMemory = (store: Store, logging: typeof Logging.Service = identit
   const memory = makeMemory()
   let isDown = false
   let restsUntil = -Infinity
+  /** Since when it owes an answer to those who could not wait for it any longer. */
+  let silentSince = Infinity
   const prefer = <A>(
     use: (store: Store<RateLimitStoreUnavailable>) => Effect.Effect<A, RateLimitStoreUnavailable>,
     local: Effect.Effect<A>
@@ -347,11 +349,13 @@ export const orMemory = (store: Store, logging: typeof Logging.Service = identit
       if (Monotonic.millisUnsafe(clock) < restsUntil) return local
       return Effect.matchEffect(use(store), {
         onSuccess: (result) => {
+          silentSince = Infinity
           if (!isDown) return Effect.succeed(result)
           isDown = false
           return Effect.as(logging(Effect.logInfo("The store of rate limits answers again")), result)
         },
         onFailure: (error) => {
+          silentSince = Infinity
           restsUntil = Monotonic.millisUnsafe(clock) + rest
           if (isDown) return local
           isDown = true
@@ -369,7 +373,16 @@ export const orMemory = (store: Store, logging: typeof Logging.Service = identit
       const local = memory.reserve(key, lease, pace, place)
       const reserved = prefer((store) => store.reserve(key, lease, pace, place), local)
       const patience = place?.patience ?? Infinity
-      return patience < patient ? Effect.raceFirst(reserved, Effect.delay(local, patience)) : reserved
+      if (patience >= patient) return reserved
+      return Clock.clockWith((clock) => {
+        const asked = Monotonic.millisUnsafe(clock)
+        const alone = Effect.suspend(() => {
+          silentSince = Math.min(silentSince, asked)
+          return local
+        })
+        // Those in a line ask one after the other, but wait for the same answer.
+        return Effect.raceFirst(reserved, Effect.delay(alone, Math.max(0, patience - Math.max(0, asked - silentSince))))
+      })
     },
     // The memory learns all along, so that it knows the windows when it is needed.
     settle: (key, lease, report) =>

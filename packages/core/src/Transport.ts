@@ -16,7 +16,8 @@ import * as TraceContext from "effect/http/HttpTraceContext"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
-import { type Allowance, Watch } from "./internal/Watch.ts"
+import { type Allowance, busyMillis, Watch } from "./internal/Watch.ts"
+import * as Monotonic from "./Monotonic.ts"
 import { Progress, TimedOut } from "./Timeouts.ts"
 
 /** The longest body of a response in bytes, after decompression, unless a setting says otherwise. */
@@ -107,11 +108,16 @@ const noRedirects = { redirect: "manual" } as const
 
 /** Watches a transport that tells nothing but that the headers have come. */
 const limit = (watch: Watch, request: HttpClientRequest.HttpClientRequest): Effect.Effect<never, HttpClientError> =>
-  Effect.suspend(() => {
-    const next = watch.next()
-    return typeof next === "number"
-      ? Effect.andThen(Effect.sleep(next), limit(watch, request))
-      : Effect.fail(new HttpClientError({ reason: new TransportError({ request, cause: next }) }))
+  Effect.gen(function*() {
+    let next = watch.next()
+    while (typeof next === "number") {
+      const due = (yield* Monotonic.millis) + next
+      yield* Effect.sleep(next)
+      // What came while the thread was busy is read first.
+      if ((yield* Monotonic.millis) - due > busyMillis) yield* Effect.sleep(1)
+      next = watch.next()
+    }
+    return yield* new HttpClientError({ reason: new TransportError({ request, cause: next }) })
   })
 
 /** The statuses with which a web `Response` refuses any body. */

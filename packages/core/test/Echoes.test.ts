@@ -1,11 +1,13 @@
 // Services and proxies quote the requests that they refuse. Whatever they say and wherever, no credential is told.
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, References, Tracer } from "effect"
+import { Effect, Fiber, Layer, Logger, References, Tracer } from "effect"
+import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
 import type { Sent } from "../src/Attempt.ts"
 import { catalogue } from "../src/Catalogue.ts"
 import type * as Client from "../src/Client.ts"
 import type * as Errors from "../src/Errors.ts"
+import * as RateLimit from "../src/RateLimit.ts"
 import * as Redaction from "../src/Redaction.ts"
 import { type Answer, assertNoSecret, make, type Received, secrets, transportError } from "./support/Service.ts"
 
@@ -86,6 +88,26 @@ describe.each(Object.entries(calls))("with %s", (_, call) => {
         }
       }))
   })
+})
+
+describe("the answer to another call", () => {
+  it.effect("that is given to who waits behind it", () =>
+    Effect.gen(function*() {
+      const service = make((request) => ({ status: 429, headers: { "retry-after": "1" }, body: quoteOf(request) }))
+      const call = yield* Effect.forkChild(
+        Effect.all([0, 1, 2].map(() => Effect.flip(getMe())), { concurrency: "unbounded" }).pipe(
+          Effect.provide(service.layer(secrets, Layer.orDie(RateLimit.layerWait())))
+        )
+      )
+      yield* TestClock.adjust(60_000)
+      const told = JSON.stringify(yield* Fiber.join(call))
+      assertNoSecret(told)
+      assert.include(told, Redaction.marker)
+      assert.lengthOf(service.requests, 8)
+      for (const { headers } of service.requests) {
+        for (const signature of signatureOf(headers)) assert.notInclude(told, signature)
+      }
+    }))
 })
 
 describe("what reads well", () => {

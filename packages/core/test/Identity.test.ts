@@ -301,6 +301,46 @@ describe("the limits of a call", () => {
       assert.lengthOf(service.requests, 3)
     }))
 
+  it.effect("are used up by the rest of a pause that another call began", () =>
+    Effect.gen(function*() {
+      const service = make((request, index) =>
+        !isLookup(request)
+          ? Effect.never
+          : index === 0
+          ? { status: 503, headers: { "retry-after": "1" } }
+          : id, { tells: false })
+      yield* Effect.gen(function*() {
+        const call = () => Effect.forkChild(Effect.flip(bookmark({ post_id: 1 }, { timeout: 1_500, retries: 1 })))
+        const first = yield* call()
+        yield* pass(100)
+        const second = yield* call()
+        yield* pass(1_400)
+        assert.propertyVal(yield* Fiber.join(first), "timeout", "total")
+        yield* pass(50)
+        assert.isUndefined(second.pollUnsafe())
+        yield* pass(50)
+        assert.isDefined(second.pollUnsafe())
+        assert.propertyVal(yield* Fiber.join(second), "timeout", "total")
+      }).pipe(Effect.provide(service.layer()))
+      assert.strictEqual(lookups(service.requests), 2)
+    }))
+
+  it.effect("are not lengthened by a call that comes when the time of a shared lookup is up", () =>
+    Effect.gen(function*() {
+      const service = silent()
+      yield* Effect.gen(function*() {
+        const call = Effect.flip(bookmark({ post_id: 1 }, { timeout: 500 }))
+        const first = yield* Effect.forkChild(Effect.andThen(call, call))
+        yield* pass(200)
+        const second = yield* Effect.forkChild(call)
+        yield* pass(450)
+        assert.isUndefined(second.pollUnsafe())
+        yield* pass(50)
+        assert.isDefined(second.pollUnsafe())
+        yield* Fiber.interrupt(first)
+      }).pipe(Effect.provide(service.layer()))
+    }))
+
   it.effect("stand still while the lookup waits for a rate limit", () =>
     Effect.gen(function*() {
       let refused = 0

@@ -28,7 +28,7 @@ import * as RateLimitStore from "../src/RateLimitStore.ts"
 import * as MovedClock from "./support/MovedClock.ts"
 import { type Answer, assertNoSecret, authorizationOf, make, type Received, secrets } from "./support/Service.ts"
 
-const { createPost, getMe, getPost, searchRecentPosts } = catalogue
+const { bookmark, createPost, getMe, getPost, searchRecentPosts } = catalogue
 
 const ok: Answer = { body: { data: { id: "1", text: "a" } } }
 
@@ -317,6 +317,35 @@ describe("layerWait", () => {
       yield* passing(Effect.provide(getPost({ id: "1" }), exact.layer))
       assert.deepStrictEqual(exact.arrivals, [0, 60])
     })))
+
+  it.effect("survives times that no date can tell", () =>
+    Effect.gen(function*() {
+      const [first, last] = ["Thu, 01 Jan 1970 00:00:00 GMT", "Sat, 13 Sep 275760 00:00:00 GMT"]
+      const answers: ReadonlyArray<Record<string, string>> = [
+        { "retry-after": last, date: first },
+        { ...budget(0, 8_640_000_000_500), date: last }
+      ]
+      for (const headers of answers) {
+        const told: Array<RateLimit.Change> = []
+        const refusing = make(() => ({ status: 429, headers }))
+        for (const maxWait of [1_000, Infinity]) {
+          yield* Effect.gen(function*() {
+            const { listen } = yield* RateLimit.RateLimit
+            yield* Effect.sync(() => listen((change) => told.push(change)))
+            const fiber = yield* Effect.forkChild(Effect.exit(getPost({ id: "1" })))
+            yield* TestClock.adjust(60_000)
+            const exit = yield* Fiber.interrupt(fiber).pipe(Effect.andThen(Fiber.await(fiber)))
+            assert.notInclude(String(exit), "Die")
+          }).pipe(
+            Effect.provide(Layer.provideMerge(refusing.layer(), Layer.orDie(RateLimit.layerWait({ maxWait }))))
+          )
+        }
+        assert.isNotEmpty(told)
+        for (const change of told) {
+          assert.isFinite((change._tag === "Waiting" ? change.until : change.resetAt).getTime())
+        }
+      }
+    }))
 
   it.effect("does not remember a retry-after for other calls", () =>
     at(Effect.gen(function*() {
@@ -707,7 +736,9 @@ describe("a shared store", () => {
       )
       const done = yield* Deferred.make<void>()
       const memory = RateLimitStore.makeMemory()
-      const settle = (...args: Parameters<typeof memory.settle>) => Effect.andThen(memory.settle(...args), Effect.never)
+      let ended = 0
+      const settle = (...args: Parameters<typeof memory.settle>) =>
+        Effect.andThen(memory.settle(...args), Effect.onInterrupt(Effect.never, () => Effect.sync(() => void ended++)))
       const layer = client(service, { ...memory, settle })
       const fiber = yield* Effect.forkChild(
         Effect.gen(function*() {
@@ -723,6 +754,7 @@ describe("a shared store", () => {
       // Closing the client gives what is under way two seconds.
       while (fiber.pollUnsafe() === undefined) yield* Effect.andThen(Effect.yieldNow, TestClock.adjust(100))
       yield* Fiber.join(fiber)
+      assert.strictEqual(ended, 3)
     })))
 
   it.effect("that does not answer holds up no caller beyond its time, and none that is interrupted", () =>
@@ -738,6 +770,31 @@ describe("a shared store", () => {
       const other = yield* Effect.forkChild(Effect.provide(getPost({ id: "1" }), layer))
       yield* TestClock.adjust(10)
       yield* Fiber.interrupt(other)
+    })))
+
+  it.effect("that does not answer holds up all who wait for it together, and no lookup longer", () =>
+    at(Effect.gen(function*() {
+      const data = { id: "7", name: "a", username: "b" }
+      const service = make(({ path }) => ({ body: { data: path.endsWith("/me") ? data : { bookmarked: true } } }))
+      const layer = client(service, {
+        ...RateLimitStore.makeMemory(),
+        reserve: () => Effect.never,
+        settle: () => Effect.never
+      })
+      const fiber = yield* Effect.forkChild(
+        Effect.forEach(
+          Array.from({ length: 10 }, (_, index) => String(index + 1)),
+          (post_id) => bookmark({ post_id }, { timeout: 300 }),
+          { concurrency: "unbounded" }
+        ).pipe(Effect.provide(layer))
+      )
+      yield* TestClock.adjust(299)
+      assert.lengthOf(service.requests, 0)
+      yield* TestClock.adjust(1)
+      assert.lengthOf(service.requests, 11)
+      // Closing the client gives what is under way two seconds.
+      yield* TestClock.adjust(2_000)
+      yield* Fiber.join(fiber)
     })))
 })
 
@@ -1002,6 +1059,23 @@ describe("what can be seen", () => {
         yield* Fiber.join(second)
       }).pipe(Effect.provide([service.layer, Logger.layer([logger])]))
       assert.lengthOf(lines, 1)
+    })))
+
+  it.effect("tells of a wait anew when all who waited before have gone", () =>
+    at(Effect.gen(function*() {
+      const service = windowed({ limit: 1, window: 60 })
+      const told: Array<string> = []
+      yield* Effect.gen(function*() {
+        const { listen } = yield* RateLimit.RateLimit
+        listen(({ _tag }) => told.push(_tag))
+        yield* passing(getPost({ id: "1" }), 1)
+        for (const id of ["2", "3"]) {
+          const waiting = yield* Effect.forkChild(getPost({ id }))
+          yield* TestClock.adjust(100)
+          yield* Fiber.interrupt(waiting)
+        }
+      }).pipe(Effect.provide(service.layer))
+      assert.deepStrictEqual(told, ["Announced", "Waiting", "Waiting"])
     })))
 })
 

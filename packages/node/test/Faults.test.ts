@@ -271,6 +271,20 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
       await drip.closed()
     })
 
+    it("is not what a program does not listen to, for it was busy", async () => {
+      const body = bodyOf("1")
+      await using server = await raw((socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`)
+        setTimeout(() => {
+          // It arrives in time, but for twice the limit nobody looks.
+          socket.write(body)
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+        }, 20)
+      })
+      await using client = connect({ baseUrl: server.baseUrl, retries: 0, timeout: { idle: 100 } })
+      assert.strictEqual((await client.getPost({ id: "1" })).data?.id, "1")
+    })
+
     it("or a signal, whichever is first (row 5)", async () => {
       await using server = await raw(() => {})
       await using client = connect({ baseUrl: server.baseUrl })

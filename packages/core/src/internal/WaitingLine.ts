@@ -86,7 +86,9 @@ export class Line {
       return
     }
     this.#first = this.#others.shift()
-    this.#first?.wake()
+    // Whoever comes next begins a wait of its own.
+    if (this.#first === undefined) this.said = undefined
+    else this.#first.wake()
   }
 
   /** How the first waits, until it is woken. */

@@ -34,7 +34,11 @@ const connectionLifeMillis = 4_000
 export const makeSettling = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => new Set<Fiber.Fiber<void>>()),
-    (fibers) => Effect.interruptible(Effect.ignore(Effect.timeout(Fiber.awaitAll(fibers), 2_000)))
+    (fibers) =>
+      Effect.andThen(
+        Effect.interruptible(Effect.ignore(Effect.timeout(Fiber.awaitAll(fibers), 2_000))),
+        Fiber.interruptAll(fibers)
+      )
   ),
   (fibers) => (settle: Effect.Effect<void>): Effect.Effect<void> =>
     Effect.map(Effect.forkDetach(settle, { startImmediately: true }), (fiber) => {

@@ -92,6 +92,9 @@ export class Watch implements Progress {
   }
 }
 
+/** A timer that fires so many milliseconds late tells that the thread was busy. */
+export const busyMillis = 20
+
 type Timer = { readonly ref?: () => void; readonly unref?: () => void }
 
 /**
@@ -102,6 +105,7 @@ class Watches {
   readonly #watches: Array<Watch> = []
   #due = Infinity
   #timer: Timer | undefined
+  #isSecondLook = false
 
   add(watch: Watch, now: number, millis: number): void {
     // As long as something is under way, the process goes on.
@@ -131,9 +135,16 @@ class Watches {
   }
 
   #look(): void {
+    const now = performance.now()
+    const isLate = now - this.#due > busyMillis
     this.#timer = undefined
     this.#due = Infinity
-    const now = performance.now()
+    // The thread was busy, and what came meanwhile was not read: the next turn of the event loop reads it first.
+    if (isLate && !this.#isSecondLook) {
+      this.#isSecondLook = true
+      return this.#set(now, 1)
+    }
+    this.#isSecondLook = false
     let nearest = Infinity
     // Who is given up leaves.
     for (const watch of [...this.#watches]) nearest = Math.min(nearest, watch.check(now))
