@@ -309,7 +309,7 @@ const running = (context: Context.Context<Client>, closing: AbortSignal) => {
   const fork = Effect.runForkWith(context)
   const steps: Array<{ readonly fiber: Fiber.Fiber<unknown, unknown>; index: number }> = []
   closing.addEventListener("abort", () => {
-    for (const { fiber } of [...steps]) fiber.interruptUnsafe()
+    for (const { fiber } of steps.slice()) fiber.interruptUnsafe()
   }, { once: true })
   return <A>(
     definition: Definition,

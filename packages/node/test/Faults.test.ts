@@ -275,11 +275,13 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
       const body = bodyOf("1")
       await using server = await raw((socket) => {
         socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`)
-        setTimeout(() => {
+        const busy = () => {
           // It arrives in time, but for twice the limit nobody looks.
           socket.write(body)
           Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
-        }, 20)
+        }
+        // After an immediate, timers come before sockets.
+        setTimeout(() => setImmediate(busy), 20)
       })
       await using client = connect({ baseUrl: server.baseUrl, retries: 0, timeout: { idle: 100 } })
       assert.strictEqual((await client.getPost({ id: "1" })).data?.id, "1")

@@ -147,7 +147,7 @@ class Watches {
     this.#isSecondLook = false
     let nearest = Infinity
     // Who is given up leaves.
-    for (const watch of [...this.#watches]) nearest = Math.min(nearest, watch.check(now))
+    for (const watch of this.#watches.slice()) nearest = Math.min(nearest, watch.check(now))
     if (this.#watches.length > 0 && nearest !== Infinity) this.#set(now, Math.min(nearest, longestTimer))
   }
 }
