@@ -2,8 +2,10 @@
  * Everything that can go wrong, one tagged class per fact. An operation's error type holds exactly those it can produce.
  *
  * `MissingAccessToken`, `ConflictingIdentifiers`, `InvalidParameters` and `InvalidSettings` are mistakes of the program
- * and also instances of `TypeError`. No error ever holds a credential: where a service quotes one, it says `<redacted>`.
+ * and also instances of `TypeError`. No error ever holds a credential: where a service quotes one, or a parameter is one,
+ * it says `<redacted>`.
  */
+import { identity } from "effect/Function"
 import { NodeInspectSymbol } from "effect/Inspectable"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -324,8 +326,8 @@ export const AnyError = /*#__PURE__*/ Schema.Union([
 export const environmentVariable = (setting: string): string =>
   `POSTWIRE_${setting.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 
-/** A value in short, as an error may show it: quoted, escaped, at most 60 characters. */
-export const show = (value: unknown): string => {
+/** A value in short, as an error may show it: quoted, escaped, at most 60 characters, without what `redact` takes out. */
+export const show = (value: unknown, redact: (text: string) => string = identity): string => {
   if (typeof value === "bigint") return `${value}n`
   if (typeof value === "function") return "a function"
   if (typeof value === "symbol") return "a symbol"
@@ -337,6 +339,8 @@ export const show = (value: unknown): string => {
     text = undefined
   }
   if (text === undefined) return "a value that cannot be shown"
+  // Before it is cut: of half a secret nobody knows that it is one.
+  text = redact(text)
   return text.length > 60 ? `${text.slice(0, 57)}...` : text
 }
 

@@ -253,27 +253,29 @@ const renameList = (value: Parameters.Wire | undefined): Parameters.Wire | undef
 /** The parameters of a call, each read once: what is inherited is not given, and what throws when it is read is refused. */
 export const own = (
   definition: Pick<Definition, "name">,
-  parameters: unknown
+  parameters: unknown,
+  redact?: Redact
 ): Readonly<Record<string, unknown>> | Errors.InvalidParameters => {
   try {
     if (typeof parameters === "object" && parameters !== null && !Array.isArray(parameters)) return { ...parameters }
   } catch {
     // A getter or a proxy; refused like anything else that is no object of parameters.
   }
-  return invalidParameter(definition, "parameters", "must be one object of named parameters", parameters)
+  return invalidParameter(definition, "parameters", "must be one object of named parameters", parameters, redact)
 }
 
-/** Rules, route, encoding and wire names: a request, or the rule that the parameters break. */
+/** Rules, route, encoding and wire names: a request, or the rule that the parameters break, shown as `redact` leaves it. */
 export const prepare = (
   definition: Definition,
   parameters: unknown,
   wire: WireNames.Wire,
-  { accessLevel, checks = "spec" }: Limits = {}
+  { accessLevel, checks = "spec" }: Limits = {},
+  redact?: Redact
 ): Prepared | Errors.InvalidParameters | Errors.ConflictingIdentifiers => {
   const operation = definition.name
   const invalid = (parameter: string, rule: string, value: unknown) =>
-    invalidParameter(definition, parameter, rule, value)
-  const given = own(definition, parameters)
+    invalidParameter(definition, parameter, rule, value, redact)
+  const given = own(definition, parameters, redact)
   if (given instanceof Errors.InvalidParameters) return given
   const plan = planOf(definition, wire)
   const isGiven = (name: string) => Object.hasOwn(given, name) && given[name] !== undefined && given[name] !== null
@@ -359,12 +361,18 @@ export const prepare = (
   }
 }
 
-const invalidParameter = ({ name }: Pick<Definition, "name">, parameter: string, rule: string, value: unknown) =>
+const invalidParameter = (
+  { name }: Pick<Definition, "name">,
+  parameter: string,
+  rule: string,
+  value: unknown,
+  redact?: Redact
+) =>
   new Errors.InvalidParameters({
     operation: name,
     parameter,
     rule,
-    value: value === undefined ? undefined : Errors.show(value)
+    value: value === undefined ? undefined : Errors.show(value, redact)
   })
 
 /** Names the nearest parameter of a misspelt one, when it is near. */

@@ -36,7 +36,7 @@ const headstart = 100
 
 /** Hands a call to the worker; what comes of it is for `receive` to wait for, `ahead` of other calls or not. */
 export const begin = (
-  { connection, settings, wire }: Context,
+  { connection, redact, settings, wire }: Context,
   definition: Definition,
   parameters: object,
   options: Executor.CallOptions,
@@ -45,7 +45,7 @@ export const begin = (
   if (connection.isClosed) return Executor.closed(definition)
   const invalid = Executor.checkOptions(definition, options)
   if (invalid !== undefined) return invalid
-  const prepared = Executor.prepare(definition, parameters, wire, settings)
+  const prepared = Executor.prepare(definition, parameters, wire, settings, redact)
   if (prepared instanceof Error) return prepared
   const { baseUrl } = settings
   if (baseUrl !== undefined && OwnServers.listensHere(baseUrl)) return unsent(prepared, ownServer(baseUrl))
