@@ -7,12 +7,14 @@
  * decode                                     `Response.decode`
  */
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { identity } from "effect/Function"
 import * as Headers from "effect/http/Headers"
 import * as HttpBody from "effect/http/HttpBody"
 import type { HttpClient } from "effect/http/HttpClient"
-import type { HttpClientError } from "effect/http/HttpClientError"
+import { HttpClientError, TransportError } from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { fromWeb, type HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as UrlParams from "effect/http/UrlParams"
@@ -453,6 +455,22 @@ export const makeSend = (
     return { limits, retries, left: limits.total }
   }
 
+  /** The credentials. Of a service that does not have them at once, waiting for them is a part of the call. */
+  const credentialsFor = (prepared: Prepared, terms: Identity.Terms): Tried<Credentials.Values> => {
+    const { credentials } = environment
+    if (Exit.isExit(credentials)) return credentials
+    const late = new Transport.TimedOut("total", "connect", terms.limits.total)
+    const reason = new TransportError({ request: HttpClientRequest.empty, cause: late })
+    const inTime = Effect.timeoutOrElse(credentials, {
+      duration: terms.left,
+      orElse: () => Effect.fail(unanswered(environment, prepared, new HttpClientError({ reason })))
+    })
+    return Effect.map(Effect.timed(inTime), ([took, values]) => {
+      terms.left -= Duration.toMillis(took)
+      return values
+    })
+  }
+
   const addressOf = (prepared: Prepared, identity: string): string => {
     const { identityAt, path, query } = prepared
     const filled = identityAt === undefined ? path : path.slice(0, identityAt) + identity + path.slice(identityAt)
@@ -566,7 +584,7 @@ export const makeSend = (
   }
 
   const ofBearer = Identity.make((bearerToken, terms: Identity.Terms) =>
-    environment.credentials.pipe(
+    credentialsFor(lookup, terms).pipe(
       // Of the others nothing is sent, but whoever knows them may tell them.
       Effect.flatMap((values) => attempts(lookup, { ...values, bearerToken: Redacted.make(bearerToken) }, "", terms)),
       Effect.flatMap((response) =>
@@ -579,22 +597,27 @@ export const makeSend = (
   )
 
   return (prepared, options) =>
-    Effect.flatMap(environment.credentials, (values): Effect.Effect<HttpClientResponse, SendError> => {
-      const unusable = unusableIn(prepared, values)
-      if (unusable !== undefined) return Effect.fail(unusable)
+    Effect.suspend(() => {
       const terms = begin(options)
-      const id = prepared.identityAt === undefined
-        ? undefined
-        : prepared.userAuth
-        ? Effect.succeed(Identity.ofAccessToken(Redacted.value(values.accessToken as Redacted.Redacted)))
-        : ofBearer(Redacted.value(values.bearerToken as Redacted.Redacted), terms)
-      const tried = id === undefined
-        ? attempts(prepared, values, "", terms)
-        : Effect.flatMap(id, (id) => attempts(prepared, values, OAuth1.percentEncode(id), terms))
-      return Effect.mapError(
-        tried,
-        ({ authorization, error }) => error(prepared, environment.redact(values, authorization))
-      )
+      return Effect.matchEffect(credentialsFor(prepared, terms), {
+        onFailure: ({ error }) => Effect.fail(error(prepared, identity)),
+        onSuccess: (values): Effect.Effect<HttpClientResponse, SendError> => {
+          const unusable = unusableIn(prepared, values)
+          if (unusable !== undefined) return Effect.fail(unusable)
+          const id = prepared.identityAt === undefined
+            ? undefined
+            : prepared.userAuth
+            ? Effect.succeed(Identity.ofAccessToken(Redacted.value(values.accessToken as Redacted.Redacted)))
+            : ofBearer(Redacted.value(values.bearerToken as Redacted.Redacted), terms)
+          const tried = id === undefined
+            ? attempts(prepared, values, "", terms)
+            : Effect.flatMap(id, (id) => attempts(prepared, values, OAuth1.percentEncode(id), terms))
+          return Effect.mapError(
+            tried,
+            ({ authorization, error }) => error(prepared, environment.redact(values, authorization))
+          )
+        }
+      })
     })
 }
 
