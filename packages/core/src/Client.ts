@@ -179,7 +179,12 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
         const invalid = options === undefined ? undefined : checkOptions(definition, options)
         if (invalid !== undefined) return Effect.fail(invalid)
         const prepared = Prepare.prepare(definition, parameters, wire, limits)
-        return prepared instanceof Error ? Effect.fail(prepared) : send(prepared, options)
+        if (!(prepared instanceof Error)) return send(prepared, options)
+        // What was passed may be a credential in the wrong place.
+        return Effect.flatMap(current, (values) => {
+          const told = Prepare.prepare(definition, parameters, wire, limits, redact(values))
+          return Effect.fail(told instanceof Error ? told : prepared)
+        })
       }),
     read: (definition, response) =>
       Effect.flatMap(

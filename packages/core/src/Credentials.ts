@@ -42,7 +42,7 @@ export interface Values {
   readonly accessTokenSecret?: Redacted.Redacted | undefined
 }
 
-/** The credentials in force. */
+/** The credentials in force. A call waits for them no longer than its total allows, of which that is a part. */
 export class Credentials extends Context.Service<Credentials, {
   readonly current: Effect.Effect<Values>
 }>()("@postwire/core/Credentials") {}

@@ -2,8 +2,10 @@
  * Everything that can go wrong, one tagged class per fact. An operation's error type holds exactly those it can produce.
  *
  * `MissingAccessToken`, `ConflictingIdentifiers`, `InvalidParameters` and `InvalidSettings` are mistakes of the program
- * and also instances of `TypeError`. No error ever holds a credential: where a service quotes one, it says `<redacted>`.
+ * and also instances of `TypeError`. No error ever holds a credential: where a service quotes one, or a parameter is one,
+ * it says `<redacted>`.
  */
+import { identity } from "effect/Function"
 import { NodeInspectSymbol } from "effect/Inspectable"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -100,14 +102,15 @@ export class InvalidParameters extends Schema.TaggedError<InvalidParameters>()("
   }
 }
 
-/** The error of a parameter; `undefined` as its value shows none. */
+/** The error of a parameter. Its value is shown as `redact` leaves it, and `undefined` not at all. */
 export const invalidParameter = (
   operation: string,
   parameter: string,
   rule: string,
-  value: unknown
+  value: unknown,
+  redact?: (text: string) => string
 ): InvalidParameters =>
-  new InvalidParameters({ operation, parameter, rule, value: value === undefined ? undefined : show(value) })
+  new InvalidParameters({ operation, parameter, rule, value: value === undefined ? undefined : show(value, redact) })
 
 /** A setting of the client breaks a rule. Raised when the client is made. */
 export class InvalidSettings extends Schema.TaggedError<InvalidSettings>()("InvalidSettings", {
@@ -333,8 +336,8 @@ export const AnyError = /*#__PURE__*/ Schema.Union([
 export const environmentVariable = (setting: string): string =>
   `POSTWIRE_${setting.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 
-/** A value in short, as an error may show it: quoted, escaped, at most 60 characters. */
-export const show = (value: unknown): string => {
+/** A value in short, as an error may show it: quoted, escaped, at most 60 characters, without what `redact` takes out. */
+export const show = (value: unknown, redact: (text: string) => string = identity): string => {
   if (typeof value === "bigint") return `${value}n`
   if (typeof value === "function") return "a function"
   if (typeof value === "symbol") return "a symbol"
@@ -346,6 +349,8 @@ export const show = (value: unknown): string => {
     text = undefined
   }
   if (text === undefined) return "a value that cannot be shown"
+  // Before it is cut: of half a secret nobody knows that it is one.
+  text = redact(text)
   return text.length > 60 ? `${text.slice(0, 57)}...` : text
 }
 

@@ -138,6 +138,19 @@ export const ofTransport = (
   }
 }
 
+/** What it means that time is up before anything could be sent. */
+export const ofTimeout = (late: Timeouts.TimedOut, prepared: Prepared): Unanswered => ({
+  _tag: "Unanswered",
+  prepared,
+  authorization: undefined,
+  phase: "connect",
+  sent: false,
+  isFinal: true,
+  timeout: late.limit,
+  said: late.message,
+  cause: undefined
+})
+
 /** What a transport tells of a request without an answer. */
 export interface Signs {
   /** The platform's code, such as `ECONNRESET`; empty without one. */

@@ -8,6 +8,7 @@ import { type Definition, routesOf, type Settled } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import * as Parameters from "./Parameters.ts"
+import type { Redact } from "./Redaction.ts"
 import * as Rule from "./Rule.ts"
 import * as WireNames from "./WireNames.ts"
 
@@ -185,27 +186,35 @@ const encodedBy = (input: Input, text: string): string => {
 /** The parameters of a call, each read once: what is inherited is not given, and what throws when it is read is refused. */
 export const own = (
   definition: Pick<Definition, "name">,
-  parameters: unknown
+  parameters: unknown,
+  redact?: Redact
 ): Readonly<Record<string, unknown>> | Errors.InvalidParameters => {
   try {
     if (typeof parameters === "object" && parameters !== null && !Array.isArray(parameters)) return { ...parameters }
   } catch {
     // A getter or a proxy; refused like anything else that is no object of parameters.
   }
-  return Errors.invalidParameter(definition.name, "parameters", "must be one object of named parameters", parameters)
+  return Errors.invalidParameter(
+    definition.name,
+    "parameters",
+    "must be one object of named parameters",
+    parameters,
+    redact
+  )
 }
 
-/** Rules, route, encoding and wire names: a request, or the rule that the parameters break. */
+/** Rules, route, encoding and wire names: a request, or the rule that the parameters break, shown as `redact` leaves it. */
 export const prepare = (
   definition: Definition,
   parameters: unknown,
   wire: WireNames.Wire,
-  { accessLevel, checks = "spec" }: Limits = {}
+  { accessLevel, checks = "spec" }: Limits = {},
+  redact?: Redact
 ): Prepared | Errors.InvalidParameters | Errors.ConflictingIdentifiers => {
   const operation = definition.name
   const invalid = (parameter: string, rule: string, value: unknown) =>
-    Errors.invalidParameter(operation, parameter, rule, value)
-  const given = own(definition, parameters)
+    Errors.invalidParameter(operation, parameter, rule, value, redact)
+  const given = own(definition, parameters, redact)
   if (given instanceof Errors.InvalidParameters) return given
   const plan = planOf(definition, wire)
   const isGiven = (name: string) => Object.hasOwn(given, name) && given[name] !== undefined && given[name] !== null

@@ -1,5 +1,8 @@
 /** Sends prepared requests: credential, the user's id where the path needs it, attempts, and the error of the last one. */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { identity } from "effect/Function"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -42,8 +45,25 @@ export const make = (
     return attempts({ prepared, values, url: baseUrl + filled + (query === "" ? "" : `?${query}`), terms, sent: 0 })
   }
 
+  /** The credentials. Of a service that does not have them at once, waiting for them is a part of the call. */
+  const credentialsFor = (
+    prepared: Prepared,
+    terms: Identity.Terms
+  ): Effect.Effect<Credentials.Values, Failure.Failure> => {
+    if (Exit.isExit(credentials)) return credentials
+    const late = new Timeouts.TimedOut("total", "connect", terms.limits.total)
+    const inTime = Effect.timeoutOrElse(credentials, {
+      duration: terms.left,
+      orElse: () => Effect.fail(Failure.ofTimeout(late, prepared))
+    })
+    return Effect.map(Effect.timed(inTime), ([took, values]) => {
+      terms.left -= Duration.toMillis(took)
+      return values
+    })
+  }
+
   const ofBearer = Identity.make((bearerToken, terms) =>
-    credentials.pipe(
+    credentialsFor(lookup, terms).pipe(
       // Of the others nothing is sent, but whoever knows them may tell them.
       Effect.flatMap((values) => send(lookup, { ...values, bearerToken: Redacted.make(bearerToken) }, "", terms)),
       Effect.flatMap(identityIn)
@@ -55,19 +75,31 @@ export const make = (
     return prepared.userAuth ? Effect.succeed(Identity.ofAccessToken(token)) : ofBearer(token, terms)
   }
 
+  const sendWith = (
+    prepared: Prepared,
+    values: Credentials.Values,
+    terms: Identity.Terms
+  ): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
+    const unusable = Authorization.unusable(prepared, values)
+    if (unusable !== undefined) return Effect.fail(unusable)
+    const sent = prepared.identityAt === undefined
+      ? send(prepared, values, "", terms)
+      : Effect.flatMap(identityOf(prepared, values, terms), (id) => send(prepared, values, id, terms))
+    return Effect.mapError(
+      sent,
+      (failure) => CallErrors.of(failure, prepared, { wire, waits, redact: redact(values, failure.authorization) })
+    )
+  }
+
   return (prepared, { retries = environment.retries, timeout } = {}) =>
-    Effect.flatMap(credentials, (values): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
-      const unusable = Authorization.unusable(prepared, values)
-      if (unusable !== undefined) return Effect.fail(unusable)
+    Effect.suspend(() => {
       const limits = Timeouts.limitsOf(timeout, environment.timeouts) ?? environment.timeouts
       const terms: Identity.Terms = { limits, retries, left: limits.total }
-      const sent = prepared.identityAt === undefined
-        ? send(prepared, values, "", terms)
-        : Effect.flatMap(identityOf(prepared, values, terms), (id) => send(prepared, values, id, terms))
-      return Effect.mapError(
-        sent,
-        (failure) => CallErrors.of(failure, prepared, { wire, waits, redact: redact(values, failure.authorization) })
-      )
+      return Effect.matchEffect(credentialsFor(prepared, terms), {
+        // Without credentials, there is none to tell.
+        onFailure: (failure) => Effect.fail(CallErrors.of(failure, prepared, { wire, waits, redact: identity })),
+        onSuccess: (values) => sendWith(prepared, values, terms)
+      })
     })
 }
 

@@ -4,7 +4,7 @@ import { HttpClient } from "effect/http"
 import { inspect } from "node:util"
 import { catalogue } from "../src/Catalogue.ts"
 import * as Client from "../src/Client.ts"
-import { InvalidSettings } from "../src/Errors.ts"
+import { InvalidParameters, InvalidSettings } from "../src/Errors.ts"
 import * as Index from "../src/index.ts"
 import { all, assertNoSecret, make, secrets } from "./support/Service.ts"
 
@@ -142,6 +142,22 @@ describe("layer", () => {
       for (const value of [layer, context]) assert.notInclude(inspect(value, { depth: 12, showHidden: true }), "canary")
       const response = yield* Effect.provide(catalogue.getPost({ id: "1" }), context)
       assertNoSecret(response)
+    }))
+
+  it.effect("shows no credential that is passed as a parameter", () =>
+    Effect.gen(function*() {
+      const service = make(() => ({}))
+      const bearerToken = `canary${"x".repeat(100)}`
+      for (const id of [secrets.bearerToken, bearerToken, [secrets.consumerSecret], { id: secrets.accessToken }]) {
+        for (const parameters of [{ id }, id]) {
+          const call = catalogue.getPost(parameters as never)
+          const own = service.layer(id === bearerToken ? { bearerToken } : secrets)
+          const error = yield* Effect.flip(Effect.provide(call, own))
+          assert.instanceOf(error, InvalidParameters)
+          assertNoSecret(error)
+          assert.include(error.value, "<redacted>")
+        }
+      }
     }))
 
   it.effect("sends nothing for a call with bad parameters", () =>

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
+import { ConfigProvider, Context, Effect, Fiber, Layer, Redacted } from "effect"
 import { HttpClient } from "effect/http"
+import { TestClock } from "effect/testing"
 import { createHmac } from "node:crypto"
 import * as Client from "../src/Client.ts"
 import * as Credentials from "../src/Credentials.ts"
 import { InvalidSettings } from "../src/Errors.ts"
 import * as OAuth1 from "../src/OAuth1.ts"
-import { getPost } from "../src/operations/Posts.ts"
+import { createPost, getPost } from "../src/operations/Posts.ts"
 import { getMe } from "../src/operations/Users.ts"
 import { all, assertNoSecret, make, rowOf, secrets } from "./support/Service.ts"
 
@@ -177,5 +178,27 @@ describe("a service of credentials", () => {
         "Bearer first",
         "Bearer second"
       ])
+    }))
+
+  it.effect("is waited for no longer than a call may take, of which it takes a part", () =>
+    Effect.gen(function*() {
+      const service = make(() => Effect.never, { tells: false })
+      const layer = (current: Effect.Effect<Credentials.Values>) =>
+        Client.layer({ baseUrl: "https://service.test/prefix", retries: 0 }).pipe(Layer.provide([
+          Layer.succeed(Credentials.Credentials, { current }),
+          Layer.succeed(HttpClient.HttpClient, service.http)
+        ]))
+      const call = Effect.flip(createPost({ text: "a", user_auth: false }, { timeout: 500 }))
+      const silent = yield* Effect.forkChild(Effect.provide(call, layer(Effect.never)))
+      yield* TestClock.adjust(500)
+      const error = yield* Fiber.join(silent)
+      assert.deepInclude(error, { _tag: "TransportFailure", phase: "connect", timeout: "total" })
+      assert.lengthOf(service.requests, 0)
+      const values = { bearerToken: Redacted.make("token") }
+      const slow = yield* Effect.forkChild(Effect.provide(call, layer(Effect.delay(Effect.succeed(values), 400))))
+      yield* TestClock.adjust(400)
+      assert.lengthOf(service.requests, 1)
+      yield* TestClock.adjust(100)
+      assert.strictEqual((yield* Fiber.join(slow))._tag, "OutcomeUnknown")
     }))
 })

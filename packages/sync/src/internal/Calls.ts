@@ -38,7 +38,7 @@ const headstart = 100
 
 /** Hands a call to the worker; what comes of it is for `receive` to wait for, `ahead` of other calls or not. */
 export const begin = (
-  { connection, settings, wire }: Context,
+  { connection, redact, settings, wire }: Context,
   definition: Definition,
   parameters: object,
   options: CallOptions,
@@ -47,7 +47,7 @@ export const begin = (
   if (connection.isClosed) return CallErrors.closed(definition)
   const invalid = checkOptions(definition, options)
   if (invalid !== undefined) return invalid
-  const prepared = Prepare.prepare(definition, parameters, wire, settings)
+  const prepared = Prepare.prepare(definition, parameters, wire, settings, redact)
   if (prepared instanceof Error) return prepared
   const { baseUrl } = settings
   if (baseUrl !== undefined && OwnServers.listensHere(baseUrl)) return unsent(prepared, ownServer(baseUrl))
