@@ -26,6 +26,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Scope from "effect/Scope"
 import { setImmediate } from "node:timers/promises"
+import { BufferedResponse } from "./internal/BufferedResponse.ts"
 
 const forms: ReadonlyArray<Form> = ["response", "dictionary", "raw"]
 
@@ -380,7 +381,10 @@ const split = <O extends { readonly signal?: AbortSignal | undefined }>(
 }
 
 /** A response as the platform knows it. The body has arrived already. */
-const webOf = async ({ arrayBuffer, headers, status }: HttpClientResponse): Promise<globalThis.Response> => {
+const webOf = async (response: HttpClientResponse): Promise<globalThis.Response> => {
+  // Whose headers are still as they came: cookies cannot be told apart when they are one line.
+  if (response instanceof BufferedResponse) return response.toWeb()
+  const { arrayBuffer, headers, status } = response
   const body = await Effect.runPromise(arrayBuffer)
   return new globalThis.Response(body.byteLength === 0 ? null : body, { status, headers: { ...headers } })
 }

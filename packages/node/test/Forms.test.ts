@@ -59,6 +59,7 @@ describe("returnType", () => {
     const { raw } = results
     assert.instanceOf(raw, globalThis.Response)
     assert.deepStrictEqual([raw.status, raw.ok, raw.headers.get("content-type")], [200, true, "application/json"])
+    assert.lengthOf(raw.headers.getSetCookie(), 2)
     assert.deepStrictEqual(await raw.json(), body)
   })
 

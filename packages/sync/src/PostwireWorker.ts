@@ -12,7 +12,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import { type HttpClientResponse, toWeb } from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
@@ -111,7 +111,7 @@ interface Arrived {
 /** Into the memory where there is room; otherwise as a message whose body changes hands. */
 const respond = (id: number, { body, response }: Arrived, roomy: boolean) => {
   const { status } = response
-  const headers = Object.entries(response.headers).flat().join("\n")
+  const headers = pairsOf(response).flat().join("\n")
   if (roomy && Atomics.load(places, place.answer) === 0 && headers.length * 3 + body.length <= room.length) {
     const size = room.write(headers)
     room.set(body, size)
@@ -124,6 +124,12 @@ const respond = (id: number, { body, response }: Arrived, roomy: boolean) => {
   // A part of a larger buffer is copied first, as others read the rest.
   const own = body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body)
   answer({ _tag: "Response", id, status, headers, body: own }, [own.buffer])
+}
+
+/** Cookies have a pair each: they cannot be told apart when they are one line. */
+const pairsOf = (response: HttpClientResponse): Array<[name: string, value: string]> => {
+  const web = "set-cookie" in response.headers ? Option.getOrUndefined(toWeb(response)) : undefined
+  return web === undefined ? Object.entries(response.headers) : [...web.headers]
 }
 
 const close = async ({ client, id }: Request & { readonly _tag: "Close" }) => {

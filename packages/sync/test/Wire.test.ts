@@ -98,6 +98,7 @@ describe("forms", () => {
     using client = Sync.createClientSync({ baseUrl: service.baseUrl, ...secrets, returnType: "raw" })
     const raw = client.searchRecentPosts({ query: "a" })
     assert.deepStrictEqual([raw.status, raw.ok, raw.headers.get("content-type")], [200, true, "application/json"])
+    assert.lengthOf(raw.headers.getSetCookie(), 2)
     assert.strictEqual(raw.text(), JSON.stringify(page))
     assert.strictEqual(new TextDecoder().decode(raw.bytes()), raw.text())
     raw.bytes().fill(0)

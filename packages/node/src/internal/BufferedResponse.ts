@@ -114,7 +114,8 @@ export class BufferedResponse extends Inspectable.Class implements Response.Http
     return pipeArguments(this, arguments)
   }
 
-  private toWeb(): globalThis.Response {
+  /** A response of the platform, anew each time. */
+  toWeb(): globalThis.Response {
     const headers = new globalThis.Headers()
     for (const name in this[received]) {
       for (const value of [this[received][name] ?? []].flat()) headers.append(name, value)

@@ -30,7 +30,11 @@ export const start = async (answer: (request: Recorded) => object) => {
       body
     }
     requests.push(request)
-    response.writeHead(200, { "content-type": "application/json", "x-request-id": `r${requests.length}` })
+    response.writeHead(200, {
+      "content-type": "application/json",
+      "x-request-id": `r${requests.length}`,
+      "set-cookie": ["a=1; Expires=Thu, 01 Jan 2037 00:00:00 GMT", "b=2"]
+    })
     response.end(JSON.stringify(answer(request)))
   })
   server.listen(0, "127.0.0.1")

@@ -28,7 +28,7 @@ export const rawOf = ({ body, headers, status }: Received): RawResponse => {
   return {
     status,
     ok: status >= 200 && status < 300,
-    headers: new Headers(headersOf(headers)),
+    headers: new Headers(pairsOf(headers)),
     bytes: () => bytes.slice(),
     text,
     json: () => JSON.parse(text())
@@ -44,9 +44,11 @@ const textOf = ({ buffer, byteLength, byteOffset }: Uint8Array): string => {
   return bytes.toString("utf8", bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
 }
 
-const headersOf = (lines: string): Record<string, string> => {
-  const headers: Record<string, string> = {}
+const headersOf = (lines: string): Record<string, string> => Object.fromEntries(pairsOf(lines))
+
+const pairsOf = (lines: string): Array<[name: string, value: string]> => {
+  const pairs: Array<[name: string, value: string]> = []
   const parts = lines.split("\n")
-  for (let i = 0; i + 1 < parts.length; i += 2) headers[parts[i]!] = parts[i + 1]!
-  return headers
+  for (let i = 0; i + 1 < parts.length; i += 2) pairs.push([parts[i]!, parts[i + 1]!])
+  return pairs
 }

@@ -34,6 +34,7 @@ const recorder = `
     let body = ""
     for await (const chunk of request.setEncoding("utf8")) body += chunk
     response.setHeader("content-type", "application/json")
+    response.setHeader("set-cookie", ["a=1; Expires=Thu, 01 Jan 2037 00:00:00 GMT", "b=2"])
     if (request.url === "/answer") return response.end(String(answer = body))
     if (request.url === "/requests") return response.end(JSON.stringify(requests.splice(0)))
     requests.push({ method: request.method, url: baseUrl + request.url, headers: request.headers, body })
