@@ -61,7 +61,14 @@ const told = <S extends Schema.Codec<unknown, unknown>>(
     answer: Effect.fnUntraced(function*(sandbox, request, parameters) {
       const body = hasBody(request) ? yield* jsonOf(request) : {}
       const payload = yield* Effect.mapError(decode(body), ({ message }) => Problem.invalidRequest(message))
-      return answer(sandbox, payload, parameters)
+      return yield* Effect.try({
+        try: () => answer(sandbox, payload, parameters),
+        catch: (error) => {
+          // What only the state can tell is out of range.
+          if (error instanceof RangeError) return Problem.invalidRequest(error.message)
+          throw error
+        }
+      })
     })
   }
 }
@@ -70,9 +77,15 @@ const hasBody = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   headers["content-type"] !== undefined || headers["transfer-encoding"] !== undefined ||
   Number(headers["content-length"] ?? 0) > 0
 
+/** Whether a text is a day of the calendar, with a time and its zone or without; `Date` takes February 30 for March 2. */
+const isDated = (text: string): boolean => {
+  const [, day] = /^(\d{4}-\d\d-\d\d)(?:T.+(?:Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
+  return day !== undefined && !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day)
+}
+
 const Instant = Schema.Union([Schema.Number, Schema.String]).check(
   Schema.makeFilter((input) =>
-    (typeof input === "number" || /^\d{4}-\d\d-\d\d(T.+(Z|[+-]\d\d:\d\d))?$/.test(input)) &&
+    (typeof input === "number" || isDated(input)) &&
       ServiceClock.isInstant(new Date(input).getTime()) ||
     "is not an instant: milliseconds, or ISO 8601 with its zone, from 1990 to 2248"
   )

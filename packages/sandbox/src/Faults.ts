@@ -8,7 +8,7 @@ import * as HttpBody from "effect/http/HttpBody"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { STATUS_CODES } from "node:http"
+import { STATUS_CODES, validateHeaderName, validateHeaderValue } from "node:http"
 import { make as random } from "./internal/random.ts"
 import * as Problem from "./Problem.ts"
 
@@ -25,13 +25,31 @@ export const Time = Schema.Union([Schema.Number, Schema.String]).check(
   })
 )
 
+/** What a server can send: with another header a request would be left without any answer. */
+const isHeader = (name: string, value: string | null): boolean => {
+  try {
+    validateHeaderName(name)
+    if (value !== null) validateHeaderValue(name, value)
+    return true
+  } catch {
+    return false
+  }
+}
+
 const behaviour = {
   /** Answers with this status, and the work is not done. */
   status: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 200, maximum: 599 }))),
   /** What the body is instead: a page of HTML, JSON that ends too early, nothing, or 256 MiB. */
   body: Schema.optional(Schema.Literals(["html", "broken-json", "empty", "huge"])),
   /** Headers to set, or to leave out (null). */
-  headers: Schema.optional(Schema.Record(Schema.String, Schema.NullOr(Schema.String))),
+  headers: Schema.optional(
+    Schema.Record(Schema.String, Schema.NullOr(Schema.String)).check(
+      Schema.makeFilter((headers) =>
+        Object.entries(headers).every(([name, value]) => isHeader(name, value)) ||
+        "cannot be sent: names are tokens, values one line of Latin-1"
+      )
+    )
+  ),
   /** No rate-limit headers, or ones that no client should believe. */
   rateLimitHeaders: Schema.optional(Schema.Literals(["missing", "absurd"])),
   /** How long the answer is held back. */

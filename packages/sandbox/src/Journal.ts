@@ -114,15 +114,16 @@ const within = (entry: Omit<Entry, "id">, hide: Secrets.Hide): Omit<Entry, "id">
     path: hide(path),
     query: queryOf(query, hide),
     headers: headersOf(headers, hide),
-    body: isLarge(body) ? large : without(body, hide),
+    body: without(body, hide),
     fault: without(fault, hide)
   }
 }
 
-/** The journal stays small, however large bodies are. */
-const isLarge = (body: unknown): boolean => body !== undefined && JSON.stringify(body).length > 65_536
+/** A body of more bytes is only named: the journal stays small, however large bodies are. */
+export const largestBody = 65_536
 
-const large = "<more than 64 KiB>"
+/** What stands for a large body. */
+export const large = "<more than 64 KiB>"
 
 /** A value without the credentials in its texts and names, or under the name of one. */
 const without = <A>(value: A, hide: Secrets.Hide): A => {
@@ -148,15 +149,15 @@ const headersOf = (headers: Entry["headers"], hide: Secrets.Hide): Entry["header
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       hide(name),
-      name === "authorization" ? authorization(value) : Secrets.isSecretName(name) ? Secrets.hidden : hide(value)
+      name === "authorization" ? authorization(value, hide) : Secrets.isSecretName(name) ? Secrets.hidden : hide(value)
     ])
   )
 
 /** The scheme; of a signature also its nonce and timestamp, which are of use to nobody a second time. */
-const authorization = (value: string): string => {
+const authorization = (value: string, hide: Secrets.Hide): string => {
   const scheme = /^(bearer|oauth|basic) /i.exec(value)?.[1]
   if (scheme === undefined) return Secrets.hidden
-  const once = [...value.matchAll(/oauth_(?:nonce|timestamp)="[^"]{0,100}"/g)].map(([text]) => text)
+  const once = [...value.matchAll(/oauth_(?:nonce|timestamp)="[^"]{0,100}"/g)].map(([text]) => hide(text))
   return scheme.toLowerCase() === "oauth"
     ? `${scheme} ${[...once, Secrets.hidden].join(", ")}`
     : `${scheme} ${Secrets.hidden}`

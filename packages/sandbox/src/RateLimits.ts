@@ -21,6 +21,9 @@ export interface Window {
   readonly allowed: boolean
 }
 
+/** Whether a window has begun and not ended: one that lies ahead is of a clock that was set back since. */
+const isCurrent = ({ resetAt }: Pick<Window, "resetAt">, now: number): boolean => resetAt > now && resetAt - span <= now
+
 /** A window as it stands. */
 export interface Standing extends Omit<Window, "allowed"> {
   readonly operation: Name
@@ -52,9 +55,9 @@ export const make = (): RateLimits => {
   const windowOf = (operation: Name, credential: string, now: number): Kept => {
     const key = `${operation} ${credential}`
     const known = windows.get(key)
-    if (known !== undefined && known.resetAt > now) return known
+    if (known !== undefined && isCurrent(known, now)) return known
     if (windows.size >= crowd) {
-      for (const [other, { resetAt }] of windows) if (resetAt <= now) windows.delete(other)
+      for (const [other, window] of windows) if (!isCurrent(window, now)) windows.delete(other)
     }
     const window = { operation, credential, resetAt: now + span, used: 0, last: known?.last ?? -Infinity }
     windows.set(key, window)
@@ -65,7 +68,8 @@ export const make = (): RateLimits => {
       const limit = policies[operation].requests
       const { pace = 0 } = catalogue[operation].definition
       const window = windowOf(operation, credential, now)
-      const tooSoon = now - window.last < pace
+      const since = now - window.last
+      const tooSoon = since >= 0 && since < pace
       const allowed = window.used < limit && !tooSoon
       if (allowed) {
         window.used++
@@ -74,10 +78,12 @@ export const make = (): RateLimits => {
       return { limit, remaining: limit - window.used, resetAt: window.resetAt, allowed }
     },
     standing: (now) =>
-      [...windows.values()].filter(({ resetAt }) => resetAt > now).map(({ credential, operation, resetAt, used }) => {
-        const limit = policies[operation].requests
-        return { operation, credential, limit, remaining: limit - used, resetAt }
-      }),
+      [...windows.values()].filter((window) => isCurrent(window, now)).map(
+        ({ credential, operation, resetAt, used }) => {
+          const limit = policies[operation].requests
+          return { operation, credential, limit, remaining: limit - used, resetAt }
+        }
+      ),
     leave: (operation, credential, remaining, now) => {
       const limit = policies[operation].requests
       windowOf(operation, credential, now).used = limit - Math.min(Math.max(remaining, 0), limit)

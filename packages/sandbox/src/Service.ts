@@ -28,7 +28,7 @@ import * as Authentication from "./Authentication.ts"
 import * as Faults from "./Faults.ts"
 import type { Call, Reply } from "./Handler.ts"
 import { handlers } from "./handlers/index.ts"
-import type * as Journal from "./Journal.ts"
+import * as Journal from "./Journal.ts"
 import type * as Nonces from "./Nonces.ts"
 import * as PageToken from "./PageToken.ts"
 import * as Problem from "./Problem.ts"
@@ -76,7 +76,8 @@ export interface Parts {
 interface Trace {
   operation?: Name
   caller?: Authentication.Caller
-  body?: object | undefined
+  /** What its body held, or that it was large. */
+  body?: unknown
   problem?: string
   fault?: Faults.Behaviour
 }
@@ -124,8 +125,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
       const identity = definition.identity === undefined ? undefined : params[definition.identity]
       yield* Authentication.authorize(definition, caller, identity)
       if (!window.allowed) return yield* Problem.tooManyRequests()
-      const body = hasBody(definition) ? yield* jsonOf(request) : undefined
-      if (body !== undefined) trace.body = body
+      const body = hasBody(definition) ? yield* read(request, trace) : undefined
       // While it was read, another state may have come, which does not know who asks.
       if (epoch() !== begun) yield* identify(request, url)
       wire = told ?? wireOf(definition, url, body) ?? wire
@@ -203,7 +203,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options =
     const refused = fault.status === undefined ? undefined : Faults.refusal(fault.status)
     // Nothing reads the body for its sake, but the journal shows what was refused.
     if (refused !== undefined && caller !== undefined && hasBody(route.definition)) {
-      trace.body = yield* Effect.orElseSucceed(jsonOf(request), () => undefined)
+      yield* Effect.ignore(read(request, trace))
     }
     const worked = refused === undefined
       ? work(request, url, route, params, identified, trace).pipe(
@@ -373,6 +373,18 @@ const maximumDepth = 32
 
 /** The object that a body holds. */
 export const jsonOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<object, Problem.Problem> =>
+  Effect.map(jsonIn(request), ({ json }) => json)
+
+/** The object that a body holds, noted for the journal: an answer that is held back holds no large body with it. */
+const read = (request: HttpServerRequest.HttpServerRequest, trace: Trace): Effect.Effect<object, Problem.Problem> =>
+  Effect.map(jsonIn(request), ({ byteLength, json }) => {
+    trace.body = byteLength > Journal.largestBody ? Journal.large : json
+    return json
+  })
+
+const jsonIn = (
+  request: HttpServerRequest.HttpServerRequest
+): Effect.Effect<{ readonly json: object; readonly byteLength: number }, Problem.Problem> =>
   /^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "")
     ? request.arrayBuffer.pipe(
       // Over a connection, no more than this is read.
@@ -387,15 +399,17 @@ export const jsonOf = (request: HttpServerRequest.HttpServerRequest): Effect.Eff
         Effect.try({
           try: () => parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes)),
           catch: () => Problem.invalidRequest("The body is not JSON.")
-        })
-      ),
-      Effect.filterOrFail(
-        (body): body is Schema.JsonObject => typeof body === "object" && body !== null && !Array.isArray(body),
-        () => Problem.invalidRequest("The body is not an object.")
-      ),
-      Effect.filterOrFail(
-        (body) => !isDeeper(body, maximumDepth),
-        () => Problem.invalidRequest(`The body nests more than ${maximumDepth} deep.`)
+        }).pipe(
+          Effect.filterOrFail(
+            (body): body is Schema.JsonObject => typeof body === "object" && body !== null && !Array.isArray(body),
+            () => Problem.invalidRequest("The body is not an object.")
+          ),
+          Effect.filterOrFail(
+            (body) => !isDeeper(body, maximumDepth),
+            () => Problem.invalidRequest(`The body nests more than ${maximumDepth} deep.`)
+          ),
+          Effect.map((json) => ({ json, byteLength: bytes.byteLength }))
+        )
       )
     )
     : Effect.fail(Problem.invalidRequest("The content type of the body is not application/json."))

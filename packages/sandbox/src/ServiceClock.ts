@@ -56,7 +56,9 @@ export const make = (start: Date | number | undefined): Effect.Effect<ServiceClo
       now: () => base.currentTimeMillisUnsafe() + offset,
       advance: (by) => {
         const millis = Duration.toMillis(by)
-        if (!(base.currentTimeMillisUnsafe() + offset + millis < end)) throw new RangeError("The clock ends in 2248")
+        if (!(base.currentTimeMillisUnsafe() + offset + millis < end)) {
+          throw new RangeError("advance leads beyond 2247, where the clock ends")
+        }
         offset += millis
       },
       set,

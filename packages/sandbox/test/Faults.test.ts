@@ -152,7 +152,13 @@ describe("a fault in process", () => {
           [{ pause: "Infinity" }, "pause"],
           [{ reset: "during" }, "reset"],
           [{ page: "long" }, "page"],
-          [{ headers: { a: 1 } }, "headers"]
+          [{ headers: { a: 1 } }, "headers"],
+          // Nothing could send these, and a request that met them would wait for ever.
+          [{ headers: { "a b": "c" } }, "headers"],
+          [{ headers: { "": "c" } }, "headers"],
+          [{ headers: { a: "b\r\nc: d" } }, "headers"],
+          [{ headers: { a: "\u20ac" } }, "headers"],
+          [{ headers: { "a b": null } }, "headers"]
         ] as const
       ) {
         const { status, text } = yield* send(bench, rule)

@@ -121,6 +121,10 @@ describe("the journal", () => {
         yield* send({ authorization: `${scheme} ${canary}` })
       }
       yield* send({ authorization: `OAuth oauth_token="${canary}", oauth_signature="${canary}", oauth_nonce="seen"` })
+      for (const secret of Object.values(bench.secrets)) {
+        const encoded = Buffer.from(secret).toString("base64")
+        yield* send({ authorization: `OAuth oauth_nonce="${secret}", oauth_timestamp="${encoded}"` })
+      }
       for (
         const name of [
           "Cookie",
@@ -151,7 +155,7 @@ describe("the journal", () => {
         yield* send({}, `/2/nothing?${name}=${canary}`)
       }
       const text = JSON.stringify(bench.sandbox.requests)
-      assert.lengthOf(bench.sandbox.requests, 37)
+      assert.lengthOf(bench.sandbox.requests, 43)
       for (const secret of [canary, ...Object.values(bench.secrets)]) {
         // The consumer key and the access token of a signature are hidden with the rest of it.
         assert.notInclude(text, secret)
@@ -236,13 +240,21 @@ describe("the journal", () => {
       assert.deepStrictEqual(sandbox.requests[0]?.query, { a: "<redacted>" })
     }))
 
-  it("keeps no large bodies", () => {
-    const journal = Journal.make()
-    const small = { text: "x".repeat(60_000) }
-    journal.add({ ...entry, body: small }, same)
-    journal.add({ ...entry, body: { text: "x".repeat(70_000) } }, same)
-    assert.deepStrictEqual(journal.entries().map(({ body }) => body), [small, "<more than 64 KiB>"])
-  })
+  it.effect("keeps no large bodies, not even while an answer is held back", () =>
+    Effect.gen(function*() {
+      const { request, sandbox } = yield* make()
+      const small = { text: "x".repeat(60_000) }
+      const large = { text: "x".repeat(70_000) }
+      yield* request("POST", "/2/posts", { body: small })
+      yield* request("POST", "/2/posts", { body: large })
+      sandbox.faults.add({ status: 503 })
+      yield* request("POST", "/2/posts", { body: large })
+      assert.deepStrictEqual(sandbox.requests.map(({ body, status }) => [status, body]), [
+        [201, small],
+        [201, "<more than 64 KiB>"],
+        [503, "<more than 64 KiB>"]
+      ])
+    }))
 
   it("keeps the latest so many", () => {
     const journal = Journal.make({ requests: 3, bytes: 10_000 })

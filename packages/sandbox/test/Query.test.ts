@@ -2,6 +2,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import * as Query from "../src/query/Query.ts"
 import * as Terms from "../src/query/Terms.ts"
+import * as Entities from "../src/store/Entities.ts"
 import { Store } from "../src/store/Store.ts"
 import * as Fuzz from "./support/Fuzz.ts"
 
@@ -52,6 +53,22 @@ describe("Terms", () => {
     ])
     assert.deepStrictEqual(Terms.words("Effectの型🚀!"), ["effect", "の", "型", "🚀"])
     assert.deepStrictEqual(Terms.words("\"'*^:()-\u0000\ud800"), [])
+  })
+
+  it("cuts texts of any length, where words are longer than any query, too", () => {
+    for (const text of ["a".repeat(6e6), `漢${"\u0301".repeat(6e6)}`]) {
+      assert.strictEqual(Terms.words(text).join("").length, text.length)
+    }
+    // The longest word that a query can hold is one.
+    assert.deepStrictEqual(Terms.words("a".repeat(1_024)), ["a".repeat(1_024)])
+  })
+})
+
+describe("Entities", () => {
+  it("are found in one go, however many there are", () => {
+    const tags = Entities.find("🚀 $A ".repeat(60_000), () => undefined)?.cashtags
+    assert.lengthOf(tags!, 60_000)
+    assert.deepStrictEqual(tags!.at(-1), { start: 299_997, end: 299_999, tag: "A" })
   })
 })
 

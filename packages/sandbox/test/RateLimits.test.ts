@@ -37,6 +37,26 @@ describe("RateLimits", () => {
     })
   })
 
+  it("begins anew when the clock is set back, at once", () => {
+    const limits = RateLimits.make()
+    const count = (time: number) => limits.count("searchAllPosts", "a", time)
+    for (let second = 0; second < 300; second++) count(now + second * 1_000)
+    assert.isFalse(count(now + 300_000).allowed)
+    for (const earlier of [now - 1, now - 86_400_000]) {
+      assert.deepStrictEqual(count(earlier), {
+        limit: 300,
+        remaining: 299,
+        resetAt: earlier + 900_000,
+        allowed: true
+      })
+      assert.lengthOf(limits.standing(earlier), 1)
+      assert.deepStrictEqual(limits.standing(earlier - 1), [])
+    }
+    // Within its window, too.
+    assert.isTrue(count(now - 86_400_000 + 5_000).allowed)
+    assert.deepInclude(count(now - 86_400_000 + 1_000), { remaining: 297, allowed: true })
+  })
+
   it("is one per operation and credential, and one set per service", () => {
     const limits = RateLimits.make()
     for (let i = 0; i < 60; i++) limits.count("like", "a", now)

@@ -42,8 +42,9 @@ export const spell = ([kind, value]: Fact): string =>
 const scripts = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"]
 const unspaced = `[[${scripts.map((script) => `\\p{Script=${script}}`).join("")}]&&\\p{L}]`
 
+// What is longer than any query is cut: the engine has a stack for each character of a run that could be shorter.
 const word = new RegExp(
-  String.raw`\p{Extended_Pictographic}|${unspaced}\p{M}*|[[\p{L}\p{M}\p{N}_]--${unspaced}]+`,
+  String.raw`\p{Extended_Pictographic}|${unspaced}\p{M}{0,1024}|[[\p{L}\p{M}\p{N}_]--${unspaced}]{1,1024}`,
   "gv"
 )
 

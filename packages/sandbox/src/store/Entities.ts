@@ -47,9 +47,10 @@ export const find = (
 ): Entities | undefined => {
   if (!sign.test(text)) return undefined
   const found: { -readonly [K in keyof Entities]: Array<NonNullable<Entities[K]>[number]> } = {}
+  const characters = counter(text)
   for (const { 0: whole, groups = {}, index } of text.matchAll(entity)) {
-    const start = characters(text, index)
-    const end = start + characters(whole, whole.length)
+    const start = characters(index)
+    const end = characters(index + whole.length)
     if (groups.url !== undefined) {
       const url = groups.url
       ;(found.urls ??= []).push({ start, end, url, expanded_url: url, display_url: display(url) } satisfies Link)
@@ -80,14 +81,18 @@ const entity = new RegExp(
   "gu"
 )
 
-const characters = (text: string, until: number): number => {
-  let count = until
-  for (let i = 0; i < until; i++) {
-    const code = text.charCodeAt(i)
-    // The second half of a pair belongs to the character before it.
-    if (code >= 0xdc00 && code <= 0xdfff) count--
+/** Counts the characters before positions that only grow, so that a text is gone through once. */
+const counter = (text: string): (until: number) => number => {
+  let at = 0
+  let count = 0
+  return (until) => {
+    for (; at < until; at++) {
+      const code = text.charCodeAt(at)
+      // The second half of a pair belongs to the character before it.
+      if (code < 0xdc00 || code > 0xdfff) count++
+    }
+    return count
   }
-  return count
 }
 
 const display = (url: string): string => {
