@@ -18,6 +18,7 @@ import * as ExportCommand from "./ExportCommand.ts"
 import * as PlanCommand from "./PlanCommand.ts"
 import * as Report from "./Report.ts"
 import * as SandboxCommand from "./SandboxCommand.ts"
+import * as StandardOutput from "./StandardOutput.ts"
 import * as StatusCommand from "./StatusCommand.ts"
 import * as WorkerCommand from "./WorkerCommand.ts"
 
@@ -48,7 +49,9 @@ export const postwire = Command.make("postwire").pipe(
 
 /** Runs the command line of this process. */
 export const run = (): void => {
+  const arrived = StandardOutput.watch()
   Command.run(postwire, { version: packageJson.version }).pipe(
+    Effect.andThen(arrived),
     Effect.tapCause((cause) => Report.report(cause, process.argv.includes("--debug"))),
     Effect.provide([NodeServices.layer, Logger.layer([logger])]),
     NodeRuntime.runMain({ disableErrorReporting: true })

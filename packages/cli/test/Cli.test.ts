@@ -7,7 +7,7 @@ import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Layer, Stream } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { connect, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -120,6 +120,30 @@ describe("postwire", () => {
       }
       taken.close()
     }))
+})
+
+describe("standard output", () => {
+  const printTo = (output: number | "pipe") =>
+    Effect.promise(async () => {
+      const child = spawn(process.execPath, [main, "--completions", "bash"], { stdio: ["ignore", output, "pipe"] })
+      child.stdout?.destroy()
+      let errors = ""
+      child.stderr!.setEncoding("utf8").on("data", (text) => errors += text)
+      const [code] = await once(child, "close")
+      return { code, errors }
+    })
+
+  it.live.skipIf(!existsSync("/dev/full"))("that is full is a failure", () =>
+    Effect.gen(function*() {
+      const full = openSync("/dev/full", "w")
+      const { code, errors } = yield* printTo(full)
+      closeSync(full)
+      assert.strictEqual(code, 1)
+      assert.match(errors, /^postwire: Standard output cannot be written: ENOSPC.*\n {2}Make room, .*\n$/)
+    }))
+
+  it.live("that nobody reads is the quiet end that shells know", () =>
+    Effect.map(printTo("pipe"), (end) => assert.deepStrictEqual(end, { code: 141, errors: "" })))
 })
 
 describe("a Node without SQLite", () => {
