@@ -184,6 +184,11 @@ describe("what others own", () => {
       writeFileSync(out("file.jsonl.postwire"), "precious")
       mkdirSync(out("elsewhere"))
       symlinkSync("elsewhere", out("led.jsonl.postwire"))
+      mkdirSync(out("other.jsonl.postwire"))
+      writeFileSync(
+        join(out("other.jsonl.postwire"), "about.txt"),
+        "This folder belongs to an export of Postwire (layout 2).\n"
+      )
       const server = createServer()
       yield* Effect.callback<void>((resume) => {
         server.listen(out("socket.jsonl"), () => resume(Effect.void))
@@ -199,7 +204,13 @@ describe("what others own", () => {
           "taken.jsonl",
           "file.jsonl",
           "led.jsonl",
-          "own.postwire"
+          "own.postwire",
+          // The other export would remove it, or take it for its own.
+          "other.jsonl.postwire/work",
+          "other.jsonl.postwire/users.jsonl",
+          `${"x".repeat(250)}.jsonl`,
+          // Its folder would have a longer name.
+          `${"x".repeat(245)}.jsonl`
         ]
       ) {
         for (const mode of ["new", "resume", "force"] as const) {

@@ -4,7 +4,15 @@ import { createHash, type Hash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import * as fs from "node:fs/promises"
 import { dirname } from "node:path"
-import { DiskFull, type ExportError, FileExists, FileFailure, NotWritable, PipeClosed } from "../ExportErrors.ts"
+import {
+  DiskFull,
+  type ExportError,
+  FileExists,
+  FileFailure,
+  NotWritable,
+  OutputRefused,
+  PipeClosed
+} from "../ExportErrors.ts"
 
 /** Does something with a file; what goes wrong gets its name. */
 export const attempt = <A>(path: string, work: () => Promise<A>): Effect.Effect<A, ExportError> =>
@@ -28,6 +36,8 @@ export const failureOf = (path: string, cause: unknown): ExportError => {
     case "ENOTDIR":
     case "EISDIR":
       return new NotWritable({ path, reason })
+    case "ENAMETOOLONG":
+      return new OutputRefused({ path, reason: "the name is too long" })
     case "EPIPE":
       return new PipeClosed()
     case "EBUSY":

@@ -11,7 +11,7 @@ import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as fs from "node:fs/promises"
-import { basename, join, parse } from "node:path"
+import { basename, dirname, join, parse, resolve } from "node:path"
 import { CheckpointUnusable, type ExportError, FileExists, OutputRefused } from "../ExportErrors.ts"
 import * as Manifest from "../Manifest.ts"
 import type { Mode, Output } from "../Sink.ts"
@@ -20,18 +20,17 @@ import * as lock from "./lock.ts"
 import * as sealed from "./sealed.ts"
 
 /** The names of an export. */
-const namesOf = (out: string) => {
-  const folder = `${out}${suffix}`
-  return {
-    folder,
-    about: join(folder, "about.txt"),
-    lock: join(folder, "lock"),
-    manifest: join(folder, "manifest.json"),
-    work: join(folder, "work"),
-    /** A `work` whose files have all been moved. */
-    moved: join(folder, "moved")
-  }
-}
+const namesOf = (out: string) => namesIn(`${out}${suffix}`)
+
+const namesIn = (folder: string) => ({
+  folder,
+  about: join(folder, "about.txt"),
+  lock: join(folder, "lock"),
+  manifest: join(folder, "manifest.json"),
+  work: join(folder, "work"),
+  /** A `work` whose files have all been moved. */
+  moved: join(folder, "moved")
+})
 
 type Names = ReturnType<typeof namesOf>
 
@@ -60,6 +59,10 @@ export const open = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Standing, ExportError, Scope.Scope> {
   const names = namesOf(out)
   if (out.endsWith(suffix)) return yield* refuse(out, `${suffix} is the name of an export's folder`)
+  const parent = dirname(resolve(out))
+  if (parent.endsWith(suffix) && (yield* isMarked(namesIn(parent).about))) {
+    return yield* refuse(out, `${parent} is the folder of another export, which removes what it does not know`)
+  }
   const found = yield* lookAt(out)
   if (!(yield* disk.exists(names.folder))) {
     if (mode === "resume") yield* refuseFormer(out)
