@@ -109,7 +109,10 @@ export const read = (path: string): Effect.Effect<Variables, CredentialsUnusable
     try: async () => {
       // Asked of the open file: what is read is what was looked at.
       await using file = await open(path, "r")
-      const { mode } = await file.stat()
+      const found = await file.stat()
+      // With the advice for a file nobody could enter it any more.
+      if (found.isDirectory()) throw new Error("it is a folder")
+      const { mode } = found
       return (mode & 0o077) === 0 || process.platform === "win32"
         ? Effect.succeed(parseEnv(await file.readFile("utf8")))
         : Effect.fail(

@@ -120,6 +120,12 @@ const run = Effect.fnUntraced(
   function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, flags: Flags) {
     const address = yield* ClusterExport.addressOf(flags.cluster, flags.out)
     if (Option.isSome(address)) yield* checkCluster(flags)
+    else if (flags.detach || flags.label !== "") {
+      return yield* new Report.Contradiction({
+        reason: `--${flags.detach ? "detach" : "label"} is for exports of a cluster`,
+        advice: "Leave it out, or name a --cluster."
+      })
+    }
     if (Option.isSome(address) && flags.out === "") {
       return yield* ClusterExport.run(address.value, definition, parameters, flags)
     }
@@ -338,8 +344,15 @@ const sinkOf = (flags: Flags): Effect.Effect<Sink, Report.Contradiction> => {
   if (resume && force) return refuse("--resume and --force contradict each other", "Pass one of them.")
   if (gzip && zstd) return refuse("--gzip and --zstd contradict each other", "Pass one of them.")
   const format = Option.getOrElse(flags.format, () => formatOf(out))
-  const compression: Compression = gzip || out.endsWith(".gz") ? "gzip" : zstd || out.endsWith(".zst") ? "zstd" : "none"
-  const whole = /\.(parquet|sqlite3?|db)\.(gz|zst)$/.test(out) && Option.isNone(flags.format)
+  const ending = /\.(gz|zst)$/i.exec(out)?.[1]?.toLowerCase()
+  if (gzip && ending === "zst" || zstd && ending === "gz") {
+    return refuse(
+      `${out} and --${gzip ? "gzip" : "zstd"} contradict each other`,
+      "Leave the flag out, or rename the file."
+    )
+  }
+  const compression: Compression = gzip || ending === "gz" ? "gzip" : zstd || ending === "zst" ? "zstd" : "none"
+  const whole = /\.(parquet|sqlite3?|db)\.(gz|zst)$/i.test(out) && Option.isNone(flags.format)
   if (whole) return refuse(`${out} would be JSON Lines`, "Leave the last ending out, or say so with --format jsonl.")
   if (guard && format !== "csv") return refuse("--guard is for csv", "Leave it out, or pass --format csv.")
   if (compression !== "none" && (format === "parquet" || format === "sqlite" || out === "-")) {
@@ -363,11 +376,11 @@ const sinkOf = (flags: Flags): Effect.Effect<Sink, Report.Contradiction> => {
 }
 
 const formatOf = (path: string): Format =>
-  /\.csv(\.gz|\.zst)?$/.test(path)
+  /\.csv(\.gz|\.zst)?$/i.test(path)
     ? "csv"
-    : path.endsWith(".parquet")
+    : /\.parquet$/i.test(path)
     ? "parquet"
-    : /\.(sqlite3?|db)$/.test(path)
+    : /\.(sqlite3?|db)$/i.test(path)
     ? "sqlite"
     : "jsonl"
 

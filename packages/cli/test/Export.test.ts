@@ -260,6 +260,11 @@ describe("postwire export", () => {
         [["--out", "a.jsonl", "--resume", "--force"], /--resume and --force contradict/],
         [["--out", "a.jsonl", "--gzip", "--zstd"], /--gzip and --zstd contradict/],
         [["--out", "a.parquet", "--gzip"], /Only files of jsonl and csv/],
+        [["--out", "a.csv.gz", "--zstd"], /a\.csv\.gz and --zstd contradict/],
+        [["--out", "a.PARQUET.GZ"], /would be JSON Lines/],
+        [["--out", "a.jsonl", "--detach"], /--detach is for exports of a cluster/],
+        [["--out", "a.jsonl", "--label", "b"], /--label is for exports of a cluster/],
+        [["--out", "a.jsonl", "--credentials", "."], /\.: it is a folder/],
         [["--out", "-", "--format", "csv"], /Standard output takes JSON Lines/],
         [["--out", "a.jsonl", "--max-results", "7"], /max_results must be a whole number from 10 to 100/]
       ]
