@@ -148,8 +148,10 @@ export const explain = (error: unknown, situation: Situation = {}): ReadonlyArra
   const advice = adviceOf(error, situation)
   const problem = advice === undefined ? DatabaseProblem.of(error) : undefined
   const messages = messagesOf(error)
-  // The one furthest down is what the database or the system itself has said.
-  const said = problem === undefined ? messages : [problem.reason, ...messages.slice(-1)]
+  // The one furthest down is what the database or the system itself has said, which does not name the file of a sandbox.
+  const said = problem === undefined || Predicate.isTagged(error, "StoreUnavailable")
+    ? messages
+    : [problem.reason, ...messages.slice(-1)]
   return told(said, advice ?? problem?.advice ?? (isSqlError(error) ? addressAdvice : undefined), situation)
 }
 
