@@ -12,7 +12,8 @@ export default defineConfig({
     // Many tests wait for other processes.
     maxWorkers: 3,
     execArgv: ["--disable-warning=ExperimentalWarning"],
-    testTimeout: 20_000,
+    // A machine that others use too takes several times as long.
+    testTimeout: 60_000,
     hookTimeout: 60_000
   }
 })

@@ -229,7 +229,7 @@ describe("the address of a cluster", () => {
       assert.match(what!, /^postwire: .*ECONNREFUSED/)
       assert.match(wrong.errors, /^postwire: cluster must be postgres:/)
       assert.match(both.errors, /^postwire: --limit and --cluster contradict each other\n {2}\S/)
-    }), 60_000)
+    }), 180_000)
 })
 
 describe("exports on one machine", () => {

@@ -8,5 +8,5 @@ describe("requests that nobody should send, in process", () => {
     Effect.gen(function*() {
       const { heap, statuses } = yield* Fuzz.run(1, 50_000)
       Fuzz.checkRun(statuses, heap)
-    }), 60_000)
+    }), 180_000)
 })

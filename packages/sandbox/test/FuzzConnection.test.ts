@@ -194,7 +194,7 @@ describe("requests that nobody should send, over a connection", () => {
       for (const status of [200, 201, 400, 401, 403, 404, 417, 431]) {
         assert.isAbove(statuses.get(status) ?? 0, 50, String(status))
       }
-    }), 60_000)
+    }), 180_000)
 
   it.effect("are not read to the end when their bodies are too long", () =>
     Effect.gen(function*() {
@@ -236,5 +236,5 @@ describe("more requests that nobody should send, in process", () => {
     Effect.gen(function*() {
       const { heap, statuses } = yield* Fuzz.run(2, 44_000)
       Fuzz.checkRun(statuses, heap)
-    }), 60_000)
+    }), 180_000)
 })
