@@ -187,7 +187,7 @@ const suite = (kind: Kind): void => {
           assert.closeTo(reading.window?.endsIn ?? 0, expected.window?.endsIn ?? 0, 2_000)
         }
       }).pipe(Effect.provide(kind.layer(kind.address()))),
-    { timeout: 60_000, arbitrary: { runs: 100 } }
+    { timeout: 60_000, arbitrary: { runs: process.env["POSTWIRE_LONG"] === "1" ? 100 : 25 } }
   )
 
   it.effect("does not keep a window that later requests do not confirm", () =>

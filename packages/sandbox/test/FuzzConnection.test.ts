@@ -161,6 +161,10 @@ const checkRaw = ({ bytes, expected, mayEnd }: Raw, received: string): number =>
   return Number(code)
 }
 
+const isLong = process.env["POSTWIRE_LONG"] === "1"
+/** Of fifty requests each. */
+const rounds = isLong ? 120 : 20
+
 describe("requests that nobody should send, over a connection", () => {
   it.effect("are answered with the right status, whatever the bytes", () =>
     Effect.gen(function*() {
@@ -178,7 +182,7 @@ describe("requests that nobody should send, over a connection", () => {
       })
       const raw = raws(random, secrets.bearerToken, host)
       const statuses = new Map<number, number>()
-      for (let round = 0; round < 120; round++) {
+      for (let round = 0; round < rounds; round++) {
         yield* TestClock.setTime(now + round * 15 * minute)
         const time = yield* Clock.currentTimeMillis
         yield* Effect.forEach(Array.from({ length: 50 }), () => {
@@ -192,7 +196,7 @@ describe("requests that nobody should send, over a connection", () => {
         }, { concurrency: 8, discard: true })
       }
       for (const status of [200, 201, 400, 401, 403, 404, 417, 431]) {
-        assert.isAbove(statuses.get(status) ?? 0, 50, String(status))
+        assert.isAbove(statuses.get(status) ?? 0, rounds / 3, String(status))
       }
     }), 180_000)
 
@@ -234,7 +238,7 @@ describe("requests that nobody should send, over a connection", () => {
 describe("more requests that nobody should send, in process", () => {
   it.effect("are answered with the right status, and leave nothing on the heap", () =>
     Effect.gen(function*() {
-      const { heap, statuses } = yield* Fuzz.run(2, 44_000)
-      Fuzz.checkRun(statuses, heap)
+      const { heap, statuses } = yield* Fuzz.run(2, isLong ? 44_000 : 4_000)
+      Fuzz.checkRun(statuses, heap, isLong ? 44_000 : 4_000)
     }), 180_000)
 })

@@ -336,15 +336,16 @@ describe("a program", () => {
     }
   })
 
-  it("may call ten thousand times and hold nothing", async () => {
+  it("may call thousands of times and hold nothing", async () => {
+    const calls = process.env["POSTWIRE_LONG"] === "1" ? 10_000 : 1_500
     const code = `
       import { createClientSync } from ${JSON.stringify(entry)}
       const client = createClientSync()
       const calls = (n) => { for (let i = 0; i < n; i++) client.searchRecentPosts({ query: "large:10" }) }
       const size = () => { gc(); gc(); return process.memoryUsage() }
-      calls(3_000)
+      calls(1_500)
       const before = size()
-      calls(10_000)
+      calls(${calls})
       const after = size()
       console.log(after.heapUsed - before.heapUsed < 2e6, after.arrayBuffers - before.arrayBuffers < 1e6,
         after.rss - before.rss < 4e7 || after.rss - before.rss)
