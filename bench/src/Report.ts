@@ -124,7 +124,7 @@ const doubtsOf = (measured: Measured): ReadonlyArray<string> =>
 
 const baselineOf = (found: Group["found"]) => found.values().next().value!
 
-const shown = ({ high, low, median }: Ratio): string => `${median.toFixed(2)} (${low.toFixed(2)}-${high.toFixed(2)})`
+const shown = ({ high, low, median }: Ratio): string => `${median.toFixed(2)} ±${((high - low) / 2).toFixed(2)}`
 
 const nameOf = ({ inFlight, workload }: Scenario): string =>
   `${workload}, ${inFlight === 1 ? "one by one" : `${inFlight} in flight`}`

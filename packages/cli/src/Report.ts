@@ -208,7 +208,12 @@ const advices: Readonly<Record<string, Advice>> = {
   RateLimited: "Run the same command with --resume when the budget is back.",
   RateLimitWaitTooLong: "Run the same command with --resume when it is back.",
   ServerFailure: "Run the same command with --resume in a while: nothing is lost.",
-  TransportFailure: "Look at the connection, then run the same command with --resume: nothing is lost.",
+  TransportFailure: ({ cause }) =>
+    `${
+      Predicate.hasProperty(cause, "code") && cause.code === "ECONNREFUSED"
+        ? "See that the service runs at that address (postwire sandbox starts a local one)"
+        : "Look at the connection"
+    }, then run the same command with --resume: nothing is lost.`,
   Unauthorized: ({ credential }, situation) =>
     `Check ${settings(credential === "oauth1" ? ofUser : ["bearerToken"], situation)}; postwire doctor tells more.`,
   UndecodableResponse: "Something between here and the service may have answered; try again with --resume.",

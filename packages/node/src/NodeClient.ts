@@ -207,7 +207,7 @@ export const check = Effect.fnUntraced(function*(
     const meant = Object.keys(known).find((name) => name.toLowerCase() === setting.toLowerCase().replaceAll("_", ""))
     return yield* new InvalidSettings({
       setting,
-      rule: meant === undefined ? "is not a setting" : `is not a setting; did you mean ${meant}?`
+      rule: meant === undefined ? "is not a setting" : `is not a setting; did you mean ${meant}`
     })
   }
   yield* checkForm(settings.returnType ?? "response")
