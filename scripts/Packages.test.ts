@@ -177,6 +177,19 @@ describe("a program", () => {
     assert.isBelow(gzipSync(outputFiles[0]!.contents).length, 75_500)
   })
 
+  it("that imports the worker of blocking calls keeps it in its bundle", async () => {
+    const { outputFiles } = await build({
+      stdin: { contents: `import "@postwire/sync/PostwireWorker"`, resolveDir: folder },
+      bundle: true,
+      platform: "node",
+      format: "cjs",
+      external: ["undici"],
+      write: false,
+      logLevel: "error"
+    })
+    assert.isAbove(outputFiles[0]!.contents.length, 100_000)
+  })
+
   it("of Effect shares its one effect with the core", () => {
     const manifest = JSON.parse(readFileSync(join(folder, "node_modules/@postwire/core/package.json"), "utf8"))
     assert.deepStrictEqual(Object.keys(manifest.peerDependencies), ["effect"])
