@@ -1,29 +1,17 @@
 /** Where pages come from: any paged operation, from any place in it. */
 import type { Client } from "@postwire/core/Client"
 import type { Definition } from "@postwire/core/Definition"
-import type { AnyError, Budget } from "@postwire/core/Errors"
+import type { AnyError } from "@postwire/core/Errors"
 import type { Arguments, Paged, SelectionOf } from "@postwire/core/Operation"
-import type * as Pagination from "@postwire/core/Pagination"
 import type { Result } from "@postwire/core/Response"
 import type { Selection } from "@postwire/core/Selection"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { ExportError } from "./ExportErrors.ts"
 import * as reach from "./internal/reach.ts"
+import type { Page, PageOptions } from "./Page.ts"
 
-/** A page on its way from a source to a sink. */
-export interface Page {
-  readonly items: ReadonlyArray<object>
-  /** What expansions brought, by bucket. */
-  readonly includes: Readonly<Record<string, ReadonlyArray<object>>>
-  /** Partial errors. */
-  readonly errors: ReadonlyArray<object>
-  /** Leads to the page after this one; none at the end. */
-  readonly next: string | undefined
-  readonly rateLimit: Budget | undefined
-  /** Requests that were spent on it before, by others. Default 0. */
-  readonly requests?: number
-}
+export type { Page, PageOptions } from "./Page.ts"
 
 /** Pages of an operation with its parameters. */
 export interface Source<out E = never> {
@@ -43,9 +31,6 @@ export interface Source<out E = never> {
     Client
   >
 }
-
-/** How pages are fetched: how many items are wanted at most, and whether one page ahead. */
-export type PageOptions = Pick<Pagination.PageOptions, "limit" | "prefetch">
 
 /** The pages of an operation, of the largest size unless `max_results` is given. */
 export const make = <P, R extends Result, Sel extends keyof Selection, E, const S extends SelectionOf<R, Sel>>(

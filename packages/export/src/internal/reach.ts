@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type { Page, PageOptions } from "../Source.ts"
+import type { Page, PageOptions } from "../Page.ts"
 
 type Parameters = Readonly<Record<string, unknown>>
 
