@@ -225,7 +225,7 @@ const limitsOf = ({ accessLevel, checks }: Settings): Effect.Effect<Prepare.Limi
 
 const exchangeOf = (settings: Settings): Effect.Effect<Checked["exchange"], Errors.InvalidSettings> => {
   const {
-    maxBodySize = Transport.defaultMaxBodySize,
+    maxBodySize = Transport.defaultMaxBodyBytes,
     onRequest,
     recordContent,
     retries = Retry.defaultRetries,

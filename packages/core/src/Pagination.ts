@@ -144,7 +144,7 @@ export const stream = <A>(
   const chosen: PageOptions = { ...options }
   const { prefetch, retries, timeout } = chosen
   const fetchAt = (position: Position) =>
-    fetch(definition, parametersAt(definition, own, position), { retries, timeout })
+    fetchPage(definition, parametersAt(definition, own, position), { retries, timeout })
 
   const step = (scope: Scope.Scope) => ({ page, position }: State): Effect.Effect<Step<A>, AnyError, Client> =>
     position instanceof PaginationStuck ? Effect.fail(position) : Effect.flatMap(page, ([raw, response]) => {
@@ -184,7 +184,7 @@ interface State {
 type Step<A> = readonly [items: ReadonlyArray<A>, next: Option.Option<State>]
 
 /** Fetches one page and reads it. */
-export const fetch = (
+export const fetchPage = (
   definition: Definition,
   parameters: object,
   options: CallOptions

@@ -21,7 +21,7 @@ import * as Monotonic from "./Monotonic.ts"
 import { Progress, TimedOut } from "./Timeouts.ts"
 
 /** The longest body of a response in bytes, after decompression, unless a setting says otherwise. */
-export const defaultMaxBodySize = 64 * 1024 * 1024
+export const defaultMaxBodyBytes = 64 * 1024 * 1024
 
 type Sending = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError>
 

@@ -1,0 +1,212 @@
+/**
+ * The Promise face: every operation of the catalogue as a method. Nothing here knows an operation by name, and of the
+ * platform no more than `Calls.Platform` says.
+ */
+import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
+import type { Client } from "@postwire/core/Client"
+import type { Definition, Direction, Form } from "@postwire/core/Definition"
+import { InvalidSettings } from "@postwire/core/Errors"
+import type { Joined } from "@postwire/core/Joins"
+import type { Arguments, FormOf, ItemOf, Operation, Paged, SelectionOf } from "@postwire/core/Operation"
+import * as Pagination from "@postwire/core/Pagination"
+import type { Included, Selection } from "@postwire/core/Selection"
+import * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { NodeInspectSymbol } from "effect/Inspectable"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as Calls from "./Calls.ts"
+import { iterable, type PageOptions } from "./Pages.ts"
+
+const forms: ReadonlyArray<Form> = ["response", "dictionary", "raw"]
+
+/** Whether there is such a form. */
+export const checkForm = (form: Form): Effect.Effect<void, InvalidSettings> =>
+  forms.includes(form)
+    ? Effect.void
+    : Effect.fail(new InvalidSettings({ setting: "returnType", rule: `must be one of ${forms.join(", ")}` }))
+
+/** Settings that choose no form choose the first; any other is chosen by a value, not only by a type. */
+export type Chosen<F extends Form> = "response" extends F ? unknown : { readonly returnType: NoInfer<F> }
+
+/** The promise of a result, which also tells of the response that it was read from. */
+export interface Answer<A> extends Promise<A> {
+  /** The result beside the HTTP response that brought it: status, headers, body. Nothing is sent again. */
+  readonly withResponse: () => Promise<{ readonly data: A; readonly response: globalThis.Response }>
+}
+
+/** An operation as a method. Raw results are web `Response`s. */
+export interface PromiseOperation<in out P, out R, Sel extends keyof Selection, F extends Form = "response"> {
+  <const S extends SelectionOf<R, Sel>>(
+    ...args: Arguments<P, Sel, S, Calls.CallOptions>
+  ): Answer<FormOf<F, R, S, globalThis.Response>>
+}
+
+/** An operation that pages, as a method with iterables. A page is fetched when it is needed. */
+export interface PromisePaged<
+  in out P,
+  out R,
+  Sel extends keyof Selection,
+  F extends Form = "response",
+  in D extends Direction = "forward"
+> extends PromiseOperation<P, R, Sel, F> {
+  /** Every page, with its `includes`, `errors`, `meta` and place (`page`). */
+  readonly pages: <const S extends SelectionOf<R, Sel>>(
+    ...args: Arguments<P, Sel, S, PageOptions<D>>
+  ) => AsyncIterable<FormOf<F, R, S, globalThis.Response>>
+  /** Every item of every page. */
+  readonly items: <const S extends SelectionOf<R, Sel>>(
+    ...args: Arguments<P, Sel, S, PageOptions<D>>
+  ) => AsyncIterable<ItemOf<R, S>>
+  /** Every item of every page, joined with the objects that expansions brought with it. */
+  readonly joined: <const S extends SelectionOf<R, Sel>>(
+    ...args: Arguments<P, Sel, S, PageOptions<D>>
+  ) => AsyncIterable<Joined<ItemOf<R, S>, Included<S>>>
+}
+
+/** Every operation of the catalogue as a method. */
+export type Methods<F extends Form = "response"> = {
+  readonly [N in keyof Catalogue]: Catalogue[N] extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D>
+    ? PromisePaged<P, R, Sel, F, D>
+    : Catalogue[N] extends Operation<infer P, infer R, infer Sel, infer _E> ? PromiseOperation<P, R, Sel, F>
+    : never
+}
+
+/** What programs that use Effect find of a client. */
+export interface EffectFace {
+  /**
+   * Provides this client to operations, and its rate limits to `RateLimit.snapshot` and `RateLimit.changes`:
+   * `Effect.provide(getMe(), client.effect.layer)`. The program keeps its own loggers.
+   */
+  readonly layer: Layer.Layer<Client>
+  /** Runs an Effect with this client; it is interrupted when the client is closed. */
+  readonly runPromise: <A, E>(effect: Effect.Effect<A, E, Client>) => Promise<A>
+}
+
+/** Every operation as a method that returns a Promise, and the end of the client. */
+export type PromiseClient<F extends Form = "response", Also extends object = {}> =
+  & Methods<F>
+  & Also
+  & AsyncDisposable
+  & {
+    /** The same client (one login, one pool of connections), returning results in another form. */
+    readonly as: <F extends Form>(form: F) => PromiseClient<F, Also>
+    readonly effect: EffectFace
+    /** Ends what is under way, which is rejected, and closes the client. */
+    readonly close: () => Promise<void>
+  }
+
+/** How clients are made on a platform. */
+export interface Makers {
+  /** A client with the services of a context; `end` is called when it is closed. */
+  readonly of: <F extends Form, Also extends object>(
+    services: Context.Context<Client>,
+    form: F,
+    end: () => Promise<void>,
+    also: Also
+  ) => PromiseClient<F, Also>
+  /**
+   * The way from Effect to Promises: a client on the services of a Layer, such as one on another HttpClient. Closing it
+   * releases what the Layer acquired. Rejects with what the Layer fails with.
+   */
+  readonly fromLayer: {
+    <E>(layer: Layer.Layer<Client, E>): Promise<PromiseClient>
+    <E, F extends Form = "response">(
+      layer: Layer.Layer<Client, E>,
+      options: { readonly returnType?: F | undefined } & Chosen<F>
+    ): Promise<PromiseClient<F>>
+  }
+}
+
+/** Clients on a platform. */
+export const on = (platform: Calls.Platform): Makers => {
+  const of = <F extends Form, Also extends object>(
+    services: Context.Context<Client>,
+    form: F,
+    end: () => Promise<void>,
+    also: Also
+  ): PromiseClient<F, Also> => {
+    const closing = new AbortController()
+    const context = Calls.contextOf(services, closing.signal, platform)
+    const close = () => {
+      closing.abort(new Error("the client is closed"))
+      return end()
+    }
+    return inForm(context, form, { ...also, effect: effectOf(services, closing.signal), close })
+  }
+  const fromLayer = async <E, F extends Form = "response">(
+    layer: Layer.Layer<Client, E>,
+    options: { readonly returnType?: F | undefined } = {}
+  ): Promise<PromiseClient<F>> => {
+    const scope = Scope.makeUnsafe()
+    const end = () => Effect.runPromise(Scope.close(scope, Exit.void))
+    try {
+      const services = await Effect.runPromise(Layer.buildWithScope(layer, scope))
+      // Without the option, F is its default.
+      return of(services, options.returnType ?? "response" as F, end, {})
+    } catch (error) {
+      await end()
+      throw error
+    }
+  }
+  return { of, fromLayer }
+}
+
+const effectOf = (services: Context.Context<Client>, closing: AbortSignal): EffectFace => ({
+  layer: Layer.succeedContext(services),
+  runPromise: async (effect) => {
+    const exit = await Effect.runPromiseExitWith(services)(effect, { signal: closing })
+    if (Exit.isSuccess(exit)) return exit.value
+    if (Cause.hasInterruptsOnly(exit.cause)) closing.throwIfAborted()
+    throw Cause.squash(exit.cause)
+  }
+})
+
+const inForm = <F extends Form, Also extends object>(
+  context: Calls.Context,
+  form: F,
+  rest: Also & { readonly effect: EffectFace; readonly close: () => Promise<void> }
+): PromiseClient<F, Also> => {
+  Effect.runSync(checkForm(form))
+  const client = {
+    ...methods(context, form),
+    ...rest,
+    as: <F extends Form>(form: F) => inForm<F, Also>(context, form, rest),
+    [Symbol.asyncDispose]: rest.close
+  }
+  // What is printed with its parts shows those of a given dispatcher, such as the password of its proxy.
+  return Object.defineProperty(client, NodeInspectSymbol, { value: () => `PostwireClient { form: "${form}" }` })
+}
+
+const methods = <F extends Form>(context: Calls.Context, form: F): Methods<F> =>
+  // The mapped type states what each method takes and returns.
+  Object.fromEntries(
+    Object.entries(catalogue).map(([name, { definition }]) => [name, method(context, definition, form)])
+  ) as unknown as Methods<F>
+
+const method = (context: Calls.Context, definition: Definition, form: Form) => {
+  const call = (parameters: object = {}, options?: Calls.CallOptions) => {
+    const exchanged = Calls.exchange(context, definition, form, parameters, options)
+    const result = exchanged.then(({ data }) => data)
+    return Object.assign(result, {
+      withResponse: async () => {
+        // Not `exchanged` first: what two wait for, the stack of an error does not lead through.
+        const data = await result
+        const { raw } = await exchanged
+        return { data, response: await context.platform.webOf(raw) }
+      }
+    })
+  }
+  if (definition.paging === undefined) return call
+  return Object.assign(call, {
+    pages: iterable(
+      context,
+      definition,
+      (page) => [form === "raw" ? context.platform.webOf(page.raw) : Pagination.inForm(form, page)]
+    ),
+    items: iterable(context, definition, ({ position, response }) => Pagination.itemsAt(position, response)),
+    joined: iterable(context, definition, ({ position, response }) => Pagination.joinedAt(position, response))
+  })
+}
