@@ -217,11 +217,14 @@ const conditional = {
 const isConditional = (tag: string): tag is keyof typeof conditional => tag in conditional
 
 const errorsOf = (definition: Definition): ReadonlyArray<string> =>
-  Errors.AnyError.members
-    .map(({ fields }) => fields._tag.schema.literal)
-    .filter((tag) => !isConditional(tag) || conditional[tag](definition))
+  tags.filter((tag) => !isConditional(tag) || conditional[tag](definition))
 
 const errorDocstrings = docstrings("packages/core/src/Errors.ts")
+
+/** The errors of operations, in the order of their module. */
+const tags = Array.from(errorDocstrings.keys()).filter((name) =>
+  name !== "InvalidSettings" && Reflect.get(Errors, name)?.prototype instanceof Error
+)
 
 const errorText = (tag: string): string => {
   const said = errorDocstrings.get(tag)!.replaceAll("\n", " ")

@@ -10,6 +10,7 @@ import * as Authorization from "./Authorization.ts"
 import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
 import type { Failure, Refused } from "./Failure.ts"
+import { Problem } from "./models/Problem.ts"
 import type { Prepared } from "./Prepare.ts"
 import * as RateLimitHeaders from "./RateLimitHeaders.ts"
 import type { Redact } from "./Redaction.ts"
@@ -174,7 +175,7 @@ const refusal = (
   }
 }
 
-const isProblem = /*#__PURE__*/ Schema.is(Errors.Problem)
+const isProblem = /*#__PURE__*/ Schema.is(Problem)
 
 type Described = Pick<Errors.BadRequest, "type" | "title" | "detail" | "problems">
 

@@ -5,63 +5,34 @@
  * and also instances of `TypeError`. No error ever holds a credential: where a service quotes one, or a parameter is one,
  * it says `<redacted>`.
  */
+import * as Data from "effect/Data"
 import { identity } from "effect/Function"
 import { NodeInspectSymbol } from "effect/Inspectable"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
+import type { Problem } from "./models/Problem.ts"
 
-/** The two kinds of authorization that a request can carry. */
-export const CredentialKind = /*#__PURE__*/ Schema.Literals(["bearer", "oauth1"])
+export type { Problem } from "./models/Problem.ts"
 
 /** `bearer`: an OAuth 2.0 token. `oauth1`: an OAuth 1.0a signature for a user. */
-export type CredentialKind = typeof CredentialKind.Type
+export type CredentialKind = "bearer" | "oauth1"
 
-/**
- * One problem as the service describes it (a member of `errors`, or the document itself). All members may be missing;
- * others, such as `parameters`, `reason` or `period`, are kept.
- */
-export const Problem = /*#__PURE__*/ Schema.StructWithRest(
-  /*#__PURE__*/ Schema.Struct({
-    type: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    title: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    detail: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    status: /*#__PURE__*/ Schema.optionalKey(Schema.Finite),
-    message: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    parameter: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    value: /*#__PURE__*/ Schema.optionalKey(Schema.Any),
-    resource_type: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    resource_id: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    section: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    field: /*#__PURE__*/ Schema.optionalKey(Schema.String)
-  }),
-  [/*#__PURE__*/ Schema.Record(Schema.String, Schema.Any)]
-)
-
-/** One problem as the service describes it. */
-export interface Problem extends Schema.Struct.Type<typeof Problem.schema.fields> {
-  readonly [member: string]: unknown
+/** The budget that the service announced for one operation and credential. */
+export interface Budget {
+  /** Requests allowed per window. */
+  readonly limit: number
+  /** Requests left in this window. */
+  readonly remaining: number
+  /** When the window ends, by the service's clock. */
+  readonly resetAt: Date
 }
 
-/** The budget that the service announced for one operation and credential. */
-export const Budget = /*#__PURE__*/ Schema.Struct({
-  /** Requests allowed per window. */
-  limit: Schema.Finite,
-  /** Requests left in this window. */
-  remaining: Schema.Finite,
-  /** When the window ends, by the service's clock. */
-  resetAt: Schema.Date
-})
-
-/** The budget that the service announced for one operation and credential. */
-export interface Budget extends Schema.Struct.Type<typeof Budget.fields> {}
-
 /** The credential that the chosen `user_auth` needs is absent or empty. Raised before any traffic. */
-export class MissingAccessToken extends Schema.TaggedError<MissingAccessToken>()("MissingAccessToken", {
-  operation: Schema.String,
-  credential: CredentialKind,
+export class MissingAccessToken extends Data.TaggedError("MissingAccessToken")<{
+  readonly operation: string
+  readonly credential: CredentialKind
   /** The settings that are missing, such as `accessToken`. */
-  missing: Schema.Array(Schema.String)
-}) {
+  readonly missing: ReadonlyArray<string>
+}> {
   override get message(): string {
     const form = this.credential === "bearer"
       ? "a bearer token (user_auth is false)"
@@ -74,13 +45,13 @@ export class MissingAccessToken extends Schema.TaggedError<MissingAccessToken>()
 }
 
 /** Neither or both of two alternative parameters were given. Raised before any traffic. */
-export class ConflictingIdentifiers extends Schema.TaggedError<ConflictingIdentifiers>()("ConflictingIdentifiers", {
-  operation: Schema.String,
-  parameters: Schema.Array(Schema.String),
+export class ConflictingIdentifiers extends Data.TaggedError("ConflictingIdentifiers")<{
+  readonly operation: string
+  readonly parameters: ReadonlyArray<string>
   /** Those of them that were given. */
-  given: Schema.Array(Schema.String),
-  rule: Schema.String
-}) {
+  readonly given: ReadonlyArray<string>
+  readonly rule: string
+}> {
   override get message(): string {
     const given = this.given.length === 0 ? "neither was given" : `${this.given.join(" and ")} were given`
     return `${this.operation} takes ${this.rule}, but ${given}.`
@@ -88,13 +59,13 @@ export class ConflictingIdentifiers extends Schema.TaggedError<ConflictingIdenti
 }
 
 /** A parameter breaks a rule of the operation. Raised before any traffic. */
-export class InvalidParameters extends Schema.TaggedError<InvalidParameters>()("InvalidParameters", {
-  operation: Schema.String,
-  parameter: Schema.String,
-  rule: Schema.String,
+export class InvalidParameters extends Data.TaggedError("InvalidParameters")<{
+  readonly operation: string
+  readonly parameter: string
+  readonly rule: string
   /** The value in short, as text; left out when none was given. */
-  value: Schema.optional(Schema.String)
-}) {
+  readonly value?: string | undefined
+}> {
   override get message(): string {
     const parameter = /^\w+$/.test(this.parameter) ? this.parameter : show(this.parameter)
     const got = this.value === undefined ? "" : ` Got ${this.value}.`
@@ -113,44 +84,45 @@ export const invalidParameter = (
   new InvalidParameters({ operation, parameter, rule, value: value === undefined ? undefined : show(value, redact) })
 
 /** A setting of the client breaks a rule. Raised when the client is made. */
-export class InvalidSettings extends Schema.TaggedError<InvalidSettings>()("InvalidSettings", {
-  setting: Schema.String,
-  rule: Schema.String
-}) {
+export class InvalidSettings extends Data.TaggedError("InvalidSettings")<{
+  readonly setting: string
+  readonly rule: string
+}> {
   override get message(): string {
     return `${this.setting} ${this.rule}.`
   }
 }
 
-const refusal = {
-  operation: Schema.String,
-  status: Schema.Int,
+/** What every refusal tells. */
+interface RefusalFields {
+  readonly operation: string
+  readonly status: number
   /** The kind of authorization that the refused request carried. */
-  credential: CredentialKind,
+  readonly credential: CredentialKind
   /** The kinds that the operation takes. */
-  accepts: /*#__PURE__*/ Schema.Array(CredentialKind),
+  readonly accepts: ReadonlyArray<CredentialKind>
   /** Type, title and detail of the problem document, where there is one. */
-  type: /*#__PURE__*/ Schema.optional(Schema.String),
-  title: /*#__PURE__*/ Schema.optional(Schema.String),
-  detail: /*#__PURE__*/ Schema.optional(Schema.String),
+  readonly type?: string | undefined
+  readonly title?: string | undefined
+  readonly detail?: string | undefined
   /** The single problems, each with the parameter at fault where there is one. */
-  problems: /*#__PURE__*/ Schema.Array(Problem),
+  readonly problems: ReadonlyArray<Problem>
   /** The service's id of the request, for its support. */
-  requestId: /*#__PURE__*/ Schema.optional(Schema.String),
-  rateLimit: /*#__PURE__*/ Schema.optional(Budget),
+  readonly requestId?: string | undefined
+  readonly rateLimit?: Budget | undefined
   /** The first 2,000 characters of a body that is no problem document. */
-  excerpt: /*#__PURE__*/ Schema.optional(Schema.String)
+  readonly excerpt?: string | undefined
 }
 
 /** 400: the service found a parameter wrong; `problems` says which. */
-export class BadRequest extends Schema.TaggedError<BadRequest>()("BadRequest", refusal) {
+export class BadRequest extends Data.TaggedError("BadRequest")<RefusalFields> {
   override get message(): string {
     return refused(this, "The service refused a parameter")
   }
 }
 
 /** 401: the service does not accept the credential. */
-export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", refusal) {
+export class Unauthorized extends Data.TaggedError("Unauthorized")<RefusalFields> {
   override get message(): string {
     return refused(
       this,
@@ -161,11 +133,12 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
 }
 
 /** 403: the credential is valid but may not do this. */
-export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
-  ...refusal,
-  /** Whether the operation only reads. */
-  isRead: Schema.optional(Schema.Boolean)
-}) {
+export class Forbidden extends Data.TaggedError("Forbidden")<
+  RefusalFields & {
+    /** Whether the operation only reads. */
+    readonly isRead?: boolean | undefined
+  }
+> {
   override get message(): string {
     const isOfWrongKind = [this.type, ...this.problems.map(({ type }) => type)]
       .some((type) => type?.endsWith("/unsupported-authentication"))
@@ -182,24 +155,25 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
 }
 
 /** 404: there is no such thing. */
-export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", refusal) {
+export class NotFound extends Data.TaggedError("NotFound")<RefusalFields> {
   override get message(): string {
     return refused(this, "The service knows no such thing")
   }
 }
 
 /** 429: the budget of this operation and credential is spent. */
-export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
-  ...refusal,
-  /** When the window ends, where the service said so. */
-  resetAt: Schema.optional(Schema.Date),
-  /** Milliseconds to wait, where the service said so. */
-  retryAfter: Schema.optional(Schema.Finite),
-  /** Operation and kind of credential whose budget is spent. */
-  bucket: Schema.String,
-  /** Whether the client waits for rate limits. It does not wait for a usage cap, nor for a service that goes on refusing. */
-  waits: Schema.optional(Schema.Boolean)
-}) {
+export class RateLimited extends Data.TaggedError("RateLimited")<
+  RefusalFields & {
+    /** When the window ends, where the service said so. */
+    readonly resetAt?: Date | undefined
+    /** Milliseconds to wait, where the service said so. */
+    readonly retryAfter?: number | undefined
+    /** Operation and kind of credential whose budget is spent. */
+    readonly bucket: string
+    /** Whether the client waits for rate limits. It does not wait for a usage cap, nor for a service that goes on refusing. */
+    readonly waits?: boolean | undefined
+  }
+> {
   override get message(): string {
     const until = this.resetAt === undefined ? "" : ` until ${this.resetAt.toISOString()}`
     const advice = this.waits === true
@@ -210,56 +184,56 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
 }
 
 /** 5xx: the service failed. */
-export class ServerFailure extends Schema.TaggedError<ServerFailure>()("ServerFailure", refusal) {
+export class ServerFailure extends Data.TaggedError("ServerFailure")<RefusalFields> {
   override get message(): string {
     return refused(this, "The service failed")
   }
 }
 
 /** A status that the interface does not know. A redirect is one, unless a read can follow it within the origin. */
-export class UnexpectedStatus extends Schema.TaggedError<UnexpectedStatus>()("UnexpectedStatus", refusal) {
+export class UnexpectedStatus extends Data.TaggedError("UnexpectedStatus")<RefusalFields> {
   override get message(): string {
     return refused(this, "The service answered in a way that the interface does not know")
   }
 }
 
 /** The answer did not come: connection, TLS, timeout, or a body that broke off. */
-export class TransportFailure extends Schema.TaggedError<TransportFailure>()("TransportFailure", {
-  operation: Schema.String,
+export class TransportFailure extends Data.TaggedError("TransportFailure")<{
+  readonly operation: string
   /** How far the exchange got, where the transport tells. */
-  phase: Schema.Literals(["connect", "tls", "send", "headers", "body", "unknown"]),
+  readonly phase: "connect" | "tls" | "send" | "headers" | "body" | "unknown"
   /** The limit that was reached, when it was one. */
-  timeout: Schema.optional(Schema.Literals(["connect", "firstByte", "idle", "total"])),
-  reason: Schema.String,
-  cause: Schema.optional(Schema.Defect())
-}) {
+  readonly timeout?: "connect" | "firstByte" | "idle" | "total" | undefined
+  readonly reason: string
+  readonly cause?: unknown | undefined
+}> {
   override get message(): string {
     return `${this.operation}: no answer (${this.phase}): ${this.reason}`
   }
 }
 
 /** The answer is not JSON, or not of the form that the interface has. */
-export class UndecodableResponse extends Schema.TaggedError<UndecodableResponse>()("UndecodableResponse", {
-  operation: Schema.String,
-  status: Schema.Int,
-  reason: Schema.String,
-  requestId: Schema.optional(Schema.String),
+export class UndecodableResponse extends Data.TaggedError("UndecodableResponse")<{
+  readonly operation: string
+  readonly status: number
+  readonly reason: string
+  readonly requestId?: string | undefined
   /** The first 2,000 characters of the body. */
-  excerpt: Schema.String
-}) {
+  readonly excerpt: string
+}> {
   override get message(): string {
     return `${this.operation}: cannot read the answer (${this.status}): ${this.reason}`
   }
 }
 
 /** A create whose request left and whose answer did not come: it may have happened, and is never sent again. */
-export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>()("OutcomeUnknown", {
-  operation: Schema.String,
-  reason: Schema.String,
+export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
+  readonly operation: string
+  readonly reason: string
   /** The operation that shows whether it happened. */
-  confirmWith: Schema.optional(Schema.String),
-  cause: Schema.optional(Schema.Defect())
-}) {
+  readonly confirmWith?: string | undefined
+  readonly cause?: unknown | undefined
+}> {
   override get message(): string {
     const look = this.confirmWith === undefined ? "look" : `look with ${this.confirmWith}`
     return `${this.operation}: the request left but no answer came (${this.reason}). It may have happened: ${look} ` +
@@ -268,23 +242,23 @@ export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>()("Outcom
 }
 
 /** The service returned a page token that it had returned before; going on would never end. */
-export class PaginationStuck extends Schema.TaggedError<PaginationStuck>()("PaginationStuck", {
-  operation: Schema.String,
-  token: Schema.String
-}) {
+export class PaginationStuck extends Data.TaggedError("PaginationStuck")<{
+  readonly operation: string
+  readonly token: string
+}> {
   override get message(): string {
     return `${this.operation}: the service repeats the page token ${this.token}.`
   }
 }
 
 /** Waiting for the budget would take longer than `maxWait` allows. */
-export class RateLimitWaitTooLong extends Schema.TaggedError<RateLimitWaitTooLong>()("RateLimitWaitTooLong", {
-  operation: Schema.String,
-  bucket: Schema.String,
-  resetAt: Schema.Date,
+export class RateLimitWaitTooLong extends Data.TaggedError("RateLimitWaitTooLong")<{
+  readonly operation: string
+  readonly bucket: string
+  readonly resetAt: Date
   /** The allowed wait in milliseconds. */
-  maxWait: Schema.Finite
-}) {
+  readonly maxWait: number
+}> {
   override get message(): string {
     return `${this.operation}: the budget of ${this.bucket} is spent until ${this.resetAt.toISOString()}, longer than ` +
       `maxWait (${this.maxWait} ms) allows.`
@@ -313,8 +287,7 @@ export type OperationError =
 /** Every error of an operation or of its pages. */
 export type AnyError = OperationError | ConflictingIdentifiers | OutcomeUnknown | PaginationStuck
 
-/** Every error class, for carrying errors across threads and for `isPostwireError`. */
-export const AnyError = /*#__PURE__*/ Schema.Union([
+const classes = [
   MissingAccessToken,
   ConflictingIdentifiers,
   InvalidParameters,
@@ -330,7 +303,11 @@ export const AnyError = /*#__PURE__*/ Schema.Union([
   OutcomeUnknown,
   PaginationStuck,
   RateLimitWaitTooLong
-])
+] as const
+
+/** Whether something is one of these errors: what `error instanceof NotFound` and so on say of each alone. */
+export const isAnyError = (error: unknown): error is AnyError =>
+  classes.some((errorClass) => error instanceof errorClass)
 
 /** The environment variable that holds a setting: `accessToken` is `POSTWIRE_ACCESS_TOKEN`. */
 export const environmentVariable = (setting: string): string =>
@@ -405,6 +382,6 @@ const inspectAsError = function(this: object, _depth: number, options: object, i
   return inspect(this, { ...options, customInspect: false })
 }
 
-for (const errorClass of [...AnyError.members, InvalidSettings]) {
+for (const errorClass of [...classes, InvalidSettings]) {
   Object.defineProperty(errorClass.prototype, NodeInspectSymbol, { value: inspectAsError })
 }

@@ -5,11 +5,12 @@
 import { NodeInspectSymbol } from "effect/Inspectable"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
-import { type Budget, Problem } from "./Errors.ts"
+import type { Budget } from "./Errors.ts"
 import * as Joins from "./Joins.ts"
 import type { AnyModel, Kind } from "./Model.ts"
 import { Includes } from "./models/Includes.ts"
 import { Meta } from "./models/Meta.ts"
+import { Problem } from "./models/Problem.ts"
 import * as RateLimitHeaders from "./RateLimitHeaders.ts"
 import * as WireNames from "./WireNames.ts"
 

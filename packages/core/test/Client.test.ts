@@ -278,11 +278,8 @@ describe("index", () => {
       "snapshot"
     ])
     assert.sameMembers(Object.keys(Index.Errors), [
-      "AnyError",
       "BadRequest",
-      "Budget",
       "ConflictingIdentifiers",
-      "CredentialKind",
       "Forbidden",
       "InvalidParameters",
       "InvalidSettings",
@@ -290,7 +287,6 @@ describe("index", () => {
       "NotFound",
       "OutcomeUnknown",
       "PaginationStuck",
-      "Problem",
       "RateLimitWaitTooLong",
       "RateLimited",
       "ServerFailure",
@@ -300,6 +296,7 @@ describe("index", () => {
       "UnexpectedStatus",
       "environmentVariable",
       "invalidParameter",
+      "isAnyError",
       "show"
     ])
   })

@@ -2,9 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Cause, Effect, Schema } from "effect"
 import { inspect } from "node:util"
 import * as Errors from "../src/Errors.ts"
+import * as ErrorSchemas from "../src/ErrorSchemas.ts"
 
-const classes: Readonly<Record<string, new(...args: Array<never>) => Error>> = Object.fromEntries(
-  [...Errors.AnyError.members, Errors.InvalidSettings].map((errorClass) => [errorClass.identifier, errorClass])
+type ErrorClass = new(...args: Array<never>) => Error
+
+const isErrorClass = (value: unknown): value is ErrorClass =>
+  typeof value === "function" && value.prototype instanceof Error
+
+const classes: Readonly<Record<string, ErrorClass>> = Object.fromEntries(
+  Object.values(Errors).flatMap((value) => isErrorClass(value) ? [[value.prototype.name, value]] : [])
 )
 
 const typeErrors: ReadonlyArray<string> = [
@@ -46,7 +52,7 @@ const samples: ReadonlyArray<Errors.AnyError | Errors.InvalidSettings> = [
   new Errors.RateLimitWaitTooLong({ operation: "getPost", bucket: "getPost", resetAt: new Date(0), maxWait: 1 })
 ]
 
-const codec = Schema.toCodecJson(Errors.AnyError)
+const codec = Schema.toCodecJson(ErrorSchemas.AnyError)
 
 const roundTrip = (error: Errors.AnyError): Errors.AnyError =>
   Schema.decodeUnknownSync(codec)(JSON.parse(JSON.stringify(Schema.encodeSync(codec)(error))))
@@ -55,8 +61,10 @@ describe("every error", () => {
   it("is in the union, but for InvalidSettings", () => {
     assert.sameMembers(
       samples.map(({ _tag }) => _tag).filter((tag) => tag !== "InvalidSettings"),
-      Errors.AnyError.members.map((member) => member.identifier)
+      Object.keys(classes).filter((name) => name !== "InvalidSettings")
     )
+    for (const error of samples) assert.strictEqual(Errors.isAnyError(error), error._tag !== "InvalidSettings")
+    for (const other of [new Error("a"), { _tag: "NotFound" }, null]) assert.isFalse(Errors.isAnyError(other))
   })
 
   it.each(samples)("$_tag is an Error with a name, a message and a stack", (error) => {
@@ -93,11 +101,11 @@ describe("every error", () => {
 })
 
 describe("the codec", () => {
-  for (
-    const member of Errors.AnyError.members as ReadonlyArray<unknown> as ReadonlyArray<Schema.Codec<Errors.AnyError>>
-  ) {
+  for (const member of ErrorSchemas.AnyError.members) {
     const [sample] = samples.filter((error) => Schema.is(member)(error))
-    it.prop(`carries any ${sample?._tag} across threads`, { error: Arbitrary.schema(member) }, ({ error }) => {
+    const told = Arbitrary.schema(member.from as Schema.Codec<unknown>)
+    it.prop(`carries any ${sample?._tag} across threads`, { told }, ({ told }) => {
+      const error = new classes[sample!._tag]!(told as never) as Errors.AnyError
       const same = roundTrip(error)
       assert.strictEqual(same._tag, error._tag)
       assert.isTrue(same instanceof classes[error._tag]!)

@@ -37,7 +37,7 @@ describe("errors that cross threads", () => {
       bucket: "getPost",
       resetAt: new Date(5_000)
     })
-    assert.deepStrictEqual(JSON.stringify(carried(limited)), JSON.stringify(limited))
+    assert.deepStrictEqual(JSON.parse(JSON.stringify(carried(limited))), JSON.parse(JSON.stringify(limited)))
   })
 
   it.each([500, 5_000, 20_000])("may have %i causes or levels", (depth) => {

@@ -8,7 +8,8 @@ import { catalogue } from "../../src/Catalogue.ts"
 import * as Client from "../../src/Client.ts"
 import * as Credentials from "../../src/Credentials.ts"
 import type { Definition } from "../../src/Definition.ts"
-import { AnyError } from "../../src/Errors.ts"
+import { type AnyError, isAnyError } from "../../src/Errors.ts"
+import * as ErrorSchemas from "../../src/ErrorSchemas.ts"
 import type { Joined } from "../../src/Joins.ts"
 import * as OAuth1 from "../../src/OAuth1.ts"
 import type { Dictionary, Response } from "../../src/Response.ts"
@@ -218,7 +219,7 @@ export const authorizationOf = (
   return "oauth1"
 }
 
-const encodeError = Schema.encodeUnknownSync(Schema.toCodecJson(AnyError))
+const encodeError = Schema.encodeUnknownSync(Schema.toCodecJson(ErrorSchemas.AnyError))
 
 /** Every text that a value may end up in. */
 export const textsOf = (value: unknown): ReadonlyArray<string> => [
@@ -229,7 +230,7 @@ export const textsOf = (value: unknown): ReadonlyArray<string> => [
   Cause.pretty(Cause.fail(value)),
   inspect(Exit.fail(value), { depth: Infinity }),
   ...(value instanceof Error ? [value.message, value.stack ?? "", inspect(value.cause, { depth: Infinity })] : []),
-  ...(Schema.is(AnyError)(value) ? [JSON.stringify(encodeError(value))] : [])
+  ...(isAnyError(value) ? [JSON.stringify(encodeError(value))] : [])
 ]
 
 export const assertNoSecret = (value: unknown): void => {

@@ -1,5 +1,6 @@
 // Type tests of the errors: a failure can be caught where it can happen, and nowhere else.
 import * as Errors from "@postwire/core/Errors"
+import * as ErrorSchemas from "@postwire/core/ErrorSchemas"
 import { createPost, getPost } from "@postwire/core/operations/Posts"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { getUser } from "@postwire/core/operations/Users"
@@ -22,10 +23,10 @@ Stream.runDrain(searchRecentPosts.items({ query: "a" })).pipe(Effect.catchTag("P
 // @ts-expect-error settings are checked when the client is made
 getPost({ id: "1" }).pipe(Effect.catchTag("InvalidSettings", nothing))
 
-// The union of classes and the union of types are one.
+// The union of Schemas and the union of types are one.
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 const assertType = <T extends true>(): T | void => undefined
-assertType<Equal<(typeof Errors.AnyError.members)[number]["Type"]["_tag"], Errors.AnyError["_tag"]>>()
+assertType<Equal<(typeof ErrorSchemas.AnyError)["Type"], Errors.AnyError>>()
 
 // Known members of a problem have their types, others are unknown.
 declare const problem: Errors.Problem

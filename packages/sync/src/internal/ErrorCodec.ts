@@ -1,5 +1,6 @@
 /** How errors cross threads: encoded by the schema of all errors, no deeper than the stack of either thread can take. */
-import { AnyError } from "@postwire/core/Errors"
+import { type AnyError, isAnyError } from "@postwire/core/Errors"
+import * as ErrorSchemas from "@postwire/core/ErrorSchemas"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { inspect } from "node:util"
@@ -7,10 +8,9 @@ import { inspect } from "node:util"
 /** How many causes of an error, and how many levels of a problem, are kept. A clone gives up at some thousands. */
 const mostLevels = 100
 
-const codec = /*#__PURE__*/ Schema.toCodecJson(AnyError)
+const codec = /*#__PURE__*/ Schema.toCodecJson(ErrorSchemas.AnyError)
 const encodeSchema = /*#__PURE__*/ Schema.encodeUnknownSync(codec)
 const decodeSchema: (encoded: unknown) => AnyError = /*#__PURE__*/ Schema.decodeUnknownSync(codec)
-const isAnyError = /*#__PURE__*/ Schema.is(AnyError)
 
 /** An error, apart from what it was caused by: the schema keeps neither codes nor a chain that leads back to itself. */
 export interface Encoded {

@@ -1,0 +1,129 @@
+/**
+ * The errors as Schemas, to carry them across threads and processes. Apart from `Errors`, because a program that only fails
+ * with them needs none: there, `instanceof` and `_tag` tell them apart.
+ */
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
+import * as Errors from "./Errors.ts"
+import { Problem } from "./models/Problem.ts"
+
+/** The Schema of a class: its instances, encoded as what they tell. */
+const schemaOf = <Told extends { readonly _tag: string }, Encoded, E extends Told>(
+  errorClass: new(fields: Omit<Told, "_tag">) => E,
+  told: Schema.Codec<Told, Encoded>
+) =>
+  told.pipe(
+    Schema.decodeTo(
+      Schema.instanceOf(errorClass),
+      SchemaTransformation.transform({
+        decode: ({ _tag: _, ...fields }) => new errorClass(fields),
+        encode: (error): Told => error
+      })
+    )
+  )
+
+const CredentialKind = Schema.Literals(["bearer", "oauth1"])
+
+const refusal = {
+  operation: Schema.String,
+  status: Schema.Int,
+  credential: CredentialKind,
+  accepts: Schema.Array(CredentialKind),
+  type: Schema.optional(Schema.String),
+  title: Schema.optional(Schema.String),
+  detail: Schema.optional(Schema.String),
+  problems: Schema.Array(Problem),
+  requestId: Schema.optional(Schema.String),
+  rateLimit: Schema.optional(
+    Schema.Struct({ limit: Schema.Finite, remaining: Schema.Finite, resetAt: Schema.Date })
+  ),
+  excerpt: Schema.optional(Schema.String)
+}
+
+/** Every error of an operation or of its pages. */
+export const AnyError = Schema.Union([
+  schemaOf(
+    Errors.MissingAccessToken,
+    Schema.TaggedStruct("MissingAccessToken", {
+      operation: Schema.String,
+      credential: CredentialKind,
+      missing: Schema.Array(Schema.String)
+    })
+  ),
+  schemaOf(
+    Errors.ConflictingIdentifiers,
+    Schema.TaggedStruct("ConflictingIdentifiers", {
+      operation: Schema.String,
+      parameters: Schema.Array(Schema.String),
+      given: Schema.Array(Schema.String),
+      rule: Schema.String
+    })
+  ),
+  schemaOf(
+    Errors.InvalidParameters,
+    Schema.TaggedStruct("InvalidParameters", {
+      operation: Schema.String,
+      parameter: Schema.String,
+      rule: Schema.String,
+      value: Schema.optional(Schema.String)
+    })
+  ),
+  schemaOf(Errors.BadRequest, Schema.TaggedStruct("BadRequest", refusal)),
+  schemaOf(Errors.Unauthorized, Schema.TaggedStruct("Unauthorized", refusal)),
+  schemaOf(Errors.Forbidden, Schema.TaggedStruct("Forbidden", { ...refusal, isRead: Schema.optional(Schema.Boolean) })),
+  schemaOf(Errors.NotFound, Schema.TaggedStruct("NotFound", refusal)),
+  schemaOf(
+    Errors.RateLimited,
+    Schema.TaggedStruct("RateLimited", {
+      ...refusal,
+      resetAt: Schema.optional(Schema.Date),
+      retryAfter: Schema.optional(Schema.Finite),
+      bucket: Schema.String,
+      waits: Schema.optional(Schema.Boolean)
+    })
+  ),
+  schemaOf(Errors.ServerFailure, Schema.TaggedStruct("ServerFailure", refusal)),
+  schemaOf(Errors.UnexpectedStatus, Schema.TaggedStruct("UnexpectedStatus", refusal)),
+  schemaOf(
+    Errors.TransportFailure,
+    Schema.TaggedStruct("TransportFailure", {
+      operation: Schema.String,
+      phase: Schema.Literals(["connect", "tls", "send", "headers", "body", "unknown"]),
+      timeout: Schema.optional(Schema.Literals(["connect", "firstByte", "idle", "total"])),
+      reason: Schema.String,
+      cause: Schema.optional(Schema.Defect())
+    })
+  ),
+  schemaOf(
+    Errors.UndecodableResponse,
+    Schema.TaggedStruct("UndecodableResponse", {
+      operation: Schema.String,
+      status: Schema.Int,
+      reason: Schema.String,
+      requestId: Schema.optional(Schema.String),
+      excerpt: Schema.String
+    })
+  ),
+  schemaOf(
+    Errors.OutcomeUnknown,
+    Schema.TaggedStruct("OutcomeUnknown", {
+      operation: Schema.String,
+      reason: Schema.String,
+      confirmWith: Schema.optional(Schema.String),
+      cause: Schema.optional(Schema.Defect())
+    })
+  ),
+  schemaOf(
+    Errors.PaginationStuck,
+    Schema.TaggedStruct("PaginationStuck", { operation: Schema.String, token: Schema.String })
+  ),
+  schemaOf(
+    Errors.RateLimitWaitTooLong,
+    Schema.TaggedStruct("RateLimitWaitTooLong", {
+      operation: Schema.String,
+      bucket: Schema.String,
+      resetAt: Schema.Date,
+      maxWait: Schema.Finite
+    })
+  )
+])
