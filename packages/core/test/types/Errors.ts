@@ -1,6 +1,6 @@
 // Type tests of the errors: a failure can be caught where it can happen, and nowhere else.
 import * as Errors from "@postwire/core/Errors"
-import * as ErrorSchemas from "@postwire/core/ErrorSchemas"
+import type * as ErrorSchemas from "@postwire/core/ErrorSchemas"
 import { createPost, getPost } from "@postwire/core/operations/Posts"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { getUser } from "@postwire/core/operations/Users"
