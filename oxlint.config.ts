@@ -44,7 +44,7 @@ export default defineConfig({
     "eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
     "eslint/no-var": "error",
     "eslint/prefer-const": "error",
-    "import/no-cycle": ["error", { ignoreTypes: true }],
+    "import/no-cycle": ["error", { ignoreTypes: false }],
     "typescript/consistent-type-imports": "error",
     "typescript/no-explicit-any": "error",
     "unicorn/prefer-node-protocol": "error",

@@ -11,17 +11,21 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { hash, timingSafeEqual } from "node:crypto"
+import type { Controls } from "./Controls.ts"
 import * as Description from "./Description.ts"
 import * as Faults from "./Faults.ts"
 import type { Entry } from "./Journal.ts"
 import * as Problem from "./Problem.ts"
-import type { Sandbox } from "./Sandbox.ts"
-import { jsonOf, urlOf } from "./Service.ts"
+import * as RequestBody from "./RequestBody.ts"
+import { urlOf } from "./RequestTarget.ts"
 import * as ServiceClock from "./ServiceClock.ts"
 import { collections } from "./store/Overview.ts"
 
 /** Where the calls begin. */
 export const root = "/_sandbox"
+
+/** Whether a request is one of the calls. */
+export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean => url.startsWith(`${root}/`)
 
 /** A request to one of the calls. */
 interface Asked<Payload> {
@@ -32,7 +36,7 @@ interface Asked<Payload> {
 
 interface Endpoint {
   readonly answer: (
-    sandbox: Sandbox["Service"],
+    sandbox: Controls,
     request: HttpServerRequest.HttpServerRequest,
     parameters: Asked<unknown>["parameters"]
   ) => Effect.Effect<unknown, Problem.Problem>
@@ -40,13 +44,13 @@ interface Endpoint {
 
 /** A call without a body. */
 const call = (
-  answer: (sandbox: Sandbox["Service"], parameters: Asked<unknown>["parameters"]) => unknown
+  answer: (sandbox: Controls, parameters: Asked<unknown>["parameters"]) => unknown
 ): Endpoint => ({ answer: (sandbox, _request, parameters) => Effect.sync(() => answer(sandbox, parameters)) })
 
 /** A call without a body that may be refused. */
 const attempt = (
   answer: (
-    sandbox: Sandbox["Service"],
+    sandbox: Controls,
     parameters: Asked<unknown>["parameters"]
   ) => Effect.Effect<unknown, Problem.Problem>
 ): Endpoint => ({ answer: (sandbox, _request, parameters) => Effect.suspend(() => answer(sandbox, parameters)) })
@@ -54,12 +58,12 @@ const attempt = (
 /** A call whose body is of a schema; no body is an empty object. */
 const told = <S extends Schema.Codec<unknown, unknown>>(
   schema: S,
-  answer: (sandbox: Sandbox["Service"], payload: S["Type"], parameters: Asked<unknown>["parameters"]) => unknown
+  answer: (sandbox: Controls, payload: S["Type"], parameters: Asked<unknown>["parameters"]) => unknown
 ): Endpoint => {
   const decode = Schema.decodeUnknownEffect(schema, { onExcessProperty: "error" })
   return {
     answer: Effect.fnUntraced(function*(sandbox, request, parameters) {
-      const body = hasBody(request) ? yield* jsonOf(request) : {}
+      const body = hasBody(request) ? yield* RequestBody.json(request) : {}
       const payload = yield* Effect.mapError(decode(body), ({ message }) => Problem.invalidRequest(message))
       return yield* Effect.try({
         try: () => answer(sandbox, payload, parameters),
@@ -97,11 +101,11 @@ const Population = Schema.Struct({
   start: Schema.optional(Instant)
 })
 
-const clockOf = ({ clock }: Sandbox["Service"]) => ({ now: new Date(clock.now()).toISOString() })
+const clockOf = ({ clock }: Controls) => ({ now: new Date(clock.now()).toISOString() })
 
-const faultsOf = ({ faults }: Sandbox["Service"]) => ({ faults: faults.list() })
+const faultsOf = ({ faults }: Controls) => ({ faults: faults.list() })
 
-const budgetOf = ({ budget }: Sandbox["Service"]) => ({ windows: budget.windows(), posts: budget.posts() })
+const budgetOf = ({ budget }: Controls) => ({ windows: budget.windows(), posts: budget.posts() })
 
 const names = Object.keys(catalogue) as Array<Name>
 
@@ -199,7 +203,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   "POST /request": {
     answer: Effect.fnUntraced(function*(sandbox, request) {
       const form = yield* Effect.mapError(
-        Schema.decodeUnknownEffect(Form)(yield* jsonOf(request)),
+        Schema.decodeUnknownEffect(Form)(yield* RequestBody.json(request)),
         ({ message }) => Problem.invalidRequest(message)
       )
       const { operation, parameters, wire = "neutral" } = form
@@ -242,9 +246,6 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   })
 }
 
-const refusal = ({ document, status }: Problem.Problem): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.jsonUnsafe(document, { status, contentType: "application/problem+json" })
-
 /** Every call, as method and path below the root. */
 export const calls: ReadonlyArray<string> = Object.keys(endpoints)
 
@@ -260,7 +261,7 @@ const routes = (): FindMyWay.Router<Endpoint> => {
 }
 
 /** Answers the calls of the one who holds the token. */
-export const make = (sandbox: Sandbox["Service"]) => {
+export const make = (sandbox: Controls) => {
   const router = routes()
   const expected = hash("sha256", `Bearer ${Redacted.value(sandbox.adminToken)}`, "buffer")
   const isOwner = (authorization: string | undefined): boolean =>
@@ -278,9 +279,9 @@ export const make = (sandbox: Sandbox["Service"]) => {
         ? HttpServerResponse.uint8Array(answer, { contentType: snapshotType })
         : HttpServerResponse.jsonUnsafe(answer)
     }).pipe(
-      Effect.catchTag("Problem", (problem) => Effect.succeed(refusal(problem))),
+      Effect.catchTag("Problem", (problem) => Effect.succeed(Problem.response(problem))),
       Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError("The sandbox failed", defect), refusal(Problem.ofFailure(defect)))
+        Effect.as(Effect.logError("The sandbox failed", defect), Problem.response(Problem.ofFailure(defect)))
       )
     )
 }

@@ -6,7 +6,7 @@ import * as Redacted from "effect/Redacted"
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import * as Problem from "./Problem.ts"
-import { urlOf } from "./Service.ts"
+import { urlOf } from "./RequestTarget.ts"
 
 /** Where the page is. */
 export const path = "/console"
@@ -76,8 +76,7 @@ export const answer = (
   Effect.sync(() => {
     const asset = load().get(urlOf(request)?.pathname ?? "")
     if (asset === undefined || (request.method !== "GET" && request.method !== "HEAD")) {
-      const { document, status } = Problem.noRoute()
-      return HttpServerResponse.jsonUnsafe(document, { status, contentType: "application/problem+json" })
+      return Problem.response(Problem.noRoute())
     }
     const { bytes, etag, type } = asset
     const known = request.headers["if-none-match"]?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? []

@@ -31,6 +31,16 @@ export interface Entry {
   readonly millis: number
 }
 
+/** What is learned of a request on its way. */
+export interface Trace {
+  operation?: Name
+  caller?: Authentication.Caller
+  /** What its body held, or that it was large. */
+  body?: unknown
+  problem?: string
+  fault?: Behaviour
+}
+
 /** The journal of one service. */
 export interface Journal {
   /** Those after the entry `after` when it is given, of these the latest `latest`; oldest first. */
@@ -119,8 +129,8 @@ const within = (entry: Omit<Entry, "id">, hide: Secrets.Hide): Omit<Entry, "id">
   }
 }
 
-/** A body of more bytes is only named: the journal stays small, however large bodies are. */
-export const largestBody = 65_536
+/** A body of more bytes than this is only named: the journal stays small, however large bodies are. */
+export const maxBodyBytes = 65_536
 
 /** What stands for a large body. */
 export const large = "<more than 64 KiB>"

@@ -1,5 +1,7 @@
 /** The refusals of the service, as the problem documents that it answers with. */
+import * as WireNames from "@postwire/core/WireNames"
 import * as Data from "effect/Data"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 
 const types = "https://api.twitter.com/2/problems"
 
@@ -33,6 +35,16 @@ export class Problem extends Data.TaggedError("Problem")<{
     return { ...(errors === undefined ? {} : { errors }), title, detail, type, status, ...members }
   }
 }
+
+/** A problem as an answer, by default in neutral words. */
+export const response = (
+  { document, status }: Problem,
+  wire: WireNames.Wire = "neutral"
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe(wire === "x" ? WireNames.problemToX(document) : document, {
+    status,
+    contentType: "application/problem+json"
+  })
 
 /** 400: parameters are wrong, each with its message. */
 export const invalidRequest = (message: string, parameters: Readonly<Record<string, string>> = {}): Problem =>

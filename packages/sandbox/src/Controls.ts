@@ -1,0 +1,161 @@
+/** What one needs to use a sandbox, and what one can make it do: plain calls, as its state is synchronous. */
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { randomBytes } from "node:crypto"
+import * as Budget from "./Budget.ts"
+import * as Faults from "./Faults.ts"
+import * as Fixtures from "./Fixtures.ts"
+import * as Journal from "./Journal.ts"
+import * as Nonces from "./Nonces.ts"
+import type { Options, Population } from "./Options.ts"
+import { populate, type Template } from "./Population.ts"
+import * as RateLimits from "./RateLimits.ts"
+import * as Secrets from "./Secrets.ts"
+import * as Seed from "./Seed.ts"
+import type * as Service from "./Service.ts"
+import * as ServiceClock from "./ServiceClock.ts"
+import { Store, StoreUnavailable } from "./store/Store.ts"
+
+/** The state of a sandbox, what one needs to use it, and what one can make it do. */
+export interface Controls extends Fixtures.Fixtures {
+  /** The address; over a connection with its port. */
+  readonly baseUrl: string
+  /** What the seed made: the user ada and credentials of every form. */
+  readonly seeded: Seed.Seeded
+  readonly store: Store["Service"]
+  readonly clock: ServiceClock.ServiceClock
+  readonly faults: Faults.Faults
+  readonly journal: Journal.Journal
+  /** What was asked, oldest first: the entries of the journal. */
+  readonly requests: ReadonlyArray<Journal.Entry>
+  readonly budget: Budget.Budget
+  /** Lets a program use `/_sandbox`. */
+  readonly adminToken: Redacted.Redacted
+  /** The state as the bytes of an SQLite file, which `restore` takes and `file` can be. */
+  readonly snapshot: () => Uint8Array
+  /**
+   * Puts the state of a snapshot in the place of this one; throws when it is none. What is in no snapshot begins anew:
+   * faults, journal, budget. The clock goes on.
+   */
+  readonly restore: (snapshot: Uint8Array) => void
+  /**
+   * Begins anew as the sandbox was made, or with another population. Credentials of another seed are others. What
+   * `user`, `app` and `ada` gave before stands for nothing any more.
+   */
+  readonly reset: (population?: Population) => void
+}
+
+/** Makes the controls and what they control: the parts of a service. */
+export const make = Effect.fnUntraced(function*(
+  options: Options,
+  { baseUrl, template }: { readonly baseUrl: () => string; readonly template?: Template | undefined }
+) {
+  const store = yield* Store
+  const { faults: faulty = 0, seed = 1 } = options
+  const clock = yield* ServiceClock.make(options.start)
+  const adminToken = options.adminToken ?? Redacted.make(randomBytes(24).toString("base64url"))
+  const faults = Faults.make(seed)
+  const journal = Journal.make()
+  const limits = RateLimits.make()
+  const postCap = RateLimits.postCap(options.postCap ?? 10_000_000)
+  const nonces = Nonces.make()
+  if (faulty > 0) faults.add({ probability: faulty })
+
+  let epoch = 0
+  let population: Population = options
+  let seeded = yield* Effect.try({
+    try: () =>
+      template === undefined
+        ? populate(store, population, clock.now())
+        : store.restore(template.snapshot, () => template.seeded),
+    catch: (cause) => new StoreUnavailable({ file: options.file ?? ":memory:", cause })
+  })
+  const fixtures = Fixtures.make({ store, clock, seeded: () => seeded, baseUrl })
+  const budget = Budget.make({
+    limits,
+    postCap,
+    now: clock.now,
+    appId: () => store.credentials.appByConsumerKey(seeded.consumerKey)?.id,
+    userId: () => seeded.ada.id,
+    clear: () => {
+      limits.clear()
+      postCap.clear()
+      nonces.clear()
+    }
+  })
+  const forget = (): void => {
+    epoch++
+    budget.clear()
+    journal.clear()
+    faults.clear()
+    if (faulty > 0) faults.add({ probability: faulty })
+  }
+
+  const controls: Controls = {
+    user: fixtures.user,
+    app: fixtures.app,
+    get ada() {
+      return fixtures.ada
+    },
+    get settings() {
+      return fixtures.settings
+    },
+    get requests() {
+      return journal.entries()
+    },
+    get baseUrl() {
+      return baseUrl()
+    },
+    get seeded() {
+      return seeded
+    },
+    store,
+    clock,
+    faults,
+    journal,
+    budget,
+    adminToken,
+    snapshot: store.snapshot,
+    restore: (snapshot) => {
+      seeded = store.restore(snapshot, (next) => {
+        next.verify()
+        // A snapshot of another population: the credentials of this one get to work on it too.
+        return Seed.isIn(next, seeded) ? seeded : populate(next, population, clock.now())
+      })
+      forget()
+    },
+    reset: (other = {}) => {
+      const next = { ...options, ...other }
+      const back = clock.mark()
+      try {
+        if (next.start === undefined) clock.reset()
+        else clock.set(next.start)
+        seeded = store.transaction(() => {
+          store.clear()
+          return populate(store, next, clock.now())
+        })
+      } catch (error) {
+        back()
+        throw error
+      }
+      population = next
+      fixtures.clear()
+      forget()
+    }
+  }
+  const parts: Omit<Service.Parts, "delivered"> = {
+    store,
+    clock,
+    faults,
+    journal,
+    limits,
+    postCap,
+    nonces,
+    secrets: Secrets.make(
+      () => store.credentials,
+      () => [adminToken, seeded.userBearerToken, seeded.appBearerToken]
+    ),
+    epoch: () => epoch
+  }
+  return { controls, parts }
+})

@@ -1,0 +1,63 @@
+/** The answer of an operation: the document of a reply, in the words of a wire. */
+import { type Definition, successStatus } from "@postwire/core/Definition"
+import { envelope } from "@postwire/core/Response"
+import * as WireNames from "@postwire/core/WireNames"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { Reply } from "./Handler.ts"
+import * as PageToken from "./PageToken.ts"
+import type { Projected } from "./Projection.ts"
+
+/** The parts of an answer. */
+export interface Parts {
+  readonly reply: Reply
+  readonly projected: Projected
+  readonly tokens: Tokens
+}
+
+/** The tokens of a page. */
+export type Tokens = Readonly<Partial<Record<"next_token" | "previous_token", string>>>
+
+/** The document of a reply. */
+export const documentOf = ({ projected, reply, tokens }: Parts): object => {
+  const { data, includes } = projected
+  const errors = [...reply.errors ?? [], ...projected.errors]
+  return {
+    ...(data === undefined ? {} : { data }),
+    ...(includes === undefined ? {} : { includes }),
+    ...(errors.length === 0 ? {} : { errors }),
+    ...(reply.meta === undefined ? {} : { meta: { ...reply.meta, ...tokens } })
+  }
+}
+
+/** A document as an answer. */
+export const response = (
+  wire: WireNames.Wire,
+  definition: Definition,
+  document: object
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe(wire === "x" ? WireNames.problemToX(toX(definition)(document)) : document, {
+    status: successStatus(definition)
+  })
+
+/** The tokens that lead on from a page. */
+export const tokensOf = (
+  definition: Definition,
+  listing: PageToken.Listing,
+  page: Reply["page"]
+): Tokens => ({
+  ...(page?.next === undefined ? {} : { next_token: PageToken.encode(listing, page.next) }),
+  ...(page?.previous === undefined || definition.paging?.directions !== "both"
+    ? {}
+    : { previous_token: PageToken.encode(listing, page.previous) })
+})
+
+const renamers = new WeakMap<Definition, (body: unknown) => unknown>()
+
+const toX = (definition: Definition): (body: unknown) => unknown => {
+  let rename = renamers.get(definition)
+  if (rename === undefined) {
+    rename = WireNames.toX(envelope(definition.result))
+    renamers.set(definition, rename)
+  }
+  return rename
+}

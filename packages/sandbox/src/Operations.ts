@@ -1,0 +1,187 @@
+/**
+ * The path of a request to an operation: its route, who sends it, what fault it meets, the rate limit, its parameters,
+ * the handler, the fields it selects. Routes, parameters and rules are those of the catalogue, on both wires at once.
+ */
+import type { Definition } from "@postwire/core/Definition"
+import * as OAuth1 from "@postwire/core/OAuth1"
+import type * as WireNames from "@postwire/core/WireNames"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Result from "effect/Result"
+import * as Authentication from "./Authentication.ts"
+import * as Envelope from "./Envelope.ts"
+import * as Faults from "./Faults.ts"
+import type * as Journal from "./Journal.ts"
+import type * as Nonces from "./Nonces.ts"
+import * as PageToken from "./PageToken.ts"
+import * as Problem from "./Problem.ts"
+import * as Projection from "./Projection.ts"
+import * as RateLimits from "./RateLimits.ts"
+import * as RequestBody from "./RequestBody.ts"
+import * as RequestParameters from "./RequestParameters.ts"
+import { isEscaped, isPlain } from "./RequestTarget.ts"
+import * as RequestWire from "./RequestWire.ts"
+import * as Router from "./Router.ts"
+import type { Store } from "./store/Store.ts"
+
+/** Settings of the operations. */
+export interface Options {
+  /** The words of an answer where the request does not tell: paths such as `/2/users/me` are the same on both wires. */
+  readonly wire?: WireNames.Wire | undefined
+}
+
+/** What operations read and change. */
+export interface Parts {
+  readonly store: Store["Service"]
+  readonly faults: Faults.Faults
+  readonly limits: RateLimits.RateLimits
+  readonly postCap: RateLimits.PostCap
+  readonly nonces: Nonces.Nonces
+  /** How often the state was replaced. */
+  readonly epoch: () => number
+  /** Waits until all that was written of an answer is on its way: a broken connection takes the rest with it. */
+  readonly delivered: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void>
+}
+
+/** A request to an operation. */
+interface Asked {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly url: URL
+  readonly route: Router.Route
+  /** What the path holds. */
+  readonly params: Readonly<Record<string, string | undefined>>
+  readonly trace: Journal.Trace
+}
+
+/** A request of a known caller. */
+interface Admitted extends Asked {
+  readonly caller: Authentication.Caller
+  /** The service's time in milliseconds. */
+  readonly now: number
+  readonly wire: WireNames.Wire
+  readonly body: object | undefined
+}
+
+/** Answers requests to operations; notes in `trace` what it learns of them. */
+export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) {
+  const { delivered, epoch, faults, limits, nonces, postCap, store } = parts
+  const authority = { store, hmac: yield* OAuth1.HmacSha1, nonces }
+  const router = Router.make()
+  let detours = 0
+
+  const identify = (request: HttpServerRequest.HttpServerRequest, url: URL) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Authentication.identify(authority, now, {
+        method: request.method,
+        url: url.href,
+        authorization: request.headers["authorization"]
+      }))
+
+  /** Validates the parameters, calls the handler and selects the fields. */
+  const perform = Effect.fnUntraced(function*({ body, caller, now, params, route, trace, url, wire }: Admitted) {
+    const { definition, name } = route
+    const received = yield* Effect.fromResult(
+      RequestParameters.receive(route, wire, { path: params, query: url.searchParams, body }, caller.access)
+    )
+    const { limit, parameters, selection, token } = received
+    const listing: PageToken.Listing = { operation: name, parameters: received.listing }
+    const cursor = yield* Effect.fromResult(cursorOf(definition, listing, token))
+    if (definition.postCap === true && postCap.isSpent(caller.appId, now)) return yield* Problem.usageCapped()
+    const fault = definition.paging === undefined ? undefined : trace.fault?.page
+    const page = { limit: fault === "short" ? Math.ceil(limit / 3) : limit, cursor }
+    const reply = yield* route.handle({ definition, parameters, caller, now, store, page })
+    if (fault === "empty") {
+      const count = reply.meta?.["total_post_count"] === undefined ? "result_count" : "total_post_count"
+      const detour = PageToken.encode(listing, cursor, ++detours)
+      return Envelope.response(wire, definition, { meta: { [count]: 0, next_token: detour } })
+    }
+    if (definition.postCap === true && Array.isArray(reply.data)) postCap.add(caller.appId, reply.data.length, now)
+    const projected = Projection.project({ store, now, viewer: caller }, definition.result, selection, reply.data)
+    const tokens = Envelope.tokensOf(definition, listing, reply.page)
+    const again = fault === "repeated-token" && tokens.next_token !== undefined && token !== undefined
+    return Envelope.response(
+      wire,
+      definition,
+      Envelope.documentOf({ reply, projected, tokens: again ? { ...tokens, next_token: token } : tokens })
+    )
+  })
+
+  /** Counts the request, and lets it through if the credential may do this and the window has room. */
+  const work = Effect.fnUntraced(function*(
+    asked: Asked,
+    identified: Result.Result<Authentication.Identified, Problem.Problem>
+  ) {
+    const { params, request, route, trace, url } = asked
+    const { definition } = route
+    const now = yield* Clock.currentTimeMillis
+    const begun = epoch()
+    const { caller, claim } = yield* Effect.fromResult(identified)
+    yield* claim(now)
+    const window = limits.count(route.name, caller.key, now)
+    const told = RequestWire.ofHead(route, url)
+    let wire = told ?? options.wire ?? "neutral"
+    const answered = Effect.gen(function*() {
+      const identity = definition.identity === undefined ? undefined : params[definition.identity]
+      yield* Authentication.authorize(definition, caller, identity)
+      if (!window.allowed) return yield* Problem.tooManyRequests()
+      const body = RequestBody.isExpected(definition) ? yield* RequestBody.traced(request, trace) : undefined
+      // While it was read, another state may have come, which does not know who asks.
+      if (epoch() !== begun) yield* identify(request, url)
+      if (told === undefined && body !== undefined) wire = RequestWire.ofBody(definition, body) ?? wire
+      return yield* perform({ ...asked, caller, now, wire, body })
+    })
+    return yield* answered.pipe(
+      Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, wire, trace))),
+      Effect.map(HttpServerResponse.setHeaders({ ...RateLimits.headers(window), "x-access-level": caller.rights }))
+    )
+  })
+
+  return Effect.fnUntraced(function*(
+    request: HttpServerRequest.HttpServerRequest,
+    url: URL,
+    trace: Journal.Trace
+  ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, Problem.Problem | Faults.ConnectionLost> {
+    const found = router.find(request.method, url.pathname)
+    if (found === undefined || !isPlain(request.originalUrl)) return yield* Problem.noRoute()
+    if (!isEscaped(url.search)) return yield* Problem.invalidRequest("The query string has a malformed escape.")
+    const { handler: candidates, params } = found
+    // Of those who cannot sign in nothing is read but the head.
+    const identified = yield* Effect.result(identify(request, url))
+    const caller = Result.isSuccess(identified) ? identified.success.caller : undefined
+    if (caller !== undefined) trace.caller = caller
+    const route = candidates.length === 1 || caller === undefined
+      ? candidates[0]!
+      : yield* Router.choose(candidates, request)
+    trace.operation = route.name
+    const asked: Asked = { request, url, route, params, trace }
+    const fault = (caller && (yield* Faults.asked(request.headers))) ?? faults.next(route.name)
+    if (fault === undefined) return yield* work(asked, identified)
+    trace.fault = fault
+    if (fault.reset === "before") return yield* new Faults.ConnectionLost()
+    const refused = fault.status === undefined ? undefined : Faults.refusal(fault.status)
+    // Nothing reads the body for its sake, but the journal shows what was refused.
+    if (refused !== undefined && caller !== undefined && RequestBody.isExpected(route.definition)) {
+      yield* Effect.ignore(RequestBody.traced(request, trace))
+    }
+    const worked = refused === undefined
+      ? work(asked, identified).pipe(
+        Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, undefined, trace)))
+      )
+      : Effect.succeed(refuse(refused, route.wire ?? options.wire, trace))
+    return yield* Effect.flatMap(worked, (response) => Faults.spoil(fault, response, delivered(request)))
+  })
+})
+
+const refuse = (problem: Problem.Problem, wire: WireNames.Wire | undefined, trace: Journal.Trace) => {
+  trace.problem = problem.title
+  return Problem.response(problem, wire)
+}
+
+/** The place in a listing that the token of a request names. */
+const cursorOf = (definition: Definition, listing: PageToken.Listing, token: string | undefined) =>
+  token === undefined ? Result.succeed(undefined) : Result.mapError(PageToken.decode(listing, token), () => {
+    const parameter = definition.paging?.token ?? "pagination_token"
+    return Problem.invalidRequest(`The \`${parameter}\` query parameter value is not valid.`, { [parameter]: token })
+  })

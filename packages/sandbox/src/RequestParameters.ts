@@ -1,0 +1,141 @@
+/** The parameters of a request, read from its path, its query and its body. */
+import * as Body from "@postwire/core/Body"
+import { parametersOf } from "@postwire/core/Definition"
+import * as Parameters from "@postwire/core/Parameters"
+import { isSelector, queryKey } from "@postwire/core/Prepare"
+import * as Rule from "@postwire/core/Rule"
+import * as WireNames from "@postwire/core/WireNames"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type * as PageToken from "./PageToken.ts"
+import * as Problem from "./Problem.ts"
+import type * as Projection from "./Projection.ts"
+import { type Route, wrongConstant } from "./Router.ts"
+
+/** What a request asks for. */
+export interface Received {
+  readonly parameters: Readonly<Record<string, unknown>>
+  readonly selection: Projection.Selection
+  readonly token: string | undefined
+  /** How many items a page has at most. */
+  readonly limit: number
+  /** What all pages of one listing share. */
+  readonly listing: PageToken.Listing["parameters"]
+}
+
+/** What the parts of a request hold. */
+export interface Sources {
+  readonly path: Readonly<Record<string, string | undefined>>
+  readonly query: URLSearchParams
+  readonly body: object | undefined
+}
+
+/** Reads the parameters with the schemas that the client writes them with, and checks every rule again. */
+export const receive = (
+  route: Route,
+  wire: WireNames.Wire,
+  sources: Sources,
+  access: Parameters.AccessLevel
+): Result.Result<Received, Problem.Problem> =>
+  Result.flatMap(collect(route, wire, sources), (given) => decode(route, given, access))
+
+/** The values by the names of the parameters, as they were sent. */
+const collect = (
+  route: Route,
+  wire: WireNames.Wire,
+  { body, path, query }: Sources
+): Result.Result<ReadonlyMap<string, unknown>, Problem.Problem> => {
+  const { definition } = route
+  const x = wire === "x"
+  const given = new Map<string, unknown>()
+  for (const name of Object.keys(definition.path ?? {})) {
+    const value = path[name] ?? path[WireNames.bodyKey(name)]
+    if (value !== undefined) given.set(name, value)
+  }
+  const names = new Map(
+    Object.keys(definition.query ?? {}).map((name) =>
+      [x ? WireNames.queryKey(queryKey(name)) : queryKey(name), name] as const
+    )
+  )
+  // What the live service takes besides, and its own clients send.
+  const lenient = route.wire !== "neutral"
+  if (lenient && definition.paging?.token === "next_token") names.set("pagination_token", "next_token")
+  for (const [key, value] of query) {
+    const name = names.get(key)
+    if (name === undefined) {
+      return refuse(`The query parameter [${key}] is not one of [${[...names.keys()].join(",")}]`, { [key]: value })
+    }
+    if (given.has(name)) return refuse(`The query parameter [${key}] is there more than once`, { [key]: value })
+    const words = x && isSelector(name) ? WireNames.neutralSelectorValue(value) : value
+    given.set(name, lenient && name === "expansions" ? words.replace(bareReference, "referenced_posts.id") : words)
+  }
+  const constant = body && wrongConstant(definition, body)
+  if (constant !== undefined) return refuse(`The \`${constant}\` must be ${definition.constants?.[constant]}`)
+  for (const name of Object.keys(definition.body ?? {})) {
+    const position = definition.at?.[name] ?? name
+    const array = position.includes(".0.")
+      ? Body.lookup(body, {}, position.slice(0, position.indexOf(".0.")))
+      : undefined
+    if (Array.isArray(array) && array.length > 1) {
+      return refuse(`There is more than one \`${name}\`; only one is allowed`)
+    }
+    const value = Body.lookup(body, {}, x ? WireNames.bodyKey(position) : position)
+    if (value !== undefined) given.set(name, value)
+  }
+  return Result.succeed(given)
+}
+
+/** The values as handlers see them, and what the service itself makes of some. */
+const decode = (
+  { definition, selectedBy }: Route,
+  given: ReadonlyMap<string, unknown>,
+  access: Parameters.AccessLevel
+): Result.Result<Received, Problem.Problem> => {
+  const parameters: Record<string, unknown> = {}
+  const selection: Record<string, ReadonlyArray<string>> = {}
+  const listing: Record<string, string> = {}
+  let token: string | undefined
+  for (const [name, parameter] of Object.entries(parametersOf(definition))) {
+    const value = given.get(name)
+    if (value === undefined) {
+      // The route of an alternative is nothing without it: GET /2/users needs ids.
+      if (parameter.required || name === selectedBy) return refuse(`The \`${name}\` parameter can not be empty`)
+      continue
+    }
+    const inBody = definition.body?.[name] !== undefined
+    const wired = inBody || typeof value !== "string" ? value : Parameters.fromText(parameter, value)
+    const decoded = Schema.decodeUnknownResult(parameter.schema)(wired)
+    if (Result.isFailure(decoded) || !Parameters.isWithinBounds(parameter, wired as Parameters.Wire, access)) {
+      const shown = typeof value === "string" ? value : JSON.stringify(value)
+      return refuse(`The \`${name}\` parameter value [${shown}] ${Parameters.describe(parameter, access)}`, {
+        [name]: shown
+      })
+    }
+    if (isSelector(name)) selection[name] = String(value).split(",")
+    else if (name === definition.paging?.token) token = String(value)
+    else {
+      parameters[name] = valueOf(parameter, decoded.success)
+      if (name !== "max_results") listing[name] = String(value)
+    }
+  }
+  for (const rule of definition.rules ?? []) {
+    const parameter = Rule.broken(rule, (name) => given.has(name))
+    if (parameter !== undefined) return refuse(`${parameter}: ${Rule.format(rule)}`)
+  }
+  const limit = Number(parameters["max_results"] ?? definition.query?.["max_results"]?.default ?? 100)
+  return Result.succeed({ parameters, selection, token, limit, listing: { ...listing, route: selectedBy } })
+}
+
+const refuse = (
+  message: string,
+  parameters?: Readonly<Record<string, string>>
+): Result.Result<never, Problem.Problem> => Result.fail(Problem.invalidRequest(message, parameters))
+
+const bareReference = /(?<![^,])referenced_posts(?![^,])/g
+
+/** A decoded value in the form that handlers see. */
+const valueOf = (parameter: Parameters.AnyParameter, value: unknown): unknown => {
+  if (parameter.kind === "timestamp") return Date.parse(String(value))
+  if (parameter.kind === "list" && typeof value === "string") return value.split(",")
+  return value
+}

@@ -1,0 +1,73 @@
+/** Which operation a request is to: by method and path, and by the constants of its body where several share them. */
+import * as Body from "@postwire/core/Body"
+import { type Catalogue, catalogue, type Name } from "@postwire/core/Catalogue"
+import { type Definition, routesOf } from "@postwire/core/Definition"
+import * as WireNames from "@postwire/core/WireNames"
+import * as Effect from "effect/Effect"
+import * as FindMyWay from "effect/http/FindMyWay"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type { Call, Reply } from "./Handler.ts"
+import { handlers } from "./handlers/index.ts"
+import type * as Problem from "./Problem.ts"
+import * as RequestBody from "./RequestBody.ts"
+
+type Handle = (call: Call<unknown>) => Effect.Effect<Reply, Problem.Problem>
+
+/** An operation at one of its paths. */
+export interface Route {
+  readonly name: Name
+  readonly definition: Definition
+  readonly handle: Handle
+  /** The alternative parameter that this route stands for. */
+  readonly selectedBy: string
+  /** The wire that the path tells, or none when both spell it alike. */
+  readonly wire: WireNames.Wire | undefined
+}
+
+/** The routes of all operations, on both wires: those that share a method and a path are found together. */
+export const make = (): FindMyWay.Router<ReadonlyArray<Route>> => {
+  const router = FindMyWay.make<ReadonlyArray<Route>>({
+    caseSensitive: true,
+    ignoreDuplicateSlashes: false,
+    ignoreTrailingSlash: false,
+    maxParamLength: 500
+  })
+  const table = new Map<string, Array<Route>>()
+  const add = (method: string, path: string, route: Route): void => {
+    const known = table.get(`${method} ${path}`)
+    if (known !== undefined) return void known.push(route)
+    const routes = [route]
+    table.set(`${method} ${path}`, routes)
+    router.on(method, path as `/${string}`, routes)
+  }
+  for (const name of Object.keys(handlers) as Array<keyof typeof handlers>) {
+    const { definition } = catalogue[name] as Catalogue[keyof Catalogue]
+    for (const [selectedBy, route] of routesOf(definition)) {
+      const [method, path] = route.split(" ") as [string, string]
+      const xPath = WireNames.path(path)
+      // Each handler reads the parameters that its own operation declares; the table above has paired them.
+      const entry = { name, definition, selectedBy, handle: handlers[name] as Handle }
+      add(method, path, { ...entry, wire: sameRoute(xPath, path) ? undefined : "neutral" })
+      if (!sameRoute(xPath, path)) add(method, xPath, { ...entry, wire: "x" })
+    }
+  }
+  return router
+}
+
+/** Of operations that share a method and a path, the one whose constants the body holds. */
+export const choose = (
+  routes: ReadonlyArray<Route>,
+  request: HttpServerRequest.HttpServerRequest
+): Effect.Effect<Route> =>
+  Effect.match(RequestBody.json(request), {
+    // What is wrong with the body, the first one tells as well as any.
+    onFailure: () => routes[0]!,
+    onSuccess: (body) => routes.find(({ definition }) => wrongConstant(definition, body) === undefined) ?? routes[0]!
+  })
+
+/** The position at which the body does not hold the constant of the operation. */
+export const wrongConstant = ({ constants = {} }: Definition, body: object): string | undefined =>
+  Object.keys(constants).find((position) => Body.lookup(body, {}, position) !== constants[position])
+
+/** Whether two templates match the same paths: the names of their parameters do not matter. */
+const sameRoute = (a: string, b: string): boolean => a.replace(/:\w+/g, ":") === b.replace(/:\w+/g, ":")
