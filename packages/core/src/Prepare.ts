@@ -3,6 +3,7 @@
  * needed.
  */
 import * as Schema from "effect/Schema"
+import { closestMatch } from "leven"
 import * as Body from "./Body.ts"
 import { type Definition, routesOf, type Settled } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
@@ -302,25 +303,6 @@ export const prepare = (
 
 /** Names the nearest parameter of a misspelt one, when it is near. */
 const suggestion = (name: string, plan: Plan): string => {
-  let best = ""
-  let distance = 4
-  for (const candidate of plan.inputs.keys()) {
-    const d = editDistance(name, candidate)
-    if (d < distance) [best, distance] = [candidate, d]
-  }
-  return best === "" ? "" : `; did you mean ${best}`
-}
-
-const editDistance = (a: string, b: string): number => {
-  if (Math.abs(a.length - b.length) > 3) return 4
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const substituted = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next[j] = Math.min((row[j] as number) + 1, (next[j - 1] as number) + 1, substituted)
-    }
-    row = next
-  }
-  return row[b.length] as number
+  const meant = closestMatch(name, [...plan.inputs.keys()], { maxDistance: 3 })
+  return meant === undefined ? "" : `; did you mean ${meant}`
 }

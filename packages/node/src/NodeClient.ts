@@ -14,6 +14,7 @@ import * as EffectLogger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Predicate from "effect/Predicate"
 import * as References from "effect/References"
+import { closestMatch } from "leven"
 import type { Dispatcher } from "undici"
 import * as NodeCrypto from "./NodeCrypto.ts"
 import { checkForm } from "./PromiseClient.ts"
@@ -193,6 +194,14 @@ const known: { readonly [K in keyof Settings<Form>]-?: true } = {
   wire: true
 }
 
+/** The setting that a misspelt one is near to, however its words are put together. */
+const nearest = (setting: string): string | undefined => {
+  const names = Object.keys(known)
+  const spelled = names.map((name) => name.toLowerCase())
+  const match = closestMatch(setting.toLowerCase().replaceAll("_", ""), spelled, { maxDistance: 2 })
+  return match === undefined ? undefined : names[spelled.indexOf(match)]
+}
+
 /** Checks settings as a whole. What is no setting is refused, unless it is one of `others`. */
 export const check = Effect.fnUntraced(function*(
   settings: Settings<Form>,
@@ -204,7 +213,7 @@ export const check = Effect.fnUntraced(function*(
   }
   for (const setting of Object.keys(settings)) {
     if (Object.hasOwn(known, setting) || others.includes(setting)) continue
-    const meant = Object.keys(known).find((name) => name.toLowerCase() === setting.toLowerCase().replaceAll("_", ""))
+    const meant = nearest(setting)
     return yield* new InvalidSettings({
       setting,
       rule: meant === undefined ? "is not a setting" : `is not a setting; did you mean ${meant}`
