@@ -1,0 +1,29 @@
+/** The catalogue's operations as endpoints of a service: what one of them is on a wire, and how a document knows it. */
+import { aliases, catalogue } from "@postwire/core/Catalogue"
+import { type Definition, routesOf } from "@postwire/core/Definition"
+import * as WireNames from "@postwire/core/WireNames"
+
+/** One route of an operation. */
+export interface Endpoint {
+  readonly definition: Definition
+  /** The parameter that selects this route among several, `none`, or `""` for the only one. */
+  readonly selectedBy: string
+  readonly method: string
+  /** On the wire, with the names of its variable parts: `/2/tweets/:id`. */
+  readonly path: string
+}
+
+/** Every route of the catalogue on a wire, aliases left out. */
+export const endpoints = (wire: WireNames.Wire): ReadonlyArray<Endpoint> =>
+  Object.entries(catalogue)
+    .filter(([name]) => !Object.hasOwn(aliases, name))
+    .flatMap(([, { definition }]) =>
+      routesOf(definition).map(([selectedBy, route]) => {
+        const [method = "", template = ""] = route.split(" ")
+        return { definition, selectedBy, method, path: wire === "neutral" ? template : WireNames.path(template) }
+      })
+    )
+
+/** What identifies a route whatever its variable parts are called. */
+export const keyOf = ({ method, path }: { readonly method: string; readonly path: string }): string =>
+  `${method} ${path.replace(/\{[^}]*\}|:\w+/g, "{}")}`

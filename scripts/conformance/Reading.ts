@@ -1,0 +1,148 @@
+/** How well the client reads what a document allows: random valid bodies, refused or with members that cannot be reached. */
+import { type Endpoint, endpoints, keyOf } from "../../packages/cli/src/Endpoint.ts"
+import type { DocumentOperation, OpenApiDocument } from "../../packages/cli/src/OpenApiDocument.ts"
+import * as Response from "../../packages/core/src/Response.ts"
+import type { Wire } from "../../packages/core/src/WireNames.ts"
+import { valueOf } from "./Bodies.ts"
+
+/** What was found of one route. */
+export interface Reading {
+  readonly operation: string
+  readonly route: string
+  readonly bodies: number
+  /** Bodies that the client took for undecodable. */
+  readonly refused: number
+  /** Members of bodies that were read which the result has under neither name. */
+  readonly lost: number
+  /** Bodies of which the client reports that a part is not as expected. */
+  readonly anomalous: number
+  /** Why, most frequent first, each with the number of the first body that shows it. */
+  readonly reasons: ReadonlyArray<Reason>
+}
+
+interface Reason {
+  readonly reason: string
+  readonly times: number
+  readonly body: number
+}
+
+/** A route that the catalogue and a document share. */
+export type Shared = readonly [endpoint: Endpoint, operation: DocumentOperation]
+
+/** The routes of the catalogue that a document has, with its operations. */
+export const shared = (document: OpenApiDocument, wire: Wire): ReadonlyArray<Shared> => {
+  const operations = new Map(document.operations.map((operation) => [keyOf(operation), operation]))
+  return endpoints(wire).flatMap((endpoint) => {
+    const operation = operations.get(keyOf(endpoint))
+    return operation === undefined ? [] : [[endpoint, operation] as const]
+  })
+}
+
+/** The `index`th valid body of an operation: the same for the same seed. */
+export const bodyOf = (
+  document: OpenApiDocument,
+  { id, success = {} }: DocumentOperation,
+  seed: number,
+  index: number
+): unknown => {
+  const choices = { seed: hash(`${seed} ${id} ${index}`), presence: presences[index % presences.length] ?? 0 }
+  const body = valueOf(document, success, { ...choices, always: isIdentity })
+  // With neither data nor errors it is no answer.
+  return isAnswer(body)
+    ? body
+    : valueOf(document, success, { ...choices, always: (place) => place === "data" || isIdentity(place) })
+}
+
+/** From nothing but what must be there to everything. */
+const presences = [0, 0.25, 0.5, 0.75, 1]
+
+/** What a resource is known by. A document may call it optional; a resource without it is none. */
+const isIdentity = (place: string): boolean => /^(data(\[\])?|includes\.\w+\[\])\.(id|media_key)$/.test(place)
+
+const isAnswer = (body: unknown): boolean =>
+  isObject(body) &&
+  ((body["data"] ?? undefined) !== undefined || (Array.isArray(body["errors"]) && body["errors"].length > 0))
+
+/** Reads bodies of a route. */
+export const measure = (
+  [{ definition, path }, { method }]: Shared,
+  wire: Wire,
+  bodies: ReadonlyArray<unknown>
+): Reading => {
+  const reasons = new Map<string, { times: number; body: number }>()
+  const note = (reason: string, body: number): void => {
+    const known = reasons.get(reason)
+    if (known === undefined) reasons.set(reason, { times: 1, body })
+    else known.times++
+  }
+  let refused = 0
+  let lost = 0
+  let anomalous = 0
+  for (const [i, body] of bodies.entries()) {
+    const text = JSON.stringify(body)
+    const response = Response.decode(definition, wire, text, {})
+    if (response instanceof Response.Undecodable) {
+      refused++
+      note(`refused: ${withoutIndexes(response.reason)}`, i)
+      continue
+    }
+    const missing = missingOf(JSON.parse(text), response.body)
+    lost += missing.length
+    for (const place of new Set(missing)) note(`lost: ${place}`, i)
+    const anomalies = anomaliesOf(response)
+    if (anomalies.length > 0) anomalous++
+    for (const place of new Set(anomalies)) note(`anomaly: ${place}`, i)
+  }
+  return {
+    operation: definition.name,
+    route: `${method} ${path}`,
+    bodies: bodies.length,
+    refused,
+    lost,
+    anomalous,
+    reasons: [...reasons].map(([reason, seen]) => ({ reason, ...seen })).sort((a, b) => b.times - a.times)
+  }
+}
+
+const withoutIndexes = (reason: string): string => reason.replace(/\[\d+\]/g, "[]").replace(/\s+/g, " ")
+
+const anomaliesOf = (response: object): ReadonlyArray<string> => {
+  const anomalies: unknown = "anomalies" in response ? response.anomalies : []
+  return Array.isArray(anomalies)
+    ? anomalies.map((anomaly: unknown) =>
+      withoutIndexes(isObject(anomaly) ? `${String(anomaly["path"])}: ${String(anomaly["expected"])}` : String(anomaly))
+    )
+    : []
+}
+
+/** The places of a body whose value the result has under neither its own nor its neutral name. Null is absence. */
+const missingOf = (sent: unknown, got: unknown, place = ""): ReadonlyArray<string> => {
+  if (sent === null) return []
+  if (Array.isArray(sent)) {
+    if (!Array.isArray(got) || got.length !== sent.length) return [place]
+    return sent.flatMap((item, i) => missingOf(item, got[i], `${place}[]`))
+  }
+  if (isObject(sent)) {
+    if (!isObject(got)) return [place]
+    return Object.entries(sent).flatMap(([name, value]) => {
+      const at = place === "" ? name : `${place}.${name}`
+      const places = [name, neutral(name)].filter((candidate) => Object.hasOwn(got, candidate))
+        .map((candidate) => missingOf(value, got[candidate], at))
+      return places.find((missing) => missing.length === 0) ?? places[0] ?? (value === null ? [] : [at])
+    })
+  }
+  return sent === got || (typeof sent === "string" && neutral(sent) === got) ? [] : [place]
+}
+
+/** The neutral spelling of a name or of a known value, wherever it stands. */
+const neutral = (name: string): string => name.replaceAll("retweet", "repost").replaceAll("tweet", "post")
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** A seed of a text (FNV-1a). */
+const hash = (text: string): number => {
+  let state = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) state = Math.imul(state ^ text.charCodeAt(i), 0x01000193)
+  return state >>> 0
+}
