@@ -2,6 +2,7 @@
  * Rate limits of several machines, in the PostgreSQL database that they share anyway. While the database is away, requests
  * wait for it: there is nowhere to keep what they would bring.
  */
+import * as Ledger from "@postwire/core/Ledger"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -57,32 +58,32 @@ const make = (sql: SqlClient.SqlClient): RateLimitStore.Store<never> => {
     step.pipe(Effect.timeout(patience), Effect.retry(Schedule.spaced("250 millis")), Effect.orDie)
 
   /** One step on one ledger, which nobody else can make meanwhile. */
-  const step = <A>(key: string, f: (ledger: RateLimitStore.Ledger, now: number) => A) =>
+  const step = <A>(key: string, f: (ledger: Ledger.Ledger, now: number) => A) =>
     answered(sql.withTransaction(Effect.gen(function*() {
       yield* sql`INSERT INTO ${sql(table)} VALUES (${key}, '', 0) ON CONFLICT DO NOTHING`
       const [row] = yield* sql<LedgerRow>`SELECT ledger FROM ${sql(table)} WHERE key = ${key} FOR UPDATE`
       // Asked after the lock was had: an earlier time may be before that of another's step.
       const [clock] = yield* sql<ClockRow>`SELECT (${sql.literal(now)})::text AS now`
       const at = Number(clock?.now)
-      const ledger = RateLimitStore.fromText(row?.ledger ?? "", at)
+      const ledger = Ledger.fromText(row?.ledger ?? "", at)
       const result = f(ledger, at)
-      const text = RateLimitStore.toText(ledger)
-      const forget = Math.ceil(RateLimitStore.keepUntil(ledger))
+      const text = Ledger.toText(ledger)
+      const forget = Math.ceil(Ledger.keepUntil(ledger))
       yield* sql`UPDATE ${sql(table)} SET ledger = ${text}, forget = ${forget} WHERE key = ${key}`
       return result
     })))
 
   return {
     reserve: (key, lease, pace, place) =>
-      step(key, (ledger, now) => RateLimitStore.reserve(ledger, now, lease, pace === 0 ? 0 : pace + travel, place)),
-    settle: (key, lease, report) => step(key, (ledger, now) => RateLimitStore.settle(ledger, now, lease, report)),
+      step(key, (ledger, now) => Ledger.reserve(ledger, now, lease, pace === 0 ? 0 : pace + travel, place)),
+    settle: (key, lease, report) => step(key, (ledger, now) => Ledger.settle(ledger, now, lease, report)),
     read: (key) =>
       Effect.map(
         answered(sql<LedgerRow & ClockRow>`
           SELECT ledger, (${sql.literal(now)})::text AS now FROM ${sql(table)} WHERE key = ${key}`),
         ([row]) => {
           const now = Number(row?.now ?? 0)
-          return RateLimitStore.read(RateLimitStore.fromText(row?.ledger ?? "", now), now)
+          return Ledger.read(Ledger.fromText(row?.ledger ?? "", now), now)
         }
       )
   }

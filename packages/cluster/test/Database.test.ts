@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Ledger from "@postwire/core/Ledger"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import * as Source from "@postwire/export/Source"
@@ -296,12 +297,12 @@ describe.skipIf(missing !== undefined)(onPostgres, () => {
       const context = yield* Layer.build(Layer.fresh(Database.layer(database())))
       const sql = Context.get(context, SqlClient.SqlClient)
       const ahead = {
-        ...RateLimitStore.empty(),
+        ...Ledger.empty(),
         at: Date.now() + 86_400_000,
         window: 2_000_000_000,
         end: Date.now() + 86_700_000
       }
-      yield* sql`INSERT INTO postwire_ledgers_2 VALUES ('ahead', ${RateLimitStore.toText(ahead)}, ${ahead.end})`
+      yield* sql`INSERT INTO postwire_ledgers_2 VALUES ('ahead', ${Ledger.toText(ahead)}, ${ahead.end})`
       assert.isTrue((yield* one.reserve("ahead", "a", 0)).granted)
     }))
 

@@ -15,6 +15,7 @@ import { type Bucket, type Change, maxRememberedBudgets, type Policy, type Usage
 import { makeListeners, type Measure, measuring } from "./internal/RateLimitEvents.ts"
 import { Recent } from "./internal/Recent.ts"
 import * as WaitingPolicy from "./internal/WaitingPolicy.ts"
+import * as Ledger from "./Ledger.ts"
 import { Logging } from "./Logging.ts"
 import * as Monotonic from "./Monotonic.ts"
 import { figuresOf } from "./RateLimitHeaders.ts"
@@ -56,7 +57,7 @@ export const layerFail: Layer.Layer<never> = /*#__PURE__*/ Layer.effect(
 /** A budget of which nothing is reserved: what is in flight is counted, no more. */
 interface Followed {
   readonly bucket: Bucket
-  readonly ledger: RateLimitStore.Ledger
+  readonly ledger: Ledger.Ledger
   inFlight: number
 }
 
@@ -71,19 +72,19 @@ function makeFail(measure: Measure = () => {}): RateLimit {
       (now) =>
         Array.from(
           known.values(),
-          ({ bucket, inFlight, ledger }) => usageOf(bucket, { ...RateLimitStore.read(ledger, now), inFlight })
+          ({ bucket, inFlight, ledger }) => usageOf(bucket, { ...Ledger.read(ledger, now), inFlight })
         )
     ),
     guard: (bucket, send) =>
       Clock.clockWith((clock) => {
-        const followed = known.get(bucket.key, () => ({ bucket, ledger: RateLimitStore.empty(), inFlight: 0 }))
+        const followed = known.get(bucket.key, () => ({ bucket, ledger: Ledger.empty(), inFlight: 0 }))
         const begun = Monotonic.millisUnsafe(clock)
         followed.inFlight++
         return Effect.onExitPrimitive(send, (exit) => {
           followed.inFlight--
           const figures = exit._tag === "Success" ? figuresOf(exit.value, clock.currentTimeMillisUnsafe()) : undefined
           if (figures !== undefined) {
-            RateLimitStore.learn(followed.ledger, Monotonic.millisUnsafe(clock), begun, figures)
+            Ledger.learn(followed.ledger, Monotonic.millisUnsafe(clock), begun, figures)
             announce(bucket, figures)
           }
           return undefined

@@ -1,7 +1,7 @@
 /** What the headers of an answer say of rate limits. They are untrusted: nonsense is no answer. */
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import type { Budget } from "./Errors.ts"
-import type { Figures } from "./RateLimitStore.ts"
+import type { Figures } from "./Ledger.ts"
 
 /** The longest window there is, in milliseconds. */
 export const longestWindow = 900_000

@@ -1,4 +1,5 @@
 /** Rate limits of several processes on one machine, in an SQLite file. */
+import * as Ledger from "@postwire/core/Ledger"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -23,7 +24,7 @@ export const layer = (options: Options): Layer.Layer<RateLimitStore.RateLimitSto
     )
   )
 
-type Step = <A>(key: string, f: (ledger: RateLimitStore.Ledger, now: number) => A, writes?: boolean) => A
+type Step = <A>(key: string, f: (ledger: Ledger.Ledger, now: number) => A, writes?: boolean) => A
 
 interface Connection {
   readonly database: DatabaseSync
@@ -68,10 +69,10 @@ const make = (path: string) => {
     }).pipe(Effect.mapError(({ reason }) => new RateLimitStore.RateLimitStoreUnavailable({ reason })))
   const store: RateLimitStore.Store = {
     reserve: (key, lease, pace, place) =>
-      atomically((step) => step(key, (ledger, now) => RateLimitStore.reserve(ledger, now, lease, pace, place))),
+      atomically((step) => step(key, (ledger, now) => Ledger.reserve(ledger, now, lease, pace, place))),
     settle: (key, lease, report) =>
-      atomically((step) => step(key, (ledger, now) => RateLimitStore.settle(ledger, now, lease, report))),
-    read: (key) => atomically((step) => step(key, RateLimitStore.read, false))
+      atomically((step) => step(key, (ledger, now) => Ledger.settle(ledger, now, lease, report))),
+    read: (key) => atomically((step) => step(key, Ledger.read, false))
   }
   return { store, close }
 }
@@ -111,8 +112,8 @@ const prepared = (database: DatabaseSync, now: number): Connection => {
   const upsert = database.prepare(
     `INSERT INTO ${table} VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET ledger = excluded.ledger, forget = excluded.forget`
   )
-  const ledgerOf = (key: string, now: number): RateLimitStore.Ledger =>
-    RateLimitStore.fromText(String(select.get(key)?.["ledger"] ?? ""), now)
+  const ledgerOf = (key: string, now: number): Ledger.Ledger =>
+    Ledger.fromText(String(select.get(key)?.["ledger"] ?? ""), now)
   return {
     database,
     step: (clock) => (key, f, writes = true) => {
@@ -123,7 +124,7 @@ const prepared = (database: DatabaseSync, now: number): Connection => {
         const now = clock()
         const ledger = ledgerOf(key, now)
         const result = f(ledger, now)
-        upsert.run(key, RateLimitStore.toText(ledger), RateLimitStore.keepUntil(ledger))
+        upsert.run(key, Ledger.toText(ledger), Ledger.keepUntil(ledger))
         commit.run()
         return result
       } catch (cause) {

@@ -1,4 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import type * as Ledger from "@postwire/core/Ledger"
 import * as RateLimit from "@postwire/core/RateLimit"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import { createClient as createRedisClient } from "@redis/client"
@@ -126,7 +127,7 @@ const report = Arbitrary.map(
     window: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 }))),
     endsIn: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 300_000, maximum: 900_000 })))
   }),
-  ({ answered, endsIn, figures, isPaused, remaining, window }): RateLimitStore.Report => ({
+  ({ answered, endsIn, figures, isPaused, remaining, window }): Ledger.Report => ({
     answered,
     next: isPaused < 2 ? 200_000 : undefined,
     pause: isPaused === 9 ? 100_000 : undefined,
@@ -194,7 +195,7 @@ const suite = (kind: Kind): void => {
     Effect.gen(function*() {
       const store = yield* RateLimitStore.RateLimitStore
       const key = `window ${++keys}`
-      const answer = (remaining: number, window: number): RateLimitStore.Report => ({
+      const answer = (remaining: number, window: number): Ledger.Report => ({
         answered: true,
         figures: { limit: 15, remaining, window, endsIn: 600_000 }
       })

@@ -2,7 +2,7 @@
 import type * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import type { CredentialKind, RateLimitWaitTooLong } from "../Errors.ts"
-import type * as RateLimitStore from "../RateLimitStore.ts"
+import type * as Ledger from "../Ledger.ts"
 
 /** What one budget counts: the requests of one operation with one credential. */
 export interface Bucket {
@@ -36,7 +36,7 @@ export interface Waiting extends Pick<Bucket, "operation" | "credential"> {
    * `window`: it is spent. `refusal`: a 429 asked for a pause. `pace`: too soon. `in flight`: an answer decides. `turn`:
    * callers of other processes came before.
    */
-  readonly reason: RateLimitStore.Reason
+  readonly reason: Ledger.Reason
   readonly millis: number
   /** By the local clock. */
   readonly until: Date
@@ -73,7 +73,7 @@ export interface Policy {
 
 export const announced = (
   { credential, key, operation }: Bucket,
-  { limit, remaining, window }: RateLimitStore.Figures
+  { limit, remaining, window }: Ledger.Figures
 ) => ({
   _tag: "Announced" as const,
   operation,
@@ -86,7 +86,7 @@ export const announced = (
 
 export const usageOf = (
   { credential, key, operation }: Bucket,
-  { inFlight, window }: RateLimitStore.Reading
+  { inFlight, window }: Ledger.Reading
 ): Usage => ({
   operation,
   credential,

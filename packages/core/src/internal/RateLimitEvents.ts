@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type * as Tracer from "effect/Tracer"
 import * as Hook from "../Hook.ts"
-import type { Figures } from "../RateLimitStore.ts"
+import type { Figures } from "../Ledger.ts"
 import { announced, type Bucket, type Change, maxRememberedBudgets, type Waiting } from "./Budget.ts"
 import { Recent } from "./Recent.ts"
 

@@ -8,11 +8,12 @@ import * as Metric from "effect/Metric"
 import * as Random from "effect/Random"
 import * as Tracer from "effect/Tracer"
 import { RateLimitWaitTooLong } from "../Errors.ts"
+import * as Ledger from "../Ledger.ts"
 import { Logging } from "../Logging.ts"
 import * as Monotonic from "../Monotonic.ts"
 import { nonce } from "../OAuth1.ts"
 import { figuresOf, longestWindow, retryAfterOf } from "../RateLimitHeaders.ts"
-import * as RateLimitStore from "../RateLimitStore.ts"
+import type * as RateLimitStore from "../RateLimitStore.ts"
 import { type Bucket, maxRememberedBudgets, type Policy, usageOf, type Waiting } from "./Budget.ts"
 import { makeListeners, type Measure, waits, waitSeconds } from "./RateLimitEvents.ts"
 import { Recent } from "./Recent.ts"
@@ -50,7 +51,7 @@ export const makeSettling = Effect.map(
 
 interface Verdict {
   readonly response: HttpClientResponse
-  readonly report: RateLimitStore.Report
+  readonly report: Ledger.Report
   /** Milliseconds that a refusal asks for before the request is repeated; `undefined` gives the answer back. */
   readonly again?: number
   readonly isBrief?: boolean
@@ -72,7 +73,7 @@ export const make = (
   let last = 0
 
   /** Says once that the first waits, and to the spans of all who wait behind it. */
-  const announce = (line: Line, reason: RateLimitStore.Reason, millis: number, now: number) =>
+  const announce = (line: Line, reason: Ledger.Reason, millis: number, now: number) =>
     Clock.clockWith((clock) => {
       const { credential, key, operation } = line.bucket
       const said = line.said
@@ -135,12 +136,12 @@ export const make = (
       line.dismiss(({ deadline, fate }) => fate ?? (deadline < now + millis ? tooLong(line.bucket, millis) : undefined))
       if (fate() !== undefined) break
       if (isPolled(reason)) {
-        if (now - since >= 1_000) yield* announce(line, reason, RateLimitStore.times.lease, since)
+        if (now - since >= 1_000) yield* announce(line, reason, Ledger.millisOf.lease, since)
         yield* line.sleep(place, Math.min(millis * poll, 200))
         poll *= 1.5
       } else {
         yield* announce(line, reason, millis, now)
-        yield* line.sleep(place, Math.min(millis, RateLimitStore.times.recheck))
+        yield* line.sleep(place, Math.min(millis, Ledger.millisOf.recheck))
       }
     }
     const ended = fate()
@@ -246,7 +247,7 @@ export const make = (
             (exit) => {
               line.leave(place)
               if (!place.isKnown) return Effect.void
-              const report: RateLimitStore.Report = {
+              const report: Ledger.Report = {
                 ...(exit._tag === "Success" ? exit.value.report : { answered: false }),
                 // After a cold start the pace counts from the answer: the next request may be quicker.
                 next: place.isCold && bucket.pace !== undefined ? bucket.pace + paceToleranceMillis : undefined,
@@ -280,9 +281,9 @@ export const make = (
 }
 
 /** Whether nobody knows how long the wait is, so that the store is asked again and again. */
-const isPolled = (reason: RateLimitStore.Reason): boolean => reason === "in flight" || reason === "turn"
+const isPolled = (reason: Ledger.Reason): boolean => reason === "in flight" || reason === "turn"
 
-const because: Readonly<Record<RateLimitStore.Reason, string>> = {
+const because: Readonly<Record<Ledger.Reason, string>> = {
   window: "its rate limit is spent",
   refusal: "the service refused a request",
   pace: "it takes one request per second",

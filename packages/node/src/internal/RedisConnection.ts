@@ -1,0 +1,124 @@
+/** A connection to Redis that is made when it is needed, and given up when nothing comes back. */
+import type { createClient } from "@redis/client"
+import type * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Redis from "effect/persistence/Redis"
+import { createHash } from "node:crypto"
+
+/** So long a connection and a step may take; then the store counts as gone. A busy machine is slow too. */
+const connectTimeoutMillis = 5_000
+export const stepTimeoutMillis = 2_000
+/** A connection on which nothing has come for so long is dropped. */
+const idleTimeoutMillis = 30_000
+
+/** Runs scripts. */
+export interface Evaluator extends Pick<Redis.Redis["Service"], "eval"> {
+  /** Connects, when there is no connection. */
+  readonly connected: Effect.Effect<unknown, Redis.RedisError | Cause.TimeoutError>
+  /** Nothing comes back any more. */
+  readonly giveUp: Effect.Effect<void>
+}
+
+type Client = ReturnType<typeof createClient>
+
+interface Open {
+  client: Client | undefined
+  connecting: Promise<Client> | undefined
+  isReady: boolean
+  isClosed: boolean
+}
+
+const drop = (open: Open): void => {
+  const { client } = open
+  open.client = undefined
+  open.connecting = undefined
+  open.isReady = false
+  if (client?.isOpen === true) client.destroy()
+}
+
+/**
+ * Connects when there is something to send, and again when the connection is gone. Nothing goes on in the background, so
+ * that a program ends without closing its client.
+ */
+export const connection = (url: string) => {
+  const connect = async (open: Open): Promise<Client> => {
+    const { createClient } = await import("@redis/client")
+    const client: Client = createClient({
+      url,
+      disableOfflineQueue: true,
+      // A connection on which nothing comes back is dropped, like one that is idle.
+      socket: { connectTimeout: connectTimeoutMillis, socketTimeout: idleTimeoutMillis, reconnectStrategy: false }
+    })
+    const lose = () => {
+      if (open.client === client) drop(open)
+    }
+    client.on("error", lose).on("end", lose)
+    if (open.isClosed) throw new Error("the store is closed")
+    open.client = client
+    await client.connect()
+    // What waits for an answer has a timer, which keeps the program going.
+    client.unref()
+    return client
+  }
+  return Effect.map(
+    Effect.acquireRelease(
+      Effect.sync((): Open => ({ client: undefined, connecting: undefined, isReady: false, isClosed: false })),
+      (open) =>
+        Effect.sync(() => {
+          open.isClosed = true
+          drop(open)
+        })
+    ),
+    (open): Evaluator => {
+      const connected = (): Promise<Client> => {
+        if (open.connecting !== undefined) return open.connecting
+        const connecting = connect(open).then(
+          (client) => {
+            open.isReady = open.connecting === connecting
+            return client
+          },
+          (cause) => {
+            if (open.connecting === connecting) drop(open)
+            throw cause
+          }
+        )
+        open.connecting = connecting
+        return connecting
+      }
+      const evaluate = async <A>(lua: string, sha: string, rest: ReadonlyArray<string>): Promise<A> => {
+        const client = await connected()
+        try {
+          return await client.sendCommand<A>(["EVALSHA", sha, ...rest])
+        } catch (cause) {
+          if (cause instanceof Error && cause.message.startsWith("NOSCRIPT")) {
+            return await client.sendCommand<A>(["EVAL", lua, ...rest])
+          }
+          throw cause
+        }
+      }
+      const catching = (cause: unknown) => new Redis.RedisError({ cause })
+      return {
+        giveUp: Effect.sync(() => drop(open)),
+        connected: Effect.suspend(() =>
+          open.isReady
+            ? Effect.void
+            : Effect.timeout(Effect.tryPromise({ try: connected, catch: catching }), connectTimeoutMillis)
+        ),
+        eval: <Config extends { readonly params: ReadonlyArray<unknown>; readonly result: unknown }>(
+          script: Redis.Script<Config>
+        ) => {
+          const sha = createHash("sha1").update(script.lua).digest("hex")
+          return (...params: Config["params"]): Effect.Effect<Config["result"], Redis.RedisError> =>
+            Effect.tryPromise({
+              try: () =>
+                evaluate<Config["result"]>(script.lua, sha, [
+                  String(script.numberOfKeys(...params)),
+                  ...script.params(...params).map(String)
+                ]),
+              catch: catching
+            })
+        }
+      }
+    }
+  )
+}
