@@ -1,10 +1,10 @@
 /** The service as an OpenAPI document, in the names of one wire. */
+import { envelope } from "../../packages/core/src/Decoding.ts"
 import { routesOf } from "../../packages/core/src/Definition.ts"
 import { type Definition, successStatus } from "../../packages/core/src/Definition.ts"
 import * as Selectors from "../../packages/core/src/operations/Selectors.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
 import { queryKey } from "../../packages/core/src/Prepare.ts"
-import { envelope } from "../../packages/core/src/Response.ts"
 import * as WireNames from "../../packages/core/src/WireNames.ts"
 import { components, type JsonSchema, jsonSchemaOf, nameOn, parameterSchema } from "./Schemas.ts"
 import { areas, type Documented, documented, notice, text } from "./Source.ts"

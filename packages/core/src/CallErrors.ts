@@ -7,6 +7,7 @@ import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Authorization from "./Authorization.ts"
+import * as Decoding from "./Decoding.ts"
 import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
 import type { Failure, Refused } from "./Failure.ts"
@@ -91,12 +92,12 @@ interface Answer {
 export const reread = (
   definition: Definition,
   wire: WireNames.Wire,
-  decoded: Response.Response<unknown, unknown> | Response.Undecodable,
+  decoded: Response.Response<unknown, unknown> | Decoding.Undecodable,
   answer: Answer,
   text: string,
   redact: Redact
 ): Response.Response<unknown, unknown> | Errors.UndecodableResponse => {
-  if (!(decoded instanceof Response.Undecodable)) {
+  if (!(decoded instanceof Decoding.Undecodable)) {
     // The body is ours, and tells the same.
     for (const [index, problem] of decoded.errors.entries()) {
       Reflect.set(decoded.errors, index, Redaction.within(problem, redact))
@@ -105,8 +106,8 @@ export const reread = (
   }
   // The reason may quote any part of the body, so it is found anew in one that holds nothing.
   const told = redact(text)
-  const again = told === text ? decoded : Response.decode(definition, wire, told, answer.headers)
-  const { reason } = again instanceof Response.Undecodable ? again : decoded
+  const again = told === text ? decoded : Decoding.decode(definition, wire, told, answer.headers)
+  const { reason } = again instanceof Decoding.Undecodable ? again : decoded
   return undecodable(definition.name, answer, reason, told, redact)
 }
 

@@ -14,6 +14,7 @@ import * as Authorization from "./Authorization.ts"
 import * as CallErrors from "./CallErrors.ts"
 import { type CallOptions, checkOptions } from "./CallOptions.ts"
 import * as Credentials from "./Credentials.ts"
+import * as Decoding from "./Decoding.ts"
 import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
 import { Logging } from "./Logging.ts"
@@ -21,7 +22,7 @@ import * as OAuth1 from "./OAuth1.ts"
 import * as Prepare from "./Prepare.ts"
 import { RateLimit } from "./RateLimit.ts"
 import * as Redaction from "./Redaction.ts"
-import * as Response from "./Response.ts"
+import type * as Response from "./Response.ts"
 import * as Retry from "./Retry.ts"
 import * as Send from "./Send.ts"
 import * as Timeouts from "./Timeouts.ts"
@@ -190,8 +191,8 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
       Effect.flatMap(
         CallErrors.textOf(definition, response),
         (text): Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError> => {
-          const decoded = Response.decode(definition, wire, text, () => response.headers)
-          if (!(decoded instanceof Response.Undecodable) && decoded.errors.length === 0) return Effect.succeed(decoded)
+          const decoded = Decoding.decode(definition, wire, text, () => response.headers)
+          if (!(decoded instanceof Decoding.Undecodable) && decoded.errors.length === 0) return Effect.succeed(decoded)
           return Effect.flatMap(current, (values) => {
             const told = redact(values, response.request.headers["authorization"])
             const read = CallErrors.reread(definition, wire, decoded, response, text, told)

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { inspect } from "node:util"
 import { catalogue } from "../src/Catalogue.ts"
+import * as Decoding from "../src/Decoding.ts"
 import type { Definition } from "../src/Definition.ts"
 import * as Errors from "../src/Errors.ts"
 import { User } from "../src/models/User.ts"
@@ -13,11 +14,11 @@ const { createPost, getMe, getPost, getPosts, like, searchRecentPosts } = catalo
 const wires = ["neutral", "x"] as const
 
 const decode = (operation: { readonly definition: Definition }, body: unknown, wire: "neutral" | "x" = "neutral") =>
-  Response.decode(operation.definition, wire, typeof body === "string" ? body : JSON.stringify(body), {})
+  Decoding.decode(operation.definition, wire, typeof body === "string" ? body : JSON.stringify(body), {})
 
 const decoded = (operation: { readonly definition: Definition }, body: unknown, wire?: "neutral" | "x") => {
   const response = decode(operation, body, wire)
-  if (response instanceof Response.Undecodable) throw new Error(response.reason)
+  if (response instanceof Decoding.Undecodable) throw new Error(response.reason)
   return response
 }
 
@@ -55,7 +56,7 @@ describe("decode", () => {
   it.each(all)("takes no body for an answer that is none: %s", (_, operation) => {
     for (const wire of wires) {
       for (const body of nothing) {
-        assert.instanceOf(decode(operation, body, wire), Response.Undecodable, `${wire} ${body}`)
+        assert.instanceOf(decode(operation, body, wire), Decoding.Undecodable, `${wire} ${body}`)
       }
     }
   })
@@ -82,16 +83,16 @@ describe("decode", () => {
     ]
     for (const wire of wires) {
       for (const body of wrong) {
-        assert.instanceOf(decode(getPost, body, wire), Response.Undecodable, JSON.stringify(body))
+        assert.instanceOf(decode(getPost, body, wire), Decoding.Undecodable, JSON.stringify(body))
       }
       for (const data of [id, "1", [1], [null], [[]], [{ text: "a" }]]) {
-        assert.instanceOf(decode(getPosts, { data }, wire), Response.Undecodable)
+        assert.instanceOf(decode(getPosts, { data }, wire), Decoding.Undecodable)
       }
       for (const data of [{}, { liked: "true" }, { liked: 1 }, []]) {
-        assert.instanceOf(decode(like, { data }, wire), Response.Undecodable)
+        assert.instanceOf(decode(like, { data }, wire), Decoding.Undecodable)
       }
       for (const data of [{ id: "1" }, { text: "a" }, { id: 1, text: "a" }]) {
-        assert.instanceOf(decode(createPost, { data }, wire), Response.Undecodable)
+        assert.instanceOf(decode(createPost, { data }, wire), Decoding.Undecodable)
       }
     }
   })
@@ -99,14 +100,14 @@ describe("decode", () => {
   it("refuses numeric ids, for they have lost digits already", () => {
     for (const body of [`{"data":{"id":1234567890123456789,"text":"a"}}`, `{"data":{"id":1}}`]) {
       const outcome = decode(getPost, body)
-      assert.instanceOf(outcome, Response.Undecodable)
+      assert.instanceOf(outcome, Decoding.Undecodable)
       assert.include(outcome.reason, `["data"]["id"]`)
     }
   })
 
   it("does not say what the body held", () => {
     const outcome = decode(getPosts, { data: [{ id: "1", text: ["private".repeat(100_000)] }] })
-    assert.instanceOf(outcome, Response.Undecodable)
+    assert.instanceOf(outcome, Decoding.Undecodable)
     assert.notInclude(outcome.reason, "private")
     assert.isBelow(outcome.reason.length, 200)
   })
@@ -116,9 +117,9 @@ describe("decode", () => {
       assert.deepStrictEqual(decoded(searchRecentPosts, { data: [{ ...post, brand_new: i }] }).data, [
         { ...post, brand_new: i }
       ])
-      assert.instanceOf(decode(searchRecentPosts, { data: [{ ...post, text: i }] }), Response.Undecodable)
-      assert.instanceOf(decode(searchRecentPosts, { data: [post], includes: { users: [{}] } }), Response.Undecodable)
-      assert.instanceOf(decode(searchRecentPosts, {}), Response.Undecodable)
+      assert.instanceOf(decode(searchRecentPosts, { data: [{ ...post, text: i }] }), Decoding.Undecodable)
+      assert.instanceOf(decode(searchRecentPosts, { data: [post], includes: { users: [{}] } }), Decoding.Undecodable)
+      assert.instanceOf(decode(searchRecentPosts, {}), Decoding.Undecodable)
       assert.isUndefined(decoded(searchRecentPosts, { meta: { result_count: 0 } }).data)
     }
   })
@@ -201,8 +202,8 @@ describe("decode", () => {
     const deep = "[".repeat(100_000) + "]".repeat(100_000)
     for (const wire of wires) {
       assert.strictEqual((decoded(getPost, `{"data":{"id":"1","deep":${deep}}}`, wire).data as { id: string }).id, "1")
-      assert.instanceOf(decode(getPost, `{"data":${deep}}`, wire), Response.Undecodable)
-      assert.instanceOf(decode(getPost, `{"errors":${deep}}`, wire), Response.Undecodable)
+      assert.instanceOf(decode(getPost, `{"data":${deep}}`, wire), Decoding.Undecodable)
+      assert.instanceOf(decode(getPost, `{"errors":${deep}}`, wire), Decoding.Undecodable)
     }
   })
 })
@@ -210,13 +211,13 @@ describe("decode", () => {
 describe("verifiers", () => {
   it("are compiled once, after twenty uses, where a compiler is given", () => {
     let compiled = 0
-    Response.compileWith(() => {
+    Decoding.compileWith(() => {
       compiled++
     })
     const definition = { result: Response.one(User) }
     const body = JSON.stringify({ data: { id: "1", name: "Ada", username: "ada" } })
     const decode = (times: number) => {
-      for (let i = 0; i < times; i++) Response.decode(definition, "neutral", body, {})
+      for (let i = 0; i < times; i++) Decoding.decode(definition, "neutral", body, {})
       return compiled
     }
     assert.deepStrictEqual([decode(19), decode(1), decode(40)], [0, 1, 1])
@@ -224,7 +225,7 @@ describe("verifiers", () => {
 
   it("get their headers when one is asked for", () => {
     let asked = 0
-    const response = Response.decode({ result: Response.one(User) }, "neutral", `{"data":{"id":"1"}}`, () => {
+    const response = Decoding.decode({ result: Response.one(User) }, "neutral", `{"data":{"id":"1"}}`, () => {
       asked++
       return { "x-transaction-id": "t" }
     })

@@ -4,8 +4,8 @@
  *
  * A stream that never ends needs another client, such as the one of `@effect/platform-node`.
  */
+import * as Decoding from "@postwire/core/Decoding"
 import { secrets } from "@postwire/core/Redaction"
-import * as Response from "@postwire/core/Response"
 import { Progress } from "@postwire/core/Timeouts"
 import { defaultMaxBodyBytes, type Telling, tells } from "@postwire/core/Transport"
 import * as Context from "effect/Context"
@@ -81,7 +81,7 @@ const fromDispatch = (
   ownSecrets: () => ReadonlyArray<string>
 ): HttpClient.HttpClient => {
   // Whoever has this client reads what it brings, and on Node the size of a compiler does not matter.
-  Response.compileWith(SchemaJITCompiler.enable)
+  Decoding.compileWith(SchemaJITCompiler.enable)
   const send = sender(dispatch, options?.maxBodySize ?? defaultMaxBodyBytes)
   const traced = HttpClient.make((request) => send(request))
   const client = HttpClient.makeWith(

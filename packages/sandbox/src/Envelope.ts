@@ -1,6 +1,6 @@
 /** The answer of an operation: the document of a reply, in the words of a wire. */
+import { envelope } from "@postwire/core/Decoding"
 import { type Definition, successStatus } from "@postwire/core/Definition"
-import { envelope } from "@postwire/core/Response"
 import * as WireNames from "@postwire/core/WireNames"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { Reply } from "./Handler.ts"

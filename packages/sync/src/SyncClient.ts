@@ -4,6 +4,7 @@ import type * as Core from "@postwire/core/CallOptions"
 import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
 import { checkFlag } from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
+import * as Decoding from "@postwire/core/Decoding"
 import type { Definition, Direction, Form } from "@postwire/core/Definition"
 import { InvalidSettings } from "@postwire/core/Errors"
 import type { Joined } from "@postwire/core/Joins"
@@ -11,7 +12,6 @@ import type { Arguments, FormOf, ItemOf, Operation, Paged, SelectionOf } from "@
 import * as Pagination from "@postwire/core/Pagination"
 import type { Redact } from "@postwire/core/Redaction"
 import * as Redaction from "@postwire/core/Redaction"
-import * as Response from "@postwire/core/Response"
 import type { Included, Selection } from "@postwire/core/Selection"
 import * as NodeClient from "@postwire/node/NodeClient"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
@@ -102,7 +102,7 @@ export const make = (given: Settings<Form>): Client => {
   // What the program makes of its object later is no setting of this client.
   const settings = { ...given }
   // Bodies are read on this side.
-  Response.compileWith(SchemaJITCompiler.enable)
+  Decoding.compileWith(SchemaJITCompiler.enable)
   const connection = new Connection(settings, settings.workerUrl ?? besideThis())
   const context: Calls.Context = { settings, wire: settings.wire ?? "neutral", connection, redact: redactOf(settings) }
   const close = () => connection.close()

@@ -1,7 +1,8 @@
 /** What came over the bridge, and what is made of it. */
 import * as CallErrors from "@postwire/core/CallErrors"
+import * as Decoding from "@postwire/core/Decoding"
 import type { Definition, Form } from "@postwire/core/Definition"
-import * as Response from "@postwire/core/Response"
+import type * as Response from "@postwire/core/Response"
 import type { RawResponse } from "../RawResponse.ts"
 import type { Context } from "./Calls.ts"
 import type { Received } from "./Protocol.ts"
@@ -15,8 +16,8 @@ export const read = (
   { body, headers, status }: Received
 ): AnyResponse | Error => {
   const text = textOf(body)
-  const decoded = Response.decode(definition, wire, text, () => headersOf(headers))
-  return decoded instanceof Response.Undecodable || decoded.errors.length > 0
+  const decoded = Decoding.decode(definition, wire, text, () => headersOf(headers))
+  return decoded instanceof Decoding.Undecodable || decoded.errors.length > 0
     ? CallErrors.reread(definition, wire, decoded, { status, headers: headersOf(headers) }, text, redact)
     : decoded
 }
