@@ -1,7 +1,7 @@
 /** How well the client reads what a document allows: random valid bodies, refused or with members that cannot be reached. */
 import { type Endpoint, endpoints, keyOf } from "../../packages/cli/src/Endpoint.ts"
 import type { DocumentOperation, OpenApiDocument } from "../../packages/cli/src/OpenApiDocument.ts"
-import * as Response from "../../packages/core/src/Response.ts"
+import * as Decoding from "../../packages/core/src/Decoding.ts"
 import type { Wire } from "../../packages/core/src/WireNames.ts"
 import { valueOf } from "./Bodies.ts"
 
@@ -80,8 +80,8 @@ export const measure = (
   let anomalous = 0
   for (const [i, body] of bodies.entries()) {
     const text = JSON.stringify(body)
-    const response = Response.decode(definition, wire, text, {})
-    if (response instanceof Response.Undecodable) {
+    const response = Decoding.decode(definition, wire, text, {})
+    if (response instanceof Decoding.Undecodable) {
       refused++
       note(`refused: ${withoutIndexes(response.reason)}`, i)
       continue
