@@ -1,6 +1,6 @@
 // An export driven by BullMQ: a job is a part of a search with its cursor. Run it on as many machines as you like, and
 // again after a crash: node bullmq.ts <query> <folder>, with REDIS_URL and the settings of the client.
-import { Client, RateLimit, Search } from "@postwire/core"
+import { ClientConfig, RateLimit, Search } from "@postwire/core"
 import { Partitions, Plan, Source } from "@postwire/export"
 import * as RedisRateLimitStore from "@postwire/node/RedisRateLimitStore"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
@@ -15,7 +15,7 @@ const [query = "effect", folder = "out"] = process.argv.slice(2)
 const url = process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379"
 
 // All machines wait for one budget.
-const client = ManagedRuntime.make(Client.layerConfig.pipe(
+const client = ManagedRuntime.make(ClientConfig.layer.pipe(
   Layer.provide([UndiciHttpClient.layer(), RateLimit.layerWait()]),
   Layer.provide(RedisRateLimitStore.layerUrl({ url }))
 ))

@@ -1,4 +1,4 @@
-import { Client, Timelines, Users } from "@postwire/core"
+import { ClientConfig, Timelines, Users } from "@postwire/core"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import { Console, Effect, Layer, Stream } from "effect"
 
@@ -15,5 +15,5 @@ const program = Effect.gen(function*() {
   Effect.catchTag("RateLimited", (error) => Console.log("Again at", error.resetAt))
 )
 
-const client = Client.layerConfig.pipe(Layer.provide(UndiciHttpClient.layer()))
+const client = ClientConfig.layer.pipe(Layer.provide(UndiciHttpClient.layer()))
 await Effect.runPromise(Effect.provide(program, client))

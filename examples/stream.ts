@@ -1,5 +1,5 @@
 import { NodeFileSystem } from "@effect/platform-node"
-import { Client, Search } from "@postwire/core"
+import { ClientConfig, Search } from "@postwire/core"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import { Console, Effect, FileSystem, Layer, Stream } from "effect"
 
@@ -18,5 +18,5 @@ const program = Effect.gen(function*() {
   yield* Console.log(posts, "posts")
 })
 
-const client = Client.layerConfig.pipe(Layer.provide(UndiciHttpClient.layer()))
+const client = ClientConfig.layer.pipe(Layer.provide(UndiciHttpClient.layer()))
 await Effect.runPromise(Effect.provide(program, [client, NodeFileSystem.layer]))

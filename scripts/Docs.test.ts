@@ -9,6 +9,7 @@ import * as examples from "../examples/reference/blocking.ts"
 import { aliases, catalogue } from "../packages/core/src/Catalogue.ts"
 import { parametersOf } from "../packages/core/src/Definition.ts"
 import { prepare } from "../packages/core/src/Prepare.ts"
+import * as Wire from "../packages/core/src/Wire.ts"
 import * as Admin from "../packages/sandbox/src/Admin.ts"
 import * as Faults from "../packages/sandbox/src/Faults.ts"
 import * as Sandbox from "../packages/sandbox/src/Sandbox.ts"
@@ -217,7 +218,7 @@ describe.each(["neutral", "x"] as const)("the OpenAPI document of the %s wire", 
 
   it.each([...exampleParameters()])("describes the request of %s", async (name, parameters) => {
     const { definition } = catalogue[name as keyof typeof catalogue]
-    const request = prepare(definition, parameters, wire)
+    const request = prepare(definition, parameters, Wire.named[wire])
     if (request instanceof Error) throw request
     const at = request.identityAt ?? 0
     const path = request.identityAt === undefined

@@ -2,6 +2,7 @@
 import { type Endpoint, endpoints, keyOf } from "../../packages/cli/src/Endpoint.ts"
 import type { DocumentOperation, OpenApiDocument } from "../../packages/cli/src/OpenApiDocument.ts"
 import * as Decoding from "../../packages/core/src/Decoding.ts"
+import * as Words from "../../packages/core/src/Wire.ts"
 import type { Wire } from "../../packages/core/src/WireNames.ts"
 import { valueOf } from "./Bodies.ts"
 
@@ -80,7 +81,7 @@ export const measure = (
   let anomalous = 0
   for (const [i, body] of bodies.entries()) {
     const text = JSON.stringify(body)
-    const response = Decoding.decode(definition, wire, text, {})
+    const response = Decoding.decode(definition, Words.named[wire], text, {})
     if (response instanceof Decoding.Undecodable) {
       refused++
       note(`refused: ${withoutIndexes(response.reason)}`, i)

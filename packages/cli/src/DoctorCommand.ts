@@ -94,7 +94,9 @@ export const examine = Effect.fnUntraced(function*(
   const place = file === undefined ? "" : ` in ${file}`
   const checks: Array<Check> = [nodeCheck(node)]
   const settings = NodeClient.fromEnvironment(variables)
-  const checked = yield* Effect.result(Client.check(settings))
+  const checked = yield* Effect.result(
+    Effect.flatMap(NodeClient.wireOf(settings), (wire) => Client.check({ ...settings, wire }))
+  )
   const values = yield* Effect.result(Credentials.check(settings))
   if (values._tag === "Failure") {
     const { rule, setting } = values.failure
@@ -123,7 +125,7 @@ export const examine = Effect.fnUntraced(function*(
   ).pipe(Layer.provide(UndiciHttpClient.layer({ connectTimeout: 10_000 })))
   const { baseUrl, wire } = checked.success
   yield* Effect.gen(function*() {
-    const connection = yield* reach(baseUrl, wire)
+    const connection = yield* reach(baseUrl, wire.name)
     checks.push(...connection.checks)
     const isOAuth1 = parts.every((name) => values.success[name] !== undefined)
     const ofBearer = yield* bearer(values.success, connection.isThere, place)
@@ -146,7 +148,7 @@ export const examine = Effect.fnUntraced(function*(
     if (connection.isThere) checks.push(...budgetChecks(yield* RateLimit.snapshot, yield* Clock.currentTimeMillis))
   }).pipe(
     Effect.provide(
-      Client.layer(settings).pipe(
+      Client.layer({ ...settings, wire }).pipe(
         Layer.provide([Credentials.layer(settings), NodeCrypto.layer]),
         Layer.provideMerge([recorded, RateLimit.layerFail])
       )

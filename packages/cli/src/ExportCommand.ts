@@ -3,6 +3,7 @@ import { Client } from "@postwire/core/Client"
 import type { Definition } from "@postwire/core/Definition"
 import * as Monotonic from "@postwire/core/Monotonic"
 import * as Prepare from "@postwire/core/Prepare"
+import * as Wire from "@postwire/core/Wire"
 import * as Export from "@postwire/export/Export"
 import * as Partitions from "@postwire/export/Partitions"
 import * as Plan from "@postwire/export/Plan"
@@ -138,7 +139,7 @@ const run = Effect.fnUntraced(
     const sink = yield* sinkOf(own)
     const source = Source.fromDefinition(definition, parameters)
     // What counts a search first, or has to make room, would else find out later.
-    const prepared = Prepare.prepare(definition, source.parameters, "neutral", { checks: "spec" })
+    const prepared = Prepare.prepare(definition, source.parameters, Wire.neutral, { checks: "spec" })
     if (prepared instanceof Error) return yield* prepared
     return Option.isNone(address)
       ? yield* write(

@@ -3,7 +3,7 @@
  * environment of the worker, or in whatever ConfigProvider is installed, and stays there: for `research` the variables
  * `POSTWIRE_RESEARCH_BEARER_TOKEN` and so on, for `default` those without a name.
  */
-import * as Client from "@postwire/core/Client"
+import * as ClientConfig from "@postwire/core/ClientConfig"
 import { environmentVariable, InvalidSettings } from "@postwire/core/Errors"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
@@ -36,7 +36,7 @@ const layerNamed = (name: string) =>
   Layer.unwrap(
     Effect.map(ConfigProvider.ConfigProvider, (provider) =>
       // Fresh: the same layer is built once, and each name has other settings.
-      Layer.fresh(Client.layerConfig).pipe(
+      Layer.fresh(ClientConfig.layer).pipe(
         Layer.provide([NodeCrypto.layer, ConfigProvider.layer(forName(provider, name))])
       ))
   )

@@ -66,7 +66,6 @@ const asked = Effect.die(new Error("What is in the tables is not asked for again
 
 /** The client of a source that asks nobody. */
 export const layerClient: Layer.Layer<Client> = Layer.succeed(Client, {
-  wire: "neutral",
   send: () => asked,
   request: () => asked,
   read: () => asked,

@@ -3,6 +3,7 @@ import { catalogue } from "@postwire/core/Catalogue"
 import type { Definition } from "@postwire/core/Definition"
 import { type ConflictingIdentifiers, InvalidParameters, type InvalidSettings } from "@postwire/core/Errors"
 import * as Prepare from "@postwire/core/Prepare"
+import * as Wire from "@postwire/core/Wire"
 import * as Source from "@postwire/export/Source"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -50,7 +51,7 @@ export const check = (
 ): Effect.Effect<Query, InvalidParameters | ConflictingIdentifiers | InvalidSettings> =>
   Effect.gen(function*() {
     const { definition, parameters } = yield* sourceOf(query)
-    const prepared = Prepare.prepare(definition, parameters, "neutral", { checks: "spec" })
+    const prepared = Prepare.prepare(definition, parameters, Wire.neutral, { checks: "spec" })
     if (prepared instanceof Error) return yield* prepared
     yield* checkName(query.credentials)
     return { ...query, operation: definition.name }

@@ -8,7 +8,7 @@ import type { Problem } from "./Errors.ts"
 import * as Failure from "./Failure.ts"
 import type { Logging } from "./Logging.ts"
 import * as Retry from "./Retry.ts"
-import type { Wire } from "./WireNames.ts"
+import type { Wire } from "./Wire.ts"
 
 /** Makes the step out of that of one attempt. All calls of a client share a budget of retries. */
 export const make = (

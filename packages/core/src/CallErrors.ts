@@ -17,7 +17,7 @@ import * as RateLimitHeaders from "./RateLimitHeaders.ts"
 import type { Redact } from "./Redaction.ts"
 import * as Redaction from "./Redaction.ts"
 import * as Response from "./Response.ts"
-import * as WireNames from "./WireNames.ts"
+import type { Wire } from "./Wire.ts"
 
 /** What errors tell of a call. */
 export type Call = Pick<Prepared, "operation" | "effect" | "confirmWith" | "accepts">
@@ -27,7 +27,7 @@ export type SendError = Exclude<Errors.AnyError, Errors.ConflictingIdentifiers |
 
 /** What errors tell of a client. */
 export interface About {
-  readonly wire: WireNames.Wire
+  readonly wire: Wire
   /** Whether it waits for rate limits. */
   readonly waits: boolean
   readonly redact: Redact
@@ -91,7 +91,7 @@ interface Answer {
 /** Reads an answer, if need be without credentials that it quotes: in what it says of failures, or in why it cannot be read. */
 export const reread = (
   definition: Definition,
-  wire: WireNames.Wire,
+  wire: Wire,
   decoded: Response.Response<unknown, unknown> | Decoding.Undecodable,
   answer: Answer,
   text: string,
@@ -181,10 +181,10 @@ const isProblem = /*#__PURE__*/ Schema.is(Problem)
 type Described = Pick<Errors.BadRequest, "type" | "title" | "detail" | "problems">
 
 /** What a refusal says of itself: the document and the members of its `errors`. Never fails. */
-export const describe = (text: string, wire: WireNames.Wire): Described => {
+export const describe = (text: string, wire: Wire): Described => {
   let body: unknown
   try {
-    body = wire === "x" ? WireNames.problemToNeutral(JSON.parse(text)) : JSON.parse(text)
+    body = wire.problemToNeutral(JSON.parse(text))
   } catch {
     return { problems: [] }
   }

@@ -1,14 +1,13 @@
 /**
- * The service that every operation needs, and the Layers that make it: settings from values (`layer`) or from the
- * environment (`layerConfig`). Credentials, HttpClient and the rate-limit policy are Layers of their own.
+ * The service that every operation needs, and the Layer that makes it of settings; `ClientConfig` reads them from the
+ * environment. Credentials, HttpClient and the rate-limit policy are Layers of their own.
  */
-import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { HttpClient } from "effect/http/HttpClient"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import type { Sent } from "./Attempt.ts"
 import * as Authorization from "./Authorization.ts"
 import * as CallErrors from "./CallErrors.ts"
@@ -27,14 +26,14 @@ import * as Retry from "./Retry.ts"
 import * as Send from "./Send.ts"
 import * as Timeouts from "./Timeouts.ts"
 import * as Transport from "./Transport.ts"
-import type { Wire } from "./WireNames.ts"
+import * as Wire from "./Wire.ts"
 
 /** Where and how the client speaks. */
 export interface Settings {
-  /** Address of the service, with a path prefix if it has one. Default `https://api.x.com` on the `x` wire; none on the neutral one. */
+  /** Address of the service, with a path prefix if it has one. Default: that of the wire, which the neutral one has not. */
   readonly baseUrl?: string | undefined
-  /** The words that the service uses: `neutral` (`posts`, the default) or `x` (`tweets`). User code is the same on both. */
-  readonly wire?: Wire | undefined
+  /** The words that the service uses: `Wire.neutral` (`posts`, the default) or `Wire.x` (`tweets`). */
+  readonly wire?: Wire.Wire | undefined
   /** Sent as `user-agent`. */
   readonly userAgent?: string | undefined
   /** `spec` (the default) enforces ranges and lengths before sending; `identifiers` leaves them to the service. */
@@ -60,7 +59,6 @@ export interface Settings {
 
 /** Sends operations. Programs call the operations instead. */
 export class Client extends Context.Service<Client, {
-  readonly wire: Wire
   /** Sends a prepared request: any status but success is an error. */
   readonly send: (
     prepared: Prepare.Prepared,
@@ -90,35 +88,11 @@ export const layer = (
 ): Layer.Layer<Client, Errors.InvalidSettings, Credentials.Credentials | HttpClient> =>
   Layer.effectContext(make(settings))
 
-/**
- * The client and its credentials from the environment, or from whatever ConfigProvider is installed:
- * `POSTWIRE_BASE_URL`, `POSTWIRE_WIRE` (`neutral` or `x`) and the credentials of `Credentials.config`.
- */
-export const layerConfig: Layer.Layer<Client, Errors.InvalidSettings | Config.ConfigError, HttpClient> =
-  /*#__PURE__*/ Layer.effectContext(
-    /*#__PURE__*/ Effect.gen(function*() {
-      return yield* make(yield* config)
-    })
-  ).pipe(/*#__PURE__*/ Layer.provide(Credentials.layerConfig))
-
-/** The settings as a Config. */
-export const config: Config.Config<Settings> = /*#__PURE__*/ Config.map(
-  /*#__PURE__*/ Config.all({
-    baseUrl: /*#__PURE__*/ Config.option(/*#__PURE__*/ Config.String("POSTWIRE_BASE_URL")),
-    wire: /*#__PURE__*/ Config.option(/*#__PURE__*/ Config.Literals(["neutral", "x", ""], "POSTWIRE_WIRE"))
-  }),
-  // An empty variable is as good as none.
-  ({ baseUrl, wire }) => ({
-    baseUrl: Option.getOrUndefined(baseUrl) || undefined,
-    wire: Option.getOrUndefined(wire) || undefined
-  })
-)
-
 /** Settings that were checked. */
 export interface Checked {
   /** Scheme, host and path prefix, without a slash at the end. */
   readonly baseUrl: string
-  readonly wire: Wire
+  readonly wire: Wire.Wire
   readonly userAgent: string
   readonly limits: Prepare.Limits
   readonly exchange: Pick<Send.Environment, "timeouts" | "retries" | "maxBodySize" | "recordContent" | "onRequest">
@@ -167,7 +141,6 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     })
   )
   const client = Client.of({
-    wire,
     send,
     credential: (userAuth) =>
       Effect.map(current, ({ accessToken, bearerToken }) => {
@@ -212,8 +185,8 @@ export const checkFlag = (setting: string, flag: unknown): Effect.Effect<boolean
     ? Effect.succeed(flag === true)
     : invalid(setting, "must be true or false")
 
-const wireOf = ({ wire = "neutral" }: Settings): Effect.Effect<Wire, Errors.InvalidSettings> =>
-  wire === "neutral" || wire === "x" ? Effect.succeed(wire) : invalid("wire", "must be neutral or x")
+const wireOf = ({ wire = Wire.neutral }: Settings): Effect.Effect<Wire.Wire, Errors.InvalidSettings> =>
+  Predicate.hasProperty(wire, "problemToNeutral") ? Effect.succeed(wire) : invalid("wire", "must be one of Wire")
 
 const limitsOf = ({ accessLevel, checks }: Settings): Effect.Effect<Prepare.Limits, Errors.InvalidSettings> => {
   if (checks !== undefined && checks !== "spec" && checks !== "identifiers") {
@@ -248,8 +221,8 @@ const userAgentOf = ({ userAgent = "postwire" }: Settings): Effect.Effect<string
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
-const baseUrlOf = (settings: Settings, wire: Wire): Effect.Effect<string, Errors.InvalidSettings> => {
-  const given = settings.baseUrl ?? (wire === "x" ? "https://api.x.com" : undefined)
+const baseUrlOf = (settings: Settings, wire: Wire.Wire): Effect.Effect<string, Errors.InvalidSettings> => {
+  const given = settings.baseUrl ?? wire.baseUrl
   if (given === undefined || given === "") {
     return invalid(
       "baseUrl",

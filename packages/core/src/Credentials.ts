@@ -2,11 +2,9 @@
  * The credentials of a client: a bearer token and an OAuth 1.0a user context side by side. Each call takes the one that
  * its `user_auth` chooses. They are read at every call, so a service may replace them while a client runs.
  */
-import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { InvalidSettings } from "./Errors.ts"
 
@@ -96,26 +94,3 @@ export const fault = (name: typeof names[number], value: Redacted.Redacted): str
 /** Credentials from values. */
 export const layer = (settings: Settings): Layer.Layer<Credentials, InvalidSettings> =>
   Layer.effect(Credentials, Effect.map(check(settings), (values) => ({ current: Effect.succeed(values) })))
-
-const secret = (name: string) => Config.option(Config.Redacted(name))
-
-/** The settings as a Config: `POSTWIRE_BEARER_TOKEN`, `POSTWIRE_CONSUMER_KEY`, ... each optional. */
-export const config: Config.Config<Settings> = /*#__PURE__*/ Config.map(
-  /*#__PURE__*/ Config.all({
-    bearerToken: /*#__PURE__*/ secret("POSTWIRE_BEARER_TOKEN"),
-    consumerKey: /*#__PURE__*/ secret("POSTWIRE_CONSUMER_KEY"),
-    consumerSecret: /*#__PURE__*/ secret("POSTWIRE_CONSUMER_SECRET"),
-    accessToken: /*#__PURE__*/ secret("POSTWIRE_ACCESS_TOKEN"),
-    accessTokenSecret: /*#__PURE__*/ secret("POSTWIRE_ACCESS_TOKEN_SECRET")
-  }),
-  (all) => Object.fromEntries(Object.entries(all).map(([name, value]) => [name, Option.getOrUndefined(value)]))
-)
-
-/** Credentials from the environment, or from whatever ConfigProvider is installed. */
-export const layerConfig: Layer.Layer<Credentials, InvalidSettings | Config.ConfigError> = /*#__PURE__*/ Layer.effect(
-  Credentials,
-  /*#__PURE__*/ Effect.gen(function*() {
-    const values = yield* check(yield* config)
-    return { current: Effect.succeed(values) }
-  })
-)

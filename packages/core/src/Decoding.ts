@@ -5,7 +5,7 @@ import { Includes } from "./models/Includes.ts"
 import { Meta } from "./models/Meta.ts"
 import { Problem } from "./models/Problem.ts"
 import * as Response from "./Response.ts"
-import * as WireNames from "./WireNames.ts"
+import type { Wire } from "./Wire.ts"
 
 /** Why a body is not a response of the operation. */
 export class Undecodable {
@@ -18,7 +18,6 @@ export class Undecodable {
 interface Decoder {
   is: (body: unknown) => body is Response.Body
   readonly explain: (body: unknown) => string
-  readonly toNeutral: (body: unknown) => unknown
   readonly schema: Schema.Codec<Response.Body, unknown>
   used: number
 }
@@ -50,7 +49,6 @@ const decoderOf = (result: Response.Result): Decoder => {
         const outcome = decode(body)
         return outcome._tag === "Failure" ? outcome.failure.message : "of another form"
       },
-      toNeutral: WireNames.toNeutral(schema),
       used: 0
     }
     decoders.set(result, decoder)
@@ -84,7 +82,7 @@ export const envelope = (result: Response.Result): Schema.Codec<Response.Body, u
  */
 export const decode = (
   definition: { readonly result: Response.Result; readonly paging?: unknown },
-  wire: WireNames.Wire,
+  wire: Wire,
   text: string,
   headers: Response.Headers | (() => Response.Headers)
 ): Response.Response<unknown, unknown> | Undecodable => {
@@ -103,7 +101,7 @@ export const decode = (
     return new Undecodable("the body has neither data nor errors")
   }
   const decoder = decoderOf(definition.result)
-  const body = wire === "x" ? WireNames.problemToNeutral(decoder.toNeutral(parsed)) : parsed
+  const body = wire.problemToNeutral(wire.toNeutral(decoder.schema)(parsed))
   return decoder.is(body)
     ? Response.make(definition, body, headers)
     : new Undecodable(decoder.explain(body))

@@ -11,7 +11,7 @@ import * as OAuth1 from "./OAuth1.ts"
 import * as Parameters from "./Parameters.ts"
 import type { Redact } from "./Redaction.ts"
 import * as Rule from "./Rule.ts"
-import * as WireNames from "./WireNames.ts"
+import type { Wire } from "./Wire.ts"
 
 /** A request that obeys every rule, short of base address, identity and authorization. Plain data: it crosses threads. */
 export interface Prepared {
@@ -82,15 +82,13 @@ export const queryKey = (name: string): string =>
 /** Whether a parameter names fields or expansions, whose values have wire names of their own. */
 export const isSelector = (name: string): boolean => name === "expansions" || name.endsWith("_fields")
 
-const plans: { readonly [W in WireNames.Wire]: WeakMap<Definition, Plan> } = {
-  neutral: new WeakMap(),
-  x: new WeakMap()
-}
+const plans = new WeakMap<Wire, WeakMap<Definition, Plan>>()
 
-const planOf = (definition: Definition, wire: WireNames.Wire): Plan => {
-  const known = plans[wire].get(definition)
+const planOf = (definition: Definition, wire: Wire): Plan => {
+  let ofWire = plans.get(wire)
+  if (ofWire === undefined) plans.set(wire, ofWire = new WeakMap())
+  const known = ofWire.get(definition)
   if (known !== undefined) return known
-  const x = wire === "x"
   const inputs = new Map<string, Input>()
   const positions: Record<string, string> = {}
   for (const place of ["path", "query", "body"] as const) {
@@ -98,15 +96,14 @@ const planOf = (definition: Definition, wire: WireNames.Wire): Plan => {
       const encode = encoderOf(parameter)
       const key = place === "query" ? queryKey(name) : name
       if (place === "body") {
-        const position = definition.at?.[name] ?? name
-        positions[name] = x ? WireNames.bodyKey(position) : position
+        positions[name] = wire.bodyKey(definition.at?.[name] ?? name)
       }
       inputs.set(name, {
         place,
-        key: x && place === "query" ? WireNames.queryKey(key) : key,
+        key: place === "query" ? wire.queryKey(key) : key,
         parameter,
         last: undefined,
-        encode: x && isSelector(name) ? (value) => renameList(encode(value)) : encode
+        encode: isSelector(name) ? (value) => renameList(wire, encode(value)) : encode
       })
     }
   }
@@ -117,7 +114,7 @@ const planOf = (definition: Definition, wire: WireNames.Wire): Plan => {
     settled: definition.settled && {
       body: JSON.stringify({
         data: Object.fromEntries(
-          Object.entries(definition.settled.data).map(([key, value]) => [x ? WireNames.bodyKey(key) : key, value])
+          Object.entries(definition.settled.data).map(([key, value]) => [wire.bodyKey(key), value])
         )
       }),
       by: definition.settled.by
@@ -126,12 +123,12 @@ const planOf = (definition: Definition, wire: WireNames.Wire): Plan => {
       routesOf(definition).map(([selectedBy, route]) => {
         const [method, template] = route.split(" ") as [string, string]
         const names = [...template.matchAll(/:(\w+)/g)].map((match) => match[1] as string)
-        const path = x ? WireNames.path(template) : template
+        const path = wire.path(template)
         return [selectedBy, { method, names, path, texts: path.split(/:\w+/) }]
       })
     )
   }
-  plans[wire].set(definition, plan)
+  ofWire.set(definition, plan)
   return plan
 }
 
@@ -171,8 +168,8 @@ const isEmpty = (value: unknown): boolean => {
   }
 }
 
-const renameList = (value: Parameters.Wire | undefined): Parameters.Wire | undefined =>
-  typeof value === "string" ? WireNames.selectorValue(value) : value
+const renameList = (wire: Wire, value: Parameters.Wire | undefined): Parameters.Wire | undefined =>
+  typeof value === "string" ? wire.selectorValue(value) : value
 
 /** Longer texts are not kept. */
 const maxKeptCharacters = 1_000
@@ -208,7 +205,7 @@ export const own = (
 export const prepare = (
   definition: Definition,
   parameters: unknown,
-  wire: WireNames.Wire,
+  wire: Wire,
   { accessLevel, checks = "spec" }: Limits = {},
   redact?: Redact
 ): Prepared | Errors.InvalidParameters | Errors.ConflictingIdentifiers => {

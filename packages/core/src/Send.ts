@@ -19,7 +19,7 @@ import * as OAuth1 from "./OAuth1.ts"
 import * as Parameters from "./Parameters.ts"
 import type { Prepared } from "./Prepare.ts"
 import * as Timeouts from "./Timeouts.ts"
-import type { Wire } from "./WireNames.ts"
+import type { Wire } from "./Wire.ts"
 
 /** What sending needs of a client. */
 export interface Environment extends Attempt.Environment {

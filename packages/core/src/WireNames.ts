@@ -9,7 +9,7 @@
 import type * as SchemaAST from "effect/SchemaAST"
 import * as Model from "./Model.ts"
 
-/** The names that a service speaks. */
+/** The name of a wire. */
 export type Wire = "neutral" | "x"
 
 /** Translates a route template, `/2/posts/:id/liking_users`, to the x wire. */

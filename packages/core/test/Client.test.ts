@@ -4,8 +4,10 @@ import { HttpClient } from "effect/http"
 import { inspect } from "node:util"
 import { catalogue } from "../src/Catalogue.ts"
 import * as Client from "../src/Client.ts"
+import * as ClientConfig from "../src/ClientConfig.ts"
 import { InvalidParameters, InvalidSettings } from "../src/Errors.ts"
 import * as Index from "../src/index.ts"
+import * as Wire from "../src/Wire.ts"
 import { all, assertNoSecret, make, secrets } from "./support/Service.ts"
 
 const invalid = (settings: object) =>
@@ -19,8 +21,8 @@ const invalid = (settings: object) =>
 describe("check", () => {
   it.effect("fills in the defaults", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* Client.check({ wire: "x" }), {
-        wire: "x",
+      assert.deepStrictEqual(yield* Client.check({ wire: Wire.x }), {
+        wire: Wire.x,
         baseUrl: "https://api.x.com",
         userAgent: "postwire",
         limits: { checks: undefined, accessLevel: undefined },
@@ -36,7 +38,7 @@ describe("check", () => {
 
   it.effect("says where to get an address when there is none", () =>
     Effect.gen(function*() {
-      for (const settings of [{}, { baseUrl: "" }, { wire: "neutral" as const }]) {
+      for (const settings of [{}, { baseUrl: "" }, { wire: Wire.neutral }]) {
         const error = yield* Effect.flip(Client.check(settings))
         assert.include(error.message, "POSTWIRE_BASE_URL")
         assert.include(error.message, "postwire sandbox")
@@ -102,7 +104,7 @@ describe("check", () => {
   it.effect("refuses other wires and user agents that are no header", () =>
     Effect.gen(function*() {
       const baseUrl = "https://service.test"
-      for (const wire of ["X", "twitter", "", null, 1]) assert.strictEqual(yield* invalid({ baseUrl, wire }), "wire")
+      for (const wire of ["x", "canary", "", null, 1, {}]) assert.strictEqual(yield* invalid({ baseUrl, wire }), "wire")
       for (const userAgent of ["", "a\r\nb", "é", "x".repeat(257), null, 1]) {
         assert.strictEqual(yield* invalid({ baseUrl, userAgent }), "userAgent")
       }
@@ -126,7 +128,7 @@ describe("layer", () => {
   it.effect("fails with bad settings, before any traffic", () =>
     Effect.gen(function*() {
       const service = make(() => ({}))
-      for (const settings of [{ bearerToken: "canary\ncanary" }, { baseUrl: "canary" }, { wire: "canary" as never }]) {
+      for (const settings of [{ bearerToken: "canary\ncanary" }, { baseUrl: "canary" }]) {
         const error = yield* Effect.flip(Effect.provide(catalogue.getPost({ id: "1" }), service.layer(settings)))
         assert.strictEqual(error._tag, "InvalidSettings")
         assertNoSecret(error)
@@ -172,12 +174,12 @@ describe("layer", () => {
     }))
 })
 
-describe("layerConfig", () => {
+describe("ClientConfig", () => {
   const build = (env: Record<string, string>, service = make(() => ({ body: { data: { id: "1" } } }))) =>
     Effect.as(
       Effect.provide(
         catalogue.getPost({ id: "1" }),
-        Client.layerConfig.pipe(Layer.provide([
+        ClientConfig.layer.pipe(Layer.provide([
           Layer.succeed(HttpClient.HttpClient, service.http),
           ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
         ]))
@@ -216,13 +218,15 @@ describe("index", () => {
   it("has these names", () => {
     const others = [
       "Client",
+      "ClientConfig",
       "Credentials",
       "Definition",
       "Errors",
       "Operation",
       "RateLimit",
       "RateLimitStore",
-      "Response"
+      "Response",
+      "Wire"
     ]
     const areas = Object.keys(Index).filter((name) => !others.includes(name))
     assert.sameMembers(areas, [
@@ -246,14 +250,12 @@ describe("index", () => {
     // Whatever else is public is an area of operations, and every operation is in one.
     const modules = areas.map((area) => (Index as Readonly<Record<string, object>>)[area]!)
     assert.sameMembers(modules.flatMap((module) => Object.keys(module)), Object.keys(catalogue))
-    assert.sameMembers(Object.keys(Index.Client), ["Client", "check", "checkFlag", "config", "layer", "layerConfig"])
+    assert.sameMembers(Object.keys(Index.Client), ["Client", "check", "checkFlag", "layer"])
     assert.sameMembers(Object.keys(Index.Credentials), [
       "Credentials",
       "check",
-      "config",
       "fault",
       "layer",
-      "layerConfig",
       "names"
     ])
     assert.sameMembers(Object.keys(Index.Definition), ["parametersOf", "routesOf", "successStatus"])

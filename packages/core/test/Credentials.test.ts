@@ -4,6 +4,7 @@ import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import { createHmac } from "node:crypto"
 import * as Client from "../src/Client.ts"
+import * as ClientConfig from "../src/ClientConfig.ts"
 import * as Credentials from "../src/Credentials.ts"
 import { InvalidSettings } from "../src/Errors.ts"
 import * as OAuth1 from "../src/OAuth1.ts"
@@ -145,14 +146,14 @@ describe("missing credentials", () => {
     }))
 })
 
-describe("layerConfig", () => {
+describe("ClientConfig.layerCredentials", () => {
   it.effect("reads the environment", () =>
     Effect.gen(function*() {
       const provider = ConfigProvider.fromEnv({
         env: { POSTWIRE_BEARER_TOKEN: "token\n", POSTWIRE_ACCESS_TOKEN: "42-x", POSTWIRE_CONSUMER_KEY: "" }
       })
       const context = yield* Layer.build(
-        Credentials.layerConfig.pipe(Layer.provide(ConfigProvider.layer(provider)))
+        ClientConfig.layerCredentials.pipe(Layer.provide(ConfigProvider.layer(provider)))
       )
       const values = yield* Context.get(context, Credentials.Credentials).current
       assert.sameMembers(Object.keys(values), ["bearerToken", "accessToken"])

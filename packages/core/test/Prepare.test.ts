@@ -4,10 +4,11 @@ import { catalogue } from "../src/Catalogue.ts"
 import { type Definition, parametersOf } from "../src/Definition.ts"
 import * as Errors from "../src/Errors.ts"
 import * as Prepare from "../src/Prepare.ts"
+import * as Wire from "../src/Wire.ts"
 import { all, assertNoSecret, make, secrets, transportError, type Untyped } from "./support/Service.ts"
 
 const prepare = (operation: { readonly definition: Definition }, parameters: unknown) =>
-  Prepare.prepare(operation.definition, parameters, "neutral")
+  Prepare.prepare(operation.definition, parameters, Wire.neutral)
 
 const refusedAs = (operation: { readonly definition: Definition }, parameters: unknown) => {
   const error = prepare(operation, parameters)
@@ -87,7 +88,7 @@ describe("prepare", () => {
   it("refuses an empty required text even where the bounds are left to the service", () => {
     const { definition } = catalogue.searchRecentPosts
     // An empty query asks for nothing: it is a mistake, whatever the service allows.
-    const prepared = Prepare.prepare(definition, { query: "" }, "neutral", { checks: "identifiers" })
+    const prepared = Prepare.prepare(definition, { query: "" }, Wire.neutral, { checks: "identifiers" })
     assert.instanceOf(prepared, Errors.InvalidParameters)
   })
 
@@ -208,10 +209,10 @@ describe("prepare", () => {
       "query=a%20b%2Bc%26d%3D%C3%A9%EF%BF%BD&start_time=1970-01-01T00%3A00%3A00Z&max_results=500"
     )
     assert.strictEqual(
-      Prepare.prepare(getPost.definition, { id: 1, expansions: ["referenced_posts.id"] }, "x") instanceof Error,
+      Prepare.prepare(getPost.definition, { id: 1, expansions: ["referenced_posts.id"] }, Wire.x) instanceof Error,
       false
     )
-    const x = Prepare.prepare(like.definition, { post_id: 1n }, "x")
+    const x = Prepare.prepare(like.definition, { post_id: 1n }, Wire.x)
     assert.deepInclude(x, { path: "/2/users//likes", identityAt: 9, body: `{"tweet_id":"1"}` })
   })
 

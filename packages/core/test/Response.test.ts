@@ -7,6 +7,7 @@ import type { Definition } from "../src/Definition.ts"
 import * as Errors from "../src/Errors.ts"
 import { User } from "../src/models/User.ts"
 import * as Response from "../src/Response.ts"
+import * as Wire from "../src/Wire.ts"
 import { all, type Answer, assertNoSecret, make, secrets, textsOf, type Untyped } from "./support/Service.ts"
 
 const { createPost, getMe, getPost, getPosts, like, searchRecentPosts } = catalogue
@@ -14,7 +15,7 @@ const { createPost, getMe, getPost, getPosts, like, searchRecentPosts } = catalo
 const wires = ["neutral", "x"] as const
 
 const decode = (operation: { readonly definition: Definition }, body: unknown, wire: "neutral" | "x" = "neutral") =>
-  Decoding.decode(operation.definition, wire, typeof body === "string" ? body : JSON.stringify(body), {})
+  Decoding.decode(operation.definition, Wire.named[wire], typeof body === "string" ? body : JSON.stringify(body), {})
 
 const decoded = (operation: { readonly definition: Definition }, body: unknown, wire?: "neutral" | "x") => {
   const response = decode(operation, body, wire)
@@ -217,7 +218,7 @@ describe("verifiers", () => {
     const definition = { result: Response.one(User) }
     const body = JSON.stringify({ data: { id: "1", name: "Ada", username: "ada" } })
     const decode = (times: number) => {
-      for (let i = 0; i < times; i++) Decoding.decode(definition, "neutral", body, {})
+      for (let i = 0; i < times; i++) Decoding.decode(definition, Wire.neutral, body, {})
       return compiled
     }
     assert.deepStrictEqual([decode(19), decode(1), decode(40)], [0, 1, 1])
@@ -225,7 +226,7 @@ describe("verifiers", () => {
 
   it("get their headers when one is asked for", () => {
     let asked = 0
-    const response = Decoding.decode({ result: Response.one(User) }, "neutral", `{"data":{"id":"1"}}`, () => {
+    const response = Decoding.decode({ result: Response.one(User) }, Wire.neutral, `{"data":{"id":"1"}}`, () => {
       asked++
       return { "x-transaction-id": "t" }
     })

@@ -18,6 +18,7 @@ import {
   type Received,
   rowOf,
   secrets,
+  type Settings,
   transportError,
   type Untyped
 } from "./support/Service.ts"
@@ -43,7 +44,7 @@ const timed = (answer: (request: Received, index: number) => ReturnType<Paramete
   }, { tells: false })
   const run = <A, E>(
     call: Effect.Effect<A, E, Client.Client>,
-    settings: Client.Settings & Credentials.Settings = {},
+    settings: Settings = {},
     services?: Layer.Layer<never>
   ) =>
     Effect.gen(function*() {

@@ -1,10 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
-import type { Settings } from "../src/Client.ts"
 import * as Errors from "../src/Errors.ts"
 import { answerOf, callOf, selectionsOf } from "./support/Calls.ts"
-import { all, assertNoSecret, make, type Row, rowOf, rows, secrets, type Untyped } from "./support/Service.ts"
+import {
+  all,
+  assertNoSecret,
+  make,
+  type Row,
+  rowOf,
+  rows,
+  secrets,
+  type Settings,
+  type Untyped
+} from "./support/Service.ts"
 
 type Parameters = Readonly<Record<string, unknown>>
 

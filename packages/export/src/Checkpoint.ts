@@ -5,6 +5,7 @@
 import { Client } from "@postwire/core/Client"
 import type { AnyError, ConflictingIdentifiers, InvalidParameters } from "@postwire/core/Errors"
 import * as Prepare from "@postwire/core/Prepare"
+import * as Wire from "@postwire/core/Wire"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { CheckpointMismatch, CheckpointUnusable, type ExportError } from "./ExportErrors.ts"
@@ -100,7 +101,7 @@ export const assertSame = (
 export const parametersOf = (
   { definition, parameters }: Source<unknown>
 ): Fingerprint | InvalidParameters | ConflictingIdentifiers => {
-  const prepared = Prepare.prepare(definition, parameters, "neutral", { checks: "identifiers" })
+  const prepared = Prepare.prepare(definition, parameters, Wire.neutral, { checks: "identifiers" })
   if (prepared instanceof Error) return prepared
   const sorted = [...new URLSearchParams(prepared.query)].sort(([a], [b]) => a < b ? -1 : 1)
   return { route: `${prepared.method} ${prepared.path}`, ...Object.fromEntries(sorted) }

@@ -7,6 +7,8 @@ import * as Hook from "@postwire/core/Hook"
 import { Logging } from "@postwire/core/Logging"
 import * as RateLimit from "@postwire/core/RateLimit"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
+import * as Wire from "@postwire/core/Wire"
+import type { Wire as WireName } from "@postwire/core/WireNames"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -23,7 +25,9 @@ import * as SqliteRateLimitStore from "./SqliteRateLimitStore.ts"
 import * as UndiciHttpClient from "./UndiciHttpClient.ts"
 
 /** Every setting of a client. */
-export interface Settings<F extends Form = "response"> extends Client.Settings, Credentials.Settings {
+export interface Settings<F extends Form = "response"> extends Omit<Client.Settings, "wire">, Credentials.Settings {
+  /** The words that the service uses: `neutral` (`posts`, the default) or `x` (`tweets`). User code is the same on both. */
+  readonly wire?: WireName | undefined
   /**
    * The form in which operations return their results: `response` (the default), `dictionary` (the body as a plain
    * object) or `raw` (the HTTP response).
@@ -61,20 +65,28 @@ export type Logger = Readonly<Record<"debug" | "info" | "warn" | "error", (...li
 
 /** Everything that operations need, from settings. */
 export const layer = (settings: Settings<Form>): Layer.Layer<Client.Client, InvalidSettings> =>
-  Layer.unwrap(Effect.map(check(settings), () =>
-    Layer.merge(Client.layer(settings), layerHook(settings)).pipe(
-      Layer.provide([
-        Credentials.layer(settings),
-        NodeCrypto.layer,
-        UndiciHttpClient.layer(
-          settings.dispatcher === undefined ? agentOptionsOf(settings) : { dispatcher: settings.dispatcher }
-        ),
-        settings.waitOnRateLimit === true
-          ? RateLimit.layerWait({ maxWait: settings.maxWait }).pipe(Layer.provide(layerStore(settings)))
-          : RateLimit.layerFail
-      ]),
-      Layer.provide(layerLogger(settings))
-    )))
+  Layer.unwrap(
+    Effect.map(Effect.flatMap(check(settings), () => wireOf(settings)), (wire) =>
+      Layer.merge(Client.layer({ ...settings, wire }), layerHook(settings)).pipe(
+        Layer.provide([
+          Credentials.layer(settings),
+          NodeCrypto.layer,
+          UndiciHttpClient.layer(
+            settings.dispatcher === undefined ? agentOptionsOf(settings) : { dispatcher: settings.dispatcher }
+          ),
+          settings.waitOnRateLimit === true
+            ? RateLimit.layerWait({ maxWait: settings.maxWait }).pipe(Layer.provide(layerStore(settings)))
+            : RateLimit.layerFail
+        ]),
+        Layer.provide(layerLogger(settings))
+      ))
+  )
+
+/** The words that a setting names. */
+export const wireOf = ({ wire = "neutral" }: Pick<Settings, "wire">): Effect.Effect<Wire.Wire, InvalidSettings> =>
+  Object.hasOwn(Wire.named, wire)
+    ? Effect.succeed(Wire.named[wire])
+    : Effect.fail(new InvalidSettings({ setting: "wire", rule: "must be neutral or x" }))
 
 /** The connections that the settings ask for. A given dispatcher limits the time for connecting itself. */
 export const agentOptionsOf = ({ ca, proxy, timeout }: Settings<Form>): UndiciHttpClient.AgentOptions => ({
@@ -220,7 +232,7 @@ export const check = Effect.fnUntraced(function*(
     })
   }
   yield* checkForm(settings.returnType ?? "response")
-  yield* Client.check(settings)
+  yield* Client.check({ ...settings, wire: yield* wireOf(settings) })
   yield* Credentials.check(settings)
   yield* checkLimits(settings)
   yield* checkTransport(settings)

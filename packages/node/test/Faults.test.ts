@@ -95,7 +95,7 @@ const ok = response(bodyOf("1"))
 
 const transports = {
   undici: (settings: NodeClient.Settings) => NodeClient.layer({ ...secrets, ...settings }),
-  fetch: (settings: NodeClient.Settings) =>
+  fetch: ({ wire: _, ...settings }: NodeClient.Settings) =>
     Client.layer(settings).pipe(Layer.provide([
       Credentials.layer({ ...secrets, ...settings }),
       FetchHttpClient.layer,

@@ -52,11 +52,11 @@ const assertNoSecret = (value: unknown) => {
 const rejection = (promise: Promise<unknown>) =>
   promise.then((value) => assert.fail(`resolved with ${inspect(value)}`), (error: unknown) => error)
 
-const over = (http: Layer.Layer<HttpClient.HttpClient>) => (settings: Client.Settings) =>
+const over = (http: Layer.Layer<HttpClient.HttpClient>) => (settings: Omit<Client.Settings, "wire">) =>
   Client.layer(settings).pipe(Layer.provide([Credentials.layer(secrets), http, RateLimit.layerFail]))
 
 const transports = {
-  undici: (settings: Client.Settings) => NodeClient.layer({ ...secrets, ...settings }),
+  undici: (settings: Omit<Client.Settings, "wire">) => NodeClient.layer({ ...secrets, ...settings }),
   fetch: over(FetchHttpClient.layer),
   "node:http": over(NodeHttpClient.layerNodeHttp),
   "the Undici of Effect": over(NodeHttpClient.layerUndici)

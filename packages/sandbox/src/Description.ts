@@ -5,6 +5,7 @@ import { type Definition, parametersOf } from "@postwire/core/Definition"
 import * as Parameters from "@postwire/core/Parameters"
 import { isSelector, prepare, queryKey } from "@postwire/core/Prepare"
 import * as Rule from "@postwire/core/Rule"
+import * as Wire from "@postwire/core/Wire"
 import * as WireNames from "@postwire/core/WireNames"
 import * as Effect from "effect/Effect"
 import * as Authentication from "./Authentication.ts"
@@ -126,7 +127,7 @@ export const requestOf = (
       return [name, isArray ? linesOf(text) : Parameters.fromText(parameter, text)]
     })
   )
-  const prepared = prepare(definition, parameters, wire, { checks: "identifiers" })
+  const prepared = prepare(definition, parameters, Wire.named[wire], { checks: "identifiers" })
   if ("_tag" in prepared) {
     const at = prepared._tag === "InvalidParameters" ? [prepared.parameter] : prepared.parameters
     return Effect.fail(

@@ -13,6 +13,7 @@ import * as Pagination from "@postwire/core/Pagination"
 import type { Redact } from "@postwire/core/Redaction"
 import * as Redaction from "@postwire/core/Redaction"
 import type { Included, Selection } from "@postwire/core/Selection"
+import * as Wire from "@postwire/core/Wire"
 import * as NodeClient from "@postwire/node/NodeClient"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
@@ -104,7 +105,12 @@ export const make = (given: Settings<Form>): Client => {
   // Bodies are read on this side.
   Decoding.compileWith(SchemaJITCompiler.enable)
   const connection = new Connection(settings, settings.workerUrl ?? besideThis())
-  const context: Calls.Context = { settings, wire: settings.wire ?? "neutral", connection, redact: redactOf(settings) }
+  const context: Calls.Context = {
+    settings,
+    wire: Wire.named[settings.wire ?? "neutral"],
+    connection,
+    redact: redactOf(settings)
+  }
   const close = () => connection.close()
   return {
     methods: <F extends Form>(form: F) =>

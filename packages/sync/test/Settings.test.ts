@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@postwire/core/Client"
+import * as ClientConfig from "@postwire/core/ClientConfig"
 import * as Credentials from "@postwire/core/Credentials"
 import { InvalidSettings } from "@postwire/core/Errors"
 import * as RateLimit from "@postwire/core/RateLimit"
+import * as Wire from "@postwire/core/Wire"
 import * as Node from "@postwire/node"
 import * as NodeClient from "@postwire/node/NodeClient"
 import { ConfigProvider, Effect, Layer } from "effect"
@@ -48,6 +50,10 @@ const ofCore = ["baseUrl", "wire", "userAgent", "checks", "accessLevel", "timeou
 
 const build = <A, E>(layer: Layer.Layer<A, E>) => Effect.runPromise(Effect.asVoid(Effect.scoped(Layer.build(layer))))
 
+/** The core takes the words themselves, the others their name. */
+const wordsOf = ({ wire }: { readonly wire?: unknown }): object =>
+  wire === undefined ? {} : { wire: Object.entries(Wire.named).find(([name]) => name === wire)?.[1] ?? wire }
+
 /** Makes a client of every kind. Nothing connects. */
 const faces: Readonly<Record<string, (settings: object) => unknown>> = {
   promise: (settings) => Node.createClient(settings).close(),
@@ -55,7 +61,7 @@ const faces: Readonly<Record<string, (settings: object) => unknown>> = {
   effect: (settings) => build(NodeClient.layer(settings)),
   core: (settings: Client.Settings & Credentials.Settings & RateLimit.WaitOptions) =>
     build(
-      Client.layer(settings).pipe(
+      Client.layer({ ...settings, ...wordsOf(settings) }).pipe(
         Layer.provide([Credentials.layer(settings), FetchHttpClient.layer, RateLimit.layerWait(settings)])
       )
     )
@@ -102,7 +108,7 @@ describe("an empty variable of the environment", () => {
     assert.deepStrictEqual(NodeClient.fromEnvironment(env), {})
     const config = Effect.runSync(
       Effect.provide(
-        Effect.all([Client.config, Credentials.config]),
+        Effect.all([ClientConfig.settings, ClientConfig.credentials]),
         ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
       )
     )
@@ -111,8 +117,8 @@ describe("an empty variable of the environment", () => {
       Effect.runSync(Client.check({ baseUrl }))
     )
     assert.deepStrictEqual(
-      Effect.runSync(Client.check({ ...config[0], wire: "x" })),
-      Effect.runSync(Client.check({ wire: "x" }))
+      Effect.runSync(Client.check({ ...config[0], wire: Wire.x })),
+      Effect.runSync(Client.check({ wire: Wire.x }))
     )
   })
 })

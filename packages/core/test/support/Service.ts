@@ -14,6 +14,8 @@ import type { Joined } from "../../src/Joins.ts"
 import * as OAuth1 from "../../src/OAuth1.ts"
 import type { Dictionary, Response } from "../../src/Response.ts"
 import * as Transport from "../../src/Transport.ts"
+import * as Wire from "../../src/Wire.ts"
+import type { Wire as Name } from "../../src/WireNames.ts"
 import operations from "../fixtures/operations.json" with { type: "json" }
 
 /** A request as it would be on the wire. */
@@ -46,6 +48,11 @@ export const secrets = {
 
 export const baseUrl = "https://service.test/prefix"
 
+/** The settings of a client, with the name of its wire. */
+export interface Settings extends Omit<Client.Settings, "wire">, Credentials.Settings {
+  readonly wire?: Name | undefined
+}
+
 /**
  * Answers every request by its number, counted from 0, and keeps it. Unless it `tells`, its bodies are read, and its time
  * is limited, by the client.
@@ -75,11 +82,11 @@ export const make = (answer: (request: Received, index: number) => Outcome, { te
     })
     : client
   const layer = (
-    settings: Client.Settings & Credentials.Settings = secrets,
+    { wire = "neutral", ...settings }: Settings = secrets,
     services: Layer.Layer<never> = Layer.empty
   ) =>
     // Most tests count requests, so they say when one is to be repeated.
-    Client.layer({ baseUrl, retries: 0, ...settings }).pipe(
+    Client.layer({ baseUrl, retries: 0, ...settings, wire: Wire.named[wire] }).pipe(
       Layer.provide([Credentials.layer(settings), Layer.succeed(HttpClient.HttpClient, http), services])
     )
   return { requests, http, layer }

@@ -1,6 +1,7 @@
 /** Every operation with parameters that the service accepts, as requests of both wires. */
 import { catalogue, type Name } from "@postwire/core/Catalogue"
 import { prepare } from "@postwire/core/Prepare"
+import * as Words from "@postwire/core/Wire"
 import type { Wire } from "@postwire/core/WireNames"
 import { type Bench, day, minute, now } from "./Requests.ts"
 
@@ -16,7 +17,7 @@ export interface Sent {
 
 /** The request of a call by `identity`. Bounds are left to the service. */
 export const requestOf = (name: Name, parameters: object, identity: string, wire: Wire = "neutral"): Sent => {
-  const prepared = prepare(catalogue[name].definition, parameters, wire, { checks: "identifiers" })
+  const prepared = prepare(catalogue[name].definition, parameters, Words.named[wire], { checks: "identifiers" })
   if ("_tag" in prepared) throw new Error(`${name}: ${prepared.message}`)
   const { body, identityAt, method, path, query } = prepared
   const whole = identityAt === undefined ? path : path.slice(0, identityAt) + identity + path.slice(identityAt)

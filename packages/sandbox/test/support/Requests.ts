@@ -2,6 +2,7 @@
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import * as OAuth1 from "@postwire/core/OAuth1"
+import * as Words from "@postwire/core/Wire"
 import type { Wire } from "@postwire/core/WireNames"
 import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
@@ -131,7 +132,7 @@ export const make = Effect.fnUntraced(function*(options: Sandbox.Options = {}) {
 
   /** The client, with the credentials of the seed unless others are given. */
   const client = (wire: Wire = "neutral", credentials: Credentials.Settings = secrets) =>
-    Client.layer({ baseUrl: sandbox.baseUrl, wire }).pipe(
+    Client.layer({ baseUrl: sandbox.baseUrl, wire: Words.named[wire] }).pipe(
       Layer.provide([Credentials.layer(credentials), Layer.succeed(HttpClient.HttpClient, http)])
     )
 
