@@ -4,7 +4,6 @@ import { routesOf } from "../../packages/core/src/Definition.ts"
 import { type Definition, successStatus } from "../../packages/core/src/Definition.ts"
 import * as Selectors from "../../packages/core/src/operations/Selectors.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
-import { queryKey } from "../../packages/core/src/Prepare.ts"
 import * as WireNames from "../../packages/core/src/WireNames.ts"
 import { components, type JsonSchema, jsonSchemaOf, nameOn, parameterSchema } from "./Schemas.ts"
 import { areas, type Documented, documented, notice, text } from "./Source.ts"
@@ -176,7 +175,7 @@ const queryParameters = (
 const queryParameter = (name: string, parameter: Parameters.AnyParameter, wire: WireNames.Wire): JsonSchema => {
   const description = unsaid(parameter)
   return {
-    name: nameOn(wire, queryKey(name)),
+    name: nameOn(wire, Parameters.queryKey(name)),
     in: "query",
     ...(description === undefined ? {} : { description }),
     ...(parameter.required ? { required: true } : {}),

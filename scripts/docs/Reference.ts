@@ -6,7 +6,6 @@ import type { AnyError, OperationError } from "../../packages/core/src/Errors.ts
 import * as Errors from "../../packages/core/src/Errors.ts"
 import type { AnyModel, Kind } from "../../packages/core/src/Model.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
-import { isSelector, queryKey } from "../../packages/core/src/Prepare.ts"
 import * as Rule from "../../packages/core/src/Rule.ts"
 import * as WireNames from "../../packages/core/src/WireNames.ts"
 import { example, faces } from "./Examples.ts"
@@ -108,7 +107,7 @@ const codeNames = (text: string, names: object): string =>
 
 const ruleOf = (name: string, parameter: Parameters.AnyParameter): string => {
   const { bounds, default: fallback, open, values } = parameter
-  if (isSelector(name)) return selectorRule(name, parameter)
+  if (Parameters.isSelector(name)) return selectorRule(name, parameter)
   const parts = [
     Parameters.describe(parameter).replace(/^must be /, ""),
     ...(bounds !== undefined && bounds.of !== "time" && bounds.standard !== undefined
@@ -137,7 +136,7 @@ const travels = (definition: Definition, name: string): string => {
   const [place, key] = name in (definition.path ?? {})
     ? ["path", `:${name}`]
     : name in (definition.query ?? {})
-    ? ["query", queryKey(name)]
+    ? ["query", Parameters.queryKey(name)]
     : ["body", definition.at?.[name] ?? name]
   const x = place === "path" ? WireNames.path(key) : nameOn("x", key)
   return `${place} ${code(key)}${x === key ? "" : `, x: ${code(x)}`}`

@@ -25,7 +25,6 @@ import { Space } from "../../packages/core/src/models/Space.ts"
 import { Topic } from "../../packages/core/src/models/Topic.ts"
 import { User } from "../../packages/core/src/models/User.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
-import { isSelector } from "../../packages/core/src/Prepare.ts"
 import * as WireNames from "../../packages/core/src/WireNames.ts"
 
 /** A JSON Schema, or a part of one. */
@@ -120,7 +119,9 @@ export const parameterSchema = (
   parameter: Parameters.AnyParameter,
   wire: WireNames.Wire
 ): JsonSchema => {
-  const values = wire === "x" && isSelector(name) ? parameter.values?.map(WireNames.selectorValue) : parameter.values
+  const values = wire === "x" && Parameters.isSelector(name)
+    ? parameter.values?.map(WireNames.selectorValue)
+    : parameter.values
   return {
     ...parameterType(parameter, values),
     ...boundsSchema(parameter.bounds),

@@ -4,9 +4,10 @@
  *
  * Values that travel in a path or a query are text there; `toText` and `fromText` are the two directions.
  */
-import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
-import * as SchemaTransformation from "effect/SchemaTransformation"
+import * as Encodings from "./internal/Encodings.ts"
+
+export { type Id, idText, type Timestamp } from "./internal/Encodings.ts"
 
 /** A value as JSON carries it. */
 export type Wire = string | number | boolean | ReadonlyArray<string>
@@ -52,11 +53,8 @@ export type AnyParameter = Parameter<any, boolean>
 /** Parameters by name. */
 export type Parameters = Readonly<Record<string, AnyParameter>>
 
-/** An id: a decimal string of up to 19 digits, a bigint, or a safe integer. */
-export type Id = string | bigint | number
-
 /** A list of ids, or one string of ids separated by commas with no spaces. */
-export type Ids = ReadonlyArray<Id> | string
+export type Ids = ReadonlyArray<Encodings.Id> | string
 
 /** A known value, or any string that the service may accept besides. */
 export type Open<Known extends string> = Known | (string & {})
@@ -64,53 +62,30 @@ export type Open<Known extends string> = Known | (string & {})
 /** A list of strings, or one comma-separated string. */
 export type List<Known extends string = string> = ReadonlyArray<Open<Known>> | string
 
-/** An instant: a `Date`, a `DateTime`, or an RFC 3339 string. Sent in UTC, truncated to seconds. */
-export type Timestamp = Date | DateTime.DateTime | string
-
 /** The same parameter, refused when left out. */
 export const required = <In>(self: Parameter<In>): Parameter<In, true> => ({ ...self, required: true })
 
-const idPattern = /^[0-9]{1,19}$/
-
-/** An id as it travels. */
-export const idText: Schema.Codec<string> = /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(idPattern))
-
-const idSchema: Schema.Codec<Id, string> = /*#__PURE__*/ Schema.Union([
-  idText,
-  /*#__PURE__*/ Schema.Int.check(/*#__PURE__*/ Schema.isGreaterThanOrEqualTo(0)),
-  /*#__PURE__*/ Schema.BigInt
-]).pipe(
-  /*#__PURE__*/ Schema.encodeTo(
-    idText,
-    /*#__PURE__*/ SchemaTransformation.transform({ decode: (text): Id => text, encode: String })
-  )
-)
-
 /** A decimal id of 1 to 19 digits. Numbers beyond 2^53 - 1 are refused because they have lost digits already. */
-export const id: Parameter<Id> = {
+export const id: Parameter<Encodings.Id> = {
   kind: "id",
   required: false,
-  schema: idSchema,
+  schema: Encodings.id,
   rule: "must be an id of 1 to 19 digits, as a string, a bigint or a safe integer"
 }
-
-const segmentPattern = /^[A-Za-z0-9_-]{1,64}$/
 
 /** An id that is not numeric (conversations, spaces): 1 to 64 letters, digits, `-` and `_`. */
 export const segment: Parameter<string> = {
   kind: "id",
   required: false,
-  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(segmentPattern)),
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(Encodings.segmentPattern)),
   rule: "must be 1 to 64 letters, digits, hyphens or underscores"
 }
-
-const usernamePattern = /^[A-Za-z0-9_]{1,15}$/
 
 /** A handle without the `@`: 1 to 15 letters, digits and underscores. */
 export const username: Parameter<string> = {
   kind: "text",
   required: false,
-  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(usernamePattern)),
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(Encodings.usernamePattern)),
   rule: "must be a handle of 1 to 15 letters, digits or underscores, without @"
 }
 
@@ -120,7 +95,7 @@ export const ids = (maximum: number): Parameter<Ids> => ({
   required: false,
   bounds: { of: "items", minimum: 1, maximum },
   rule: "must be ids of 1 to 19 digits, as a list or as one string with commas and no spaces",
-  schema: commaSeparated(idSchema).check(everyItem(idPattern))
+  schema: Encodings.commaSeparated(Encodings.id).check(Encodings.everyItem(Encodings.idPattern))
 })
 
 /** A list of at most `maximum` handles, or one string of them separated by commas with no spaces. Travels as one value. */
@@ -130,7 +105,7 @@ export const usernames = (maximum: number): Parameter<List> => ({
   bounds: { of: "items", minimum: 1, maximum },
   rule:
     "must be handles of 1 to 15 letters, digits or underscores, as a list or as one string with commas and no spaces",
-  schema: commaSeparated(Schema.String).check(everyItem(usernamePattern))
+  schema: Encodings.commaSeparated(Schema.String).check(Encodings.everyItem(Encodings.usernamePattern))
 })
 
 /** A list of at most `maximum` ids that are not numeric, or one string of them. Travels as one value. */
@@ -140,16 +115,16 @@ export const segments = (maximum: number): Parameter<List> => ({
   bounds: { of: "items", minimum: 1, maximum },
   rule:
     "must be ids of 1 to 64 letters, digits, hyphens or underscores, as a list or as one string with commas and no spaces",
-  schema: commaSeparated(Schema.String).check(everyItem(segmentPattern))
+  schema: Encodings.commaSeparated(Schema.String).check(Encodings.everyItem(Encodings.segmentPattern))
 })
 
 /** A list of at most `maximum` ids that travels as a JSON array of strings. */
-export const idArray = (maximum?: number): Parameter<ReadonlyArray<Id>> => ({
+export const idArray = (maximum?: number): Parameter<ReadonlyArray<Encodings.Id>> => ({
   kind: "list",
   required: false,
   ...(maximum === undefined ? {} : { bounds: { of: "items", minimum: 1, maximum } }),
   rule: "must be a list of one or more ids of 1 to 19 digits",
-  schema: Schema.Array(idSchema).check(Schema.isMinLength(1))
+  schema: Schema.Array(Encodings.id).check(Schema.isMinLength(1))
 })
 
 /** A list of texts that travels as a JSON array. */
@@ -167,7 +142,7 @@ export const list = <const Known extends string>(values: ReadonlyArray<Known>): 
   values,
   open: true,
   rule: "must be a list of names, or one string of names separated by commas with no spaces",
-  schema: commaSeparated(Schema.String).check(everyItem(namePattern)) as Schema.Codec<List<Known>, string>
+  schema: Encodings.commaSeparated(Schema.String).check(Encodings.everyItem(Encodings.namePattern))
 })
 
 /** Text; of 1 to `maximum` characters, counted as Unicode code points, where one is given. */
@@ -238,32 +213,19 @@ export const openChoice = <const Known extends string>(
   open: true,
   ...options,
   rule: `must be a name such as ${values.join(", ")}`,
-  schema: Schema.String.check(Schema.isPattern(namePattern))
+  schema: Schema.String.check(Schema.isPattern(Encodings.namePattern))
 })
 
 /** An instant, sent as `YYYY-MM-DDTHH:mm:ssZ` in UTC and truncated to seconds. */
-export const timestamp: Parameter<Timestamp> = {
+export const timestamp: Parameter<Encodings.Timestamp> = {
   kind: "timestamp",
   required: false,
   rule: "must be a Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z",
-  schema: /*#__PURE__*/ Schema.Union([
-    Schema.String,
-    Schema.Date,
-    /*#__PURE__*/ Schema.declare((value): value is DateTime.DateTime => DateTime.isDateTime(value))
-  ]).check(/*#__PURE__*/ Schema.makeFilter((value) => toSeconds(value) !== undefined)).pipe(
-    /*#__PURE__*/ Schema.encodeTo(
-      Schema.String,
-      /*#__PURE__*/ SchemaTransformation.transform({
-        decode: (value: string): Timestamp => value,
-        // The check above has refused what has no such form.
-        encode: (value: Timestamp) => toSeconds(value) as string
-      })
-    )
-  )
+  schema: Encodings.timestamp
 }
 
 /** An instant not before `earliest` (the form in which timestamps travel). */
-export const notBefore = (earliest: string): Parameter<Timestamp> => ({
+export const notBefore = (earliest: string): Parameter<Encodings.Timestamp> => ({
   ...timestamp,
   bounds: { of: "time", earliest }
 })
@@ -287,13 +249,20 @@ export const isWithinBounds = ({ bounds }: AnyParameter, wire: Wire, access: Acc
   const size = bounds.of === "value"
     ? Number(wire)
     : bounds.of === "items"
-    ? items(wire as string | ReadonlyArray<string>).length
+    ? Encodings.items(wire).length
     : codePoints(String(wire))
   return size >= bounds.minimum && size <= maximumOf(bounds, access)
 }
 
 const maximumOf = (bounds: Exclude<Bounds, { readonly of: "time" }>, access: AccessLevel): number =>
   access === "standard" ? bounds.standard ?? bounds.maximum : bounds.maximum
+
+/** The key of a parameter in the query: `post_fields` travels as `post.fields`. */
+export const queryKey = (name: string): string =>
+  name.endsWith("_fields") ? `${name.slice(0, -"_fields".length)}.fields` : name
+
+/** Whether a parameter names fields or expansions, whose values have wire names of their own. */
+export const isSelector = (name: string): boolean => name === "expansions" || name.endsWith("_fields")
 
 /** The text form of an encoded value, for a path or a query. */
 export const toText = (wire: Wire): string => typeof wire === "string" ? wire : String(wire)
@@ -305,51 +274,8 @@ export const fromText = (self: AnyParameter, value: string): Wire => {
   return value
 }
 
-const namePattern = /^[^\s,\u0000-\u001f]{1,100}$/
-
-const commaSeparated = <A extends string | number | bigint>(
-  item: Schema.Codec<A, string>
-): Schema.Codec<ReadonlyArray<A> | string, string> =>
-  Schema.Union([Schema.Array(item), Schema.String]).pipe(
-    Schema.encodeTo(
-      Schema.String,
-      SchemaTransformation.transform({
-        decode: (value): ReadonlyArray<string> | string => value,
-        encode: (value) => typeof value === "string" ? value : value.join(",")
-      })
-    )
-  )
-
-const items = (value: ReadonlyArray<unknown> | string): ReadonlyArray<unknown> =>
-  typeof value === "string" ? value.split(",") : value
-
-const everyItem = (pattern: RegExp) =>
-  Schema.makeFilter((value: ReadonlyArray<unknown> | string) => {
-    const all = items(value)
-    return all.length > 0 && all.every((item) => pattern.test(String(item)))
-  })
-
 const codePoints = (value: string): number => {
   let count = 0
   for (const _ of value) count++
   return count
-}
-
-const rfc3339 = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i
-
-// Date.parse takes 30 February for 2 March.
-const isDay = (day: string): boolean => {
-  const millis = Date.parse(day)
-  return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(day)
-}
-
-const toSeconds = (value: Timestamp): string | undefined => {
-  const millis = typeof value === "string"
-    ? rfc3339.test(value) && isDay(value.slice(0, 10)) ? Date.parse(value) : Number.NaN
-    : DateTime.isDateTime(value)
-    ? DateTime.toEpochMillis(value)
-    : value.getTime()
-  // Years outside 0..9999 have another length in ISO form and cannot be expressed on the wire.
-  if (!(millis >= -62167219200000 && millis <= 253402300799999)) return undefined
-  return `${new Date(Math.floor(millis / 1000) * 1000).toISOString().slice(0, 19)}Z`
 }

@@ -2,11 +2,11 @@
  * From parameters to a request: rules, route, encoding, names of the wire. Pure: nothing is sent and no credential is
  * needed.
  */
-import * as Schema from "effect/Schema"
 import { closestMatch } from "leven"
 import * as Body from "./Body.ts"
-import { type Definition, routesOf, type Settled } from "./Definition.ts"
+import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
+import { type Input, type Plan, planOf, type SettledBody } from "./internal/Plan.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import * as Parameters from "./Parameters.ts"
 import type { Redact } from "./Redaction.ts"
@@ -37,11 +37,6 @@ export interface Prepared {
   readonly accepts: ReadonlyArray<Errors.CredentialKind>
 }
 
-interface SettledBody {
-  readonly body: string
-  readonly by: Settled
-}
-
 /** Which of the specification's bounds the client enforces. */
 export interface Limits {
   /** `spec`: all of them. `identifiers`: none; tokens and identifiers are checked all the same. Default `spec`. */
@@ -50,112 +45,6 @@ export interface Limits {
   readonly accessLevel?: Parameters.AccessLevel | undefined
 }
 
-interface Template {
-  readonly method: string
-  /** The texts around the names: always one more than there are names. */
-  readonly texts: ReadonlyArray<string>
-  readonly names: ReadonlyArray<string>
-  readonly path: string
-}
-
-interface Input {
-  readonly place: "path" | "query" | "body"
-  readonly key: string
-  readonly parameter: Parameters.AnyParameter
-  readonly encode: (value: unknown) => Parameters.Wire | undefined
-  /** The text of the query that was encoded last: fields are the same from call to call. */
-  last: { readonly text: string; readonly encoded: string } | undefined
-}
-
-interface Plan {
-  readonly inputs: ReadonlyMap<string, Input>
-  readonly required: ReadonlyArray<string>
-  readonly routes: ReadonlyMap<string, Template>
-  readonly positions: Body.Positions
-  readonly settled: SettledBody | undefined
-}
-
-/** The key of a parameter in the query: `post_fields` travels as `post.fields`. */
-export const queryKey = (name: string): string =>
-  name.endsWith("_fields") ? `${name.slice(0, -"_fields".length)}.fields` : name
-
-/** Whether a parameter names fields or expansions, whose values have wire names of their own. */
-export const isSelector = (name: string): boolean => name === "expansions" || name.endsWith("_fields")
-
-const plans = new WeakMap<Wire, WeakMap<Definition, Plan>>()
-
-const planOf = (definition: Definition, wire: Wire): Plan => {
-  let ofWire = plans.get(wire)
-  if (ofWire === undefined) plans.set(wire, ofWire = new WeakMap())
-  const known = ofWire.get(definition)
-  if (known !== undefined) return known
-  const inputs = new Map<string, Input>()
-  const positions: Record<string, string> = {}
-  for (const place of ["path", "query", "body"] as const) {
-    for (const [name, parameter] of Object.entries(definition[place] ?? {})) {
-      const encode = encoderOf(parameter)
-      const key = place === "query" ? queryKey(name) : name
-      if (place === "body") {
-        positions[name] = wire.bodyKey(definition.at?.[name] ?? name)
-      }
-      inputs.set(name, {
-        place,
-        key: place === "query" ? wire.queryKey(key) : key,
-        parameter,
-        last: undefined,
-        encode: isSelector(name) ? (value) => renameList(wire, encode(value)) : encode
-      })
-    }
-  }
-  const plan: Plan = {
-    inputs,
-    positions,
-    required: [...inputs].filter(([, input]) => input.parameter.required).map(([name]) => name),
-    settled: definition.settled && {
-      body: JSON.stringify({
-        data: Object.fromEntries(
-          Object.entries(definition.settled.data).map(([key, value]) => [wire.bodyKey(key), value])
-        )
-      }),
-      by: definition.settled.by
-    },
-    routes: new Map(
-      routesOf(definition).map(([selectedBy, route]) => {
-        const [method, template] = route.split(" ") as [string, string]
-        const names = [...template.matchAll(/:(\w+)/g)].map((match) => match[1] as string)
-        const path = wire.path(template)
-        return [selectedBy, { method, names, path, texts: path.split(/:\w+/) }]
-      })
-    )
-  }
-  ofWire.set(definition, plan)
-  return plan
-}
-
-const encoderOf = (parameter: Parameters.AnyParameter) => {
-  const encode = Schema.encodeUnknownResult(parameter.schema)
-  const isList = parameter.kind === "list" && parameter.open === true
-  return (value: unknown): Parameters.Wire | undefined => {
-    try {
-      // What nearly every call has is its own encoding, and the schema is asked about all else.
-      if (parameter.kind === "id" && typeof value === "string" && plainId.test(value)) return value
-      if (isList && Array.isArray(value) && value.length > 0 && value.every(isPlainName)) return value.join(",")
-      const result = encode(value)
-      return result._tag === "Success" ? result.success : undefined
-    } catch {
-      // The value itself threw: a proxy, a getter, an object that only looks like a Date.
-      return undefined
-    }
-  }
-}
-
-/** An id as services write it. */
-const plainId = /^\d{1,19}$/
-
-const plainName = /^[a-z_.]{1,100}$/
-
-const isPlainName = (name: unknown): boolean => typeof name === "string" && plainName.test(name)
-
 /** An empty list of names asks for nothing, like leaving it out; an empty list of ids is a mistake. */
 const isNames = ({ parameter }: Input): boolean => parameter.kind === "list" && parameter.open === true
 
@@ -163,21 +52,18 @@ const isEmpty = (value: unknown): boolean => {
   try {
     return value === "" || (Array.isArray(value) && value.length === 0)
   } catch {
-    // As in `encoderOf`, which refuses it.
+    // Its encoder refuses it.
     return false
   }
 }
 
-const renameList = (wire: Wire, value: Parameters.Wire | undefined): Parameters.Wire | undefined =>
-  typeof value === "string" ? wire.selectorValue(value) : value
-
-/** Longer texts are not kept. */
-const maxKeptCharacters = 1_000
+/** Longer texts of a query are not remembered. */
+const maxRememberedCharacters = 1_000
 
 const encodedBy = (input: Input, text: string): string => {
   if (input.last?.text === text) return input.last.encoded
   const encoded = OAuth1.percentEncode(text)
-  input.last = text.length <= maxKeptCharacters ? { text, encoded } : undefined
+  input.last = text.length <= maxRememberedCharacters ? { text, encoded } : undefined
   return encoded
 }
 
@@ -272,14 +158,14 @@ export const prepare = (
     if (parameter !== undefined) return invalid(parameter, `is missing: ${Rule.format(rule)}`, undefined)
   }
 
-  const template = plan.routes.get(selectedBy) as Template
-  let path = template.texts[0] as string
+  // Every alternative has its route.
+  const template = plan.routes.get(selectedBy)!
+  let path = template.head
   let identityAt: number | undefined
-  for (let i = 0; i < template.names.length; i++) {
-    const name = template.names[i] as string
+  for (const { name, text } of template.parts) {
     if (name === definition.identity) identityAt = path.length
     else path += OAuth1.percentEncode(Parameters.toText(encoded.get(name) ?? ""))
-    path += template.texts[i + 1]
+    path += text
   }
   return {
     operation,

@@ -5,8 +5,7 @@ import { aliases, catalogue } from "../src/Catalogue.ts"
 import { envelope } from "../src/Decoding.ts"
 import { parametersOf, routesOf } from "../src/Definition.ts"
 import * as Errors from "../src/Errors.ts"
-import type * as Parameters from "../src/Parameters.ts"
-import * as Prepare from "../src/Prepare.ts"
+import * as Parameters from "../src/Parameters.ts"
 import * as Rule from "../src/Rule.ts"
 import * as WireNames from "../src/WireNames.ts"
 import { answerOf, callOf, selectionsOf, wires } from "./support/Calls.ts"
@@ -101,7 +100,7 @@ describe("declarations", () => {
       const parameter = parameters[expected.name]!
       assert.isTrue(Object.hasOwn(definition[expected.in] ?? {}, expected.name), `${expected.name} in ${expected.in}`)
       const key = expected.in === "query"
-        ? Prepare.queryKey(expected.name)
+        ? Parameters.queryKey(expected.name)
         : definition.at?.[expected.name] ?? expected.name
       assert.strictEqual(key, expected.neutral)
       assert.strictEqual((expected.in === "query" ? WireNames.queryKey : WireNames.bodyKey)(key), expected.x)

@@ -3,7 +3,7 @@ import { catalogue, type Name } from "@postwire/core/Catalogue"
 import { routesOf } from "@postwire/core/Definition"
 import { type Definition, parametersOf } from "@postwire/core/Definition"
 import * as Parameters from "@postwire/core/Parameters"
-import { isSelector, prepare, queryKey } from "@postwire/core/Prepare"
+import { prepare } from "@postwire/core/Prepare"
 import * as Rule from "@postwire/core/Rule"
 import * as Wire from "@postwire/core/Wire"
 import * as WireNames from "@postwire/core/WireNames"
@@ -73,7 +73,7 @@ const describe = (name: Name): Operation => {
         values: parameter.values,
         open: parameter.open ?? false,
         default: parameter.default,
-        selector: isSelector(name),
+        selector: Parameters.isSelector(name),
         key: keyOf(definition, place, name)
       }))
     ),
@@ -93,7 +93,7 @@ const ruleOf = (parameter: Parameters.AnyParameter): string =>
     .replace("a list of names, or one string of names separated by commas", "names separated by commas")
 
 const keyOf = (definition: Definition, place: Parameter["place"], name: string): OnWires => {
-  if (place === "query") return { neutral: queryKey(name), x: WireNames.queryKey(queryKey(name)) }
+  if (place === "query") return { neutral: Parameters.queryKey(name), x: WireNames.queryKey(Parameters.queryKey(name)) }
   const position = place === "body" ? definition.at?.[name] ?? name : name
   return { neutral: position, x: WireNames.bodyKey(position) }
 }

@@ -2,7 +2,6 @@
 import * as Body from "@postwire/core/Body"
 import { parametersOf } from "@postwire/core/Definition"
 import * as Parameters from "@postwire/core/Parameters"
-import { isSelector, queryKey } from "@postwire/core/Prepare"
 import * as Rule from "@postwire/core/Rule"
 import * as WireNames from "@postwire/core/WireNames"
 import * as Result from "effect/Result"
@@ -54,7 +53,7 @@ const collect = (
   }
   const names = new Map(
     Object.keys(definition.query ?? {}).map((name) =>
-      [x ? WireNames.queryKey(queryKey(name)) : queryKey(name), name] as const
+      [x ? WireNames.queryKey(Parameters.queryKey(name)) : Parameters.queryKey(name), name] as const
     )
   )
   // What the live service takes besides, and its own clients send.
@@ -66,7 +65,7 @@ const collect = (
       return refuse(`The query parameter [${key}] is not one of [${[...names.keys()].join(",")}]`, { [key]: value })
     }
     if (given.has(name)) return refuse(`The query parameter [${key}] is there more than once`, { [key]: value })
-    const words = x && isSelector(name) ? WireNames.neutralSelectorValue(value) : value
+    const words = x && Parameters.isSelector(name) ? WireNames.neutralSelectorValue(value) : value
     given.set(name, lenient && name === "expansions" ? words.replace(bareReference, "referenced_posts.id") : words)
   }
   const constant = body && wrongConstant(definition, body)
@@ -111,7 +110,7 @@ const decode = (
         [name]: shown
       })
     }
-    if (isSelector(name)) selection[name] = String(value).split(",")
+    if (Parameters.isSelector(name)) selection[name] = String(value).split(",")
     else if (name === definition.paging?.token) token = String(value)
     else {
       parameters[name] = valueOf(parameter, decoded.success)

@@ -1,7 +1,7 @@
 /** Which of the two wires a request is on: its path tells, or else the names in its query and its body. */
 import * as Body from "@postwire/core/Body"
 import type { Definition } from "@postwire/core/Definition"
-import { queryKey } from "@postwire/core/Prepare"
+import { queryKey } from "@postwire/core/Parameters"
 import * as WireNames from "@postwire/core/WireNames"
 import type { Route } from "./Router.ts"
 
