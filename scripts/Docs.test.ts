@@ -4,8 +4,7 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
-import { vi } from "vitest"
-import * as examples from "../examples/reference/blocking.ts"
+import { parameters } from "../examples/reference/parameters.ts"
 import { aliases, catalogue } from "../packages/core/src/Catalogue.ts"
 import { parametersOf } from "../packages/core/src/Definition.ts"
 import { prepare } from "../packages/core/src/Prepare.ts"
@@ -13,7 +12,6 @@ import * as Wire from "../packages/core/src/Wire.ts"
 import * as Admin from "../packages/sandbox/src/Admin.ts"
 import * as Faults from "../packages/sandbox/src/Faults.ts"
 import * as Sandbox from "../packages/sandbox/src/Sandbox.ts"
-import type { PostwireClientSync } from "../packages/sync/src/index.ts"
 import { documents, generated, stale } from "./docs.ts"
 import { documented } from "./docs/Source.ts"
 
@@ -113,29 +111,6 @@ describe("reference", () => {
   })
 })
 
-/** The parameters of each example, as the program passes them. */
-const exampleParameters = (): ReadonlyMap<string, object> => {
-  const parameters = new Map<string, object>()
-  const client = new Proxy({}, {
-    get: (_, name: string) => {
-      const call = (given: object = {}) => {
-        parameters.set(name, given)
-        return {}
-      }
-      const items = (given?: object) => {
-        call(given)
-        return []
-      }
-      return Object.assign(call, { items })
-    }
-  })
-  const log = vi.spyOn(console, "log").mockReturnValue()
-  // It records what the examples pass, whichever method they call.
-  for (const example of Object.values(examples)) example(client as PostwireClientSync)
-  log.mockRestore()
-  return parameters
-}
-
 interface Parameter {
   readonly $ref?: string
   readonly name: string
@@ -216,7 +191,7 @@ describe.each(["neutral", "x"] as const)("the OpenAPI document of the %s wire", 
     }
   })
 
-  it.each([...exampleParameters()])("describes the request of %s", async (name, parameters) => {
+  it.each(Object.entries(parameters))("describes the request of %s", async (name, parameters) => {
     const { definition } = catalogue[name as keyof typeof catalogue]
     const request = prepare(definition, parameters, Wire.named[wire])
     if (request instanceof Error) throw request

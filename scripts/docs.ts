@@ -28,6 +28,7 @@ export const generated = (): ReadonlyMap<string, string> =>
   new Map([
     ...documents.map((document) => [document, current(document)] as const),
     ...Examples.faces.map((face) => [face.file, Examples.file(face)] as const),
+    ["examples/reference/parameters.ts", Examples.parametersFile()],
     ...(["neutral", "x"] as const).map((wire) =>
       [`docs/openapi/${wire}.json`, `${JSON.stringify(openApi(wire), null, 2)}\n`] as const
     ),

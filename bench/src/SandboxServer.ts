@@ -1,7 +1,7 @@
 /** The sandbox that is measured, a process of its own: `node SandboxServer.ts <posts> [<file>]`. */
+import { scopes } from "@postwire/core/Scopes"
 import * as Query from "@postwire/sandbox/query/Query"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import * as Credentials from "@postwire/sandbox/store/Credentials"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -54,7 +54,6 @@ store.transaction(() => {
       consumerSecret: Redacted.make(token),
       createdAt: 0
     })
-    const { scopes } = Credentials
     store.credentials.insertBearerToken({ token: Redacted.make(token), appId, userId: ada.id, rights, scopes })
   }
 })

@@ -13,8 +13,8 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { createInterface } from "node:readline"
-import { afterAll, beforeAll, vi } from "vitest"
-import * as examples from "../reference/blocking.ts"
+import { afterAll, beforeAll } from "vitest"
+import { parameters as documented } from "../reference/parameters.ts"
 
 type Name = keyof typeof catalogue
 
@@ -228,29 +228,6 @@ const agree = async (kind: string, play: Play, fault?: object, on = clients): Pr
 
 const tagOf = (outcome: Outcome): unknown => "error" in outcome ? outcome.error.tag : JSON.stringify(outcome)
 
-/** The parameters of each example, as the documentation has them. */
-const documented = (): ReadonlyMap<Name, object> => {
-  const found = new Map<Name, object>()
-  const client = new Proxy({}, {
-    get: (_, name: Name) => {
-      const call = (given: object = {}) => {
-        found.set(name, given)
-        return {}
-      }
-      const items = (given?: object) => {
-        call(given)
-        return []
-      }
-      return Object.assign(call, { items })
-    }
-  })
-  const log = vi.spyOn(console, "log").mockReturnValue()
-  // They are called for what they pass, whichever method that is.
-  for (const example of Object.values(examples)) example(client as Blocking.PostwireClientSync)
-  log.mockRestore()
-  return found
-}
-
 /** What the documentation names, and what stands for it in the sandbox. */
 const real = (parameters: object): object => {
   const { list, others, post, space, user } = ready.ids
@@ -266,11 +243,10 @@ const real = (parameters: object): object => {
   return JSON.parse(text)
 }
 
-const parametersByName = documented()
 const names = Object.keys(catalogue) as Array<Name>
 const definitionOf = (name: Name) => catalogue[name].definition
-const exampleOf = (name: Name): object =>
-  parametersByName.get(name) ?? parametersByName.get(definitionOf(name).name as Name) ?? {}
+// Aliases have no example of their own, and a definition's name is no alias.
+const exampleOf = (name: Name): object => documented[definitionOf(name).name as keyof typeof documented]
 
 /** In `test:long` all of them; otherwise every fourth of each kind. */
 const isChosen = (name: Name): boolean => {

@@ -1,4 +1,4 @@
-/** The example of each operation in the three faces, made of the statement that its docstring shows. */
+/** The example of each operation, made of the statement that its docstring shows: in the three faces, and as data. */
 import { areas, type Documented, documented, notice } from "./Source.ts"
 
 /** A way to use the client. */
@@ -51,12 +51,18 @@ export const faces: ReadonlyArray<Face> = [
 
 const statement = /^(?:const (\{ data \}|\w+) = )?(?:yield\* )?(\w+)(\.items)?\(([^]*)\)$/
 
+/** The parts of the statement. */
+const partsOf = ({ definition, example }: Documented) => {
+  const [matched, variable, name, items = "", parameters = ""] = statement.exec(example) ?? []
+  if (matched === undefined || name !== definition.name) {
+    throw new Error(`the example of ${definition.name} is not one call of it`)
+  }
+  return { variable, items, parameters }
+}
+
 /** The example of an operation in a face. */
 export const example = (face: Face, operation: Documented): string => {
-  const [matched, variable, name, items = "", parameters = ""] = statement.exec(operation.example) ?? []
-  if (matched === undefined || name !== operation.definition.name) {
-    throw new Error(`the example of ${operation.definition.name} is not one call of it`)
-  }
+  const { items, parameters, variable } = partsOf(operation)
   const called = (before: string) => `${before}${face.callee(operation)}${items}(`
   if (variable === undefined) return call(called(face.wait), parameters)
   if (items !== "") {
@@ -75,10 +81,19 @@ export const file = (face: Face): string =>
       .join("\n")
   }`
 
+/** The file with what each example passes, for tests. */
+export const parametersFile = (): string => {
+  const entries = documented.map((operation) =>
+    indent(call(`${operation.definition.name}: `, partsOf(operation).parameters || "{}", ""))
+  )
+  return `// ${notice}\nimport type { Name } from "@postwire/core/Catalogue"\n\n` +
+    `export const parameters: { readonly [N in Name]: object } = {\n${entries.join(",\n")}\n}\n`
+}
+
 const indent = (text: string): string => text.replace(/^/gm, "  ")
 
 // The examples are indented by two in their files, which are formatted to 120 columns.
-const call = (before: string, parameters: string): string =>
+const call = (before: string, parameters: string, after = ")"): string =>
   before.length + parameters.length <= 117
-    ? `${before}${parameters})`
-    : `${before}{\n${indent(parameters.slice(2, -2).replace(/, (?=\w+: )/g, ",\n"))}\n})`
+    ? `${before}${parameters}${after}`
+    : `${before}{\n${indent(parameters.slice(2, -2).replace(/, (?=\w+: )/g, ",\n"))}\n}${after}`

@@ -1,9 +1,9 @@
 /** The service as an OpenAPI document, in the names of one wire. */
 import { envelope } from "../../packages/core/src/Decoding.ts"
-import { routesOf } from "../../packages/core/src/Definition.ts"
-import { type Definition, successStatus } from "../../packages/core/src/Definition.ts"
+import { bearerOf, type Definition, routesOf, successStatus } from "../../packages/core/src/Definition.ts"
 import * as Selectors from "../../packages/core/src/operations/Selectors.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
+import { onWire } from "../../packages/core/src/Scopes.ts"
 import * as WireNames from "../../packages/core/src/WireNames.ts"
 import { components, type JsonSchema, jsonSchemaOf, nameOn, parameterSchema } from "./Schemas.ts"
 import { areas, type Documented, documented, notice, text } from "./Source.ts"
@@ -53,7 +53,7 @@ const version = (): unknown => JSON.parse(text("packages/core/package.json")).ve
 const header = (description: string) => ({ description, schema: { type: "integer" } })
 
 const securitySchemes = {
-  BearerToken: { type: "http", scheme: "bearer", description: "An OAuth 2.0 bearer token, of an app or of a user." },
+  BearerToken: { type: "http", scheme: "bearer", description: "An OAuth 2.0 bearer token of an app." },
   UserToken: { type: "http", scheme: "bearer", description: "An OAuth 2.0 bearer token of a user." },
   OAuth1: {
     type: "http",
@@ -62,10 +62,14 @@ const securitySchemes = {
   }
 }
 
-const securityOf = ({ identity, userAuth }: Definition): ReadonlyArray<JsonSchema> => [
-  userAuth === true || identity !== undefined ? { UserToken: [] } : { BearerToken: [] },
-  ...(userAuth === undefined ? [] : [{ OAuth1: [] }])
-]
+const securityOf = (definition: Definition, wire: WireNames.Wire): ReadonlyArray<JsonSchema> => {
+  const bearer = bearerOf(definition)
+  return [
+    ...(bearer === "user" ? [] : [{ BearerToken: [] }]),
+    ...(bearer === "app" ? [] : [{ UserToken: definition.scopes.map((scope) => onWire(wire, scope)) }]),
+    ...(definition.userAuth === undefined ? [] : [{ OAuth1: [] }])
+  ]
+}
 
 /** The parameters that reads share, by their keys among the components. */
 const selectors: ReadonlyMap<Parameters.AnyParameter, { readonly key: string; readonly name: string }> = new Map(
@@ -134,7 +138,7 @@ const operationOf = (endpoints: ReadonlyArray<Endpoint>, wire: WireNames.Wire): 
       },
       default: { $ref: "#/components/responses/Refusal" }
     },
-    security: securityOf(definition)
+    security: securityOf(definition, wire)
   }
 }
 

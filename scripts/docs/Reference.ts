@@ -1,12 +1,13 @@
 /** The reference: an index, a page per operation, and one for the resources that operations return. */
 import * as SchemaAST from "effect/SchemaAST"
-import { routesOf } from "../../packages/core/src/Definition.ts"
-import { type Definition, parametersOf, successStatus } from "../../packages/core/src/Definition.ts"
+import { bearerOf, type Definition, parametersOf, routesOf, successStatus } from "../../packages/core/src/Definition.ts"
 import type { AnyError, OperationError } from "../../packages/core/src/Errors.ts"
 import * as Errors from "../../packages/core/src/Errors.ts"
+import * as Limits from "../../packages/core/src/Limits.ts"
 import type { AnyModel, Kind } from "../../packages/core/src/Model.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
 import * as Rule from "../../packages/core/src/Rule.ts"
+import * as Scopes from "../../packages/core/src/Scopes.ts"
 import * as WireNames from "../../packages/core/src/WireNames.ts"
 import { example, faces } from "./Examples.ts"
 import { members, models, nameOn, structures, typeOf, typeStructure } from "./Schemas.ts"
@@ -35,11 +36,12 @@ const index = (): ReadonlyArray<string> => [
   ...areas.flatMap(({ operations, title }) => [
     `## ${title}`,
     table(
-      ["Operation", "Route", "Credential", "Pages"],
+      ["Operation", "Route", "Credential", "Limit", "Pages"],
       operations.map(({ aliases, definition }) => [
         [link(definition), ...aliases.map(aliasText)].join("<br>"),
         routesOf(definition).map(([, route]) => code(route)).join("<br>"),
         shortCredential(definition),
+        Limits.format(definition.limits) ?? "",
         definition.paging === undefined ? "" : definition.paging.directions === "both" ? "both ways" : "forward"
       ])
     )
@@ -50,12 +52,16 @@ const link = ({ name }: Definition): string => `[\`${name}\`](${name}.md)`
 
 const aliasText = ({ deprecated, name }: Alias): string => deprecated ? `~~\`${name}\`~~ (deprecated)` : `\`${name}\``
 
-const shortCredential = ({ identity, userAuth }: Definition): string =>
-  userAuth === undefined
-    ? identity === undefined ? "bearer token" : "bearer token of a user"
-    : userAuth
-    ? "OAuth 1.0a, or bearer token of a user"
-    : "bearer token, or OAuth 1.0a"
+const bearerTexts = { any: "bearer token", app: "bearer token of an app", user: "bearer token of a user" }
+
+const shortCredential = (definition: Definition): string => {
+  const bearer = bearerTexts[bearerOf(definition)]
+  return definition.userAuth === undefined
+    ? bearer
+    : definition.userAuth
+    ? `OAuth 1.0a, or ${bearer}`
+    : `${bearer}, or OAuth 1.0a`
+}
 
 const operationPage = (operation: Documented): ReadonlyArray<string> => {
   const { aliases, area, definition, prose } = operation
@@ -154,16 +160,32 @@ const routes = (definition: Definition): string => {
   )
 }
 
-const facts = (
-  { constants, effect, identity, pace, paging, postCap = false, userAuth }: Definition
+const facts = (definition: Definition): ReadonlyArray<string> => [
+  `Credential: ${credential(definition)}.${definition.effect === "read" ? "" : " Needs write permission."}`,
+  ...(bearerOf(definition) === "app" || definition.scopes.length === 0 ? [] : [
+    `Scopes of a user's bearer token: ${definition.scopes.map(scopeText).join(", ")}.`
+  ]),
+  ...(definition.access === undefined ? [] : [`Needs a project with ${definition.access} access.`]),
+  ...conditionalFacts(definition)
+]
+
+const credential = (definition: Definition): string => {
+  const bearer = `a ${bearerTexts[bearerOf(definition)]}`
+  return definition.userAuth === undefined
+    ? `${bearer}; there is no \`user_auth\``
+    : definition.userAuth
+    ? `OAuth 1.0a; with \`user_auth: false\` ${bearer}`
+    : `${bearer}; with \`user_auth: true\` OAuth 1.0a`
+}
+
+const scopeText = (scope: Scopes.Scope): string => {
+  const x = Scopes.onWire("x", scope)
+  return code(scope) + (x === scope ? "" : ` (x: ${code(x)})`)
+}
+
+const conditionalFacts = (
+  { constants, identity, limits, pace, paging, postCap = false, userAuth }: Definition
 ): ReadonlyArray<string> => [
-  `Credential: ${
-    userAuth === undefined
-      ? `a bearer token${identity === undefined ? "" : " of a user"}; there is no \`user_auth\``
-      : userAuth
-      ? "OAuth 1.0a; with `user_auth: false` a bearer token of a user"
-      : "a bearer token; with `user_auth: true` OAuth 1.0a"
-  }.${effect === "read" ? "" : " Needs write permission."}`,
   ...(identity === undefined ? [] : [
     `${code(`:${identity}`)} is the authenticated user: ${
       userAuth === undefined ? "" : "read from the access token of OAuth 1.0a, or "
@@ -179,6 +201,9 @@ const facts = (
       paging.directions === "both" ? " or, to go back, `meta.previous_token`" : "; pages go forward only"
     }. \`.pages\`, \`.items\` and \`.joined\` follow it to the end.`
   ]),
+  ...(Limits.format(limits) === undefined
+    ? []
+    : [`Limit: ${Limits.format(limits)}, unless the service announces another.`]),
   ...(postCap ? ["Counts towards the project-level post cap."] : []),
   ...(pace === undefined ? [] : [
     `Takes one request per ${pace === 1_000 ? "second" : `${pace / 1_000} seconds`} and credential, which no header ` +

@@ -1,8 +1,10 @@
 /** What an operation is, as data. Everything may import this, and it imports nothing that runs a call. */
 import type { Positions } from "./Body.ts"
-import type { AnyParameter, Parameters } from "./Parameters.ts"
+import type { Holder, Limits } from "./Limits.ts"
+import type { AccessLevel, AnyParameter, Parameters } from "./Parameters.ts"
 import type { Result } from "./Response.ts"
 import type { Alternatives, Rule } from "./Rule.ts"
+import type { Scope } from "./Scopes.ts"
 
 /** Method and path template, as `GET /2/posts/:id`. */
 export type Route = `${"GET" | "POST" | "PUT" | "DELETE"} /2/${string}`
@@ -41,6 +43,14 @@ export interface Definition {
   readonly result: Result
   /** Default of `user_auth`; left out where the operation has no such parameter and a bearer token is used. */
   readonly userAuth?: boolean
+  /** Whose bearer tokens it takes, where `userAuth` and `identity` do not say it; see `bearerOf`. */
+  readonly bearer?: Holder
+  /** What a user's OAuth 2.0 token must have been given for, in the order of the alphabet. */
+  readonly scopes: ReadonlyArray<Scope>
+  /** What the project of the app must have; `standard` when left out. */
+  readonly access?: AccessLevel
+  /** How often the service says it may be called; `{}` where it says nothing. */
+  readonly limits: Limits
   /** The path segment that is filled with the authenticated user's id. */
   readonly identity?: string
   readonly paging?: Paging
@@ -55,6 +65,10 @@ export interface Definition {
   /** The least milliseconds between two requests with one credential: a limit that no header announces. */
   readonly pace?: number
 }
+
+/** Whose bearer tokens an operation takes: what acts for a user needs one of theirs. */
+export const bearerOf = ({ bearer, identity, userAuth }: Definition): Holder | "any" =>
+  bearer ?? (userAuth === true || identity !== undefined ? "user" : "any")
 
 /** The forms in which an operation returns its result. */
 export type Form = "response" | "dictionary" | "raw"

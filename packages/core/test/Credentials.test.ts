@@ -10,6 +10,7 @@ import { InvalidSettings } from "../src/Errors.ts"
 import * as OAuth1 from "../src/OAuth1.ts"
 import { createPost, getPost } from "../src/operations/Posts.ts"
 import { getMe } from "../src/operations/Users.ts"
+import { callOf, selectionsOf } from "./support/Calls.ts"
 import { all, assertNoSecret, make, rowOf, secrets } from "./support/Service.ts"
 
 const check = (settings: Credentials.Settings) => Credentials.check(settings)
@@ -104,28 +105,9 @@ describe("missing credentials", () => {
 
   it.effect("fail every operation before any traffic, naming the setting", () =>
     Effect.gen(function*() {
-      const required: Record<string, unknown> = {
-        id: "1",
-        ids: "1",
-        post_id: "1",
-        query: "a",
-        text: "a",
-        dm_conversation_id: "1-2",
-        target_user_id: "1",
-        source_post_id: "1",
-        list_id: "1",
-        participant_ids: ["1"],
-        user_ids: undefined
-      }
       for (const [name, operation] of all) {
         const row = rowOf(name)
-        const parameters = Object.fromEntries(
-          row.params
-            .filter((parameter) =>
-              parameter.required || row.alternatives?.of[0] === parameter.name || parameter.name === "text"
-            )
-            .map((parameter) => [parameter.name, required[parameter.name]])
-        )
+        const { given: parameters } = callOf(row, selectionsOf(row)[0]!, "neutral")
         for (const userAuth of row.userAuth === null ? [false] : [true, false]) {
           const call = operation(row.userAuth === null ? parameters : { ...parameters, user_auth: userAuth })
           for (const absent of namesOf(userAuth)) {

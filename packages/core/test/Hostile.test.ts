@@ -5,7 +5,8 @@ import type { Client } from "../src/Client.ts"
 import { parametersOf } from "../src/Definition.ts"
 import * as Errors from "../src/Errors.ts"
 import { answerOf, callOf, selectionsOf, wires } from "./support/Calls.ts"
-import { all, authorizationOf, isPaged, make, type Received, type Row, rowOf, secrets } from "./support/Service.ts"
+import type { Row } from "./support/Row.ts"
+import { all, authorizationOf, isPaged, make, type Received, rowOf, secrets } from "./support/Service.ts"
 
 const boom = () => {
   throw new Error("boom")

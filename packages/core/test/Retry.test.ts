@@ -206,7 +206,9 @@ describe("what is repeated", () => {
 describe("a repeated try that finds it done", () => {
   const toggles = all.filter(([, { definition }]) => definition.effect === "toggle")
   const parametersOf = (name: string) =>
-    Object.fromEntries(rowOf(name).params.filter(({ required }) => required).map(({ name }) => [name, "1"]))
+    Object.fromEntries(
+      rowOf(name).params.filter(({ required }) => required).map(({ name, sample }) => [name, sample?.given ?? "1"])
+    )
 
   /** What services are known to say, as the neutral wire has it; all other toggles succeed when there is nothing to do. */
   const known: Readonly<Record<string, { readonly data: object; readonly refusal: Answer }>> = {

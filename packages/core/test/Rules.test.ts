@@ -3,17 +3,8 @@ import { DateTime, Effect } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
 import * as Errors from "../src/Errors.ts"
 import { answerOf, callOf, selectionsOf } from "./support/Calls.ts"
-import {
-  all,
-  assertNoSecret,
-  make,
-  type Row,
-  rowOf,
-  rows,
-  secrets,
-  type Settings,
-  type Untyped
-} from "./support/Service.ts"
+import type { Row } from "./support/Row.ts"
+import { all, assertNoSecret, make, rowOf, rows, secrets, type Settings, type Untyped } from "./support/Service.ts"
 
 type Parameters = Readonly<Record<string, unknown>>
 
@@ -62,6 +53,7 @@ const sent = Effect.fnUntraced(function*(name: string, parameters: Parameters, s
 
 /** Just what a call of an operation needs, with a value for one parameter besides. */
 const needed = (row: Row, name = "", value?: unknown): Parameters => {
+  if (row.example !== undefined) return row.example
   const selectedBy = row.alternatives?.of.includes(name)
     ? name
     : row.alternatives?.none

@@ -1,6 +1,7 @@
 // Every operation over a real connection: what is declared is what arrives.
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { answerOf, callOf, selectionsOf, type Wire, wires } from "../../core/test/support/Calls.ts"
+import type { Wire } from "@postwire/core/WireNames"
+import { answerOf, callOf, selectionsOf, wires } from "../../core/test/support/Calls.ts"
 import { all, authorizationOf, rowOf, secrets } from "../../core/test/support/Service.ts"
 import { createClient, type PostwireClient } from "../src/index.ts"
 import { type Recorded, start } from "./support/Recorder.ts"

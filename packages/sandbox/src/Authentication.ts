@@ -1,14 +1,15 @@
 /** Who sends a request: bearer tokens looked up, OAuth 1.0a signatures verified, and what that lets them do. */
-import type { Name } from "@postwire/core/Catalogue"
-import type { Definition } from "@postwire/core/Definition"
+import { bearerOf, type Definition } from "@postwire/core/Definition"
+import type { Holder } from "@postwire/core/Limits"
 import * as OAuth1 from "@postwire/core/OAuth1"
+import type { AccessLevel } from "@postwire/core/Parameters"
+import type { Scope } from "@postwire/core/Scopes"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { timingSafeEqual } from "node:crypto"
 import * as Nonces from "./Nonces.ts"
-import { commonScopes, policies } from "./Policy.ts"
 import * as Problem from "./Problem.ts"
-import type { Access, Rights, Scope } from "./store/Credentials.ts"
+import type { Rights } from "./store/Credentials.ts"
 import type { Store } from "./store/Store.ts"
 
 /** The sender of a request. */
@@ -21,7 +22,7 @@ export interface Caller {
   /** What a user's OAuth 2.0 token was given for; no other credential has scopes. */
   readonly scopes: ReadonlyArray<Scope> | undefined
   /** What the project of the app may use. */
-  readonly access: Access
+  readonly access: AccessLevel
   /** Tells credentials apart where windows are counted. */
   readonly key: string
 }
@@ -130,16 +131,15 @@ const same = (a: string, b: string): boolean => {
   return x.length === y.length && timingSafeEqual(x, y)
 }
 
-const userForms = ["OAuth 1.0a User Context", "OAuth 2.0 User Context"] as const
-
 /** The forms of authorization that an operation takes. */
 export const formsOf = (definition: Definition): ReadonlyArray<Caller["form"]> => {
-  if (definition.userAuth === undefined) {
-    return definition.identity === undefined && policyOf(definition).userOnly !== true
-      ? ["OAuth 2.0 Application-Only", "OAuth 2.0 User Context"]
-      : ["OAuth 2.0 User Context"]
-  }
-  return definition.userAuth ? userForms : [...userForms, "OAuth 2.0 Application-Only"]
+  const bearer = bearerOf(definition)
+  const isTaken = (holder: Holder) => bearer === "any" || bearer === holder
+  return [
+    ...(definition.userAuth === undefined ? [] : ["OAuth 1.0a User Context"] as const),
+    ...(isTaken("user") ? ["OAuth 2.0 User Context"] as const : []),
+    ...(isTaken("app") ? ["OAuth 2.0 Application-Only"] as const : [])
+  ]
 }
 
 /** Refuses a caller who may not use an operation. `identity` is the user id in the path, where the operation has one. */
@@ -156,8 +156,7 @@ export const authorize = (
       { id: identity }
     ))
   }
-  const { access, scope } = policyOf(definition)
-  const scopes = scope === undefined ? commonScopes : [...commonScopes, scope]
+  const { access, scopes } = definition
   const missing = caller.scopes === undefined ? [] : scopes.filter((scope) => caller.scopes?.includes(scope) === false)
   if (missing.length > 0) {
     return Effect.fail(
@@ -173,13 +172,7 @@ export const authorize = (
   return Effect.void
 }
 
-// Every definition is one of the catalogue.
-const policyOf = (definition: Definition) => policies[definition.name as Name]
-
 const isAllowed = (definition: Definition, rights: Rights): boolean => {
-  if (isDirectMessage(definition)) return rights === "read-write-directmessages"
+  if (definition.scopes.some((scope) => scope.startsWith("dm."))) return rights === "read-write-directmessages"
   return definition.effect === "read" || rights !== "read"
 }
-
-const isDirectMessage = ({ route }: Definition): boolean =>
-  (typeof route === "string" ? [route] : Object.values(route)).some((path) => path.includes("/2/dm_"))

@@ -36,7 +36,13 @@ export const make = ({ appId, clear, limits, now, postCap, userId }: Options): B
     if (!Object.hasOwn(catalogue, operation)) throw new TypeError(`There is no operation ${operation}`)
     if (!Number.isInteger(remaining) || remaining < 0) throw new TypeError("remaining must be a whole number from 0")
     const app = appId()
-    for (const key of [`app ${app}`, `user ${app} ${user.id}`]) limits.leave(operation, key, remaining, now())
+    const { definition } = catalogue[operation]
+    for (
+      const credential of [
+        { key: `app ${app}`, userId: undefined },
+        { key: `user ${app} ${user.id}`, userId: user.id }
+      ]
+    ) limits.leave(definition, credential, remaining, now())
   },
   clear
 })

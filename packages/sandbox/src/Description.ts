@@ -1,7 +1,8 @@
 /** The operations as plain data, for programs that make forms of them, and the requests that filled-in forms stand for. */
-import { catalogue, type Name } from "@postwire/core/Catalogue"
+import { aliases, catalogue, type Name } from "@postwire/core/Catalogue"
 import { routesOf } from "@postwire/core/Definition"
 import { type Definition, parametersOf } from "@postwire/core/Definition"
+import * as Limits from "@postwire/core/Limits"
 import * as Parameters from "@postwire/core/Parameters"
 import { prepare } from "@postwire/core/Prepare"
 import * as Rule from "@postwire/core/Rule"
@@ -9,7 +10,6 @@ import * as Wire from "@postwire/core/Wire"
 import * as WireNames from "@postwire/core/WireNames"
 import * as Effect from "effect/Effect"
 import * as Authentication from "./Authentication.ts"
-import { policies } from "./Policy.ts"
 import * as Problem from "./Problem.ts"
 
 /** A name or a route on both wires. */
@@ -47,8 +47,10 @@ export interface Operation {
   readonly credentials: ReadonlyArray<Authentication.Caller["form"]>
   /** The parameter that takes the token of a page. */
   readonly pageToken: string | undefined
-  /** Requests per window of 15 minutes. */
-  readonly requests: number
+  /** What a user's OAuth 2.0 token must have been given for. */
+  readonly scopes: Definition["scopes"]
+  /** How often it may be called, in words. */
+  readonly limits: string | undefined
 }
 
 const describe = (name: Name): Operation => {
@@ -80,7 +82,8 @@ const describe = (name: Name): Operation => {
     rules: [...(alternatives === undefined ? [] : [alternatives]), ...rules].map(Rule.format),
     credentials: Authentication.formsOf(definition),
     pageToken: paging?.token,
-    requests: policies[name].requests
+    scopes: definition.scopes,
+    limits: Limits.format(definition.limits)
   }
 }
 
@@ -99,7 +102,10 @@ const keyOf = (definition: Definition, place: Parameter["place"], name: string):
 }
 
 /** Every operation, by name. */
-export const operations = (): ReadonlyArray<Operation> => (Object.keys(policies) as Array<Name>).map(describe)
+export const operations = (): ReadonlyArray<Operation> =>
+  (Object.keys(catalogue) as Array<keyof typeof catalogue>)
+    .filter((name): name is Name => !(name in aliases))
+    .map(describe)
 
 /** A request without its authorization. */
 export interface Request {

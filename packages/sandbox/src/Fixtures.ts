@@ -10,12 +10,14 @@
  * The same calls on a sandbox with the same population make the same ids and secrets. What is made lies an hour before
  * the clock of the service, one second after the other, unless `at` says when: `at` may be before what is there already.
  */
+import type { AccessLevel } from "@postwire/core/Parameters"
+import * as Scopes from "@postwire/core/Scopes"
 import * as Redacted from "effect/Redacted"
 import { make as random } from "./internal/random.ts"
 import type { Seeded } from "./Seed.ts"
 import type { ServiceClock } from "./ServiceClock.ts"
 import type { MediaFacts, MediaType } from "./store/Attachments.ts"
-import * as Credentials from "./store/Credentials.ts"
+import type * as Credentials from "./store/Credentials.ts"
 import type { ReplySettings } from "./store/Posts.ts"
 import * as Snowflake from "./store/Snowflake.ts"
 import type { SpaceState } from "./store/Spaces.ts"
@@ -125,7 +127,7 @@ export interface MessageOptions {
 export interface AppOptions {
   readonly name?: string
   /** Default `research`; `standard` has no full archive. */
-  readonly access?: Credentials.Access
+  readonly access?: AccessLevel
   /** Default `read-write-directmessages`. */
   readonly rights?: Credentials.Rights
 }
@@ -137,7 +139,7 @@ export interface Grant {
   /** Default: those that the app has now. The credential keeps them when the app gets others. */
   readonly rights?: Credentials.Rights
   /** Of the bearer token. Default: all. */
-  readonly scopes?: ReadonlyArray<Credentials.Scope>
+  readonly scopes?: ReadonlyArray<Scopes.Scope>
 }
 
 /** An app. */
@@ -347,7 +349,7 @@ export const make = ({ baseUrl, clock, seeded, store }: Place): Fixtures & { rea
         })
       },
       media: (type = "photo") => ({ id: upload(id, type, next(undefined)) }),
-      settings: ({ app, rights, scopes = Credentials.scopes } = {}) => {
+      settings: ({ app, rights, scopes = Scopes.scopes } = {}) => {
         const owner = appOf(app?.settings.consumerKey ?? seeded().consumerKey)
         const granted = { appId: owner.id, userId: id, rights: rights ?? owner.rights }
         const token = bearerToken(72)

@@ -119,13 +119,13 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
     const begun = epoch()
     const { caller, claim } = yield* Effect.fromResult(identified)
     yield* claim(now)
-    const window = limits.count(route.name, caller.key, now)
+    const { allowed, announced } = limits.count(definition, caller, now)
     const told = RequestWire.ofHead(route, url)
     let wire = told ?? options.wire ?? "neutral"
     const answered = Effect.gen(function*() {
       const identity = definition.identity === undefined ? undefined : params[definition.identity]
       yield* Authentication.authorize(definition, caller, identity)
-      if (!window.allowed) return yield* Problem.tooManyRequests()
+      if (!allowed) return yield* Problem.tooManyRequests()
       const body = RequestBody.isExpected(definition) ? yield* RequestBody.traced(request, trace) : undefined
       // While it was read, another state may have come, which does not know who asks.
       if (epoch() !== begun) yield* identify(request, url)
@@ -134,7 +134,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
     })
     return yield* answered.pipe(
       Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, wire, trace))),
-      Effect.map(HttpServerResponse.setHeaders({ ...RateLimits.headers(window), "x-access-level": caller.rights }))
+      Effect.map(HttpServerResponse.setHeaders({ ...RateLimits.headers(announced), "x-access-level": caller.rights }))
     )
   })
 

@@ -1,31 +1,42 @@
 /**
- * How much callers may ask for: requests per operation and credential in fixed spans of 15 minutes, one per second of
- * some operations, and posts per project and month.
+ * How much callers may ask for: requests per operation and credential in fixed windows of 15 minutes and of a day, one per
+ * second of some operations, and posts per project and month.
  */
-import { catalogue, type Name } from "@postwire/core/Catalogue"
-import { policies } from "./Policy.ts"
+import type { Name } from "@postwire/core/Catalogue"
+import type { Definition } from "@postwire/core/Definition"
+import * as Limits from "@postwire/core/Limits"
+import type { Caller } from "./Authentication.ts"
 
-/** Milliseconds. */
-const span = 900_000
+/** What is counted: the requests of an operation. */
+type Operation = Pick<Definition, "name" | "limits" | "pace">
 
-/** More windows than this are not kept: those that have ended go. */
-const crowd = 10_000
+/** Who is counted. */
+type Credential = Pick<Caller, "key" | "userId">
 
-/** A window after one more request was counted. */
-export interface Window {
+/** The lengths of windows in milliseconds. */
+const lengths = { perWindow: 900_000, perDay: 86_400_000 }
+
+/** More credentials of operations than this are not kept: those whose windows have ended go. */
+const maxRemembered = 10_000
+
+/** What a window announces. */
+export interface Announced {
   readonly limit: number
   readonly remaining: number
   /** Milliseconds. */
   readonly resetAt: number
-  /** Whether the request was within the limit, and no sooner than the operation allows. */
-  readonly allowed: boolean
 }
 
-/** Whether a window has begun and not ended: one that lies ahead is of a clock that was set back since. */
-const isCurrent = ({ resetAt }: Pick<Window, "resetAt">, now: number): boolean => resetAt > now && resetAt - span <= now
+/** A request that was counted. */
+export interface Counted {
+  /** Whether it was within all limits, and no sooner than the operation allows. */
+  readonly allowed: boolean
+  /** The window that is spent, or else the shortest; none where the operation has no limit. */
+  readonly announced: Announced | undefined
+}
 
 /** A window as it stands. */
-export interface Standing extends Omit<Window, "allowed"> {
+export interface Standing extends Announced {
   readonly operation: Name
   /** The `key` of the caller. */
   readonly credential: string
@@ -34,70 +45,99 @@ export interface Standing extends Omit<Window, "allowed"> {
 /** The windows of one service. */
 export interface RateLimits {
   /** Counts a request, unless it is refused. */
-  readonly count: (operation: Name, credential: string, now: number) => Window
+  readonly count: (operation: Operation, credential: Credential, now: number) => Counted
   /** The windows that have not ended. */
   readonly standing: (now: number) => ReadonlyArray<Standing>
-  /** Leaves so many requests (at most the limit) in the window of an operation, which begins when there is none. */
-  readonly leave: (operation: Name, credential: string, remaining: number, now: number) => void
+  /** Leaves at most so many requests in the windows of an operation, which begin when there are none. */
+  readonly leave: (operation: Operation, credential: Credential, remaining: number, now: number) => void
   readonly clear: () => void
 }
+
+interface Window {
+  readonly limit: number
+  readonly length: number
+  readonly resetAt: number
+  used: number
+}
+
+const announce = ({ limit, resetAt, used }: Window): Announced => ({ limit, remaining: limit - used, resetAt })
+
+const isSpent = ({ limit, used }: Window): boolean => used >= limit
+
+/** Whether a window has begun and not ended: one that lies ahead is of a clock that was set back since. */
+const isCurrent = ({ length, resetAt }: Window, now: number): boolean => resetAt > now && resetAt - length <= now
 
 /** Windows that begin with their first request. */
 export const make = (): RateLimits => {
   interface Kept {
     readonly operation: Name
     readonly credential: string
-    readonly resetAt: number
-    used: number
+    readonly windows: Array<Window>
     last: number
   }
-  const windows = new Map<string, Kept>()
-  const windowOf = (operation: Name, credential: string, now: number): Kept => {
-    const key = `${operation} ${credential}`
-    const known = windows.get(key)
-    if (known !== undefined && isCurrent(known, now)) return known
-    if (windows.size >= crowd) {
-      for (const [other, window] of windows) if (!isCurrent(window, now)) windows.delete(other)
+  const kept = new Map<string, Kept>()
+  const keptOf = ({ limits, name }: Operation, { key: credential, userId }: Credential, now: number): Kept => {
+    const key = `${name} ${credential}`
+    let known = kept.get(key)
+    if (known === undefined) {
+      if (kept.size >= maxRemembered) {
+        for (const [other, { windows }] of kept) {
+          if (!windows.some((window) => isCurrent(window, now))) kept.delete(other)
+        }
+      }
+      const quota = Limits.of(limits, userId === undefined ? "app" : "user")
+      // What is served is in the catalogue.
+      known = { operation: name as Name, credential, windows: [], last: -Infinity }
+      for (const span of ["perWindow", "perDay"] as const) {
+        const limit = quota[span]
+        if (limit !== undefined) known.windows.push({ limit, length: lengths[span], resetAt: -Infinity, used: 0 })
+      }
+      kept.set(key, known)
     }
-    const window = { operation, credential, resetAt: now + span, used: 0, last: known?.last ?? -Infinity }
-    windows.set(key, window)
-    return window
+    for (const [i, window] of known.windows.entries()) {
+      if (!isCurrent(window, now)) known.windows[i] = { ...window, resetAt: now + window.length, used: 0 }
+    }
+    return known
   }
   return {
     count: (operation, credential, now) => {
-      const limit = policies[operation].requests
-      const { pace = 0 } = catalogue[operation].definition
-      const window = windowOf(operation, credential, now)
-      const since = now - window.last
+      const { pace = 0 } = operation
+      const kept = keptOf(operation, credential, now)
+      const since = now - kept.last
       const tooSoon = since >= 0 && since < pace
-      const allowed = window.used < limit && !tooSoon
+      const spent = kept.windows.find(isSpent)
+      const allowed = spent === undefined && !tooSoon
       if (allowed) {
-        window.used++
-        window.last = now
+        for (const window of kept.windows) window.used++
+        kept.last = now
       }
-      return { limit, remaining: limit - window.used, resetAt: window.resetAt, allowed }
+      const announced = spent ?? kept.windows[0]
+      return { allowed, announced: announced && announce(announced) }
     },
     standing: (now) =>
-      [...windows.values()].filter((window) => isCurrent(window, now)).map(
-        ({ credential, operation, resetAt, used }) => {
-          const limit = policies[operation].requests
-          return { operation, credential, limit, remaining: limit - used, resetAt }
-        }
+      [...kept.values()].flatMap(({ credential, operation, windows }) =>
+        windows.filter((window) => isCurrent(window, now)).map((window) => ({
+          operation,
+          credential,
+          ...announce(window)
+        }))
       ),
     leave: (operation, credential, remaining, now) => {
-      const limit = policies[operation].requests
-      windowOf(operation, credential, now).used = limit - Math.min(Math.max(remaining, 0), limit)
+      for (const window of keptOf(operation, credential, now).windows) {
+        window.used = window.limit - Math.min(Math.max(remaining, 0), window.limit)
+      }
     },
-    clear: () => windows.clear()
+    clear: () => kept.clear()
   }
 }
 
 /** The headers that announce a window. Nothing announces the request per second. */
-export const headers = (window: Window): Record<string, string> => ({
-  "x-rate-limit-limit": String(window.limit),
-  "x-rate-limit-remaining": String(window.remaining),
-  "x-rate-limit-reset": String(Math.ceil(window.resetAt / 1000))
-})
+export const headers = (window: Announced | undefined): Record<string, string> =>
+  window === undefined ? {} : {
+    "x-rate-limit-limit": String(window.limit),
+    "x-rate-limit-remaining": String(window.remaining),
+    "x-rate-limit-reset": String(Math.ceil(window.resetAt / 1000))
+  }
 
 /** What a project has read of the posts that it may read in a month. */
 export interface Usage {

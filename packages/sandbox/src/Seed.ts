@@ -2,10 +2,11 @@
  * A populated service: accounts and what ties them, posts of two years, likes, lists, spaces, messages, credentials. The
  * same options over an empty store give the same rows, ids and pages.
  */
+import { scopes } from "@postwire/core/Scopes"
 import * as Redacted from "effect/Redacted"
 import { make, type Random } from "./internal/random.ts"
 import * as Vocabulary from "./internal/vocabulary.ts"
-import * as Credentials from "./store/Credentials.ts"
+import type * as Credentials from "./store/Credentials.ts"
 import * as Snowflake from "./store/Snowflake.ts"
 import type { State } from "./store/Store.ts"
 
@@ -437,7 +438,7 @@ const insertCredentials = (
       appId,
       userId: id,
       rights,
-      scopes: Credentials.scopes
+      scopes
     })
     store.credentials.insertBearerToken({ token: appBearerToken, appId, userId: undefined, rights, scopes: [] })
   }

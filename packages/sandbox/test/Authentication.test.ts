@@ -2,11 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
 import type { Definition } from "@postwire/core/Definition"
 import { getUser } from "@postwire/core/operations/Users"
+import { scopes } from "@postwire/core/Scopes"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as Authentication from "../src/Authentication.ts"
 import * as Nonces from "../src/Nonces.ts"
-import * as Credentials from "../src/store/Credentials.ts"
+import type * as Credentials from "../src/store/Credentials.ts"
 import { type Answer, day, make, now, second, signed } from "./support/Requests.ts"
 
 const assertRefused = (answer: Answer, status: 401 | 403, shown = "") => {
@@ -164,7 +165,7 @@ describe("rights", () => {
       appId: app.id,
       userId: ada.id,
       rights,
-      scopes: Credentials.scopes
+      scopes
     })
     const limited = { ...secrets, accessToken: `${ada.id}-limited`, accessTokenSecret: "limited-secret" }
     store.credentials.insertAccessToken({
@@ -346,7 +347,7 @@ describe("write permission", () => {
           appId,
           userId: ada.id,
           rights,
-          scopes: Credentials.scopes
+          scopes
         })
         const app = { consumerKey: "growing", consumerSecret: "growing-secret" }
         return [

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
-import { parametersOf } from "@postwire/core/Definition"
+import { parametersOf as declaredBy } from "@postwire/core/Definition"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { get } from "node:http"
 import * as Sandbox from "../src/Sandbox.ts"
@@ -146,11 +146,11 @@ describe("forms", () => {
     Effect.gen(function*() {
       const bench = yield* admin()
       const { call, seeded: { ada } } = bench
-      const { parameters } = scene(bench)
+      const { parametersOf } = scene(bench)
       const described = (yield* call("GET", "/operations")).body.operations
       assert.sameMembers(described.map(({ name }: { readonly name: string }) => name), names)
       for (const name of names) {
-        const given = parameters[name]()
+        const given = parametersOf(name)
         const texts = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]))
         for (const wire of ["neutral", "x"] as const) {
           const { body, status } = yield* call("POST", "/request", { operation: name, parameters: texts, wire })
@@ -161,7 +161,7 @@ describe("forms", () => {
         const operation = described.find((operation: { readonly name: string }) => operation.name === name)
         assert.deepStrictEqual(
           operation.parameters.map(({ name }: { readonly name: string }) => name),
-          Object.keys(parametersOf(catalogue[name].definition))
+          Object.keys(declaredBy(catalogue[name].definition))
         )
       }
     }))

@@ -1,13 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { catalogue, type Name } from "@postwire/core/Catalogue"
-import type { Parameters } from "@postwire/core/Parameters"
+import { bearerOf, type Definition, successStatus } from "@postwire/core/Definition"
+import * as Limits from "@postwire/core/Limits"
+import { scopes as allScopes } from "@postwire/core/Scopes"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { policies } from "../src/Policy.ts"
-import * as Credentials from "../src/store/Credentials.ts"
 import facts from "./fixtures/policies.json" with { type: "json" }
 import { names, requestOf, scene } from "./support/Operations.ts"
 import { make } from "./support/Requests.ts"
+
+type Specified = keyof typeof facts
+
+/** What the specification has. Of others, which only their declarations know, the tests hold those to their word. */
+const isSpecified = (name: string): name is Specified => name in facts
+
+const definitionOf = (name: Name): Definition => catalogue[name].definition
 
 const created: ReadonlyArray<Name> = ["createDirectMessage", "createDirectMessageConversation", "createPost"]
 
@@ -54,38 +61,69 @@ const bearerOnly: ReadonlyArray<Name> = [
   "searchSpaces"
 ]
 
-const writes = names.filter((name) => catalogue[name].definition.effect !== "read")
+const status = (name: Name) =>
+  isSpecified(name) ? created.includes(name) ? 201 : 200 : successStatus(definitionOf(name))
 
-const directMessages = names.filter((name) => name.includes("DirectMessage"))
+const takes = (name: Name, as: "app" | "user" | "signed"): boolean => {
+  if (isSpecified(name)) return as === "app" ? !needUser.includes(name) : as === "user" || !bearerOnly.includes(name)
+  const definition = definitionOf(name)
+  return as === "signed" ? definition.userAuth !== undefined : ["any", as].includes(bearerOf(definition))
+}
+
+/** Those that a user's bearer token opens. */
+const ofUsers = names.filter((name) => takes(name, "user"))
+
+const scopesOf = (name: Name): ReadonlyArray<string> => {
+  // Blocks and counts are documented no more.
+  const known = isSpecified(name) ? facts[name].scopes : null
+  return known ?? definitionOf(name).scopes
+}
+
+const writes = names.filter((name) => definitionOf(name).effect !== "read")
+
+const directMessages = names.filter((name) =>
+  isSpecified(name)
+    ? name.includes("DirectMessage")
+    : definitionOf(name).scopes.some((scope) => scope.startsWith("dm."))
+)
 
 describe("every operation", () => {
-  it("is one of 49", () => assert.strictEqual(names.length, 49))
+  it("of the specification is one of 49", () => assert.lengthOf(names.filter(isSpecified), 49))
+
+  it("has the limits of the specification", () => {
+    for (const name of names.filter(isSpecified)) {
+      for (const holder of ["app", "user"] as const) {
+        assert.deepStrictEqual(Limits.of(definitionOf(name).limits, holder), { perWindow: facts[name].requests }, name)
+      }
+    }
+  })
 
   it.effect.each(["neutral", "x"] as const)(
     "answers those whose credential may have it, on the %s wire",
     (wire) =>
       Effect.gen(function*() {
         const bench = yield* make({ posts: 0, wire })
-        const { parameters } = scene(bench)
+        const { parametersOf } = scene(bench)
         for (const name of names) {
           for (const as of ["app", "user", "signed"] as const) {
             // Operations that take one request per second take the next one now.
             yield* TestClock.adjust("1 second")
-            const { body, method, path } = requestOf(name, parameters[name](), bench.seeded.ada.id, wire)
+            const { body, method, path } = requestOf(name, parametersOf(name), bench.seeded.ada.id, wire)
             const answer = yield* bench.request(method, path, { as, body })
             const shown = `${name} ${as} ${JSON.stringify(answer.body)}`
-            if (as === "app" ? needUser.includes(name) : as === "signed" && bearerOnly.includes(name)) {
+            if (!takes(name, as)) {
               assert.strictEqual(answer.status, 403, shown)
               assert.match(answer.body.type, /unsupported-authentication$/)
             } else {
-              assert.strictEqual(answer.status, created.includes(name) ? 201 : 200, shown)
+              assert.strictEqual(answer.status, status(name), shown)
               assert.notProperty(answer.body, "errors", shown)
               assert.isTrue("data" in answer.body || answer.body.meta.result_count === 0, shown)
               if (wire === "x") {
                 assert.notMatch(JSON.stringify(answer.body), /"[a-z_]*post(s|_[a-z_]*)?":|"reposted"/, shown)
               } else assert.notMatch(JSON.stringify(answer.body), /tweet/, shown)
             }
-            assert.strictEqual(answer.headers["x-rate-limit-limit"], String(facts[name].requests), name)
+            const { perDay, perWindow = perDay } = Limits.of(definitionOf(name).limits, as === "app" ? "app" : "user")
+            assert.strictEqual(answer.headers["x-rate-limit-limit"], perWindow?.toString(), name)
           }
         }
       })
@@ -94,22 +132,18 @@ describe("every operation", () => {
   it.effect("needs the scopes of the service's documentation, each of them, in a user's OAuth 2.0 token", () =>
     Effect.gen(function*() {
       const bench = yield* make({ posts: 0 })
-      const { parameters } = scene(bench)
+      const { parametersOf } = scene(bench)
       const userId = bench.seeded.ada.id
-      for (const name of names) {
-        const { requests, scopes } = facts[name]
-        assert.strictEqual(policies[name].requests, requests, name)
+      for (const name of ofUsers) {
         const send = (scopes: ReadonlyArray<string>) => {
-          const { body, method, path } = requestOf(name, parameters[name](), userId)
-          const known = Credentials.scopes.filter((scope) => scopes.includes(scope))
+          const { body, method, path } = requestOf(name, parametersOf(name), userId)
+          const known = allScopes.filter((scope) => scopes.includes(scope))
           return bench.request(method, path, { as: bench.newcomer({ userId, scopes: known }), body })
         }
-        // Blocks are documented no more.
-        const needed = scopes ??
-          ["post.read", "users.read", ...policies[name].scope === undefined ? [] : [policies[name].scope]]
-        assert.strictEqual((yield* send(needed)).status, created.includes(name) ? 201 : 200, name)
+        const needed = scopesOf(name)
+        assert.strictEqual((yield* send(needed)).status, status(name), name)
         for (const lacking of needed) {
-          const refused = yield* send(Credentials.scopes.filter((scope) => scope !== lacking))
+          const refused = yield* send(allScopes.filter((scope) => scope !== lacking))
           assert.strictEqual(refused.status, 403, `${name} without ${lacking}`)
           assert.include(refused.body.detail, lacking)
         }
@@ -119,11 +153,11 @@ describe("every operation", () => {
   it.effect("that writes, and every one on messages, needs the rights that the token was made with", () =>
     Effect.gen(function*() {
       const bench = yield* make({ posts: 0 })
-      const { parameters } = scene(bench)
+      const { parametersOf } = scene(bench)
       const userId = bench.seeded.ada.id
-      for (const name of names) {
+      for (const name of ofUsers) {
         for (const rights of ["read", "read-write", "read-write-directmessages"] as const) {
-          const { body, method, path } = requestOf(name, parameters[name](), userId)
+          const { body, method, path } = requestOf(name, parametersOf(name), userId)
           const { status } = yield* bench.request(method, path, { as: bench.newcomer({ userId, rights }), body })
           const isAllowed = directMessages.includes(name)
             ? rights === "read-write-directmessages"
@@ -137,7 +171,7 @@ describe("every operation", () => {
   it.effect("that pages takes the sizes that are declared, and no others", () =>
     Effect.gen(function*() {
       const bench = yield* make({ posts: 0 })
-      const { parameters } = scene(bench)
+      const { parametersOf } = scene(bench)
       const userId = bench.seeded.ada.id
       // The specification's table.
       const sizes: { readonly [N in Name]?: readonly [minimum: number, maximum: number] } = {
@@ -161,15 +195,15 @@ describe("every operation", () => {
         searchRecentPosts: [10, 100],
         searchSpaces: [1, 100]
       }
-      for (const name of names) {
-        const { definition } = catalogue[name]
-        const query: Parameters = "query" in definition ? definition.query : {}
-        const size = sizes[name]
-        assert.strictEqual(size !== undefined, "max_results" in query, name)
+      for (const name of ofUsers) {
+        const declared = definitionOf(name).query?.["max_results"]
+        if (isSpecified(name)) assert.strictEqual(sizes[name] !== undefined, declared !== undefined, name)
+        const bounds = declared?.bounds
+        const size = sizes[name] ?? (bounds?.of === "value" ? [bounds.minimum, bounds.maximum] as const : undefined)
         if (size === undefined) continue
         const [minimum, maximum] = size
         for (const max_results of [minimum - 1, minimum, maximum, maximum + 1]) {
-          const { method, path } = requestOf(name, { ...parameters[name](), max_results }, userId)
+          const { method, path } = requestOf(name, { ...parametersOf(name), max_results }, userId)
           const answer = yield* bench.request(method, path, { as: bench.newcomer({ userId }) })
           assert.strictEqual(
             answer.status,

@@ -1,23 +1,32 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Name } from "@postwire/core/Catalogue"
-import { handlers } from "../src/handlers/index.ts"
+import { catalogue } from "@postwire/core/Catalogue"
+import type { Definition } from "@postwire/core/Definition"
+import type { Limits } from "@postwire/core/Limits"
 import * as RateLimits from "../src/RateLimits.ts"
 
 const now = Date.UTC(2026, 10, 20, 12)
 
-describe("RateLimits", () => {
-  it("has a window for every operation that is served", () => {
-    const limits = RateLimits.make()
-    for (const name of Object.keys(handlers) as Array<Name>) {
-      const { limit, remaining } = limits.count(name, "a", now)
-      assert.isAtLeast(limit, 15, name)
-      assert.strictEqual(remaining, limit - 1)
-    }
-  })
+type Operation = Pick<Definition, "name" | "limits" | "pace">
 
+const { definition: like } = catalogue.like
+const { definition: unlike } = catalogue.unlike
+const { definition: getAllPostsCount } = catalogue.getAllPostsCount
+const { definition: searchAllPosts } = catalogue.searchAllPosts
+
+const user = { key: "a", userId: "1" }
+
+/** Counts a request, flat. */
+const counter =
+  (limits: RateLimits.RateLimits, operation: Operation = like, credential: { key: string; userId?: string } = user) =>
+  (time: number) => {
+    const { allowed, announced } = limits.count(operation, { userId: undefined, ...credential }, time)
+    return { ...announced, allowed }
+  }
+
+describe("RateLimits", () => {
   it("begins with its first request and lasts 15 minutes, however many follow", () => {
     const limits = RateLimits.make()
-    const count = (time: number) => limits.count("like", "a", time)
+    const count = counter(limits)
     for (let used = 1; used <= 50; used++) {
       assert.deepStrictEqual(count(now + used * 1000), {
         limit: 50,
@@ -39,7 +48,7 @@ describe("RateLimits", () => {
 
   it("begins anew when the clock is set back, at once", () => {
     const limits = RateLimits.make()
-    const count = (time: number) => limits.count("searchAllPosts", "a", time)
+    const count = counter(limits, searchAllPosts)
     for (let second = 0; second < 300; second++) count(now + second * 1_000)
     assert.isFalse(count(now + 300_000).allowed)
     for (const earlier of [now - 1, now - 86_400_000]) {
@@ -59,35 +68,54 @@ describe("RateLimits", () => {
 
   it("is one per operation and credential, and one set per service", () => {
     const limits = RateLimits.make()
-    for (let i = 0; i < 60; i++) limits.count("like", "a", now)
-    assert.isFalse(limits.count("like", "a", now).allowed)
-    assert.isTrue(limits.count("like", "b", now).allowed)
-    assert.isTrue(limits.count("unlike", "a", now).allowed)
-    assert.isTrue(RateLimits.make().count("like", "a", now).allowed)
+    for (let i = 0; i < 60; i++) limits.count(like, user, now)
+    assert.isFalse(limits.count(like, user, now).allowed)
+    assert.isTrue(limits.count(like, { ...user, key: "b" }, now).allowed)
+    assert.isTrue(limits.count(unlike, user, now).allowed)
+    assert.isTrue(RateLimits.make().count(like, user, now).allowed)
   })
 
   it("refuses what comes within a second of what may come once per second, without counting it", () => {
     const limits = RateLimits.make()
-    const count = (time: number) => limits.count("searchAllPosts", "a", time)
+    const count = counter(limits, searchAllPosts)
     assert.deepInclude(count(now), { remaining: 299, allowed: true })
     for (const time of [0, 500, 999]) assert.deepInclude(count(now + time), { remaining: 299, allowed: false })
     assert.deepInclude(count(now + 1_000), { remaining: 298, allowed: true })
-    assert.isTrue(limits.count("getAllPostsCount", "a", now + 1_000).allowed)
+    assert.isTrue(limits.count(getAllPostsCount, user, now + 1_000).allowed)
     // A new window does not begin with two in one second.
     assert.isTrue(count(now + 899_500).allowed)
     assert.deepInclude(count(now + 900_000), { remaining: 300, allowed: false })
     assert.deepInclude(count(now + 900_500), { remaining: 299, allowed: true })
   })
 
+  it("is of the one who asks, by the window and by the day, and none where none is known", () => {
+    const app = { key: "b" }
+    const of = (limits: Limits, credential: { key: string; userId?: string }) =>
+      counter(RateLimits.make(), { ...like, limits }, credential)
+    const apart = { app: { perDay: 3 }, user: { perWindow: 2, perDay: 3 } }
+    const byUser = of(apart, user)
+    assert.deepInclude(byUser(now), { limit: 2, remaining: 1, allowed: true })
+    assert.deepInclude(byUser(now), { limit: 2, remaining: 0, allowed: true })
+    assert.deepInclude(byUser(now), { limit: 2, resetAt: now + 900_000, allowed: false })
+    assert.deepInclude(byUser(now + 900_000), { limit: 2, remaining: 1, allowed: true })
+    // The window has room, the day has none.
+    assert.deepInclude(byUser(now + 900_001), { limit: 3, remaining: 0, resetAt: now + 86_400_000, allowed: false })
+    assert.deepInclude(byUser(now + 86_400_000), { limit: 2, remaining: 1, allowed: true })
+    assert.deepStrictEqual(of(apart, app)(now), { limit: 3, remaining: 2, resetAt: now + 86_400_000, allowed: true })
+    const unlimited = of({ user: { perWindow: 1 } }, app)
+    for (let i = 0; i < 100; i++) assert.deepStrictEqual(unlimited(now), { allowed: true })
+    assert.deepStrictEqual(RateLimits.headers(undefined), {})
+  })
+
   it("keeps no crowd of windows that have ended", () => {
     const limits = RateLimits.make()
-    for (let i = 0; i < 50_000; i++) limits.count("like", `user ${i}`, now + i * 1_000)
-    for (let i = 0; i < 51; i++) limits.count("like", "a", now + 50_000_000)
-    assert.isFalse(limits.count("like", "a", now + 50_000_000).allowed)
+    for (let i = 0; i < 50_000; i++) limits.count(like, { ...user, key: `user ${i}` }, now + i * 1_000)
+    for (let i = 0; i < 51; i++) limits.count(like, user, now + 50_000_000)
+    assert.isFalse(limits.count(like, user, now + 50_000_000).allowed)
   })
 
   it("is announced in whole seconds, never early", () => {
-    assert.deepStrictEqual(RateLimits.headers({ limit: 50, remaining: 0, resetAt: 1_000_001, allowed: false }), {
+    assert.deepStrictEqual(RateLimits.headers({ limit: 50, remaining: 0, resetAt: 1_000_001 }), {
       "x-rate-limit-limit": "50",
       "x-rate-limit-remaining": "0",
       "x-rate-limit-reset": "1001"

@@ -1,7 +1,8 @@
 // Every operation through the blocking client: what is declared is what arrives, in every form.
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
-import { answerOf, callOf, selectionsOf, type Wire, wires } from "../../core/test/support/Calls.ts"
+import type { Wire } from "@postwire/core/WireNames"
+import { answerOf, callOf, selectionsOf, wires } from "../../core/test/support/Calls.ts"
 import { all, authorizationOf, rowOf, secrets } from "../../core/test/support/Service.ts"
 import * as Sync from "../src/index.ts"
 import { stop } from "./support/Children.ts"

@@ -24,6 +24,8 @@ export const block = /*#__PURE__*/ Operation.make({
   body: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: blocking,
   userAuth: true,
+  scopes: ["block.write", "post.read", "users.read"],
+  limits: { perWindow: 50 },
   effect: "toggle"
 })
 
@@ -43,6 +45,8 @@ export const unblock = /*#__PURE__*/ Operation.make({
   path: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: blocking,
   userAuth: true,
+  scopes: ["block.write", "post.read", "users.read"],
+  limits: { perWindow: 50 },
   effect: "toggle"
 })
 
@@ -67,6 +71,8 @@ export const getBlocked = /*#__PURE__*/ Operation.makePaged({
   },
   result: /*#__PURE__*/ Response.many(User),
   userAuth: true,
+  scopes: ["block.read", "post.read", "users.read"],
+  limits: { perWindow: 15 },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })

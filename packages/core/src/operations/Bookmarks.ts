@@ -23,6 +23,8 @@ export const bookmark = /*#__PURE__*/ Operation.make({
   identity: "id",
   body: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: bookmarked,
+  scopes: ["bookmark.write", "post.read", "users.read"],
+  limits: { perWindow: 50 },
   effect: "toggle"
 })
 
@@ -45,6 +47,8 @@ export const getBookmarks = /*#__PURE__*/ Operation.makePaged({
     pagination_token: Parameters.token
   },
   result: /*#__PURE__*/ Response.many(Post),
+  scopes: ["bookmark.read", "post.read", "users.read"],
+  limits: { perWindow: 180 },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })
@@ -64,5 +68,7 @@ export const removeBookmark = /*#__PURE__*/ Operation.make({
   identity: "id",
   path: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: bookmarked,
+  scopes: ["bookmark.write", "post.read", "users.read"],
+  limits: { perWindow: 50 },
   effect: "toggle"
 })

@@ -30,6 +30,8 @@ export const getRecentPostsCount = /*#__PURE__*/ Operation.make({
   route: "GET /2/posts/counts/recent",
   query: { query: /*#__PURE__*/ Parameters.required(Parameters.recentQuery), ...shared },
   result: buckets,
+  scopes: ["post.read", "users.read"],
+  limits: { perWindow: 300 },
   effect: "read"
 })
 
@@ -52,6 +54,9 @@ export const getAllPostsCount = /*#__PURE__*/ Operation.makePaged({
     next_token: Parameters.token
   },
   result: buckets,
+  access: "research",
+  scopes: ["post.read", "users.read"],
+  limits: { perWindow: 300 },
   paging: { token: "next_token", directions: "forward" },
   effect: "read",
   pace: 1_000

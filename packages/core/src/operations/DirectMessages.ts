@@ -38,6 +38,8 @@ export const getDirectMessageEvents = /*#__PURE__*/ Operation.makePaged({
   alternatives: /*#__PURE__*/ Rule.atMostOne("dm_conversation_id", "participant_id"),
   result: /*#__PURE__*/ Response.many(DirectMessageEvent),
   userAuth: true,
+  scopes: ["dm.read", "post.read", "users.read"],
+  limits: { perWindow: 300 },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })
@@ -67,6 +69,8 @@ export const createDirectMessage = /*#__PURE__*/ Operation.make({
   rules: [/*#__PURE__*/ Rule.atLeastOne("text", "media_id")],
   result: sent,
   userAuth: true,
+  scopes: ["dm.write", "post.read", "users.read"],
+  limits: { perWindow: 200 },
   effect: "create",
   confirmWith: "getDirectMessageEvents"
 })
@@ -102,6 +106,8 @@ export const createDirectMessageConversation = /*#__PURE__*/ Operation.make({
   rules: [/*#__PURE__*/ Rule.atLeastOne("text", "media_id")],
   result: sent,
   userAuth: true,
+  scopes: ["dm.write", "post.read", "users.read"],
+  limits: { perWindow: 200 },
   effect: "create",
   confirmWith: "getDirectMessageEvents"
 })

@@ -26,6 +26,8 @@ export const followUser = /*#__PURE__*/ Operation.make({
     pending_follow: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean)
   })),
   userAuth: true,
+  scopes: ["follows.write", "post.read", "users.read"],
+  limits: { perWindow: 50 },
   effect: "toggle"
 })
 
@@ -53,6 +55,8 @@ export const unfollowUser = /*#__PURE__*/ Operation.make({
   path: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ following: Schema.Boolean })),
   userAuth: true,
+  scopes: ["follows.write", "post.read", "users.read"],
+  limits: { perWindow: 50 },
   effect: "toggle"
 })
 
@@ -85,6 +89,8 @@ export const getUsersFollowers = /*#__PURE__*/ Operation.makePaged({
   query: paged,
   result: /*#__PURE__*/ Response.many(User),
   userAuth: false,
+  scopes: ["follows.read", "post.read", "users.read"],
+  limits: { perWindow: 15 },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })
@@ -105,6 +111,8 @@ export const getUsersFollowing = /*#__PURE__*/ Operation.makePaged({
   query: paged,
   result: /*#__PURE__*/ Response.many(User),
   userAuth: false,
+  scopes: ["follows.read", "post.read", "users.read"],
+  limits: { perWindow: 15 },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })

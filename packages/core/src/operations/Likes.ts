@@ -25,6 +25,8 @@ export const like = /*#__PURE__*/ Operation.make({
   body: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: liked,
   userAuth: true,
+  scopes: ["like.write", "post.read", "users.read"],
+  limits: { perWindow: 50 },
   effect: "toggle"
 })
 
@@ -44,6 +46,8 @@ export const unlike = /*#__PURE__*/ Operation.make({
   path: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: liked,
   userAuth: true,
+  scopes: ["like.write", "post.read", "users.read"],
+  limits: { perWindow: 50 },
   effect: "toggle"
 })
 
@@ -67,6 +71,8 @@ export const getLikingUsers = /*#__PURE__*/ Operation.makePaged({
   },
   result: /*#__PURE__*/ Response.many(User),
   userAuth: false,
+  scopes: ["like.read", "post.read", "users.read"],
+  limits: { perWindow: 75 },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })
@@ -91,6 +97,8 @@ export const getLikedPosts = /*#__PURE__*/ Operation.makePaged({
   },
   result: /*#__PURE__*/ Response.many(Post),
   userAuth: false,
+  scopes: ["like.read", "post.read", "users.read"],
+  limits: { perWindow: 75 },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read",
   postCap: true

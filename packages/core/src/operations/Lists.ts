@@ -29,6 +29,8 @@ export const getListPosts = /*#__PURE__*/ Operation.makePaged({
   query: { ...Selectors.all, ...hundred },
   result: /*#__PURE__*/ Response.many(Post),
   userAuth: false,
+  scopes: ["list.read", "post.read", "users.read"],
+  limits: { perWindow: 900 },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })
@@ -49,6 +51,8 @@ export const getListFollowers = /*#__PURE__*/ Operation.makePaged({
   query: { ...Selectors.user, ...hundred },
   result: /*#__PURE__*/ Response.many(User),
   userAuth: false,
+  scopes: ["list.read", "post.read", "users.read"],
+  limits: { perWindow: 180 },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })
@@ -73,6 +77,8 @@ export const getFollowedLists = /*#__PURE__*/ Operation.makePaged({
   },
   result: /*#__PURE__*/ Response.many(List),
   userAuth: false,
+  scopes: ["list.read", "post.read", "users.read"],
+  limits: { perWindow: 15 },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })
@@ -93,5 +99,7 @@ export const unfollowList = /*#__PURE__*/ Operation.make({
   path: { list_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ following: Schema.Boolean })),
   userAuth: true,
+  scopes: ["list.write", "post.read", "users.read"],
+  limits: { perWindow: 50 },
   effect: "toggle"
 })

@@ -24,6 +24,8 @@ export const mute = /*#__PURE__*/ Operation.make({
   body: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: muting,
   userAuth: true,
+  scopes: ["mute.write", "post.read", "users.read"],
+  limits: { perWindow: 50 },
   effect: "toggle"
 })
 
@@ -43,6 +45,8 @@ export const unmute = /*#__PURE__*/ Operation.make({
   path: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: muting,
   userAuth: true,
+  scopes: ["mute.write", "post.read", "users.read"],
+  limits: { perWindow: 50 },
   effect: "toggle"
 })
 
@@ -67,6 +71,8 @@ export const getMuted = /*#__PURE__*/ Operation.makePaged({
   },
   result: /*#__PURE__*/ Response.many(User),
   userAuth: true,
+  scopes: ["mute.read", "post.read", "users.read"],
+  limits: { perWindow: 15 },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })

@@ -24,6 +24,8 @@ export const getPost = /*#__PURE__*/ Operation.make({
   query: Selectors.all,
   result: /*#__PURE__*/ Response.one(Post),
   userAuth: false,
+  scopes: ["post.read", "users.read"],
+  limits: { perWindow: 300 },
   effect: "read"
 })
 
@@ -43,6 +45,8 @@ export const getPosts = /*#__PURE__*/ Operation.make({
   query: { ids: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.ids(100)), ...Selectors.all },
   result: /*#__PURE__*/ Response.many(Post),
   userAuth: false,
+  scopes: ["post.read", "users.read"],
+  limits: { perWindow: 300 },
   effect: "read"
 })
 
@@ -93,6 +97,8 @@ export const createPost = /*#__PURE__*/ Operation.make({
   ],
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ id: Schema.String, text: Schema.String })),
   userAuth: true,
+  scopes: ["post.read", "post.write", "users.read"],
+  limits: { perWindow: 200 },
   effect: "create",
   confirmWith: "getUsersPosts"
 })
@@ -112,6 +118,8 @@ export const deletePost = /*#__PURE__*/ Operation.make({
   path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ deleted: Schema.Boolean })),
   userAuth: true,
+  scopes: ["post.read", "post.write", "users.read"],
+  limits: { perWindow: 50 },
   effect: "toggle",
   settled: {
     data: { deleted: true },

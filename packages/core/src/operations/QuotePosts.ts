@@ -28,6 +28,8 @@ export const getQuotePosts = /*#__PURE__*/ Operation.makePaged({
   },
   result: /*#__PURE__*/ Response.many(Post),
   userAuth: false,
+  scopes: ["post.read", "users.read"],
+  limits: { perWindow: 75 },
   paging: { token: "pagination_token", directions: "forward" },
   effect: "read",
   postCap: true

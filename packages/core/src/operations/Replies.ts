@@ -22,6 +22,8 @@ export const hideReply = /*#__PURE__*/ Operation.make({
   constants: { hidden: true },
   result: hidden,
   userAuth: true,
+  scopes: ["post.moderate.write", "post.read", "users.read"],
+  limits: { perWindow: 50 },
   effect: "toggle"
 })
 
@@ -41,5 +43,7 @@ export const unhideReply = /*#__PURE__*/ Operation.make({
   constants: { hidden: false },
   result: hidden,
   userAuth: true,
+  scopes: ["post.moderate.write", "post.read", "users.read"],
+  limits: { perWindow: 50 },
   effect: "toggle"
 })

@@ -24,6 +24,8 @@ export const repost = /*#__PURE__*/ Operation.make({
   body: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: reposted,
   userAuth: true,
+  scopes: ["post.read", "post.write", "users.read"],
+  limits: { perWindow: 50 },
   effect: "toggle",
   settled: {
     data: { reposted: true },
@@ -47,6 +49,8 @@ export const unrepost = /*#__PURE__*/ Operation.make({
   path: { source_post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: reposted,
   userAuth: true,
+  scopes: ["post.read", "post.write", "users.read"],
+  limits: { perWindow: 50 },
   effect: "toggle"
 })
 
@@ -70,6 +74,8 @@ export const getReposters = /*#__PURE__*/ Operation.makePaged({
   },
   result: /*#__PURE__*/ Response.many(User),
   userAuth: false,
+  scopes: ["post.read", "users.read"],
+  limits: { perWindow: 75 },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })

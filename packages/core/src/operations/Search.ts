@@ -38,6 +38,8 @@ export const searchRecentPosts = /*#__PURE__*/ Operation.makePaged({
   },
   result: /*#__PURE__*/ Response.many(Post),
   userAuth: false,
+  scopes: ["post.read", "users.read"],
+  limits: { perWindow: 450 },
   paging: { token: "next_token", directions: "forward" },
   effect: "read",
   postCap: true
@@ -64,6 +66,9 @@ export const searchAllPosts = /*#__PURE__*/ Operation.makePaged({
     max_results: /*#__PURE__*/ Parameters.integer({ minimum: 10, maximum: 500, default: 10 })
   },
   result: /*#__PURE__*/ Response.many(Post),
+  access: "research",
+  scopes: ["post.read", "users.read"],
+  limits: { perWindow: 300 },
   paging: { token: "next_token", directions: "forward" },
   effect: "read",
   postCap: true,

@@ -27,6 +27,8 @@ export const searchSpaces = /*#__PURE__*/ Operation.make({
     state: /*#__PURE__*/ Parameters.choice(["live", "scheduled"])
   },
   result: /*#__PURE__*/ Response.many(Space),
+  scopes: ["post.read", "space.read", "users.read"],
+  limits: { perWindow: 300 },
   effect: "read"
 })
 
@@ -49,6 +51,8 @@ export const getSpaces = /*#__PURE__*/ Operation.make({
   },
   alternatives: /*#__PURE__*/ Rule.exactlyOne("ids", "user_ids"),
   result: /*#__PURE__*/ Response.many(Space),
+  scopes: ["post.read", "space.read", "users.read"],
+  limits: { perWindow: 300 },
   effect: "read"
 })
 
@@ -66,6 +70,8 @@ export const getSpace = /*#__PURE__*/ Operation.make({
   path: { id: /*#__PURE__*/ Parameters.required(Parameters.segment) },
   query: Selectors.space,
   result: /*#__PURE__*/ Response.one(Space),
+  scopes: ["post.read", "space.read", "users.read"],
+  limits: { perWindow: 300 },
   effect: "read"
 })
 
@@ -84,6 +90,9 @@ export const getSpaceBuyers = /*#__PURE__*/ Operation.make({
   path: { id: /*#__PURE__*/ Parameters.required(Parameters.segment) },
   query: Selectors.all,
   result: /*#__PURE__*/ Response.many(User),
+  bearer: "user",
+  scopes: ["post.read", "space.read", "users.read"],
+  limits: { perWindow: 300 },
   effect: "read"
 })
 
@@ -101,5 +110,7 @@ export const getSpacePosts = /*#__PURE__*/ Operation.make({
   path: { id: /*#__PURE__*/ Parameters.required(Parameters.segment) },
   query: Selectors.all,
   result: /*#__PURE__*/ Response.many(Post),
+  scopes: ["post.read", "space.read", "users.read"],
+  limits: { perWindow: 300 },
   effect: "read"
 })

@@ -33,6 +33,8 @@ export const getUsersPosts = /*#__PURE__*/ Operation.makePaged({
   },
   result: /*#__PURE__*/ Response.many(Post),
   userAuth: false,
+  scopes: ["post.read", "users.read"],
+  limits: { perWindow: 1_500 },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read",
   postCap: true
@@ -65,6 +67,8 @@ export const getUsersMentions = /*#__PURE__*/ Operation.makePaged({
   },
   result: /*#__PURE__*/ Response.many(Post),
   userAuth: false,
+  scopes: ["post.read", "users.read"],
+  limits: { perWindow: 450 },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read",
   postCap: true
@@ -99,6 +103,8 @@ export const getHomeTimeline = /*#__PURE__*/ Operation.makePaged({
   },
   result: /*#__PURE__*/ Response.many(Post),
   userAuth: true,
+  scopes: ["post.read", "users.read"],
+  limits: { perWindow: 180 },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })

@@ -24,6 +24,8 @@ export const getUser = /*#__PURE__*/ Operation.make({
   alternatives: /*#__PURE__*/ Rule.exactlyOne("id", "username"),
   result: /*#__PURE__*/ Response.one(User),
   userAuth: false,
+  scopes: ["post.read", "users.read"],
+  limits: { perWindow: 300 },
   effect: "read"
 })
 
@@ -42,6 +44,8 @@ export const getMe = /*#__PURE__*/ Operation.make({
   query: Selectors.user,
   result: /*#__PURE__*/ Response.one(User),
   userAuth: true,
+  scopes: ["post.read", "users.read"],
+  limits: { perWindow: 75 },
   effect: "read"
 })
 
@@ -65,5 +69,7 @@ export const getUsers = /*#__PURE__*/ Operation.make({
   alternatives: /*#__PURE__*/ Rule.exactlyOne("ids", "usernames"),
   result: /*#__PURE__*/ Response.many(User),
   userAuth: false,
+  scopes: ["post.read", "users.read"],
+  limits: { perWindow: 300 },
   effect: "read"
 })

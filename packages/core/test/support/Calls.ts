@@ -1,15 +1,8 @@
 /** Calls of every operation with every parameter, what they send, and what the service could answer. */
-import type { Row, RowParameter } from "./Service.ts"
+import type { Wire } from "../../src/WireNames.ts"
+import type { Row, RowParameter, Sample } from "./Row.ts"
 
 export const wires = ["neutral", "x"] as const
-export type Wire = (typeof wires)[number]
-
-export interface Sample {
-  readonly given: unknown
-  /** As it travels: text in a path or a query, JSON in a body. */
-  readonly sent: unknown
-  readonly sentOnX?: unknown
-}
 
 const selectors: Readonly<Record<string, Sample>> = {
   expansions: {
@@ -39,6 +32,7 @@ const texts: Readonly<Record<string, string>> = {
 
 export const sampleOf = (parameter: RowParameter): Sample => {
   const same = (value: unknown): Sample => ({ given: value, sent: value })
+  if (parameter.sample !== undefined) return parameter.sample
   switch (parameter.type) {
     case "ID":
       return { given: 9007199254740993n, sent: "9007199254740993" }
@@ -90,6 +84,7 @@ const insert = (node: Record<string, unknown>, [step, ...rest]: ReadonlyArray<st
 
 /** A body that the operation could answer with. */
 export const answerOf = (row: Row, wire: Wire): unknown => {
+  if (row.answers !== undefined) return row.answers[wire]
   if (row.kind.endsWith("[]")) return { data: [{ id: "1", event_type: "MessageCreate" }] }
   switch (row.kind) {
     case "Counts":

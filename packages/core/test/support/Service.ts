@@ -17,6 +17,8 @@ import * as Transport from "../../src/Transport.ts"
 import * as Wire from "../../src/Wire.ts"
 import type { Wire as Name } from "../../src/WireNames.ts"
 import operations from "../fixtures/operations.json" with { type: "json" }
+import * as Described from "./Described.ts"
+import type { Row } from "./Row.ts"
 
 /** A request as it would be on the wire. */
 export interface Received {
@@ -136,61 +138,23 @@ export const isPaged = (operation: Untyped): operation is UntypedPaged => "pages
 
 export const all = Object.entries(catalogue as unknown as Readonly<Record<string, Untyped>>)
 
-/** What is known of an operation. */
-export interface Row {
-  readonly name: string
-  /** The name in the specification. */
-  readonly specName: string
-  readonly aliases: ReadonlyArray<string>
-  /** Those of the aliases that are. */
-  readonly deprecated: ReadonlyArray<string>
-  readonly method: string
-  /** By the alternative that selects it; a single route is under `""`. */
-  readonly routes: Readonly<Record<string, { readonly neutral: string; readonly x: string }>>
-  readonly identity: string | null
-  /** `null` where there is no such parameter. */
-  readonly userAuth: boolean | null
-  readonly lookup: string | null
-  readonly needsToken: boolean
-  readonly paging: Definition["paging"] | null
-  readonly postCap: boolean
-  readonly kind: string
-  readonly constants?: Readonly<Record<string, unknown>>
-  readonly alternatives?: { readonly of: readonly [string, string]; readonly none: boolean }
-  readonly rules?: ReadonlyArray<RowRule>
-  readonly params: ReadonlyArray<RowParameter>
-}
+/** What the specification says of its operations. */
+export const rows: ReadonlyArray<Row> = Object.entries(operations).map(([name, row]) =>
+  // JSON has no tuples and no literals.
+  ({ name, ...row }) as unknown as Row
+)
 
-export type RowRule =
-  | { readonly rule: "requiredUnless"; readonly param: string; readonly unless: string }
-  | { readonly rule: "requires"; readonly param: string; readonly needs: string }
-  | { readonly rule: "atLeastOne"; readonly params: ReadonlyArray<string> }
+/** The row of the specification with a name or an alias. */
+export const specifiedRowOf = (name: string): Row | undefined =>
+  rows.find((row) => row.name === name || row.aliases.includes(name))
 
-export interface RowParameter {
-  readonly name: string
-  readonly in: "path" | "query" | "body"
-  readonly neutral: string
-  readonly x: string
-  readonly type: string
-  readonly required: boolean
-  readonly min?: number | string
-  readonly max?: number
-  /** For a project with standard access. */
-  readonly standardMax?: number
-  readonly default?: number | string
-  readonly enum?: ReadonlyArray<string>
-  /** Whether other values than those of `enum` are let through. */
-  readonly open?: boolean
-}
-
-// JSON has no tuples and no literals.
-export const rows = operations.operations as unknown as ReadonlyArray<Row>
-
-/** What is known of an operation, by its name or an alias of it. */
+/** What is known of an operation, by its name or an alias of it: where the specification has no row, what its declaration says. */
 export const rowOf = (name: string): Row => {
-  const row = rows.find((row) => row.name === name || row.aliases.includes(name))
-  if (row === undefined) throw new Error(`${name} is no operation of the service`)
-  return row
+  const row = specifiedRowOf(name)
+  if (row !== undefined) return row
+  const operation = all.find(([other]) => other === name)?.[1]
+  if (operation === undefined) throw new Error(`${name} is no operation of the service`)
+  return Described.describe(operation.definition)
 }
 
 /** Verifies the authorization of a request and returns the kind of it. */

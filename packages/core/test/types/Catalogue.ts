@@ -1,15 +1,18 @@
 // Type tests of all operations at once: what each can fail with, what it takes, what it returns.
-import type { Catalogue } from "@postwire/core/Catalogue"
+import type { aliases, Catalogue } from "@postwire/core/Catalogue"
 import type { Client } from "@postwire/core/Client"
 import type * as Errors from "@postwire/core/Errors"
 import type { Paged } from "@postwire/core/Operation"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
+import type operations from "../fixtures/operations.json"
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 const assertType = <T extends true>(): T | void => undefined
 
-type Name = keyof Catalogue
+// What came after the specification is like these.
+type Specified = keyof typeof operations
+type Name = Specified | keyof typeof aliases
 // Inside a mapped type, `Equal` would be decided before the name is known.
 type IsAny<A> = 0 extends 1 & A ? true : false
 type Same<A, B> = IsAny<A> extends true ? false : [A] extends [B] ? [B] extends [A] ? true : false : false

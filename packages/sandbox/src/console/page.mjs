@@ -486,12 +486,12 @@ const showForm = () => {
   const chosen = operation()
   if (chosen === undefined) return
   const wire = select("wire").value === "x" ? "x" : "neutral"
-  const { credentials, effect, pageToken, parameters, requests, routes, rules, summary } = chosen
+  const { credentials, effect, limits, pageToken, parameters, routes, rules, summary } = chosen
   select("credential").value = credentials.includes("OAuth 2.0 Application-Only") && effect === "read"
     ? select("credential").value
     : "user"
   box("about").replaceChildren(
-    make("div", {}, `${summary} ${requests} requests in 15 minutes. Takes: ${credentials.join(", ")}.`),
+    make("div", {}, `${summary} ${limits === undefined ? "" : `${limits}. `}Takes: ${credentials.join(", ")}.`),
     ...routes.map((route) => make("div", { class: "mono" }, route[wire])),
     ...rules.map((rule) => make("div", {}, `Rule: ${rule}.`))
   )

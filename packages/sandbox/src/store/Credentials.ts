@@ -1,4 +1,6 @@
 /** Apps and their tokens. */
+import type { AccessLevel } from "@postwire/core/Parameters"
+import type { Scope } from "@postwire/core/Scopes"
 import * as Redacted from "effect/Redacted"
 import { hash } from "node:crypto"
 import { type Database, ids } from "./Database.ts"
@@ -7,41 +9,12 @@ import * as Snowflake from "./Snowflake.ts"
 /** What an app, or a token that was made while it had these rights, may do. */
 export type Rights = "read" | "read-write" | "read-write-directmessages"
 
-/** What a project may use: "research" opens the full archive and long queries. */
-export type Access = "standard" | "research"
-
-/** Every scope of an OAuth 2.0 user token. */
-export const scopes = [
-  "post.read",
-  "post.write",
-  "post.moderate.write",
-  "users.read",
-  "follows.read",
-  "follows.write",
-  "offline.access",
-  "space.read",
-  "mute.read",
-  "mute.write",
-  "like.read",
-  "like.write",
-  "list.read",
-  "list.write",
-  "block.read",
-  "block.write",
-  "bookmark.read",
-  "bookmark.write",
-  "dm.read",
-  "dm.write"
-] as const
-
-/** One scope. */
-export type Scope = (typeof scopes)[number]
-
 /** An app. */
 export interface App {
   readonly id: string
   readonly name: string
-  readonly access: Access
+  /** What its project may use: "research" opens the full archive and long queries. */
+  readonly access: AccessLevel
   readonly rights: Rights
   readonly consumerKey: string
   readonly consumerSecret: Redacted.Redacted

@@ -140,7 +140,7 @@ export const attempts = (options: {
   const valid = () => {
     const name = random.pick(Operations.names)
     const wire = random.pick(["neutral", "x"] as const)
-    return { name, ...Operations.requestOf(name, scene.parameters[name](), identity, wire) }
+    return { name, ...Operations.requestOf(name, scene.parametersOf(name), identity, wire) }
   }
 
   const sign = (method: string, target: string, time: number) => {

@@ -3,6 +3,7 @@ import { catalogue, type Name } from "@postwire/core/Catalogue"
 import { prepare } from "@postwire/core/Prepare"
 import * as Words from "@postwire/core/Wire"
 import type { Wire } from "@postwire/core/WireNames"
+import { parameters as examples } from "../../../../examples/reference/parameters.ts"
 import { type Bench, day, minute, now } from "./Requests.ts"
 
 export const names = Object.values(catalogue).map(({ definition }) => definition.name as Name)
@@ -24,66 +25,35 @@ export const requestOf = (name: Name, parameters: object, identity: string, wire
   return { method, path: query === "" ? whole : `${whole}?${query}`, body }
 }
 
-/** Things for ada to act on, and for each operation parameters that act on them. */
+/** Things for ada to act on, and parameters that act on them. */
 export const scene = ({ seeded: { ada }, store }: Pick<Bench, "seeded" | "store">) => {
   const other = store.users.insert({ username: "Grace_H", name: "Grace", createdAt: now - 900 * day })
-  const pest = store.users.insert({ username: "pest", name: "Pest", createdAt: now - 800 * day })
+  store.users.insert({ username: "grace", name: "Another Grace", createdAt: now - 800 * day })
   const post = store.posts.insert({ authorId: other, text: "needle @ada", createdAt: now - 5 * minute })
   const root = store.posts.insert({ authorId: ada.id, text: "root", createdAt: now - 4 * minute })
   const reply = store.posts.insert({ authorId: other, text: "no", createdAt: now - 3 * minute, inReplyToPostId: root })
   const list = store.lists.insert({ ownerId: other, name: "List", createdAt: now - day })
   const space = store.spaces.insert({ creatorId: ada.id, title: "Needle talk", createdAt: now - day, startedAt: now })
-  const doomed = () => store.posts.insert({ authorId: ada.id, text: "doomed", createdAt: now - minute })
-  const parameters: { readonly [N in Name]: () => object } = {
-    block: () => ({ target_user_id: pest }),
-    bookmark: () => ({ post_id: post }),
-    createDirectMessage: () => ({ participant_id: other, text: "hello" }),
-    createDirectMessageConversation: () => ({ participant_ids: [other], text: "hello" }),
-    createPost: () => ({ text: "hello" }),
-    deletePost: () => ({ id: doomed() }),
-    followUser: () => ({ target_user_id: other }),
-    getAllPostsCount: () => ({ query: "needle" }),
-    getBlocked: () => ({}),
-    getBookmarks: () => ({}),
-    getDirectMessageEvents: () => ({}),
-    getFollowedLists: () => ({ id: ada.id }),
-    getHomeTimeline: () => ({}),
-    getLikedPosts: () => ({ id: ada.id }),
-    getLikingUsers: () => ({ id: post }),
-    getListFollowers: () => ({ id: list }),
-    getListPosts: () => ({ id: list }),
-    getMe: () => ({}),
-    getMuted: () => ({}),
-    getPost: () => ({ id: post }),
-    getPosts: () => ({ ids: [post] }),
-    getQuotePosts: () => ({ id: post }),
-    getRecentPostsCount: () => ({ query: "needle" }),
-    getReposters: () => ({ id: post }),
-    getSpace: () => ({ id: space }),
-    getSpaceBuyers: () => ({ id: space }),
-    getSpacePosts: () => ({ id: space }),
-    getSpaces: () => ({ ids: [space] }),
-    getUser: () => ({ id: other }),
-    getUsers: () => ({ usernames: ["ada"] }),
-    getUsersFollowers: () => ({ id: ada.id }),
-    getUsersFollowing: () => ({ id: ada.id }),
-    getUsersMentions: () => ({ id: ada.id }),
-    getUsersPosts: () => ({ id: ada.id }),
-    hideReply: () => ({ id: reply }),
-    like: () => ({ post_id: post }),
-    mute: () => ({ target_user_id: other }),
-    removeBookmark: () => ({ post_id: post }),
-    repost: () => ({ post_id: post }),
-    searchAllPosts: () => ({ query: "needle" }),
-    searchRecentPosts: () => ({ query: "needle" }),
-    searchSpaces: () => ({ query: "needle" }),
-    unblock: () => ({ target_user_id: other }),
-    unfollowList: () => ({ list_id: list }),
-    unfollowUser: () => ({ target_user_id: other }),
-    unhideReply: () => ({ id: reply }),
-    unlike: () => ({ post_id: post }),
-    unmute: () => ({ target_user_id: other }),
-    unrepost: () => ({ source_post_id: post })
+  let strangers = 0
+  const stranger = () =>
+    store.users.insert({ username: `stranger${++strangers}`, name: "Stranger", createdAt: now - 800 * day })
+  // Of ada and in her conversation, so that it can be deleted as well as hidden.
+  const own = () =>
+    store.posts.insert({ authorId: ada.id, text: "own", createdAt: now - 2 * minute, inReplyToPostId: root })
+  /** What stands for the things that examples name: new ones for each call, so that none sees what another one did. */
+  const cast: Readonly<Record<string, () => string>> = {
+    "2244994945": stranger,
+    "783214": stranger,
+    "1460323737035677698": own,
+    "20": own,
+    "1441162269824405510": () => store.lists.insert({ ownerId: ada.id, name: "List", createdAt: now - day }),
+    "1DXxyRYNejbKM": () =>
+      store.spaces.insert({ creatorId: ada.id, title: "effect", createdAt: now - day, startedAt: now })
   }
-  return { other, post, root, reply, list, space, parameters }
+  const parametersOf = (name: Name): object =>
+    JSON.parse(
+      JSON.stringify(examples[name]),
+      (_, value: unknown) => typeof value === "string" ? cast[value]?.() ?? value : value
+    )
+  return { other, post, root, reply, list, space, parametersOf }
 }

@@ -2,13 +2,14 @@
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import * as OAuth1 from "@postwire/core/OAuth1"
+import * as Scopes from "@postwire/core/Scopes"
 import * as Words from "@postwire/core/Wire"
 import type { Wire } from "@postwire/core/WireNames"
 import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as Sandbox from "../../src/Sandbox.ts"
-import * as Grants from "../../src/store/Credentials.ts"
+import type * as Grants from "../../src/store/Credentials.ts"
 
 export const now = Date.UTC(2026, 10, 20, 12)
 
@@ -115,7 +116,7 @@ export const make = Effect.fnUntraced(function*(options: Sandbox.Options = {}) {
     options: Partial<Pick<Grants.BearerToken, "userId" | "rights" | "scopes">> & Partial<Pick<Grants.App, "access">> =
       {}
   ): { readonly header: string } => {
-    const { access = "research", rights = "read-write-directmessages", scopes = Grants.scopes, userId } = options
+    const { access = "research", rights = "read-write-directmessages", scopes = Scopes.scopes, userId } = options
     const name = `newcomer-${++newcomers}`
     const { credentials } = sandbox.store
     const appId = credentials.insertApp({

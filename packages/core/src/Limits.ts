@@ -1,0 +1,39 @@
+/** How often operations may be called, as their declarations say it. What is left of it, only the service knows. */
+
+/** Requests per time. A part that is left out is unknown, or there is none. */
+export interface Quota {
+  /** Requests per window of 15 minutes. */
+  readonly perWindow?: number
+  /** Requests per 24 hours. */
+  readonly perDay?: number
+}
+
+/** Whose requests are counted: those of an app alone, or those of a user. */
+export type Holder = "app" | "user"
+
+/** One quota for apps as for users, or one for each. */
+export type Limits = Quota | { readonly [H in Holder]?: Quota }
+
+const isApart = (limits: Limits): limits is { readonly [H in Holder]?: Quota } => "app" in limits || "user" in limits
+
+/** What an app alone, or a user, may ask. */
+export const of = (limits: Limits, holder: Holder): Quota => isApart(limits) ? limits[holder] ?? {} : limits
+
+/** The limits in words: `300 requests per 15 minutes`. Nothing where none is known. */
+export const format = (limits: Limits): string | undefined => {
+  const [app, user] = [inWords(of(limits, "app")), inWords(of(limits, "user"))]
+  if (app === undefined || user === undefined || app === user) {
+    const whose = isApart(limits) ? app === undefined ? " of a user" : user === undefined ? " of an app" : "" : ""
+    const words = app ?? user
+    return words === undefined ? undefined : `${words}${whose}`
+  }
+  return `${app} of an app, ${user} of a user`
+}
+
+const inWords = ({ perDay, perWindow }: Quota): string | undefined => {
+  const parts = [
+    ...(perWindow === undefined ? [] : [`${perWindow.toLocaleString("en")} requests per 15 minutes`]),
+    ...(perDay === undefined ? [] : [`${perDay.toLocaleString("en")} requests per day`])
+  ]
+  return parts.length === 0 ? undefined : parts.join(" and ")
+}
