@@ -1,19 +1,17 @@
 /** The same request as often as that is safe, makes sense, is affordable and there is time. */
 import * as Effect from "effect/Effect"
 import { fromWeb, type HttpClientResponse } from "effect/http/HttpClientResponse"
-import * as Metric from "effect/Metric"
 import type { Series } from "./Attempt.ts"
 import * as CallErrors from "./CallErrors.ts"
 import type { Problem } from "./Errors.ts"
 import * as Failure from "./Failure.ts"
-import type { Logging } from "./Logging.ts"
 import * as Retry from "./Retry.ts"
 import type { Wire } from "./Wire.ts"
 
 /** Makes the step out of that of one attempt. All calls of a client share a budget of retries. */
 export const make = (
   attempt: (series: Series) => Effect.Effect<HttpClientResponse, Failure.Failure>,
-  { logging, wire }: { readonly logging: typeof Logging.Service; readonly wire: Wire }
+  { telemetry, wire }: { readonly telemetry: Retry.Telemetry; readonly wire: Wire }
 ): (series: Series) => Effect.Effect<HttpClientResponse, Failure.Failure> => {
   const budget = new Retry.Budget()
 
@@ -42,13 +40,9 @@ export const make = (
         return Effect.flatMap(Retry.pause(retried, Failure.asked(failure)), (pause) => {
           if (pause === undefined || pause >= terms.left) return Effect.fail(failure)
           if (!budget.take(reason === "timeout" ? 2 : 1)) {
-            return Effect.andThen(
-              Metric.update(Metric.withAttributes(Retry.exhausted, { operation }), 1),
-              Effect.fail(failure)
-            )
+            return Effect.andThen(telemetry.exhausted(operation), Effect.fail(failure))
           }
-          return Metric.update(Metric.withAttributes(Retry.retries, { operation, reason }), 1).pipe(
-            Effect.andThen(logging(Effect.logDebug(`Retrying ${operation} in ${pause} ms (${reason})`))),
+          return telemetry.retrying(operation, reason, pause).pipe(
             Effect.andThen(Effect.sleep(pause)),
             // Not before: of a pause that is under way, a call that joins this lookup uses up the rest.
             Effect.andThen(Effect.sync(() => terms.left -= pause)),

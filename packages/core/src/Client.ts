@@ -16,7 +16,6 @@ import * as Credentials from "./Credentials.ts"
 import * as Decoding from "./Decoding.ts"
 import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
-import { Logging } from "./Logging.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import * as Prepare from "./Prepare.ts"
 import { RateLimit } from "./RateLimit.ts"
@@ -132,7 +131,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     http,
     rateLimit,
     hmacSha1,
-    logging: yield* Logging
+    telemetry: yield* Retry.Telemetry
   })
   let isClosed = false
   yield* Effect.addFinalizer(() =>

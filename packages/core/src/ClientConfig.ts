@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import * as Client from "./Client.ts"
 import * as Credentials from "./Credentials.ts"
 import type { InvalidSettings } from "./Errors.ts"
+import * as RetryMetrics from "./RetryMetrics.ts"
 import * as Wire from "./Wire.ts"
 
 /** Where the service is and how it speaks: `POSTWIRE_BASE_URL` and `POSTWIRE_WIRE` (`neutral` or `x`), each optional. */
@@ -47,10 +48,10 @@ export const layerCredentials: Layer.Layer<Credentials.Credentials, InvalidSetti
     })
   )
 
-/** The client with its credentials. */
+/** The client with its credentials, and its retries as metrics. */
 export const layer: Layer.Layer<Client.Client, InvalidSettings | Config.ConfigError, HttpClient> = /*#__PURE__*/ Layer
   .unwrap(
     /*#__PURE__*/ Effect.gen(function*() {
       return Client.layer(yield* settings)
     })
-  ).pipe(/*#__PURE__*/ Layer.provide(layerCredentials))
+  ).pipe(/*#__PURE__*/ Layer.provide([layerCredentials, RetryMetrics.layer]))

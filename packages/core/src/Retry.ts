@@ -2,8 +2,8 @@
  * When a failed try is repeated, and how long after. What may be repeated at all is for the caller to know; here are the
  * pauses, and the budget that keeps many calls from multiplying an outage.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
 import * as Random from "effect/Random"
 
 /** Tries after the first, unless a setting says otherwise, and at most. */
@@ -52,14 +52,15 @@ export class Budget {
   }
 }
 
-/** Retries by operation and reason (a status, `timeout`, or the phase in which the connection was lost). */
-export const retries = /*#__PURE__*/ Metric.counter("postwire_retries", {
-  description: "Requests that were sent again",
-  incremental: true
-})
+/** What is told of retries. */
+export interface Telemetry {
+  /** A request is sent again after so many milliseconds: `reason` is a status, `timeout`, or where the connection was lost. */
+  readonly retrying: (operation: string, reason: string, pause: number) => Effect.Effect<void>
+  /** One is not, because the budget of its client is spent. */
+  readonly exhausted: (operation: string) => Effect.Effect<void>
+}
 
-/** Retries that the budget did not allow, by operation. */
-export const exhausted = /*#__PURE__*/ Metric.counter("postwire_retry_budget_exhausted", {
-  description: "Requests that were not sent again because the client's budget for retries was spent",
-  incremental: true
+/** Whom a client tells of its retries: nobody, unless `RetryMetrics` counts them. */
+export const Telemetry = Context.Reference<Telemetry>("@postwire/core/Retry/Telemetry", {
+  defaultValue: () => ({ retrying: () => Effect.void, exhausted: () => Effect.void })
 })

@@ -14,10 +14,10 @@ import type { CallOptions } from "./CallOptions.ts"
 import type * as Credentials from "./Credentials.ts"
 import * as Failure from "./Failure.ts"
 import * as Identity from "./Identity.ts"
-import type { Logging } from "./Logging.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import * as Parameters from "./Parameters.ts"
 import type { Prepared } from "./Prepare.ts"
+import type * as Retry from "./Retry.ts"
 import * as Timeouts from "./Timeouts.ts"
 import type { Wire } from "./Wire.ts"
 
@@ -27,7 +27,7 @@ export interface Environment extends Attempt.Environment {
   readonly credentials: Effect.Effect<Credentials.Values>
   readonly timeouts: Timeouts.Limits
   readonly retries: number
-  readonly logging: typeof Logging.Service
+  readonly telemetry: Retry.Telemetry
 }
 
 /** Makes the step. It succeeds with a status of success only. */

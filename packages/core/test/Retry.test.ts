@@ -8,6 +8,7 @@ import * as Credentials from "../src/Credentials.ts"
 import * as Errors from "../src/Errors.ts"
 import * as OAuth1 from "../src/OAuth1.ts"
 import * as Retry from "../src/Retry.ts"
+import * as RetryMetrics from "../src/RetryMetrics.ts"
 import * as MovedClock from "./support/MovedClock.ts"
 import {
   all,
@@ -408,13 +409,14 @@ describe("the budget", () => {
 
   it.effect("is told by metrics", () =>
     Effect.gen(function*() {
-      const count = (metric: typeof Retry.retries, attributes: Record<string, string>) =>
+      const count = (metric: typeof RetryMetrics.retries, attributes: Record<string, string>) =>
         Effect.map(Metric.value(Metric.withAttributes(metric, attributes)), ({ count }) => Number(count))
       const service = timed(() => status(503))
       yield* Effect.gen(function*() {
-        yield* service.run(Effect.forEach(Array(60), () => Effect.exit(getPost({ id: "1" }, { retries: 1 }))))
-        assert.strictEqual(yield* count(Retry.retries, { operation: "getPost", reason: "503" }), 50)
-        assert.strictEqual(yield* count(Retry.exhausted, { operation: "getPost" }), 10)
+        const calls = Effect.forEach(Array(60), () => Effect.exit(getPost({ id: "1" }, { retries: 1 })))
+        yield* service.run(calls, {}, RetryMetrics.layer)
+        assert.strictEqual(yield* count(RetryMetrics.retries, { operation: "getPost", reason: "503" }), 50)
+        assert.strictEqual(yield* count(RetryMetrics.exhausted, { operation: "getPost" }), 10)
       }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
     }))
 })

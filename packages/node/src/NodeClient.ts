@@ -7,6 +7,7 @@ import * as Hook from "@postwire/core/Hook"
 import { Logging } from "@postwire/core/Logging"
 import * as RateLimit from "@postwire/core/RateLimit"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
+import * as RetryMetrics from "@postwire/core/RetryMetrics"
 import * as Wire from "@postwire/core/Wire"
 import type { Wire as WireName } from "@postwire/core/WireNames"
 import * as Context from "effect/Context"
@@ -71,6 +72,7 @@ export const layer = (settings: Settings<Form>): Layer.Layer<Client.Client, Inva
         Layer.provide([
           Credentials.layer(settings),
           NodeCrypto.layer,
+        RetryMetrics.layer,
           UndiciHttpClient.layer(
             settings.dispatcher === undefined ? agentOptionsOf(settings) : { dispatcher: settings.dispatcher }
           ),
