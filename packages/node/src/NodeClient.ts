@@ -72,7 +72,7 @@ export const layer = (settings: Settings<Form>): Layer.Layer<Client.Client, Inva
         Layer.provide([
           Credentials.layer(settings),
           NodeCrypto.layer,
-        RetryMetrics.layer,
+          RetryMetrics.layer,
           UndiciHttpClient.layer(
             settings.dispatcher === undefined ? agentOptionsOf(settings) : { dispatcher: settings.dispatcher }
           ),
