@@ -2,75 +2,21 @@
  * What exports keep in the database, PostgreSQL or SQLite: the exports, where each part stands, and the resources. A page
  * and the place after it are written in one transaction, and only by whoever stands at that page.
  */
-import { Partition } from "@postwire/export/Partitions"
+import type { Partition } from "@postwire/export/Partitions"
 import type { Page } from "@postwire/export/Source"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import { fingerprint, Query } from "./Query.ts"
+import { migrations } from "./internal/Migrations.ts"
+import * as Records from "./internal/Records.ts"
+import type { Cursor, ExportStatus, Job, PartKey } from "./internal/Status.ts"
+import { fingerprint, type Query } from "./Query.ts"
 import { beginOf, endOf, type PagePlace, type Row } from "./Rows.ts"
 
-/** How far a part has come. */
-export type State = "waiting" | "running" | "done" | "failed"
-
-/** Names a part of an export. */
-export interface PartKey {
-  readonly export: string
-  readonly part: number
-}
-
-/** A part to run, from where it stands. */
-export interface Job extends PartKey {
-  readonly query: Query
-  /** What sets it apart from the other parts; nothing where there is but one. */
-  readonly partition: Partition | undefined
-  readonly cursor: Cursor
-}
-
-/** The place in the pages of a part. */
-export interface Cursor {
-  readonly pages: number
-  /** Leads to the next page; none at the beginning. */
-  readonly token: string | undefined
-  readonly state: State
-}
-
-/** A part as it stands. Times are in milliseconds. */
-export interface PartStatus extends PartKey {
-  readonly partition: Partition | undefined
-  readonly state: State
-  readonly attempt: number
-  readonly pages: number
-  readonly items: number
-  readonly errors: number
-  /** Who worked on it last. */
-  readonly worker: string | undefined
-  readonly updated: number
-  /** Why it failed, or why it does not get on. */
-  readonly problem: string | undefined
-}
-
-/** An export as it stands. Times are in milliseconds. */
-export interface ExportStatus {
-  readonly id: string
-  readonly query: Query
-  /** How many parts were asked for. */
-  readonly wanted: number
-  readonly state: State | "planning"
-  readonly attempt: number
-  readonly created: number
-  readonly updated: number
-  readonly pages: number
-  readonly items: number
-  readonly errors: number
-  /** Why it could not be planned. */
-  readonly problem: string | undefined
-  readonly parts: ReadonlyArray<PartStatus>
-}
+export type { Cursor, ExportStatus, Job, PartKey, PartStatus, State } from "./internal/Status.ts"
 
 /** What all exports keep. */
 export class Tables extends Context.Service<Tables, {
@@ -108,64 +54,6 @@ export class Tables extends Context.Service<Tables, {
   readonly setCleared: (key: PartKey) => Effect.Effect<void, SqlError>
 }>()("@postwire/cluster/Tables") {}
 
-const migrations = Migrator.fromRecord({
-  "0001_create_tables": Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-    const json = sql.literal(sql.onDialectOrElse({ pg: () => "jsonb", orElse: () => "text" }))
-    yield* sql`
-      CREATE TABLE postwire_exports (
-        id text PRIMARY KEY,
-        query text NOT NULL,
-        wanted integer NOT NULL,
-        state text NOT NULL,
-        attempt integer NOT NULL DEFAULT 1,
-        created bigint NOT NULL,
-        problem text
-      )`
-    yield* sql`
-      CREATE TABLE postwire_parts (
-        export text NOT NULL REFERENCES postwire_exports,
-        part integer NOT NULL,
-        span text,
-        state text NOT NULL,
-        attempt integer NOT NULL DEFAULT 1,
-        token text,
-        pages integer NOT NULL DEFAULT 0,
-        items bigint NOT NULL DEFAULT 0,
-        errors bigint NOT NULL DEFAULT 0,
-        worker text,
-        updated bigint NOT NULL,
-        problem text,
-        cleared boolean NOT NULL DEFAULT false,
-        PRIMARY KEY (export, part)
-      )`
-    yield* sql`
-      CREATE TABLE postwire_resources (
-        export text NOT NULL REFERENCES postwire_exports,
-        kind text NOT NULL,
-        id text NOT NULL,
-        wanted boolean NOT NULL,
-        body ${json} NOT NULL,
-        PRIMARY KEY (export, kind, id)
-      )`
-    for (const kind of ["posts", "users", "media", "places", "polls", "spaces", "lists", "topics", "errors"]) {
-      yield* sql`
-        CREATE VIEW ${sql(`postwire_${kind}`)} AS
-        SELECT export, id, wanted, body FROM postwire_resources WHERE kind = ${sql.literal(`'${kind}'`)}`
-    }
-  }),
-  // Where each resource is in the order of its export.
-  "0002_add_places": Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-    for (const place of ["listed", "included"]) {
-      yield* sql`ALTER TABLE postwire_resources ADD COLUMN ${sql(place)} bigint`
-      yield* sql`
-        CREATE INDEX ${sql(`postwire_resources_${place}`)} ON postwire_resources (export, ${sql(place)})
-        WHERE ${sql(place)} IS NOT NULL`
-    }
-  })
-})
-
 /** The tables of a database, made when they are not there. Workers may begin at the same time. */
 export const layer: Layer.Layer<Tables, SqlError | Migrator.MigrationError, SqlClient.SqlClient> = Layer.effect(
   Tables,
@@ -175,34 +63,8 @@ export const layer: Layer.Layer<Tables, SqlError | Migrator.MigrationError, SqlC
   })
 )
 
-const decodeQuery = Schema.decodeUnknownSync(Schema.fromJsonString(Query))
-const decodePartition = Schema.decodeUnknownSync(Schema.fromJsonString(Partition))
-
-interface PartRow {
-  readonly export: string
-  readonly part: number
-  readonly span: string | null
-  readonly state: State
-  readonly attempt: number
-  readonly token: string | null
-  readonly pages: number
-  /** Drivers differ in what they make of 64 bits. */
-  readonly items: unknown
-  readonly errors: unknown
-  readonly worker: string | null
-  readonly updated: unknown
-  readonly problem: string | null
-}
-
-interface ExportRow {
-  readonly id: string
-  readonly query: string
-  readonly wanted: number
-  readonly state: "planning" | "planned" | "failed"
-  readonly attempt: number
-  readonly created: unknown
-  readonly problem: string | null
-}
+/** No place is so far back. */
+const nowhere = Number.MAX_SAFE_INTEGER
 
 const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
   const isPostgres = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
@@ -214,14 +76,14 @@ const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
   )
 
   const status = Effect.fnUntraced(function*(id?: string) {
-    const exports = yield* sql<ExportRow>`
+    const exports = yield* sql<Records.ExportRow>`
       SELECT * FROM postwire_exports ${id === undefined ? sql.literal("") : sql`WHERE id = ${id}`}
       ORDER BY created, id`
-    const parts = yield* sql<PartRow>`
+    const parts = yield* sql<Records.PartRow>`
       SELECT * FROM postwire_parts ${id === undefined ? sql.literal("") : sql`WHERE export = ${id}`}
       ORDER BY export, part`
-    const byExport = Map.groupBy(parts.map(partOf), (part) => part.export)
-    return exports.map((row) => exportOf(row, byExport.get(row.id) ?? []))
+    const byExport = Map.groupBy(parts.map(Records.partOf), (part) => part.export)
+    return exports.map((row) => Records.exportOf(row, byExport.get(row.id) ?? []))
   })
 
   /** Of a resource that is there, the first place counts, and the body that was asked for. */
@@ -295,16 +157,21 @@ const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
       yield* sql`
         UPDATE postwire_parts SET state = 'running', worker = ${worker}, updated = ${now}
         WHERE export = ${key.export} AND part = ${key.part} AND state IN ('waiting', 'running')`
-      const [row] = yield* sql<PartRow & { readonly query: string }>`
+      const [row] = yield* sql<Records.PartRow & { readonly query: string }>`
         SELECT p.*, e.query FROM postwire_parts p JOIN postwire_exports e ON e.id = p.export
         WHERE p.export = ${key.export} AND p.part = ${key.part}`
       if (row === undefined) return undefined
-      return { ...key, partition: partOf(row).partition, query: decodeQuery(row.query), cursor: cursorOf(row) }
+      return {
+        ...key,
+        partition: Records.partOf(row).partition,
+        query: Records.decodeQuery(row.query),
+        cursor: Records.cursorOf(row)
+      }
     }),
     cursor: ({ export: id, part }) =>
       Effect.map(
-        sql<PartRow>`SELECT * FROM postwire_parts WHERE export = ${id} AND part = ${part}`,
-        ([row]) => row === undefined ? { pages: 0, token: undefined, state: "failed" } : cursorOf(row)
+        sql<Records.PartRow>`SELECT * FROM postwire_parts WHERE export = ${id} AND part = ${part}`,
+        ([row]) => row === undefined ? { pages: 0, token: undefined, state: "failed" } : Records.cursorOf(row)
       ),
     commit: (key, after, page, rows, worker) =>
       sql.withTransaction(Effect.gen(function*() {
@@ -326,14 +193,14 @@ const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
     page: (id, place) => {
       const [begin, end] = [beginOf(place), endOf(place)]
       return Effect.map(
-        sql<ResourceRow>`
+        sql<Records.ResourceRow>`
           SELECT kind, id, listed, included, body FROM postwire_resources
           WHERE export = ${id} AND listed >= ${begin} AND listed < ${end}
           UNION ALL
           SELECT kind, id, listed, included, body FROM postwire_resources
           WHERE export = ${id} AND included >= ${begin} AND included < ${end}
             AND (listed IS NULL OR listed < ${begin} OR listed >= ${end})`,
-        (rows) => rows.map(resourceOf)
+        (rows) => rows.map(Records.resourceOf)
       )
     },
     hasUnplaced: (id) =>
@@ -349,75 +216,6 @@ const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
     setCleared: ({ export: id, part }) =>
       Effect.asVoid(sql`UPDATE postwire_parts SET cleared = true WHERE export = ${id} AND part = ${part}`)
   }
-}
-
-/** No place is so far back. */
-const nowhere = Number.MAX_SAFE_INTEGER
-
-interface ResourceRow {
-  readonly kind: string
-  readonly id: string
-  /** Drivers differ in what they make of 64 bits, and of JSON. */
-  readonly listed: unknown
-  readonly included: unknown
-  readonly body: unknown
-}
-
-const decodeBody = Schema.decodeUnknownSync(
-  Schema.Union([
-    Schema.Record(Schema.String, Schema.Json),
-    Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))
-  ])
-)
-
-const resourceOf = ({ body, id, included, kind, listed }: ResourceRow): Row => ({
-  kind,
-  id,
-  listed: listed === null ? null : Number(listed),
-  included: included === null ? null : Number(included),
-  body: decodeBody(body)
-})
-
-const cursorOf = ({ pages, state, token }: PartRow): Cursor => ({ pages, state, token: token ?? undefined })
-
-const partOf = (row: PartRow): PartStatus => ({
-  export: row.export,
-  part: row.part,
-  partition: row.span === null ? undefined : decodePartition(row.span),
-  state: row.state,
-  attempt: row.attempt,
-  pages: row.pages,
-  items: Number(row.items),
-  errors: Number(row.errors),
-  worker: row.worker ?? undefined,
-  updated: Number(row.updated),
-  problem: row.problem ?? undefined
-})
-
-const exportOf = (row: ExportRow, parts: ReadonlyArray<PartStatus>): ExportStatus => {
-  const sum = (count: (part: PartStatus) => number) => parts.reduce((sum, part) => sum + count(part), 0)
-  const created = Number(row.created)
-  return {
-    id: row.id,
-    query: decodeQuery(row.query),
-    wanted: row.wanted,
-    state: row.state === "planned" ? stateOf(parts) : row.state,
-    attempt: row.attempt,
-    created,
-    updated: Math.max(created, ...parts.map(({ updated }) => updated)),
-    pages: sum(({ pages }) => pages),
-    items: sum(({ items }) => items),
-    errors: sum(({ errors }) => errors),
-    problem: row.problem ?? undefined,
-    parts
-  }
-}
-
-/** Whether anything is under way or to do; else whether anything has failed. */
-const stateOf = (parts: ReadonlyArray<PartStatus>): State => {
-  const states = new Set(parts.map(({ state }) => state))
-  if (states.has("running") || (states.has("waiting") && states.size > 1)) return "running"
-  return states.has("waiting") ? "waiting" : states.has("failed") ? "failed" : "done"
 }
 
 /** `jsonb` has neither U+0000 nor half a surrogate pair: both become U+FFFD, with SQLite too. */

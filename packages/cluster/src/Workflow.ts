@@ -15,7 +15,6 @@ import * as EntityType from "effect/cluster/EntityType"
 import { MessageStorage } from "effect/cluster/MessageStorage"
 import { Sharding } from "effect/cluster/Sharding"
 import * as Singleton from "effect/cluster/Singleton"
-import type { ConfigError } from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -29,21 +28,13 @@ import * as Activity from "effect/workflow/Activity"
 import * as Workflow from "effect/workflow/Workflow"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { answered, complain, untilItAnswers } from "./Answered.ts"
-import { Clients, variableOf } from "./Clients.ts"
+import { Clients } from "./Clients.ts"
+import { ExportFailed, failed, isTransient, refusedFor } from "./internal/Failures.ts"
 import { check, type Query, sourceOf } from "./Query.ts"
 import { rowsOf } from "./Rows.ts"
 import { type ExportStatus, type Job, type PartKey, Tables } from "./Tables.ts"
 
-/** An export or a part of it cannot go on. The same export, started again, tries once more. */
-export class ExportFailed
-  extends Schema.TaggedError<ExportFailed>("@postwire/cluster/Workflow/ExportFailed")("ExportFailed", {
-    reason: Schema.String
-  })
-{
-  override get message(): string {
-    return this.reason
-  }
-}
+export { ExportFailed } from "./internal/Failures.ts"
 
 /** The name by which others see this process. */
 export const WorkerName = Context.Reference<string>("@postwire/cluster/Workflow/WorkerName", {
@@ -96,55 +87,6 @@ const durable = <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> 
     }),
     Effect.catch((cause) => Effect.failCause(cause))
   )
-
-/** What may be better in a while. */
-const isTransient = (error: AnyError | ExportError | Plan.NotPlannable): boolean => {
-  switch (error._tag) {
-    case "TransportFailure":
-    case "ServerFailure":
-    case "UndecodableResponse":
-    case "RateLimitWaitTooLong":
-      return true
-    case "RateLimited":
-      // A usage cap lasts for days or weeks.
-      return error.type?.endsWith("/usage-capped") !== true
-    default:
-      return false
-  }
-}
-
-const failed = (error: { readonly message: string }) => new ExportFailed({ reason: error.message })
-
-const ofUser = ["consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"]
-
-/** A failure, with the variables that are at fault where credentials are. They are where the worker runs. */
-const refusedFor = (
-  name: string,
-  error: AnyError | ExportError | Plan.NotPlannable | InvalidSettings | ConfigError
-) => {
-  const variables = (settings: ReadonlyArray<string>) => settings.map((setting) => variableOf(name, setting)).join(", ")
-  const unusable = `The worker cannot use the credentials "${name}"`
-  switch (error._tag) {
-    case "ConfigError":
-      return new ExportFailed({ reason: `${unusable}: ${error.message}` })
-    case "InvalidSettings":
-      return new ExportFailed({ reason: `${unusable}: ${variables([error.setting])} ${error.rule}` })
-    case "MissingAccessToken":
-      return new ExportFailed({
-        reason: `${unusable}: ${error.operation} needs ${
-          error.credential === "bearer" ? "a bearer token" : "OAuth 1.0a user context"
-        }, and ${variables(error.missing)} ${error.missing.length === 1 ? "is" : "are"} not set where it runs`
-      })
-    case "Unauthorized":
-      return new ExportFailed({
-        reason: `${error.message} Look at ${
-          variables(error.credential === "bearer" ? ["bearerToken"] : ofUser)
-        } where the worker runs.`
-      })
-    default:
-      return failed(error)
-  }
-}
 
 /** Asks the service until it answers, by the client that the worker has for the credentials. */
 const asked = <A, E extends AnyError | ExportError | Plan.NotPlannable, R>(

@@ -17,12 +17,11 @@ import * as Checkpoint from "./Checkpoint.ts"
 import * as Export from "./Export.ts"
 import { CheckpointUnusable, type ExportError } from "./ExportErrors.ts"
 import * as disk from "./internal/disk.ts"
-import { linesOf } from "./internal/lines.ts"
 import * as sealed from "./internal/sealed.ts"
+import { merged, spool } from "./internal/spools.ts"
 import * as workspace from "./internal/workspace.ts"
 import { NotPlannable } from "./Plan.ts"
 import type { FileSink } from "./Sink.ts"
-import * as Files from "./sinks/Files.ts"
 import * as Source from "./Source.ts"
 
 /** A part of a search: parameters that take the place of the search's own. */
@@ -191,7 +190,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
     const partitions = yield* keep(folder, options.partitions)
     const known = partitions.map(() => Checkpoint.start(""))
     progresses = known
-    const fetch = Effect.fnUntraced(function*(partition: Partition, limit?: number) {
+    const fetchPart = Effect.fnUntraced(function*(partition: Partition, limit?: number) {
       const path = join(folder, `${String(partition.index).padStart(4, "0")}.pages`)
       const { progress, status } = yield* Export.run(sourceOf(source, partition), {
         ...options,
@@ -211,11 +210,11 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
     // Side by side those that are wanted whole, by the counts; then one by one until there are enough.
     let counted = 0
     const whole = partitions.filter(({ posts }) => (counted += posts) <= limit)
-    const parts = yield* Effect.forEach(whole, (partition) => fetch(partition), { concurrency })
+    const parts = yield* Effect.forEach(whole, (partition) => fetchPart(partition), { concurrency })
     for (const partition of partitions.slice(whole.length)) {
       const missing = limit - sum(known).items
       if (missing <= 0 || parts.some(isInterrupted)) break
-      parts.push(yield* fetch(partition, missing))
+      parts.push(yield* fetchPart(partition, missing))
     }
     return parts
   })
@@ -268,59 +267,3 @@ const keep = Effect.fnUntraced(function*<E>(
   if (kept._tag === "None") return yield* new CheckpointUnusable({ path, reason: "it was changed" })
   return kept.value.partitions
 })
-
-/** A sink whose rows are whole pages. */
-const spool = (path: string): FileSink => {
-  const format: Files.Format = {
-    name: "pages",
-    extension: ".pages",
-    encoder: () => ({ header: "", rows: Files.lines })
-  }
-  const files = Files.make(path, format, "gzip")
-  return {
-    ...files,
-    open: (job, folder) =>
-      Effect.map(files.open({ ...job, expected: [] }, folder), (writer) => ({
-        ...writer,
-        get progress() {
-          return writer.progress
-        },
-        commit: ({ errors, includes, items, ...page }, progress) =>
-          writer.commit({ ...page, items: [{ items, includes, errors }], includes: {}, errors: [] }, progress)
-      }))
-  }
-}
-
-/** The pages in spools, one after the other. The place of a page is its spool and its line. */
-const merged = (
-  spools: ReadonlyArray<string>,
-  requests: number,
-  cursor = "0:0"
-): Stream.Stream<Source.Page, ExportError> => {
-  const [first, line] = cursor.split(":").map(Number) as [number, number]
-  const pages = async function*(): AsyncGenerator<Source.Page> {
-    let isFirst = cursor === "0:0"
-    const told = (page: Source.Page): Source.Page => {
-      if (!isFirst) return page
-      isFirst = false
-      return { ...page, requests }
-    }
-    for (let number = first; number < spools.length; number++) {
-      let at = 0
-      let held: Source.Page | undefined
-      for await (const text of linesOf(spools[number] as string, { gzip: true })) {
-        if (held !== undefined) yield told(held)
-        held = undefined
-        at++
-        if (number === first && at <= line) continue
-        held = { ...JSON.parse(text) as Source.Page, next: `${number}:${at}`, rateLimit: undefined }
-      }
-      const isLast = number === spools.length - 1
-      const next = isLast ? undefined : `${number + 1}:0`
-      yield told({ ...held ?? nothing, next })
-    }
-  }
-  return Stream.fromAsyncIterable(pages(), (cause) => disk.failureOf(spools[first] ?? "", cause))
-}
-
-const nothing = { items: [], includes: {}, errors: [], rateLimit: undefined }
