@@ -34,7 +34,9 @@ const serve = (shared: SharedArrayBuffer): void => {
   const dispatcher = new Agent({ allowH2: false })
   parentPort?.on("message", async ({ headers, url }: Question) => {
     const { body } = await request(url, { dispatcher, headers })
-    state[1] = bytes.write(await body.text())
+    const sent = await body.bytes()
+    bytes.set(sent)
+    state[1] = sent.length
     Atomics.store(state, 0, 1)
     Atomics.notify(state, 0)
   })

@@ -1,17 +1,10 @@
 /** Who is measured. All of them send the same requests to the same server, without TLS. */
 import type { Client } from "@postwire/core/Client"
 import type { Settings as Credentials } from "@postwire/core/Credentials"
-import { getPost } from "@postwire/core/operations/Posts"
-import { searchRecentPosts } from "@postwire/core/operations/Search"
 import type { Response } from "@postwire/core/Response"
 import type { Wire } from "@postwire/core/WireNames"
-import { createClient } from "@postwire/node"
-import * as NodeClient from "@postwire/node/NodeClient"
-import { createClientSync } from "@postwire/sync"
 import { Client as XdkClient } from "@xdevplatform/xdk"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
+import type * as Effect from "effect/Effect"
 import { Agent as HttpsAgent } from "node:https"
 import * as Net from "node:net"
 import { createSyncFn, TsRunner } from "synckit"
@@ -19,6 +12,7 @@ import { TwitterApi } from "twitter-api-v2"
 import { Agent, request } from "undici"
 import * as BarePair from "./BarePair.ts"
 import * as Bodies from "./Bodies.ts"
+import type { Checkout } from "./Checkout.ts"
 
 /** Every contender that is a module. */
 export const names = [
@@ -37,8 +31,21 @@ export const names = [
   "xdk"
 ] as const
 
+export type ModuleName = typeof names[number]
+
+/** Those of ours that another checkout has too, under the names of its own. */
+export const earlier = {
+  "postwire before": "postwire",
+  "effect before": "postwire-effect",
+  "sync before": "postwire-sync"
+} as const satisfies Readonly<Record<string, ModuleName>>
+
+export type EarlierName = keyof typeof earlier
+
 /** Every contender. */
-export type Name = typeof names[number] | "tweepy"
+export type Name = ModuleName | EarlierName | "tweepy"
+
+export const isEarlier = (name: Name): name is EarlierName => name in earlier
 
 /** A client of one service. */
 export interface Contender {
@@ -114,7 +121,8 @@ const bareUndici = (wire: Wire, baseUrl: string): Contender => {
 const ofPostwire = (credentials: Credentials, form: { readonly user_auth?: true }) =>
 (
   wire: Wire,
-  baseUrl: string
+  baseUrl: string,
+  { createClient }: Checkout
 ): Contender => {
   const client = createClient({ wire, baseUrl, ...credentials })
   const parameters = { onePost: { ...onePost, ...form }, page: { ...page, ...form } }
@@ -124,8 +132,8 @@ const ofPostwire = (credentials: Credentials, form: { readonly user_auth?: true 
   }, bodyOf)
 }
 
-/** Makes a contender. */
-export const make: Readonly<Record<typeof names[number], (wire: Wire, baseUrl: string) => Contender>> = {
+/** Makes a contender; those of ours from the modules of a checkout. */
+export const make: Readonly<Record<ModuleName, (wire: Wire, baseUrl: string, checkout: Checkout) => Contender>> = {
   // Undici and nothing else: what the others are compared with.
   undici: bareUndici,
   "undici again": bareUndici,
@@ -182,7 +190,7 @@ export const make: Readonly<Record<typeof names[number], (wire: Wire, baseUrl: s
   ),
 
   // One request after the other is one fiber.
-  "postwire-effect": (wire, baseUrl) => {
+  "postwire-effect": (wire, baseUrl, { Effect, getPost, Layer, NodeClient, Scope, searchRecentPosts }) => {
     const layer = NodeClient.layer({ wire, baseUrl, bearerToken })
     const runPromise = Effect.runPromiseWith(Effect.runSync(Layer.buildWithScope(layer, Scope.makeUnsafe())))
     const calls: Calls<Effect.Effect<AnyResponse, unknown, Client>> = {
@@ -204,7 +212,7 @@ export const make: Readonly<Record<typeof names[number], (wire: Wire, baseUrl: s
   },
 
   // Its caller waits, so there is nothing else in flight.
-  "postwire-sync": (wire, baseUrl) => {
+  "postwire-sync": (wire, baseUrl, { createClientSync }) => {
     const client = createClientSync({ wire, baseUrl, bearerToken })
     return ofBlocking<AnyResponse>({
       "one post": () => client.getPost(onePost),

@@ -7,8 +7,9 @@ import { spawnSync } from "node:child_process"
 import { cpus } from "node:os"
 import { fileURLToPath } from "node:url"
 import type { Workload } from "./Bodies.ts"
+import * as Checkout from "./Checkout.ts"
 import * as Child from "./Child.ts"
-import { bearerToken, type Name, requests } from "./Contenders.ts"
+import { bearerToken, earlier, isEarlier, type Name, requests } from "./Contenders.ts"
 
 /** A workload, and how many requests are under way at a time. */
 export interface Scenario {
@@ -62,13 +63,15 @@ export const measure = async (options: {
   readonly wire: Wire
   readonly server: Child.Child<Question, Answer>
   readonly port: number
+  /** The folder of the earlier contenders, if there are any. */
+  readonly before: string | undefined
   readonly scenarios: ReadonlyArray<Scenario>
   readonly rounds: number
   /** Is told what is being done. */
   readonly say: (what: string) => void
 }): Promise<Group> => {
-  const { names, port, rounds, say, scenarios, server, wire } = options
-  const clients = await Promise.all(names.map((name) => start(name, wire, port)))
+  const { before: folder, names, port, rounds, say, scenarios, server, wire } = options
+  const clients = await Promise.all(names.map((name) => start(name, wire, port, folder)))
   const series = names.map((name) =>
     new Map(scenarios.filter((scenario) => takes(name, scenario)).map((scenario) => [scenario, new Array<Cost>()]))
   )
@@ -126,7 +129,12 @@ export const python: string | undefined = ["python3", "/usr/bin/python3"].find((
   spawnSync(command, ["-c", "import tweepy"], { stdio: "ignore" }).status === 0
 )
 
-const start = (name: Name, wire: Wire, port: number): Promise<Child.Child<Question, Answer>> =>
+const start = (
+  name: Name,
+  wire: Wire,
+  port: number,
+  before: string | undefined
+): Promise<Child.Child<Question, Answer>> =>
   name === "tweepy"
     ? Child.startProgram(
       python!,
@@ -134,7 +142,9 @@ const start = (name: Name, wire: Wire, port: number): Promise<Child.Child<Questi
       String(port),
       bearerToken
     )
-    : Child.start("Client.ts", name, wire, String(port))
+    : isEarlier(name)
+    ? Child.start("Client.ts", earlier[name], wire, String(port), before!)
+    : Child.start("Client.ts", name, wire, String(port), Checkout.own)
 
 /** Who blocks has one request in flight. */
 const takes = (name: Name, { inFlight }: Scenario): boolean => name !== "tweepy" || inFlight === 1
@@ -177,10 +187,15 @@ export interface Ratio {
 }
 
 /** Compares two contenders, round by round. */
-export const ratio = (self: Found, baseline: Found, of: keyof Cost): Ratio => {
-  const ratios = self.costs.map((cost, round) => cost[of] / baseline.costs[round]![of])
-  return { median: median(ratios), low: quantile(ratios, 0.25), high: quantile(ratios, 0.75) }
-}
+export const ratio = (self: Found, baseline: Found, of: keyof Cost): Ratio =>
+  spread(self.costs.map((cost, round) => cost[of] / baseline.costs[round]![of]))
+
+/** The middle of what every round says, and how far the half around it reaches. */
+export const spread = (ratios: ReadonlyArray<number>): Ratio => ({
+  median: median(ratios),
+  low: quantile(ratios, 0.25),
+  high: quantile(ratios, 0.75)
+})
 
 /** Each round begins with another contender, and every second round goes backwards. */
 const order = (length: number, round: number): ReadonlyArray<number> => {
