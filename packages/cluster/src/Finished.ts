@@ -62,12 +62,12 @@ export const pages = (
   )
 }
 
-const asked = Effect.die(new Error("What is in the tables is not asked for again"))
+const neverAsked = Effect.die(new Error("What is in the tables is not asked for again"))
 
 /** The client of a source that asks nobody. */
 export const layerClient: Layer.Layer<Client> = Layer.succeed(Client, {
-  send: () => asked,
-  request: () => asked,
-  read: () => asked,
+  send: () => neverAsked,
+  request: () => neverAsked,
+  read: () => neverAsked,
   credential: () => Effect.succeed("none")
 })

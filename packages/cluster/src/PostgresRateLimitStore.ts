@@ -10,14 +10,14 @@ import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import { LockTimeoutError, SqlError } from "effect/sql/SqlError"
 
-/** The database may be asked for so many milliseconds; then it is asked again. */
-const patience = 2_000
+/** The database may be asked for so long; then it is asked again. */
+const stepTimeoutMillis = 2_000
 
-/** The table has to be there after so many milliseconds. */
-const opening = 10_000
+/** The table has to be there after so long. */
+const openTimeoutMillis = 10_000
 
 /** What is granted by the clock of the database is sent by other machines, some milliseconds later or earlier. */
-const travel = 250
+const travelMillis = 250
 
 /** The store, by the clock of the database. Its table is made when it is not there. */
 export const layer: Layer.Layer<RateLimitStore.RateLimitStore, SqlError, SqlClient.SqlClient> = Layer.effect(
@@ -26,18 +26,22 @@ export const layer: Layer.Layer<RateLimitStore.RateLimitStore, SqlError, SqlClie
     const sql = yield* SqlClient.SqlClient
     // Two that make it at the same time would disturb each other: the lock is that of the table's name.
     const made = sql.withTransaction(Effect.andThen(
-      sql`SELECT pg_advisory_xact_lock(hashtext(${table}))`,
-      sql`CREATE TABLE IF NOT EXISTS ${sql(table)} (key text PRIMARY KEY, ledger text NOT NULL, forget bigint NOT NULL)`
+      sql`SELECT pg_advisory_xact_lock(hashtext(${ledgersTable}))`,
+      sql`CREATE TABLE IF NOT EXISTS ${
+        sql(ledgersTable)
+      } (key text PRIMARY KEY, ledger text NOT NULL, forget bigint NOT NULL)`
     ))
-    yield* Effect.andThen(made, sql`DELETE FROM ${sql(table)} WHERE forget < ${sql.literal(now)}`).pipe(
+    yield* Effect.andThen(made, sql`DELETE FROM ${sql(ledgersTable)} WHERE forget < ${sql.literal(now)}`).pipe(
       Effect.timeoutOrElse({
-        duration: opening,
+        duration: openTimeoutMillis,
         orElse: () =>
           Effect.fail(
             new SqlError({
               reason: new LockTimeoutError({
                 cause: undefined,
-                message: `The table ${table} could not be made within ${opening / 1000} s: somebody keeps it locked`,
+                message: `The table ${ledgersTable} could not be made within ${
+                  openTimeoutMillis / 1000
+                } s: somebody keeps it locked`,
                 operation: "open"
               })
             })
@@ -49,19 +53,19 @@ export const layer: Layer.Layer<RateLimitStore.RateLimitStore, SqlError, SqlClie
 )
 
 // The number goes up when the form of a ledger changes.
-const table = "postwire_ledgers_2"
+const ledgersTable = "postwire_ledgers_2"
 
 const now = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
 const make = (sql: SqlClient.SqlClient): RateLimitStore.Store<never> => {
   const answered = <A>(step: Effect.Effect<A, SqlError>): Effect.Effect<A> =>
-    step.pipe(Effect.timeout(patience), Effect.retry(Schedule.spaced("250 millis")), Effect.orDie)
+    step.pipe(Effect.timeout(stepTimeoutMillis), Effect.retry(Schedule.spaced("250 millis")), Effect.orDie)
 
   /** One step on one ledger, which nobody else can make meanwhile. */
   const step = <A>(key: string, f: (ledger: Ledger.Ledger, now: number) => A) =>
     answered(sql.withTransaction(Effect.gen(function*() {
-      yield* sql`INSERT INTO ${sql(table)} VALUES (${key}, '', 0) ON CONFLICT DO NOTHING`
-      const [row] = yield* sql<LedgerRow>`SELECT ledger FROM ${sql(table)} WHERE key = ${key} FOR UPDATE`
+      yield* sql`INSERT INTO ${sql(ledgersTable)} VALUES (${key}, '', 0) ON CONFLICT DO NOTHING`
+      const [row] = yield* sql<LedgerRow>`SELECT ledger FROM ${sql(ledgersTable)} WHERE key = ${key} FOR UPDATE`
       // Asked after the lock was had: an earlier time may be before that of another's step.
       const [clock] = yield* sql<ClockRow>`SELECT (${sql.literal(now)})::text AS now`
       const at = Number(clock?.now)
@@ -69,18 +73,18 @@ const make = (sql: SqlClient.SqlClient): RateLimitStore.Store<never> => {
       const result = f(ledger, at)
       const text = Ledger.toText(ledger)
       const forget = Math.ceil(Ledger.keepUntil(ledger))
-      yield* sql`UPDATE ${sql(table)} SET ledger = ${text}, forget = ${forget} WHERE key = ${key}`
+      yield* sql`UPDATE ${sql(ledgersTable)} SET ledger = ${text}, forget = ${forget} WHERE key = ${key}`
       return result
     })))
 
   return {
     reserve: (key, lease, pace, place) =>
-      step(key, (ledger, now) => Ledger.reserve(ledger, now, lease, pace === 0 ? 0 : pace + travel, place)),
+      step(key, (ledger, now) => Ledger.reserve(ledger, now, lease, pace === 0 ? 0 : pace + travelMillis, place)),
     settle: (key, lease, report) => step(key, (ledger, now) => Ledger.settle(ledger, now, lease, report)),
     read: (key) =>
       Effect.map(
         answered(sql<LedgerRow & ClockRow>`
-          SELECT ledger, (${sql.literal(now)})::text AS now FROM ${sql(table)} WHERE key = ${key}`),
+          SELECT ledger, (${sql.literal(now)})::text AS now FROM ${sql(ledgersTable)} WHERE key = ${key}`),
         ([row]) => {
           const now = Number(row?.now ?? 0)
           return Ledger.read(Ledger.fromText(row?.ledger ?? "", now), now)

@@ -22,15 +22,15 @@ export interface PagePlace {
 }
 
 /** A page has fewer objects of a kind. */
-const perPage = 2 ** 14
+const placesPerPage = 2 ** 14
 /** A part has fewer pages. */
-const perPart = 2 ** 26
+const pagesPerPart = 2 ** 26
 
 /** Where a page begins: places of one page are below the beginning of the next. They rise in the order of the export. */
-export const beginOf = ({ page, part }: PagePlace): number => (part * perPart + page) * perPage
+export const beginOf = ({ page, part }: PagePlace): number => (part * pagesPerPart + page) * placesPerPage
 
 /** Where a page ends. */
-export const endOf = (place: PagePlace): number => beginOf(place) + perPage
+export const endOf = (place: PagePlace): number => beginOf(place) + placesPerPage
 
 /** What a page holds, each resource once. Those without an id are told apart by their place. */
 export const rowsOf = (source: Source, page: Page, place: PagePlace): ReadonlyArray<Row> => {

@@ -41,24 +41,27 @@ const make = Effect.fnUntraced(function*({ path }: Options) {
   })
 })
 
+/** How long another's lock is waited for. */
+const lockTimeoutMillis = 5_000
+
 const open = (path: string): DatabaseSync => {
   // Not imported: Node announces it as experimental to every program that loads it.
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
-  const database = new DatabaseSync(path, { timeout: 5_000 })
+  const database = new DatabaseSync(path, { timeout: lockTimeoutMillis })
   // What was committed outlives a crash of the process. Only one of the machine can undo the last moments.
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
   return database
 }
 
-/** More statements than this are not kept prepared. */
-const crowd = 200
+/** Beyond so many, all are prepared anew. */
+const maxPreparedStatements = 200
 
 const connect = (database: DatabaseSync): Connection => {
   const prepared = new Map<string, StatementSync>()
   const prepare = (sql: string): StatementSync => {
     let statement = prepared.get(sql)
     if (statement === undefined) {
-      if (prepared.size >= crowd) prepared.clear()
+      if (prepared.size >= maxPreparedStatements) prepared.clear()
       prepared.set(sql, statement = database.prepare(sql))
     }
     return statement

@@ -28,7 +28,7 @@ export interface Options {
 }
 
 /** A day: nobody sits in front of an export, and who gives up loses its turn to those who came later. */
-const maxWait = 86_400_000
+const maxWaitMillis = 86_400_000
 
 /** Runs exports while it is in scope. */
 export const layer = (options: Options) => {
@@ -41,7 +41,10 @@ export const layer = (options: Options) => {
     Layer.provide(Layer.succeed(Workflow.WorkerName, database._tag === "Sqlite" ? "this machine" : name)),
     Layer.provideMerge(engine),
     Layer.provide(
-      Clients.layer.pipe(Layer.provide(RateLimit.layerWait({ maxWait })), Layer.provide(layerStore(options)))
+      Clients.layer.pipe(
+        Layer.provide(RateLimit.layerWait({ maxWait: maxWaitMillis })),
+        Layer.provide(layerStore(options))
+      )
     ),
     Layer.provideMerge(Tables.layer),
     Layer.provideMerge(Database.layer(database))

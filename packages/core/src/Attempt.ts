@@ -215,11 +215,11 @@ const requestOf = (
   )
 }
 
-const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** Where a redirect leads, if that is the same origin: no credential goes anywhere else. */
 const redirectOf = ({ headers, status }: HttpClientResponse, url: string, origin: string): string | undefined => {
-  const location = redirects.has(status) ? headers["location"] : undefined
+  const location = redirectStatuses.has(status) ? headers["location"] : undefined
   if (location === undefined || !URL.canParse(location, url)) return undefined
   const target = new URL(location, url)
   if (target.origin !== origin || target.username !== "" || target.password !== "") return undefined
@@ -227,8 +227,8 @@ const redirectOf = ({ headers, status }: HttpClientResponse, url: string, origin
   return target.href
 }
 
-/** Milliseconds. Less than this, and a refusal is not about the clock. */
-const clockTolerance = 60_000
+/** Less than this, and a refusal is not about the clock. */
+const clockToleranceMillis = 60_000
 
 /**
  * How far the service's clock is ahead, when it refuses a signature and its clock is clearly another one than it was
@@ -237,5 +237,5 @@ const clockTolerance = 60_000
 const clockOffsetOf = ({ headers, status }: HttpClientResponse, now: number, known: number): number | undefined => {
   const served = Date.parse(headers["date"] ?? "")
   if (status !== 401 || headers["age"] !== undefined || Number.isNaN(served)) return undefined
-  return Math.abs(served - (now + known)) > clockTolerance ? served - now : undefined
+  return Math.abs(served - (now + known)) > clockToleranceMillis ? served - now : undefined
 }

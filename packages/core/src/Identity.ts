@@ -35,7 +35,7 @@ interface Shared<E> {
 }
 
 /** Ids that a client remembers. */
-const maxRemembered = 1024
+const maxRememberedIds = 1024
 
 /** Makes the memory of one client. */
 export const make = <E>(
@@ -55,7 +55,7 @@ export const make = <E>(
     shared.fiber.addObserver((exit) => {
       if (lookups.get(key) === shared) lookups.delete(key)
       if (Exit.isFailure(exit)) return
-      if (ids.size >= maxRemembered) ids.delete(ids.keys().next().value as string)
+      if (ids.size >= maxRememberedIds) ids.delete(ids.keys().next().value as string)
       ids.set(bearerToken, exit.value)
     })
     return shared

@@ -42,9 +42,9 @@ export interface Position {
 }
 
 /** A service that goes in circles does so in a few steps; to remember every token of a long run would cost memory. */
-const remembered = 10_000
+const maxRememberedTokens = 10_000
 
-const names = ["timeout", "retries", "limit", "prefetch", "direction"]
+const optionNames = ["timeout", "retries", "limit", "prefetch", "direction"]
 
 /** The first page or the one that the token among the parameters leads to; `undefined` when no item is wanted. */
 export const start = (
@@ -52,7 +52,7 @@ export const start = (
   parameters: object,
   options: PageOptions = {}
 ): Position | InvalidParameters | undefined => {
-  const invalid = checkOptions(definition, options, names)
+  const invalid = checkOptions(definition, options, optionNames)
   if (invalid !== undefined) return invalid
   const { direction = "forward", limit = Infinity, prefetch = 0 } = options
   const refuse = (parameter: string, rule: string, value: unknown) =>
@@ -116,7 +116,7 @@ export const advance = (
   if (token === undefined || left === 0) return undefined
   if (seen.has(token)) return new PaginationStuck({ operation: definition.name, token })
   seen.add(token)
-  if (seen.size > remembered) seen.delete(seen.values().next().value as string)
+  if (seen.size > maxRememberedTokens) seen.delete(seen.values().next().value as string)
   return { token, seen, left }
 }
 

@@ -102,8 +102,11 @@ export interface WaitOptions {
   readonly maxWait?: number | undefined
 }
 
+/** Unless a setting says otherwise. */
+export const defaultMaxWaitMillis = 1_200_000
+
 /** The longest wait that is allowed, or what is wrong with it. */
-export const checkMaxWait = ({ maxWait = 1_200_000 }: WaitOptions): Effect.Effect<number, InvalidSettings> =>
+export const checkMaxWait = ({ maxWait = defaultMaxWaitMillis }: WaitOptions): Effect.Effect<number, InvalidSettings> =>
   typeof maxWait === "number" && maxWait >= 0
     ? Effect.succeed(maxWait)
     : Effect.fail(new InvalidSettings({ setting: "maxWait", rule: "must be a number of milliseconds from 0" }))

@@ -3,10 +3,12 @@ import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import type { Budget } from "./Errors.ts"
 import type { Figures } from "./Ledger.ts"
 
-/** The longest window there is, in milliseconds. */
-export const longestWindow = 900_000
+/** The longest window there is. */
+export const longestWindowMillis = 900_000
 /** Clocks of a service differ a little, so windows are left a second late. */
-const late = 1_000
+const lateMillis = 1_000
+/** The clock that a window is measured by may be so far off. */
+const maxClockDriftMillis = 60_000
 
 /** Headers by their names in small letters, as a response has them or as they came. */
 type Headers = Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
@@ -20,9 +22,12 @@ export const received: unique symbol = Symbol.for("@postwire/core/RateLimitHeade
 const headersOf = (response: HttpClientResponse & { readonly [received]?: Headers }): Headers =>
   response[received] ?? response.headers
 
-/** A whole number as headers have it, of at most fifteen digits. */
+/** Any number of so many digits is exact. */
+const maxDigits = 15
+
+/** A whole number as headers have it. */
 const wholeOf = (text: string | ReadonlyArray<string> | undefined): number | undefined => {
-  if (typeof text !== "string" || text.length === 0 || text.length > 15) return undefined
+  if (typeof text !== "string" || text.length === 0 || text.length > maxDigits) return undefined
   let whole = 0
   for (let i = 0; i < text.length; i++) {
     const digit = text.charCodeAt(i) - 48
@@ -41,10 +46,13 @@ const millisOf = (text: string | ReadonlyArray<string> | undefined): number => {
   return lastDate.millis
 }
 
+/** Some three thousand years. */
+const endOfDatesSeconds = 1e11
+
 /** When a window ends, in Unix seconds that a date can tell. */
 const resetOf = (headers: Headers): number | undefined => {
   const reset = wholeOf(headers["x-rate-limit-reset"])
-  return reset !== undefined && reset > 0 && reset < 1e11 ? reset : undefined
+  return reset !== undefined && reset > 0 && reset < endOfDatesSeconds ? reset : undefined
 }
 
 /**
@@ -58,20 +66,20 @@ export const figuresOf = (response: HttpClientResponse, now: number): Figures | 
   if (window === undefined || remaining === undefined) return undefined
   const served = millisOf(headers["date"])
   const left = window * 1000 - (Number.isNaN(served) ? now : served)
-  return left > 0 && left <= longestWindow + 60_000
-    ? { limit: wholeOf(headers["x-rate-limit-limit"]), remaining, window, endsIn: left + late }
+  return left > 0 && left <= longestWindowMillis + maxClockDriftMillis
+    ? { limit: wholeOf(headers["x-rate-limit-limit"]), remaining, window, endsIn: left + lateMillis }
     : undefined
 }
 
-/** Some three centuries, in milliseconds: later than that, dates end. */
-const longestAsked = 1e13
+/** Some three centuries: later than that, dates end. */
+const longestAskedMillis = 1e13
 
 /** The milliseconds that `retry-after` asks for, as seconds or as a date beside the `date` of the response. */
 export const retryAfterOf = (headers: Readonly<Record<string, string | undefined>>): number | undefined => {
   const asked = headers["retry-after"] ?? ""
   if (/^\d{1,10}$/.test(asked)) return Number(asked) * 1000
   const millis = asked.endsWith(" GMT") ? Date.parse(asked) - Date.parse(headers["date"] ?? "") : Number.NaN
-  return Number.isNaN(millis) ? undefined : Math.min(Math.max(millis, 0), longestAsked)
+  return Number.isNaN(millis) ? undefined : Math.min(Math.max(millis, 0), longestAskedMillis)
 }
 
 /** The announced budget, where all three headers are there and sane. */

@@ -106,7 +106,7 @@ export const within = (value: unknown, redact: Redact): unknown => {
 }
 
 /** From here on a secret is not likely to be a part of other words. */
-const shortest = 8
+const minCharactersByThemselves = 8
 
 /** The secrets and what else gives them away, the longest first, for one may hold another. */
 const all = (secrets: Iterable<string>): ReadonlyArray<string> => {
@@ -117,31 +117,33 @@ const all = (secrets: Iterable<string>): ReadonlyArray<string> => {
     // As a server sees it that takes the encoding for its own.
     if (secret.includes("%")) texts.add(decoded(secret))
     // In base64 a short one is told from other text only together with what stands before it.
-    if (secret.length < shortest) texts.add(`Bearer ${secret}`)
+    if (secret.length < minCharactersByThemselves) texts.add(`Bearer ${secret}`)
   }
   return [...texts].sort((a, b) => b.length - a.length)
 }
 
 const one = (secret: string): Redact => {
-  const encoded = secret.length < shortest ? [base64(utf8(secret)).replace(/=+$/, "")] : inBase64(secret)
+  const encoded = secret.length < minCharactersByThemselves
+    ? [base64(utf8(secret)).replace(/=+$/, "")]
+    : inBase64(secret)
   const hints = [secret, ...encoded].map(longestPlain)
   let pattern: RegExp | undefined
   return (text) => {
     // Compiling takes milliseconds, and most texts quote nothing.
-    if (!escape.test(text) && !hints.some((hint) => text.includes(hint))) return text
+    if (!escaped.test(text) && !hints.some((hint) => text.includes(hint))) return text
     pattern ??= patternOf(secret, encoded)
     return text.replace(pattern, marker)
   }
 }
 
 /** Without one of these, letters and digits stand for themselves. */
-const escape = /%[0-9A-Fa-f]{2}|\\u|&#/
+const escaped = /%[0-9A-Fa-f]{2}|\\u|&#/
 
 const longestPlain = (text: string): string =>
   (text.match(/[A-Za-z0-9]+/g) ?? []).reduce((longest, part) => part.length > longest.length ? part : longest, "")
 
 const patternOf = (secret: string, encoded: ReadonlyArray<string>): RegExp => {
-  if (secret.length < shortest) {
+  if (secret.length < minCharactersByThemselves) {
     return new RegExp(`${notInWord}(?:${[spelled(secret), ...encoded.map(base64Text)].join("|")})(?![A-Za-z0-9_])`, "g")
   }
   // The character before and the one after hold bits of the secret and of its neighbours.

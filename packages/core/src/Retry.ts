@@ -17,10 +17,10 @@ export const isRetries = (retries: unknown): retries is number =>
 /** What a number of retries must be, in words. */
 export const rule = `must be a whole number from 0 to ${maximumRetries}`
 
-const firstPause = 500
-const longestPause = 20_000
+const firstPauseMillis = 500
+const longestPauseMillis = 20_000
 /** The longest that a service may ask for with `retry-after`; what asks for more is not waited for. */
-const longestAsked = 60_000
+const longestAskedMillis = 60_000
 
 /**
  * Milliseconds before the next try: twice as long each time, of which a random half at most is left out, so that those
@@ -28,17 +28,21 @@ const longestAsked = 60_000
  */
 export const pause = (tried: number, asked: number | undefined): Effect.Effect<number | undefined> =>
   Effect.map(Random.next, (random) => {
-    if (asked !== undefined && asked > longestAsked) return undefined
-    const own = Math.min(firstPause * 2 ** tried, longestPause) * (1 - random / 2)
+    if (asked !== undefined && asked > longestAskedMillis) return undefined
+    const own = Math.min(firstPauseMillis * 2 ** tried, longestPauseMillis) * (1 - random / 2)
     return Math.ceil(Math.max(own, asked ?? 0))
   })
+
+/** What a budget holds at most, and what a call adds that succeeds. */
+const maxRetriesAtOnce = 50
+const retriesPerSuccess = 0.1
 
 /**
  * What all calls of a client may spend on retries: fifty at once, and one for every ten calls that succeed. A retry after
  * a timeout counts twice, because it cost more.
  */
 export class Budget {
-  #left = 50
+  #left = maxRetriesAtOnce
 
   /** Whether there is enough left, which is then taken. */
   take(cost: 1 | 2): boolean {
@@ -48,7 +52,7 @@ export class Budget {
   }
 
   succeeded(): void {
-    this.#left = Math.min(50, this.#left + 0.1)
+    this.#left = Math.min(maxRetriesAtOnce, this.#left + retriesPerSuccess)
   }
 }
 

@@ -249,13 +249,13 @@ const spanned = (
 }
 
 /** What is no code may be a text, which may quote the request. */
-const code = /^[A-Z][A-Z0-9_]{1,63}$/
+const codePattern = /^[A-Z][A-Z0-9_]{1,63}$/
 
 /** The code of the platform, such as `ECONNREFUSED`, wherever in the causes it stands. */
 export const codeOf = (error: unknown): string | undefined => {
   let current: unknown = error instanceof HttpClientError ? error.reason : error
   for (let depth = 0; depth < 4 && Predicate.isObject(current); depth++) {
-    if (Predicate.hasProperty(current, "code") && typeof current.code === "string" && code.test(current.code)) {
+    if (Predicate.hasProperty(current, "code") && typeof current.code === "string" && codePattern.test(current.code)) {
       return current.code
     }
     current = Predicate.hasProperty(current, "cause") ? current.cause : undefined

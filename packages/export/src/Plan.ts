@@ -57,10 +57,11 @@ export interface Estimate {
   readonly buckets: ReadonlyArray<CountBucket>
 }
 
-const window = 900_000
+/** The windows of the service. */
+const windowMillis = 900_000
 
 /** Requests per window, as the live service announced them. */
-const known: Readonly<Record<string, number>> = {
+const requestsPerWindow: Readonly<Record<string, number>> = {
   getLikingUsers: 75,
   getQuotePosts: 75,
   getReposters: 75,
@@ -70,6 +71,9 @@ const known: Readonly<Record<string, number>> = {
   searchAllPosts: 300,
   searchRecentPosts: 450
 }
+
+/** Of the others. */
+const usualRequestsPerWindow = 15
 
 /** How to estimate. */
 export interface EstimateOptions {
@@ -116,7 +120,7 @@ const windowOf = Effect.fnUntraced(function*(
   if (requests !== undefined) return { requests, from: "given" }
   const announced = probe === true ? yield* announcedFor(source, buckets) : undefined
   return announced === undefined
-    ? { requests: known[source.definition.name] ?? 15, from: "usual" }
+    ? { requests: requestsPerWindow[source.definition.name] ?? usualRequestsPerWindow, from: "usual" }
     : { requests: announced, from: "announced" }
 })
 
@@ -173,7 +177,8 @@ export const durationOf = (requests: number, limits: Pick<Limits, "requests" | "
   const spent = Math.floor((requests - 1) / limits.requests)
   const each = Math.max(limits.pace ?? 0, latency)
   // A window begins with its first request; the next one begins when it has ended.
-  return spent * Math.max(window, limits.requests * each) + (requests - 1 - spent * limits.requests) * each + latency
+  return spent * Math.max(windowMillis, limits.requests * each) + (requests - 1 - spent * limits.requests) * each +
+    latency
 }
 
 interface Count {

@@ -31,8 +31,8 @@ interface Connection {
   readonly step: (now: () => number) => Step
 }
 
-/** A file that others keep locked for so many milliseconds counts as gone. */
-const patience = 2_000
+/** A file that others keep locked for so long counts as gone. */
+const lockTimeoutMillis = 2_000
 
 const make = (path: string) => {
   let connection: Connection | undefined
@@ -57,13 +57,14 @@ const make = (path: string) => {
       // Who finds the file locked tries again, one at a time and without blocking the thread; who comes later waits too.
       const patiently = Effect.suspend(() => {
         waiting++
-        return turns.withPermit(Effect.retry(once, { while: ({ isLocked }) => isLocked, schedule: pauses })).pipe(
-          Effect.timeoutOrElse({
-            duration: patience,
-            orElse: () => Effect.fail({ isLocked: true, reason: "the file stays locked" })
-          }),
-          Effect.ensuring(Effect.sync(() => waiting--))
-        )
+        return turns.withPermit(Effect.retry(once, { while: ({ isLocked }) => isLocked, schedule: betweenAttempts }))
+          .pipe(
+            Effect.timeoutOrElse({
+              duration: lockTimeoutMillis,
+              orElse: () => Effect.fail({ isLocked: true, reason: "the file stays locked" })
+            }),
+            Effect.ensuring(Effect.sync(() => waiting--))
+          )
       })
       return waiting > 0 ? patiently : Effect.catchIf(once, ({ isLocked }) => isLocked, () => patiently)
     }).pipe(Effect.mapError(({ reason }) => new RateLimitStore.RateLimitStoreUnavailable({ reason })))
@@ -77,13 +78,13 @@ const make = (path: string) => {
   return { store, close }
 }
 
-const pauses = Schedule.min([Schedule.exponential("5 millis", 1.5), Schedule.spaced("100 millis")])
+const betweenAttempts = Schedule.min([Schedule.exponential("5 millis", 1.5), Schedule.spaced("100 millis")])
 
 const isBusy = (cause: unknown): boolean =>
   typeof cause === "object" && cause !== null && "errcode" in cause && (Number(cause.errcode) & 0xff) === 5
 
 // The number goes up when the form of a ledger changes: processes of two versions may share the file.
-const table = "postwire_ledgers_2"
+const ledgersTable = "postwire_ledgers_2"
 
 const connect = (path: string, now: number): Connection => {
   // Not imported: a program that keeps its budgets elsewhere does not load it, and does not read that it is experimental.
@@ -102,15 +103,15 @@ const prepared = (database: DatabaseSync, now: number): Connection => {
   database.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = OFF;
-    CREATE TABLE IF NOT EXISTS ${table} (key TEXT PRIMARY KEY, ledger TEXT NOT NULL, forget INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS ${ledgersTable} (key TEXT PRIMARY KEY, ledger TEXT NOT NULL, forget INTEGER NOT NULL) WITHOUT ROWID;
   `)
-  database.prepare(`DELETE FROM ${table} WHERE forget < ?`).run(now)
+  database.prepare(`DELETE FROM ${ledgersTable} WHERE forget < ?`).run(now)
   const begin = database.prepare("BEGIN IMMEDIATE")
   const commit = database.prepare("COMMIT")
   const rollback = database.prepare("ROLLBACK")
-  const select = database.prepare(`SELECT ledger FROM ${table} WHERE key = ?`)
+  const select = database.prepare(`SELECT ledger FROM ${ledgersTable} WHERE key = ?`)
   const upsert = database.prepare(
-    `INSERT INTO ${table} VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET ledger = excluded.ledger, forget = excluded.forget`
+    `INSERT INTO ${ledgersTable} VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET ledger = excluded.ledger, forget = excluded.forget`
   )
   const ledgerOf = (key: string, now: number): Ledger.Ledger =>
     Ledger.fromText(String(select.get(key)?.["ledger"] ?? ""), now)

@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Monotonic from "../Monotonic.ts"
 import { type Limits, type Phase, type Progress, TimedOut } from "../Timeouts.ts"
 
-/** The longest time in milliseconds that a timer of the platform can have. */
-const longestTimer = 2 ** 31 - 1
+/** The longest time that a timer of the platform can have. */
+const longestTimerMillis = 2 ** 31 - 1
 
 /** What is allowed. */
 export interface Allowance {
@@ -37,7 +37,7 @@ export class Watch implements Progress {
     this.#clock = clock
     this.#limits = limits
     this.maxBodySize = maxBodySize
-    this.#shortest = Math.min(limits.firstByte, limits.idle, left, longestTimer)
+    this.#shortest = Math.min(limits.firstByte, limits.idle, left, longestTimerMillis)
     this.#since = Monotonic.millisUnsafe(clock)
     this.#end = this.#since + left
   }
@@ -148,7 +148,7 @@ class Watches {
     let nearest = Infinity
     // Who is given up leaves.
     for (const watch of this.#watches.slice()) nearest = Math.min(nearest, watch.check(now))
-    if (this.#watches.length > 0 && nearest !== Infinity) this.#set(now, Math.min(nearest, longestTimer))
+    if (this.#watches.length > 0 && nearest !== Infinity) this.#set(now, Math.min(nearest, longestTimerMillis))
   }
 }
 

@@ -33,7 +33,7 @@ export const take = (path: string, what: string): Effect.Effect<boolean, ExportE
           }
         },
         catch: (cause) =>
-          (((cause as { readonly errcode?: number }).errcode ?? 0) & 0xff) === busy
+          (((cause as { readonly errcode?: number }).errcode ?? 0) & 0xff) === sqliteBusy
             ? new AlreadyRunning({ path: what })
             : disk.failureOf(path, cause)
       }),
@@ -44,4 +44,4 @@ export const take = (path: string, what: string): Effect.Effect<boolean, ExportE
       after.birthtimeNs === before.birthtimeNs
   })
 
-const busy = 5
+const sqliteBusy = 5

@@ -48,11 +48,11 @@ export const encoder = (table: Table, newline: string, guard: boolean): Files.En
 }
 
 const needsQuotes = /[",\r\n]/
-const formula = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/
+const beginsFormula = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/
 
 const field = (value: Cell, guard: boolean): string => {
   if (value === undefined) return ""
   if (typeof value !== "string") return String(value)
-  const text = guard && formula.test(value) ? `'${value}` : value
+  const text = guard && beginsFormula.test(value) ? `'${value}` : value
   return text === "" || needsQuotes.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text
 }

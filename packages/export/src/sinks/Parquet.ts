@@ -24,7 +24,7 @@ export const make = (path: string): FileSink =>
   })
 
 /** Rows that are in memory together. */
-const groupSize = 10_000
+const maxRowsInMemory = 10_000
 
 /** Writes rows into a Parquet file. */
 const layOut = async (rows: AsyncIterable<object>, path: string, table: Table): Promise<void> => {
@@ -46,14 +46,14 @@ const layOut = async (rows: AsyncIterable<object>, path: string, table: Table): 
           name,
           data: (columns[i] as Array<Cell>).map(storedAs[type])
         })),
-        rowGroupSize: groupSize
+        rowGroupSize: maxRowsInMemory
       })
       columns = table.columns.map(() => [])
       await drain(bytes, file)
     }
     for await (const row of rows) {
       for (const [i, cell] of lay(row).entries()) (columns[i] as Array<Cell>).push(cell)
-      if (columns[0]?.length === groupSize) await flush()
+      if (columns[0]?.length === maxRowsInMemory) await flush()
     }
     if (columns[0]?.length !== 0) await flush()
     await writer.finish()

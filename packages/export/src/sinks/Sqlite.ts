@@ -20,7 +20,7 @@ export const make = (path: string): FileSink =>
   Spool.make(path, "sqlite", async (spools, folder) => {
     const path = join(folder, "items.sqlite")
     await fs.rm(path, { force: true })
-    const database = new DatabaseSync(path, { timeout: patience })
+    const database = new DatabaseSync(path, { timeout: lockTimeoutMillis })
     try {
       // Whatever ends this, it begins anew: what counts is that all of it is on the disk at the end.
       database.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON; BEGIN EXCLUSIVE")
@@ -48,8 +48,8 @@ export const make = (path: string): FileSink =>
     return [{ path, holds: "items", rows: spools.find(({ holds }) => holds === "items")?.rows ?? 0 }]
   })
 
-/** How long another's lock is waited for, in milliseconds. */
-const patience = 5_000
+/** How long another's lock is waited for. */
+const lockTimeoutMillis = 5_000
 
 /** Puts a row into its table. */
 type Put = (row: object) => void

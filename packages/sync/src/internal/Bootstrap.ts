@@ -3,11 +3,11 @@
  * at `url` and puts into the memory what the worker ends with. It is text because it has to run where nothing can be
  * loaded.
  */
-import { ownName, place, placesSize, reasonSize, State } from "./Protocol.ts"
+import { ownName, place, placesBytes, reasonBytes, State } from "./Protocol.ts"
 
 export const bootstrap = `
   const { memory, url } = process.getBuiltinModule("node:worker_threads").workerData["${ownName}"]
-  const places = new Int32Array(memory, 0, ${placesSize / Int32Array.BYTES_PER_ELEMENT})
+  const places = new Int32Array(memory, 0, ${placesBytes / Int32Array.BYTES_PER_ELEMENT})
   let reason
   const keep = (error) => {
     try {
@@ -17,7 +17,7 @@ export const bootstrap = `
   process.on("uncaughtExceptionMonitor", keep)
   process.on("exit", (code) => {
     const text = reason ?? "it ended with code " + code
-    places[${place.reason}] = Buffer.from(memory, ${placesSize}, ${reasonSize}).write(text)
+    places[${place.reason}] = Buffer.from(memory, ${placesBytes}, ${reasonBytes}).write(text)
     const isLoading = Atomics.load(places, ${place.state}) === ${State.loading}
     Atomics.store(places, ${place.state}, isLoading ? ${State.unloadable} : ${State.ended})
     Atomics.add(places, ${place.answers}, 1)

@@ -30,9 +30,9 @@ type Asking = Extract<Request, { readonly id: number; readonly client: number }>
 type Untagged<R> = R extends unknown ? Omit<R, "id"> : never
 
 /** The longest sleep without a look at the worker's state. */
-const slice = 200
+const longestSleepMillis = 200
 /** How long a call sleeps before it prepares for an interruption, which takes longer than a short call. */
-const patience = 50
+const shortCallMillis = 50
 
 /** Whether this thread is such a worker. A client in it would start the next one, and so on. */
 export const isInside: boolean = typeof ownData === "object" && ownData !== null && ownName in ownData
@@ -92,7 +92,7 @@ export class Bridge {
    */
   wait(id: number, timeout: number): Answer | NoAnswer {
     const waiting = new Waiting(id, timeout)
-    return this.#until(waiting, patience) ??
+    return this.#until(waiting, shortCallMillis) ??
       (Interruption.isListenedTo() ? Interruption.interruptible(() => this.#until(waiting)) : this.#until(waiting)) ??
       this.#giveUp(id, "interrupted by SIGINT")
   }
@@ -142,7 +142,12 @@ export class Bridge {
       }
       if (waiting.elapsed >= timeout) return this.#giveUp(id, "time is up", true)
       if (waiting.elapsed >= most) return undefined
-      Atomics.wait(places, place.answers, answers, Math.min(slice, Math.min(most, timeout) - waiting.elapsed))
+      Atomics.wait(
+        places,
+        place.answers,
+        answers,
+        Math.min(longestSleepMillis, Math.min(most, timeout) - waiting.elapsed)
+      )
       waiting.pulse.feel(Atomics.load(places, place.heartbeat), waiting.woke())
     }
   }

@@ -4,6 +4,7 @@ import { type CallOptions, checkOptions } from "@postwire/core/CallOptions"
 import type { Definition, Form } from "@postwire/core/Definition"
 import { InvalidSettings } from "@postwire/core/Errors"
 import * as Prepare from "@postwire/core/Prepare"
+import { defaultMaxWaitMillis } from "@postwire/core/RateLimit"
 import type { Redact } from "@postwire/core/Redaction"
 import * as Timeouts from "@postwire/core/Timeouts"
 import type { Wire } from "@postwire/core/Wire"
@@ -33,8 +34,8 @@ export interface Pending extends Sent {
 /** Whoever called: the stack of an error begins there. */
 export type Caller = (...args: never) => unknown
 
-/** The worker keeps the limits too and knows more, so it is let speak first, for so many milliseconds. */
-const headstart = 100
+/** The worker keeps the limits too and knows more, so it is let speak first. */
+const headstartMillis = 100
 
 /** Hands a call to the worker; what comes of it is for `receive` to wait for, `ahead` of other calls or not. */
 export const begin = (
@@ -59,7 +60,7 @@ export const begin = (
 
 /** Waits for a call. */
 export const receive = ({ bridge, id, limit, prepared }: Pending): Received | Error => {
-  const answer = bridge.wait(id, limit + headstart)
+  const answer = bridge.wait(id, limit + headstartMillis)
   switch (answer._tag) {
     case "Response":
       return answer
@@ -82,12 +83,15 @@ export const orThrow = <A>(outcome: A, caller: Caller): Exclude<A, Error> => {
   throw outcome
 }
 
+/** A call may block for so long at least, whatever its limits are: the worker ends it before. */
+const leastLimitMillis = 300_000
+
 /** How long a call may block. */
 const limitOf = (settings: Settings<Form>, { timeout = settings.timeout }: CallOptions): number => {
   if (typeof timeout === "number") return timeout
   const limits = Timeouts.limitsOf(timeout, Timeouts.limitsOf(settings.timeout))
-  const waits = settings.waitOnRateLimit === true ? settings.maxWait ?? 1_200_000 : 0
-  return Math.max(300_000, limits?.total ?? 0) + waits
+  const waits = settings.waitOnRateLimit === true ? settings.maxWait ?? defaultMaxWaitMillis : 0
+  return Math.max(leastLimitMillis, limits?.total ?? 0) + waits
 }
 
 const unsent = (prepared: Prepare.Prepared, reason: string) =>

@@ -13,8 +13,8 @@ import * as NetworkDefaults from "./NetworkDefaults.ts"
 const shared = new Map<string, Bridge.Bridge>()
 let lastClient = 0
 
-/** How long the end of a client and its figures may take, in milliseconds. */
-const patience = 5_000
+/** How long the end of a client and its figures may take. */
+const answerTimeoutMillis = 5_000
 
 /** A request that is with the worker. */
 export interface Sent {
@@ -55,7 +55,7 @@ export class Connection {
   statistics(): Readonly<Record<string, Statistics>> {
     const bridge = this.#openBridge
     if (bridge === undefined) return {}
-    const answer = bridge.call({ _tag: "Statistics", client: this.#client }, patience)
+    const answer = bridge.call({ _tag: "Statistics", client: this.#client }, answerTimeoutMillis)
     if (answer._tag === "Defect") throw new Error(answer.message)
     return answer._tag === "Statistics" ? answer.statistics : {}
   }
@@ -64,7 +64,7 @@ export class Connection {
     const bridge = this.#openBridge
     this.#isClosed = true
     if (bridge === undefined) return
-    bridge.call({ _tag: "Close", client: this.#client }, patience)
+    bridge.call({ _tag: "Close", client: this.#client }, answerTimeoutMillis)
     if (this.#ownWorker) bridge.terminate()
   }
 

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import { inspect } from "node:util"
 
 /** How many causes of an error, and how many levels of a problem, are kept. A clone gives up at some thousands. */
-const mostLevels = 100
+const maxLevels = 100
 
 const codec = /*#__PURE__*/ Schema.toCodecJson(ErrorSchemas.AnyError)
 const encodeSchema = /*#__PURE__*/ Schema.encodeUnknownSync(codec)
@@ -31,7 +31,7 @@ type EncodedCause = string | {
 export const encode = (error: unknown): Option.Option<Encoded> => {
   if (!isAnyError(error)) return Option.none()
   const { cause, ...fields }: PropertyDescriptorMap = Object.getOwnPropertyDescriptors(error)
-  if ("problems" in error) fields["problems"] = { enumerable: true, value: cut(error.problems, mostLevels) }
+  if ("problems" in error) fields["problems"] = { enumerable: true, value: cut(error.problems, maxLevels) }
   return Option.some({
     error: encodeSchema(Object.create(Object.getPrototypeOf(error), fields)),
     cause: cause?.value === undefined ? undefined : encodeCause(cause.value)
@@ -55,7 +55,7 @@ const cut = (value: unknown, levels: number): unknown => {
 }
 
 /** The chain of causes, down to a level. A cause may be anything, lead back to itself, and throw when it is read. */
-const encodeCause = (cause: unknown, levels = mostLevels, above: ReadonlySet<unknown> = new Set()): EncodedCause => {
+const encodeCause = (cause: unknown, levels = maxLevels, above: ReadonlySet<unknown> = new Set()): EncodedCause => {
   if (above.has(cause)) return "[circular]"
   if (levels === 0) return "[nested too deeply]"
   try {

@@ -36,11 +36,11 @@ export const place = {
   reason: 8
 } as const
 
-export const placesSize = 64
+export const placesBytes = 64
 /** What the worker ended with is cut to this many bytes. */
-export const reasonSize = 2_048
+export const reasonBytes = 2_048
 /** Up to this many bytes a copy is cheaper than a transfer; pages are longer. */
-const roomSize = 32 * 1024
+const roomBytes = 32 * 1024
 
 /** The memory of both sides. */
 export interface Shared {
@@ -53,12 +53,12 @@ export interface Shared {
 
 /** New memory, or that of the other side. */
 export const share = (
-  memory: SharedArrayBuffer = new SharedArrayBuffer(placesSize + reasonSize + roomSize)
+  memory: SharedArrayBuffer = new SharedArrayBuffer(placesBytes + reasonBytes + roomBytes)
 ): Shared => ({
   memory,
-  places: new Int32Array(memory, 0, placesSize / Int32Array.BYTES_PER_ELEMENT),
-  reason: Buffer.from(memory, placesSize, reasonSize),
-  room: Buffer.from(memory, placesSize + reasonSize)
+  places: new Int32Array(memory, 0, placesBytes / Int32Array.BYTES_PER_ELEMENT),
+  reason: Buffer.from(memory, placesBytes, reasonBytes),
+  room: Buffer.from(memory, placesBytes + reasonBytes)
 })
 
 /** The name under which the worker finds what it starts with: a program may give its own workers anything. */

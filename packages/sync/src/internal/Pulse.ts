@@ -5,20 +5,20 @@
  */
 
 /** How long the heartbeat may stand still at most, which is also how long the worker may take to load. */
-const stillLimit = 30_000
+const maxStillMillis = 30_000
 /** For how long it may stand still without any CPU. While it loads it may wait for a disk. */
-const deadLimit = 3_000
-const unloadedLimit = 10_000
+const maxIdleMillis = 3_000
+const maxIdleMillisUnloaded = 10_000
 /** For how long, and with how much CPU, it may stand still once it has loaded. */
-const stuckLimit = 3_000
-const busyLimit = 2_000
+const maxStuckMillis = 3_000
+const maxStuckCpuMillis = 2_000
 /** Less than this share of a sleep is no use of CPU. */
-const noShare = 0.01
+const leastShareOfCpu = 0.01
 /** A sleep counts for no more: a machine that slept itself has not stood still. */
-const longestSleep = 400
+const longestSleepMillis = 400
 
 /** The CPU that all threads of this process have used. The caller's own uses none while it waits. */
-const processTime = (): number => {
+const cpuMillis = (): number => {
   const { system, user } = process.cpuUsage()
   return (system + user) / 1_000
 }
@@ -33,7 +33,7 @@ export class Pulse {
   #used = 0
   #seen: number | undefined
 
-  constructor(cpuTime: () => number = processTime) {
+  constructor(cpuTime: () => number = cpuMillis) {
     this.#cpuTime = cpuTime
   }
 
@@ -48,16 +48,16 @@ export class Pulse {
     // Calls that are answered soon do not get here twice, and need not ask.
     const now = this.#cpuTime()
     const used = now - (this.#seen ?? now)
-    const counted = Math.min(slept, longestSleep)
+    const counted = Math.min(slept, longestSleepMillis)
     this.#still += counted
     this.#used += used
-    this.#idle = used < noShare * counted ? this.#idle + counted : 0
+    this.#idle = used < leastShareOfCpu * counted ? this.#idle + counted : 0
     this.#seen = now
   }
 
   /** Whether the worker is to be given up. */
   hasStopped(isLoading: boolean): boolean {
-    if (this.#still > stillLimit || this.#idle > (isLoading ? unloadedLimit : deadLimit)) return true
-    return !isLoading && this.#still > stuckLimit && this.#used > busyLimit
+    if (this.#still > maxStillMillis || this.#idle > (isLoading ? maxIdleMillisUnloaded : maxIdleMillis)) return true
+    return !isLoading && this.#still > maxStuckMillis && this.#used > maxStuckCpuMillis
   }
 }
