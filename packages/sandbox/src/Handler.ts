@@ -5,7 +5,7 @@ import type { Operation, Paged } from "@postwire/core/Operation"
 import type * as Effect from "effect/Effect"
 import type { Caller } from "./Authentication.ts"
 import type { Entry, Problem } from "./Problem.ts"
-import type { Page, PageRequest } from "./store/Database.ts"
+import type { Page, PageRequest } from "./store/Pages.ts"
 import type { Store } from "./store/Store.ts"
 
 /** A parameter as it arrives: lists as lists, instants as milliseconds, ids and texts as strings. */

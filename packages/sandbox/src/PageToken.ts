@@ -5,7 +5,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { createHmac, timingSafeEqual } from "node:crypto"
-import type { Cursor } from "./store/Database.ts"
+import type { Cursor } from "./store/Pages.ts"
 
 /** What the pages of one listing have in common: everything but the token, the page size and the selected fields. */
 export interface Listing {

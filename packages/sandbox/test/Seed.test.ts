@@ -8,7 +8,7 @@ import { DatabaseSync } from "node:sqlite"
 import { inspect } from "node:util"
 import * as Query from "../src/query/Query.ts"
 import * as Seed from "../src/Seed.ts"
-import type { Cursor } from "../src/store/Database.ts"
+import type { Cursor } from "../src/store/Pages.ts"
 import { Store } from "../src/store/Store.ts"
 
 const start = Date.UTC(2026, 10, 20, 12)

@@ -9,7 +9,7 @@ import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { inspect } from "node:util"
 import * as Query from "../src/query/Query.ts"
-import type { Cursor, Page } from "../src/store/Database.ts"
+import type { Cursor, Page } from "../src/store/Pages.ts"
 import * as Snowflake from "../src/store/Snowflake.ts"
 import { Store, StoreUnavailable } from "../src/store/Store.ts"
 

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { Handlers } from "../Handler.ts"
 import * as Problem from "../Problem.ts"
-import type { Post, ReplySettings } from "../store/Posts.ts"
+import type { Post, ReplySettings } from "../store/Post.ts"
 import type { Store } from "../store/Store.ts"
 import * as Caller from "./Caller.ts"
 import * as Subject from "./Subject.ts"

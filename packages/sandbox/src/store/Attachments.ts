@@ -1,5 +1,6 @@
 /** What posts and messages carry along: media, polls, places. */
-import { type Database, idList, ids, inOrder } from "./Database.ts"
+import type { Database } from "./Database.ts"
+import { idList, ids, inOrder } from "./Ids.ts"
 import * as Snowflake from "./Snowflake.ts"
 
 /** Kinds of media. */

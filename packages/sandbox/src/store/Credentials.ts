@@ -3,7 +3,8 @@ import type { AccessLevel } from "@postwire/core/Parameters"
 import type { Scope } from "@postwire/core/Scopes"
 import * as Redacted from "effect/Redacted"
 import { hash } from "node:crypto"
-import { type Database, ids } from "./Database.ts"
+import type { Database } from "./Database.ts"
+import { ids } from "./Ids.ts"
 import * as Snowflake from "./Snowflake.ts"
 
 /** What an app, or a token that was made while it had these rights, may do. */

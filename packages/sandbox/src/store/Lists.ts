@@ -1,5 +1,7 @@
 /** Lists of users, whose posts they show. */
-import { type Database, ids, type Page, pager, type PageRequest, unbounded } from "./Database.ts"
+import type { Database } from "./Database.ts"
+import { ids } from "./Ids.ts"
+import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Users from "./Users.ts"
 import * as Visibility from "./Visibility.ts"

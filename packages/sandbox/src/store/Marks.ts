@@ -1,6 +1,7 @@
 /** What users put on posts: likes and bookmarks. */
-import { type Database, type Page, pager, type PageRequest, unbounded } from "./Database.ts"
-import * as Posts from "./Posts.ts"
+import type { Database } from "./Database.ts"
+import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
+import * as Post from "./Post.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Users from "./Users.ts"
 import * as Visibility from "./Visibility.ts"
@@ -20,7 +21,7 @@ export interface Marks {
       readonly cap?: number | undefined
       readonly viewer?: Visibility.Viewer | undefined
     }
-  ) => Page<Posts.Post>
+  ) => Page<Post.Post>
   /** The users who marked a post, the latest mark first. */
   readonly users: (options: PageRequest & { readonly postId: string }) => Page<Users.User>
 }
@@ -38,12 +39,12 @@ export const make = (database: Database, table: "likes" | "bookmarks"): Marks =>
     : undefined
   const oldestOfLatest = database.query<{ readonly key: number | null }>(`
     SELECT min(key) AS key FROM (SELECT key FROM ${table} WHERE user_id = :user ORDER BY key DESC LIMIT :cap)`)
-  const posts = pager<Posts.Row, Posts.Post>(database, {
-    select: Posts.columns,
+  const posts = pager<Post.Row, Post.Post>(database, {
+    select: Post.columns,
     from: `${table} m JOIN posts p ON p.id = m.post_id`,
     where: `m.user_id = :user AND ${Visibility.post("p")}`,
     key: "m.key"
-  }, Posts.decode)
+  }, Post.decode)
   const users = pager<Users.Row, Users.User>(database, {
     select: Users.columns,
     from: `${table} m JOIN users u ON u.id = m.user_id`,

@@ -1,6 +1,8 @@
 /** Direct messages: conversations and what happened in them. */
-import { type Database, ids, type Page, pager, type PageRequest, unbounded } from "./Database.ts"
+import type { Database } from "./Database.ts"
 import * as Entities from "./Entities.ts"
+import { ids } from "./Ids.ts"
+import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
 
 /** What can happen in a conversation. */

@@ -1,5 +1,6 @@
 /** What a store holds, table by table, to look at: pages by key, without counting, whoever may see it. */
-import { type Database, type Query, unbounded } from "./Database.ts"
+import type { Database, Query } from "./Database.ts"
+import { unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
 
 /** A row: what it holds by name. Ids and handles are text, times ISO 8601. */

@@ -1,90 +1,21 @@
-/** Posts: reading, writing, searching. */
-import type { Query } from "../query/Query.ts"
-import * as Terms from "../query/Terms.ts"
-import {
-  type Cursor,
-  type Database,
-  idList,
-  ids,
-  inOrder,
-  type Page,
-  pager,
-  type PageRequest,
-  type Range,
-  unbounded
-} from "./Database.ts"
+/** Posts: written, read, deleted. */
+import type { Database } from "./Database.ts"
 import * as Entities from "./Entities.ts"
+import { idList, ids, inOrder } from "./Ids.ts"
+import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
+import * as Post from "./Post.ts"
+import * as PostIndex from "./PostIndex.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Users from "./Users.ts"
 import * as Visibility from "./Visibility.ts"
-import { rangeOf, type Window } from "./Window.ts"
-
-/** A post, with every field that the store knows. */
-export interface Post {
-  readonly id: string
-  readonly text: string
-  readonly edit_history_post_ids: readonly [string]
-  readonly author_id: string
-  readonly created_at: string
-  readonly conversation_id: string
-  readonly in_reply_to_user_id?: string
-  readonly referenced_posts?: ReadonlyArray<
-    { readonly type: "reposted" | "quoted" | "replied_to"; readonly id: string }
-  >
-  readonly lang: string
-  readonly source: string
-  readonly reply_settings: ReplySettings
-  readonly possibly_sensitive: boolean
-  readonly entities?: Entities.Entities
-  readonly attachments?: {
-    readonly media_keys?: ReadonlyArray<string>
-    readonly poll_ids?: ReadonlyArray<string>
-  }
-  readonly geo?: { readonly place_id: string }
-  readonly public_metrics: {
-    readonly repost_count: number
-    readonly reply_count: number
-    readonly like_count: number
-    readonly quote_count: number
-    readonly bookmark_count: number
-    readonly impression_count: number
-  }
-}
-
-/** Who may reply. */
-export type ReplySettings = "everyone" | "mentionedUsers" | "following" | "subscribers" | "verified"
-
-/** A post to be. Users and posts that it names must exist; only a quoted or answered post may be gone. */
-export interface NewPost {
-  readonly authorId: string
-  readonly text: string
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number
-  /** Made from `createdAt`, and larger than every id before, when left out. */
-  readonly id?: string | undefined
-  readonly inReplyToPostId?: string | undefined
-  readonly quotedPostId?: string | undefined
-  readonly repostedPostId?: string | undefined
-  readonly mediaKeys?: ReadonlyArray<string> | undefined
-  readonly pollId?: string | undefined
-  readonly placeId?: string | undefined
-  /** "und" when left out. */
-  readonly lang?: string | undefined
-  readonly source?: string | undefined
-  readonly replySettings?: ReplySettings | undefined
-  readonly possiblySensitive?: boolean | undefined
-  readonly impressions?: number | undefined
-  /** Facts that are kept but shown nowhere: tagged users, excluded repliers and the like. */
-  readonly extra?: Readonly<Record<string, unknown>> | undefined
-}
 
 /** The posts of a store. */
-export interface Posts {
+export interface Posts extends PostIndex.Searches {
   /** Returns the id. */
-  readonly insert: (post: NewPost) => string
-  readonly byId: (id: string) => Post | undefined
+  readonly insert: (post: Post.NewPost) => string
+  readonly byId: (id: string) => Post.Post | undefined
   /** In the order of `ids`, once each, without those that do not exist or, when given, that `viewer` may not see. */
-  readonly byIds: (ids: ReadonlyArray<string>, viewer?: Visibility.Viewer) => ReadonlyArray<Post>
+  readonly byIds: (ids: ReadonlyArray<string>, viewer?: Visibility.Viewer) => ReadonlyArray<Post.Post>
   /** Removes a post with its likes, bookmarks and reposts; false when there is none. */
   readonly delete: (id: string) => boolean
   /** The repost of a post by a user. */
@@ -94,20 +25,6 @@ export interface Posts {
   /** Hides a reply, or shows it again; returns the state after. Repeating changes nothing. */
   readonly setHidden: (id: string, hidden: boolean) => boolean
   readonly isHidden: (id: string) => boolean
-  /**
-   * Public posts that a query finds: the latest first, or by "relevancy" those seen by very many first, then by many and
-   * so on to the rest, of each the latest first. The latter has no way back to earlier pages. Posts of those who block
-   * the viewer are left out.
-   */
-  readonly search: (
-    options: Window & PageRequest & {
-      readonly query: Query
-      readonly order?: "recency" | "relevancy" | undefined
-      readonly viewer?: Visibility.Viewer | undefined
-    }
-  ) => Page<Post>
-  /** How many public posts a query finds in each span of `size` milliseconds since the epoch, by number of the span. */
-  readonly counts: (options: Window & { readonly query: Query; readonly size: number }) => ReadonlyMap<number, number>
   /** Posts that quote a post, the latest first. */
   readonly quotesOf: (
     options: PageRequest & {
@@ -115,86 +32,17 @@ export interface Posts {
       readonly excludeReplies?: boolean | undefined
       readonly viewer?: Visibility.Viewer | undefined
     }
-  ) => Page<Post>
-}
-
-/** The columns from which {@link decode} makes a post, for queries that join them as `p`. */
-export const columns = `
-  CAST(p.id AS TEXT) AS id, p.id >> ${Snowflake.counterBits} AS millis, CAST(p.author_id AS TEXT) AS author_id, p.text,
-  CAST(p.conversation_id AS TEXT) AS conversation_id, CAST(p.in_reply_to_user_id AS TEXT) AS in_reply_to_user_id,
-  CAST(p.in_reply_to_post_id AS TEXT) AS in_reply_to_post_id, CAST(p.quoted_post_id AS TEXT) AS quoted_post_id,
-  CAST(p.reposted_post_id AS TEXT) AS reposted_post_id, p.lang, p.source, p.reply_settings, p.possibly_sensitive,
-  p.entities, p.attachments, p.place_id, p.impression_count, p.like_count, p.reply_count, p.repost_count, p.quote_count,
-  p.bookmark_count`
-
-/** One row of {@link columns}. */
-export interface Row {
-  readonly id: string
-  readonly millis: number
-  readonly author_id: string
-  readonly text: string
-  readonly conversation_id: string
-  readonly in_reply_to_user_id: string | null
-  readonly in_reply_to_post_id: string | null
-  readonly quoted_post_id: string | null
-  readonly reposted_post_id: string | null
-  readonly lang: string
-  readonly source: string
-  readonly reply_settings: ReplySettings
-  readonly possibly_sensitive: number
-  readonly entities: string | null
-  readonly attachments: string | null
-  readonly place_id: string | null
-  readonly impression_count: number
-  readonly like_count: number
-  readonly reply_count: number
-  readonly repost_count: number
-  readonly quote_count: number
-  readonly bookmark_count: number
-}
-
-/** The post in a row. */
-export const decode = (row: Row): Post => {
-  const post: { -readonly [K in keyof Post]: Post[K] } = {
-    id: row.id,
-    text: row.text,
-    edit_history_post_ids: [row.id],
-    author_id: row.author_id,
-    created_at: new Date(row.millis).toISOString(),
-    conversation_id: row.conversation_id,
-    lang: row.lang,
-    source: row.source,
-    reply_settings: row.reply_settings,
-    possibly_sensitive: row.possibly_sensitive === 1,
-    public_metrics: {
-      repost_count: row.repost_count,
-      reply_count: row.reply_count,
-      like_count: row.like_count,
-      quote_count: row.quote_count,
-      bookmark_count: row.bookmark_count,
-      impression_count: row.impression_count
-    }
-  }
-  const references = []
-  if (row.reposted_post_id !== null) references.push({ type: "reposted" as const, id: row.reposted_post_id })
-  if (row.quoted_post_id !== null) references.push({ type: "quoted" as const, id: row.quoted_post_id })
-  if (row.in_reply_to_post_id !== null) references.push({ type: "replied_to" as const, id: row.in_reply_to_post_id })
-  if (references.length > 0) post.referenced_posts = references
-  if (row.in_reply_to_user_id !== null) post.in_reply_to_user_id = row.in_reply_to_user_id
-  if (row.entities !== null) post.entities = JSON.parse(row.entities)
-  if (row.attachments !== null) post.attachments = JSON.parse(row.attachments)
-  if (row.place_id !== null) post.geo = { place_id: row.place_id }
-  return post
+  ) => Page<Post.Post>
 }
 
 /** The posts in a database. */
 export const make = (database: Database): Posts => {
   const nextId = ids(database, "posts")
-  const byId = database.query<Row>(`SELECT ${columns} FROM posts p WHERE p.id = :id`)
-  const byIds = database.query<Row>(`
-    SELECT ${columns} FROM posts p WHERE p.id IN (SELECT value FROM json_each(:ids)) AND ${Visibility.post("p")}`)
-  const account = database.query<Account>(`SELECT ${accountColumns} FROM users WHERE id = :id`)
-  const named = database.query<Account>(`SELECT ${accountColumns} FROM users WHERE username = :username`)
+  const byId = database.query<Post.Row>(`SELECT ${Post.columns} FROM posts p WHERE p.id = :id`)
+  const byIds = database.query<Post.Row>(`
+    SELECT ${Post.columns} FROM posts p WHERE p.id IN (SELECT value FROM json_each(:ids)) AND ${Visibility.post("p")}`)
+  const account = database.query<PostIndex.Account>(`SELECT ${accountColumns} FROM users WHERE id = :id`)
+  const named = database.query<PostIndex.Account>(`SELECT ${accountColumns} FROM users WHERE username = :username`)
   const parent = database.query<{ readonly author_id: string; readonly conversation_id: string }>(
     `SELECT CAST(author_id AS TEXT) AS author_id, CAST(conversation_id AS TEXT) AS conversation_id
      FROM posts WHERE id = :id`
@@ -205,14 +53,14 @@ export const make = (database: Database): Posts => {
       impression_count)
     VALUES (:id, :author, :text, :conversation, :replyUser, :reply, :quoted, :reposted, :lang, :source, :replySettings,
       :sensitive, :entities, :attachments, :place, :extra, :impressions)`)
-  const index = database.command("INSERT INTO post_index (rowid, text, facts, urls) VALUES (:id, :text, :facts, :urls)")
+  const index = PostIndex.make(database)
   const count = (table: string, column: string) =>
     database.command(`UPDATE ${table} SET ${column} = ${column} + :by WHERE id = :id`)
   const countPost = count("users", "post_count")
   const countReply = count("posts", "reply_count")
   const countQuote = count("posts", "quote_count")
   const countRepost = count("posts", "repost_count")
-  const remove = ["posts WHERE id", "post_index WHERE rowid", "likes WHERE post_id", "bookmarks WHERE post_id"]
+  const remove = ["posts WHERE id", "likes WHERE post_id", "bookmarks WHERE post_id"]
     .map((rows) => database.command(`DELETE FROM ${rows} = :id`))
   const uncountLikes = database.command(`
     UPDATE users SET like_count = like_count - 1 WHERE id IN (SELECT user_id FROM likes WHERE post_id = :id)`)
@@ -234,26 +82,15 @@ export const make = (database: Database): Posts => {
     where: "p.reposted_post_id = :post",
     key: "p.id"
   }, Users.decode)
-  const quoting = pager<Row, Post>(database, {
-    select: columns,
+  const quoting = pager<Post.Row, Post.Post>(database, {
+    select: Post.columns,
     from: "posts p",
     where: `p.quoted_post_id = :quoted AND (:replies OR p.in_reply_to_user_id IS NULL) AND ${Visibility.post("p")}`,
     key: "p.id"
-  }, decode)
-  const latest = pager<Row, Post>(database, {
-    select: columns,
-    from: "post_index JOIN posts p ON p.id = post_index.rowid",
-    where: `post_index MATCH :match AND ${Visibility.unblocked("p")}`,
-    key: "post_index.rowid"
-  }, decode)
-
-  const counts = database.query<{ readonly span: number; readonly found: number }>(`
-    SELECT (rowid >> ${Snowflake.counterBits}) / :size AS span, count(*) AS found FROM post_index
-    WHERE post_index MATCH :match AND rowid > :low AND rowid < :high GROUP BY span`)
-
+  }, Post.decode)
   const mentionable = (username: string) => named.get({ username })
 
-  const write = (post: NewPost): string => {
+  const write = (post: Post.NewPost): string => {
     const author = account.get({ id: Snowflake.parse(post.authorId) })
     if (author === undefined) throw new Error(`There is no user ${post.authorId}`)
     const id = post.id === undefined ? nextId(post.createdAt) : Snowflake.parse(post.id)
@@ -300,12 +137,7 @@ export const make = (database: Database): Posts => {
     if (post.repostedPostId !== undefined) countRepost({ id: Snowflake.parse(post.repostedPostId), by: 1 })
     // Posts of protected accounts are not public, so no search finds them.
     if (author.protected === 0) {
-      index({
-        id,
-        text: Terms.words(post.text).join(" "),
-        facts: factsOf(post, { conversation, author, addressee, repostee, entities }).map(Terms.spell).join(" "),
-        urls: entities?.urls?.map((link) => Terms.words(link.expanded_url).join(" ")).join(" ") ?? ""
-      })
+      index.add(id, { post, conversation, author, addressee, repostee, entities })
     }
     return String(id)
   }
@@ -319,50 +151,27 @@ export const make = (database: Database): Posts => {
     if (row.in_reply_to_post_id !== null) countReply({ id: Snowflake.parse(row.in_reply_to_post_id), by: -1 })
     if (row.quoted_post_id !== null) countQuote({ id: Snowflake.parse(row.quoted_post_id), by: -1 })
     if (row.reposted_post_id !== null) countRepost({ id: Snowflake.parse(row.reposted_post_id), by: -1 })
-    for (const { id: user } of decode(row).entities?.mentions ?? []) {
+    for (const { id: user } of Post.decode(row).entities?.mentions ?? []) {
       unmention({ user: Snowflake.parse(user), post: key })
     }
     unshare({ id: key })
     unpin({ author: Snowflake.parse(row.author_id), id: key })
     uncountLikes({ id: key })
+    index.remove(key)
     for (const command of remove) command({ id: key })
     return true
-  }
-
-  // To sort all that a common word finds takes long; the index yields each step in the order of time.
-  const byRelevancy = (
-    query: Query,
-    viewer: bigint | null,
-    range: Range,
-    { cursor, limit }: PageRequest
-  ): Page<Post> => {
-    const [highest, before] = cursor?.key.split("-") ?? []
-    const found: Array<readonly [step: number, post: Post]> = []
-    let position: Cursor | undefined = before === undefined ? undefined : { direction: "older", key: before }
-    for (let step = Number(highest ?? steps.length); step >= 0 && found.length <= limit; step--) {
-      const match = query.matchWith("seen", String(step))
-      const page = latest({ match, viewer }, range, { limit: limit + 1 - found.length, cursor: position })
-      for (const post of page.items) found.push([step, post])
-      position = undefined
-    }
-    const last = found.length > limit ? found[limit - 1] : undefined
-    return {
-      items: found.slice(0, limit).map(([, post]) => post),
-      next: last && { direction: "older", key: `${last[0]}-${last[1].id}` },
-      previous: undefined
-    }
   }
 
   return {
     insert: (post) => database.transaction(() => write(post)),
     byId: (id) => {
       const row = byId.get({ id: Snowflake.parse(id) })
-      return row && decode(row)
+      return row && Post.decode(row)
     },
     byIds: (ids, viewer) =>
       inOrder(
         ids,
-        byIds.all({ ids: idList(ids), viewer: Visibility.valueOf(viewer) }).map(decode),
+        byIds.all({ ids: idList(ids), viewer: Visibility.valueOf(viewer) }).map(Post.decode),
         (post) => post.id
       ),
     delete: (id) => database.transaction(() => erase(id)),
@@ -373,18 +182,8 @@ export const make = (database: Database): Posts => {
       return hidden
     },
     isHidden: (id) => hidden.get({ id: Snowflake.parse(id) })?.hidden === 1,
-    search: ({ order, query, ...options }) => {
-      const viewer = Visibility.valueOf(options.viewer)
-      return order === "relevancy"
-        ? byRelevancy(query, viewer, rangeOf(options), options)
-        : latest({ match: query.match, viewer }, rangeOf(options), options)
-    },
-    counts: ({ query, size, ...window }) =>
-      new Map(
-        counts.all({ match: query.match, size: BigInt(size), ...rangeOf(window) }).map(({ found, span }) =>
-          [span, found] as const
-        )
-      ),
+    search: index.search,
+    counts: index.counts,
     quotesOf: (options) =>
       quoting(
         {
@@ -399,65 +198,5 @@ export const make = (database: Database): Posts => {
 }
 
 const accountColumns = "CAST(id AS TEXT) AS id, username, verified_type <> 'none' AS verified, protected"
-
-interface Account {
-  readonly id: string
-  readonly username: string
-  readonly verified: number
-  readonly protected: number
-}
-
-/** How often a post was seen that is of a step above the lowest. Finer steps cost searches more than they are worth. */
-const steps = [256, 4_096, 65_536, 1_048_576]
-
-const stepOf = (impressions: number): number => steps.filter((least) => impressions >= least).length
-
-const factsOf = (
-  post: NewPost,
-  { addressee, author, conversation, entities, repostee }: {
-    readonly conversation: string
-    readonly author: Account
-    readonly addressee: Account | undefined
-    readonly repostee: Account | undefined
-    readonly entities: Entities.Entities | undefined
-  }
-): ReadonlyArray<Terms.Fact> => {
-  const facts: Array<Terms.Fact> = [
-    ["is", "post"],
-    ["from", author.username],
-    ["from", author.id],
-    ["conversation", conversation],
-    ["lang", post.lang ?? "und"],
-    ["seen", String(stepOf(post.impressions ?? 0))]
-  ]
-  if (author.verified === 1) facts.push(["is", "verified"])
-  if (addressee !== undefined) facts.push(["is", "reply"], ["to", addressee.username], ["to", addressee.id])
-  if (post.inReplyToPostId !== undefined) facts.push(["answered", canonical(post.inReplyToPostId)])
-  if (post.repostedPostId !== undefined) facts.push(["is", "repost"], ["reposted", canonical(post.repostedPostId)])
-  if (repostee !== undefined) facts.push(["reposts", repostee.username], ["reposts", repostee.id])
-  if (post.quotedPostId !== undefined) facts.push(["is", "quote"], ["quoted", canonical(post.quotedPostId)])
-  if (post.placeId !== undefined) facts.push(["has", "geo"])
-  if (post.mediaKeys?.length) {
-    facts.push(["has", "media"])
-    // Keys of photos begin with the number of their kind: see Attachments.
-    if (post.mediaKeys.some((key) => key.startsWith("3_"))) facts.push(["has", "images"])
-    if (post.mediaKeys.some((key) => !key.startsWith("3_"))) facts.push(["has", "videos"])
-  }
-  if (entities?.urls) facts.push(["has", "links"])
-  if (entities?.hashtags) facts.push(["has", "hashtags"], ...entities.hashtags.map(({ tag }) => ["tag", tag] as const))
-  if (entities?.cashtags) {
-    facts.push(
-      ["has", "cashtags"],
-      ...entities.cashtags.map(({ tag }) => ["cashtag", tag] as const)
-    )
-  }
-  if (entities?.mentions) {
-    facts.push(["has", "mentions"], ...entities.mentions.map(({ username }) => ["mention", username] as const))
-  }
-  return facts
-}
-
-/** Ids can be written with leading zeros. */
-const canonical = (id: string): string => String(Snowflake.parse(id))
 
 const optionalId = (id: string | undefined): bigint | null => id === undefined ? null : Snowflake.parse(id)

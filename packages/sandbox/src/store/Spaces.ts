@@ -1,7 +1,8 @@
 /** Spaces: audio rooms that are announced, held and ended. */
 import * as Terms from "../query/Terms.ts"
-import { type Database, ids, inOrder } from "./Database.ts"
-import * as Posts from "./Posts.ts"
+import type { Database } from "./Database.ts"
+import { ids, inOrder } from "./Ids.ts"
+import * as Post from "./Post.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Users from "./Users.ts"
 import * as Visibility from "./Visibility.ts"
@@ -85,7 +86,7 @@ export interface Spaces {
       readonly viewer?: Visibility.Viewer | undefined
       readonly limit: number
     }
-  ) => ReadonlyArray<Posts.Post>
+  ) => ReadonlyArray<Post.Post>
   readonly insertTopic: (topic: Topic) => void
   readonly topicsByIds: (ids: ReadonlyArray<string>) => ReadonlyArray<Topic>
 }
@@ -115,8 +116,8 @@ export const make = (database: Database): Spaces => {
     SELECT ${Users.columns} FROM space_buyers b JOIN users u ON u.id = b.user_id
     WHERE b.space_id = :space ORDER BY b.key DESC`)
   const share = database.command("INSERT OR IGNORE INTO space_posts (space_id, post_id) VALUES (:space, :post)")
-  const shared = database.query<Posts.Row>(`
-    SELECT ${Posts.columns} FROM space_posts s JOIN posts p ON p.id = s.post_id
+  const shared = database.query<Post.Row>(`
+    SELECT ${Post.columns} FROM space_posts s JOIN posts p ON p.id = s.post_id
     WHERE s.space_id = :space AND ${Visibility.post("p")} ORDER BY s.key DESC LIMIT :limit`)
   const insertTopic = database.command(
     "INSERT OR REPLACE INTO topics (id, name, description) VALUES (:id, :name, :description)"
@@ -161,7 +162,7 @@ export const make = (database: Database): Spaces => {
     buyers: (spaceId) => buyers.all({ space: spaceId }).map(Users.decode),
     share: (spaceId, postId) => void share({ space: spaceId, post: Snowflake.parse(postId) }),
     posts: ({ limit, spaceId, viewer }) =>
-      shared.all({ space: spaceId, viewer: Visibility.valueOf(viewer), limit }).map(Posts.decode),
+      shared.all({ space: spaceId, viewer: Visibility.valueOf(viewer), limit }).map(Post.decode),
     insertTopic: ({ description, id, name }) => void insertTopic({ id, name, description }),
     topicsByIds: (ids) => inOrder(ids, topics.all({ ids: JSON.stringify(ids) }), ({ id }) => id)
   }

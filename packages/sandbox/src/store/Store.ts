@@ -9,15 +9,16 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Attachments from "./Attachments.ts"
 import * as Credentials from "./Credentials.ts"
-import * as Database from "./Database.ts"
+import type { Database } from "./Database.ts"
+import * as DatabaseFile from "./DatabaseFile.ts"
 import { NodeUnsupported } from "./Engine.ts"
 import * as Follows from "./Follows.ts"
+import * as Layout from "./Layout.ts"
 import * as Lists from "./Lists.ts"
 import * as Marks from "./Marks.ts"
 import * as Messages from "./Messages.ts"
 import * as Overview from "./Overview.ts"
 import * as Posts from "./Posts.ts"
-import * as Tables from "./Schema.ts"
 import * as Spaces from "./Spaces.ts"
 import * as Ties from "./Ties.ts"
 import * as Timelines from "./Timelines.ts"
@@ -68,7 +69,7 @@ export interface State {
   /** Everything there is, as the bytes of an SQLite file. */
   readonly snapshot: () => Uint8Array
   /** How many there are of what a service holds. */
-  readonly counts: () => Tables.Counts
+  readonly counts: () => Layout.Counts
   /** What is in the tables, whoever may see it. */
   readonly overview: Overview.Overview
 }
@@ -101,12 +102,12 @@ export class Store extends Context.Service<
 }
 
 const connect = ({ file }: Options) => {
-  const database = Database.open(file, Tables.create)
+  const database = DatabaseFile.open(file, Layout.create)
   const state = stateOf(database)
   const store = Store.of({
     ...state,
     restore: (snapshot, prepare) => {
-      Tables.check(snapshot)
+      Layout.check(snapshot)
       const prepared = database.restore(snapshot, (next) => prepare(stateOf(next)))
       state.credentials.replaced()
       return prepared
@@ -115,7 +116,7 @@ const connect = ({ file }: Options) => {
   return { database, store }
 }
 
-const stateOf = (database: Database.Database): State => {
+const stateOf = (database: Database): State => {
   const follows = Follows.make(database)
   return {
     users: Users.make(database),
@@ -135,11 +136,11 @@ const stateOf = (database: Database.Database): State => {
     messages: Messages.make(database),
     credentials: Credentials.make(database),
     transaction: database.transaction,
-    clear: () => Tables.clear(database),
-    touch: () => Tables.touch(database),
-    verify: () => Tables.verify(database),
+    clear: () => Layout.clear(database),
+    touch: () => Layout.touch(database),
+    verify: () => Layout.verify(database),
     snapshot: database.snapshot,
-    counts: Tables.counter(database),
+    counts: Layout.counter(database),
     overview: Overview.make(database)
   }
 }

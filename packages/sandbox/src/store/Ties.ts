@@ -1,5 +1,6 @@
 /** What users hold against each other: blocks and mutes. */
-import { type Database, type Page, pager, type PageRequest, unbounded } from "./Database.ts"
+import type { Database } from "./Database.ts"
+import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Users from "./Users.ts"
 

@@ -1,6 +1,7 @@
 /** Posts in the order of their time: by a user, about a user, for a user, of a list. */
-import { type Database, type Page, pager, type PageRequest, unbounded, type Values } from "./Database.ts"
-import * as Posts from "./Posts.ts"
+import type { Database, Values } from "./Database.ts"
+import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
+import * as Post from "./Post.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Visibility from "./Visibility.ts"
 import { type Reach, reach, type Window, within } from "./Window.ts"
@@ -20,13 +21,13 @@ export interface Exclusions {
 /** The timelines of a store, each with the latest posts first. */
 export interface Timelines {
   /** Posts by a user. */
-  readonly byAuthor: (options: Options & Exclusions & { readonly authorId: string }) => Page<Posts.Post>
+  readonly byAuthor: (options: Options & Exclusions & { readonly authorId: string }) => Page<Post.Post>
   /** Posts that mention a user. Reposts do not. */
-  readonly mentions: (options: Options & { readonly userId: string }) => Page<Posts.Post>
+  readonly mentions: (options: Options & { readonly userId: string }) => Page<Post.Post>
   /** Posts by a user and by those whom the user follows, without what the user muted or blocked. */
-  readonly home: (options: Omit<Options, "viewer"> & Exclusions & { readonly userId: string }) => Page<Posts.Post>
+  readonly home: (options: Omit<Options, "viewer"> & Exclusions & { readonly userId: string }) => Page<Post.Post>
   /** Posts by the members of a list. */
-  readonly ofList: (options: PageRequest & Pick<Options, "viewer"> & { readonly listId: string }) => Page<Posts.Post>
+  readonly ofList: (options: PageRequest & Pick<Options, "viewer"> & { readonly listId: string }) => Page<Post.Post>
 }
 
 /** The timelines in a database. */
@@ -34,22 +35,22 @@ export const make = (database: Database): Timelines => {
   const skipAuthored = database.query<Id>(
     "SELECT CAST(p.id AS TEXT) AS id FROM posts p WHERE author_id = :author ORDER BY p.id DESC LIMIT 2 OFFSET :offset"
   )
-  const authored = pager<Posts.Row, Posts.Post>(database, {
-    select: Posts.columns,
+  const authored = pager<Post.Row, Post.Post>(database, {
+    select: Post.columns,
     from: "posts p",
     where: `p.author_id = :author AND ${wanted("p")} AND ${Visibility.post("p")}`,
     key: "p.id"
-  }, Posts.decode)
+  }, Post.decode)
 
   const skipMentions = database.query<Id>(`
     SELECT CAST(post_id AS TEXT) AS id FROM mentions WHERE user_id = :user ORDER BY post_id DESC
     LIMIT 2 OFFSET :offset`)
-  const mentions = pager<Posts.Row, Posts.Post>(database, {
-    select: Posts.columns,
+  const mentions = pager<Post.Row, Post.Post>(database, {
+    select: Post.columns,
     from: "mentions m JOIN posts p ON p.id = m.post_id",
     where: `m.user_id = :user AND ${Visibility.post("p")}`,
     key: "m.post_id"
-  }, Posts.decode)
+  }, Post.decode)
 
   const countFollowed = database.query<{ readonly posts: number }>(
     `SELECT total(post_count) AS posts FROM users WHERE id IN (${followed})`
@@ -129,12 +130,12 @@ const latestOf = (authors: string, where: string, order: "ASC" | "DESC", limit: 
     SELECT q.id FROM posts q WHERE q.author_id = a.id AND ${where} ORDER BY q.id ${order} LIMIT ${limit})))`
 
 const merged = (database: Database, authors: string, where: string) =>
-  pager<Posts.Row, Posts.Post>(database, {
-    select: Posts.columns,
+  pager<Post.Row, Post.Post>(database, {
+    select: Post.columns,
     from: (order) =>
       `(
       SELECT value AS id FROM ${latestOf(authors, `q.id > :low AND q.id < :high AND ${where}`, order, ":limit")}
       ORDER BY value ${order} LIMIT :limit) m JOIN posts p ON p.id = m.id`,
     where: "true",
     key: "m.id"
-  }, Posts.decode)
+  }, Post.decode)

@@ -1,6 +1,7 @@
 /** Accounts. */
-import { type Database, idList, ids, inOrder } from "./Database.ts"
+import type { Database } from "./Database.ts"
 import * as Entities from "./Entities.ts"
+import { idList, ids, inOrder } from "./Ids.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Visibility from "./Visibility.ts"
 

@@ -1,5 +1,5 @@
 /** Parts of time as ranges of ids, and how far back a listing goes. */
-import { type Range, unbounded } from "./Database.ts"
+import { type Range, unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
 
 /** A part of time. All bounds that are given apply. */

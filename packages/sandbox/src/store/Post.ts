@@ -1,0 +1,131 @@
+/** One post: what there is to know of it, and its row. */
+import type * as Entities from "./Entities.ts"
+import * as Snowflake from "./Snowflake.ts"
+
+/** A post, with every field that the store knows. */
+export interface Post {
+  readonly id: string
+  readonly text: string
+  readonly edit_history_post_ids: readonly [string]
+  readonly author_id: string
+  readonly created_at: string
+  readonly conversation_id: string
+  readonly in_reply_to_user_id?: string
+  readonly referenced_posts?: ReadonlyArray<
+    { readonly type: "reposted" | "quoted" | "replied_to"; readonly id: string }
+  >
+  readonly lang: string
+  readonly source: string
+  readonly reply_settings: ReplySettings
+  readonly possibly_sensitive: boolean
+  readonly entities?: Entities.Entities
+  readonly attachments?: {
+    readonly media_keys?: ReadonlyArray<string>
+    readonly poll_ids?: ReadonlyArray<string>
+  }
+  readonly geo?: { readonly place_id: string }
+  readonly public_metrics: {
+    readonly repost_count: number
+    readonly reply_count: number
+    readonly like_count: number
+    readonly quote_count: number
+    readonly bookmark_count: number
+    readonly impression_count: number
+  }
+}
+
+/** Who may reply. */
+export type ReplySettings = "everyone" | "mentionedUsers" | "following" | "subscribers" | "verified"
+
+/** A post to be. Users and posts that it names must exist; only a quoted or answered post may be gone. */
+export interface NewPost {
+  readonly authorId: string
+  readonly text: string
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number
+  /** Made from `createdAt`, and larger than every id before, when left out. */
+  readonly id?: string | undefined
+  readonly inReplyToPostId?: string | undefined
+  readonly quotedPostId?: string | undefined
+  readonly repostedPostId?: string | undefined
+  readonly mediaKeys?: ReadonlyArray<string> | undefined
+  readonly pollId?: string | undefined
+  readonly placeId?: string | undefined
+  /** "und" when left out. */
+  readonly lang?: string | undefined
+  readonly source?: string | undefined
+  readonly replySettings?: ReplySettings | undefined
+  readonly possiblySensitive?: boolean | undefined
+  readonly impressions?: number | undefined
+  /** Facts that are kept but shown nowhere: tagged users, excluded repliers and the like. */
+  readonly extra?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** The columns from which {@link decode} makes a post, for queries that join them as `p`. */
+export const columns = `
+  CAST(p.id AS TEXT) AS id, p.id >> ${Snowflake.counterBits} AS millis, CAST(p.author_id AS TEXT) AS author_id, p.text,
+  CAST(p.conversation_id AS TEXT) AS conversation_id, CAST(p.in_reply_to_user_id AS TEXT) AS in_reply_to_user_id,
+  CAST(p.in_reply_to_post_id AS TEXT) AS in_reply_to_post_id, CAST(p.quoted_post_id AS TEXT) AS quoted_post_id,
+  CAST(p.reposted_post_id AS TEXT) AS reposted_post_id, p.lang, p.source, p.reply_settings, p.possibly_sensitive,
+  p.entities, p.attachments, p.place_id, p.impression_count, p.like_count, p.reply_count, p.repost_count, p.quote_count,
+  p.bookmark_count`
+
+/** One row of {@link columns}. */
+export interface Row {
+  readonly id: string
+  readonly millis: number
+  readonly author_id: string
+  readonly text: string
+  readonly conversation_id: string
+  readonly in_reply_to_user_id: string | null
+  readonly in_reply_to_post_id: string | null
+  readonly quoted_post_id: string | null
+  readonly reposted_post_id: string | null
+  readonly lang: string
+  readonly source: string
+  readonly reply_settings: ReplySettings
+  readonly possibly_sensitive: number
+  readonly entities: string | null
+  readonly attachments: string | null
+  readonly place_id: string | null
+  readonly impression_count: number
+  readonly like_count: number
+  readonly reply_count: number
+  readonly repost_count: number
+  readonly quote_count: number
+  readonly bookmark_count: number
+}
+
+/** The post in a row. */
+export const decode = (row: Row): Post => {
+  const post: { -readonly [K in keyof Post]: Post[K] } = {
+    id: row.id,
+    text: row.text,
+    edit_history_post_ids: [row.id],
+    author_id: row.author_id,
+    created_at: new Date(row.millis).toISOString(),
+    conversation_id: row.conversation_id,
+    lang: row.lang,
+    source: row.source,
+    reply_settings: row.reply_settings,
+    possibly_sensitive: row.possibly_sensitive === 1,
+    public_metrics: {
+      repost_count: row.repost_count,
+      reply_count: row.reply_count,
+      like_count: row.like_count,
+      quote_count: row.quote_count,
+      bookmark_count: row.bookmark_count,
+      impression_count: row.impression_count
+    }
+  }
+  const references = []
+  if (row.reposted_post_id !== null) references.push({ type: "reposted" as const, id: row.reposted_post_id })
+  if (row.quoted_post_id !== null) references.push({ type: "quoted" as const, id: row.quoted_post_id })
+  if (row.in_reply_to_post_id !== null) references.push({ type: "replied_to" as const, id: row.in_reply_to_post_id })
+  if (references.length > 0) post.referenced_posts = references
+  if (row.in_reply_to_user_id !== null) post.in_reply_to_user_id = row.in_reply_to_user_id
+  if (row.entities !== null) post.entities = JSON.parse(row.entities)
+  if (row.attachments !== null) post.attachments = JSON.parse(row.attachments)
+  if (row.place_id !== null) post.geo = { place_id: row.place_id }
+  return post
+}

@@ -1,0 +1,167 @@
+/** The search index: the words and facts of public posts, and the posts that queries find by them. */
+import type { Query } from "../query/Query.ts"
+import * as Terms from "../query/Terms.ts"
+import type { Database } from "./Database.ts"
+import type * as Entities from "./Entities.ts"
+import { type Cursor, type Page, pager, type PageRequest, type Range } from "./Pages.ts"
+import * as Post from "./Post.ts"
+import * as Snowflake from "./Snowflake.ts"
+import * as Visibility from "./Visibility.ts"
+import { rangeOf, type Window } from "./Window.ts"
+
+/** What one can find in the index. */
+export interface Searches {
+  /**
+   * Public posts that a query finds: the latest first, or by "relevancy" those seen by very many first, then by many and
+   * so on to the rest, of each the latest first. The latter has no way back to earlier pages. Posts of those who block
+   * the viewer are left out.
+   */
+  readonly search: (
+    options: Window & PageRequest & {
+      readonly query: Query
+      readonly order?: "recency" | "relevancy" | undefined
+      readonly viewer?: Visibility.Viewer | undefined
+    }
+  ) => Page<Post.Post>
+  /** How many public posts a query finds in each span of `size` milliseconds since the epoch, by number of the span. */
+  readonly counts: (options: Window & { readonly query: Query; readonly size: number }) => ReadonlyMap<number, number>
+}
+
+/** The search index of a store. */
+export interface PostIndex extends Searches {
+  readonly add: (id: bigint, post: Indexed) => void
+  readonly remove: (id: bigint) => void
+}
+
+/** The user behind a post, as far as searches ask for it. */
+export interface Account {
+  readonly id: string
+  readonly username: string
+  readonly verified: number
+  readonly protected: number
+}
+
+/** A post and what it refers to. */
+export interface Indexed {
+  readonly post: Post.NewPost
+  readonly conversation: string
+  readonly author: Account
+  /** Whom a reply is to. */
+  readonly addressee: Account | undefined
+  /** Whom a repost is of. */
+  readonly repostee: Account | undefined
+  readonly entities: Entities.Entities | undefined
+}
+
+/** The index in a database. */
+export const make = (database: Database): PostIndex => {
+  const insert = database.command(
+    "INSERT INTO post_index (rowid, text, facts, urls) VALUES (:id, :text, :facts, :urls)"
+  )
+  const remove = database.command("DELETE FROM post_index WHERE rowid = :id")
+  const latest = pager<Post.Row, Post.Post>(database, {
+    select: Post.columns,
+    from: "post_index JOIN posts p ON p.id = post_index.rowid",
+    where: `post_index MATCH :match AND ${Visibility.unblocked("p")}`,
+    key: "post_index.rowid"
+  }, Post.decode)
+
+  const counts = database.query<{ readonly span: number; readonly found: number }>(`
+    SELECT (rowid >> ${Snowflake.counterBits}) / :size AS span, count(*) AS found FROM post_index
+    WHERE post_index MATCH :match AND rowid > :low AND rowid < :high GROUP BY span`)
+
+  // To sort all that a common word finds takes long; the index yields each step in the order of time.
+  const byRelevancy = (
+    query: Query,
+    viewer: bigint | null,
+    range: Range,
+    { cursor, limit }: PageRequest
+  ): Page<Post.Post> => {
+    const [highest, before] = cursor?.key.split("-") ?? []
+    const found: Array<readonly [step: number, post: Post.Post]> = []
+    let position: Cursor | undefined = before === undefined ? undefined : { direction: "older", key: before }
+    for (let step = Number(highest ?? impressionSteps.length); step >= 0 && found.length <= limit; step--) {
+      const match = query.matchWith("seen", String(step))
+      const page = latest({ match, viewer }, range, { limit: limit + 1 - found.length, cursor: position })
+      for (const post of page.items) found.push([step, post])
+      position = undefined
+    }
+    const last = found.length > limit ? found[limit - 1] : undefined
+    return {
+      items: found.slice(0, limit).map(([, post]) => post),
+      next: last && { direction: "older", key: `${last[0]}-${last[1].id}` },
+      previous: undefined
+    }
+  }
+
+  return {
+    add: (id, indexed) => {
+      const { entities, post } = indexed
+      insert({
+        id,
+        text: Terms.words(post.text).join(" "),
+        facts: factsOf(indexed).map(Terms.spell).join(" "),
+        urls: entities?.urls?.map((link) => Terms.words(link.expanded_url).join(" ")).join(" ") ?? ""
+      })
+    },
+    remove: (id) => void remove({ id }),
+    search: ({ order, query, ...options }) => {
+      const viewer = Visibility.valueOf(options.viewer)
+      return order === "relevancy"
+        ? byRelevancy(query, viewer, rangeOf(options), options)
+        : latest({ match: query.match, viewer }, rangeOf(options), options)
+    },
+    counts: ({ query, size, ...window }) =>
+      new Map(
+        counts.all({ match: query.match, size: BigInt(size), ...rangeOf(window) }).map(({ found, span }) =>
+          [span, found] as const
+        )
+      )
+  }
+}
+
+/** How often a post was seen that is of a step above the lowest. Finer steps cost searches more than they are worth. */
+const impressionSteps = [256, 4_096, 65_536, 1_048_576]
+
+const stepOf = (impressions: number): number => impressionSteps.filter((least) => impressions >= least).length
+
+const factsOf = (
+  { addressee, author, conversation, entities, post, repostee }: Indexed
+): ReadonlyArray<Terms.Fact> => {
+  const facts: Array<Terms.Fact> = [
+    ["is", "post"],
+    ["from", author.username],
+    ["from", author.id],
+    ["conversation", conversation],
+    ["lang", post.lang ?? "und"],
+    ["seen", String(stepOf(post.impressions ?? 0))]
+  ]
+  if (author.verified === 1) facts.push(["is", "verified"])
+  if (addressee !== undefined) facts.push(["is", "reply"], ["to", addressee.username], ["to", addressee.id])
+  if (post.inReplyToPostId !== undefined) facts.push(["answered", canonical(post.inReplyToPostId)])
+  if (post.repostedPostId !== undefined) facts.push(["is", "repost"], ["reposted", canonical(post.repostedPostId)])
+  if (repostee !== undefined) facts.push(["reposts", repostee.username], ["reposts", repostee.id])
+  if (post.quotedPostId !== undefined) facts.push(["is", "quote"], ["quoted", canonical(post.quotedPostId)])
+  if (post.placeId !== undefined) facts.push(["has", "geo"])
+  if (post.mediaKeys?.length) {
+    facts.push(["has", "media"])
+    // Keys of photos begin with the number of their kind: see Attachments.
+    if (post.mediaKeys.some((key) => key.startsWith("3_"))) facts.push(["has", "images"])
+    if (post.mediaKeys.some((key) => !key.startsWith("3_"))) facts.push(["has", "videos"])
+  }
+  if (entities?.urls) facts.push(["has", "links"])
+  if (entities?.hashtags) facts.push(["has", "hashtags"], ...entities.hashtags.map(({ tag }) => ["tag", tag] as const))
+  if (entities?.cashtags) {
+    facts.push(
+      ["has", "cashtags"],
+      ...entities.cashtags.map(({ tag }) => ["cashtag", tag] as const)
+    )
+  }
+  if (entities?.mentions) {
+    facts.push(["has", "mentions"], ...entities.mentions.map(({ username }) => ["mention", username] as const))
+  }
+  return facts
+}
+
+/** Ids can be written with leading zeros. */
+const canonical = (id: string): string => String(Snowflake.parse(id))
