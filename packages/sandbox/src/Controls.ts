@@ -4,7 +4,8 @@ import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
 import * as Budget from "./Budget.ts"
 import * as Faults from "./Faults.ts"
-import * as Fixtures from "./Fixtures.ts"
+import type { Fixtures } from "./Fixtures.ts"
+import * as Arrangement from "./fixtures/index.ts"
 import * as Journal from "./Journal.ts"
 import * as Nonces from "./Nonces.ts"
 import type { Options, Population } from "./Options.ts"
@@ -17,7 +18,7 @@ import * as ServiceClock from "./ServiceClock.ts"
 import { Store, StoreUnavailable } from "./store/Store.ts"
 
 /** The state of a sandbox, what one needs to use it, and what one can make it do. */
-export interface Controls extends Fixtures.Fixtures {
+export interface Controls extends Fixtures {
   /** The address; over a connection with its port. */
   readonly baseUrl: string
   /** What the seed made: the user ada and credentials of every form. */
@@ -70,7 +71,7 @@ export const make = Effect.fnUntraced(function*(
         : store.restore(template.snapshot, () => template.seeded),
     catch: (cause) => new StoreUnavailable({ file: options.file ?? ":memory:", cause })
   })
-  const fixtures = Fixtures.make({ store, clock, seeded: () => seeded, baseUrl })
+  const fixtures = Arrangement.make({ store, clock, seeded: () => seeded, baseUrl })
   const budget = Budget.make({
     limits,
     postCap,

@@ -1,0 +1,94 @@
+/** Accounts, and what ties them. */
+import { make, type Random } from "../internal/random.ts"
+import * as Vocabulary from "../internal/vocabulary.ts"
+import * as Snowflake from "../store/Snowflake.ts"
+import type { State } from "../store/Store.ts"
+import { type Options, year } from "./Plan.ts"
+
+/** An account that was made. */
+export interface Account {
+  readonly id: string
+  readonly username: string
+  readonly protected: boolean
+  readonly language: Vocabulary.Language
+}
+
+/** Behind the two that most follow. */
+const adaRank = 2
+
+/** When ada signed up. */
+export const adaBorn = Date.UTC(2015, 11, 10, 12)
+
+/** The account that the credentials of the seed belong to. */
+export const adaOf = (users: ReadonlyArray<Account>): Account => users[adaRank]!
+
+/** How many accounts there are for so many posts. */
+export const usersOf = ({ posts }: Pick<Options, "posts">): number => Math.max(12, Math.round(2 * Math.sqrt(posts)))
+
+/** Makes the accounts, those with most followers first, and their follows. */
+export const insertUsers = (store: State, { posts, seed, start }: Options): ReadonlyArray<Account> => {
+  const random = make(seed, "users")
+  const names = new Set<string>(["ada"])
+  const count = usersOf({ posts })
+  const users = Array.from({ length: count }, (_, rank): Account => {
+    const ada = rank === adaRank
+    const first = random.pick(Vocabulary.firstNames)
+    const last = random.pick(Vocabulary.lastNames)
+    const username = ada ? "ada" : usernameFor(first, last, names, random)
+    const createdAt = ada ? adaBorn : Math.floor(start - 2 * year - random.next() * 10 * year)
+    // The last two always are, so that there are some in the smallest service.
+    const isProtected = random.chance(0.05) && rank > 9 || rank >= count - 2
+    const language = ada ? Vocabulary.languages[0]! : random.weighted(Vocabulary.languages)
+    const place = random.pick(Vocabulary.places)
+    const id = store.users.insert({
+      id: String(Snowflake.fromMillis(createdAt) + BigInt(rank)),
+      username,
+      name: ada ? "Ada Lovelace" : `${first} ${last}`,
+      createdAt,
+      description: ada ? "Notes on the engine. #effect" : random.pick(Vocabulary.descriptions),
+      ...(random.chance(0.5) && { location: `${place[0]}, ${place[1]}` }),
+      ...(random.chance(0.3) && { url: `https://${username.replaceAll("_", "-")}.example.com` }),
+      verifiedType: random.chance(0.1) ? random.pick(["blue", "business", "government"] as const) : "none",
+      protected: isProtected,
+      photoTagging: random.chance(0.9),
+      receivesDm: ada || random.chance(0.7)
+    })
+    return { id, username, protected: isProtected, language }
+  })
+  const popular = random.ranked(users)
+  for (const user of users) {
+    for (let n = 3 + random.below(20); n > 0; n--) {
+      const target = popular()
+      if (target === user) continue
+      store.follows.set(user.id, target.id, target.protected && random.chance(0.5) ? "requested" : "following")
+    }
+  }
+  return users
+}
+
+const usernameFor = (first: string, last: string, taken: Set<string>, random: Random): string => {
+  const [a, b] = [first, last].map((name) => name.normalize("NFKD").replace(/[^A-Za-z]/g, "").toLowerCase())
+  const base = random.pick([`${a}_${b}`, `${a}${b}`, `${b}_${a}`, `the_${a}`]).slice(0, 11)
+  let username = base
+  for (let n = 2; taken.has(username); n++) username = `${base}${n}`
+  taken.add(username)
+  return username
+}
+
+/** Ada waits for one protected account and follows another, blocks, mutes and is blocked; so do a few others. */
+export const insertTies = (store: State, { seed }: Options, users: ReadonlyArray<Account>): void => {
+  const random = make(seed, "ties")
+  const ada = adaOf(users)
+  const [muted, blocked, blocker, followed, asked] = users.slice(-5) as [Account, Account, Account, Account, Account]
+  store.follows.set(ada.id, asked.id, "requested")
+  store.follows.set(ada.id, followed.id, "following")
+  store.mutes.set(ada.id, muted.id, true)
+  store.blocks.set(ada.id, blocked.id, true)
+  store.blocks.set(blocker.id, ada.id, true)
+  for (let n = Math.ceil(users.length / 10); n > 0; n--) {
+    for (const ties of [store.mutes, store.blocks]) {
+      const [source, target] = [random.pick(users), random.pick(users)]
+      if (source !== target && source !== ada && target !== ada) ties.set(source.id, target.id, true)
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/** Media and polls. */
+import type { Random } from "../internal/random.ts"
+import * as Vocabulary from "../internal/vocabulary.ts"
+import type { State } from "../store/Store.ts"
+import type { Account } from "./Accounts.ts"
+
+/** Uploads a medium; returns its key. */
+export const insertMedia = (store: State, owner: Account, createdAt: number, random: Random): string => {
+  const type = random.weighted(
+    [
+      { type: "photo", share: 0.8 },
+      { type: "video", share: 0.15 },
+      { type: "animated_gif", share: 0.05 }
+    ] as const
+  ).type
+  const name = `https://media.sandbox.invalid/${random.text(12)}`
+  const size = { width: 1200, height: random.pick([675, 800, 1200]) }
+  const id = store.attachments.insertMedia({
+    ownerId: owner.id,
+    type,
+    createdAt,
+    facts: type === "photo"
+      ? { ...size, url: `${name}.jpg`, ...(random.chance(0.4) && { alt_text: random.pick(Vocabulary.tags) }) }
+      : {
+        ...size,
+        preview_image_url: `${name}.jpg`,
+        variants: [{ bit_rate: 832_000, content_type: "video/mp4", url: `${name}.mp4` }],
+        ...(type === "video" &&
+          { duration_ms: 1000 + random.below(120_000), public_metrics: { view_count: random.below(5000) } })
+      }
+  })
+  return store.attachments.mediaKeys([id])[0]!
+}
+
+/** Makes a poll; returns its id. */
+export const insertPoll = (store: State, createdAt: number, random: Random): string => {
+  const options = random.pick([["Yes", "No"], ["Tabs", "Spaces", "Both"], ["Now", "Later", "Never", "Show me"]])
+  return store.attachments.insertPoll({
+    options,
+    votes: options.map(() => random.below(120)),
+    durationMinutes: random.pick([60, 1440, 4320, 10080]),
+    createdAt
+  })
+}

@@ -1,0 +1,28 @@
+/** Lists, their members and followers. */
+import { make } from "../internal/random.ts"
+import * as Vocabulary from "../internal/vocabulary.ts"
+import type { State } from "../store/Store.ts"
+import { type Account, adaOf } from "./Accounts.ts"
+import { type Options, year } from "./Plan.ts"
+
+/** Makes the lists; the first two are ada's, of these one is private. */
+export const insertLists = (store: State, { seed, start }: Options, users: ReadonlyArray<Account>): void => {
+  const random = make(seed, "lists")
+  const ada = adaOf(users)
+  const someone = random.ranked(users)
+  const count = 6 + Math.floor(users.length / 25)
+  for (let i = 0; i < count; i++) {
+    const owner = i < 2 ? ada : someone()
+    const list = store.lists.insert({
+      ownerId: owner.id,
+      name: i === 0 ? "Engine builders" : i === 1 ? "To read in private" : random.pick(Vocabulary.listNames),
+      createdAt: Math.floor(start - year + i / count * year),
+      description: random.chance(0.5) ? random.pick(Vocabulary.descriptions) : "",
+      private: i === 1
+    })
+    for (let n = 3 + random.below(10); n > 0; n--) store.lists.setMember(list, someone().id, true)
+    if (i === 1) continue
+    for (let n = 2 + random.below(12); n > 0; n--) store.lists.setFollower(list, someone().id, true)
+    if (i >= 2 && i < 5) store.lists.setFollower(list, ada.id, true)
+  }
+}

@@ -1,0 +1,102 @@
+/** Posts, with what they refer to, and the likes and bookmarks that they get. */
+import { make, type Random } from "../internal/random.ts"
+import * as Vocabulary from "../internal/vocabulary.ts"
+import type { State } from "../store/Store.ts"
+import { type Account, adaOf } from "./Accounts.ts"
+import { insertMedia, insertPoll } from "./Attachments.ts"
+import { placeId } from "./Places.ts"
+import { day, type Options, year } from "./Plan.ts"
+import { compose } from "./Text.ts"
+
+/** A post that others may refer to. */
+interface Recent {
+  readonly id: string
+  readonly author: Account
+  readonly text: string
+  readonly repostable: boolean
+  readonly reposters: Set<Account>
+}
+
+// Shares of all posts, and of each part those about the topic: a recent search for it finds about 79 posts of 100.
+const recentShare = 0.87
+const topicShare = { recent: 0.93, old: 0.3 }
+
+/** How many posts one transaction writes. */
+const batch = 10_000
+
+/** Makes the posts, the oldest first. */
+export const insertPosts = (store: State, { posts, seed, start }: Options, users: ReadonlyArray<Account>): void => {
+  const random = make(seed, "posts")
+  const active = random.ranked(users)
+  const ada = adaOf(users)
+  const latest: Array<Recent> = []
+  const times = timesOf(posts, start, random)
+
+  const insert = (i: number): void => {
+    const createdAt = times(i)
+    const author = active()
+    const said = random.chance(createdAt >= start - 7 * day ? topicShare.recent : topicShare.old)
+    const kind = random.next()
+    const target = latest[latest.length - 1 - Math.floor(-Math.log(1 - random.next()) * 40)]
+    const popularity = Math.min(60, Math.floor((1 - random.next()) ** -0.55) - 1)
+    const common = {
+      authorId: author.id,
+      createdAt,
+      lang: author.language.code,
+      source: random.pick(Vocabulary.sources),
+      impressions: popularity * 37 + random.below(200)
+    }
+    if (kind < 0.12 && target?.repostable && target.author !== author && !target.reposters.has(author)) {
+      target.reposters.add(author)
+      store.posts.insert({
+        ...common,
+        text: `RT @${target.author.username}: ${target.text}`,
+        lang: target.author.language.code,
+        repostedPostId: target.id
+      })
+      return
+    }
+    const quotes = kind >= 0.12 && kind < 0.18 && target !== undefined
+    const replies = kind >= 0.18 && kind < 0.43 && target !== undefined
+    const original = !quotes && !replies
+    const text = (replies ? `@${target.author.username} ` : "") +
+      compose(author.language, said, replies, active, random)
+    const id = store.posts.insert({
+      ...common,
+      text,
+      inReplyToPostId: replies ? target.id : undefined,
+      quotedPostId: quotes ? target.id : undefined,
+      mediaKeys: random.chance(0.06) ? [insertMedia(store, author, createdAt, random)] : undefined,
+      pollId: original && random.chance(0.012) ? insertPoll(store, createdAt, random) : undefined,
+      placeId: random.chance(0.04) ? placeId(random.below(Vocabulary.places.length)) : undefined,
+      replySettings: random.chance(0.03) ? random.pick(["mentionedUsers", "following"]) : undefined,
+      possiblySensitive: random.chance(0.01)
+    })
+    // Nobody answers, reposts or likes what only followers can see.
+    if (author.protected) return
+    for (let n = popularity; n > 0; n--) store.likes.set((n % 2 === 0 ? active() : random.pick(users)).id, id, true)
+    if (random.chance(0.04)) store.bookmarks.set(ada.id, id, true)
+    if (random.chance(0.01)) store.bookmarks.set(active().id, id, true)
+    latest.push({ id, author, text, repostable: true, reposters: new Set() })
+    if (latest.length > 1024) latest.splice(0, 512)
+  }
+
+  for (let first = 0; first < posts; first += batch) {
+    store.transaction(() => {
+      for (let i = first; i < Math.min(posts, first + batch); i++) insert(i)
+    })
+  }
+}
+
+/** Ascending times: older posts over two years, recent ones over 6.9 days until 40 s before the start, with nights. */
+const timesOf = (posts: number, start: number, random: Random): (i: number) => number => {
+  const old = posts - Math.round(posts * recentShare)
+  const border = start - 6.9 * day
+  const wave = (time: number) => time + 0.6 * day / (2 * Math.PI) * Math.sin(2 * Math.PI * time / day)
+  const spread = (i: number, count: number, from: number, to: number) =>
+    Math.floor(Math.min(to, Math.max(from, wave(from + (i + random.next()) / count * (to - from)))))
+  return (i) =>
+    i < old
+      ? spread(i, old, start - 2 * year, border - 1)
+      : spread(i - old, posts - old, border, start - 40_000)
+}
