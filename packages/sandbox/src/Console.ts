@@ -4,7 +4,8 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
 import { hash } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
+import { extname } from "node:path"
 import * as Problem from "./Problem.ts"
 import { urlOf } from "./RequestTarget.ts"
 
@@ -42,11 +43,12 @@ const headers = {
   "cache-control": "no-cache"
 }
 
-const files = {
-  [path]: ["page.html", "text/html; charset=utf-8"],
-  [`${path}/page.css`]: ["page.css", "text/css; charset=utf-8"],
-  [`${path}/page.mjs`]: ["page.mjs", "text/javascript; charset=utf-8"]
-} as const
+/** What a browser is told that a file is, by the end of its name. */
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".mjs": "text/javascript; charset=utf-8"
+}
 
 interface Asset {
   readonly bytes: Uint8Array
@@ -57,13 +59,23 @@ interface Asset {
 let assets: ReadonlyMap<string, Asset> | undefined
 
 /** The files as they were when the first of them was asked for. They are among the sources, built or not. */
-const load = (): ReadonlyMap<string, Asset> =>
-  assets ??= new Map(
-    Object.entries(files).map(([path, [file, type]]) => {
-      const bytes = readFileSync(new URL(`../src/console/${file}`, import.meta.url))
-      return [path, { bytes, type, etag: `"${hash("sha256", bytes, "base64url")}"` }]
+const load = (): ReadonlyMap<string, Asset> => {
+  if (assets !== undefined) return assets
+  const folder = new URL("../src/console/", import.meta.url)
+  assets = new Map(
+    readdirSync(folder).flatMap((file) => {
+      const type = types[extname(file)]
+      if (type === undefined) return []
+      const bytes = readFileSync(new URL(file, folder))
+      return [[file === "page.html" ? path : `${path}/${file}`, {
+        bytes,
+        type,
+        etag: `"${hash("sha256", bytes, "base64url")}"`
+      }]]
     })
   )
+  return assets
+}
 
 /** Whether a request is for the page or its parts. */
 export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean =>

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
 import { parametersOf as declaredBy } from "@postwire/core/Definition"
 import { Context, Effect, Layer, Redacted } from "effect"
+import { readdirSync } from "node:fs"
 import { get } from "node:http"
 import * as Sandbox from "../src/Sandbox.ts"
 import { collections } from "../src/store/Overview.ts"
@@ -197,16 +198,25 @@ describe("forms", () => {
 })
 
 describe("the page", () => {
+  const sources = new URL("../src/console/", import.meta.url)
+
   it.live("comes with a strict policy, types and tags, and holds no secret", () =>
     Effect.gen(function*() {
       const { adminToken, baseUrl } = yield* serve()
       yield* Effect.promise(async () => {
+        // The modules are those that the one in the page leads to.
+        const modules = new Set(["page.mjs"])
+        for (const module of modules) {
+          const text = await (await fetch(`${baseUrl}/console/${module}`)).text()
+          for (const [, other] of text.matchAll(/from "\.\/(\w+\.mjs)"/g)) modules.add(other!)
+        }
+        assert.sameMembers([...modules], readdirSync(sources).filter((file) => file.endsWith(".mjs")))
         for (
           const [path, type] of [
             ["/console", "text/html"],
             ["/console?x=1", "text/html"],
             ["/console/page.css", "text/css"],
-            ["/console/page.mjs", "text/javascript"]
+            ...[...modules].map((module) => [`/console/${module}`, "text/javascript"] as const)
           ] as const
         ) {
           const response = await fetch(baseUrl + path)

@@ -1,0 +1,63 @@
+// Admin calls, with the token of the tab.
+
+const tokenKey = "postwire-admin-token"
+
+export const hasToken = () => sessionStorage.getItem(tokenKey) !== null
+
+/** @param {string} token */
+export const keepToken = (token) => sessionStorage.setItem(tokenKey, token)
+
+export const forgetToken = () => sessionStorage.removeItem(tokenKey)
+
+/** What an admin call was refused with. */
+export class Refused extends Error {
+  /**
+   * @param {number} status
+   * @param {string} message
+   * @param {ReadonlyArray<string>} parameters
+   */
+  constructor(status, message, parameters) {
+    super(message)
+    this.status = status
+    this.parameters = parameters
+  }
+}
+
+/** @param {Response} response */
+const refusalOf = async (response) => {
+  const problem = await response.json().catch(() => ({}))
+  const [first] = Array.isArray(problem?.errors) ? problem.errors : []
+  return new Refused(
+    response.status,
+    String(first?.message ?? problem?.detail ?? `The sandbox answered with ${response.status}.`),
+    Object.keys(first?.parameters ?? {})
+  )
+}
+
+/**
+ * The answer to an admin call.
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ */
+export const ask = async (method, path, body) => {
+  const isFile = body instanceof Blob
+  const response = await fetch(`/_sandbox${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${sessionStorage.getItem(tokenKey) ?? ""}`,
+      ...(body === undefined || isFile ? {} : { "content-type": "application/json" })
+    },
+    body: body === undefined ? null : isFile ? body : JSON.stringify(body)
+  })
+  if (!response.ok) throw await refusalOf(response)
+  return response
+}
+
+/**
+ * The document of an admin call.
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ */
+export const call = async (method, path, body) => (await ask(method, path, body)).json()

@@ -1,0 +1,21 @@
+// The buttons that move the clock of the service.
+import { act, onClick } from "./Actions.mjs"
+import { call } from "./AdminCalls.mjs"
+import { look } from "./Live.mjs"
+
+export const start = () => {
+  onClick("clock-reset", async () => {
+    await call("DELETE", "/clock")
+    await look()
+    return "The clock goes as at the start."
+  })
+  for (const element of document.querySelectorAll("[data-advance]")) {
+    element.addEventListener("click", () =>
+      act(async () => {
+        const advance = element.getAttribute("data-advance")
+        await call("POST", "/clock", { advance })
+        await look()
+        return `The clock is advanced by ${advance}.`
+      }))
+  }
+}

@@ -1,0 +1,80 @@
+// Elements: found, made, and kept in lists. What comes from the service is untrusted: it becomes text, never markup.
+
+/**
+ * The element with an id.
+ * @template {HTMLElement} E
+ * @param {string} id
+ * @param {new () => E} type
+ * @returns {E}
+ */
+export const at = (id, type) => {
+  const found = document.getElementById(id)
+  if (!(found instanceof type)) throw new Error(`#${id} is missing`)
+  return found
+}
+
+/** @param {string} id */
+export const button = (id) => at(id, HTMLButtonElement)
+/** @param {string} id */
+export const input = (id) => at(id, HTMLInputElement)
+/** @param {string} id */
+export const select = (id) => at(id, HTMLSelectElement)
+/** @param {string} id */
+export const box = (id) => at(id, HTMLElement)
+
+/**
+ * A new element with attributes and children; text stays text.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {Readonly<Record<string, string | boolean | undefined>>} [attributes]
+ * @param {...(Node | string)} children
+ * @returns {HTMLElementTagNameMap[T]}
+ */
+export const make = (tag, attributes = {}, ...children) => {
+  const element = document.createElement(tag)
+  for (const [attribute, value] of Object.entries(attributes)) {
+    if (value === true) element.setAttribute(attribute, "")
+    else if (typeof value === "string") element.setAttribute(attribute, value)
+  }
+  element.append(...children)
+  return element
+}
+
+/**
+ * Fills a list. Its elements stay the same while their keys do, so that focus and reading position stay too.
+ * @template A
+ * @param {HTMLElement} list
+ * @param {ReadonlyArray<A>} items
+ * @param {{
+ *   readonly key: (item: A) => string
+ *   readonly create: (item: A) => HTMLElement
+ *   readonly update?: (element: HTMLElement, item: A) => void
+ * }} by
+ */
+export const fill = (list, items, { create, key, update }) => {
+  const known = new Map([...list.children].map((child) => [child.getAttribute("data-key") ?? "", child]))
+  items.forEach((item, i) => {
+    const itemKey = key(item)
+    let element = known.get(itemKey)
+    known.delete(itemKey)
+    if (!(element instanceof HTMLElement)) {
+      element = create(item)
+      element.setAttribute("data-key", itemKey)
+    }
+    if (list.children[i] !== element) list.insertBefore(element, list.children[i] ?? null)
+    if (element instanceof HTMLElement) update?.(element, item)
+  })
+  for (const gone of known.values()) gone.remove()
+}
+
+/** @param {unknown} value */
+export const pretty = (value) => JSON.stringify(value, undefined, 2)
+
+/** @param {number} millis */
+export const isoTime = (millis) => new Date(millis).toISOString()
+
+/**
+ * The class of a status: none when there was no answer.
+ * @param {number | undefined} status
+ */
+export const lookOf = (status) => status === undefined || status >= 500 ? "bad" : status >= 400 ? "warn" : "good"

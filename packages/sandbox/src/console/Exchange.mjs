@@ -1,0 +1,186 @@
+// A request as it was sent and its answer, and the way to the pages before and after it.
+import { failed, onSubmit } from "./Actions.mjs"
+import { call, Refused } from "./AdminCalls.mjs"
+import { box, button, lookOf, pretty, select } from "./Elements.mjs"
+import { look } from "./Live.mjs"
+import { credentials } from "./Operations.mjs"
+import { fields, operation } from "./RequestForm.mjs"
+
+/** @import { Request as Prepared } from "../Description.ts" */
+
+/** Bodies longer than this are shown in part. */
+const maxShownBytes = 1_000_000
+
+/** @type {AbortController} */
+let sending = new AbortController()
+
+const send = async () => {
+  if (credentials === undefined) return
+  const token = select("credential").value === "app" ? credentials.appBearerToken : credentials.bearerToken
+  sending.abort()
+  const { signal } = sending = new AbortController()
+  const prepared = await prepare()
+  if (prepared === undefined) return
+  showRequest(prepared)
+  showAnswer("waiting", "", "", "")
+  const begun = performance.now()
+  const response = await exchange(prepared, token, signal).catch(() => undefined)
+  if (response === undefined) {
+    if (!signal.aborted) {
+      showAnswer("no answer, the connection broke", "bad", "", "")
+      showPages({})
+    }
+    return void look()
+  }
+  const { status, statusText } = response
+  const headers = [...response.headers].map(([header, value]) => `${header}: ${value}`).join("\n")
+  const { end, text } = await read(response)
+  if (signal.aborted) return
+  const parsed = end === "" ? parse(text) : undefined
+  const millis = Math.round(performance.now() - begun)
+  showAnswer(
+    `${status} ${statusText}, ${millis} ms${end === "" ? "" : `, ${end}`}`,
+    end === "broken" ? "bad" : lookOf(status),
+    headers,
+    parsed === undefined ? text : pretty(parsed)
+  )
+  showPages(parsed?.meta ?? {})
+  await look()
+}
+
+/**
+ * The request that the form stands for; none, and the form says why, when the sandbox refuses it.
+ * @returns {Promise<Prepared | undefined>}
+ */
+const prepare = async () => {
+  box("send-error").textContent = ""
+  for (const field of fields()) field.removeAttribute("aria-invalid")
+  try {
+    return await call("POST", "/request", {
+      operation: operation()?.name,
+      wire: select("wire").value,
+      parameters: Object.fromEntries(
+        fields().flatMap((field) => field.value === "" ? [] : [[field.name, field.value]])
+      )
+    })
+  } catch (error) {
+    if (error instanceof Refused && error.status !== 401) showMistake(error)
+    else failed(error)
+    return undefined
+  }
+}
+
+/** @param {Refused} refused */
+const showMistake = ({ message, parameters }) => {
+  box("send-error").textContent = message
+  const wrong = fields().filter((field) => parameters.includes(field.name))
+  for (const field of wrong) field.setAttribute("aria-invalid", "true")
+  wrong[0]?.closest("details")?.setAttribute("open", "")
+  wrong[0]?.focus()
+}
+
+/**
+ * @param {Prepared} prepared
+ * @param {string} token
+ * @param {AbortSignal} signal
+ */
+const exchange = ({ body, method, path }, token, signal) =>
+  fetch(path, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" })
+    },
+    body: body ?? null,
+    cache: "no-store",
+    signal
+  })
+
+/**
+ * The text of a body, as much as comes and fits.
+ * @param {Response} response
+ * @returns {Promise<{ readonly text: string; readonly end: "" | "broken" | "cut after 1 MB" }>}
+ */
+const read = async (response) => {
+  const reader = response.body?.getReader()
+  const decoder = new TextDecoder()
+  let text = ""
+  let bytes = 0
+  try {
+    for (;;) {
+      const part = await reader?.read()
+      if (part === undefined || part.done) return { text, end: "" }
+      bytes += part.value.length
+      text += decoder.decode(part.value, { stream: true })
+      if (bytes > maxShownBytes) {
+        await reader?.cancel()
+        return { text: text.slice(0, maxShownBytes), end: "cut after 1 MB" }
+      }
+    }
+  } catch {
+    return { text, end: "broken" }
+  }
+}
+
+/** @param {string} text */
+const parse = (text) => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** @param {Prepared} prepared */
+const showRequest = ({ body, method, path }) => {
+  box("exchange").hidden = false
+  box("request").textContent = [
+    `${method} ${location.origin}${path}`,
+    "authorization: Bearer <redacted>",
+    ...(body === undefined ? [] : ["content-type: application/json", "", pretty(JSON.parse(body))])
+  ].join("\n")
+}
+
+/**
+ * @param {string} outcome
+ * @param {string} look
+ * @param {string} headers
+ * @param {string} body
+ */
+const showAnswer = (outcome, look, headers, body) => {
+  box("response-status").textContent = outcome
+  box("response-status").className = look
+  box("response-headers").textContent = headers
+  box("response-body").textContent = body
+}
+
+/** @param {{ readonly next_token?: unknown; readonly previous_token?: unknown }} meta */
+const showPages = (meta) => {
+  const pageToken = operation()?.pageToken
+  const { activeElement } = document
+  for (const [id, token] of [["next-page", meta?.next_token], ["previous-page", meta?.previous_token]]) {
+    const element = button(String(id))
+    const isThere = pageToken !== undefined && typeof token === "string"
+    element.hidden = !isThere
+    element.value = isThere ? token : ""
+    // A hidden element cannot keep the focus.
+    if (!isThere && element === activeElement) button("send-button").focus()
+  }
+}
+
+/** Forgets the pages of the answer before. */
+export const forgetPages = () => showPages({})
+
+/** @param {HTMLButtonElement} page */
+const turn = (page) => {
+  const field = fields().find((field) => field.name === operation()?.pageToken)
+  if (field === undefined) return
+  field.value = page.value
+  send()
+}
+
+export const start = () => {
+  onSubmit("send-form", () => void send().catch(failed))
+  for (const id of ["operation", "wire"]) select(id).addEventListener("change", forgetPages)
+  for (const id of ["next-page", "previous-page"]) button(id).addEventListener("click", () => turn(button(id)))
+}

@@ -1,0 +1,43 @@
+// The gate before the page: it asks for the admin token.
+import { forgetToken, keepToken } from "./AdminCalls.mjs"
+import { box, input } from "./Elements.mjs"
+
+export const isLocked = () => box("main").hidden
+
+/** @param {string} reason */
+export const lock = (reason) => {
+  forgetToken()
+  box("main").hidden = true
+  box("clock").hidden = true
+  box("gate").hidden = false
+  box("connection").textContent = ""
+  box("notice").textContent = ""
+  box("gate-error").textContent = reason
+  input("token").toggleAttribute("aria-invalid", false)
+  if (reason !== "") input("token").setAttribute("aria-invalid", "true")
+  input("token").focus()
+}
+
+export const unlock = () => {
+  const focused = document.activeElement
+  box("gate").hidden = true
+  box("main").hidden = false
+  box("clock").hidden = false
+  if (focused === null || focused === document.body || box("gate").contains(focused)) box("main").focus()
+}
+
+/** Takes the token that was typed. */
+export const takeTyped = () => {
+  keepToken(input("token").value.trim())
+  input("token").value = ""
+  box("gate-error").textContent = ""
+}
+
+/** Takes the token out of the address, so that it is in no history and on no screen. */
+export const takeFromAddress = () => {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token")
+  if (token === null) return false
+  keepToken(token)
+  history.replaceState(null, "", location.pathname)
+  return true
+}

@@ -1,0 +1,94 @@
+// Rate limits and the posts of the month, as bars.
+import { onClick } from "./Actions.mjs"
+import { call } from "./AdminCalls.mjs"
+import { box, fill, make } from "./Elements.mjs"
+import { look, watch } from "./Live.mjs"
+import { credentials } from "./Operations.mjs"
+
+/** @import { Standing, Usage } from "../RateLimits.ts" */
+
+/** A bar turns red when less than this share is left. */
+const lowShare = 1 / 5
+
+/** @param {string} label */
+const bar = (label) =>
+  make(
+    "li",
+    { class: "bar" },
+    make("span", { class: "name" }, label),
+    make("span", { class: "left" }),
+    make("progress", { "aria-label": label })
+  )
+
+/**
+ * @param {HTMLElement} element
+ * @param {number} value
+ * @param {number} maximum
+ * @param {string} text
+ */
+const setBar = (element, value, maximum, text) => {
+  const [, left, progress] = element.children
+  if (left !== undefined) left.textContent = text
+  if (progress instanceof HTMLProgressElement) {
+    progress.max = maximum
+    progress.value = value
+    progress.classList.toggle("low", value < maximum * lowShare)
+  }
+}
+
+/** @param {string} key */
+const whose = (key) => {
+  const [form, , user] = key.split(" ")
+  return form === "app" ? "the app" : user === credentials?.user.id ? `@${credentials?.user.username}` : `user ${user}`
+}
+
+/** @param {number} millis */
+const minutesAndSeconds = (millis) => {
+  const seconds = Math.max(0, Math.ceil(millis / 1_000))
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`
+}
+
+/** @param {Standing} window */
+const keyOf = ({ credential, operation }) => `${operation} ${credential}`
+
+/**
+ * @param {ReadonlyArray<Standing>} windows
+ * @param {number} now
+ */
+const showWindows = (windows, now) => {
+  box("windows-empty").hidden = windows.length > 0
+  fill(box("windows"), [...windows].sort((a, b) => keyOf(a) < keyOf(b) ? -1 : 1), {
+    key: keyOf,
+    create: ({ credential, operation }) => bar(`${operation}, ${whose(credential)}`),
+    update: (element, { limit, remaining, resetAt }) => {
+      const reset = minutesAndSeconds(resetAt - now)
+      setBar(element, remaining, limit, `${remaining} of ${limit} left, anew in ${reset}`)
+    }
+  })
+}
+
+/** @param {ReadonlyArray<Usage>} usages */
+const showCap = (usages) => {
+  box("cap-empty").hidden = usages.length > 0
+  fill(box("cap"), usages, {
+    key: ({ project }) => project,
+    create: ({ project }) => bar(`Project ${project}`),
+    update: (element, { maximum, posts }) =>
+      setBar(element, posts, maximum, `${posts.toLocaleString("en")} of ${maximum.toLocaleString("en")}`)
+  })
+}
+
+export const start = () => {
+  watch(async () => {
+    const { posts, windows } = await call("GET", "/budget")
+    return (now) => {
+      showWindows(windows, now)
+      showCap(posts)
+    }
+  })
+  onClick("budget-clear", async () => {
+    await call("DELETE", "/budget")
+    await look()
+    return "All limits are full again."
+  })
+}

@@ -1,0 +1,23 @@
+// What the sandbox tells of itself: its operations, and credentials to call them.
+import { call } from "./AdminCalls.mjs"
+
+/**
+ * @import { Operation } from "../Description.ts"
+ * @typedef {{ readonly user: { readonly id: string; readonly username: string }; readonly bearerToken: string; readonly appBearerToken: string }} Credentials
+ */
+
+/** @type {ReadonlyArray<Operation>} */
+export let operations = []
+/** @type {Credentials | undefined} */
+export let credentials
+
+export const load = async () => {
+  const [described, found] = await Promise.all([call("GET", "/operations"), call("GET", "/credentials")])
+  operations = described.operations
+  credentials = found
+}
+
+/** A state that was replaced has other credentials. */
+export const loadCredentials = async () => {
+  credentials = await call("GET", "/credentials")
+}

@@ -1,0 +1,90 @@
+// The form of a request: a field for each parameter of the operation.
+import { box, make, select } from "./Elements.mjs"
+import { operations } from "./Operations.mjs"
+
+/** @import { Parameter } from "../Description.ts" */
+
+/** The operation that is chosen. */
+export const operation = () => operations.find(({ name }) => name === select("operation").value)
+
+/** @returns {ReadonlyArray<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>} */
+export const fields = () =>
+  [...box("send-form").querySelectorAll("input, select, textarea")].flatMap((field) =>
+    (field instanceof HTMLInputElement || field instanceof HTMLSelectElement || field instanceof HTMLTextAreaElement) &&
+      field.name !== ""
+      ? [field]
+      : []
+  )
+
+/** Offers the operations that there are. */
+export const offerOperations = () => {
+  const { value } = select("operation")
+  select("operation").replaceChildren(...operations.map(({ name }) => make("option", { value: name }, name)))
+  select("operation").value = operations.some(({ name }) => name === value) ? value : "searchRecentPosts"
+  showForm()
+}
+
+const showForm = () => {
+  const chosen = operation()
+  if (chosen === undefined) return
+  const wire = select("wire").value === "x" ? "x" : "neutral"
+  const { credentials, effect, limits, pageToken, parameters, routes, rules, summary } = chosen
+  select("credential").value = credentials.includes("OAuth 2.0 Application-Only") && effect === "read"
+    ? select("credential").value
+    : "user"
+  box("about").replaceChildren(
+    make("div", {}, `${summary} ${limits === undefined ? "" : `${limits}. `}Takes: ${credentials.join(", ")}.`),
+    ...routes.map((route) => make("div", { class: "mono" }, route[wire])),
+    ...rules.map((rule) => make("div", {}, `Rule: ${rule}.`))
+  )
+  const known = new Map(fields().map((field) => [field.name, field.value]))
+  const isLast = (/** @type {Parameter} */ { name }) => name === pageToken
+  const ordered = [...parameters].sort((a, b) => Number(isLast(a)) - Number(isLast(b)))
+  const plain = ordered.filter(({ selector }) => !selector)
+  const selectors = ordered.filter(({ selector }) => selector)
+  box("parameters").replaceChildren(...plain.map((parameter) => fieldOf(parameter, wire)))
+  box("selector-parameters").replaceChildren(...selectors.map((parameter) => fieldOf(parameter, wire)))
+  box("selectors").hidden = selectors.length === 0
+  // What was typed for another operation, or before the words were changed.
+  for (const field of fields()) if (field.name !== pageToken) field.value = known.get(field.name) ?? field.value
+}
+
+/**
+ * @param {Parameter} parameter
+ * @param {"neutral" | "x"} wire
+ */
+const fieldOf = (parameter, wire) => {
+  const { default: otherwise, key, kind, name, open, place, required, rule, values = [] } = parameter
+  const id = `parameter-${name}`
+  const common = { id, name, "aria-describedby": `${id}-rule`, "aria-required": required ? "true" : undefined }
+  const isArray = kind === "list" && place === "body"
+  const isLong = isArray || name === "text" || name === "query" || parameter.selector
+  const choices = kind === "boolean" ? ["true", "false"] : kind === "choice" && !open ? values : undefined
+  const field = choices !== undefined
+    ? make("select", common, make("option", { value: "" }, ""), ...choices.map((value) => make("option", {}, value)))
+    : isArray || name === "text"
+    ? make("textarea", { ...common, spellcheck: "false", rows: "2" })
+    : make("input", {
+      ...common,
+      autocomplete: "off",
+      spellcheck: "false",
+      inputmode: kind === "integer" ? "numeric" : undefined
+    })
+  const hints = [
+    `${key[wire] === name ? "" : `Sent as ${key[wire]}. `}${rule[0]?.toUpperCase()}${rule.slice(1)}.`,
+    otherwise === undefined ? "" : `Default ${otherwise}.`,
+    isArray ? "One per line, or with commas." : "",
+    kind === "list" && values.length > 0 ? `Known: ${values.join(", ")}.` : ""
+  ]
+  return make(
+    "div",
+    { class: isLong ? "field long" : "field" },
+    make("label", { for: id }, name, ...(required ? [make("span", { class: "needed" }, " (required)")] : [])),
+    field,
+    make("span", { class: "hint", id: `${id}-rule` }, hints.filter((hint) => hint !== "").join(" "))
+  )
+}
+
+export const start = () => {
+  for (const id of ["operation", "wire"]) select(id).addEventListener("change", showForm)
+}

@@ -1,0 +1,126 @@
+// What is in the service, as tables.
+import { act, onClick, onSubmit } from "./Actions.mjs"
+import { call } from "./AdminCalls.mjs"
+import { box, button, input, make } from "./Elements.mjs"
+
+/** @import { Part } from "../store/Overview.ts" */
+
+const collections = [
+  "users",
+  "posts",
+  "follows",
+  "blocks",
+  "mutes",
+  "lists",
+  "spaces",
+  "conversations",
+  "messages"
+]
+
+const rowsPerPage = 50
+
+let collection = "users"
+/** Where the pages up to the one on show begin. @type {Array<string>} */
+let afters = [""]
+let beyond = ""
+let asked = 0
+
+/** Shows the first page again, and how many there are of everything. */
+export const restart = async () => {
+  afters = [""]
+  await refresh()
+}
+
+/** Shows the same page again, and how many there are of everything. */
+export const refresh = async () => {
+  await Promise.all([showCounts(), showPage()])
+}
+
+const showCounts = async () => {
+  const { counts } = await call("GET", "/health")
+  for (const element of box("collections").children) {
+    const counted = element.getAttribute("data-collection") ?? ""
+    element.textContent = `${counted} ${Number(counts[counted]).toLocaleString("en")}`
+  }
+}
+
+const showPage = async () => {
+  const user = input("state-user").value.trim().replace(/^@/, "")
+  const query = new URLSearchParams({ limit: String(rowsPerPage) })
+  const after = afters.at(-1) ?? ""
+  if (after !== "") query.set("after", after)
+  if (user !== "") query.set("user", user)
+  const question = ++asked
+  /** @type {Part} */
+  const { items, next = "" } = await call("GET", `/state/${collection}?${query}`)
+  // Another one was asked meanwhile.
+  if (question !== asked) return ""
+  beyond = next
+  showTable(items)
+  for (const element of box("collections").children) {
+    element.setAttribute("aria-pressed", String(element.getAttribute("data-collection") === collection))
+  }
+  const { activeElement } = document
+  button("newer").disabled = afters.length === 1
+  button("older").disabled = beyond === ""
+  // A disabled element cannot keep the focus.
+  if (activeElement instanceof HTMLButtonElement && activeElement.disabled) {
+    const table = box("state-rows").closest(".scroll")
+    if (table instanceof HTMLElement) table.focus()
+  }
+  box("state-note").textContent = items.length === 0 ? "Nothing." : `Page ${afters.length}`
+  return ""
+}
+
+/** @param {Part["items"]} items */
+const showTable = (items) => {
+  const columns = Object.keys(items[0] ?? {})
+  box("state-head").replaceChildren(
+    make("tr", {}, ...columns.map((column) => make("th", { scope: "col" }, column.replaceAll("_", " "))))
+  )
+  box("state-rows").replaceChildren(
+    ...items.map((item) => make("tr", {}, ...columns.map((column) => cellOf(column, item[column] ?? ""))))
+  )
+  box("state-rows").closest(".scroll")?.scrollTo(0, 0)
+}
+
+const longColumns = ["text", "description", "title", "participants"]
+
+/**
+ * @param {string} column
+ * @param {unknown} value
+ */
+const cellOf = (column, value) =>
+  make(
+    "td",
+    { class: longColumns.includes(column) ? "text" : undefined },
+    value === false ? "" : value === true ? "yes" : `${value}`
+  )
+
+/** @param {string} chosen */
+const choose = (chosen) => {
+  collection = chosen
+  afters = [""]
+  act(showPage)
+}
+
+export const start = () => {
+  box("collections").replaceChildren(...collections.map((listed) => {
+    const element = make("button", { type: "button", "data-collection": listed, "aria-pressed": "false" }, listed)
+    element.addEventListener("click", () => choose(listed))
+    return element
+  }))
+  onSubmit("state-form", () =>
+    act(async () => {
+      await restart()
+      return ""
+    }))
+  onClick("older", () => {
+    afters.push(beyond)
+    return showPage()
+  })
+  onClick("newer", () => {
+    afters.pop()
+    return showPage()
+  })
+}
