@@ -1,6 +1,9 @@
 /** What an operation is, as data. Everything may import this, and it imports nothing that runs a call. */
 import type { Positions } from "./Body.ts"
 import type { Holder, Limits } from "./Limits.ts"
+import type { Kind } from "./Model.ts"
+import type { Post } from "./models/Post.ts"
+import type { User } from "./models/User.ts"
 import type { AccessLevel, AnyParameter, Parameters } from "./Parameters.ts"
 import type { Result } from "./Response.ts"
 import type { Alternatives, Rule } from "./Rule.ts"
@@ -21,6 +24,29 @@ export interface Settled {
   readonly status: number
   /** Members of one of its problems; of a `type` the last segment. */
   readonly problem: Readonly<Partial<Record<"type" | "message" | "resource_type", string>>>
+}
+
+/** How far back a listing reaches: to so many days before each request. */
+export interface Reach {
+  readonly days: number
+  /** Parameters that lift it. */
+  readonly unless?: ReadonlyArray<string>
+  /** Whether it is only what is listed when nothing older is asked for. */
+  readonly isDefault?: true
+}
+
+/** What tells how many items there are before they are listed: an operation that counts them, or a figure that is shown. */
+export type Total =
+  | { readonly countedBy: string }
+  | Figure<"post", keyof typeof Post.fields.public_metrics.Type>
+  | Figure<"user", keyof typeof User.fields.public_metrics.Type>
+
+/** One of the public metrics of the resource whose id is the parameter `id`. */
+interface Figure<Of extends Kind, Metric extends string> {
+  readonly of: Of
+  readonly metric: Metric
+  /** The service lists no more than these. */
+  readonly most?: number
 }
 
 /** What the declaration of an operation holds. */
@@ -62,6 +88,10 @@ export interface Definition {
   readonly confirmWith?: string
   /** Counts towards the project-level post cap. */
   readonly postCap?: boolean
+  /** How far back it reaches, where that moves on with the time. */
+  readonly reach?: Reach
+  /** Of one that pages: what tells how many items there are. */
+  readonly total?: Total
   /** The least milliseconds between two requests with one credential: a limit that no header announces. */
   readonly pace?: number
 }

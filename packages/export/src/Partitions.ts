@@ -69,8 +69,9 @@ export const planPartitions = (
     } else Object.assign(last, { start, posts: last.posts + post_count })
     done += post_count
   }
-  // The recent search begins seven days ago by itself; the same instant would be too early when it is asked for.
-  const isOpen = definition.name === "searchRecentPosts" && parameters["start_time"] === undefined
+  // A search that cannot reach further begins there by itself; the same instant would be too early when it is asked for.
+  const { reach } = definition
+  const isOpen = reach !== undefined && reach.isDefault !== true && parameters["start_time"] === undefined
   const ids = { since_id: idOf(parameters["since_id"]), until_id: idOf(parameters["until_id"]) }
   return spans.map(({ end, posts, start }, index): Partition => ({
     index,

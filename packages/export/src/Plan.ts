@@ -3,7 +3,9 @@
  * figures that profiles and posts show. And how a long search is cut into spans of time.
  */
 import { Client } from "@postwire/core/Client"
+import { bearerOf, type Total } from "@postwire/core/Definition"
 import type { AnyError } from "@postwire/core/Errors"
+import * as RequestLimits from "@postwire/core/Limits"
 import type { CountBucket } from "@postwire/core/models/CountBucket"
 import * as Monotonic from "@postwire/core/Monotonic"
 import { getAllPostsCount, getRecentPostsCount } from "@postwire/core/operations/Counts"
@@ -60,20 +62,8 @@ export interface Estimate {
 /** The windows of the service. */
 const windowMillis = 900_000
 
-/** Requests per window, as the live service announced them. */
-const requestsPerWindow: Readonly<Record<string, number>> = {
-  getLikingUsers: 75,
-  getQuotePosts: 75,
-  getReposters: 75,
-  getUsersFollowers: 15,
-  getUsersFollowing: 15,
-  getUsersPosts: 1_500,
-  searchAllPosts: 300,
-  searchRecentPosts: 450
-}
-
-/** Of the others. */
-const usualRequestsPerWindow = 15
+/** As few as any list is known to allow. */
+const fewestRequestsPerWindow = 15
 
 /** How to estimate. */
 export interface EstimateOptions {
@@ -120,9 +110,16 @@ const windowOf = Effect.fnUntraced(function*(
   if (requests !== undefined) return { requests, from: "given" }
   const announced = probe === true ? yield* announcedFor(source, buckets) : undefined
   return announced === undefined
-    ? { requests: requestsPerWindow[source.definition.name] ?? usualRequestsPerWindow, from: "usual" }
+    ? { requests: usualFor(source), from: "usual" }
     : { requests: announced, from: "announced" }
 })
+
+/** Requests per window as declared. */
+const usualFor = ({ definition, parameters }: Source): number => {
+  const isSigned = (parameters["user_auth"] ?? definition.userAuth) === true
+  const holder = isSigned || bearerOf(definition) === "user" ? "user" : "app"
+  return RequestLimits.of(definition.limits, holder).perWindow ?? fewestRequestsPerWindow
+}
 
 /** What the service announces for the operation, if it answers soon. */
 const announcedFor = Effect.fnUntraced(function*({ definition, parameters }: Source, buckets: Estimate["buckets"]) {
@@ -188,33 +185,32 @@ interface Count {
 }
 
 const count = ({ definition, parameters }: Source): Effect.Effect<Count, AnyError | NotPlannable, Client> => {
-  switch (definition.name) {
-    case "searchRecentPosts":
-      return Effect.map(getRecentPostsCount(countable(parameters)), ({ data = [] }) => countOf([data]))
-    case "searchAllPosts":
-      return Effect.map(
-        Stream.runCollect(getAllPostsCount.pages({ ...countable(parameters), granularity: "day" })),
+  const { name, total } = definition
+  if (total !== undefined) {
+    if (!("countedBy" in total)) return shown(name, parameters, total)
+    const counter = counters.find(({ counts }) => counts === total.countedBy)
+    if (counter !== undefined) return counter.count(countable(parameters))
+  }
+  return Effect.fail(new NotPlannable({ operation: name, reason: "the service tells no number to plan with" }))
+}
+
+/** The operations that count. The catalogue is not at hand here: an export bundles what it uses. */
+const counters = [
+  {
+    counts: getRecentPostsCount.definition.name,
+    count: (parameters: Countable) => Effect.map(getRecentPostsCount(parameters), ({ data = [] }) => countOf([data]))
+  },
+  {
+    counts: getAllPostsCount.definition.name,
+    count: (parameters: Countable) =>
+      Effect.map(
+        Stream.runCollect(getAllPostsCount.pages({ ...parameters, granularity: "day" })),
         (pages) => countOf(pages.map(({ data = [] }) => data))
       )
-    case "getUsersPosts":
-      // The service gives no more than these.
-      return ofUser(definition.name, parameters, ({ post_count }) => Math.min(post_count, 3_200))
-    case "getUsersFollowers":
-      return ofUser(definition.name, parameters, ({ followers_count }) => followers_count)
-    case "getUsersFollowing":
-      return ofUser(definition.name, parameters, ({ following_count }) => following_count)
-    case "getLikingUsers":
-      return ofPost(definition.name, parameters, ({ like_count }) => like_count)
-    case "getReposters":
-      return ofPost(definition.name, parameters, ({ repost_count }) => repost_count)
-    case "getQuotePosts":
-      return ofPost(definition.name, parameters, ({ quote_count = 0 }) => quote_count)
-    default:
-      return Effect.fail(
-        new NotPlannable({ operation: definition.name, reason: "the service tells no number to plan with" })
-      )
   }
-}
+]
+
+type Countable = ReturnType<typeof countable>
 
 /** What a count takes of the parameters of a search. They are checked where they are sent. */
 const countable = (parameters: Source["parameters"]) => {
@@ -228,29 +224,24 @@ const countOf = (pages: ReadonlyArray<ReadonlyArray<CountBucket>>): Count => {
   return { buckets, total: buckets.reduce((sum, { post_count }) => sum + post_count, 0), requests: pages.length }
 }
 
-interface UserMetrics {
-  readonly followers_count: number
-  readonly following_count: number
-  readonly post_count: number
+/** The figure that a profile or a post shows. */
+const shown = (
+  operation: string,
+  { id }: Source["parameters"],
+  { metric, most = Infinity, of }: Exclude<Total, { readonly countedBy: string }>
+): Effect.Effect<Count, AnyError | NotPlannable, Client> => {
+  const metrics: Effect.Effect<{ readonly data?: Metrics | undefined }, AnyError, Client> = of === "user"
+    ? getUser({ id: String(id), user_fields: ["public_metrics"] })
+    : getPost({ id: String(id), post_fields: ["public_metrics"] })
+  return Effect.flatMap(
+    metrics,
+    ({ data }) => numbered(operation, data && Math.min(data.public_metrics[metric] ?? 0, most))
+  )
 }
 
-const ofUser = (operation: string, { id }: Source["parameters"], number: (metrics: UserMetrics) => number) =>
-  Effect.flatMap(
-    getUser({ id: String(id), user_fields: ["public_metrics"] }),
-    ({ data }) => numbered(operation, data && number(data.public_metrics))
-  )
-
-interface PostMetrics {
-  readonly like_count: number
-  readonly quote_count?: number
-  readonly repost_count: number
+interface Metrics {
+  readonly public_metrics: { readonly [metric: string]: number | undefined }
 }
-
-const ofPost = (operation: string, { id }: Source["parameters"], number: (metrics: PostMetrics) => number) =>
-  Effect.flatMap(
-    getPost({ id: String(id), post_fields: ["public_metrics"] }),
-    ({ data }) => numbered(operation, data && number(data.public_metrics))
-  )
 
 const numbered = (operation: string, total: number | undefined): Effect.Effect<Count, NotPlannable> =>
   total === undefined

@@ -41,6 +41,7 @@ export const getDirectMessageEvents = /*#__PURE__*/ Operation.makePaged({
   scopes: ["dm.read", "post.read", "users.read"],
   limits: { perWindow: 300 },
   paging: { token: "pagination_token", directions: "both" },
+  reach: { days: 30, unless: ["dm_conversation_id", "participant_id"] },
   effect: "read"
 })
 

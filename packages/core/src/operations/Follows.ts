@@ -92,6 +92,7 @@ export const getUsersFollowers = /*#__PURE__*/ Operation.makePaged({
   scopes: ["follows.read", "post.read", "users.read"],
   limits: { perWindow: 15 },
   paging: { token: "pagination_token", directions: "both" },
+  total: { of: "user", metric: "followers_count" },
   effect: "read"
 })
 
@@ -114,5 +115,6 @@ export const getUsersFollowing = /*#__PURE__*/ Operation.makePaged({
   scopes: ["follows.read", "post.read", "users.read"],
   limits: { perWindow: 15 },
   paging: { token: "pagination_token", directions: "both" },
+  total: { of: "user", metric: "following_count" },
   effect: "read"
 })

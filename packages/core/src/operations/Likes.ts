@@ -74,6 +74,7 @@ export const getLikingUsers = /*#__PURE__*/ Operation.makePaged({
   scopes: ["like.read", "post.read", "users.read"],
   limits: { perWindow: 75 },
   paging: { token: "pagination_token", directions: "both" },
+  total: { of: "post", metric: "like_count" },
   effect: "read"
 })
 

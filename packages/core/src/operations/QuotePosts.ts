@@ -31,6 +31,7 @@ export const getQuotePosts = /*#__PURE__*/ Operation.makePaged({
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 75 },
   paging: { token: "pagination_token", directions: "forward" },
+  total: { of: "post", metric: "quote_count" },
   effect: "read",
   postCap: true
 })

@@ -77,5 +77,6 @@ export const getReposters = /*#__PURE__*/ Operation.makePaged({
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 75 },
   paging: { token: "pagination_token", directions: "both" },
+  total: { of: "post", metric: "repost_count" },
   effect: "read"
 })

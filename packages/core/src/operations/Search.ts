@@ -41,6 +41,8 @@ export const searchRecentPosts = /*#__PURE__*/ Operation.makePaged({
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 450 },
   paging: { token: "next_token", directions: "forward" },
+  reach: { days: 7 },
+  total: { countedBy: "getRecentPostsCount" },
   effect: "read",
   postCap: true
 })
@@ -70,6 +72,8 @@ export const searchAllPosts = /*#__PURE__*/ Operation.makePaged({
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 300 },
   paging: { token: "next_token", directions: "forward" },
+  reach: { days: 30, unless: ["start_time", "end_time", "since_id"], isDefault: true },
+  total: { countedBy: "getAllPostsCount" },
   effect: "read",
   postCap: true,
   pace: 1_000

@@ -36,6 +36,7 @@ export const getUsersPosts = /*#__PURE__*/ Operation.makePaged({
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 1_500 },
   paging: { token: "pagination_token", directions: "both" },
+  total: { of: "user", metric: "post_count", most: 3_200 },
   effect: "read",
   postCap: true
 })

@@ -5,7 +5,7 @@
  * partial error, never left out in silence.
  */
 import type { Client } from "@postwire/core/Client"
-import type { Definition } from "@postwire/core/Definition"
+import type { Definition, Reach } from "@postwire/core/Definition"
 import { type AnyError, type BadRequest, PaginationStuck } from "@postwire/core/Errors"
 import * as Pagination from "@postwire/core/Pagination"
 import * as Clock from "effect/Clock"
@@ -22,28 +22,12 @@ type Pages = Stream.Stream<Page, AnyError, Client>
 
 const day = 86_400_000
 
-/** How an operation reaches back. */
-interface Reach {
-  readonly millis: number
-  /** Whether what is older can be asked for: then it is, from the second page on. */
-  readonly isDefault: boolean
-}
-
 /** The reach of a listing that ends where the time of the request says; of others nothing is lost by waiting. */
-const reachOf = ({ name }: Definition, parameters: Parameters): Reach | undefined => {
+const reachOf = ({ reach }: Definition, parameters: Parameters): Reach | undefined => {
   const isSet = (parameter: string) => parameters[parameter] !== undefined && parameters[parameter] !== null
-  switch (name) {
-    case "searchRecentPosts":
-      return { millis: 7 * day, isDefault: false }
-    case "searchAllPosts":
-      return isSet("start_time") || isSet("end_time") || isSet("since_id") || !isNewestFirst(parameters)
-        ? undefined
-        : { millis: 30 * day, isDefault: true }
-    case "getDirectMessageEvents":
-      return isSet("dm_conversation_id") || isSet("participant_id") ? undefined : { millis: 30 * day, isDefault: false }
-    default:
-      return undefined
-  }
+  if (reach === undefined || reach.unless?.some(isSet) === true) return undefined
+  // What is older is asked for from the second page on, which takes the newest first.
+  return reach.isDefault === true && !isNewestFirst(parameters) ? undefined : reach
 }
 
 const isNewestFirst = (parameters: Parameters): boolean => (parameters["sort_order"] ?? "recency") === "recency"
@@ -79,7 +63,7 @@ export const pages = (
   if (reach === undefined || (cursor !== undefined && place === undefined)) {
     return Stream.map(list(definition, at(definition, parameters, cursor), options), ({ page }) => page)
   }
-  return reach.isDefault
+  return reach.isDefault === true
     ? extended(definition, parameters, reach, place, options)
     : reaching(definition, parameters, reach, place, options, since)
 }
@@ -142,7 +126,7 @@ const after = (place: Place, { items, next }: Page): Place => {
 const extended = (
   definition: Definition,
   parameters: Parameters,
-  { millis }: Reach,
+  reach: Reach,
   place: Place | undefined,
   options: PageOptions | undefined
 ): Pages => {
@@ -160,7 +144,7 @@ const extended = (
       if (page.next === undefined) return page
       // The service leaves the latest 30 seconds out.
       const end = served - 30_000
-      const { last, token: _, ...standing } = after({ since: end - millis, asOf: served, items: 0 }, page)
+      const { last, token: _, ...standing } = after({ since: end - reach.days * day, asOf: served, items: 0 }, page)
       const bounds = {
         start_time: seconds(standing.since),
         ...(last === undefined ? { end_time: seconds(end) } : { until_id: last })
@@ -168,7 +152,7 @@ const extended = (
       const next: Place = { ...standing, bounds }
       const limit = options?.limit === undefined ? {} : { limit: options.limit - page.items.length }
       if (limit.limit !== 0) {
-        rest = extended(definition, parameters, { millis, isDefault: true }, next, { ...options, ...limit })
+        rest = extended(definition, parameters, reach, next, { ...options, ...limit })
       }
       return { ...page, next: JSON.stringify(next) }
     })
@@ -191,11 +175,11 @@ const reaching = (
   const read = (bounded: Parameters, bounds?: Place["bounds"]): Pages =>
     list(definition, at(definition, bounded, place?.token), { ...options, limit: left }).pipe(
       Stream.map(({ isEnough, page, served }): Page => {
-        const known = place ?? { since: given ?? served - reach.millis, asOf: served, items: 0 }
+        const known = place ?? { since: given ?? served - reach.days * day, asOf: served, items: 0 }
         place = { ...after(known, page), ...(bounds === undefined ? {} : { bounds }) }
         left -= page.items.length
         if (page.next !== undefined) return { ...page, next: JSON.stringify(place) }
-        const floor = served - reach.millis
+        const floor = served - reach.days * day
         // Every request reaches a moment less far than the one before. That is worth telling where the service has refused
         // the beginning, or an item can be expected to have been there.
         const until = Math.min(known.asOf, timeOf(parameters["end_time"]) ?? Infinity)
@@ -215,7 +199,7 @@ const reaching = (
     return read({ ...open, ...bounds }, bounds)
   })
   const gone = Stream.fromEffect(Effect.map(Clock.currentTimeMillis, (now): Page => {
-    const since = place?.since ?? given ?? now - reach.millis
+    const since = place?.since ?? given ?? now - reach.days * day
     const until = timeOf(parameters["end_time"]) ?? now
     return { items: [], includes: {}, errors: [lost(since, until)], next: undefined, rateLimit: undefined }
   }))
