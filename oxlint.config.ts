@@ -38,9 +38,11 @@ export default defineConfig({
   plugins: ["eslint", "typescript", "unicorn", "oxc", "import", "vitest"],
   categories: { correctness: "error", suspicious: "error" },
   options: { denyWarnings: true, reportUnusedDisableDirectives: "error" },
+  jsPlugins: ["./scripts/LintGlobals.ts"],
   ignorePatterns: ["**/dist", "**/out", ".scratch"],
   rules: {
     "eslint/eqeqeq": "error",
+    "globals/no-shadow": "error",
     "eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
     "eslint/no-var": "error",
     "eslint/prefer-const": "error",

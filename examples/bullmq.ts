@@ -8,7 +8,7 @@ import { createNodeRedisClient, Queue, Worker } from "bullmq"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { mkdir, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { setTimeout } from "node:timers/promises"
+import { setTimeout as sleep } from "node:timers/promises"
 import { createClient } from "redis"
 
 const [query = "effect", folder = "out"] = process.argv.slice(2)
@@ -68,7 +68,7 @@ worker.on("error", (error) => console.error(error.message))
 
 let waiting = 1
 while (waiting > 0) {
-  await setTimeout(200)
+  await sleep(200)
   waiting = (await queue.getJobCountByTypes("waiting", "active", "delayed", "prioritized")) ?? 0
 }
 const cursors = (await queue.getJobs()).map(({ data }) => data.cursor)

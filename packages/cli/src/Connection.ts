@@ -66,21 +66,21 @@ export const provide =
     })
 
 const layer = (variables: Variables, wire: Option.Option<Wire>): Layer.Layer<Client, InvalidSettings> =>
-  Layer.unwrap(Effect.map(Console.Console, (console) =>
+  Layer.unwrap(Effect.map(Console.Console, (terminal) =>
     NodeClient.layer({
       ...NodeClient.fromEnvironment(variables),
       ...Option.match(wire, { onNone: () => ({}), onSome: (wire) => ({ wire }) }),
       waitOnRateLimit: true,
       onRateLimit: (change) => {
         const waits = waiting(change)
-        if (waits !== undefined) console.error(Report.notice(waits))
+        if (waits !== undefined) terminal.error(Report.notice(waits))
       },
       logger: {
         debug: () => {},
         // Waits are told by the hook above.
         info: () => {},
-        warn: (...line) => console.error(Report.notice(line.join(" "))),
-        error: (...line) => console.error(Report.notice(line.join(" ")))
+        warn: (...line) => terminal.error(Report.notice(line.join(" "))),
+        error: (...line) => terminal.error(Report.notice(line.join(" ")))
       }
     })))
 

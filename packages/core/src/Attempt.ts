@@ -2,7 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Headers from "effect/http/Headers"
+import { fromRecordUnsafe } from "effect/http/Headers"
 import * as HttpBody from "effect/http/HttpBody"
 import type { HttpClient } from "effect/http/HttpClient"
 import type { HttpClientError } from "effect/http/HttpClientError"
@@ -210,7 +210,7 @@ const requestOf = (
     url,
     UrlParams.empty,
     Option.none(),
-    Headers.fromRecordUnsafe(headers),
+    fromRecordUnsafe(headers),
     body === undefined ? HttpBody.empty : HttpBody.text(body, "application/json")
   )
 }

@@ -404,7 +404,7 @@ describe("what must not be renamed", () => {
       "exclude=retweets",
       "media_category values tweet_gif/tweet_video"
     ])
-    const Request = Schema.Struct({ exclude: Schema.String, media_category: Schema.String, query: Schema.String })
-    untouched(Request, { exclude: "retweets", media_category: "tweet_gif", query: "is:retweet tweets" })
+    const Sent = Schema.Struct({ exclude: Schema.String, media_category: Schema.String, query: Schema.String })
+    untouched(Sent, { exclude: "retweets", media_category: "tweet_gif", query: "is:retweet tweets" })
   })
 })

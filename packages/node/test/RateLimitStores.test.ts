@@ -13,7 +13,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { DatabaseSync } from "node:sqlite"
-import { setTimeout } from "node:timers/promises"
+import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { type Change, createClient, InvalidSettings } from "../src/index.ts"
 import * as RedisRateLimitStore from "../src/RedisRateLimitStore.ts"
@@ -161,7 +161,7 @@ const suite = (kind: Kind): void => {
         for (const { callers, isPaced, lease, line, report, reserves, waited } of steps) {
           // Stores may have a clock of their own, so that time has to pass for both.
           yield* TestClock.adjust(2)
-          yield* Effect.promise(() => setTimeout(2))
+          yield* Effect.promise(() => sleep(2))
           if (reserves) {
             const pace = isPaced > 6 ? 100_000 : 0
             // One of four comes without a place.
@@ -199,7 +199,7 @@ const suite = (kind: Kind): void => {
         answered: true,
         figures: { limit: 15, remaining, window, endsIn: 600_000 }
       })
-      const passing = Effect.andThen(TestClock.adjust(2), Effect.promise(() => setTimeout(2)))
+      const passing = Effect.andThen(TestClock.adjust(2), Effect.promise(() => sleep(2)))
       yield* store.reserve(key, "a", 0)
       yield* store.settle(key, "a", answer(9, 2_000))
       yield* passing
@@ -345,7 +345,7 @@ describe("SQLite", () => {
           other.exec("BEGIN EXCLUSIVE")
           const stopped = yield* Effect.forkChild(store.reserve("a", "2", 0))
           // The event loop turns.
-          yield* Effect.promise(() => setTimeout(1))
+          yield* Effect.promise(() => sleep(1))
           assert.isUndefined(stopped.pollUnsafe())
           yield* Fiber.interrupt(stopped)
           const waiting = yield* Effect.forkChild(
@@ -356,14 +356,14 @@ describe("SQLite", () => {
               concurrency: 2
             })
           )
-          yield* Effect.promise(() => setTimeout(1))
+          yield* Effect.promise(() => sleep(1))
           yield* TestClock.adjust(1_900)
           assert.isUndefined(waiting.pollUnsafe())
           yield* TestClock.adjust(100)
           const errors = yield* Fiber.join(waiting)
           for (const error of errors) assert.include(error.message, "the file stays locked")
           const patient = yield* Effect.forkChild(store.reserve("b", "4", 0))
-          yield* Effect.promise(() => setTimeout(1))
+          yield* Effect.promise(() => sleep(1))
           other.exec("ROLLBACK")
           yield* TestClock.adjust(100)
           assert.deepInclude(yield* Fiber.join(patient), { granted: true })
@@ -397,7 +397,7 @@ describe("a store that is gone", () => {
       await between()
       await Promise.all(Array.from({ length: 20 }, () => client.getPost({ id: "1" })))
       await client.getPost({ id: "1" })
-      await setTimeout(0)
+      await sleep(0)
       assert.lengthOf(service.arrivals, 22)
     } finally {
       process.off("warning", note)
@@ -445,7 +445,7 @@ describe("a store that is gone", () => {
         const [socket] = yield* Effect.promise(() => connected)
         yield* Fiber.interrupt(waiting)
         socket.destroy()
-        yield* Effect.promise(() => setTimeout(20))
+        yield* Effect.promise(() => sleep(20))
       }).pipe(
         Effect.provide(
           Layer.provide(RateLimit.layerWait(), RedisRateLimitStore.layerUrl({ url: `redis://127.0.0.1:${port}` }))

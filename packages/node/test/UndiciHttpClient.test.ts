@@ -3,7 +3,7 @@ import { Cause, Context, Effect, Exit, Fiber, Layer, Option, Redacted, Stream, T
 import type { HttpClientError } from "effect/http"
 import {
   Cookies,
-  Headers,
+  Headers as HttpHeaders,
   HttpBody,
   HttpClient,
   HttpClientRequest,
@@ -273,7 +273,7 @@ describe("responses", () => {
       assert.strictEqual(response.url, `${url}/p?q=1`)
       assert.strictEqual(response.headers["x-rate-limit-limit"], "15")
       assert.strictEqual(response.headers["x-list"], "x, y")
-      assert.isTrue(Headers.isHeaders(response.headers))
+      assert.isTrue(HttpHeaders.isHeaders(response.headers))
       assert.deepStrictEqual(Cookies.toRecord(response.cookies), { a: "1", b: "2" })
       assert.isTrue(Option.isNone(response.remoteAddress))
       assert.isTrue(HttpIncomingMessage.isHttpIncomingMessage(response))

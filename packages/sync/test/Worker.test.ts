@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { setTimeout } from "node:timers/promises"
+import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import type * as WorkerThreads from "node:worker_threads"
 import { Worker } from "node:worker_threads"
@@ -215,7 +215,7 @@ describe("a service on the thread of the caller", () => {
     }
     server.close()
     await once(server, "close")
-    await setTimeout(50)
+    await sleep(50)
     assert.deepStrictEqual(seen, [])
     using client = Sync.createClientSync(settings({ baseUrl: `http://127.0.0.1:${port}` }))
     assert.match((thrown(() => client.getPost({ id: "1" })) as Error).message, /ECONNREFUSED/)
@@ -273,7 +273,7 @@ describe("Ctrl-C", () => {
       if (!line.includes("INFO")) printed += `${line}\n`
     })
     await vi.waitFor(() => assert.strictEqual(printed, "waiting\n"), { timeout: 10_000 })
-    await setTimeout(700)
+    await sleep(700)
     const begin = performance.now()
     child.kill("SIGINT")
     const [code, signal] = await once(child, "close")

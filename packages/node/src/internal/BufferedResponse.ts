@@ -3,10 +3,10 @@ import { received } from "@postwire/core/RateLimitHeaders"
 import { webOf } from "@postwire/core/Transport"
 import * as Effect from "effect/Effect"
 import * as Cookies from "effect/http/Cookies"
-import * as Headers from "effect/http/Headers"
-import * as Error from "effect/http/HttpClientError"
-import * as Request from "effect/http/HttpClientRequest"
-import * as Response from "effect/http/HttpClientResponse"
+import * as HttpHeaders from "effect/http/Headers"
+import * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as IncomingMessage from "effect/http/HttpIncomingMessage"
 import * as UrlParams from "effect/http/UrlParams"
 import * as Inspectable from "effect/Inspectable"
@@ -18,16 +18,16 @@ import * as Stream from "effect/Stream"
 
 export type IncomingHeaders = Readonly<Record<string, string | Array<string> | undefined>>
 
-export class BufferedResponse extends Inspectable.Class implements Response.HttpClientResponse {
+export class BufferedResponse extends Inspectable.Class implements HttpClientResponse.HttpClientResponse {
   readonly [IncomingMessage.TypeId]: typeof IncomingMessage.TypeId = IncomingMessage.TypeId
-  readonly [Response.TypeId]: typeof Response.TypeId = Response.TypeId
-  readonly request: Request.HttpClientRequest
+  readonly [HttpClientResponse.TypeId]: typeof HttpClientResponse.TypeId = HttpClientResponse.TypeId
+  readonly request: HttpClientRequest.HttpClientRequest
   readonly status: number
   readonly [received]: IncomingHeaders
   readonly body: Buffer<ArrayBuffer>
 
   constructor(
-    request: Request.HttpClientRequest,
+    request: HttpClientRequest.HttpClientRequest,
     status: number,
     rawHeaders: IncomingHeaders,
     body: Buffer<ArrayBuffer>
@@ -40,14 +40,14 @@ export class BufferedResponse extends Inspectable.Class implements Response.Http
   }
 
   get url(): string {
-    const url = Option.getOrUndefined(Request.toUrl(this.request))
+    const url = Option.getOrUndefined(HttpClientRequest.toUrl(this.request))
     if (url === undefined) return ""
     url.hash = ""
     return url.href
   }
 
-  private cachedHeaders: Headers.Headers | undefined
-  get headers(): Headers.Headers {
+  private cachedHeaders: HttpHeaders.Headers | undefined
+  get headers(): HttpHeaders.Headers {
     return this.cachedHeaders ??= toHeaders(this[received])
   }
 
@@ -60,35 +60,35 @@ export class BufferedResponse extends Inspectable.Class implements Response.Http
     return Option.none()
   }
 
-  get text(): Effect.Effect<string, Error.HttpClientError> {
+  get text(): Effect.Effect<string, HttpClientError.HttpClientError> {
     return Effect.sync(() => toText(this.body))
   }
 
-  get json(): Effect.Effect<Schema.Json, Error.HttpClientError> {
+  get json(): Effect.Effect<Schema.Json, HttpClientError.HttpClientError> {
     return this.decode(() => this.body.length === 0 ? null : JSON.parse(toText(this.body)))
   }
 
-  get arrayBuffer(): Effect.Effect<ArrayBuffer, Error.HttpClientError> {
+  get arrayBuffer(): Effect.Effect<ArrayBuffer, HttpClientError.HttpClientError> {
     return Effect.sync(() => new Uint8Array(this.body).buffer)
   }
 
-  get stream(): Stream.Stream<Uint8Array, Error.HttpClientError> {
+  get stream(): Stream.Stream<Uint8Array, HttpClientError.HttpClientError> {
     return this.body.length === 0 ? Stream.empty : Stream.sync(() => new Uint8Array(this.body))
   }
 
-  get urlParamsBody(): Effect.Effect<UrlParams.UrlParams, Error.HttpClientError> {
+  get urlParamsBody(): Effect.Effect<UrlParams.UrlParams, HttpClientError.HttpClientError> {
     // URLSearchParams would drop a leading question mark, which is data here.
     return this.decode(() => UrlParams.fromInput(new URLSearchParams(this.body.toString().replace(/^\?/, "%3F"))))
   }
 
-  get formData(): Effect.Effect<FormData, Error.HttpClientError> {
+  get formData(): Effect.Effect<FormData, HttpClientError.HttpClientError> {
     return Effect.tryPromise({ try: () => this.toWeb().formData(), catch: (cause) => this.decodeError(cause) })
   }
 
-  get upgrade(): Effect.Effect<Socket.Socket, Error.HttpClientError> {
+  get upgrade(): Effect.Effect<Socket.Socket, HttpClientError.HttpClientError> {
     return Effect.fail(
-      new Error.HttpClientError({
-        reason: new Error.StatusCodeError({
+      new HttpClientError.HttpClientError({
+        reason: new HttpClientError.StatusCodeError({
           request: this.request,
           response: this,
           description: "a buffered response has no connection to hand over"
@@ -123,24 +123,26 @@ export class BufferedResponse extends Inspectable.Class implements Response.Http
     return webOf(this.status, headers, bodyless.has(this.status) ? null : this.body)
   }
 
-  private decode<A>(f: () => A): Effect.Effect<A, Error.HttpClientError> {
+  private decode<A>(f: () => A): Effect.Effect<A, HttpClientError.HttpClientError> {
     return Effect.try({ try: f, catch: (cause) => this.decodeError(cause) })
   }
 
-  private decodeError(cause: unknown): Error.HttpClientError {
-    return new Error.HttpClientError({
-      reason: new Error.DecodeError({ request: this.request, response: this, cause })
+  private decodeError(cause: unknown): HttpClientError.HttpClientError {
+    return new HttpClientError.HttpClientError({
+      reason: new HttpClientError.DecodeError({ request: this.request, response: this, cause })
     })
   }
 }
 
 // Undici has made the names lower-case and the object for this response alone, so it need not be copied.
-const toHeaders = (raw: IncomingHeaders): Headers.Headers => {
-  const values = Object.values(raw)
-  for (let i = 0; i < values.length; i++) {
-    if (typeof values[i] !== "string") return Headers.fromInput(raw)
+const toHeaders = (raw: IncomingHeaders): HttpHeaders.Headers =>
+  areTexts(raw) ? HttpHeaders.fromRecordUnsafe(raw) : HttpHeaders.fromInput(raw)
+
+const areTexts = (raw: IncomingHeaders): raw is Readonly<Record<string, string>> => {
+  for (const name in raw) {
+    if (typeof raw[name] !== "string") return false
   }
-  return Headers.fromRecordUnsafe(raw as Record<string, string>)
+  return true
 }
 
 /** The statuses with which a web `Response` refuses any body. */

@@ -1,7 +1,7 @@
 /** A service on loopback that counts the requests of each operation in fixed windows, as the real one does. */
 import { once } from "node:events"
 import { createServer, type IncomingMessage } from "node:http"
-import { setTimeout } from "node:timers/promises"
+import { setTimeout as sleep } from "node:timers/promises"
 
 export interface Options {
   /** Requests per window. */
@@ -38,7 +38,7 @@ export const start = async ({ latency = 5, limit, onRequest, window }: Options) 
     const body = isAllowed
       ? { data: request.url?.includes("/search/") === true ? [] : { id: "1", text: "a" } }
       : { title: "Too Many Requests", type: "about:blank", status: 429 }
-    void setTimeout(latency).then(() => response.end(JSON.stringify(body)))
+    void sleep(latency).then(() => response.end(JSON.stringify(body)))
   }).listen(0, "127.0.0.1")
   await once(server, "listening")
   const address = server.address()
