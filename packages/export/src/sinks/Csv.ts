@@ -2,6 +2,7 @@
  * CSV as RFC 4180 has it: a header, lines that end with CRLF, quotes where a value needs them. A value that is not there
  * is empty; an empty text is `""`.
  */
+import { stringify } from "csv-stringify/sync"
 import type { FileSink } from "../Sink.ts"
 import { type Cell, cells, type Table } from "../Table.ts"
 import * as Files from "./Files.ts"
@@ -32,27 +33,18 @@ export const make = (path: string, options: Options = {}): FileSink => {
 /** Writes rows of a table. */
 export const encoder = (table: Table, newline: string, guard: boolean): Files.Encoder => {
   const lay = cells(table)
-  const guarded = table.columns.map(({ type }) => guard && (type === "text" || type === "json"))
+  const encode = (records: ReadonlyArray<ReadonlyArray<Cell>>): string =>
+    stringify([...records], {
+      record_delimiter: newline,
+      // Line breaks of both kinds, whatever ends a line.
+      quote_record_delimiter: true,
+      // Tells an empty text from a value that is not there.
+      quoted_match: /^$/,
+      escape_formulas: guard,
+      cast: { boolean: String }
+    })
   return {
-    header: table.columns.map(({ name }) => field(name, false)).join(",") + newline,
-    rows: (rows) => {
-      let text = ""
-      for (const row of rows) {
-        const values = lay(row)
-        for (let i = 0; i < values.length; i++) text += (i === 0 ? "" : ",") + field(values[i], guarded[i] === true)
-        text += newline
-      }
-      return text
-    }
+    header: encode([table.columns.map(({ name }) => name)]),
+    rows: (rows) => encode(rows.map((row) => lay(row)))
   }
-}
-
-const needsQuotes = /[",\r\n]/
-const beginsFormula = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/
-
-const field = (value: Cell, guard: boolean): string => {
-  if (value === undefined) return ""
-  if (typeof value !== "string") return String(value)
-  const text = guard && beginsFormula.test(value) ? `'${value}` : value
-  return text === "" || needsQuotes.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text
 }
