@@ -95,7 +95,7 @@ const signed = (
   if (app === undefined || token === undefined || token.appId !== app.id) return Problem.unauthorized()
   if (oauth_signature_method !== "HMAC-SHA1" || oauth_version !== "1.0" || nonce === "") return Problem.unauthorized()
   const timestamp = /^[0-9]{1,12}$/.test(oauth_timestamp) ? Number(oauth_timestamp) : Number.NaN
-  if (!(Math.abs(timestamp - Math.floor(now / 1000)) <= Nonces.tolerance)) {
+  if (!(Math.abs(timestamp - Math.floor(now / 1000)) <= Nonces.toleranceSeconds)) {
     return Problem.unauthorized("Timestamp out of bounds.")
   }
   const expected = OAuth1.signature({

@@ -75,7 +75,7 @@ export const make = (bounds: Bounds = { requests: 10_000, bytes: 16 * 1024 * 102
   const from = (after: number, latest = Infinity): ReadonlyArray<Buffer> =>
     texts.slice(Math.max(gone, gone + after + 1 - oldest(), texts.length - latest))
   const drop = (): void => {
-    bytes -= texts[gone]!.length + overhead
+    bytes -= texts[gone]!.length + entryOverheadBytes
     // Its place goes with the next thousand.
     texts[gone++] = nothing
     if (gone >= 1_000) [texts, gone] = [texts.slice(gone), 0]
@@ -88,7 +88,7 @@ export const make = (bounds: Bounds = { requests: 10_000, bytes: 16 * 1024 * 102
     add: (entry, hide) => {
       const text = Buffer.from(JSON.stringify({ id: ++last, ...within(entry, hide) }))
       texts.push(text)
-      bytes += text.length + overhead
+      bytes += text.length + entryOverheadBytes
       while (bytes > bounds.bytes || texts.length - gone > bounds.requests) drop()
     },
     clear: () => {
@@ -98,8 +98,8 @@ export const make = (bounds: Bounds = { requests: 10_000, bytes: 16 * 1024 * 102
   }
 }
 
-/** What an entry takes besides its text, in bytes. */
-const overhead = 200
+/** What an entry takes besides its text. */
+const entryOverheadBytes = 200
 
 const nothing = Buffer.alloc(0)
 

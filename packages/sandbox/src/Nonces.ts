@@ -1,8 +1,8 @@
 /** Signed requests that were seen: the same one is not accepted twice. */
 import { hash } from "node:crypto"
 
-/** How far the timestamp of a signature may be from the clock of the service, in seconds. */
-export const tolerance = 300
+/** How far the timestamp of a signature may be from the clock of the service. */
+export const toleranceSeconds = 300
 
 /** The nonces of one service. */
 export interface Nonces {
@@ -23,7 +23,7 @@ export const make = (maximum = 100_000): Nonces => {
         if (expiry >= now && expiries.size < maximum) break
         expiries.delete(oldest)
       }
-      expiries.set(key, (timestamp + tolerance) * 1000 + 999)
+      expiries.set(key, (timestamp + toleranceSeconds) * 1000 + 999)
       return true
     },
     clear: () => expiries.clear()

@@ -33,7 +33,7 @@ export const make = (
     const [nowStored, nowOwn] = [credentials().secrets(), others()]
     if (nowStored === stored && nowOwn.every((secret, i) => secret === own[i])) return
     ;[stored, own] = [nowStored, nowOwn]
-    const texts = [...stored, ...own.map(Redacted.value)].filter((text) => text.length >= shortest)
+    const texts = [...stored, ...own.map(Redacted.value)].filter((text) => text.length >= minSecretLength)
     const longestFirst = texts.sort((a, b) => b.length - a.length)
     known = longestFirst.at(-1)?.length ?? Infinity
     pattern = texts.length === 0
@@ -43,16 +43,16 @@ export const make = (
   return {
     of: (authorization = "") => {
       refresh()
-      const sent = sentIn(authorization).filter((text) => text.length >= shortest && !stored.has(text))
+      const sent = sentIn(authorization).filter((text) => text.length >= minSecretLength && !stored.has(text))
       const isToken = (word: string): boolean => credentials().bearerToken(Redacted.make(word)) !== undefined
       const holds = (text: string): boolean =>
         text.search(pattern) >= 0 || sent.some((secret) => text.includes(secret)) ||
         text.match(words)?.some(isToken) === true
-      const least = Math.min(shortestToken, known, ...sent.map(({ length }) => length))
+      const least = Math.min(minTokenLength, known, ...sent.map(({ length }) => length))
       const holdsEncoded = (text: string, depth: number): boolean =>
         decodings(text, least).some((decoded) => holds(decoded) || depth > 0 && holdsEncoded(decoded, depth - 1))
       return (text) => {
-        if (text.length < shortest) return text
+        if (text.length < minSecretLength) return text
         let plain = text.replace(named, `$1${hidden}`).replace(scheme, `$1${hidden}`).replace(pattern, hidden)
         for (const secret of sent) plain = plain.replaceAll(secret, hidden)
         return plain.replace(words, (word) => isToken(word) ? hidden : word)
@@ -62,8 +62,8 @@ export const make = (
   }
 }
 
-/** What is shorter is in ordinary texts, too. */
-const shortest = 8
+/** In characters: what is shorter is in ordinary texts, too. */
+const minSecretLength = 8
 
 /** A value with its name, wherever that is. */
 const named =
@@ -77,7 +77,7 @@ const runs = /[\w.~+/%=\-\\&#;]{8,}/g
 
 /** What a bearer token can be made of; those of the past are known by their hashes only. */
 const words = /[\w-]{20,200}/g
-const shortestToken = 20
+const minTokenLength = 20
 
 /** What a text may have been before it was encoded, if it was at least so long. */
 const decodings = (text: string, least: number): ReadonlyArray<string> => {

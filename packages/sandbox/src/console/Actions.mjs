@@ -33,7 +33,7 @@ export const onClick = (id, work) => box(id).addEventListener("click", () => act
  * @param {() => void} handle
  */
 export const onSubmit = (id, handle) =>
-  box(id).addEventListener("submit", (event) => {
-    event.preventDefault()
+  box(id).addEventListener("submit", (submitted) => {
+    submitted.preventDefault()
     handle()
   })

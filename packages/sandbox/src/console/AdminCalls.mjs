@@ -12,13 +12,13 @@ export const forgetToken = () => sessionStorage.removeItem(tokenKey)
 /** What an admin call was refused with. */
 export class Refused extends Error {
   /**
-   * @param {number} status
+   * @param {number} code
    * @param {string} message
    * @param {ReadonlyArray<string>} parameters
    */
-  constructor(status, message, parameters) {
+  constructor(code, message, parameters) {
     super(message)
-    this.status = status
+    this.status = code
     this.parameters = parameters
   }
 }

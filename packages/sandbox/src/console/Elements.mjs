@@ -75,6 +75,6 @@ export const isoTime = (millis) => new Date(millis).toISOString()
 
 /**
  * The class of a status: none when there was no answer.
- * @param {number | undefined} status
+ * @param {number | undefined} code
  */
-export const lookOf = (status) => status === undefined || status >= 500 ? "bad" : status >= 400 ? "warn" : "good"
+export const lookOf = (code) => code === undefined || code >= 500 ? "bad" : code >= 400 ? "warn" : "good"

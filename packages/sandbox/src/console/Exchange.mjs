@@ -32,15 +32,14 @@ const send = async () => {
     }
     return void look()
   }
-  const { status, statusText } = response
   const headers = [...response.headers].map(([header, value]) => `${header}: ${value}`).join("\n")
   const { end, text } = await read(response)
   if (signal.aborted) return
   const parsed = end === "" ? parse(text) : undefined
   const millis = Math.round(performance.now() - begun)
   showAnswer(
-    `${status} ${statusText}, ${millis} ms${end === "" ? "" : `, ${end}`}`,
-    end === "broken" ? "bad" : lookOf(status),
+    `${response.status} ${response.statusText}, ${millis} ms${end === "" ? "" : `, ${end}`}`,
+    end === "broken" ? "bad" : lookOf(response.status),
     headers,
     parsed === undefined ? text : pretty(parsed)
   )

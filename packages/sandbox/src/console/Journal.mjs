@@ -34,12 +34,12 @@ const add = ({ lines, oldest }) => {
   showLines()
 }
 
-const matches = (/** @type {Line} */ { fault, operation, status }) => {
+const matches = (/** @type {Line} */ { fault, operation, status: code }) => {
   const part = input("journal-operation").value.trim().toLowerCase()
   const wanted = select("journal-status").value
   if (part !== "" && !(operation ?? "").toLowerCase().includes(part)) return false
-  if (wanted === "none") return status === undefined
-  return wanted === "fault" ? fault !== undefined : String(status ?? "").startsWith(wanted)
+  if (wanted === "none") return code === undefined
+  return wanted === "fault" ? fault !== undefined : String(code ?? "").startsWith(wanted)
 }
 
 const showLines = () => {
@@ -49,12 +49,12 @@ const showLines = () => {
   fill(box("lines"), found, { key: ({ id }) => String(id), create: lineOf })
 }
 
-const lineOf = (/** @type {Line} */ { at, fault, id, method, operation, path, status }) => {
+const lineOf = (/** @type {Line} */ { at, fault, id, method, operation, path, status: code }) => {
   const toggle = make(
     "button",
     { type: "button", "aria-expanded": "false" },
     make("span", {}, isoTime(at).slice(11, 19)),
-    make("span", { class: `status ${lookOf(status)}` }, status === undefined ? "none" : String(status)),
+    make("span", { class: `status ${lookOf(code)}` }, code === undefined ? "none" : String(code)),
     make("span", { class: "what mono" }, `${method} ${path}`),
     make("span", { class: "operation" }, `${operation ?? "no operation"}${fault === undefined ? "" : ", fault"}`)
   )
@@ -62,8 +62,8 @@ const lineOf = (/** @type {Line} */ { at, fault, id, method, operation, path, st
   toggle.addEventListener("click", () => {
     if (!collapse(item)) act(() => expand(item, toggle, id))
   })
-  item.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && collapse(item)) toggle.focus()
+  item.addEventListener("keydown", ({ key }) => {
+    if (key === "Escape" && collapse(item)) toggle.focus()
   })
   return item
 }

@@ -5,7 +5,7 @@ import { operations } from "./Operations.mjs"
 /** @import { Parameter } from "../Description.ts" */
 
 /** The operation that is chosen. */
-export const operation = () => operations.find(({ name }) => name === select("operation").value)
+export const operation = () => operations.find((described) => described.name === select("operation").value)
 
 /** @returns {ReadonlyArray<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>} */
 export const fields = () =>
@@ -19,8 +19,10 @@ export const fields = () =>
 /** Offers the operations that there are. */
 export const offerOperations = () => {
   const { value } = select("operation")
-  select("operation").replaceChildren(...operations.map(({ name }) => make("option", { value: name }, name)))
-  select("operation").value = operations.some(({ name }) => name === value) ? value : "searchRecentPosts"
+  /** @type {ReadonlyArray<string>} */
+  const names = operations.map((described) => described.name)
+  select("operation").replaceChildren(...names.map((listed) => make("option", { value: listed }, listed)))
+  select("operation").value = names.includes(value) ? value : "searchRecentPosts"
   showForm()
 }
 
@@ -38,7 +40,7 @@ const showForm = () => {
     ...rules.map((rule) => make("div", {}, `Rule: ${rule}.`))
   )
   const known = new Map(fields().map((field) => [field.name, field.value]))
-  const isLast = (/** @type {Parameter} */ { name }) => name === pageToken
+  const isLast = (/** @type {Parameter} */ parameter) => parameter.name === pageToken
   const ordered = [...parameters].sort((a, b) => Number(isLast(a)) - Number(isLast(b)))
   const plain = ordered.filter(({ selector }) => !selector)
   const selectors = ordered.filter(({ selector }) => selector)
@@ -54,15 +56,15 @@ const showForm = () => {
  * @param {"neutral" | "x"} wire
  */
 const fieldOf = (parameter, wire) => {
-  const { default: otherwise, key, kind, name, open, place, required, rule, values = [] } = parameter
-  const id = `parameter-${name}`
-  const common = { id, name, "aria-describedby": `${id}-rule`, "aria-required": required ? "true" : undefined }
+  const { default: otherwise, key, kind, name: field, open: isOpen, place, required, rule, values = [] } = parameter
+  const id = `parameter-${field}`
+  const common = { id, name: field, "aria-describedby": `${id}-rule`, "aria-required": required ? "true" : undefined }
   const isArray = kind === "list" && place === "body"
-  const isLong = isArray || name === "text" || name === "query" || parameter.selector
-  const choices = kind === "boolean" ? ["true", "false"] : kind === "choice" && !open ? values : undefined
-  const field = choices !== undefined
+  const isLong = isArray || field === "text" || field === "query" || parameter.selector
+  const choices = kind === "boolean" ? ["true", "false"] : kind === "choice" && !isOpen ? values : undefined
+  const control = choices !== undefined
     ? make("select", common, make("option", { value: "" }, ""), ...choices.map((value) => make("option", {}, value)))
-    : isArray || name === "text"
+    : isArray || field === "text"
     ? make("textarea", { ...common, spellcheck: "false", rows: "2" })
     : make("input", {
       ...common,
@@ -71,7 +73,7 @@ const fieldOf = (parameter, wire) => {
       inputmode: kind === "integer" ? "numeric" : undefined
     })
   const hints = [
-    `${key[wire] === name ? "" : `Sent as ${key[wire]}. `}${rule[0]?.toUpperCase()}${rule.slice(1)}.`,
+    `${key[wire] === field ? "" : `Sent as ${key[wire]}. `}${rule[0]?.toUpperCase()}${rule.slice(1)}.`,
     otherwise === undefined ? "" : `Default ${otherwise}.`,
     isArray ? "One per line, or with commas." : "",
     kind === "list" && values.length > 0 ? `Known: ${values.join(", ")}.` : ""
@@ -79,8 +81,8 @@ const fieldOf = (parameter, wire) => {
   return make(
     "div",
     { class: isLong ? "field long" : "field" },
-    make("label", { for: id }, name, ...(required ? [make("span", { class: "needed" }, " (required)")] : [])),
-    field,
+    make("label", { for: id }, field, ...(required ? [make("span", { class: "needed" }, " (required)")] : [])),
+    control,
     make("span", { class: "hint", id: `${id}-rule` }, hints.filter((hint) => hint !== "").join(" "))
   )
 }
