@@ -1,10 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { readdirSync, readFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 /** How often the sources of the packages overrule the compiler. Lower a number with its casts, never raise it. */
 const casts = { "as unknown as": 4, "as never": 4, "as any": 0 }
+const assertions = { "consistent-type-assertions": 69, "no-non-null-assertion": 67 }
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const packages = readdirSync(join(root, "packages")).map((name) => `packages/${name}`)
@@ -64,6 +67,34 @@ describe("sources", () => {
     assert.strictEqual(found.length, allowed, found.join("\n"))
   })
 
+  it("assert types and values no more often than before", () => {
+    const folder = mkdtempSync(join(tmpdir(), "assertions-"))
+    const config = join(folder, "oxlint.json")
+    // The linter counts what it is told to refuse altogether; `as const` is none.
+    writeFileSync(
+      config,
+      JSON.stringify({
+        plugins: ["typescript"],
+        categories: { correctness: "off" },
+        rules: {
+          "typescript/consistent-type-assertions": ["error", { assertionStyle: "never" }],
+          "typescript/no-non-null-assertion": "error"
+        }
+      })
+    )
+    const { stdout } = spawnSync(
+      join(root, "node_modules/.bin/oxlint"),
+      ["--config", config, "--disable-nested-config", "--format", "json", ...packages.map((name) => `${name}/src`)],
+      { cwd: root, encoding: "utf8", maxBuffer: 2 ** 26 }
+    )
+    rmSync(folder, { recursive: true })
+    const { diagnostics }: Report = JSON.parse(stdout)
+    for (const [rule, allowed] of Object.entries(assertions)) {
+      const found = diagnostics.filter(({ code }) => code === `typescript(${rule})`)
+      assert.isAtMost(found.length, allowed, rule)
+    }
+  })
+
   it("of the core do not ask the machine for the date", () => {
     const offenders = sources.filter(({ code, file }) =>
       file.startsWith("packages/core/") && /new Date\(\s*\)/.test(code)
@@ -81,6 +112,10 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
   readonly publishConfig?: { readonly exports?: Entries; readonly bin?: Entries }
+}
+
+interface Report {
+  readonly diagnostics: ReadonlyArray<{ readonly code: string }>
 }
 
 interface Project {

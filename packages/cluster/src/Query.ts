@@ -1,5 +1,5 @@
 /** What an export reads, as it is kept: an operation with its parameters, and the name of the credentials. */
-import { catalogue } from "@postwire/core/Catalogue"
+import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
 import type { Definition } from "@postwire/core/Definition"
 import { type ConflictingIdentifiers, InvalidParameters, type InvalidSettings } from "@postwire/core/Errors"
 import * as Prepare from "@postwire/core/Prepare"
@@ -24,11 +24,11 @@ export const Query = Schema.Struct({
 /** What is asked for. */
 export interface Query extends Schema.Schema.Type<typeof Query> {}
 
+const isName = (operation: string): operation is keyof Catalogue => Object.hasOwn(catalogue, operation)
+
 /** The declaration of an operation that pages. */
 const definitionOf = (operation: string): Effect.Effect<Definition, InvalidParameters> => {
-  const definition: Definition | undefined = Object.hasOwn(catalogue, operation)
-    ? catalogue[operation as keyof typeof catalogue].definition
-    : undefined
+  const definition: Definition | undefined = isName(operation) ? catalogue[operation].definition : undefined
   return definition?.paging === undefined
     ? Effect.fail(
       new InvalidParameters({

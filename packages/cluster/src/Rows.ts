@@ -1,6 +1,7 @@
 /** A page as rows to keep, and rows as the page that they were. */
 import type { Page, Source } from "@postwire/export/Source"
 import * as Table from "@postwire/export/Table"
+import * as Predicate from "effect/Predicate"
 
 /** Something to keep. */
 export interface Row {
@@ -43,7 +44,7 @@ export const rowsOf = (source: Source, page: Page, place: PagePlace): ReadonlyAr
     bodies: ReadonlyArray<object>
   ) => {
     for (const [i, body] of bodies.entries()) {
-      const own = key === undefined ? undefined : (body as Readonly<Record<string, unknown>>)[key]
+      const own = key !== undefined && Predicate.hasProperty(body, key) ? body[key] : undefined
       const id = typeof own === "string" ? own : `${place.part}/${place.page}/${i}`
       const known = rows.get(`${kind} ${id}`) ?? { kind, id, listed: null, included: null, body }
       rows.set(`${kind} ${id}`, { ...known, body, [as]: known[as] ?? begin + i })

@@ -166,8 +166,7 @@ const makeBucketOf = (environment: Environment) => {
   const fingerprintOf = Authorization.makeFingerprintOf(environment)
   const buckets = new WeakMap<Redacted.Redacted, Map<string, RateLimit.Bucket>>()
   return ({ prepared, values }: Series): RateLimit.Bucket => {
-    // Of whatever can be used, there is a token.
-    const token = Authorization.tokenOf(prepared, values) as Redacted.Redacted
+    const token = Authorization.tokenOf(prepared, values)
     let known = buckets.get(token)
     if (known === undefined) buckets.set(token, known = new Map())
     const { operation, pace } = prepared

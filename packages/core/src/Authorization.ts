@@ -14,9 +14,13 @@ const names = {
 export const kindOf = ({ userAuth }: Pick<Prepared, "userAuth">): Errors.CredentialKind =>
   userAuth ? "oauth1" : "bearer"
 
-/** The token that stands for the user or the app. */
-export const tokenOf = ({ userAuth }: Pick<Prepared, "userAuth">, values: Credentials.Values) =>
-  userAuth ? values.accessToken : values.bearerToken
+/** The token that stands for the user or the app; an empty one where there is none. */
+export const tokenOf = (
+  { userAuth }: Pick<Prepared, "userAuth">,
+  { accessToken = none, bearerToken = none }: Credentials.Values
+): Redacted.Redacted => userAuth ? accessToken : bearerToken
+
+const none = /*#__PURE__*/ Redacted.make("")
 
 /**
  * What stands in the way of using the chosen credential: a setting that is missing, or one that no header can carry. A
@@ -37,7 +41,7 @@ export const unusable = (
     return new Errors.MissingAccessToken({ operation, credential, missing: needed.filter(missing) })
   }
   for (const name of needed) {
-    const rule = Credentials.fault(name, values[name] as Redacted.Redacted)
+    const rule = Credentials.fault(name, values[name] ?? none)
     if (rule !== undefined) return Errors.invalidParameter(operation, name, rule, undefined)
   }
   return undefined
@@ -51,7 +55,7 @@ export const header = (
   now: number,
   hmac: typeof OAuth1.HmacSha1.Service
 ): string => {
-  const plain = (name: typeof Credentials.names[number]) => Redacted.value(values[name] as Redacted.Redacted)
+  const plain = (name: typeof Credentials.names[number]) => Redacted.value(values[name] ?? none)
   if (!prepared.userAuth) return `Bearer ${plain("bearerToken")}`
   return OAuth1.sign({
     method: prepared.method,

@@ -7,25 +7,30 @@ interface Node {
   [key: string]: unknown
 }
 
+const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null
+
 const stepsOf = (at: Positions, name: string): ReadonlyArray<string> => (at[name] ?? name).split(".")
 
 /** Puts a value at its position, making the objects and arrays on the way. */
 export const insert = (body: Node, at: Positions, name: string, value: unknown): void => {
-  const steps = stepsOf(at, name)
+  const [first = "", ...rest] = stepsOf(at, name)
   let node = body
-  for (let i = 0; i < steps.length - 1; i++) {
-    const step = steps[i] as string
-    node = (node[step] ??= steps[i + 1] === "0" ? [] : {}) as Node
+  let step = first
+  for (const next of rest) {
+    const inner = node[step] ??= next === "0" ? [] : {}
+    if (!isNode(inner)) throw new TypeError(`${name} sits in what is no object`)
+    node = inner
+    step = next
   }
-  node[steps[steps.length - 1] as string] = value
+  node[step] = value
 }
 
 /** Reads a value from its position; `undefined` where it is not there. */
 export const lookup = (body: unknown, at: Positions, name: string): unknown => {
   let node = body
   for (const step of stepsOf(at, name)) {
-    if (typeof node !== "object" || node === null || !Object.hasOwn(node, step)) return undefined
-    node = (node as Node)[step]
+    if (!isNode(node) || !Object.hasOwn(node, step)) return undefined
+    node = node[step]
   }
   return node
 }

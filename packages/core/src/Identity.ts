@@ -16,7 +16,7 @@ import type * as Timeouts from "./Timeouts.ts"
 export const route = "GET /2/users/me"
 
 /** The id inside an OAuth 1.0a access token: what stands before the first hyphen. */
-export const ofAccessToken = (accessToken: string): string => accessToken.split("-", 1)[0] as string
+export const ofAccessToken = (accessToken: string): string => accessToken.replace(/-.*/s, "")
 
 /** What a call allows for itself and the lookup together. */
 export interface Terms {
@@ -55,7 +55,8 @@ export const make = <E>(
     shared.fiber.addObserver((exit) => {
       if (lookups.get(key) === shared) lookups.delete(key)
       if (Exit.isFailure(exit)) return
-      if (ids.size >= maxRememberedIds) ids.delete(ids.keys().next().value as string)
+      const [oldest] = ids.size >= maxRememberedIds ? ids.keys() : []
+      if (oldest !== undefined) ids.delete(oldest)
       ids.set(bearerToken, exit.value)
     })
     return shared

@@ -49,7 +49,7 @@ const optionNames = ["timeout", "retries", "limit", "prefetch", "direction"]
 /** The first page or the one that the token among the parameters leads to; `undefined` when no item is wanted. */
 export const start = (
   definition: Definition,
-  parameters: object,
+  parameters: Readonly<Record<string, unknown>>,
   options: PageOptions = {}
 ): Position | InvalidParameters | undefined => {
   const invalid = checkOptions(definition, options, optionNames)
@@ -65,7 +65,7 @@ export const start = (
     const rule = definition.paging?.directions === "both" ? "must be forward or backward" : "must be forward"
     return refuse("direction", rule, direction)
   }
-  const given = definition.paging && (parameters as Readonly<Record<string, unknown>>)[definition.paging.token]
+  const given = definition.paging && parameters[definition.paging.token]
   const token = typeof given === "string" ? given : undefined
   return limit === 0 ? undefined : { token, seen: new Set(token === undefined ? [] : [token]), left: limit }
 }
@@ -73,11 +73,11 @@ export const start = (
 /** The parameters of the page at a position: its token, and no more items than are wanted. */
 export const parametersAt = (
   { paging, query }: Pick<Definition, "paging" | "query">,
-  parameters: object,
+  parameters: Readonly<Record<string, unknown>>,
   { left, token }: Position
 ): object => {
   const size = query?.["max_results"]
-  const given = (parameters as Readonly<Record<string, unknown>>)["max_results"] ?? size?.default
+  const given = parameters["max_results"] ?? size?.default
   const smallest = size?.bounds?.of === "value" ? size.bounds.minimum : 1
   const wanted = Math.max(left, smallest)
   return {
@@ -116,7 +116,8 @@ export const advance = (
   if (token === undefined || left === 0) return undefined
   if (seen.has(token)) return new PaginationStuck({ operation: definition.name, token })
   seen.add(token)
-  if (seen.size > maxRememberedTokens) seen.delete(seen.values().next().value as string)
+  const [oldest] = seen.size > maxRememberedTokens ? seen : []
+  if (oldest !== undefined) seen.delete(oldest)
   return { token, seen, left }
 }
 

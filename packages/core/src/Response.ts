@@ -214,14 +214,13 @@ export const markPage = (page: Response<unknown, unknown>, tokens: PageTokens): 
   if (page instanceof ResponseImpl) page.page = tokens
 }
 
-const pickDefaults = (model: AnyModel, item: unknown): unknown =>
-  typeof item !== "object" || item === null
-    ? item
-    : Object.fromEntries(
-      model.defaults.filter((name) => Object.hasOwn(item, name)).map((
-        name
-      ) => [name, (item as Readonly<Record<string, unknown>>)[name]])
-    )
+const pickDefaults = (model: AnyModel, item: unknown): unknown => {
+  if (typeof item !== "object" || item === null) return item
+  const own: Readonly<Record<string, unknown>> = { ...item }
+  return Object.fromEntries(
+    model.defaults.filter((name) => Object.hasOwn(own, name)).map((name) => [name, own[name]])
+  )
+}
 
 /** The service's id of a request. */
 export const requestIdOf = (headers: Headers): string | undefined =>

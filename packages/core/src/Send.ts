@@ -71,7 +71,7 @@ export const make = (
   )
 
   const identityOf = (prepared: Prepared, values: Credentials.Values, terms: Identity.Terms) => {
-    const token = Redacted.value(Authorization.tokenOf(prepared, values) as Redacted.Redacted)
+    const token = Redacted.value(Authorization.tokenOf(prepared, values))
     return prepared.userAuth ? Effect.succeed(Identity.ofAccessToken(token)) : ofBearer(token, terms)
   }
 
@@ -103,7 +103,7 @@ export const make = (
     })
 }
 
-const [method, path] = /*#__PURE__*/ Identity.route.split(" ") as [string, string]
+const [method = "", path = ""] = /*#__PURE__*/ Identity.route.split(" ")
 
 /** The request that looks up the user. */
 const lookup: Prepared = {

@@ -83,7 +83,7 @@ const ofModel = (model: Model.AnyModel, parameters: Parameters): Table => {
     // An expansion brings the field that it expands.
     ...names(parameters["expansions"])
       .filter((name) => name in model.expansions)
-      .map((name) => name.split(".", 1)[0] as string)
+      .flatMap((name) => name.split(".", 1))
   ])
   return {
     name: model.includes ?? `${model.kind}s`,
@@ -148,12 +148,12 @@ export const cells = ({ columns }: Table): (row: object) => Array<Cell> => {
     let rest: Record<string, unknown> | undefined
     for (const [name, value] of Object.entries(row)) {
       const node = nodes.get(name)
-      if (node === undefined) (rest ??= Object.create(null) as Record<string, unknown>)[name] = value
+      if (node === undefined) (rest ??= withoutPrototype())[name] = value
       else if (value === null || value === undefined) continue
       else if (node.column >= 0) into[node.column] = node.type === "json" ? JSON.stringify(value) : value
       else {
         const left = lay(value, node.inner, into)
-        if (left !== undefined) (rest ??= Object.create(null) as Record<string, unknown>)[name] = left
+        if (left !== undefined) (rest ??= withoutPrototype())[name] = left
       }
     }
     return rest
@@ -165,3 +165,6 @@ export const cells = ({ columns }: Table): (row: object) => Array<Cell> => {
     return into
   }
 }
+
+/** For names that somebody else chose. */
+const withoutPrototype = (): Record<string, unknown> => Object.create(null)

@@ -1,5 +1,6 @@
 /** Files as an export needs them: failures have names, and what must survive a crash is on the disk when a call returns. */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import { createHash, type Hash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import * as fs from "node:fs/promises"
@@ -20,9 +21,9 @@ export const attempt = <A>(path: string, work: () => Promise<A>): Effect.Effect<
 
 /** The name of a failure. */
 export const failureOf = (path: string, cause: unknown): ExportError => {
-  const { code, errcode } = cause as { readonly code?: string; readonly errcode?: number }
+  const errcode = sqliteCodeOf(cause)
   const reason = cause instanceof Error ? cause.message : String(cause)
-  switch (errcode === undefined ? code : sqlite[errcode & 0xff]) {
+  switch (errcode === undefined ? codeOf(cause) : sqlite[errcode]) {
     case "ENOSPC":
     case "EDQUOT":
     case "EFBIG":
@@ -46,6 +47,18 @@ export const failureOf = (path: string, cause: unknown): ExportError => {
       return new FileFailure({ path, reason, cause })
   }
 }
+
+/** The code of Node, such as `ENOSPC`. */
+export const codeOf = (cause: unknown): string | undefined =>
+  Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : undefined
+
+/** The file that Node says it was about. */
+export const pathOf = (cause: unknown): string | undefined =>
+  Predicate.hasProperty(cause, "path") && typeof cause.path === "string" ? cause.path : undefined
+
+/** The primary code of SQLite. */
+export const sqliteCodeOf = (cause: unknown): number | undefined =>
+  Predicate.hasProperty(cause, "errcode") && typeof cause.errcode === "number" ? cause.errcode & 0xff : undefined
 
 /** SQLite's own codes for the same. */
 const sqlite: Readonly<Record<number, string>> = { 5: "EBUSY", 8: "EROFS", 13: "ENOSPC", 14: "EACCES" }
@@ -97,7 +110,7 @@ export const syncFolder = async (path: string): Promise<void> => {
   } catch (error) {
     // Network and foreign file systems refuse it. After a power failure the names may then be those of before: an older
     // checkpoint, which is as good to go on from.
-    if (!refusals.has((error as NodeJS.ErrnoException).code ?? "")) throw error
+    if (!refusals.has(codeOf(error) ?? "")) throw error
   }
 }
 

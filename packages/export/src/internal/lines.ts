@@ -22,7 +22,7 @@ export async function* linesOf(
   let rest = ""
   for await (const chunk of stream as AsyncIterable<string>) {
     const lines = (rest + chunk).split("\n")
-    rest = lines.pop() as string
+    rest = lines.pop() ?? ""
     yield* lines
   }
 }

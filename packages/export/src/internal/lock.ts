@@ -33,7 +33,7 @@ export const take = (path: string, what: string): Effect.Effect<boolean, ExportE
           }
         },
         catch: (cause) =>
-          (((cause as { readonly errcode?: number }).errcode ?? 0) & 0xff) === sqliteBusy
+          disk.sqliteCodeOf(cause) === sqliteBusy
             ? new AlreadyRunning({ path: what })
             : disk.failureOf(path, cause)
       }),

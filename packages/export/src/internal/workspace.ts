@@ -251,7 +251,7 @@ const moveToFree = async (from: string, to: string): Promise<void> => {
   try {
     await fs.link(from, to)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = disk.codeOf(error)
     if (code === "EEXIST") {
       // It was linked already when a crash came.
       const [source, target] = await Promise.all([fs.lstat(from), fs.lstat(to)])

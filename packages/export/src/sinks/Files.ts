@@ -7,6 +7,7 @@
  * objects written so far.
  */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import { createHash, type Hash } from "node:crypto"
 import * as fs from "node:fs/promises"
@@ -80,7 +81,7 @@ interface Growing {
 
 const compressors: { readonly [C in Compression]: (text: string) => Promise<Uint8Array> } = {
   none: (text) => Promise.resolve(Buffer.from(text)),
-  gzip: promisify(zlib.gzip) as (text: string) => Promise<Uint8Array>,
+  gzip: (text) => promisify<string, Uint8Array>(zlib.gzip)(text),
   zstd: (text) => promisify(zlib.zstdCompress)(text)
 }
 
@@ -157,7 +158,7 @@ export const open = Effect.fnUntraced(function*(
         cause instanceof CheckpointUnusable
           ? cause
           : disk.failureOf(
-            (cause as NodeJS.ErrnoException).path ?? join(folder, nameOf("items", format.extension)),
+            disk.pathOf(cause) ?? join(folder, nameOf("items", format.extension)),
             cause
           )
     })
@@ -253,7 +254,7 @@ const begin = Effect.fnUntraced(function*(path: string, job: Job) {
 
 /** Identifies an included object; its own id is in the column that is the key. */
 const identityOf = (bucket: string, { key = "id" }: Table, object: object): string =>
-  `${bucket} ${String((object as Readonly<Record<string, unknown>>)[key])}`
+  `${bucket} ${String(Predicate.hasProperty(object, key) ? object[key] : undefined)}`
 
 interface Seen {
   /** Whether the name was not there before. */

@@ -39,23 +39,20 @@ const layOut = async (rows: AsyncIterable<object>, path: string, table: Table): 
       createdBy: "postwire"
     })
     const lay = cells(table)
-    let columns = table.columns.map((): Array<Cell> => [])
+    let columns = table.columns.map((column) => ({ ...column, cells: Array<Cell>() }))
     const flush = async () => {
       await writer.write({
-        columnData: table.columns.map(({ name, type }, i) => ({
-          name,
-          data: (columns[i] as Array<Cell>).map(storedAs[type])
-        })),
+        columnData: columns.map(({ cells, name, type }) => ({ name, data: cells.map(storedAs[type]) })),
         rowGroupSize: maxRowsInMemory
       })
-      columns = table.columns.map(() => [])
+      columns = columns.map((column) => ({ ...column, cells: [] }))
       await drain(bytes, file)
     }
     for await (const row of rows) {
-      for (const [i, cell] of lay(row).entries()) (columns[i] as Array<Cell>).push(cell)
-      if (columns[0]?.length === maxRowsInMemory) await flush()
+      for (const [i, cell] of lay(row).entries()) columns[i]?.cells.push(cell)
+      if (columns[0]?.cells.length === maxRowsInMemory) await flush()
     }
-    if (columns[0]?.length !== 0) await flush()
+    if (columns[0]?.cells.length !== 0) await flush()
     await writer.finish()
     await drain(bytes, file)
     await file.sync()

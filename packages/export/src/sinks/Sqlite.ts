@@ -8,6 +8,7 @@
  * - `post_media`, `post_references`: what posts show and refer to, where that was asked for
  * - `errors`: partial errors
  */
+import * as Predicate from "effect/Predicate"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
@@ -73,7 +74,7 @@ const putItems = (database: DatabaseSync, table: Table): Put => {
   const insert = database.prepare(`INSERT INTO results (${quoted(key)}) VALUES (?)`)
   return (row) => {
     put(row)
-    insert.run(String((row as Readonly<Record<string, unknown>>)[key]))
+    insert.run(String(Predicate.hasProperty(row, key) ? row[key] : undefined))
   }
 }
 

@@ -2,7 +2,7 @@
 import { constants } from "node:buffer"
 import * as Zlib from "node:zlib"
 
-type Decompressed = (error: NodeJS.ErrnoException | null, plain: Buffer<ArrayBuffer>) => void
+type Decompressed = (error: Error | null, plain: Buffer<ArrayBuffer>) => void
 
 /** Fails with `ERR_BUFFER_TOO_LARGE` when the plain body would have more than so many bytes. */
 type Decompress = (body: Buffer, maxBytes: number, done: Decompressed) => void
@@ -21,7 +21,7 @@ const decompressor = (
   try {
     plain = decompressSync(body, options)
   } catch (error) {
-    return done(error as NodeJS.ErrnoException, Buffer.alloc(0))
+    return done(error instanceof Error ? error : new Error(String(error)), Buffer.alloc(0))
   }
   done(null, plain)
 }

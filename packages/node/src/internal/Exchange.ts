@@ -111,7 +111,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       if (error === null) {
         const { "content-encoding": _, "content-length": __, ...headers } = this.headers
         this.succeed(headers, plain)
-      } else if (error.code === "ERR_BUFFER_TOO_LARGE") {
+      } else if (Predicate.hasProperty(error, "code") && error.code === "ERR_BUFFER_TOO_LARGE") {
         this.undecodable(new BodyTooLarge({ maxBodySize: this.maxBodySize }), Buffer.alloc(0))
       } else {
         this.undecodable(error, body)

@@ -32,7 +32,7 @@ async function* run<A>(
   context: Calls.Context,
   definition: Definition,
   itemsOf: (page: Pagination.Page) => ReadonlyArray<A>,
-  own: object | InvalidParameters,
+  own: ReturnType<typeof Prepare.own>,
   chosen: PageOptions | undefined
 ): AsyncGenerator<A> {
   const [given, rest] = Calls.split(definition, chosen)

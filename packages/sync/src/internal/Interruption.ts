@@ -2,6 +2,7 @@
  * Ctrl-C while a thread is blocked. Node ends a program without a listener at once; a listener would have to wait for the
  * event loop, which is blocked. So a script that SIGINT breaks does the waiting, and the listener runs right after.
  */
+import * as Predicate from "effect/Predicate"
 import { Script } from "node:vm"
 import { isMainThread } from "node:worker_threads"
 
@@ -18,7 +19,7 @@ export const interruptible = <A>(work: () => A): A | undefined => {
   try {
     return script.runInThisContext({ breakOnSigint: true })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_INTERRUPTED") throw error
+    if (!Predicate.hasProperty(error, "code") || error.code !== "ERR_SCRIPT_EXECUTION_INTERRUPTED") throw error
     process.kill(process.pid, "SIGINT")
     return undefined
   } finally {

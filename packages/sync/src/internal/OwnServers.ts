@@ -1,4 +1,5 @@
 /** The servers that listen on this thread. A caller that blocks it waits for them in vain. */
+import * as Predicate from "effect/Predicate"
 import { channel } from "node:diagnostics_channel"
 import type { Server } from "node:net"
 
@@ -14,9 +15,9 @@ const add = (server: Server) => {
 
 // Those that listen from now on, and those that listened before this module was loaded, of which only an old,
 // undocumented function of Node tells the port.
-channel("tracing:net.server.listen:asyncEnd").subscribe((message) =>
-  add((message as { readonly server: Server }).server)
-)
+channel("tracing:net.server.listen:asyncEnd").subscribe((message) => {
+  if (Predicate.hasProperty(message, "server") && isServer(message.server)) add(message.server)
+})
 const handles: unknown = Reflect.get(process, "_getActiveHandles")?.call(process)
 for (const handle of Array.isArray(handles) ? handles : []) {
   if (isServer(handle)) add(handle)
