@@ -5,14 +5,16 @@ import type { Definition } from "@postwire/core/Definition"
 import type { Wire } from "@postwire/core/WireNames"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Connection from "./Connection.ts"
+import * as ErrorReport from "./ErrorReport.ts"
 import * as OperationFlags from "./OperationFlags.ts"
 import * as Report from "./Report.ts"
 import * as Table from "./Table.ts"
+import { Terminal } from "./Terminal.ts"
+import * as Text from "./Text.ts"
 
 const own = {
   json: Flag.Boolean("json").pipe(
@@ -65,26 +67,22 @@ interface Flags {
 
 const run = Effect.fnUntraced(
   function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, flags: Flags) {
-    if ([flags.json, flags.table, flags.raw].filter(Boolean).length > 1) {
-      return yield* new Report.Contradiction({
-        reason: "--json, --table and --raw contradict each other",
-        advice: "Pass one of them."
-      })
-    }
+    yield* ErrorReport.oneOf({ "--json": flags.json, "--table": flags.table, "--raw": flags.raw })
+    const { output } = yield* Terminal
     const response = yield* call(definition, parameters, flags).pipe(
       Connection.provide(flags.credentials, flags.wire)
     )
     const { body, data, errors } = response
     if (!flags.raw) {
       const token = definition.paging?.token.replaceAll("_", "-")
-      const isTable = flags.table || (!flags.json && process.stdout.isTTY)
-      yield* Report.print(!isTable, body, () => Table.render(body, process.stdout.columns ?? 80, token))
+      const isTable = flags.table || (!flags.json && output.isTerminal)
+      yield* Report.print(!isTable, body, () => Table.render(body, output.columns, token))
     }
     if (definition.effect !== "read" && data !== undefined) yield* Report.say(told(definition, data))
     if (errors.length > 0) {
       yield* Report.sayProblems(errors)
       yield* Report.sayMoreProblems(errors.length)
-      return yield* new Report.PartialErrors({
+      return yield* new ErrorReport.PartialErrors({
         operation: definition.name,
         errors: errors.length,
         advice: "They are above; what it could answer is on standard output."
@@ -98,10 +96,7 @@ const call = Effect.fnUntraced(
   function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, { raw }: Flags) {
     const client = yield* Client
     const response = yield* client.request(definition, parameters)
-    if (raw) {
-      const text = yield* CallErrors.textOf(definition, response)
-      yield* Console.log(process.stdout.isTTY ? Report.plainJson(text) : text)
-    }
+    if (raw) yield* Report.data(yield* CallErrors.textOf(definition, response))
     return yield* client.read(definition, response)
   }
 )
@@ -113,5 +108,5 @@ const told = ({ name }: Definition, data: unknown): string => {
       typeof value === "object" ? [] : [`${key} ${typeof value === "string" ? value : JSON.stringify(value)}`]
     )
     : []
-  return Table.cut(Table.oneLine(`${name} is done: ${facts.join(", ")}`), 80 - "postwire: ".length)
+  return Text.cut(Text.oneLine(`${name} is done: ${facts.join(", ")}`), 80 - "postwire: ".length)
 }

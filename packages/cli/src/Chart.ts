@@ -1,7 +1,6 @@
 /** A series of counts as a chart: of block characters, as SVG, or as a page. */
 import type { CountBucket } from "@postwire/core/models/CountBucket"
-import * as Progress from "./Progress.ts"
-import * as Table from "./Table.ts"
+import * as Text from "./Text.ts"
 
 /** What is drawn: counts of spans of the same length, one after the other. */
 export interface Series {
@@ -51,14 +50,12 @@ const roofOf = (value: number): number => {
 
 /** When a bar begins, as its granularity needs it. Times are shown as the service gives them, in UTC. */
 const timeOf = (time: string, granularity: string): string => {
-  const text = Table.oneLine(time)
+  const text = Text.oneLine(time)
   return granularity === "day" ? text.slice(0, 10) : text.slice(5, 16).replace("T", " ")
 }
 
-const momentOf = (time: string): string => Table.oneLine(time).slice(0, 16).replace("T", " ")
-
 const spanOf = (each: number, granularity: string): string =>
-  each === 1 ? `one ${granularity}` : `${Progress.count(each)} ${granularity}s`
+  each === 1 ? `one ${granularity}` : Text.quantity(each, `${granularity}s`)
 
 const highestOf = (bars: ReadonlyArray<Bar>): Bar | undefined =>
   bars.reduce<Bar | undefined>(
@@ -71,11 +68,9 @@ const wordsOf = (series: Series, { bars, each }: ReturnType<typeof barsOf>): Rea
   const highest = highestOf(bars)
   const total = totalOf(series)
   return highest === undefined ? ["No time, so no posts."] : [
-    `${Progress.count(total)} ${total === 1 ? "post" : "posts"} from ${momentOf(bars[0]!.start)} to ${
-      momentOf(bars.at(-1)!.end)
-    } UTC.`,
-    `A bar is ${spanOf(each, series.granularity)}; the highest, ${Progress.count(highest.count)}, begins ${
-      momentOf(highest.start)
+    `${Text.quantity(total, "posts")} from ${Text.minute(bars[0]!.start)} to ${Text.minute(bars.at(-1)!.end)} UTC.`,
+    `A bar is ${spanOf(each, series.granularity)}; the highest, ${Text.count(highest.count)}, begins ${
+      Text.minute(highest.start)
     }.`
   ]
 }
@@ -87,7 +82,7 @@ export const terminal = (series: Series, width = 80, height = 10): ReadonlyArray
   const space = Math.max(40, width)
   const roof = roofOf(Math.max(0, ...series.buckets.map(({ post_count }) => post_count)))
   // The labels are as wide as those of the sums may get.
-  const labels = Math.max(Progress.count(roof).length, Progress.count(roofOf(totalOf(series))).length)
+  const labels = Math.max(Text.count(roof).length, Text.count(roofOf(totalOf(series))).length)
   const room = space - labels - 2
   const drawn = barsOf(series, room)
   const { bars } = drawn
@@ -104,7 +99,7 @@ export const terminal = (series: Series, width = 80, height = 10): ReadonlyArray
       const fill = Math.max(0, Math.min(8, level - floor * 8))
       return (fill === 0 ? " " : eighths[fill]!).repeat(block) + " ".repeat(each - block)
     }).join("")
-    return `${(label === undefined ? "" : Progress.count(label)).padStart(labels)} ${
+    return `${(label === undefined ? "" : Text.count(label)).padStart(labels)} ${
       label === undefined ? "│" : "┤"
     }${line}`
       .trimEnd()
@@ -119,7 +114,7 @@ export const terminal = (series: Series, width = 80, height = 10): ReadonlyArray
     if (fits) times = times.padEnd(at) + label
   }
   return [
-    Table.cut(`Posts that match ${Table.oneLine(series.query)}`, space),
+    Text.cut(`Posts that match ${Text.oneLine(series.query)}`, space),
     "",
     ...bars.length === 0 ? [] : [
       ...rows,
@@ -127,12 +122,12 @@ export const terminal = (series: Series, width = 80, height = 10): ReadonlyArray
       `${" ".repeat(labels + 2)}${times}`,
       ""
     ],
-    ...wordsOf(series, drawn).flatMap((words) => Table.wrap(words, space))
+    ...wordsOf(series, drawn).flatMap((words) => Text.wrap(words, space))
   ]
 }
 
 const escaped = (text: string): string =>
-  Table.oneLine(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+  Text.oneLine(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
 const style = `
     .chart { --ink: #1f2328; --line: #d0d7de; --bar: #0b62c4; --ground: #ffffff }
@@ -167,7 +162,7 @@ const draw = (series: Series, isAlone: boolean): string => {
   const heading = isAlone
     ? [
       `  <text class="title" x="${left}" y="28">${
-        escaped(Table.cut(Table.oneLine(`Posts that match ${series.query}`), 96))
+        escaped(Text.cut(Text.oneLine(`Posts that match ${series.query}`), 96))
       }</text>`,
       `  <text x="${left}" y="48">${escaped(words[0] ?? "")}</text>`
     ]
@@ -177,14 +172,14 @@ const draw = (series: Series, isAlone: boolean): string => {
   const lines = [0, roof / 2, roof].map((value) => {
     const y = digits(ground - value * up)
     return `  <line class="line" x1="${left}" x2="${width - right}" y1="${y}" y2="${y}"/>
-  <text x="${left - 8}" y="${y}" text-anchor="end" dominant-baseline="middle">${Progress.count(value)}</text>`
+  <text x="${left - 8}" y="${y}" text-anchor="end" dominant-baseline="middle">${Text.count(value)}</text>`
   })
   const shapes = bars.map(({ count, end, start }, i) => {
     const gap = across > 4 ? 1 : 0
     return `  <rect class="bar" x="${digits(left + i * across)}" y="${digits(ground - count * up)}" width="${
       digits(across - gap)
-    }" height="${digits(count * up)}"><title>${escaped(momentOf(start))} to ${escaped(momentOf(end))}: ${
-      Progress.count(count)
+    }" height="${digits(count * up)}"><title>${escaped(Text.minute(start))} to ${escaped(Text.minute(end))}: ${
+      Text.count(count)
     }</title></rect>`
   })
   const times = bars.flatMap(({ start }, i) =>
@@ -237,7 +232,9 @@ ${draw(series, false)}<p>${escaped(wordsOf(series, barsOf(series, mostBars)).joi
 <tbody>
 ${
     bars.map(({ count, end, start }) =>
-      `<tr><td>${escaped(momentOf(start))}</td><td>${escaped(momentOf(end))}</td><td>${Progress.count(count)}</td></tr>`
+      `<tr><td>${escaped(Text.minute(start))}</td><td>${escaped(Text.minute(end))}</td><td>${
+        Text.count(count)
+      }</td></tr>`
     ).join("\n")
   }
 </tbody>

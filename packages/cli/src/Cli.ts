@@ -6,6 +6,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Clock from "effect/Clock"
+import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as References from "effect/References"
@@ -14,12 +15,15 @@ import * as CallCommand from "./CallCommand.ts"
 import * as CountsCommand from "./CountsCommand.ts"
 import * as Demo from "./Demo.ts"
 import * as DoctorCommand from "./DoctorCommand.ts"
+import * as ErrorReport from "./ErrorReport.ts"
 import * as ExportCommand from "./ExportCommand.ts"
 import * as PlanCommand from "./PlanCommand.ts"
+import * as Presenter from "./Presenter.ts"
 import * as Report from "./Report.ts"
 import * as SandboxCommand from "./SandboxCommand.ts"
 import * as StandardOutput from "./StandardOutput.ts"
 import * as StatusCommand from "./StatusCommand.ts"
+import { Terminal } from "./Terminal.ts"
 import * as WorkerCommand from "./WorkerCommand.ts"
 
 /** `--debug`. What it is for happens when the command has ended, which is why its value is not read from here. */
@@ -47,34 +51,30 @@ export const postwire = Command.make("postwire").pipe(
   Command.withGlobalFlags([Debug])
 )
 
+const isDebug = process.argv.includes("--debug")
+
 /** Runs the command line of this process. */
 export const run = (): void => {
   const arrived = StandardOutput.watch()
   Command.run(postwire, { version: packageJson.version }).pipe(
     Effect.andThen(arrived),
-    Effect.tapCause((cause) => Report.report(cause, process.argv.includes("--debug"))),
-    Effect.provide([NodeServices.layer, Logger.layer([logger])]),
+    Effect.tapCause((cause) => ErrorReport.report(cause, isDebug)),
+    Effect.provide([NodeServices.layer, Logger.layer([logger]), Presenter.layer]),
     NodeRuntime.runMain({ disableErrorReporting: true })
   )
 }
 
 /** The same is not said again for so many milliseconds. */
-const pause = 60_000
-
-const said = new Map<string, number>()
+const isNews = Report.news(60_000)
 
 /**
  * What libraries say while a command runs, such as that a database is away: as the command's own notices. What the engine
  * of the cluster says of itself is for its developers.
  */
 const logger = Logger.make(({ fiber, message }) => {
-  const isDebug = process.argv.includes("--debug")
   const { module = "" } = fiber.getRef(References.CurrentLogAnnotations)
   if (String(module).startsWith("effect/") && !isDebug) return
-  const text = Report.notice(Array.isArray(message) ? message.join(" ") : String(message))
-  const now = Monotonic.millisUnsafe(fiber.getRef(Clock.Clock))
-  if (now - (said.get(text) ?? -pause) < pause) return
-  if (said.size > 100) said.clear()
-  said.set(text, now)
-  process.stderr.write(`${text}\n`)
+  const text = Array.isArray(message) ? message.join(" ") : String(message)
+  if (!isNews(text, Monotonic.millisUnsafe(fiber.getRef(Clock.Clock)))) return
+  Report.speak(fiber.getRef(Console.Console), fiber.getRef(Terminal))(text)
 })

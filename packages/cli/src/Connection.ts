@@ -5,26 +5,14 @@ import type * as RateLimit from "@postwire/core/RateLimit"
 import type { Wire } from "@postwire/core/WireNames"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Flag from "effect/cli/Flag"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import { open } from "node:fs/promises"
 import { parseEnv } from "node:util"
-import * as Progress from "./Progress.ts"
+import * as ErrorReport from "./ErrorReport.ts"
 import * as Report from "./Report.ts"
-
-/** The file of credentials cannot be used. */
-export class CredentialsUnusable extends Schema.TaggedError<CredentialsUnusable>()("CredentialsUnusable", {
-  path: Schema.String,
-  reason: Schema.String,
-  advice: Schema.String
-}) {
-  override get message(): string {
-    return `${this.path}: ${this.reason}`
-  }
-}
+import * as Text from "./Text.ts"
 
 /** `--credentials FILE`. */
 export const flag = Flag.String("credentials").pipe(
@@ -42,7 +30,7 @@ export const wire = Flag.Literals("wire", ["neutral", "x"]).pipe(
 type Variables = Readonly<Record<string, string | undefined>>
 
 /** The variables of the environment, and those of the file, which go first. */
-export const variables = (file: Option.Option<string>): Effect.Effect<Variables, CredentialsUnusable> =>
+export const variables = (file: Option.Option<string>): Effect.Effect<Variables, ErrorReport.FileUnusable> =>
   Option.match(file, {
     onNone: () => Effect.succeed(process.env),
     onSome: (path) => Effect.map(read(path), (variables) => ({ ...process.env, ...variables }))
@@ -59,28 +47,28 @@ export const provide =
       const own = Option.isSome(file) ? yield* read(file.value) : {}
       return yield* command.pipe(
         Effect.provide(layer({ ...process.env, ...own }, wire)),
-        Report.within({
+        ErrorReport.within({
           credentials: Option.isSome(file) ? { path: file.value, names: Object.keys(own) } : undefined
         })
       )
     })
 
 const layer = (variables: Variables, wire: Option.Option<Wire>): Layer.Layer<Client, InvalidSettings> =>
-  Layer.unwrap(Effect.map(Console.Console, (terminal) =>
+  Layer.unwrap(Effect.map(Report.speaker, (speak) =>
     NodeClient.layer({
       ...NodeClient.fromEnvironment(variables),
       ...Option.match(wire, { onNone: () => ({}), onSome: (wire) => ({ wire }) }),
       waitOnRateLimit: true,
       onRateLimit: (change) => {
         const waits = waiting(change)
-        if (waits !== undefined) terminal.error(Report.notice(waits))
+        if (waits !== undefined) speak(waits)
       },
       logger: {
         debug: () => {},
         // Waits are told by the hook above.
         info: () => {},
-        warn: (...line) => terminal.error(Report.notice(line.join(" "))),
-        error: (...line) => terminal.error(Report.notice(line.join(" ")))
+        warn: (...line) => speak(line.join(" ")),
+        error: (...line) => speak(line.join(" "))
       }
     })))
 
@@ -98,13 +86,13 @@ const because: Readonly<Record<RateLimit.Waiting["reason"], string>> = {
 /** A long wait in words: how long, until when, why. Each is announced once, as it begins. */
 const waiting = (change: RateLimit.Change): string | undefined =>
   change._tag === "Waiting" && change.millis >= noteworthy
-    ? `${change.operation} waits ${Progress.duration(change.millis / 1000)}, until ${
-      Progress.clock(change.until.getTime())
-    }: ${because[change.reason]}.`
+    ? `${change.operation} waits ${Text.duration(change.millis / 1000)}, until ${Text.clock(change.until.getTime())}: ${
+      because[change.reason]
+    }.`
     : undefined
 
 /** The variables in a file that nobody else can read. */
-export const read = (path: string): Effect.Effect<Variables, CredentialsUnusable> =>
+export const read = (path: string): Effect.Effect<Variables, ErrorReport.FileUnusable> =>
   Effect.flatten(Effect.tryPromise({
     try: async () => {
       // Asked of the open file: what is read is what was looked at.
@@ -116,7 +104,7 @@ export const read = (path: string): Effect.Effect<Variables, CredentialsUnusable
       return (mode & 0o077) === 0 || process.platform === "win32"
         ? Effect.succeed(parseEnv(await file.readFile("utf8")))
         : Effect.fail(
-          new CredentialsUnusable({
+          new ErrorReport.FileUnusable({
             path,
             reason: `others may read it (mode ${(mode & 0o777).toString(8).padStart(4, "0")})`,
             advice: `Take that right away: chmod 600 ${path}`
@@ -124,7 +112,7 @@ export const read = (path: string): Effect.Effect<Variables, CredentialsUnusable
         )
     },
     catch: (cause) =>
-      new CredentialsUnusable({
+      new ErrorReport.FileUnusable({
         path,
         reason: cause instanceof Error ? cause.message : String(cause),
         advice: "Name a file that exists and that you may read."

@@ -4,31 +4,22 @@ import type { Client } from "@postwire/core/Client"
 import type { AnyError } from "@postwire/core/Errors"
 import type { CountBucket } from "@postwire/core/models/CountBucket"
 import { getAllPostsCount, getRecentPostsCount } from "@postwire/core/operations/Counts"
+import { stringify } from "csv-stringify/sync"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Chart from "./Chart.ts"
 import * as Connection from "./Connection.ts"
+import * as ErrorReport from "./ErrorReport.ts"
 import * as OperationFlags from "./OperationFlags.ts"
 import * as Progress from "./Progress.ts"
 import * as Report from "./Report.ts"
-
-/** The chart cannot be written. */
-export class Unwritable extends Schema.TaggedError<Unwritable>()("Unwritable", {
-  path: Schema.String,
-  reason: Schema.String,
-  advice: Schema.String
-}) {
-  override get message(): string {
-    return `${this.path}: ${this.reason}`
-  }
-}
+import { Terminal } from "./Terminal.ts"
+import * as Text from "./Text.ts"
 
 const own = {
   archive: Flag.Boolean("archive").pipe(
@@ -75,28 +66,24 @@ const formats = {
   svg: Chart.svg,
   html: Chart.html,
   csv: ({ buckets }) =>
-    ["start,end,post_count", ...buckets.map(({ end, post_count, start }) => [start, end, post_count].map(field).join())]
-      .map((line) => `${line}\r\n`).join(""),
+    stringify([...buckets], { columns: ["start", "end", "post_count"], header: true, record_delimiter: "windows" }),
   json: (series) =>
-    `${Report.plainJson(JSON.stringify({ ...series, total_post_count: Chart.totalOf(series) }, null, 2))}\n`
+    `${Text.plainJson(JSON.stringify({ ...series, total_post_count: Chart.totalOf(series) }, null, 2))}\n`
 } satisfies Record<string, (series: Chart.Series) => string>
-
-const field = (value: string | number): string =>
-  /[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll("\"", "\"\"")}"` : String(value)
 
 const run = Effect.fnUntraced(function*(
   parameters: Readonly<Record<string, unknown>> & { readonly query: string },
   flags: Flags
 ) {
-  const refuse = (reason: string, advice: string) => new Report.Contradiction({ reason, advice })
-  if ([flags.json, flags.csv, Option.isSome(flags.out)].filter(Boolean).length > 1) {
-    return yield* refuse("--json, --csv and --out contradict each other", "Pass one of them.")
-  }
+  yield* ErrorReport.oneOf({ "--json": flags.json, "--csv": flags.csv, "--out": Option.isSome(flags.out) })
   const file = Option.getOrUndefined(flags.out)
   const ending = file?.split(".").at(-1) ?? ""
   const format = Object.entries(formats).find(([name]) => name === ending)?.[1]
   if (file !== undefined && format === undefined) {
-    return yield* refuse(`${file} does not tell its format`, "Name a file that ends in .svg, .html, .csv or .json.")
+    return yield* ErrorReport.refuse(
+      `${file} does not tell its format`,
+      "Name a file that ends in .svg, .html, .csv or .json."
+    )
   }
   const buckets = yield* count(parameters, flags.archive).pipe(
     Connection.provide(flags.credentials, flags.wire)
@@ -108,16 +95,11 @@ const run = Effect.fnUntraced(function*(
   }
   if (file !== undefined && format !== undefined) {
     yield* write(file, format(series), flags.force)
-    const total = Chart.totalOf(series)
-    return yield* Console.log(Report.plain(`${file}: ${Progress.count(total)} ${total === 1 ? "post" : "posts"}`))
+    return yield* Report.lines(`${file}: ${Text.quantity(Chart.totalOf(series), "posts")}`)
   }
-  yield* Console.log(
-    flags.json
-      ? formats.json(series).trimEnd()
-      : flags.csv
-      ? formats.csv(series).trimEnd()
-      : Chart.terminal(series, Math.min(process.stdout.columns ?? 80, 200)).join("\n")
-  )
+  if (flags.json || flags.csv) return yield* Report.data(formats[flags.json ? "json" : "csv"](series).trimEnd())
+  const { output } = yield* Terminal
+  yield* Report.lines(...Chart.terminal(series, Math.min(output.columns, 200)))
 })
 
 /** The counts, oldest first. */
@@ -137,8 +119,7 @@ const count = (
 
 /** Pages come one a second, so a long span takes a while. */
 const archived = Effect.fnUntraced(function*(parameters: Parameters<typeof getAllPostsCount>[0]) {
-  const screen = Progress.standardError
-  const progress = yield* Progress.make(screen, !screen.isTerminal)
+  const progress = yield* Progress.make({ elsewhere: "nothing" })
   let posts = 0
   let pages = 0
   const buckets = yield* getAllPostsCount.pages(parameters).pipe(
@@ -163,7 +144,7 @@ const write = Effect.fnUntraced(function*(path: string, text: string, force: boo
           reason: `it cannot be written (${error.reason._tag})`,
           advice: "Look at the folder, its rights and the room that is left."
         }
-      return new Unwritable({ path, reason, advice })
+      return new ErrorReport.FileUnusable({ path, reason, advice })
     })
   )
 })

@@ -10,13 +10,14 @@ import * as Seed from "@postwire/sandbox/Seed"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
 import * as Progress from "./Progress.ts"
+import * as Report from "./Report.ts"
+import * as Text from "./Text.ts"
 
 /** The code that exports, as it is shown; a test finds these very lines below. */
 export const shown = [
@@ -41,7 +42,7 @@ interface Summary {
 /** Exports every match of a recent search, one post a line. */
 const exportSearch = Effect.fnUntraced(function*(query: string, file: string) {
   const fs = yield* FileSystem.FileSystem
-  const progress = yield* Progress.make()
+  const progress = yield* Progress.make({ elsewhere: "lines" })
   const start = yield* Clock.currentTimeMillis
   const begun = yield* Monotonic.millis
   let summary: Summary = { posts: 0, pages: 0, seconds: 0, newest: undefined, oldest: undefined }
@@ -98,15 +99,15 @@ const run = Effect.fnUntraced(
     // Every run begins with the same data.
     yield* Effect.forEach(["", "-shm", "-wal"], (suffix) => fs.remove(database + suffix, { force: true }))
 
-    yield* Console.log("Starting a local service (real HTTP, real authentication, SQLite) ...")
+    yield* Report.lines("Starting a local service (real HTTP, real authentication, SQLite) ...")
     yield* Effect.gen(function*() {
       const { baseUrl, seeded } = yield* Sandbox.Sandbox
-      yield* Console.log(
-        `  ${baseUrl} holds ${Progress.count(seeded.posts)} posts by ${
-          Progress.count(seeded.users)
-        } users (${database})`
+      yield* Report.lines(
+        `  ${baseUrl} holds ${Text.quantity(seeded.posts, "posts")} by ${
+          Text.quantity(seeded.users, "users")
+        } (${database})`
       )
-      yield* Console.log(`Exporting every post of the last seven days that matches "${options.query}" ...`)
+      yield* Report.lines(`Exporting every post of the last seven days that matches "${options.query}" ...`)
       const client = Client.layer({ baseUrl }).pipe(
         Layer.provide([
           Credentials.layer({ bearerToken: seeded.appBearerToken }),
@@ -116,18 +117,18 @@ const run = Effect.fnUntraced(
       )
       const summary = yield* exportSearch(options.query, file).pipe(Effect.provide(client))
       const { size } = yield* fs.stat(file)
-      yield* Console.log([
+      yield* Report.lines(
         "",
-        `${file}: ${Progress.count(summary.posts)} posts, one a line, ${(Number(size) / 1e6).toFixed(1)} MB`,
+        `${file}: ${Text.quantity(summary.posts, "posts")}, one a line, ${Text.size(Number(size))}`,
         `  from ${summary.oldest ?? "-"} to ${summary.newest ?? "-"}, newest first`,
-        `  ${Progress.count(summary.pages)} pages in ${summary.seconds.toFixed(1)} s`,
+        `  ${Text.quantity(summary.pages, "pages")} in ${summary.seconds.toFixed(1)} s`,
         `  with id, text, ${post_fields.join(", ")}`,
         "",
         "These three lines did it (report draws the bar, toLines is JSON.stringify):",
         "",
         ...shown.map((line) => ` ${line}`),
         ""
-      ].join("\n"))
+      )
     }).pipe(Effect.provide(Sandbox.layerServer({ file: database, posts: options.posts })))
   }
 )

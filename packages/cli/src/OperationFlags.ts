@@ -89,7 +89,7 @@ const plain = (name: string, { bounds, kind, open, values }: Parameters.AnyParam
 const describe = (parameter: Parameters.AnyParameter): string => {
   const { default: usual, kind, open, values } = parameter
   const rule = kind === "list" && values !== undefined
-    ? `Names, separated by commas, such as ${values.slice(0, 3).join(",")}`
+    ? `Names, separated by commas, such as ${values.slice(0, 2).join(",")}`
     : open === true && values !== undefined
     ? `Such as ${values.join(" or ")}`
     : Parameters.describe(parameter).replace(/^must be /, "").replace(/^./, (letter) => letter.toUpperCase())

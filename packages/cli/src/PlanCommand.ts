@@ -8,8 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Connection from "./Connection.ts"
 import * as OperationFlags from "./OperationFlags.ts"
-import * as Progress from "./Progress.ts"
 import * as Report from "./Report.ts"
+import * as Text from "./Text.ts"
 
 const own = {
   postCap: Flag.Int("post-cap").pipe(
@@ -78,24 +78,24 @@ const told = (
   cap: number | undefined
 ): ReadonlyArray<string> => [
   operation,
-  ...buckets.length === 0 ? [] : [`  span      ${day(buckets.at(-1)?.start)} to ${day(buckets[0]?.end)}`],
-  `  ${of.padEnd(8)}  ${Progress.count(items)}`,
-  `  requests  ${Progress.count(requests)} or a few more, of up to ${pageSize} ${of}`,
-  `  limit     ${Progress.count(limits.requests)} requests in 15 min${
+  ...buckets.length === 0
+    ? []
+    : [`  span      ${Text.minute(buckets.at(-1)?.start ?? "")} to ${Text.minute(buckets[0]?.end ?? "")}`],
+  `  ${of.padEnd(8)}  ${Text.count(items)}`,
+  `  requests  ${Text.count(requests)} or a few more, of up to ${pageSize} ${of}`,
+  `  limit     ${Text.count(limits.requests)} requests in 15 min${
     limits.pace === undefined ? "" : `, ${limits.pace / 1000} s apart`
   }, ${because[limits.from]}`,
-  `  time      ${Progress.duration(duration / 1000)} or more`,
+  `  time      ${Text.duration(duration / 1000)} or more`,
   ...capped
     ? [
       `  post cap  ${
         cap === undefined
           ? "counts towards it (--post-cap tells the share)"
-          : `${share(items / cap)} of ${Progress.count(cap)} a month`
+          : `${share(items / cap)} of ${Text.count(cap)} a month`
       }`
     ]
     : []
 ]
-
-const day = (time = ""): string => `${time.slice(0, 16).replace("T", " ")}`
 
 const share = (part: number): string => part > 0 && part < 0.001 ? "less than 0.1 %" : `${(100 * part).toFixed(1)} %`

@@ -6,10 +6,10 @@ import * as Seed from "@postwire/sandbox/Seed"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as ErrorReport from "./ErrorReport.ts"
 import * as Report from "./Report.ts"
 
 /** The environment that makes a client use a sandbox. */
@@ -66,15 +66,10 @@ export const command = Command.make(
       Flag.withDescription("Words of paths common to both wires"),
       Flag.withDefault("neutral")
     ),
-    json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON line when ready"), Flag.withDefault(false))
+    json: Report.jsonWhenReady
   },
   Effect.fnUntraced(function*({ faults, file, json, memory, port, posts, seed, start, wire }) {
-    if (memory && Option.isSome(file)) {
-      return yield* new Report.Contradiction({
-        reason: "--memory and --file contradict each other",
-        advice: "Pass one of them."
-      })
-    }
+    yield* ErrorReport.oneOf({ "--memory": memory, "--file": Option.isSome(file) })
     const options: Sandbox.ServerOptions = {
       port,
       posts,
@@ -88,22 +83,20 @@ export const command = Command.make(
     return yield* Effect.scoped(Effect.gen(function*() {
       const { adminToken, baseUrl, seeded } = yield* Sandbox.Sandbox
       const environment = environmentOf(baseUrl, seeded)
-      yield* Console.log(
-        json ? JSON.stringify({ baseUrl, adminToken: Redacted.value(adminToken), environment }) : [
-          `The sandbox is ready at ${baseUrl}. Ctrl-C ends it.`,
-          "",
-          "Look into it and send it requests:",
-          "",
-          `  ${ConsolePage.urlWith(baseUrl, adminToken)}`,
-          "",
-          "Calls to /_sandbox (faults, time, journal) take that token as a bearer token.",
-          "",
-          "Clients find it through these variables (the tokens are worthless elsewhere):",
-          "",
-          ...Object.entries(environment).map(([name, value]) => `  export ${name}=${value}`),
-          ""
-        ].join("\n")
-      )
+      yield* Report.ready(json, { baseUrl, adminToken: Redacted.value(adminToken), environment }, [
+        `The sandbox is ready at ${baseUrl}. Ctrl-C ends it.`,
+        "",
+        "Look into it and send it requests:",
+        "",
+        `  ${ConsolePage.urlWith(baseUrl, adminToken)}`,
+        "",
+        "Calls to /_sandbox (faults, time, journal) take that token as a bearer token.",
+        "",
+        "Clients find it through these variables (the tokens are worthless elsewhere):",
+        "",
+        ...Object.entries(environment).map(([name, value]) => `  export ${name}=${value}`),
+        ""
+      ])
       return yield* Effect.never
     })).pipe(Effect.provide(Sandbox.layerServer(options)))
   })

@@ -5,8 +5,8 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Cluster from "./Cluster.ts"
-import * as Progress from "./Progress.ts"
 import * as Report from "./Report.ts"
+import * as Text from "./Text.ts"
 
 /** What there is to show. */
 export interface View {
@@ -33,7 +33,7 @@ export const command = Command.make(
     const Engine = yield* Effect.promise(() => import("@postwire/cluster/Engine"))
     const { Tables } = yield* Effect.promise(() => import("@postwire/cluster/Tables"))
     const Worker = yield* Effect.promise(() => import("@postwire/cluster/Worker"))
-    const database = yield* Cluster.database(cluster)
+    const database = yield* Cluster.existing(cluster)
     const view = yield* Effect.gen(function*() {
       const tables = yield* Tables
       return {
@@ -51,7 +51,7 @@ export const command = Command.make(
 
 /** The view in lines of at most 80 columns. Exports that have ended show no parts unless they are asked for. */
 export const told = ({ exports, now, workers }: View, isOne: boolean): ReadonlyArray<string> => [
-  ...workers.length === 0 ? [] : Report.wrap(`${plural(workers.length, "worker")}: ${workers.join(", ")}`),
+  ...workers.length === 0 ? [] : Text.wrap(`${Text.quantity(workers.length, "workers")}: ${workers.join(", ")}`, 80, 2),
   ...exports.length === 0
     ? [isOne ? "There is no such export." : "There are no exports."]
     : [row(["EXPORT", "OPERATION", "STATE", "PARTS", "PAGES", "ITEMS", "LAST"])],
@@ -61,14 +61,14 @@ export const told = ({ exports, now, workers }: View, isOne: boolean): ReadonlyA
       all.query.operation,
       all.state,
       `${all.parts.filter(({ state }) => state === "done").length}/${all.parts.length || all.wanted}`,
-      Progress.count(all.pages),
-      Progress.count(all.items),
+      Text.count(all.pages),
+      Text.count(all.items),
       ago(now - all.updated)
     ]),
-    ...all.problem === undefined ? [] : Report.wrap(`  ${all.problem}`),
+    ...all.problem === undefined ? [] : problemTold(all.problem, 2),
     ...isOne || (all.state !== "done" && all.parts.length > 1)
       ? all.parts.flatMap((part) => partTold(part, now))
-      : all.parts.flatMap(({ problem }) => problem === undefined ? [] : Report.wrap(`  ${problem}`))
+      : all.parts.flatMap(({ problem }) => problem === undefined ? [] : problemTold(problem, 2))
   ])
 ]
 
@@ -78,12 +78,15 @@ const partTold = (part: PartStatus, now: number): ReadonlyArray<string> => [
     part.worker ?? "",
     part.state,
     part.errors === 0 ? "" : `${part.errors} err`,
-    Progress.count(part.pages),
-    Progress.count(part.items),
+    Text.count(part.pages),
+    Text.count(part.items),
     ago(now - part.updated)
   ]),
-  ...part.problem === undefined ? [] : Report.wrap(`    ${part.problem}`)
+  ...part.problem === undefined ? [] : problemTold(part.problem, 4)
 ]
+
+const problemTold = (problem: string, indent: number): ReadonlyArray<string> =>
+  Text.wrap(problem, 80 - indent, 2).map((line) => " ".repeat(indent) + line)
 
 const widths = [16, 22, 8, 7, 6, 10, 5]
 
@@ -91,8 +94,6 @@ const widths = [16, 22, 8, 7, 6, 10, 5]
 const row = (cells: ReadonlyArray<string>): string =>
   cells.map((cell, i) => i < 3 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)).join(" ")
     .trimEnd()
-
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`
 
 /** A time span in its largest unit. */
 const ago = (millis: number): string => {

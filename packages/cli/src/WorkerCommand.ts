@@ -2,7 +2,6 @@
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as ConfigProvider from "effect/ConfigProvider"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -10,6 +9,7 @@ import { createServer } from "node:net"
 import { hostname } from "node:os"
 import * as Cluster from "./Cluster.ts"
 import * as Connection from "./Connection.ts"
+import * as Report from "./Report.ts"
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/
 
@@ -33,7 +33,7 @@ export const command = Command.make(
       Flag.withDescription("Where all workers share one budget: redis://...; default the database of the cluster"),
       Flag.optional
     ),
-    json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON line when ready"), Flag.withDefault(false))
+    json: Report.jsonWhenReady
   },
   Effect.fnUntraced(function*({ cluster, credentials, host, json, port: asked, store }) {
     const Worker = yield* Effect.promise(() => import("@postwire/cluster/Worker"))
@@ -52,9 +52,7 @@ export const command = Command.make(
     return yield* Effect.scoped(Effect.gen(function*() {
       yield* Layer.build(worker)
       const name = `${host}:${port}`
-      yield* Console.log(
-        json ? JSON.stringify({ worker: name, pid: process.pid }) : `The worker ${name} is ready. Ctrl-C ends it.`
-      )
+      yield* Report.ready(json, { worker: name, pid: process.pid }, [`The worker ${name} is ready. Ctrl-C ends it.`])
       return yield* Effect.never
     }))
   })

@@ -3,12 +3,14 @@ import { aliases, catalogue } from "@postwire/core/Catalogue"
 import { type Definition, parametersOf } from "@postwire/core/Definition"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Arbitrary, Cause, Effect, Redacted, Schema } from "effect"
+import { displayWidth } from "effect/cli/CliOutput"
 import { TestConsole } from "effect/testing"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
-import * as Report from "../src/Report.ts"
+import * as ErrorReport from "../src/ErrorReport.ts"
 import * as Table from "../src/Table.ts"
+import * as Text from "../src/Text.ts"
 import * as Commands from "./Commands.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
@@ -16,7 +18,7 @@ const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202
 const evil = "a \u001b]0;owned\u0007\u001b[2J\u009b31m \u202etxt.exe\u2066 z"
 
 const assertNarrow = (text: string) => {
-  for (const line of text.split("\n")) assert.isAtMost(Table.widthOf(line), 80, line)
+  for (const line of text.split("\n")) assert.isAtMost(displayWidth(line), 80, line)
 }
 
 describe("a token that begins with a hyphen", () => {
@@ -33,11 +35,11 @@ describe("a report", () => {
   it.effect("says once what an error and its cause both say", () =>
     Effect.gen(function*() {
       const cause = new Error("connect ECONNREFUSED 127.0.0.1:1")
-      yield* Report.report(
+      yield* ErrorReport.report(
         Cause.fail(new Error("no answer: connect ECONNREFUSED 127.0.0.1:1", { cause })),
         false
       )
-      yield* Report.report(Cause.fail(new Error("no answer", { cause })), false)
+      yield* ErrorReport.report(Cause.fail(new Error("no answer", { cause })), false)
       const [one, other] = (yield* TestConsole.errorLines).map((line) => String(line).split("\n")[0])
       assert.strictEqual(one, "postwire: no answer: connect ECONNREFUSED 127.0.0.1:1")
       assert.strictEqual(other, one)
@@ -45,7 +47,7 @@ describe("a report", () => {
 
   it("says what to do about a port that is taken", () =>
     assert.deepStrictEqual(
-      Report.explain(new Error("Open", { cause: new Error("listen EADDRINUSE: address in use") })),
+      ErrorReport.explain(new Error("Open", { cause: new Error("listen EADDRINUSE: address in use") })),
       [
         "postwire: Open: listen EADDRINUSE: address in use",
         "  Choose another port with --port; 0 takes any free one."
@@ -167,8 +169,8 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
       const gone = yield* Commands.run("call", "getMe")
       faults.clear()
       assert.match(gone.errors, /\(404\)/)
-      assert.notInclude(Report.explain({ _tag: "ServerFailure" }).join(), "--resume")
-      assert.include(Report.explain({ _tag: "ServerFailure" }, { resumable: true }).join(), "--resume")
+      assert.notInclude(ErrorReport.explain({ _tag: "ServerFailure" }).join(), "--resume")
+      assert.include(ErrorReport.explain({ _tag: "ServerFailure" }, { resumable: true }).join(), "--resume")
     }))
 
   it.effect("ends as a process as it does here, and holds no secret", () =>
@@ -248,7 +250,7 @@ describe("Table", () => {
         for (const line of lines) {
           assert.notMatch(line, control)
           assert.notInclude(line, "\n")
-          assert.isAtMost(Table.widthOf(line), columns, JSON.stringify(line))
+          assert.isAtMost(displayWidth(line), columns, JSON.stringify(line))
         }
       }
     },
@@ -256,9 +258,9 @@ describe("Table", () => {
   )
 
   it("knows how wide text is", () => {
-    const widths = ["", "abc", "漢字", "e\u0301", "👩‍👩‍👧", "…", "한"].map(Table.widthOf)
+    const widths = ["", "abc", "漢字", "e\u0301", "👩‍👩‍👧", "…", "한"].map(Text.width)
     assert.deepStrictEqual(widths, [0, 3, 4, 1, 2, 1, 2])
-    assert.deepStrictEqual(["漢字漢字", "abcd", "abcde"].map((text) => Table.cut(text, 4)), ["漢…", "abcd", "abc…"])
-    assert.deepStrictEqual(Table.wrap("one two abcdefghij", 7), ["one two", "abcdefg", "hij"])
+    assert.deepStrictEqual(["漢字漢字", "abcd", "abcde"].map((text) => Text.cut(text, 4)), ["漢…", "abcd", "abc…"])
+    assert.deepStrictEqual(Text.wrap("one two abcdefghij", 7), ["one two", "abcdefg", "hij"])
   })
 })

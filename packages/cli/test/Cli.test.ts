@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { catalogue } from "@postwire/core/Catalogue"
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
@@ -14,6 +15,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { shown } from "../src/Demo.ts"
+import { Terminal } from "../src/Terminal.ts"
 import * as Commands from "./Commands.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
@@ -66,9 +68,26 @@ describe("postwire", () => {
       const { code, errors, output } = yield* Commands.parse(...args)
       assert.deepStrictEqual([code, errors], [0, ""])
       assert.match(output, expected)
-      // The global flags are those of every command line made with Effect.
-      for (const line of output.replace(/GLOBAL FLAGS[^]*?(\n\n|$)/, "").split("\n")) {
-        assert.isAtMost(line.length, 80, line)
+    }))
+
+  it.effect("breaks no word of its help at 80 columns, whatever the command", () =>
+    Effect.gen(function*() {
+      const all: ReadonlyArray<ReadonlyArray<string>> = [
+        [],
+        ..."export plan call counts doctor demo sandbox worker status".split(" ").map((name) => [name]),
+        ...Object.keys(catalogue).map((name) => ["call", name]),
+        ["export", "searchRecentPosts"],
+        ["plan", "searchRecentPosts"]
+      ]
+      const screen = { isTerminal: false, columns: 500, write: () => {} }
+      for (const command of all) {
+        const { output } = yield* Commands.parse(...command, "--help")
+        for (const line of output.split("\n")) assert.isAtMost(line.length, 80, line)
+        const wide = yield* Effect.provideService(Commands.parse(...command, "--help"), Terminal, {
+          output: screen,
+          errors: screen
+        })
+        assert.deepStrictEqual(output.split(/\s+/), wide.output.split(/\s+/))
       }
     }))
 
@@ -88,11 +107,39 @@ describe("postwire", () => {
       [["sandbox", "--posts", "1.5"], /--posts: "1.5".*integer/],
       [["demo", "--posts", "many"], /--posts: "many"/]
     ] satisfies Array<[Array<string>, RegExp]>
-  )("refuses what it does not understand: %s", ([args, expected]) =>
+  )(
+    "refuses what it does not understand, in two lines on standard error: %s",
+    ([args, expected]) =>
+      Effect.gen(function*() {
+        const { code, errors, output } = yield* Commands.parse(...args)
+        assert.deepStrictEqual([code, output], [1, ""])
+        assert.match(errors, expected)
+        assert.match(errors, /^postwire: .*\n {2}.*$/)
+      })
+  )
+
+  it.effect("names the flag and the command that are meant", () =>
     Effect.gen(function*() {
-      const { code, errors } = yield* Commands.parse(...args)
-      assert.strictEqual(code, 1)
-      assert.match(errors, expected)
+      const cases = [
+        [
+          ["call", "getUser", "--user-nam", "ada"],
+          "postwire: Unrecognized flag: --user-nam in command postwire call getUser\n" +
+          "  Did you mean --username? postwire call getUser --help lists all flags with their rules."
+        ],
+        [
+          ["call", "getUsr"],
+          "postwire: Unknown subcommand \"getUsr\" for \"postwire call\"\n" +
+          "  Did you mean getUser? postwire call --help lists all commands."
+        ],
+        [
+          ["counts"],
+          "postwire: Missing required argument: query\n  postwire counts --help lists all flags with their rules."
+        ]
+      ] as const
+      for (const [args, expected] of cases) {
+        const { code, errors, output } = yield* Commands.parse(...args)
+        assert.deepStrictEqual([code, errors, output], [1, expected, ""])
+      }
     }))
 
   it.live("says what is wrong, on standard error and with its exit code", () =>
@@ -104,7 +151,12 @@ describe("postwire", () => {
       const path = yield* folder
       const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
         [["sandbox", "--bogus"], /Unrecognized flag: --bogus/],
-        [["sandbox", "--posts", "0", "--port", port], new RegExp(`^postwire: Cannot listen on port ${port}: .*in use`)],
+        [
+          ["sandbox", "--posts", "0", "--port", port],
+          new RegExp(
+            `^postwire: Cannot listen on port ${port}: listen EADDRINUSE: .*\\n {2}Choose another port with --port; .*$`
+          )
+        ],
         [["sandbox", "--file", join(path, "none", "x.sqlite")], /^postwire: Cannot open .*x\.sqlite: unable to open/],
         [
           ["demo", "--posts", "10", "--out", path, "--query", "(("],

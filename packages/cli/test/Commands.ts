@@ -10,7 +10,8 @@ import { createServer, type RequestListener } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { postwire } from "../src/Cli.ts"
-import * as Report from "../src/Report.ts"
+import * as ErrorReport from "../src/ErrorReport.ts"
+import * as Presenter from "../src/Presenter.ts"
 import { environmentOf } from "../src/SandboxCommand.ts"
 
 export const folder = Effect.acquireRelease(
@@ -36,13 +37,13 @@ export interface Ended {
 export const parse = (...args: ReadonlyArray<string>): Effect.Effect<Ended> =>
   Effect.gen(function*() {
     const exit = yield* Effect.exit(Command.runWith(postwire, { version: "1.2.3" })(args))
-    if (Exit.isFailure(exit)) yield* Report.report(exit.cause, false)
+    if (Exit.isFailure(exit)) yield* ErrorReport.report(exit.cause, false)
     return {
       code: Exit.isSuccess(exit) ? 0 : Runtime.getErrorExitCode(Cause.squash(exit.cause)),
       output: (yield* TestConsole.logLines).join("\n"),
       errors: (yield* TestConsole.errorLines).join("\n")
     }
-  }).pipe(Effect.provide([NodeServices.layer, TestConsole.layer], { local: true }))
+  }).pipe(Effect.provide([NodeServices.layer, TestConsole.layer, Presenter.layer], { local: true }))
 
 /** Runs a command line with the sandbox's credentials in a file. */
 export const run = (...args: ReadonlyArray<string>) =>

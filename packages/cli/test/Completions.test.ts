@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
 import { Effect } from "effect"
+import { displayWidth } from "effect/cli/CliOutput"
 import { spawnSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import * as Table from "../src/Table.ts"
 import * as Commands from "./Commands.ts"
 
 const isThere = (shell: string) => spawnSync(shell, ["--version"]).status === 0
@@ -78,7 +78,7 @@ describe("docs/cli.md", () => {
 
   it("has transcripts of 80 columns", () => {
     for (const [, transcript = ""] of page.matchAll(/```console\n([^]*?)```/g)) {
-      for (const line of transcript.split("\n")) assert.isAtMost(Table.widthOf(line), 80, line)
+      for (const line of transcript.split("\n")) assert.isAtMost(displayWidth(line), 80, line)
     }
   })
 })

@@ -1,10 +1,10 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Arbitrary, Effect, Schema } from "effect"
+import { displayWidth } from "effect/cli/CliOutput"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Chart from "../src/Chart.ts"
-import * as Table from "../src/Table.ts"
 import * as Commands from "./Commands.ts"
 
 /** Every element that is opened is closed, in order. */
@@ -24,7 +24,7 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
       const chart = yield* Commands.run(...args)
       assert.deepStrictEqual([chart.code, chart.errors], [0, ""])
       const lines = chart.output.split("\n")
-      for (const line of lines) assert.isAtMost(Table.widthOf(line), 80)
+      for (const line of lines) assert.isAtMost(displayWidth(line), 80)
       assert.strictEqual(lines[0], "Posts that match effect")
       assert.match(chart.output, /█[^]* 0 ┼┬─+/)
       const { buckets, granularity, query, total_post_count } = JSON.parse(
@@ -119,7 +119,7 @@ describe("Chart", () => {
       for (const columns of [width, 80]) {
         const lines = Chart.terminal(series, columns)
         for (const line of lines) {
-          assert.isAtMost(Table.widthOf(line), columns, line)
+          assert.isAtMost(displayWidth(line), columns, line)
           assert.notMatch(line, /[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/)
         }
         // Whatever was counted is seen.

@@ -1,13 +1,14 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Clock, Effect, Redacted } from "effect"
-import * as DoctorCommand from "../src/DoctorCommand.ts"
+import type { Check } from "../src/doctor/Check.ts"
+import * as Examination from "../src/doctor/Examination.ts"
 import * as Commands from "./Commands.ts"
 
-const named = (checks: ReadonlyArray<DoctorCommand.Check>, name: string) => checks.find((check) => check.name === name)
+const named = (checks: ReadonlyArray<Check>, name: string) => checks.find((check) => check.name === name)
 
 const examine = (replaced: Readonly<Record<string, string | undefined>> = {}) =>
-  Effect.flatMap(Commands.variables(replaced), (variables) => DoctorCommand.examine(variables, "24.1.0"))
+  Effect.flatMap(Commands.variables(replaced), (variables) => Examination.examine(variables, "24.1.0"))
 
 layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwire doctor", (it) => {
   it.effect("finds all well, tells what may be done, and shows no secret", () =>
@@ -173,7 +174,7 @@ describe("Node", () => {
   it.each([["22.18.9", "bad"], ["22.19.0", "ok"], ["21.99.0", "bad"], ["25.0.0", "ok"]])(
     "%s is %s",
     (version, status) => {
-      assert.strictEqual(DoctorCommand.nodeCheck(version).status, status)
+      assert.strictEqual(Examination.nodeCheck(version).status, status)
     }
   )
 })

@@ -7,7 +7,7 @@ import { chmodSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import * as Report from "../src/Report.ts"
+import * as Text from "../src/Text.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
@@ -101,7 +101,7 @@ describe("postwire export", () => {
         return await end
       })
       assert.strictEqual(stopped.code, 130, stopped.errors)
-      assert.match(stopped.errors, /Finishing the page[^]*\d+ posts are kept in .*a\.jsonl\.postwire.*--resume goes on/)
+      assert.match(stopped.errors, /Finishing the page[^]*Kept in .*a\.jsonl\.postwire: \d+ posts\. .*--resume goes on/)
       const { progress } = JSON.parse(readFileSync(join(work, "checkpoint.json"), "utf8"))
       assert.strictEqual(linesOf(items).length, progress.items)
       assert.isFalse(existsSync(out), "it is there as a whole or not at all")
@@ -302,7 +302,7 @@ describe("postwire plan", () => {
 describe("errors", () => {
   it("cannot steer the terminal that shows them", () => {
     assert.strictEqual(
-      Report.plain("a\u001b[31mb\u009bc\u202ed\u0007\r\n\te"),
+      Text.plain("a\u001b[31mb\u009bc\u202ed\u0007\r\n\te"),
       "a\ufffd[31mb\ufffdc\ufffdd\ufffd\ufffd\n\te"
     )
   })

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as Progress from "../src/Progress.ts"
+import { type Screen, Terminal } from "../src/Terminal.ts"
 
 const state: Progress.State = { done: 0.5, posts: 20_107, pages: 202, requests: 203, remaining: 247 }
 
@@ -17,6 +18,12 @@ describe("line", () => {
     )
     assert.strictEqual(Progress.line(state, 10, 20), " 50%  20,107 posts ")
   })
+
+  it("has no plural of one", () =>
+    assert.match(
+      Progress.line({ ...state, posts: 1, pages: 1, requests: 1 }, 10, 80),
+      / 1 post {2}1 page {2}1 request {2}0 posts\/s/
+    ))
 
   it("is finished no sooner than the work", () => {
     assert.match(Progress.line({ ...state, done: 0.9999 }, 1, 80), / 99%/)
@@ -59,15 +66,15 @@ describe("line", () => {
 })
 
 describe("make", () => {
-  const run = (screen: Partial<Progress.Screen>) =>
+  const make = (written: Array<string>, screen: Partial<Screen> = {}, elsewhere: "lines" | "nothing" = "lines") => {
+    const errors = { isTerminal: false, columns: 80, write: (text: string) => void written.push(text), ...screen }
+    return Effect.provideService(Progress.make({ elsewhere }), Terminal, { output: errors, errors })
+  }
+
+  const run = (screen: Partial<Screen>) =>
     Effect.gen(function*() {
       const written: Array<string> = []
-      const progress = yield* Progress.make({
-        isTerminal: false,
-        columns: 80,
-        write: (text) => void written.push(text),
-        ...screen
-      })
+      const progress = yield* make(written, screen)
       for (let pages = 1; pages <= 50; pages++) {
         yield* TestClock.adjust("100 millis")
         yield* progress.update({ ...state, done: pages / 50, pages, posts: pages * 100 })
@@ -94,14 +101,21 @@ describe("make", () => {
       for (const text of written) assert.match(text, /^[^\u0000-\u001f]{1,79}\n$/)
     }))
 
+  it.effect("draws nothing where no terminal is, unless lines are wanted", () =>
+    Effect.gen(function*() {
+      for (const [isTerminal, drawn] of [[false, 0], [true, 2]] as const) {
+        const written: Array<string> = []
+        const progress = yield* make(written, { isTerminal }, "nothing")
+        yield* progress.update(state)
+        yield* progress.end
+        assert.lengthOf(written, drawn)
+      }
+    }))
+
   it.effect("draws nothing where nothing happened", () =>
     Effect.gen(function*() {
       const written: Array<string> = []
-      const progress = yield* Progress.make({
-        isTerminal: false,
-        columns: 80,
-        write: (text) => void written.push(text)
-      })
+      const progress = yield* make(written)
       yield* progress.end
       assert.deepStrictEqual(written, [])
     }))

@@ -2,15 +2,18 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { type Duration, Effect, Layer } from "effect"
+import { Cause, type Duration, Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import { TestClock, TestConsole } from "effect/testing"
-import { writeFileSync } from "node:fs"
+import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Sqlite from "../../cluster/src/Sqlite.ts"
 import * as Tables from "../../cluster/src/Tables.ts"
 import { postwire } from "../src/Cli.ts"
-import * as ClusterExport from "../src/ClusterExport.ts"
+import * as ClusterWatch from "../src/ClusterWatch.ts"
+import * as ErrorReport from "../src/ErrorReport.ts"
+import * as Report from "../src/Report.ts"
+import { Terminal } from "../src/Terminal.ts"
 import * as Commands from "./Commands.ts"
 
 /** A file of credentials, and the lines in it. */
@@ -92,6 +95,29 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("a comm
     }).pipe(Effect.scoped))
 })
 
+describe("on a terminal", () => {
+  it.effect("what is said takes the place of the progress bar, and fits", () =>
+    Effect.gen(function*() {
+      const errors = { isTerminal: true, columns: 40, write: () => {} }
+      yield* Effect.gen(function*() {
+        yield* Report.say(
+          "The database does not answer; it is waited for \u001b[2J, for as long as that takes.",
+          "Look."
+        )
+        yield* ErrorReport.report(Cause.fail(new Error("no answer")), false)
+      }).pipe(Effect.provideService(Terminal, { output: errors, errors }))
+      const [notice, failure] = yield* TestConsole.errorLines
+      const [start, ...lines] = String(notice).split("\u001b[K")
+      assert.deepStrictEqual([start, lines.join("").split("\n")], ["\r", [
+        "postwire: The database does not",
+        "  answer; it is waited for \ufffd[2J, for as",
+        "  long as that takes.",
+        "  Look."
+      ]])
+      assert.strictEqual(failure, "\r\u001b[Kpostwire: no answer")
+    }))
+})
+
 describe("an export to standard output", () => {
   it.live("tells partial errors on standard error, the first ten of them, and says that they are there", () =>
     Effect.gen(function*() {
@@ -138,6 +164,22 @@ describe("an export to standard output", () => {
     }).pipe(Effect.scoped))
 })
 
+describe("the address of a cluster", () => {
+  it.effect("that is wrong is refused with advice, and a file that is not there is not made", () =>
+    Effect.gen(function*() {
+      const wrong = yield* Commands.parse("status", "--cluster", "foo")
+      assert.strictEqual(
+        wrong.errors,
+        "postwire: cluster must be postgres://user@host/database, or sqlite:FILE for this machine alone.\n" +
+          "  Correct --cluster, or POSTWIRE_CLUSTER_URL where that holds it."
+      )
+      const file = join(yield* Commands.folder, "none.sqlite")
+      const missing = yield* Commands.parse("status", "--cluster", `sqlite:${file}`)
+      assert.deepStrictEqual([missing.code, existsSync(file)], [1, false])
+      assert.match(missing.errors, /^postwire: .*none\.sqlite: there is no such file\n {2}Name the file of an export; /)
+    }).pipe(Effect.scoped))
+})
+
 describe("an export of a cluster", () => {
   const query = { operation: "searchRecentPosts", parameters: { query: "a" }, credentials: "default", label: "" }
 
@@ -146,7 +188,7 @@ describe("an export of a cluster", () => {
       const tables = yield* Tables.Tables
       const { id } = yield* tables.add(query, 1)
       let workers: ReadonlyArray<string> = []
-      yield* Effect.forkChild(ClusterExport.watch(tables, id, Effect.sync(() => workers)))
+      yield* Effect.forkChild(ClusterWatch.watch(tables, id, Effect.sync(() => workers)))
       const saidAfter = Effect.fnUntraced(function*(duration: Duration.Input) {
         const before = (yield* TestConsole.errorLines).length
         yield* TestClock.adjust(duration)

@@ -1,0 +1,93 @@
+/** How an export is shown: while it runs, when it has ended, when it was interrupted. */
+import type { Definition } from "@postwire/core/Definition"
+import * as Monotonic from "@postwire/core/Monotonic"
+import type * as Export from "@postwire/export/Export"
+import * as Plan from "@postwire/export/Plan"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Progress from "./Progress.ts"
+import * as Report from "./Report.ts"
+import * as Text from "./Text.ts"
+
+/** What an operation lists. */
+export const nounOf = ({ result }: Definition): string =>
+  result._tag === "Many" ? `${result.kind.replace("_", " ")}s` : "rows"
+
+/** Items only go to standard output. */
+export const whereErrorsAre = ({ files }: Export.Summary, out: string): string =>
+  out === "-" ? "above" : `in ${files.find(({ holds }) => holds === "errors")?.name ?? `the table errors of ${out}`}`
+
+/** A bar where there is a terminal, and partial errors of what goes to standard output. */
+export const progressOf = Effect.fnUntraced(function*(
+  flags: { readonly out: string; readonly limit: Option.Option<number> },
+  noun: string,
+  estimated: () => Option.Option<Plan.Estimate>
+) {
+  const progress = yield* Progress.make({ elsewhere: "nothing" })
+  const begun = yield* Monotonic.millis
+  let before: number | undefined
+  let pagesBefore = 0
+  let last: Progress.State | undefined
+  const onPage = Effect.fnUntraced(
+    function*({ pageItems, problems, progress: { complete, errors, items, pages }, rateLimit }: Export.Report) {
+      if (flags.out === "-") yield* Report.sayProblems(problems, errors - problems.length)
+      const now = yield* Monotonic.millis
+      if (before === undefined) {
+        before = items - pageItems
+        pagesBefore = pages - 1
+      }
+      const estimate = estimated()
+      const total = totalOf(estimate, flags.limit)
+      const each = (now - begun) / Math.max(1, pages - pagesBefore)
+      last = {
+        done: complete ? 1 : total === undefined ? undefined : Math.min(items / Math.max(total, 1), 0.99),
+        posts: items,
+        noun,
+        before,
+        pages,
+        remaining: rateLimit?.remaining,
+        toGo: complete || total === undefined || estimate._tag === "None"
+          ? undefined
+          : Plan.durationOf(
+            Math.max(1, Math.ceil((total - items) / estimate.value.pageSize)),
+            // What the service has announced is better than what is usual.
+            { ...estimate.value.limits, requests: rateLimit?.limit ?? estimate.value.limits.requests },
+            each
+          ) / 1000,
+        waitingUntil: !complete && rateLimit?.remaining === 0 ? rateLimit.resetAt.getTime() : undefined
+      }
+      yield* progress.update(last)
+    }
+  )
+  /** Draws how it has ended: parts do not know that they are all. */
+  const end = Effect.fnUntraced(function*({ status }: Export.Summary) {
+    if (last !== undefined && status !== "interrupted") yield* progress.update({ ...last, done: 1, toGo: undefined })
+    yield* progress.end
+  })
+  return { onPage, end }
+})
+
+const totalOf = (estimate: Option.Option<Plan.Estimate>, limit: Option.Option<number>): number | undefined =>
+  Option.match(estimate, {
+    onNone: () => Option.getOrUndefined(limit),
+    onSome: ({ items }) => Math.min(items, Option.getOrElse(limit, () => Infinity))
+  })
+
+/** What there is now. */
+export const told = ({ files, progress, status }: Export.Summary, noun: string): ReadonlyArray<string> => {
+  const width = Math.max(...files.map(({ name }) => name.length))
+  return [
+    `${status}: ${Text.quantity(progress.items, noun)} on ${Text.quantity(progress.pages, "pages")}`,
+    ...files.map(({ bytes, holds, name, rows }) =>
+      `  ${name.padEnd(width)}  ${Text.size(bytes).padStart(8)}  ${
+        Text.quantity(rows, holds === "items" ? noun : holds)
+      }`
+    )
+  ]
+}
+
+/** Where an export stands that was interrupted. */
+export const whereItStands = ({ progress }: Export.Summary, out: string, noun: string): string =>
+  out === "-"
+    ? `Written: ${Text.quantity(progress.items, noun)}; what goes to standard output cannot be resumed.`
+    : `Kept in ${out}.postwire: ${Text.quantity(progress.items, noun)}. The same command with --resume goes on.`

@@ -1,0 +1,61 @@
+/** Help, which breaks no word, and what a wrong command line is told: two lines, with the flag that is meant. */
+import type { NonShowHelpErrors } from "effect/cli/CliError"
+import * as CliOutput from "effect/cli/CliOutput"
+import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Report from "./Report.ts"
+import { Terminal } from "./Terminal.ts"
+import * as Text from "./Text.ts"
+
+/** Help goes to standard output, what is wrong to standard error. */
+export const layer = CliOutput.layerPresenter({
+  present: (event) => {
+    switch (event._tag) {
+      case "Help":
+        return Effect.gen(function*() {
+          const { canColor } = yield* TerminalCapabilities
+          const { output } = yield* Terminal
+          const help = CliOutput.defaultFormatter({ colors: canColor }).formatHelpDoc(event.helpDoc)
+          yield* Console.log(help.split("\n\n").map((section) => fit(section, output.columns)).join("\n\n"))
+        })
+      case "Version":
+        return CliOutput.defaultPresenter.present(event)
+      case "InvalidInvocation":
+        return Effect.forEach(event.errors, (error, i) =>
+          Report.say(
+            // What is suggested comes after an empty line.
+            error.message.split("\n\n", 1)[0] ?? "",
+            i < event.errors.length - 1 ? undefined : adviceFor(event.errors, event.commandPath.join(" "))
+          ), { discard: true })
+    }
+  }
+})
+
+const adviceFor = (errors: ReadonlyArray<NonShowHelpErrors>, command: string): string => {
+  const meant = errors.flatMap((error) => "suggestions" in error ? error.suggestions : [])
+  const all = errors.some(({ _tag }) => _tag === "UnknownSubcommand") ? "commands" : "flags with their rules"
+  return `${meant.length === 0 ? "" : `Did you mean ${meant.join(" or ")}? `}${command} --help lists all ${all}.`
+}
+
+/** What stands to the left is at most so wide; what is wider has a line of its own. */
+const widest = 30
+
+/** A section of help with lines that are no wider than the terminal: names to the left, what they are to the right. */
+const fit = (section: string, columns: number): string => {
+  const lines = section.split("\n")
+  if (lines.every((line) => Text.width(line) <= columns)) return section
+  const rows = lines.map((line) => /^ {2}(\S.*?) {2,}(\S.*)$/.exec(line)?.slice(1) ?? [line])
+  const left =
+    Math.min(widest, Math.max(...rows.map(([name = "", text]) => text === undefined ? 0 : Text.width(name)))) + 4
+  return rows.flatMap(([name = "", text]) => {
+    if (text === undefined) {
+      return Text.wrap(name.trim(), columns - 2, 2).map((line) => name.startsWith(" ") ? `  ${line}` : line)
+    }
+    const [first = "", ...more] = Text.wrap(text, columns - left).map((line) => " ".repeat(left) + line)
+    const label = `  ${name}`
+    return Text.width(label) < left - 1
+      ? [Text.pad(label, left) + first.slice(left), ...more]
+      : [...Text.wrap(name, columns - 2, 2).map((line) => `  ${line}`), first, ...more]
+  }).join("\n")
+}

@@ -1,0 +1,71 @@
+/** Texts for people: how wide they are on a terminal, where lines break, and how figures are written. */
+import { displayWidth } from "effect/cli/CliOutput"
+import { wrapAnsi } from "fast-wrap-ansi"
+
+/** What would steer a terminal: escapes, other controls, and marks that turn its direction. */
+const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/** Text without what would steer a terminal. */
+export const plain = (text: string): string => text.replace(steering, "\ufffd")
+
+/** JSON that holds the same and cannot steer a terminal. */
+export const plainJson = (json: string): string =>
+  json.replace(steering, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
+/** Text on one line, without what would steer a terminal. */
+export const oneLine = (text: string): string => plain(text.replace(/\s+/g, " ").trim())
+
+/** The columns that text takes on a terminal. */
+export const width: (text: string) => number = displayWidth
+
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" })
+
+/** Text of at most so many columns, with an ellipsis where something was cut. */
+export const cut = (text: string, columns: number): string => {
+  if (width(text) <= columns) return text
+  let kept = ""
+  let left = columns - 1
+  for (const { segment } of graphemes.segment(text)) {
+    left -= width(segment)
+    if (left < 0) break
+    kept += segment
+  }
+  return columns < 1 ? "" : `${kept}…`
+}
+
+/** Text broken into lines of at most so many columns, at spaces where that is possible; those after the first are indented. */
+export const wrap = (text: string, columns: number, indent = 0): ReadonlyArray<string> =>
+  wrapAnsi(text, Math.max(1, columns - indent), { hard: true }).split("\n")
+    .map((line, i) => i === 0 ? line : " ".repeat(indent) + line)
+
+/** Text filled with blanks up to so many columns. */
+export const pad = (text: string, columns: number, isNumber = false): string => {
+  const space = " ".repeat(Math.max(0, columns - width(text)))
+  return isNumber ? space + text : text + space
+}
+
+/** Thousands apart: 20,107. */
+export const count = (value: number): string => Math.round(value).toLocaleString("en-US")
+
+/** How many there are of something: `1 page`, `20,107 pages`. The noun is a plural that ends in `s`. */
+export const quantity = (value: number, nouns: string): string =>
+  `${count(value)} ${Math.round(value) === 1 ? nouns.replace(/s$/, "") : nouns}`
+
+/** A span of time in words: `12 s`, `3 min 20 s`, `5 h 02 min`, `3 d 4 h`. */
+export const duration = (seconds: number): string => {
+  const s = Math.max(0, Math.round(seconds))
+  if (s < 60) return `${s} s`
+  if (s < 3_600) return `${Math.floor(s / 60)} min ${String(s % 60).padStart(2, "0")} s`
+  if (s < 86_400) return `${Math.floor(s / 3_600)} h ${String(Math.floor(s / 60) % 60).padStart(2, "0")} min`
+  return `${count(Math.floor(s / 86_400))} d ${Math.floor(s / 3_600) % 24} h`
+}
+
+/** A time of day, in the reader's own zone. */
+export const clock = (millis: number): string => new Date(millis).toTimeString().slice(0, 8)
+
+/** A moment as the service gives it, to the minute. */
+export const minute = (time: string): string => oneLine(time).slice(0, 16).replace("T", " ")
+
+/** The size of a file. */
+export const size = (bytes: number): string =>
+  bytes < 1e3 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`

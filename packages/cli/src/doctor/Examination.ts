@@ -1,0 +1,118 @@
+/** Everything that doctor looks at. It reads; it changes nothing. */
+import * as Client from "@postwire/core/Client"
+import * as Credentials from "@postwire/core/Credentials"
+import { environmentVariable } from "@postwire/core/Errors"
+import * as RateLimit from "@postwire/core/RateLimit"
+import * as NodeClient from "@postwire/node/NodeClient"
+import * as NodeCrypto from "@postwire/node/NodeCrypto"
+import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { HttpClient, transform } from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import packageJson from "../../package.json" with { type: "json" }
+import * as Text from "../Text.ts"
+import type { Check } from "./Check.ts"
+import { bearer, parts, user } from "./Credentials.ts"
+import { clockChecks, reach, type Seen } from "./Service.ts"
+
+/** Looks at everything, with at most seven requests, none of which counts towards the post cap. */
+export const examine = Effect.fnUntraced(function*(
+  variables: Readonly<Record<string, string | undefined>>,
+  node: string,
+  /** The file of `--credentials`. */
+  file?: string
+) {
+  const place = file === undefined ? "" : ` in ${file}`
+  const checks: Array<Check> = [nodeCheck(node)]
+  const settings = NodeClient.fromEnvironment(variables)
+  const checked = yield* Effect.result(
+    Effect.flatMap(NodeClient.wireOf(settings), (wire) => Client.check({ ...settings, wire }))
+  )
+  const values = yield* Effect.result(Credentials.check(settings))
+  if (values._tag === "Failure") {
+    const { rule, setting } = values.failure
+    const name = environmentVariable(setting)
+    checks.push({ name: "credentials", status: "bad", finding: `${name} ${rule}`, advice: `Set ${name} anew${place}.` })
+  }
+  if (checked._tag === "Failure") {
+    const { rule, setting } = checked.failure
+    const name = environmentVariable(setting)
+    checks.push({ name: "settings", status: "bad", finding: `${name} ${rule}`, advice: `Set ${name}${place}.` })
+  }
+  if (values._tag === "Failure" || checked._tag === "Failure") return checks
+
+  const seen: Array<Seen> = []
+  const recorded = Layer.effect(
+    HttpClient,
+    Effect.map(HttpClient, (http) =>
+      transform(http, (exchange) =>
+        Effect.gen(function*() {
+          const begun = yield* Clock.currentTimeMillis
+          const response = yield* exchange
+          const { date, "x-access-level": rights } = response.headers
+          seen.push({ date, rights, begun, ended: yield* Clock.currentTimeMillis })
+          return response
+        })))
+  ).pipe(Layer.provide(UndiciHttpClient.layer({ connectTimeout: 10_000 })))
+  const { baseUrl, wire } = checked.success
+  yield* Effect.gen(function*() {
+    const connection = yield* reach(baseUrl, wire.name)
+    checks.push(...connection.checks)
+    const isOAuth1 = parts.every((name) => values.success[name] !== undefined)
+    const ofBearer = yield* bearer(values.success, connection.isThere, place)
+    const ofUser = yield* user(values.success, connection.isThere, place, () => seen.at(-1)?.rights)
+    if (connection.isThere) {
+      const isRefused = isOAuth1 && ofUser.some(({ status }) => status !== "ok")
+      checks.push(...clockChecks(seen, isRefused))
+    }
+    checks.push(...ofBearer, ...ofUser)
+    if (values.success.bearerToken === undefined && !isOAuth1) {
+      checks.push({
+        name: "credentials",
+        status: "bad",
+        finding: "There is none that works by itself",
+        advice: file === undefined
+          ? `Set ${environmentVariable("bearerToken")}, or name a file with --credentials.`
+          : `Set ${environmentVariable("bearerToken")}${place}.`
+      })
+    }
+    if (connection.isThere) checks.push(...budgetChecks(yield* RateLimit.snapshot, yield* Clock.currentTimeMillis))
+  }).pipe(
+    Effect.provide(
+      Client.layer({ ...settings, wire }).pipe(
+        Layer.provide([Credentials.layer(settings), NodeCrypto.layer]),
+        Layer.provideMerge([recorded, RateLimit.layerFail])
+      )
+    )
+  )
+  return checks
+})
+
+/** Whether Node is new enough. */
+export const nodeCheck = (version: string): Check => {
+  const needed = packageJson.engines.node.replace(/[^\d.]/g, "")
+  const isNew = version.localeCompare(needed, "en", { numeric: true }) >= 0
+  return {
+    name: "node",
+    status: isNew ? "ok" : "bad",
+    finding: `Node ${version}`,
+    advice: isNew ? `${needed} or newer is needed.` : `Install Node ${needed} or newer.`,
+    details: { version }
+  }
+}
+
+const budgetChecks = (usages: ReadonlyArray<RateLimit.Usage>, now: number): ReadonlyArray<Check> =>
+  usages.flatMap(({ credential, limit, operation, remaining, resetAt }): ReadonlyArray<Check> => {
+    if (remaining === undefined) return []
+    const left = resetAt === undefined ? "" : `, anew in ${Text.duration((resetAt.getTime() - now) / 1000)}`
+    return [{
+      name: "budget",
+      status: remaining === 0 ? "warning" : "ok",
+      finding: `${operation} (${credential}): ${Text.count(remaining)}${
+        limit === undefined ? "" : ` of ${Text.count(limit)}`
+      } left${left}`,
+      advice: remaining === 0 ? "Commands wait until then." : "Each operation has its own.",
+      details: { operation, credential, limit, remaining, resetAt: resetAt?.toISOString() }
+    }]
+  })
