@@ -7,7 +7,7 @@ import * as Marks from "./Marks.ts"
 const cap = 800
 
 /** Bookmarks. */
-export const handlers: Pick<Handlers, "bookmark" | "getBookmarks" | "removeBookmark"> = {
+export const handlers = {
   bookmark: (call) =>
     Effect.map(Marks.set(call, call.store.bookmarks, true), (bookmarked) => ({ data: { bookmarked } })),
   removeBookmark: (call) =>
@@ -18,4 +18,4 @@ export const handlers: Pick<Handlers, "bookmark" | "getBookmarks" | "removeBookm
       Caller.user(caller),
       ({ userId }) => listed(store.bookmarks.posts({ userId, cap, viewer: caller, ...page }))
     )
-}
+} satisfies Partial<Handlers>

@@ -14,14 +14,14 @@ const sizes = { minute: 60 * second, hour: 3_600 * second, day }
 const spans = { minute: day, hour: 31 * day, day: 31 * day }
 
 /** Counts: of the last seven days, and of the full archive. */
-export const handlers: Pick<Handlers, "getAllPostsCount" | "getRecentPostsCount"> = {
+export const handlers = {
   getRecentPostsCount: (call) => Effect.flatMap(TimeWindow.recent(call), (window) => count(call, window)),
   getAllPostsCount: (call) =>
     Effect.flatMap(
       TimeWindow.archive(call),
       (window) => count(call, window, spans[call.parameters.granularity ?? "hour"])
     )
-}
+} satisfies Partial<Handlers>
 
 const count = Effect.fnUntraced(function*(
   call: Call<Parameters<"getRecentPostsCount">>,

@@ -13,10 +13,7 @@ const notReceiving = Problem.forbidden("You cannot send messages to this user.")
 const notInConversation = Problem.forbidden("You are not a participant of this conversation.")
 
 /** Direct messages. */
-export const handlers: Pick<
-  Handlers,
-  "createDirectMessage" | "createDirectMessageConversation" | "getDirectMessageEvents"
-> = {
+export const handlers = {
   getDirectMessageEvents: Effect.fnUntraced(function*({ caller, now, page, parameters, store }) {
     const { userId } = yield* Caller.user(caller)
     const { dm_conversation_id, event_types, participant_id } = parameters
@@ -80,7 +77,7 @@ export const handlers: Pick<
       })
     }
   })
-}
+} satisfies Partial<Handlers>
 
 const attachmentOf = Effect.fnUntraced(function*(
   { parameters: { media_id }, store }: Call<{ readonly media_id?: string }>,

@@ -5,7 +5,7 @@ import * as Caller from "./Caller.ts"
 import * as Subject from "./Subject.ts"
 
 /** Follows. */
-export const handlers: Pick<Handlers, "followUser" | "getUsersFollowers" | "getUsersFollowing" | "unfollowUser"> = {
+export const handlers = {
   followUser: Effect.fnUntraced(function*(call) {
     const { blocks, follows } = call.store
     const { target, userId } = yield* Subject.other(call)
@@ -26,4 +26,4 @@ export const handlers: Pick<Handlers, "followUser" | "getUsersFollowers" | "getU
     Subject.ofUser(call, ({ id }) => listed(call.store.follows.followers({ userId: id, ...call.page }))),
   getUsersFollowing: (call) =>
     Subject.ofUser(call, ({ id }) => listed(call.store.follows.following({ userId: id, ...call.page })))
-}
+} satisfies Partial<Handlers>

@@ -4,7 +4,7 @@ import * as Marks from "./Marks.ts"
 import * as Subject from "./Subject.ts"
 
 /** Likes. */
-export const handlers: Pick<Handlers, "getLikedPosts" | "getLikingUsers" | "like" | "unlike"> = {
+export const handlers = {
   like: (call) => Effect.map(Marks.set(call, call.store.likes, true), (liked) => ({ data: { liked } })),
   unlike: (call) => Effect.map(Marks.set(call, call.store.likes, false), (liked) => ({ data: { liked } })),
 
@@ -13,4 +13,4 @@ export const handlers: Pick<Handlers, "getLikedPosts" | "getLikingUsers" | "like
 
   getLikedPosts: (call) =>
     Subject.ofUser(call, ({ id }) => listed(call.store.likes.posts({ userId: id, viewer: call.caller, ...call.page })))
-}
+} satisfies Partial<Handlers>

@@ -5,7 +5,7 @@ import * as Caller from "./Caller.ts"
 import * as Subject from "./Subject.ts"
 
 /** Lists. */
-export const handlers: Pick<Handlers, "getFollowedLists" | "getListFollowers" | "getListPosts" | "unfollowList"> = {
+export const handlers = {
   getListPosts: (call) =>
     Subject.ofList(
       call,
@@ -28,4 +28,4 @@ export const handlers: Pick<Handlers, "getFollowedLists" | "getListFollowers" | 
     Effect.map(Caller.user(caller), ({ userId }) => ({
       data: { following: store.lists.setFollower(list_id, userId, false) }
     }))
-}
+} satisfies Partial<Handlers>

@@ -7,7 +7,7 @@ import * as Caller from "./Caller.ts"
 import * as Subject from "./Subject.ts"
 
 /** Post management and lookup. */
-export const handlers: Pick<Handlers, "createPost" | "deletePost" | "getPost" | "getPosts"> = {
+export const handlers = {
   getPost: (call) => Subject.ofPost(call, (post) => ({ data: post })),
 
   getPosts: (call) => {
@@ -96,7 +96,7 @@ export const handlers: Pick<Handlers, "createPost" | "deletePost" | "getPost" | 
     }
     return { data: { deleted: store.posts.delete(id) } }
   })
-}
+} satisfies Partial<Handlers>
 
 const mayReply = (store: Store["Service"], post: Post, userId: string): boolean => {
   if (post.author_id === userId) return true

@@ -2,7 +2,7 @@ import { type Handlers, listed } from "../Handler.ts"
 import * as Subject from "./Subject.ts"
 
 /** Quote posts. */
-export const handlers: Pick<Handlers, "getQuotePosts"> = {
+export const handlers = {
   getQuotePosts: (call) =>
     Subject.ofPost(call, ({ id }) =>
       // A quote is never a repost, so leaving reposts out leaves nothing out.
@@ -12,4 +12,4 @@ export const handlers: Pick<Handlers, "getQuotePosts"> = {
         viewer: call.caller,
         ...call.page
       })))
-}
+} satisfies Partial<Handlers>

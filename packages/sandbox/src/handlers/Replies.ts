@@ -5,10 +5,10 @@ import * as Caller from "./Caller.ts"
 import * as Subject from "./Subject.ts"
 
 /** Hiding of replies. */
-export const handlers: Pick<Handlers, "hideReply" | "unhideReply"> = {
+export const handlers = {
   hideReply: (call) => set(call, true),
   unhideReply: (call) => set(call, false)
-}
+} satisfies Partial<Handlers>
 
 const set = Effect.fnUntraced(function*(call: Call<{ readonly id: string }>, hidden: boolean) {
   const { userId } = yield* Caller.user(call.caller)

@@ -5,7 +5,7 @@ import * as Caller from "./Caller.ts"
 import * as Subject from "./Subject.ts"
 
 /** Reposts. */
-export const handlers: Pick<Handlers, "getReposters" | "repost" | "unrepost"> = {
+export const handlers = {
   repost: Effect.fnUntraced(function*(call) {
     const { now, parameters: { post_id }, store } = call
     const { userId } = yield* Caller.user(call.caller)
@@ -38,4 +38,4 @@ export const handlers: Pick<Handlers, "getReposters" | "repost" | "unrepost"> = 
 
   getReposters: (call) =>
     Subject.ofPost(call, ({ id }) => listed(call.store.posts.reposters({ postId: id, ...call.page })))
-}
+} satisfies Partial<Handlers>

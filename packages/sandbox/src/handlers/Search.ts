@@ -6,10 +6,10 @@ import * as Query from "../query/Query.ts"
 import * as TimeWindow from "./TimeWindow.ts"
 
 /** Search: of the last seven days, and of the full archive. */
-export const handlers: Pick<Handlers, "searchAllPosts" | "searchRecentPosts"> = {
+export const handlers = {
   searchRecentPosts: (call) => Effect.flatMap(TimeWindow.recent(call), (window) => search(call, window)),
   searchAllPosts: (call) => Effect.flatMap(TimeWindow.archive(call), (window) => search(call, window))
-}
+} satisfies Partial<Handlers>
 
 /** The query of a request. */
 export const queryOf = (

@@ -7,10 +7,7 @@ import * as Subject from "./Subject.ts"
 const postsShown = 100
 
 /** Spaces. */
-export const handlers: Pick<
-  Handlers,
-  "getSpace" | "getSpaceBuyers" | "getSpacePosts" | "getSpaces" | "searchSpaces"
-> = {
+export const handlers = {
   searchSpaces: ({ now, page, parameters: { query, state }, store }) =>
     query.trim() === ""
       ? Problem.invalidRequest("The `query` parameter can not be empty", { query })
@@ -39,7 +36,7 @@ export const handlers: Pick<
       call,
       ({ id }) => Effect.succeed(all(call.store.spaces.posts({ spaceId: id, viewer: call.caller, limit: postsShown })))
     )
-}
+} satisfies Partial<Handlers>
 
 const all = (items: ReadonlyArray<{ readonly id: string }>): Reply =>
   listed({ items, next: undefined, previous: undefined })

@@ -5,14 +5,14 @@ import * as Caller from "./Caller.ts"
 import * as Subject from "./Subject.ts"
 
 /** Blocks and mutes. */
-export const handlers: Pick<Handlers, "block" | "getBlocked" | "getMuted" | "mute" | "unblock" | "unmute"> = {
+export const handlers = {
   block: (call) => Effect.map(tie(call, call.store.blocks), (blocking) => ({ data: { blocking } })),
   unblock: (call) => Effect.map(untie(call, call.store.blocks), (blocking) => ({ data: { blocking } })),
   getBlocked: (call) => targets(call, call.store.blocks),
   mute: (call) => Effect.map(tie(call, call.store.mutes), (muting) => ({ data: { muting } })),
   unmute: (call) => Effect.map(untie(call, call.store.mutes), (muting) => ({ data: { muting } })),
   getMuted: (call) => targets(call, call.store.mutes)
-}
+} satisfies Partial<Handlers>
 
 type AboutTarget = Call<{ readonly target_user_id: string }>
 

@@ -8,7 +8,7 @@ import * as Subject from "./Subject.ts"
 const caps = { posts: 3_200, postsWithoutReplies: 800, mentions: 800, home: 3_200 }
 
 /** Timelines. */
-export const handlers: Pick<Handlers, "getHomeTimeline" | "getUsersMentions" | "getUsersPosts"> = {
+export const handlers = {
   getUsersPosts: (call) =>
     Subject.ofUser(call, ({ id }) => {
       const excluded = exclusions(call.parameters)
@@ -41,7 +41,7 @@ export const handlers: Pick<Handlers, "getHomeTimeline" | "getUsersMentions" | "
         ...window(parameters),
         ...page
       })))
-}
+} satisfies Partial<Handlers>
 
 const exclusions = ({ exclude = [] }: { readonly exclude?: ReadonlyArray<string> }) => ({
   excludeReplies: exclude.includes("replies"),

@@ -4,7 +4,7 @@ import * as Problem from "../Problem.ts"
 import * as Caller from "./Caller.ts"
 
 /** User lookup. Profiles are public, those of protected accounts too. */
-export const handlers: Pick<Handlers, "getMe" | "getUser" | "getUsers"> = {
+export const handlers = {
   getMe: ({ caller, store }) => Effect.map(Caller.user(caller), ({ userId }) => ({ data: store.users.byId(userId) })),
 
   getUser: ({ parameters: { id, username }, store }) => {
@@ -26,4 +26,4 @@ export const handlers: Pick<Handlers, "getMe" | "getUser" | "getUsers"> = {
       )
     })
   }
-}
+} satisfies Partial<Handlers>
