@@ -1,7 +1,7 @@
 /** Any operation as a command, under its name and its alias, with its parameters as flags: `post_fields` is `--post-fields`. */
 import { aliases, catalogue } from "@postwire/core/Catalogue"
-import type { Definition } from "@postwire/core/Definition"
-import { parametersOf as declaredBy } from "@postwire/core/Definition"
+import { bearerOf, type Definition, parametersOf as declaredBy } from "@postwire/core/Definition"
+import * as Limits from "@postwire/core/Limits"
 import * as Parameters from "@postwire/core/Parameters"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -26,12 +26,26 @@ export const pageToken = ({ paging }: Definition): ReadonlyArray<string> => pagi
 
 /** A command of an operation, which also goes by the operation's alias. */
 export const named = <Name extends string, Input, E, R, Context>(
-  { name, summary }: Definition,
+  definition: Definition,
   command: Command.Command<Name, Input, Context, E, R>
 ): Command.Command<Name, Input, Context, E, R> => {
-  const described = Command.withDescription(command, summary)
+  const { name, summary } = definition
+  const described = Command.withDescription(command, [summary, ...termsOf(definition)].join(" ")).pipe(
+    Command.withShortDescription(summary)
+  )
   const alias = Object.entries(aliases).find(([, of]) => of === name)?.[0]
   return alias === undefined ? described : Command.withAlias(described, alias)
+}
+
+/** What the service asks of those who call. */
+const termsOf = (definition: Definition): ReadonlyArray<string> => {
+  const { access, limits, scopes } = definition
+  const limit = Limits.format(limits)
+  return [
+    ...(scopes.length === 0 || bearerOf(definition) === "app" ? [] : [`A user's token needs ${scopes.join(", ")}.`]),
+    ...(access === undefined ? [] : [`The project needs ${access} access.`]),
+    ...(limit === undefined ? [] : [`Limit: ${limit}.`])
+  ]
 }
 
 /** The flags of an operation. */

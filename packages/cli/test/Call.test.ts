@@ -1,6 +1,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { aliases, catalogue } from "@postwire/core/Catalogue"
 import { type Definition, parametersOf } from "@postwire/core/Definition"
+import * as Limits from "@postwire/core/Limits"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Arbitrary, Cause, Effect, Redacted, Schema } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
@@ -221,6 +222,8 @@ describe("the flags of call", () => {
           const { code, output } = yield* Commands.parse(command, alias, "--help")
           assert.strictEqual(code, 0)
           assert.include(output, definition.summary)
+          for (const scope of definition.scopes) assert.include(output, scope)
+          assert.include(output, Limits.format(definition.limits) ?? "")
         }
       }
     }))

@@ -23,20 +23,30 @@ describe("the catalogue", () => {
     for (const { name, specName } of rows) assert.strictEqual(name, camelCase(specName))
   })
 
-  it("has operations under their own names, and modules that are not left out", () => {
-    const folder = new URL("../src/operations/", import.meta.url)
-    const declared = readdirSync(folder).flatMap((file) => {
-      const source = readFileSync(new URL(file, folder), "utf8")
-      return Array.from(
-        source.matchAll(/^export const (\w+) = .*?Operation\.make/gm),
-        ([, name]) => [name!, `packages/core/src/operations/${file}`] as const
-      )
-    })
-    for (const [name, file] of declared) {
-      assert.property(catalogue, name, `${name} is not in the catalogue: list ${file} in Catalogue.ts`)
+  it("lists every module of operations", () => {
+    const sources = new URL("../src/", import.meta.url)
+    const read = (file: string) => readFileSync(new URL(file, sources), "utf8")
+    for (const file of readdirSync(new URL("operations/", sources))) {
+      if (!/ Operation\.make|Operation\.makePaged/.test(read(`operations/${file}`))) continue
+      for (const list of ["Catalogue.ts", "index.ts"]) {
+        assert.include(
+          read(list),
+          `"./operations/${file}"`,
+          `packages/core/src/${list} does not list operations/${file}`
+        )
+      }
     }
+  })
+
+  it("has operations under their own names, and names no others", () => {
     for (const [name, { definition }] of all) {
+      const { confirmWith, total } = definition
       assert.strictEqual(definition.name, name in aliases ? aliases[name as keyof typeof aliases] : name)
+      const named = [confirmWith, total !== undefined && "countedBy" in total ? total.countedBy : undefined]
+      for (const other of named.filter((other) => other !== undefined)) {
+        const operation = all.find(([name]) => name === other)?.[1]
+        assert.strictEqual(operation?.definition.effect, "read", `${name} names ${other}`)
+      }
     }
   })
 
@@ -165,6 +175,8 @@ describe("declarations", () => {
       assert.strictEqual(result.kind.replaceAll("_", ""), kind?.[1]?.toLowerCase())
       assert.strictEqual(result._tag, kind?.[2] === undefined ? "One" : "Many")
     }
+    // What came of a create whose answer is lost can be looked up.
+    assert.strictEqual(definition.confirmWith !== undefined, definition.effect === "create")
     assert.strictEqual(
       definition.effect,
       row.method === "GET" ? "read" : row.kind.startsWith("Toggle") ? "toggle" : "create"

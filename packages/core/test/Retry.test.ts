@@ -165,18 +165,6 @@ describe("what is repeated", () => {
       }
     }))
 
-  it("every create names the operation that shows whether it happened", () => {
-    const creates = all.filter(([, { definition }]) => definition.effect === "create")
-    assert.isAbove(creates.length, 2)
-    for (const [, { definition }] of creates) {
-      assert.property(catalogue, definition.confirmWith!)
-      assert.strictEqual(
-        (catalogue as unknown as Record<string, Untyped>)[definition.confirmWith!]!.definition.effect,
-        "read"
-      )
-    }
-  })
-
   it.effect("signs every try anew", () =>
     Effect.gen(function*() {
       const service = timed((_, index) => index < 2 ? status(503) : { body: { data: { id: "1" } } })
