@@ -261,6 +261,7 @@ describe("index", () => {
       "RateLimit",
       "changes",
       "checkMaxWait",
+      "defaultMaxWaitMillis",
       "layerFail",
       "layerWait",
       "snapshot"
