@@ -197,6 +197,6 @@ describe("a program", () => {
   it("of Effect shares its one effect with the core", () => {
     const manifest = JSON.parse(readFileSync(join(folder, "node_modules/@postwire/core/package.json"), "utf8"))
     assert.deepStrictEqual(Object.keys(manifest.peerDependencies), ["effect"])
-    assert.deepStrictEqual(Object.keys(manifest.dependencies), ["leven"])
+    assert.deepStrictEqual(Object.keys(manifest.dependencies), ["@noble/hashes", "leven"])
   })
 })

@@ -15,10 +15,10 @@ import * as Authorization from "./Authorization.ts"
 import * as CallErrors from "./CallErrors.ts"
 import type * as Credentials from "./Credentials.ts"
 import * as Failure from "./Failure.ts"
+import type * as Fingerprint from "./Fingerprint.ts"
 import * as Hook from "./Hook.ts"
 import type { Terms } from "./Identity.ts"
 import * as Monotonic from "./Monotonic.ts"
-import type * as OAuth1 from "./OAuth1.ts"
 import type { Prepared } from "./Prepare.ts"
 import type * as RateLimit from "./RateLimit.ts"
 import type { Redact } from "./Redaction.ts"
@@ -49,7 +49,8 @@ export interface Environment {
   readonly redact: (values: Credentials.Values, authorization?: string) => Redact
   readonly http: HttpClient
   readonly rateLimit: RateLimit.RateLimit
-  readonly hmacSha1: typeof OAuth1.HmacSha1.Service
+  readonly fingerprintOf: ReturnType<typeof Fingerprint.make>
+  readonly sign: Credentials.Sign | undefined
   /** Bytes, after decompression. */
   readonly maxBodySize: number
   /** Whether spans hold queries and bodies. */
@@ -94,7 +95,7 @@ export const make = (
           values,
           url,
           clock.currentTimeMillisUnsafe() + clockOffset,
-          environment.hmacSha1
+          environment.sign
         )
         const attempt = ++series.sent
         const exchange = Transport.exchange(
@@ -145,7 +146,9 @@ export const make = (
           }
         })
 
-      return Effect.matchEffect(environment.rateLimit.guard(bucketOf(series), exchanged, terms.left), {
+      const guarded = (bucket: RateLimit.Bucket) => environment.rateLimit.guard(bucket, exchanged, terms.left)
+      const bucket = bucketOf(series)
+      return Effect.matchEffect("key" in bucket ? guarded(bucket) : Effect.flatMap(bucket, guarded), {
         onFailure: (error): Effect.Effect<HttpClientResponse, Failure.Failure> =>
           error._tag === "HttpClientError"
             ? failed(error)
@@ -162,22 +165,24 @@ export const make = (
 }
 
 /** Budgets are counted for each operation and token. */
-const makeBucketOf = (environment: Environment) => {
-  const fingerprintOf = Authorization.makeFingerprintOf(environment)
+const makeBucketOf = ({ fingerprintOf }: Environment) => {
   const buckets = new WeakMap<Redacted.Redacted, Map<string, RateLimit.Bucket>>()
-  return ({ prepared, values }: Series): RateLimit.Bucket => {
+  return ({ prepared, values }: Series): RateLimit.Bucket | Effect.Effect<RateLimit.Bucket> => {
     const token = Authorization.tokenOf(prepared, values)
     let known = buckets.get(token)
     if (known === undefined) buckets.set(token, known = new Map())
     const { operation, pace } = prepared
     const credential = Authorization.kindOf(prepared)
-    let bucket = known.get(operation)
+    const bucket = known.get(operation)
     // One token may be used in both ways, which seldom happens.
-    if (bucket?.credential !== credential) {
-      bucket = { operation, credential, key: `${operation} ${credential} ${fingerprintOf(token)}`, pace }
+    if (bucket?.credential === credential) return bucket
+    const make = (fingerprint: string): RateLimit.Bucket => {
+      const bucket = { operation, credential, key: `${operation} ${credential} ${fingerprint}`, pace }
       known.set(operation, bucket)
+      return bucket
     }
-    return bucket
+    const fingerprint = fingerprintOf(token)
+    return typeof fingerprint === "string" ? make(fingerprint) : Effect.map(fingerprint, make)
   }
 }
 

@@ -1,8 +1,7 @@
-/** The credential that a request carries: whether it can be used, its header, and what tells it from others. */
+/** The credential that a request carries: whether it can be used, and its header. */
 import * as Redacted from "effect/Redacted"
 import * as Credentials from "./Credentials.ts"
 import * as Errors from "./Errors.ts"
-import * as OAuth1 from "./OAuth1.ts"
 import type { Prepared } from "./Prepare.ts"
 
 const names = {
@@ -28,7 +27,8 @@ const none = /*#__PURE__*/ Redacted.make("")
  */
 export const unusable = (
   prepared: Prepared,
-  values: Credentials.Values
+  values: Credentials.Values,
+  sign: Credentials.Sign | undefined
 ): Errors.MissingAccessToken | Errors.InvalidParameters | undefined => {
   const credential = kindOf(prepared)
   const { operation } = prepared
@@ -44,44 +44,29 @@ export const unusable = (
     const rule = Credentials.fault(name, values[name] ?? none)
     if (rule !== undefined) return Errors.invalidParameter(operation, name, rule, undefined)
   }
+  if (prepared.userAuth && sign === undefined) {
+    return Errors.invalidParameter(operation, "user_auth", "needs credentials with a way to sign", undefined)
+  }
   return undefined
 }
 
-/** The header of a request whose credential can be used. `now` is milliseconds by the service's clock. */
+/** The header of a request whose credential can be used: then, where it is needed, there is a way to sign. `now` is milliseconds by the service's clock. */
 export const header = (
   prepared: Prepared,
   values: Credentials.Values,
   url: string,
   now: number,
-  hmac: typeof OAuth1.HmacSha1.Service
+  sign: Credentials.Sign | undefined
 ): string => {
   const plain = (name: typeof Credentials.names[number]) => Redacted.value(values[name] ?? none)
   if (!prepared.userAuth) return `Bearer ${plain("bearerToken")}`
-  return OAuth1.sign({
+  return sign!({
     method: prepared.method,
     url,
     consumerKey: plain("consumerKey"),
     consumerSecret: plain("consumerSecret"),
     token: plain("accessToken"),
     tokenSecret: plain("accessTokenSecret"),
-    nonce: OAuth1.nonce(),
-    timestamp: Math.floor(now / 1000),
-    hmac
+    timestamp: Math.floor(now / 1000)
   })
-}
-
-/** Tells tokens and services apart without giving them away: rate limits may be shared with other processes. */
-export const makeFingerprintOf = (options: {
-  readonly baseUrl: string
-  readonly hmacSha1: typeof OAuth1.HmacSha1.Service
-}) => {
-  const fingerprints = new WeakMap<Redacted.Redacted, string>()
-  return (token: Redacted.Redacted): string => {
-    let fingerprint = fingerprints.get(token)
-    if (fingerprint === undefined) {
-      fingerprint = options.hmacSha1(Redacted.value(token), options.baseUrl).slice(0, 16)
-      fingerprints.set(token, fingerprint)
-    }
-    return fingerprint
-  }
 }

@@ -9,14 +9,13 @@ import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import type { Sent } from "./Attempt.ts"
-import * as Authorization from "./Authorization.ts"
 import * as CallErrors from "./CallErrors.ts"
 import { type CallOptions, checkOptions } from "./CallOptions.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Decoding from "./Decoding.ts"
 import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
-import * as OAuth1 from "./OAuth1.ts"
+import * as Fingerprint from "./Fingerprint.ts"
 import * as Prepare from "./Prepare.ts"
 import { RateLimit } from "./RateLimit.ts"
 import * as Redaction from "./Redaction.ts"
@@ -115,10 +114,9 @@ export const check = Effect.fnUntraced(
 
 const make = Effect.fnUntraced(function*(settings: Settings) {
   const rateLimit = yield* RateLimit
-  const { current } = yield* Credentials.Credentials
+  const { current, sign } = yield* Credentials.Credentials
   const { baseUrl, exchange, limits, userAgent, wire } = yield* check(settings)
-  const hmacSha1 = yield* OAuth1.HmacSha1
-  const fingerprintOf = Authorization.makeFingerprintOf({ baseUrl, hmacSha1 })
+  const fingerprintOf = Fingerprint.make(baseUrl)
   const http = yield* HttpClient
   const redact = Redaction.ofCalls(http)
   const send = Send.make({
@@ -130,7 +128,8 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     redact,
     http,
     rateLimit,
-    hmacSha1,
+    fingerprintOf,
+    sign,
     telemetry: yield* Retry.Telemetry
   })
   let isClosed = false
@@ -142,9 +141,10 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   const client = Client.of({
     send,
     credential: (userAuth) =>
-      Effect.map(current, ({ accessToken, bearerToken }) => {
+      Effect.flatMap(current, ({ accessToken, bearerToken }) => {
         const token = userAuth ? accessToken : bearerToken
-        return token === undefined ? "none" : fingerprintOf(token)
+        const fingerprint = token === undefined ? "none" : fingerprintOf(token)
+        return typeof fingerprint === "string" ? Effect.succeed(fingerprint) : fingerprint
       }),
     request: (definition, parameters, options) =>
       Effect.suspend((): Effect.Effect<HttpClientResponse, Errors.AnyError> => {

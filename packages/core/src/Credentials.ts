@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { InvalidSettings } from "./Errors.ts"
+import * as OAuth1 from "./OAuth1.ts"
 
 /** A secret, plain or already redacted. */
 export type Secret = string | Redacted.Redacted
@@ -40,9 +41,15 @@ export interface Values {
   readonly accessTokenSecret?: Redacted.Redacted | undefined
 }
 
-/** The credentials in force. A call waits for them no longer than its total allows, of which that is a part. */
+/** The `Authorization` header of a request with OAuth 1.0a; see `OAuth1.authorize`. */
+export type Sign = (request: Required<OAuth1.Credentials> & Omit<OAuth1.Request, "nonce">) => string
+
+/** The credentials in force. */
 export class Credentials extends Context.Service<Credentials, {
+  /** A call waits for them no longer than its total allows, of which that is a part. */
   readonly current: Effect.Effect<Values>
+  /** Left out, only bearer tokens can be used, and a program bundles nothing of OAuth 1.0a. */
+  readonly sign?: Sign | undefined
 }>()("@postwire/core/Credentials") {}
 
 /**
@@ -93,4 +100,17 @@ export const fault = (name: typeof names[number], value: Redacted.Redacted): str
 
 /** Credentials from values. */
 export const layer = (settings: Settings): Layer.Layer<Credentials, InvalidSettings> =>
-  Layer.effect(Credentials, Effect.map(check(settings), (values) => ({ current: Effect.succeed(values) })))
+  Layer.effect(
+    Credentials,
+    Effect.gen(function*() {
+      const values = yield* check(settings)
+      return { current: Effect.succeed(values), sign: OAuth1.authorize(yield* OAuth1.HmacSha1) }
+    })
+  )
+
+/** A bearer token alone, for a program that is to be small. */
+export const layerBearer = (bearerToken: Secret): Layer.Layer<Credentials, InvalidSettings> =>
+  Layer.effect(
+    Credentials,
+    Effect.map(check({ bearerToken }), (values) => ({ current: Effect.succeed(values) }))
+  )

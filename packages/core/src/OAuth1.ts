@@ -4,17 +4,23 @@
  * Everything is synchronous and total: malformed escapes and lone surrogates give a signature like any other text.
  * A JSON body is never part of a signature.
  */
+import { hmac } from "@noble/hashes/hmac.js"
+import { sha1 } from "@noble/hashes/legacy.js"
 import * as Context from "effect/Context"
-import { hmacSha1 } from "./internal/sha1.ts"
 
 /**
  * The HMAC-SHA1 of a message under a key, both UTF-8, as base64. The default needs no platform; a faster one may take
  * its place.
  */
-export const HmacSha1: Context.Reference<(key: string, message: string) => string> = Context.Reference(
+export const HmacSha1: Context.Reference<(key: string, message: string) => string> = /*#__PURE__*/ Context.Reference(
   "@postwire/core/OAuth1/HmacSha1",
   { defaultValue: () => hmacSha1 }
 )
+
+const encoder = /*#__PURE__*/ new TextEncoder()
+
+const hmacSha1 = (key: string, message: string): string =>
+  btoa(String.fromCharCode(...hmac(sha1, encoder.encode(key), encoder.encode(message))))
 
 /** Secrets and identifiers of an application and, except for requests of the application itself, of a user. */
 export interface Credentials {
@@ -39,6 +45,12 @@ export interface Request {
 export const sign = (
   options: Credentials & Request & { readonly hmac: (key: string, message: string) => string }
 ): string => signer(options, options.hmac)(options)
+
+/** {@link sign} with a nonce of its own. */
+export const authorize = (hmac: (key: string, message: string) => string) =>
+(
+  request: Credentials & Omit<Request, "nonce">
+): string => sign({ ...request, nonce: nonce(), hmac })
 
 /** {@link sign} with everything that depends only on the credentials done once. */
 export const signer = (
@@ -144,10 +156,10 @@ export const nonce = (): string => {
 }
 
 // One system call fills the pool for 64 nonces. It starts empty: some platforms refuse randomness while modules load.
-const pool = new Uint8Array(1024)
+const pool = /*#__PURE__*/ new Uint8Array(1024)
 let drawn = pool.length
 
-const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))
+const hex = /*#__PURE__*/ Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))
 
 /** Name and value, both percent-encoded. */
 type Parameter = readonly [name: string, value: string]

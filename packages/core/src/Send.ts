@@ -80,7 +80,7 @@ export const make = (
     values: Credentials.Values,
     terms: Identity.Terms
   ): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
-    const unusable = Authorization.unusable(prepared, values)
+    const unusable = Authorization.unusable(prepared, values, environment.sign)
     if (unusable !== undefined) return Effect.fail(unusable)
     const sent = prepared.identityAt === undefined
       ? send(prepared, values, "", terms)

@@ -245,6 +245,7 @@ describe("index", () => {
       "check",
       "fault",
       "layer",
+      "layerBearer",
       "names"
     ])
     assert.sameMembers(Object.keys(Index.Definition), ["bearerOf", "parametersOf", "routesOf", "successStatus"])

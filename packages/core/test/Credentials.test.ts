@@ -163,6 +163,31 @@ describe("a service of credentials", () => {
       ])
     }))
 
+  it.effect("signs if it says how, and else takes bearer tokens", () =>
+    Effect.gen(function*() {
+      const service = make(() => ({ body: { data: { id: "1" } } }))
+      const client = (credentials: Layer.Layer<Credentials.Credentials, InvalidSettings>) =>
+        Client.layer({ baseUrl: "https://service.test/prefix" }).pipe(
+          Layer.provide([credentials, Layer.succeed(HttpClient.HttpClient, service.http)])
+        )
+      const values = yield* Credentials.check(secrets)
+      const own = (sign?: Credentials.Sign) =>
+        client(Layer.succeed(Credentials.Credentials, { current: Effect.succeed(values), sign }))
+      const call = (userAuth: boolean) => getPost({ id: "1", user_auth: userAuth })
+      yield* Effect.provide(call(true), own(OAuth1.authorize(() => "signed")))
+      yield* Effect.provide(call(false), own())
+      yield* Effect.provide(call(false), client(Credentials.layerBearer(secrets.bearerToken)))
+      const sent = service.requests.map(({ headers }) => headers["authorization"]!)
+      assert.match(sent[0]!, /^OAuth .*oauth_signature="signed"$/)
+      assert.deepStrictEqual(sent.slice(1), [`Bearer ${secrets.bearerToken}`, `Bearer ${secrets.bearerToken}`])
+      const unable = yield* Effect.flip(Effect.provide(call(true), own()))
+      assert.deepInclude(unable, { _tag: "InvalidParameters", parameter: "user_auth" })
+      const missing = yield* Effect.flip(Effect.provide(call(true), client(Credentials.layerBearer("token"))))
+      assert.strictEqual(missing._tag, "MissingAccessToken")
+      assert.lengthOf(service.requests, 3)
+      assertNoSecret([unable, missing])
+    }))
+
   it.effect("is waited for no longer than a call may take, of which it takes a part", () =>
     Effect.gen(function*() {
       const service = make(() => Effect.never, { tells: false })

@@ -71,7 +71,6 @@ export const layer = (settings: Settings<Form>): Layer.Layer<Client.Client, Inva
       Layer.merge(Client.layer({ ...settings, wire }), layerHook(settings)).pipe(
         Layer.provide([
           Credentials.layer(settings),
-          NodeCrypto.layer,
           RetryMetrics.layer,
           UndiciHttpClient.layer(
             settings.dispatcher === undefined ? agentOptionsOf(settings) : { dispatcher: settings.dispatcher }
@@ -80,7 +79,7 @@ export const layer = (settings: Settings<Form>): Layer.Layer<Client.Client, Inva
             ? RateLimit.layerWait({ maxWait: settings.maxWait }).pipe(Layer.provide(layerStore(settings)))
             : RateLimit.layerFail
         ]),
-        Layer.provide(layerLogger(settings))
+        Layer.provide([NodeCrypto.layer, layerLogger(settings)])
       ))
   )
 

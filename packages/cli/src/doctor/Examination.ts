@@ -81,7 +81,8 @@ export const examine = Effect.fnUntraced(function*(
   }).pipe(
     Effect.provide(
       Client.layer({ ...settings, wire }).pipe(
-        Layer.provide([Credentials.layer(settings), NodeCrypto.layer]),
+        Layer.provide(Credentials.layer(settings)),
+        Layer.provide(NodeCrypto.layer),
         Layer.provideMerge([recorded, RateLimit.layerFail])
       )
     )

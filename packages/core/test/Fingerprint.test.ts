@@ -1,0 +1,45 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { createHash } from "node:crypto"
+import { afterEach, vi } from "vitest"
+import * as Fingerprint from "../src/Fingerprint.ts"
+
+const service = "https://service.test"
+const expected = createHash("sha256").update(`${service} canary é`).digest("base64").slice(0, 16)
+
+const asInBrowsers = () => vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
+
+describe("the fingerprint of a token", () => {
+  afterEach(() => {
+    vi.restoreAllMocks()
+    vi.unstubAllGlobals()
+  })
+
+  it("is there at once on servers, and another one at another service", () => {
+    const token = Redacted.make("canary é")
+    assert.strictEqual(Fingerprint.make(service)(token), expected)
+    assert.notStrictEqual(Fingerprint.make("https://other.test")(token), expected)
+  })
+
+  it.effect("is the same in browsers, and there at once from the second time on", () =>
+    Effect.gen(function*() {
+      asInBrowsers()
+      const fingerprintOf = Fingerprint.make(service)
+      const token = Redacted.make("canary é")
+      const first = fingerprintOf(token)
+      assert.isNotString(first)
+      assert.strictEqual(yield* first as Effect.Effect<string>, expected)
+      assert.strictEqual(fingerprintOf(token), expected)
+    }))
+
+  it("tells tokens apart where there is no cryptography", () => {
+    asInBrowsers()
+    vi.stubGlobal("crypto", {})
+    const [a, same, b] = ["canary a", "canary a", "canary b"].map((token) =>
+      Fingerprint.make(service)(Redacted.make(token))
+    )
+    assert.match(String(a), /^-?\d+$/)
+    assert.strictEqual(a, same)
+    assert.notStrictEqual(a, b)
+  })
+})
