@@ -22,8 +22,8 @@ export const make = (baseUrl: string) => {
 
 /** In base64. At once where the platform has a way, as servers do; Web Crypto answers a little later. */
 const sha256 = (text: string): string | Effect.Effect<string> => {
-  const crypto = nodeCrypto()
-  if (crypto !== undefined) return crypto.createHash("sha256").update(text).digest("base64")
+  const node = nodeCrypto()
+  if (node !== undefined) return node.createHash("sha256").update(text).digest("base64")
   const { subtle }: { readonly subtle?: SubtleCrypto } = globalThis.crypto
   // A page that came over plain `http:` has neither. Whatever it calls, nobody shares a budget with it.
   if (subtle === undefined) return String(Hash.string(text))
@@ -41,8 +41,8 @@ interface NodeCrypto {
 
 /** Asked for, not imported: a bundle for browsers must not hold it. */
 const nodeCrypto = (): NodeCrypto | undefined => {
-  const process: unknown = Reflect.get(globalThis, "process")
-  return Predicate.hasProperty(process, "getBuiltinModule") && typeof process.getBuiltinModule === "function"
-    ? process.getBuiltinModule("node:crypto")
+  const host: unknown = Reflect.get(globalThis, "process")
+  return Predicate.hasProperty(host, "getBuiltinModule") && typeof host.getBuiltinModule === "function"
+    ? host.getBuiltinModule("node:crypto")
     : undefined
 }
