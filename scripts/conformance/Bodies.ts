@@ -2,7 +2,8 @@
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { JsonSchema, OpenApiDocument } from "../../packages/cli/src/OpenApiDocument.ts"
+import type { JsonSchema } from "../../packages/cli/src/JsonSchema.ts"
+import type { OpenApiDocument } from "../../packages/cli/src/OpenApiDocument.ts"
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */
 export const chance = (seed: number): () => number => {
@@ -13,6 +14,13 @@ export const chance = (seed: number): () => number => {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
   }
+}
+
+/** A seed of a text (FNV-1a). */
+export const seedOf = (text: string): number => {
+  let state = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) state = Math.imul(state ^ text.charCodeAt(i), 0x01000193)
+  return state >>> 0
 }
 
 /** How members that may be absent are chosen. */

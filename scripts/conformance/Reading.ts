@@ -1,10 +1,10 @@
 /** How well the client reads what a document allows: random valid bodies, refused or with members that cannot be reached. */
-import { type Endpoint, endpoints, keyOf } from "../../packages/cli/src/Endpoint.ts"
+import { type Endpoint, endpoints } from "../../packages/cli/src/Endpoint.ts"
 import type { DocumentOperation, OpenApiDocument } from "../../packages/cli/src/OpenApiDocument.ts"
+import { keyOf } from "../../packages/cli/src/ServiceFacts.ts"
 import * as Decoding from "../../packages/core/src/Decoding.ts"
-import * as Words from "../../packages/core/src/Wire.ts"
-import type { Wire } from "../../packages/core/src/WireNames.ts"
-import { valueOf } from "./Bodies.ts"
+import type { Wire } from "../../packages/core/src/Wire.ts"
+import { seedOf, valueOf } from "./Bodies.ts"
 
 /** What was found of one route. */
 export interface Reading {
@@ -46,7 +46,7 @@ export const bodyOf = (
   seed: number,
   index: number
 ): unknown => {
-  const choices = { seed: hash(`${seed} ${id} ${index}`), presence: presences[index % presences.length] ?? 0 }
+  const choices = { seed: seedOf(`${seed} ${id} ${index}`), presence: presences[index % presences.length] ?? 0 }
   const body = valueOf(document, success, { ...choices, always: isIdentity })
   // With neither data nor errors it is no answer.
   return isAnswer(body)
@@ -81,7 +81,7 @@ export const measure = (
   let anomalous = 0
   for (const [i, body] of bodies.entries()) {
     const text = JSON.stringify(body)
-    const response = Decoding.decode(definition, Words.named[wire], text, {})
+    const response = Decoding.decode(definition, wire, text, {})
     if (response instanceof Decoding.Undecodable) {
       refused++
       note(`refused: ${withoutIndexes(response.reason)}`, i)
@@ -117,7 +117,7 @@ const anomaliesOf = (response: object): ReadonlyArray<string> => {
 }
 
 /** The places of a body whose value the result has under neither its own nor its neutral name. Null is absence. */
-const missingOf = (sent: unknown, got: unknown, place = ""): ReadonlyArray<string> => {
+export const missingOf = (sent: unknown, got: unknown, place = ""): ReadonlyArray<string> => {
   if (sent === null) return []
   if (Array.isArray(sent)) {
     if (!Array.isArray(got) || got.length !== sent.length) return [place]
@@ -140,10 +140,3 @@ const neutral = (name: string): string => name.replaceAll("retweet", "repost").r
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
-
-/** A seed of a text (FNV-1a). */
-const hash = (text: string): number => {
-  let state = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) state = Math.imul(state ^ text.charCodeAt(i), 0x01000193)
-  return state >>> 0
-}

@@ -1,7 +1,7 @@
 /** The catalogue's operations as endpoints of a service: what one of them is on a wire, and how a document knows it. */
 import { aliases, catalogue } from "@postwire/core/Catalogue"
 import { type Definition, routesOf } from "@postwire/core/Definition"
-import * as WireNames from "@postwire/core/WireNames"
+import { type Wire, x } from "@postwire/core/Wire"
 
 /** One route of an operation. */
 export interface Endpoint {
@@ -14,16 +14,15 @@ export interface Endpoint {
 }
 
 /** Every route of the catalogue on a wire, aliases left out. */
-export const endpoints = (wire: WireNames.Wire): ReadonlyArray<Endpoint> =>
+export const endpoints = (wire: Wire): ReadonlyArray<Endpoint> =>
   Object.entries(catalogue)
     .filter(([name]) => !Object.hasOwn(aliases, name))
     .flatMap(([, { definition }]) =>
       routesOf(definition).map(([selectedBy, route]) => {
         const [method = "", template = ""] = route.split(" ")
-        return { definition, selectedBy, method, path: wire === "neutral" ? template : WireNames.path(template) }
+        return { definition, selectedBy, method, path: wire.path(template) }
       })
     )
 
-/** What identifies a route whatever its variable parts are called. */
-export const keyOf = ({ method, path }: { readonly method: string; readonly path: string }): string =>
-  `${method} ${path.replace(/\{[^}]*\}|:\w+/g, "{}")}`
+/** The wire that speaks like a document of a version. */
+export const wireOf = (_version: string | undefined): Wire => x

@@ -1,0 +1,161 @@
+/** The facts of the catalogue, as the clients speak with a service on a wire. */
+import { envelope } from "@postwire/core/Decoding"
+import { bearerOf, type Definition, routesOf } from "@postwire/core/Definition"
+import * as Parameters from "@postwire/core/Parameters"
+import * as Scopes from "@postwire/core/Scopes"
+import type { Wire } from "@postwire/core/Wire"
+import * as Predicate from "effect/Predicate"
+import * as SchemaAST from "effect/SchemaAST"
+import { type Endpoint, endpoints } from "./Endpoint.ts"
+import { resourceFacts, schemaFacts } from "./SchemaFacts.ts"
+import {
+  type Bounds,
+  type Credential,
+  type Fact,
+  fact,
+  type Facts,
+  keyOf,
+  type RouteFacts,
+  type ServiceFacts
+} from "./ServiceFacts.ts"
+
+/** Everything that the catalogue declares, in the names of a wire. */
+export const catalogueFacts = (wire: Wire): ServiceFacts => ({
+  routes: endpoints(wire).map((endpoint) => routeFacts(endpoint, wire)),
+  resources: resourceFacts(wire)
+})
+
+const routeFacts = (endpoint: Endpoint, wire: Wire): RouteFacts => {
+  const { definition, selectedBy } = endpoint
+  const { alternatives, identity, path = {}, query = {} } = definition
+  const isHere = (name: string) => name === selectedBy || !(alternatives?.of.includes(name) ?? false)
+  const template = new Map(routesOf(definition)).get(selectedBy) ?? ""
+  return {
+    key: keyOf(endpoint),
+    name: definition.name,
+    path: Array.from(template.matchAll(/:(\w+)/g), ([, name = ""]) => {
+      const parameter = name === identity ? Parameters.id : path[name]
+      return parameter === undefined
+        ? fact({ type: "string", required: true })
+        : ofParameter(parameter, { required: true })
+    }),
+    query: Object.fromEntries(
+      Object.entries(query).filter(([name]) => isHere(name)).map(([name, parameter]) => [
+        wire.queryKey(Parameters.queryKey(name)),
+        ofParameter(parameter, {
+          required: parameter.required || name === selectedBy,
+          values: Parameters.isSelector(name)
+            ? parameter.values?.map(wire.selectorValue)
+            : parameter.values
+        })
+      ])
+    ),
+    body: bodyFacts(definition, wire),
+    result: schemaFacts(envelope(definition.result).ast, wire),
+    credentials: credentialsOf(definition),
+    scopes: bearerOf(definition) === "app"
+      ? undefined
+      : definition.scopes.map((scope) => Scopes.onWire(wire.name, scope)).sort()
+  }
+}
+
+const credentialsOf = (definition: Definition): ReadonlyArray<Credential> => {
+  const bearer = bearerOf(definition)
+  return [
+    ...(bearer === "user" ? [] : ["app" as const]),
+    ...(definition.userAuth === undefined ? [] : ["oauth1" as const]),
+    ...(bearer === "app" ? [] : ["user" as const])
+  ]
+}
+
+const bodyFacts = (definition: Definition, wire: Wire): Facts => {
+  const { at = {}, body = {}, constants = {}, rules = [] } = definition
+  /** The names of the objects that a member is in, and its own; an item of an array counts as one. */
+  const placeOf = (name: string): ReadonlyArray<string> => wire.bodyKey(at[name] ?? name).split(".")
+  const needs = (name: string, other: string): boolean =>
+    rules.some((rule) => rule._tag === "Requires" && rule.parameter === name && rule.needs === other)
+  /** Whether a member comes with whatever else its object holds. */
+  const isAlways = (name: string): boolean => {
+    const place = placeOf(name)
+    const inside = place.slice(0, -1).join(".")
+    const others = Object.keys(body).filter((other) =>
+      other !== name && placeOf(other).join(".").startsWith(`${inside}.`)
+    )
+    return inside !== "" && others.every((other) => needs(other, name))
+  }
+  /** Whether a rule asks for something in an object. */
+  const isNeeded = (inside: string): boolean =>
+    rules.some((rule) =>
+      rule._tag === "AtLeastOne" && rule.of.every((name) => placeOf(name).join(".").startsWith(inside))
+    )
+  const facts: Record<string, Fact> = {}
+  for (const [name, parameter] of Object.entries(body)) {
+    const place = placeOf(name)
+    for (let i = 1; i < place.length; i++) {
+      if (place[i - 1] === "0") continue
+      const parent = pathOf(place.slice(0, i))
+      facts[parent] = fact({
+        type: place[i] === "0" ? "array of object" : "object",
+        required: parameter.required || isNeeded(`${place.slice(0, i).join(".")}.`) || facts[parent]?.required === true
+      })
+    }
+    facts[pathOf(place)] = ofParameter(parameter, { required: parameter.required || isAlways(name) })
+  }
+  for (const [name, value] of Object.entries(constants)) {
+    facts[pathOf(placeOf(name))] = fact({
+      type: typeof value,
+      required: true,
+      values: typeof value === "string" ? [value] : undefined
+    })
+  }
+  return facts
+}
+
+const pathOf = (place: ReadonlyArray<string>): string => place.join(".").replace(/\.0(?=\.|$)/g, "[]")
+
+const ofParameter = (
+  parameter: Parameters.AnyParameter,
+  { required, values = parameter.values }: {
+    readonly required: boolean
+    readonly values?: ReadonlyArray<string> | undefined
+  }
+): Fact =>
+  fact({
+    type: typeOf(parameter),
+    required,
+    values,
+    bounds: { ...boundsOf(parameter), ...(values === undefined ? patternOf(parameter) : {}) }
+  })
+
+const typeOf = ({ kind }: Parameters.AnyParameter): string =>
+  kind === "list" ? "array of string" : kind === "integer" || kind === "boolean" ? kind : "string"
+
+const boundsOf = ({ bounds }: Parameters.AnyParameter): Bounds => {
+  if (bounds === undefined || bounds.of === "time") return {}
+  const { maximum, minimum, of } = bounds
+  switch (of) {
+    case "value":
+      return { minimum, maximum }
+    case "items":
+      return { minItems: minimum, maxItems: maximum }
+    case "characters":
+      return { minLength: minimum, maxLength: maximum }
+  }
+}
+
+// The check of a comma-separated list is a function; its rule tells what the items are.
+const itemSchemas: ReadonlyMap<string, { readonly ast: SchemaAST.AST }> = new Map([
+  [Parameters.ids(1).rule, Parameters.id.schema],
+  [Parameters.idArray().rule, Parameters.id.schema],
+  [Parameters.segments(1).rule, Parameters.segment.schema],
+  [Parameters.usernames(1).rule, Parameters.username.schema]
+])
+
+const patternOf = ({ rule, schema }: Parameters.AnyParameter): Bounds => {
+  const { ast } = itemSchemas.get(rule) ?? schema
+  const payload = SchemaAST.toEncoded(ast).checks
+    ?.map(({ annotations }) => annotations?.["representation"])
+    .map((check) => Predicate.hasProperty(check, "payload") ? check.payload : undefined)
+    .find((payload) => Predicate.hasProperty(payload, "source"))
+  return typeof payload?.source === "string" ? { pattern: payload.source } : {}
+}

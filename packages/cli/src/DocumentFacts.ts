@@ -1,0 +1,124 @@
+/** The facts of an OpenAPI document. */
+import { type JsonSchema, nameOf, type View } from "./JsonSchema.ts"
+import type { OpenApiDocument } from "./OpenApiDocument.ts"
+import { type Bounds, type Credential, type Fact, fact, type Facts, keyOf, type ServiceFacts } from "./ServiceFacts.ts"
+
+/** What schemas of resources are called in documents. */
+const resources: ReadonlyMap<string, string> = new Map([
+  ["DirectMessageEvent", "dm_event"],
+  ["DmEvent", "dm_event"],
+  ["List", "list"],
+  ["Media", "media"],
+  ["Place", "place"],
+  ["Poll", "poll"],
+  ["Post", "post"],
+  ["Problem", "problem"],
+  ["Space", "space"],
+  ["Topic", "topic"],
+  ["Tweet", "post"],
+  ["User", "user"]
+])
+
+/** Everything that a document says of the routes that `isWanted` picks. */
+export const documentFacts = (
+  document: OpenApiDocument,
+  isWanted: (key: string) => boolean = () => true
+): ServiceFacts => {
+  const found = new Map<string, Facts>()
+
+  const kindOf = ({ $ref }: JsonSchema): string | undefined => $ref && resources.get(nameOf($ref))
+
+  /** The members of a resource are written down once, where it is met first. */
+  const resource = (kind: string, schema: JsonSchema): string => {
+    if (!found.has(kind)) {
+      found.set(kind, {})
+      found.set(kind, members(document.view(schema), ""))
+    }
+    return kind
+  }
+
+  /** Of a value, and of an array of them, what it is. */
+  const typeOf = (schema: JsonSchema, view: View): string => {
+    const kind = kindOf(schema)
+    if (kind !== undefined) return resource(kind, schema)
+    if (view.items !== undefined) return `array of ${typeOf(view.items, document.view(view.items))}`
+    const [type = "any", ...others] = view.types
+    return others.length > 0 ? "any" : type
+  }
+
+  const valueOf = (schema: JsonSchema, required: boolean): Fact => {
+    const view = document.view(schema)
+    const item = view.items && document.view(view.items)
+    return fact({
+      type: typeOf(schema, view),
+      required,
+      values: item === undefined ? view.values : item.values,
+      bounds: { ...boundsOf(item), ...boundsOf(view) }
+    })
+  }
+
+  const members = (view: View, place: string, depth = 0): Facts => {
+    const facts: Record<string, Fact> = {}
+    for (const [name, schema] of view.properties) {
+      const at = `${place}${name}`
+      facts[at] = valueOf(schema, view.required.has(name))
+      // Schemas may hold themselves.
+      if (kindOf(schema) !== undefined || depth > 8) continue
+      const inside = document.view(schema)
+      const item = inside.items
+      if (item === undefined) Object.assign(facts, members(inside, `${at}.`, depth + 1))
+      else if (kindOf(item) === undefined) Object.assign(facts, members(document.view(item), `${at}[].`, depth + 1))
+    }
+    return facts
+  }
+
+  const routes = document.operations.map((operation) => [keyOf(operation), operation] as const)
+    .filter(([key]) => isWanted(key))
+    .map(([key, { body, id, parameters, path, security, success }]) => {
+      const inPath = new Map(
+        parameters.filter((parameter) => parameter.in === "path").map((given) => [given.name, given])
+      )
+      return {
+        key,
+        name: id,
+        path: [...path.matchAll(/\{([^}]*)\}/g)].map(([, name = ""]) => valueOf(inPath.get(name)?.schema ?? {}, true)),
+        query: Object.fromEntries(
+          parameters.filter((parameter) => parameter.in === "query").map(({ name, required, schema }) =>
+            [name, valueOf(schema, required)] as const
+          )
+        ),
+        body: body === undefined ? {} : members(document.view(body), ""),
+        result: success === undefined ? {} : members(document.view(success), ""),
+        credentials: security.length === 0
+          ? undefined
+          : [...new Set(security.flatMap(({ scheme }) => credentialOf(scheme, document.schemeKind(scheme))))].sort(),
+        scopes: security.find(({ scopes }) => scopes.length > 0)?.scopes.toSorted()
+      }
+    })
+  return {
+    version: document.version,
+    routes,
+    resources: Object.fromEntries([...found].sort(([a], [b]) => a < b ? -1 : 1))
+  }
+}
+
+const credentialOf = (scheme: string, kind: string | undefined): ReadonlyArray<Credential> => {
+  if (kind?.startsWith("oauth2")) return ["user"]
+  if (kind === "http oauth") return ["oauth1"]
+  return kind === "http bearer" ? [scheme === "UserToken" ? "user" : "app"] : []
+}
+
+const boundNames = [
+  "minimum",
+  "maximum",
+  "minLength",
+  "maxLength",
+  "minItems",
+  "maxItems",
+  "pattern"
+] as const satisfies ReadonlyArray<keyof Bounds>
+
+const boundsOf = (view: View | undefined): Bounds =>
+  Object.fromEntries(
+    boundNames.filter((name) => view?.constraints[name] !== undefined).map((name) => [name, view?.constraints[name]])
+  )

@@ -1,0 +1,127 @@
+/** Holds the catalogue against an OpenAPI document and tells what differs: to people in lines, to programs as data. */
+import { named, type Wire } from "@postwire/core/Wire"
+import * as Result from "effect/Result"
+import { acceptedDrift } from "./AcceptedDrift.ts"
+import { catalogueFacts } from "./CatalogueFacts.ts"
+import { documentFacts } from "./DocumentFacts.ts"
+import * as Drift from "./Drift.ts"
+import { wireOf } from "./Endpoint.ts"
+import * as OpenApiDocument from "./OpenApiDocument.ts"
+import { keyOf, type ServiceFacts } from "./ServiceFacts.ts"
+import * as Text from "./Text.ts"
+
+/** What a document was found to say. */
+export interface DriftReport extends Drift.Outcome {
+  readonly version: string | undefined
+  /** The wire on which names were compared. */
+  readonly wire: string
+  /** Operations of the catalogue that were compared. */
+  readonly compared: number
+  /** Routes that only the document has: method and path. */
+  readonly unknown: ReadonlyArray<string>
+}
+
+/** Holds the catalogue against a parsed document, on a wire or on that which speaks like its version. */
+export const make = (json: unknown, wireName?: string): Result.Result<DriftReport, string> =>
+  Result.flatMap(OpenApiDocument.read(json), (document) => {
+    const wires: { readonly [name: string]: Wire | undefined } = named
+    const wire = wireName === undefined ? wireOf(document.version) : wires[wireName]
+    return wire === undefined
+      ? Result.fail(`there is no wire ${wireName}; there are ${Object.keys(wires).join(", ")}`)
+      : Result.succeed(hold(catalogueFacts(wire), document, wire.name, acceptedDrift))
+  })
+
+/** Holds the facts of the catalogue on a wire against a document. */
+export const hold = (
+  catalogue: ServiceFacts,
+  document: OpenApiDocument.OpenApiDocument,
+  wire: string,
+  accepted: ReadonlyArray<Drift.Accepted>
+): DriftReport => {
+  const keys = new Set(catalogue.routes.map(({ key }) => key))
+  return {
+    version: document.version,
+    wire,
+    compared: new Set(catalogue.routes.map(({ name }) => name)).size,
+    unknown: document.operations.filter((operation) => !keys.has(keyOf(operation)))
+      .map(({ method, path }) => `${method} ${path}`),
+    ...Drift.compare(catalogue, documentFacts(document, (key) => keys.has(key)), wire, accepted)
+  }
+}
+
+/** What is told besides the differences that nobody has accepted. */
+export interface Detail {
+  /** Operations that only the document has. */
+  readonly all?: boolean
+  /** Differences that are accepted, with their reasons. */
+  readonly accepted?: boolean
+}
+
+/** What a report says, none of its lines wider than 80 columns unless a name is. */
+export const lines = (report: DriftReport, detail: Detail = {}): ReadonlyArray<string> => {
+  const { accepted, compared, drifts, stale, unknown, version, wire } = report
+  const told = [
+    `${Text.quantity(compared, "operations")} compared with the document${
+      version === undefined ? "" : ` (${version})`
+    } on wire ${wire}`,
+    ...effects.flatMap(({ effect, heading }) => {
+      const some = drifts.filter((drift) => drift.effect === effect)
+      return some.length === 0 ? [] : ["", `${heading} (${some.length})`, ...some.flatMap(linesOf)]
+    }),
+    "",
+    `Not accepted: ${Text.quantity(drifts.length, "differences")}`,
+    ...accepted.length === 0
+      ? []
+      : [
+        `Accepted: ${Text.quantity(accepted.length, "differences")}${
+          detail.accepted === true ? "" : " (see --accepted)"
+        }`
+      ],
+    ...detail.accepted === true ? reasonsOf(accepted) : [],
+    ...stale.map(({ difference }) => `Accepted, but not there (stale): ${difference}`),
+    ...unknown.length === 0
+      ? []
+      : [
+        `Only in the document: ${Text.quantity(unknown.length, "operations")}${
+          detail.all === true ? "" : " (see --all)"
+        }`
+      ],
+    ...detail.all === true ? unknown.map((route) => `  ${route}`) : []
+  ]
+  return told.flatMap((line) => {
+    const indent = line.length - line.trimStart().length
+    return Text.wrap(line.trim(), 80 - indent, 2).map((part) => " ".repeat(indent) + part)
+  })
+}
+
+const effects: ReadonlyArray<{ readonly effect: Drift.Difference["effect"]; readonly heading: string }> = [
+  { effect: "refused", heading: "The service may refuse calls" },
+  { effect: "misread", heading: "Answers may not be what types promise" },
+  { effect: "missed", heading: "The service offers more than the client" }
+]
+
+const linesOf = (drift: Drift.Drift): ReadonlyArray<string> => [
+  `  ${sentence(drift)}`,
+  `    ${drift.operations.slice(0, 3).join(", ")}${
+    drift.operations.length > 3 ? ` and ${drift.operations.length - 3} more` : ""
+  }`
+]
+
+const sentence = ({ aspect, catalogue, change, document, name }: Drift.Drift): string => {
+  const what = `${aspect} ${name}`
+  switch (change) {
+    case "gone":
+      return `${what}: not in the document`
+    case "new":
+      return `${what}: only in the document`
+    case "differs":
+      return `${what}: ${document} in the document, ${catalogue} here`
+  }
+}
+
+/** Each reason once, with what it is for. */
+const reasonsOf = (accepted: DriftReport["accepted"]): ReadonlyArray<string> =>
+  [...Map.groupBy(accepted, ({ reason }) => reason)].flatMap(([reason, drifts]) => [
+    `  ${reason}`,
+    ...drifts.map((drift) => `    ${sentence(drift)}`)
+  ])

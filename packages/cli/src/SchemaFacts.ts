@@ -1,0 +1,123 @@
+/** The facts of what the client verifies in a response, in the names of a wire. */
+import * as Model from "@postwire/core/Model"
+import { DirectMessageEvent } from "@postwire/core/models/DirectMessageEvent"
+import { List } from "@postwire/core/models/List"
+import { Media } from "@postwire/core/models/Media"
+import { Place } from "@postwire/core/models/Place"
+import { Poll } from "@postwire/core/models/Poll"
+import { Post } from "@postwire/core/models/Post"
+import { Problem } from "@postwire/core/models/Problem"
+import { Space } from "@postwire/core/models/Space"
+import { Topic } from "@postwire/core/models/Topic"
+import { User } from "@postwire/core/models/User"
+import type { Wire } from "@postwire/core/Wire"
+import * as WireNames from "@postwire/core/WireNames"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import { type Fact, fact, type Facts } from "./ServiceFacts.ts"
+
+const models: ReadonlyArray<Model.AnyModel> = [DirectMessageEvent, List, Media, Place, Poll, Post, Space, Topic, User]
+
+/** The resources by their kind. */
+export const resourceFacts = (wire: Wire): Readonly<Record<string, Facts>> =>
+  Object.fromEntries(
+    [...models.map(({ kind, schema }) => [kind, schema.ast] as const), ["problem", Problem.ast] as const].map((
+      [kind, ast]
+    ) => [kind, schemaFacts(ast, wire)])
+  )
+
+// A schema made optional is another one, of the same members.
+const identityOf = (ast: SchemaAST.AST): unknown => ast._tag === "Objects" ? ast.propertySignatures : undefined
+
+const kinds: ReadonlyMap<unknown, string> = new Map([
+  ...models.map(({ kind, schema }) => [identityOf(schema.ast), kind] as const),
+  [identityOf(Problem.ast), "problem"] as const
+])
+
+const kindOf = (ast: SchemaAST.AST): string | undefined => kinds.get(identityOf(ast))
+
+/** The members of a schema by their path. */
+export const schemaFacts = (ast: SchemaAST.AST, wire: Wire): Facts => {
+  // An example, in which each value refers to its fact, is translated to the wire: so names are found as they travel.
+  const found: Array<Fact> = []
+  const facts: Record<string, Fact> = {}
+  const walk = (members: object, place: string): void => {
+    for (const [name, value] of Object.entries(members)) {
+      if (name === self) continue
+      const at = `${place}${name}`
+      const [own, inside, end] = Array.isArray(value)
+        ? [value[0], value[1], "[]."]
+        : typeof value === "object"
+        ? [value[self], value, "."]
+        : [value, undefined, ""]
+      facts[at] = found[Number(own)] as Fact
+      if (typeof inside === "object") walk(inside, `${at}${end}`)
+    }
+  }
+  walk(translation(ast, wire)(membersOf(ast, wire, found)), "")
+  return facts
+}
+
+/** Where an object of an example refers to its fact. */
+const self = "~"
+
+const translation = (ast: SchemaAST.AST, wire: Wire): (value: unknown) => object =>
+  wire.name === "neutral" ? (value) => value as object : (value) => WireNames.toX({ ast })(value) as object
+
+type Example = string | ReadonlyArray<unknown> | { readonly [name: string]: Example }
+
+const membersOf = (
+  given: SchemaAST.AST,
+  wire: Wire,
+  found: Array<Fact>
+): { readonly [name: string]: Example } => {
+  const ast = plain(given)
+  if (ast._tag !== "Objects") return {}
+  return Object.fromEntries(
+    ast.propertySignatures.map(({ name, type }) => [
+      String(name),
+      exampleOf(type, wire, found, !SchemaAST.isOptional(type))
+    ])
+  )
+}
+
+const exampleOf = (given: SchemaAST.AST, wire: Wire, found: Array<Fact>, required: boolean): Example => {
+  const ast = plain(given)
+  const item = ast._tag === "Arrays" && ast.rest[0] !== undefined ? plain(ast.rest[0]) : undefined
+  const own = String(found.length)
+  found.push(fact({ type: typeOf(ast), required, values: valuesOf(item ?? ast, wire) }))
+  if (item !== undefined) return kindOf(item) === undefined ? [own, membersOf(item, wire, found)] : [own]
+  if (ast._tag !== "Objects" || kindOf(ast) !== undefined) return own
+  return { [self]: own, ...membersOf(ast, wire, found) }
+}
+
+/** A schema without null and undefined, and what stands for another one. */
+const plain = (ast: SchemaAST.AST): SchemaAST.AST => {
+  if (ast._tag === "Suspend") return plain(ast.thunk())
+  if (ast._tag !== "Union") return ast
+  const [first, ...others] = ast.types.filter(({ _tag }) => _tag !== "Null" && _tag !== "Undefined")
+  return first === undefined || others.length > 0 ? ast : plain(first)
+}
+
+const typeOf = (ast: SchemaAST.AST): string => {
+  const kind = kindOf(ast)
+  if (kind !== undefined) return kind
+  switch (ast._tag) {
+    case "Arrays":
+      return `array of ${ast.rest[0] === undefined ? "any" : typeOf(plain(ast.rest[0]))}`
+    case "Objects":
+      return "object"
+    case "Boolean":
+    case "String":
+      return ast._tag.toLowerCase()
+    case "Number":
+      return Schema.is(Schema.make(ast))(0.5) ? "number" : "integer"
+    default:
+      return "any"
+  }
+}
+
+const valuesOf = (ast: SchemaAST.AST, wire: Wire): ReadonlyArray<string> | undefined => {
+  const known = ast._tag === "String" ? Model.knownValues(ast) : undefined
+  return wire.name === "neutral" ? known : known?.map((value) => String(WireNames.toX({ ast })(value)))
+}

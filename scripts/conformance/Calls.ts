@@ -1,0 +1,67 @@
+/** Random valid calls of an operation, from its declaration, by seed. */
+import { type Definition, parametersOf } from "../../packages/core/src/Definition.ts"
+import * as Parameters from "../../packages/core/src/Parameters.ts"
+import { chance } from "./Bodies.ts"
+
+/** The parameters of a call that takes one of the routes of an operation. */
+export const callOf = (
+  definition: Definition,
+  selectedBy: string,
+  seed: number
+): Readonly<Record<string, unknown>> => {
+  const random = chance(seed)
+  const declared = parametersOf(definition)
+  const { alternatives, rules = [] } = definition
+  const chosen = new Set(
+    Object.entries(declared).filter(([name, { required }]) =>
+      alternatives?.of.includes(name) ? name === selectedBy : required || random() < 0.5
+    ).map(([name]) => name)
+  )
+  for (const rule of rules) {
+    if (rule._tag === "AtLeastOne" && !rule.of.some((name) => chosen.has(name))) chosen.add(rule.of[0] ?? "")
+  }
+  // What is needed may need something itself.
+  for (let i = 0; i < rules.length; i++) {
+    for (const rule of rules) if (rule._tag === "Requires" && chosen.has(rule.parameter)) chosen.add(rule.needs)
+  }
+  return Object.fromEntries(
+    Object.entries(declared).filter(([name]) => chosen.has(name)).map(([name, parameter]) =>
+      [name, valueOf(parameter, random)] as const
+    )
+  )
+}
+
+const valueOf = (parameter: Parameters.AnyParameter, random: () => number): unknown => {
+  const { bounds, kind, rule, values } = parameter
+  const below = (limit: number): number => Math.floor(random() * limit)
+  const between = (minimum: number, maximum: number): number => minimum + below(maximum - minimum + 1)
+  const [minimum, maximum] = bounds === undefined || bounds.of === "time" ? [1, 5] : [bounds.minimum, bounds.maximum]
+  const id = (): string => String(between(1, 10)) + String(below(1e9))
+  switch (kind) {
+    case "boolean":
+      return random() < 0.5
+    case "integer":
+      return between(minimum, maximum)
+    case "choice":
+      return values?.[below(values.length)]
+    case "timestamp":
+      return bounds?.of === "time" ? bounds.earliest : "2026-01-31T12:00:00Z"
+    case "list":
+      return values === undefined
+        ? Array.from(
+          { length: between(minimum, Math.min(maximum, 5)) },
+          () => rule.includes("handle") ? `ada${below(100)}` : id()
+        )
+        : random() < 0.2
+        ? values
+        : values.filter(() => random() < 0.3)
+    case "id":
+      return id()
+    case "text":
+      return rule === Parameters.username.rule
+        ? `ada_${below(1000)}`
+        : "x".repeat(between(minimum, Math.min(maximum, 200)))
+    case "token":
+      return `7140dibdnow9c7btw${below(1e6)}`
+  }
+}
