@@ -2,11 +2,9 @@
 import * as CallErrors from "@postwire/core/CallErrors"
 import { Client } from "@postwire/core/Client"
 import type { Definition } from "@postwire/core/Definition"
-import type { Wire } from "@postwire/core/WireNames"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Connection from "./Connection.ts"
 import * as ErrorReport from "./ErrorReport.ts"
@@ -57,13 +55,7 @@ export const command = Command.make("call").pipe(
   ])
 )
 
-interface Flags {
-  readonly json: boolean
-  readonly table: boolean
-  readonly raw: boolean
-  readonly wire: Option.Option<Wire>
-  readonly credentials: Option.Option<string>
-}
+type Flags = Command.Command.Config.Infer<typeof own>
 
 const run = Effect.fnUntraced(
   function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, flags: Flags) {

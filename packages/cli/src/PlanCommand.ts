@@ -42,12 +42,7 @@ export const command = Command.make("plan").pipe(
   ))
 )
 
-interface Flags {
-  readonly postCap: Option.Option<number>
-  readonly requests: Option.Option<number>
-  readonly json: boolean
-  readonly credentials: Option.Option<string>
-}
+type Flags = Command.Command.Config.Infer<typeof own>
 
 const run = Effect.fnUntraced(
   function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, flags: Flags) {
