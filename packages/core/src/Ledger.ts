@@ -268,6 +268,9 @@ export const learn = (ledger: Ledger, now: number, sent: number, figures: Figure
 export const read = (ledger: Ledger, now: number): Reading => {
   let inFlight = 0
   for (const lapses of ledger.leases.values()) if (lapses > now) inFlight++
-  const { end, limit, remaining, window } = ledger
-  return { window: now < end ? { limit, remaining, window, endsIn: end - now } : undefined, inFlight }
+  const { end, limit, remaining } = ledger
+  return {
+    window: now < end ? { limit, remaining, window: ledger.window, endsIn: end - now } : undefined,
+    inFlight
+  }
 }

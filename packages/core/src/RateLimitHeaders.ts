@@ -61,13 +61,13 @@ const resetOf = (headers: Headers): number | undefined => {
  */
 export const figuresOf = (response: HttpClientResponse, now: number): Figures | undefined => {
   const headers = headersOf(response)
-  const window = resetOf(headers)
+  const reset = resetOf(headers)
   const remaining = wholeOf(headers["x-rate-limit-remaining"]) ?? (response.status === 429 ? 0 : undefined)
-  if (window === undefined || remaining === undefined) return undefined
+  if (reset === undefined || remaining === undefined) return undefined
   const served = millisOf(headers["date"])
-  const left = window * 1000 - (Number.isNaN(served) ? now : served)
+  const left = reset * 1000 - (Number.isNaN(served) ? now : served)
   return left > 0 && left <= longestWindowMillis + maxClockDriftMillis
-    ? { limit: wholeOf(headers["x-rate-limit-limit"]), remaining, window, endsIn: left + lateMillis }
+    ? { limit: wholeOf(headers["x-rate-limit-limit"]), remaining, window: reset, endsIn: left + lateMillis }
     : undefined
 }
 

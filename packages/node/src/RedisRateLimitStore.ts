@@ -55,11 +55,11 @@ const make = (redis: Evaluator): RateLimitStore.Store => {
       ),
     settle: (key, lease, report) => answered(settle(key, lease, report)),
     read: (key) =>
-      Effect.map(answered(read(key)), ([inFlight, endsIn, window, remaining, limit]) => ({
+      Effect.map(answered(read(key)), ([inFlight, endsIn, reset, remaining, limit]) => ({
         inFlight,
-        window: endsIn === undefined || window === undefined || remaining === undefined
+        window: endsIn === undefined || reset === undefined || remaining === undefined
           ? undefined
-          : { endsIn, window, remaining, limit: limit === undefined || limit < 0 ? undefined : limit }
+          : { endsIn, window: reset, remaining, limit: limit === undefined || limit < 0 ? undefined : limit }
       }))
   }
 }

@@ -73,7 +73,7 @@ export interface Policy {
 
 export const announced = (
   { credential, key, operation }: Bucket,
-  { limit, remaining, window }: Ledger.Figures
+  { limit, remaining, window: reset }: Ledger.Figures
 ) => ({
   _tag: "Announced" as const,
   operation,
@@ -81,19 +81,19 @@ export const announced = (
   bucket: key,
   limit,
   remaining,
-  resetAt: new Date(window * 1000)
+  resetAt: new Date(reset * 1000)
 })
 
 export const usageOf = (
   { credential, key, operation }: Bucket,
-  { inFlight, window }: Ledger.Reading
+  { inFlight, window: known }: Ledger.Reading
 ): Usage => ({
   operation,
   credential,
   bucket: key,
-  limit: window?.limit,
-  remaining: window?.remaining,
-  resetAt: window && new Date(window.window * 1000),
+  limit: known?.limit,
+  remaining: known?.remaining,
+  resetAt: known && new Date(known.window * 1000),
   inFlight
 })
 

@@ -69,7 +69,7 @@ export const make = (
   const lines = new Recent<Line>(maxRememberedBudgets)
   const events = makeListeners(measure)
   const logging = Context.get(context, Logging)
-  const self = nonce()
+  const ownLine = nonce()
   let last = 0
 
   /** Says once that the first waits, and to the spans of all who wait behind it. */
@@ -122,7 +122,7 @@ export const make = (
       // From here on: an answer of the store may be on its way when the caller is interrupted.
       place.isKnown = true
       const decision = yield* store.reserve(key, place.lease, pace === undefined ? 0 : pace + paceToleranceMillis, {
-        line: self,
+        line: ownLine,
         callers: line.callers,
         waited: now - place.arrived,
         patience
@@ -226,7 +226,7 @@ export const make = (
           const begun = Monotonic.millisUnsafe(clock)
           const place = new Place({
             ticket,
-            lease: `${self}:${++last}`,
+            lease: `${ownLine}:${++last}`,
             span,
             arrived,
             deadline: begun + left
@@ -251,7 +251,7 @@ export const make = (
                 ...(exit._tag === "Success" ? exit.value.report : { answered: false }),
                 // After a cold start the pace counts from the answer: the next request may be quicker.
                 next: place.isCold && bucket.pace !== undefined ? bucket.pace + paceToleranceMillis : undefined,
-                emptied: line.callers === 0 ? self : undefined
+                emptied: line.callers === 0 ? ownLine : undefined
               }
               if (report.figures !== undefined) events.announce(bucket, report.figures)
               if (exit._tag === "Success" && exit.value.isHopeless === true) {
