@@ -20,6 +20,7 @@ import { Logging } from "./Logging.ts"
 import * as Monotonic from "./Monotonic.ts"
 import { figuresOf } from "./RateLimitHeaders.ts"
 import * as RateLimitStore from "./RateLimitStore.ts"
+import { defaultMaxWaitMillis } from "./Timeouts.ts"
 
 export type { Announced, Bucket, Change, Usage, Waiting } from "./internal/Budget.ts"
 
@@ -101,9 +102,6 @@ export interface WaitOptions {
    */
   readonly maxWait?: number | undefined
 }
-
-/** Unless a setting says otherwise. */
-export const defaultMaxWaitMillis = 1_200_000
 
 /** The longest wait that is allowed, or what is wrong with it. */
 export const checkMaxWait = ({ maxWait = defaultMaxWaitMillis }: WaitOptions): Effect.Effect<number, InvalidSettings> =>

@@ -2,6 +2,9 @@
 import * as Context from "effect/Context"
 import * as Predicate from "effect/Predicate"
 
+/** What a call may wait for rate limits in all, beside these times, unless a setting says otherwise. */
+export const defaultMaxWaitMillis = 1_200_000
+
 /** Times in milliseconds; 0 turns one off. */
 export interface Timeouts {
   /**

@@ -4,7 +4,6 @@ import { type CallOptions, checkOptions } from "@postwire/core/CallOptions"
 import type { Definition, Form } from "@postwire/core/Definition"
 import { InvalidSettings } from "@postwire/core/Errors"
 import * as Prepare from "@postwire/core/Prepare"
-import { defaultMaxWaitMillis } from "@postwire/core/RateLimit"
 import type { Redact } from "@postwire/core/Redaction"
 import * as Timeouts from "@postwire/core/Timeouts"
 import type { Wire } from "@postwire/core/Wire"
@@ -90,7 +89,7 @@ const leastLimitMillis = 300_000
 const limitOf = (settings: Settings<Form>, { timeout = settings.timeout }: CallOptions): number => {
   if (typeof timeout === "number") return timeout
   const limits = Timeouts.limitsOf(timeout, Timeouts.limitsOf(settings.timeout))
-  const waits = settings.waitOnRateLimit === true ? settings.maxWait ?? defaultMaxWaitMillis : 0
+  const waits = settings.waitOnRateLimit === true ? settings.maxWait ?? Timeouts.defaultMaxWaitMillis : 0
   return Math.max(leastLimitMillis, limits?.total ?? 0) + waits
 }
 
