@@ -262,7 +262,6 @@ describe("index", () => {
       "RateLimit",
       "changes",
       "checkMaxWait",
-      "defaultMaxWaitMillis",
       "layerFail",
       "layerWait",
       "snapshot"
