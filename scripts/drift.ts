@@ -3,25 +3,42 @@
  * differs that nobody has accepted (packages/cli/src/AcceptedDrift.ts).
  *
  * `--wire x` (otherwise by the version of the document), `--all` lists the operations that only the document has,
- * `--accepted` what is accepted and why, `--json` prints data.
+ * `--accepted` what is accepted and why, `--json` prints data. `--facts all` or `--facts declared` prints the
+ * facts of the document instead, of all operations or of those that are declared, for the tests (scripts/fixtures).
  */
+import * as Result from "effect/Result"
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
+import { documentFacts } from "../packages/cli/src/DocumentFacts.ts"
 import * as DriftReport from "../packages/cli/src/DriftReport.ts"
+import { endpoints, wireOf } from "../packages/cli/src/Endpoint.ts"
+import * as OpenApiDocument from "../packages/cli/src/OpenApiDocument.ts"
+import { keyOf } from "../packages/cli/src/ServiceFacts.ts"
+import * as FactsFile from "./drift/FactsFile.ts"
 
 const { positionals: [file], values } = parseArgs({
   allowPositionals: true,
   options: {
     accepted: { type: "boolean", default: false },
     all: { type: "boolean", default: false },
+    facts: { type: "string" },
     json: { type: "boolean", default: false },
     wire: { type: "string" }
   }
 })
 if (file === undefined) throw new Error("Name an OpenAPI document (JSON).")
-const report = DriftReport.make(JSON.parse(readFileSync(file, "utf8")), values.wire)
-if (report._tag === "Failure") throw new Error(`${file}: ${report.failure}`)
-console.log(
-  values.json ? JSON.stringify(report.success, null, 2) : DriftReport.lines(report.success, values).join("\n")
-)
-process.exitCode = report.success.drifts.length > 0 ? 1 : 0
+const json = JSON.parse(readFileSync(file, "utf8"))
+if (values.facts !== undefined) {
+  const document = orThrow(OpenApiDocument.read(json))
+  const declared = new Set(endpoints(wireOf(document.version)).map(keyOf))
+  const isWanted = (key: string) => values.facts === "all" || declared.has(key)
+  process.stdout.write(FactsFile.write(documentFacts(document, isWanted)))
+} else {
+  const report = orThrow(DriftReport.make(json, values.wire))
+  console.log(values.json ? JSON.stringify(report, null, 2) : DriftReport.lines(report, values).join("\n"))
+  process.exitCode = report.drifts.length > 0 ? 1 : 0
+}
+
+function orThrow<A>(result: Result.Result<A, string>): A {
+  return Result.getOrThrowWith(result, (reason) => new Error(`${file}: ${reason}`))
+}

@@ -1,5 +1,90 @@
-/** Where the catalogue differs from the service's published documents on purpose, and why. */
+/** Where the catalogue differs from the service's published documents, and why that stays. */
 import type { Accepted } from "./Drift.ts"
 
+/** The differences of one reason. */
+const because = (
+  reason: string,
+  ...differences: ReadonlyArray<string | Omit<Accepted, "reason">>
+): ReadonlyArray<Accepted> =>
+  differences.map((entry) => ({ ...(typeof entry === "string" ? { difference: entry } : entry), reason }))
+
 /** Every difference that is accepted. One that is no longer there is reported as stale. */
-export const acceptedDrift: ReadonlyArray<Accepted> = []
+export const acceptedDrift: ReadonlyArray<Accepted> = [
+  ...because(
+    "Blocking is in the specification; the service's documents leave it out.",
+    "route * /2/users/{}/blocking*"
+  ),
+  ...because(
+    "The specification gives no bound; what is beyond the service's is its to refuse.",
+    "body media.*maxItems",
+    "body participant_ids minItems",
+    "body poll.duration_minutes m*imum",
+    "body poll.options m*",
+    { difference: "query max_results m*imum", operations: ["getFollowedLists"] },
+    { difference: "query query maxLength", operations: ["searchSpaces"] }
+  ),
+  ...because(
+    "The bound is the specification's.",
+    "body *text maxLength",
+    "body participant_ids maxItems",
+    { difference: "query query maxLength", operations: ["get*PostsCount", "search*Posts"] }
+  ),
+  ...because("A token is passed back as it came.", "query pagination_token m*Length"),
+  ...because(
+    "Ids that are not numeric have one rule, which is wider than the service's.",
+    { difference: "path segment 1 pattern", operations: ["*DirectMessage*", "getSpace*"] },
+    { difference: "query ids pattern", operations: ["getSpaces"] }
+  ),
+  ...because(
+    "That document says of fewer ids that they are digits.",
+    { difference: "path segment 1 pattern", operations: ["*"] }
+  ),
+  ...because(
+    "The specification takes an app's token, or a user's where the service may not.",
+    { difference: "credential app", operations: ["getLikedPosts", "getLikingUsers"] },
+    { difference: "credential user", operations: ["get*PostsCount", "searchAllPosts"] }
+  ),
+  ...because(
+    "What an answer is known by, and the state that a write has reached, must be there.",
+    "result *.id required",
+    "result media.media_key required",
+    { difference: "result data.* required", operations: ["*"] }
+  ),
+  ...because("Members of problems that nothing depends on pass untyped.", {
+    difference: "result problem.*",
+    change: "new"
+  }),
+  ...because("Refusals of before may have it.", "result problem.message"),
+  ...because("An answer of a write passes what it has besides untyped.", {
+    difference: "result data.id",
+    change: "new"
+  }),
+  ...because(
+    "The service answers with them; that document leaves them out.",
+    "result dm_event.entities",
+    "result post.article",
+    "result post.card_uri",
+    "result post.media_metadata",
+    "result space.topic_ids",
+    "result user.confirmed_email",
+    "result user.is_identity_verified",
+    "result user.parody",
+    "result user.subscription",
+    "result user.verified_followers_count"
+  ),
+  ...because("A place has nothing but its id.", "body geo.place_id required"),
+  ...because("These have no values.", "query search_count.fields"),
+  ...because(
+    "Reads of posts and of users offer the same; the service knows them by operation.",
+    { difference: "query expansions=*", change: "gone" },
+    { difference: "query *.fields", change: "gone", operations: ["getLikingUsers", "getReposters", "getSpaceBuyers"] }
+  ),
+  ...because(
+    "Not declared yet.",
+    { difference: "body *", change: "new", operations: ["createPost"] },
+    { difference: "query max_results", change: "new", operations: ["getSpaceBuyers", "getSpacePosts"] },
+    { difference: "query *_token", change: "new", operations: ["get*PostsCount", "search*Posts", "getSpaceBuyers"] },
+    { difference: "query state=all", change: "new" },
+    { difference: "query topic.fields", change: "new" }
+  )
+]

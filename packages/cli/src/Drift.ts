@@ -94,17 +94,17 @@ interface Found {
 const effects: ReadonlyArray<Difference["effect"]> = ["refused", "misread", "missed"]
 
 /** The same difference once, with its operations. */
-const grouped = (found: ReadonlyArray<Found>): ReadonlyArray<Drift & { readonly reason?: string }> => {
-  const groups = Map.groupBy(found, ({ difference, reason }) => JSON.stringify([difference, reason]))
-  return [...groups.values()].map((group) => {
-    const [{ difference, reason }] = group as [Found]
-    return {
-      ...difference,
-      ...(reason === undefined ? {} : { reason }),
-      operations: [...new Set(group.map(({ operation }) => operation))]
-    }
-  }).sort((a, b) => effects.indexOf(a.effect) - effects.indexOf(b.effect) || textOf(a).localeCompare(textOf(b)))
-}
+const grouped = (found: ReadonlyArray<Found>): ReadonlyArray<Drift & { readonly reason?: string }> =>
+  [...Map.groupBy(found, ({ difference, reason }) => JSON.stringify([difference, reason])).values()]
+    .flatMap((group) => {
+      const operations = [...new Set(group.map(({ operation }) => operation))]
+      return group.slice(0, 1).map(({ difference, reason }) => ({
+        ...difference,
+        ...(reason === undefined ? {} : { reason }),
+        operations
+      }))
+    })
+    .sort((a, b) => effects.indexOf(a.effect) - effects.indexOf(b.effect) || textOf(a).localeCompare(textOf(b)))
 
 const textOf = ({ aspect, name }: Difference): string => `${aspect} ${name}`
 

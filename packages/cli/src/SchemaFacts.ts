@@ -12,6 +12,7 @@ import { Topic } from "@postwire/core/models/Topic"
 import { User } from "@postwire/core/models/User"
 import type { Wire } from "@postwire/core/Wire"
 import * as WireNames from "@postwire/core/WireNames"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { type Fact, fact, type Facts } from "./ServiceFacts.ts"
@@ -41,28 +42,28 @@ export const schemaFacts = (ast: SchemaAST.AST, wire: Wire): Facts => {
   // An example, in which each value refers to its fact, is translated to the wire: so names are found as they travel.
   const found: Array<Fact> = []
   const facts: Record<string, Fact> = {}
-  const walk = (members: object, place: string): void => {
+  const walk = (members: unknown, place: string): void => {
+    if (!Predicate.isObject(members)) return
     for (const [name, value] of Object.entries(members)) {
       if (name === self) continue
       const at = `${place}${name}`
       const [own, inside, end] = Array.isArray(value)
         ? [value[0], value[1], "[]."]
-        : typeof value === "object"
+        : Predicate.isObject(value)
         ? [value[self], value, "."]
         : [value, undefined, ""]
-      facts[at] = found[Number(own)] as Fact
-      if (typeof inside === "object") walk(inside, `${at}${end}`)
+      const fact = found[Number(own)]
+      if (fact !== undefined) facts[at] = fact
+      walk(inside, `${at}${end}`)
     }
   }
-  walk(translation(ast, wire)(membersOf(ast, wire, found)), "")
+  const example = membersOf(ast, wire, found)
+  walk(wire.name === "neutral" ? example : WireNames.toX({ ast })(example), "")
   return facts
 }
 
 /** Where an object of an example refers to its fact. */
 const self = "~"
-
-const translation = (ast: SchemaAST.AST, wire: Wire): (value: unknown) => object =>
-  wire.name === "neutral" ? (value) => value as object : (value) => WireNames.toX({ ast })(value) as object
 
 type Example = string | ReadonlyArray<unknown> | { readonly [name: string]: Example }
 

@@ -1,0 +1,38 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { acceptedDrift } from "../packages/cli/src/AcceptedDrift.ts"
+import { catalogueFacts } from "../packages/cli/src/CatalogueFacts.ts"
+import * as Drift from "../packages/cli/src/Drift.ts"
+import { wireOf } from "../packages/cli/src/Endpoint.ts"
+import * as FactsFile from "./drift/FactsFile.ts"
+
+const text = (version: string) => readFileSync(new URL(`fixtures/service-${version}.json`, import.meta.url), "utf8")
+
+describe.each(["2.159"])("the catalogue and what the service said of itself in version %s", (version) => {
+  const wire = wireOf(version)
+  const { drifts, stale } = Drift.compare(
+    catalogueFacts(wire),
+    FactsFile.read(text(version)),
+    wire.name,
+    acceptedDrift
+  )
+
+  it("differ in nothing but what packages/cli/src/AcceptedDrift.ts accepts", () => {
+    assert.deepStrictEqual(
+      drifts.map(({ aspect, catalogue, change, document, name, operations }) =>
+        `${aspect} ${name} ${change}${
+          document === undefined ? "" : `: ${document} there, ${catalogue} here`
+        } (${operations})`
+      ),
+      []
+    )
+  })
+
+  it("differ in all that it accepts", () => {
+    assert.deepStrictEqual(stale.map(({ difference, operations }) => `${difference} (${operations ?? "all"})`), [])
+  })
+
+  it("are kept as they were read", () => {
+    assert.strictEqual(FactsFile.write(FactsFile.read(text(version))), text(version))
+  })
+})
