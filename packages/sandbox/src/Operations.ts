@@ -13,6 +13,7 @@ import * as Result from "effect/Result"
 import * as Authentication from "./Authentication.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Faults from "./Faults.ts"
+import * as FaultyResponse from "./FaultyResponse.ts"
 import type * as Journal from "./Journal.ts"
 import type * as Nonces from "./Nonces.ts"
 import * as PageToken from "./PageToken.ts"
@@ -142,7 +143,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
     request: HttpServerRequest.HttpServerRequest,
     url: URL,
     trace: Journal.Trace
-  ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, Problem.Problem | Faults.ConnectionLost> {
+  ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, Problem.Problem | FaultyResponse.ConnectionLost> {
     const found = router.find(request.method, url.pathname)
     if (found === undefined || !isPlain(request.originalUrl)) return yield* Problem.noRoute()
     if (!isEscaped(url.search)) return yield* Problem.invalidRequest("The query string has a malformed escape.")
@@ -159,7 +160,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
     const fault = (caller && (yield* Faults.asked(request.headers))) ?? faults.next(route.name)
     if (fault === undefined) return yield* work(asked, identified)
     trace.fault = fault
-    if (fault.reset === "before") return yield* new Faults.ConnectionLost()
+    if (fault.reset === "before") return yield* new FaultyResponse.ConnectionLost()
     const refused = fault.status === undefined ? undefined : Faults.refusal(fault.status)
     // Nothing reads the body for its sake, but the journal shows what was refused.
     if (refused !== undefined && caller !== undefined && RequestBody.isExpected(route.definition)) {
@@ -170,7 +171,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
         Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, undefined, trace)))
       )
       : Effect.succeed(refuse(refused, route.wire ?? options.wire, trace))
-    return yield* Effect.flatMap(worked, (response) => Faults.spoil(fault, response, delivered(request)))
+    return yield* Effect.flatMap(worked, (response) => FaultyResponse.spoil(fault, response, delivered(request)))
   })
 })
 

@@ -9,7 +9,7 @@ import * as Exit from "effect/Exit"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { randomUUID } from "node:crypto"
-import * as Faults from "./Faults.ts"
+import { type ConnectionLost, withoutHeaders } from "./FaultyResponse.ts"
 import type * as Journal from "./Journal.ts"
 import * as Operations from "./Operations.ts"
 import * as Problem from "./Problem.ts"
@@ -27,7 +27,7 @@ export interface Parts extends Operations.Parts {
 /** Answers a request, or breaks the connection. */
 export type Service = (
   request: HttpServerRequest.HttpServerRequest
-) => Effect.Effect<HttpServerResponse.HttpServerResponse, Faults.ConnectionLost>
+) => Effect.Effect<HttpServerResponse.HttpServerResponse, ConnectionLost>
 
 /** Makes the service of its parts. */
 export const make = Effect.fnUntraced(function*(parts: Parts, options: Operations.Options = {}) {
@@ -58,7 +58,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Operation
             ...response.headers
           })
         ),
-        Effect.map((response) => Faults.withoutHeaders(trace.fault, response)),
+        Effect.map((response) => withoutHeaders(trace.fault, response)),
         Effect.onExit((exit) =>
           Effect.map(Monotonic.millis, (end) =>
             journal.add({
