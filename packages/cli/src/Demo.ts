@@ -3,7 +3,6 @@ import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import * as Monotonic from "@postwire/core/Monotonic"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
-import * as NodeCrypto from "@postwire/node/NodeCrypto"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import * as Seed from "@postwire/sandbox/Seed"
@@ -111,8 +110,7 @@ const run = Effect.fnUntraced(
       const client = Client.layer({ baseUrl }).pipe(
         Layer.provide([
           Credentials.layer({ bearerToken: seeded.appBearerToken }),
-          UndiciHttpClient.layer(),
-          NodeCrypto.layer
+          UndiciHttpClient.layer()
         ])
       )
       const summary = yield* exportSearch(options.query, file).pipe(Effect.provide(client))

@@ -32,7 +32,7 @@ const refusal = {
   type: Schema.optional(Schema.String),
   title: Schema.optional(Schema.String),
   detail: Schema.optional(Schema.String),
-  problems: Schema.Array(Problem),
+  problems: Schema.Array(Schema.StructWithRest(Problem, [Schema.Record(Schema.String, Schema.Any)])),
   requestId: Schema.optional(Schema.String),
   rateLimit: Schema.optional(
     Schema.Struct({ limit: Schema.Finite, remaining: Schema.Finite, resetAt: Schema.Date })

@@ -4,24 +4,21 @@ import * as Schema from "effect/Schema"
  * One problem as the service describes it (a member of `errors`, or the document itself). All members may be missing;
  * others, such as `parameters`, `reason` or `period`, are kept.
  */
-export const Problem = /*#__PURE__*/ Schema.StructWithRest(
-  /*#__PURE__*/ Schema.Struct({
-    type: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    title: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    detail: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    status: /*#__PURE__*/ Schema.optionalKey(Schema.Finite),
-    message: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    parameter: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    value: /*#__PURE__*/ Schema.optionalKey(Schema.Any),
-    resource_type: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    resource_id: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    section: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    field: /*#__PURE__*/ Schema.optionalKey(Schema.String)
-  }),
-  [/*#__PURE__*/ Schema.Record(Schema.String, Schema.Any)]
-)
+export const Problem = /*#__PURE__*/ Schema.Struct({
+  type: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  title: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  detail: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  status: /*#__PURE__*/ Schema.optionalKey(Schema.Finite),
+  message: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  parameter: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  value: /*#__PURE__*/ Schema.optionalKey(Schema.Any),
+  resource_type: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  resource_id: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  section: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  field: /*#__PURE__*/ Schema.optionalKey(Schema.String)
+})
 
 /** One problem as the service describes it. */
-export interface Problem extends Schema.Struct.Type<typeof Problem.schema.fields> {
+export interface Problem extends Schema.Struct.Type<typeof Problem.fields> {
   readonly [member: string]: unknown
 }
