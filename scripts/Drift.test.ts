@@ -1,23 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
-import { acceptedDrift } from "../packages/cli/src/AcceptedDrift.ts"
-import { catalogueFacts } from "../packages/cli/src/CatalogueFacts.ts"
-import * as Drift from "../packages/cli/src/Drift.ts"
-import { wireOf } from "../packages/cli/src/Endpoint.ts"
+import { acceptedDrift } from "../packages/cli/src/drift/AcceptedDrift.ts"
+import { catalogueFacts } from "../packages/cli/src/drift/CatalogueFacts.ts"
+import * as Drift from "../packages/cli/src/drift/Drift.ts"
+import { wireOf } from "../packages/cli/src/drift/DriftReport.ts"
 import * as FactsFile from "./drift/FactsFile.ts"
 
 const text = (version: string) => readFileSync(new URL(`fixtures/service-${version}.json`, import.meta.url), "utf8")
 
 describe.each(["2.159"])("the catalogue and what the service said of itself in version %s", (version) => {
-  const wire = wireOf(version)
-  const { drifts, stale } = Drift.compare(
-    catalogueFacts(wire),
-    FactsFile.read(text(version)),
-    wire.name,
-    acceptedDrift
-  )
+  const service = FactsFile.read(text(version))
+  const wire = wireOf(service)
+  const { drifts, stale } = Drift.compare(catalogueFacts(wire), service, wire.name, acceptedDrift)
 
-  it("differ in nothing but what packages/cli/src/AcceptedDrift.ts accepts", () => {
+  it("differ in nothing but what packages/cli/src/drift/AcceptedDrift.ts accepts", () => {
     assert.deepStrictEqual(
       drifts.map(({ aspect, catalogue, change, document, name, operations }) =>
         `${aspect} ${name} ${change}${

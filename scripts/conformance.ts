@@ -3,15 +3,16 @@
  * `pnpm conformance openapi.json`.
  *
  * `--bodies 200` and `--calls 200` of each route, `--checked 10` of the bodies held against the document with a
- * validator, `--seed 1`, `--wire x` (otherwise by the version of the document), `--only getPosts` for one operation with
+ * validator, `--seed 1`, `--wire x` (otherwise the one that speaks like the document), `--only getPosts` for one operation with
  * all that was found, and with that `--body 17`, which prints one body.
  */
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
-import { documentFacts } from "../packages/cli/src/DocumentFacts.ts"
-import { endpoints, wireOf } from "../packages/cli/src/Endpoint.ts"
-import { read } from "../packages/cli/src/OpenApiDocument.ts"
-import { keyOf } from "../packages/cli/src/ServiceFacts.ts"
+import { documentFacts } from "../packages/cli/src/drift/DocumentFacts.ts"
+import { wireOf } from "../packages/cli/src/drift/DriftReport.ts"
+import { endpoints } from "../packages/cli/src/drift/Endpoint.ts"
+import { read } from "../packages/cli/src/drift/OpenApiDocument.ts"
+import { keyOf } from "../packages/cli/src/drift/ServiceFacts.ts"
 import { named, type Wire } from "../packages/core/src/Wire.ts"
 import * as Asking from "./conformance/Asking.ts"
 import * as Reading from "./conformance/Reading.ts"
@@ -35,7 +36,7 @@ const document = read(JSON.parse(text))
 if (document._tag === "Failure") throw new Error(`${file}: ${document.failure}`)
 const service = document.success
 const wires: { readonly [name: string]: Wire | undefined } = named
-const wire = values.wire === undefined ? wireOf(service.version) : wires[values.wire]
+const wire = values.wire === undefined ? wireOf(documentFacts(service)) : wires[values.wire]
 if (wire === undefined) throw new Error(`--wire is one of ${Object.keys(wires).join(", ")}`)
 const seed = Number(values.seed)
 const isWanted = (name: string) => values.only === undefined || values.only === name

@@ -1,25 +1,24 @@
 /**
  * Holds the catalogue against an OpenAPI document of the service: `pnpm drift openapi.json`. Ends with 1 when something
- * differs that nobody has accepted (packages/cli/src/AcceptedDrift.ts).
+ * differs that nobody has accepted (packages/cli/src/drift/AcceptedDrift.ts).
  *
- * `--wire x` (otherwise by the version of the document), `--all` lists the operations that only the document has,
- * `--accepted` what is accepted and why, `--json` prints data. `--facts all` or `--facts declared` prints the
+ * `--wire x` (otherwise the one that speaks like the document), `--all` lists what is accepted, why, and the operations
+ * that only the document has, `--json` prints data. `--facts all` or `--facts declared` prints the
  * facts of the document instead, of all operations or of those that are declared, for the tests (scripts/fixtures).
  */
 import * as Result from "effect/Result"
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
-import { documentFacts } from "../packages/cli/src/DocumentFacts.ts"
-import * as DriftReport from "../packages/cli/src/DriftReport.ts"
-import { endpoints, wireOf } from "../packages/cli/src/Endpoint.ts"
-import * as OpenApiDocument from "../packages/cli/src/OpenApiDocument.ts"
-import { keyOf } from "../packages/cli/src/ServiceFacts.ts"
+import { documentFacts } from "../packages/cli/src/drift/DocumentFacts.ts"
+import * as DriftReport from "../packages/cli/src/drift/DriftReport.ts"
+import { endpoints } from "../packages/cli/src/drift/Endpoint.ts"
+import * as OpenApiDocument from "../packages/cli/src/drift/OpenApiDocument.ts"
+import { keyOf } from "../packages/cli/src/drift/ServiceFacts.ts"
 import * as FactsFile from "./drift/FactsFile.ts"
 
 const { positionals: [file], values } = parseArgs({
   allowPositionals: true,
   options: {
-    accepted: { type: "boolean", default: false },
     all: { type: "boolean", default: false },
     facts: { type: "string" },
     json: { type: "boolean", default: false },
@@ -30,12 +29,12 @@ if (file === undefined) throw new Error("Name an OpenAPI document (JSON).")
 const json = JSON.parse(readFileSync(file, "utf8"))
 if (values.facts !== undefined) {
   const document = orThrow(OpenApiDocument.read(json))
-  const declared = new Set(endpoints(wireOf(document.version)).map(keyOf))
+  const declared = new Set(endpoints(DriftReport.wireOf(documentFacts(document))).map(keyOf))
   const isWanted = (key: string) => values.facts === "all" || declared.has(key)
   process.stdout.write(FactsFile.write(documentFacts(document, isWanted)))
 } else {
   const report = orThrow(DriftReport.make(json, values.wire))
-  console.log(values.json ? JSON.stringify(report, null, 2) : DriftReport.lines(report, values).join("\n"))
+  console.log(values.json ? JSON.stringify(report, null, 2) : DriftReport.lines(report, values.all).join("\n"))
   process.exitCode = report.drifts.length > 0 ? 1 : 0
 }
 

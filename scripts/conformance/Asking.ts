@@ -1,6 +1,6 @@
 /** Whether the client asks only for what a document knows: random valid calls, prepared and held against its facts. */
-import type { Endpoint } from "../../packages/cli/src/Endpoint.ts"
-import type { Bounds, Fact, Facts, RouteFacts } from "../../packages/cli/src/ServiceFacts.ts"
+import type { Endpoint } from "../../packages/cli/src/drift/Endpoint.ts"
+import type { Bounds, Fact, Facts, RouteFacts } from "../../packages/cli/src/drift/ServiceFacts.ts"
 import { prepare } from "../../packages/core/src/Prepare.ts"
 import type { Wire } from "../../packages/core/src/Wire.ts"
 import { seedOf } from "./Bodies.ts"

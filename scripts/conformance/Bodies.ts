@@ -2,8 +2,8 @@
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { JsonSchema } from "../../packages/cli/src/JsonSchema.ts"
-import type { OpenApiDocument } from "../../packages/cli/src/OpenApiDocument.ts"
+import type { JsonSchema } from "../../packages/cli/src/drift/JsonSchema.ts"
+import type { OpenApiDocument } from "../../packages/cli/src/drift/OpenApiDocument.ts"
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */
 export const chance = (seed: number): () => number => {

@@ -1,7 +1,7 @@
 /** How well the client reads what a document allows: random valid bodies, refused or with members that cannot be reached. */
-import { type Endpoint, endpoints } from "../../packages/cli/src/Endpoint.ts"
-import type { DocumentOperation, OpenApiDocument } from "../../packages/cli/src/OpenApiDocument.ts"
-import { keyOf } from "../../packages/cli/src/ServiceFacts.ts"
+import { type Endpoint, endpoints } from "../../packages/cli/src/drift/Endpoint.ts"
+import type { DocumentOperation, OpenApiDocument } from "../../packages/cli/src/drift/OpenApiDocument.ts"
+import { keyOf } from "../../packages/cli/src/drift/ServiceFacts.ts"
 import * as Decoding from "../../packages/core/src/Decoding.ts"
 import type { Wire } from "../../packages/core/src/Wire.ts"
 import { seedOf, valueOf } from "./Bodies.ts"

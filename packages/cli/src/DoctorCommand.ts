@@ -1,11 +1,14 @@
 /** `postwire doctor`: whether the command can work here, and what to do where it cannot. It reads; it changes nothing. */
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Connection from "./Connection.ts"
 import type { Check } from "./doctor/Check.ts"
 import { examine } from "./doctor/Examination.ts"
+import { examineDocument } from "./doctor/OpenApi.ts"
+import * as DriftReport from "./drift/DriftReport.ts"
 import * as Report from "./Report.ts"
 import * as Text from "./Text.ts"
 
@@ -18,14 +21,40 @@ export class Unwell extends Schema.TaggedError<Unwell>()("Unwell", { names: Sche
   }
 }
 
+/** A document of the service says something else than the client. */
+export class Drifted extends Schema.TaggedError<Drifted>()("Drifted", {
+  path: Schema.String,
+  differences: Schema.Int
+}) {
+  readonly advice = "A newer version of Postwire may know them."
+  override get message(): string {
+    return `${this.path}: ${Text.quantity(this.differences, "differences")} from what this version knows`
+  }
+}
+
 /** `postwire doctor`. */
 export const command = Command.make(
   "doctor",
   {
     json: Report.json,
-    credentials: Connection.flag
+    credentials: Connection.flag,
+    openapi: Flag.String("openapi").pipe(
+      Flag.withMetavar("FILE"),
+      Flag.withDescription("Compare with an OpenAPI document of the service instead (JSON); nothing is sent"),
+      Flag.optional
+    ),
+    all: Flag.Boolean("all").pipe(
+      Flag.withDescription("With --openapi: list accepted differences and operations that only the document has"),
+      Flag.withDefault(false)
+    )
   },
-  Effect.fnUntraced(function*({ credentials, json }) {
+  Effect.fnUntraced(function*({ all, credentials, json, openapi }) {
+    if (Option.isSome(openapi)) {
+      const report = yield* examineDocument(openapi.value)
+      const differences = report.drifts.length
+      yield* Report.print(json, { ok: differences === 0, ...report }, () => DriftReport.lines(report, all))
+      return differences === 0 ? undefined : yield* new Drifted({ path: openapi.value, differences })
+    }
     const checks = yield* examine(
       yield* Connection.variables(credentials),
       process.versions.node,
@@ -36,7 +65,10 @@ export const command = Command.make(
     if (bad.length > 0) return yield* new Unwell({ names: bad })
   })
 ).pipe(
-  Command.withDescription("Look at credentials, clock, budgets and the connection; say what to do."),
+  Command.withDescription(
+    "Look at credentials, clock, budgets and the connection; say what to do. With --openapi: what the service's " +
+      "document says otherwise."
+  ),
   Command.withShortDescription("Find out why it does not work")
 )
 

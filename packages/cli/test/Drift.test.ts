@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { neutral } from "@postwire/core/Wire"
 import { Result } from "effect"
 import { readFileSync } from "node:fs"
-import { catalogueFacts } from "../src/CatalogueFacts.ts"
-import type { Accepted, Drift } from "../src/Drift.ts"
-import * as DriftReport from "../src/DriftReport.ts"
-import * as JsonSchema from "../src/JsonSchema.ts"
-import * as OpenApiDocument from "../src/OpenApiDocument.ts"
+import { catalogueFacts } from "../src/drift/CatalogueFacts.ts"
+import type { Accepted, Drift } from "../src/drift/Drift.ts"
+import * as DriftReport from "../src/drift/DriftReport.ts"
+import * as JsonSchema from "../src/drift/JsonSchema.ts"
+import * as OpenApiDocument from "../src/drift/OpenApiDocument.ts"
 
 /** The catalogue as a document: what differs from it is what a test has changed. */
 const text = readFileSync(new URL("../../../docs/openapi/neutral.json", import.meta.url), "utf8")
@@ -257,7 +257,7 @@ describe("an accepted difference", () => {
     const found = report(withoutLang, accepted)
     assert.deepStrictEqual(found.stale.at(-1), { difference: "result user.*", reason })
     assert.notInclude(found.stale.map(({ difference }) => difference), "result post.l*")
-    const told = DriftReport.lines(found, { accepted: true })
+    const told = DriftReport.lines(found, true)
     assert.includeMembers([...told], ["  of the test", "    result post.lang: not in the document"])
     assert.include(told.join("\n"), "stale): result user.*")
   })
@@ -277,7 +277,7 @@ describe("the lines of a report", () => {
     const headings = lines.filter((line) => /^\S.*\(\d+\)$/.test(line)).map((line) => line.replace(/ \(.*/, ""))
     assert.deepStrictEqual(headings, ["The service may refuse calls", "The service offers more than the client"])
     assert.include(lines.join("\n"), "Only in the document: 1 operation (see --all)")
-    assert.include(DriftReport.lines(found, { all: true }).join("\n"), "\n  GET /2/news")
+    assert.include(DriftReport.lines(found, true).join("\n"), "\n  GET /2/news")
   })
 })
 

@@ -1,14 +1,13 @@
 /** Holds the catalogue against an OpenAPI document and tells what differs: to people in lines, to programs as data. */
 import { named, type Wire } from "@postwire/core/Wire"
 import * as Result from "effect/Result"
+import * as Text from "../Text.ts"
 import { acceptedDrift } from "./AcceptedDrift.ts"
 import { catalogueFacts } from "./CatalogueFacts.ts"
 import { documentFacts } from "./DocumentFacts.ts"
 import * as Drift from "./Drift.ts"
-import { wireOf } from "./Endpoint.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
 import { keyOf, type ServiceFacts } from "./ServiceFacts.ts"
-import * as Text from "./Text.ts"
 
 /** What a document was found to say. */
 export interface DriftReport extends Drift.Outcome {
@@ -21,15 +20,26 @@ export interface DriftReport extends Drift.Outcome {
   readonly unknown: ReadonlyArray<string>
 }
 
-/** Holds the catalogue against a parsed document, on a wire or on that which speaks like its version. */
+/** Holds the catalogue against a parsed document, on the wire of a name or on that which speaks like the document. */
 export const make = (json: unknown, wireName?: string): Result.Result<DriftReport, string> =>
   Result.flatMap(OpenApiDocument.read(json), (document) => {
     const wires: { readonly [name: string]: Wire | undefined } = named
-    const wire = wireName === undefined ? wireOf(document.version) : wires[wireName]
+    const wire = wireName === undefined ? wireOf(documentFacts(document)) : wires[wireName]
     return wire === undefined
       ? Result.fail(`there is no wire ${wireName}; there are ${Object.keys(wires).join(", ")}`)
       : Result.succeed(hold(catalogueFacts(wire), document, wire.name, acceptedDrift))
   })
+
+/** The wire that speaks like a service: the one of which the service knows most routes, and then most other names. */
+export const wireOf = (service: ServiceFacts): Wire => {
+  const unknown = (wire: Wire): number =>
+    Drift.compare(catalogueFacts(wire), service, wire.name).drifts
+      .filter(({ aspect, change }) => change === "gone" && ["body", "query", "route"].includes(aspect))
+      // A route that is not there hides whatever else would not be.
+      .reduce((sum, { aspect, operations }) => sum + operations.length * (aspect === "route" ? 1_000 : 1), 0)
+  return Object.values(named).map((wire) => ({ wire, unknown: unknown(wire) }))
+    .reduce((best, other) => other.unknown < best.unknown ? other : best).wire
+}
 
 /** Holds the facts of the catalogue on a wire against a document. */
 export const hold = (
@@ -49,16 +59,8 @@ export const hold = (
   }
 }
 
-/** What is told besides the differences that nobody has accepted. */
-export interface Detail {
-  /** Operations that only the document has. */
-  readonly all?: boolean
-  /** Differences that are accepted, with their reasons. */
-  readonly accepted?: boolean
-}
-
-/** What a report says, none of its lines wider than 80 columns unless a name is. */
-export const lines = (report: DriftReport, detail: Detail = {}): ReadonlyArray<string> => {
+/** What a report says in lines of 80 columns; what is accepted, and what only the document has, is counted or listed. */
+export const lines = (report: DriftReport, all = false): ReadonlyArray<string> => {
   const { accepted, compared, drifts, stale, unknown, version, wire } = report
   const told = [
     `${Text.quantity(compared, "operations")} compared with the document${
@@ -70,29 +72,28 @@ export const lines = (report: DriftReport, detail: Detail = {}): ReadonlyArray<s
     }),
     "",
     `Not accepted: ${Text.quantity(drifts.length, "differences")}`,
-    ...accepted.length === 0
-      ? []
-      : [
-        `Accepted: ${Text.quantity(accepted.length, "differences")}${
-          detail.accepted === true ? "" : " (see --accepted)"
-        }`
-      ],
-    ...detail.accepted === true ? reasonsOf(accepted) : [],
+    ...listed("Accepted", "differences", accepted, all ? reasonsOf(accepted) : undefined),
     ...stale.map(({ difference }) => `Accepted, but not there (stale): ${difference}`),
-    ...unknown.length === 0
-      ? []
-      : [
-        `Only in the document: ${Text.quantity(unknown.length, "operations")}${
-          detail.all === true ? "" : " (see --all)"
-        }`
-      ],
-    ...detail.all === true ? unknown.map((route) => `  ${route}`) : []
+    ...listed("Only in the document", "operations", unknown, all ? unknown.map((route) => `  ${route}`) : undefined)
   ]
   return told.flatMap((line) => {
     const indent = line.length - line.trimStart().length
     return Text.wrap(line.trim(), 80 - indent, 2).map((part) => " ".repeat(indent) + part)
   })
 }
+
+const listed = (
+  heading: string,
+  nouns: string,
+  counted: ReadonlyArray<unknown>,
+  lines: ReadonlyArray<string> | undefined
+): ReadonlyArray<string> =>
+  counted.length === 0
+    ? []
+    : [
+      `${heading}: ${Text.quantity(counted.length, nouns)}${lines === undefined ? " (see --all)" : ""}`,
+      ...lines ?? []
+    ]
 
 const effects: ReadonlyArray<{ readonly effect: Drift.Difference["effect"]; readonly heading: string }> = [
   { effect: "refused", heading: "The service may refuse calls" },

@@ -1,7 +1,7 @@
 /** The catalogue's operations as endpoints of a service: what one of them is on a wire, and how a document knows it. */
 import { aliases, catalogue } from "@postwire/core/Catalogue"
 import { type Definition, routesOf } from "@postwire/core/Definition"
-import { type Wire, x } from "@postwire/core/Wire"
+import type { Wire } from "@postwire/core/Wire"
 
 /** One route of an operation. */
 export interface Endpoint {
@@ -23,6 +23,3 @@ export const endpoints = (wire: Wire): ReadonlyArray<Endpoint> =>
         return { definition, selectedBy, method, path: wire.path(template) }
       })
     )
-
-/** The wire that speaks like a document of a version. */
-export const wireOf = (_version: string | undefined): Wire => x
