@@ -50,6 +50,16 @@ describe("bodies by the document of the catalogue", () => {
     assert.deepStrictEqual(found.filter(({ lost, refused }) => lost + refused > 0), [])
   })
 
+  it("have null where a document does not allow it only when that is asked for", () => {
+    const document = service(text)
+    const [route] = Reading.shared(document, neutral).filter(([{ definition }]) => definition.name === "getPost")
+    const nulls = (chance: number) =>
+      Array.from({ length: 20 }, (_, i) => JSON.stringify(Reading.bodyOf(document, route![1], 1, i, chance)))
+        .filter((body) => /"(lang|created_at|geo)":null/.test(body)).length
+    assert.strictEqual(nulls(0), 0)
+    assert.isAbove(nulls(0.5), 0)
+  })
+
   it("that are of another form than the client knows are refused, and it is told where", () => {
     const other = text.replace(`"lang": {\n            "type": "string"`, `"lang": {\n            "type": "integer"`)
     assert.notStrictEqual(other, text)

@@ -28,12 +28,15 @@ export interface Choices {
   readonly seed: number
   /** The chance that a member that is not required is there, from 0 to 1. */
   readonly presence: number
+  /** The chance that it is null although the schema does not say so, from 0 to 1. Services do that. */
+  readonly nulls?: number
   /** Whether a member is there in any case, by its place: `data[].id`. */
   readonly always: (place: string) => boolean
 }
 
 /** A random value that a schema allows. */
 export const valueOf = (document: OpenApiDocument, schema: JsonSchema, choices: Choices): unknown => {
+  const { nulls = 0 } = choices
   const random = chance(choices.seed)
   const below = (limit: number): number => Math.floor(random() * limit)
   const oneOf = <A>(items: ReadonlyArray<A>): A => items[below(items.length)] as A
@@ -90,7 +93,9 @@ export const valueOf = (document: OpenApiDocument, schema: JsonSchema, choices: 
     for (const [name, member] of Object.entries(properties)) {
       const at = place === "" ? name : `${place}.${name}`
       const mustBe = required.includes(name) || choices.always(at)
-      if (mustBe || (depth < 12 && often(choices.presence))) entries.push([name, value(member, at, depth + 1)])
+      if (!mustBe && (depth >= 12 || !often(choices.presence))) continue
+      const isNull = !mustBe && nulls > 0 && often(nulls)
+      entries.push([name, isNull ? null : value(member, at, depth + 1)])
     }
     const isFree = Object.keys(properties).length === 0
     if (additionalProperties !== false && (isFree ? depth < 12 : often(0.05))) {

@@ -44,9 +44,11 @@ export const bodyOf = (
   document: OpenApiDocument,
   { id, success = {} }: DocumentOperation,
   seed: number,
-  index: number
+  index: number,
+  nulls = 0
 ): unknown => {
-  const choices = { seed: seedOf(`${seed} ${id} ${index}`), presence: presences[index % presences.length] ?? 0 }
+  const presence = presences[index % presences.length] ?? 0
+  const choices = { seed: seedOf(`${seed} ${id} ${index}`), presence, nulls }
   const body = valueOf(document, success, { ...choices, always: isIdentity })
   // With neither data nor errors it is no answer.
   return isAnswer(body)

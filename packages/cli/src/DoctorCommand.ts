@@ -1,4 +1,5 @@
 /** `postwire doctor`: whether the command can work here, and what to do where it cannot. It reads; it changes nothing. */
+import * as NodeClient from "@postwire/node/NodeClient"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -52,7 +53,13 @@ export const command = Command.make(
     if (Option.isSome(openapi)) {
       const report = yield* examineDocument(openapi.value)
       const differences = report.drifts.length
-      yield* Report.print(json, { ok: differences === 0, ...report }, () => DriftReport.lines(report, all))
+      const { wire } = NodeClient.fromEnvironment(yield* Connection.variables(credentials))
+      yield* Report.print(json, { ok: differences === 0, ...report }, () => [
+        ...wire === undefined || wire === report.wire
+          ? []
+          : [`POSTWIRE_WIRE is ${wire}; the service of this document speaks ${report.wire}.`, ""],
+        ...DriftReport.lines(report, all)
+      ])
       return differences === 0 ? undefined : yield* new Drifted({ path: openapi.value, differences })
     }
     const checks = yield* examine(

@@ -39,6 +39,19 @@ describe("postwire doctor --openapi", () => {
       })
     }))
 
+  it.effect("tells when the settings have other words than the document", () =>
+    Effect.gen(function*() {
+      const credentials = join(yield* Commands.folder, "credentials")
+      for (const [wire, isTold] of [["x", true], ["neutral", false]] as const) {
+        writeFileSync(credentials, `POSTWIRE_WIRE=${wire}\n`, { mode: 0o600 })
+        const { output } = yield* Commands.parse("doctor", "--openapi", own, "--credentials", credentials)
+        assert.strictEqual(
+          output.startsWith("POSTWIRE_WIRE is x; the service of this document speaks neutral.\n"),
+          isTold
+        )
+      }
+    }))
+
   it.effect("says what is wrong with a file", () =>
     Effect.gen(function*() {
       const file = join(yield* Commands.folder, "file")
