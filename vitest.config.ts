@@ -4,9 +4,18 @@ import { defineConfig } from "vitest/config"
 // Tests start some hundred processes, which then load in half the time.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/compile", import.meta.url))
 
+const include = ["packages/*/test/**/*.test.ts", "examples/**/*.test.ts", "scripts/**/*.test.ts"]
+
+/** Files that look at what a process has loaded, replace modules or weigh the heap. */
+const alone = [
+  "packages/*/test/Memory.test.ts",
+  "packages/node/test/UndiciHttpClient.test.ts",
+  "packages/sandbox/test/Fuzz*.test.ts",
+  "packages/sync/test/{SyncClient,Worker}.test.ts"
+]
+
 export default defineConfig({
   test: {
-    include: ["packages/*/test/**/*.test.ts", "examples/**/*.test.ts", "scripts/**/*.test.ts"],
     // The synchronous client blocks its thread, and node:sqlite warns that it is young.
     pool: "forks",
     // Many tests wait for other processes.
@@ -14,6 +23,11 @@ export default defineConfig({
     execArgv: ["--disable-warning=ExperimentalWarning"],
     // A machine that others use too takes several times as long.
     testTimeout: 60_000,
-    hookTimeout: 60_000
+    hookTimeout: 60_000,
+    projects: [
+      // A process loads Effect, the core and the sandbox once, not for each of a hundred files.
+      { extends: true, test: { name: "together", include, exclude: alone, isolate: false } },
+      { extends: true, test: { name: "alone", include: alone } }
+    ]
   }
 })

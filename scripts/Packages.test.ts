@@ -55,7 +55,7 @@ beforeAll(() => {
   mkdirSync(join(folder, "node_modules/@types"))
   symlinkSync(join(root, "node_modules/@types/node"), join(folder, "node_modules/@types/node"))
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }))
-})
+}, 180_000)
 
 afterAll(() => rmSync(folder, { recursive: true }))
 

@@ -1,9 +1,11 @@
-// What `npm test` runs: every check of the workspace, cheapest first, up to the first that fails.
+// What `npm test` runs: the types, and then lint and tests beside each other, up to the first that fails.
 // Arguments go to Vitest: `npm test -- Rule` runs the test files with "Rule" in their name.
 // `--long` runs the tests that are shorter otherwise, at their full length, and nothing else: kills, fuzzing, a million
 // items, clusters, every operation through every client.
-import { spawnSync } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
 import { globSync, readFileSync } from "node:fs"
+import { text } from "node:stream/consumers"
 
 type Step = readonly [heading: string, command: string, ...args: ReadonlyArray<string>]
 
@@ -17,29 +19,41 @@ if (long) {
   )
 }
 
-const checks: ReadonlyArray<Step> = [
-  ["Types", "pnpm", "--silent", "check"],
-  ["Lint, format, Effect diagnostics", "pnpm", "--silent", "lint"]
+const types: Step = ["Types", "pnpm", "--silent", "check"]
+
+const lint: Step = ["Lint, format, Effect diagnostics", "pnpm", "--silent", "lint"]
+
+const tests: Step = [
+  long ? "Long tests" : "Tests",
+  "vitest",
+  "run",
+  "--reporter=default",
+  "--reporter=json",
+  `--outputFile.json=node_modules/.cache/test-report${long ? "-long" : ""}.json`,
+  ...args
 ]
 
-const steps: ReadonlyArray<Step> = [
-  ...long ? [] : checks,
-  [
-    long ? "Long tests" : "Tests",
-    "vitest",
-    "run",
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=node_modules/.cache/test-report${long ? "-long" : ""}.json`,
-    ...args
-  ]
-]
+const running = new Set<ChildProcess>()
 
-for (const [heading, command, ...args] of steps) {
-  console.log(`\n── ${heading}`)
-  const { status } = spawnSync(command, args, { stdio: "inherit" })
+/** Runs a step. The first that fails ends the others. */
+const run = async ([heading, command, ...args]: Step, shown: boolean) => {
+  if (shown) console.log(`\n── ${heading}`)
+  const child = spawn(command, args, { stdio: shown ? "inherit" : ["ignore", "pipe", "pipe"] })
+  running.add(child)
+  const printed = Promise.all([child.stdout, child.stderr].map((stream) => stream === null ? "" : text(stream)))
+  const [status] = await once(child, "close")
+  running.delete(child)
   if (status !== 0) {
-    console.error(`\n${heading}: failed`)
+    for (const other of running) other.kill()
+    console.error(`${(await printed).join("")}\n${heading}: failed`)
     process.exit(status ?? 1)
   }
+  console.log(`── ${heading}: fine after ${(performance.now() / 1000).toFixed(0)} s`)
+}
+
+if (long) await run(tests, true)
+else {
+  // The tests pack what the compiler made. They wait a lot, and meanwhile there is a core to spare.
+  await run(types, true)
+  await Promise.all([run(lint, false), run(tests, true)])
 }

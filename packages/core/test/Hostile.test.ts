@@ -240,7 +240,7 @@ describe("whatever is passed", () => {
             }
           }
         }),
-      { arbitrary: { runs: 60 } }
+      { arbitrary: { runs: 25 } }
     )
   }
 

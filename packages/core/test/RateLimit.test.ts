@@ -259,7 +259,7 @@ describe("layerWait", () => {
           return arrival
         })
       })),
-    { arbitrary: { runs: 400 } }
+    { arbitrary: { runs: 150 } }
   )
 
   it.effect("refuses settings that are no wait", () =>

@@ -26,7 +26,7 @@ const bundled = async (outfile: string) => {
 }
 
 /** Kills per sink: 102 of them in all in `test:long`. */
-const kills = process.env["POSTWIRE_LONG"] === "1" ? 17 : 2
+const kills = process.env["POSTWIRE_LONG"] === "1" ? 17 : 1
 
 describe("an exporter that is killed", () => {
   it.live(

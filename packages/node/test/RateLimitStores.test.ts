@@ -5,12 +5,13 @@ import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import { createClient as createRedisClient } from "@redis/client"
 import { Arbitrary, Effect, Fiber, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import { build } from "esbuild"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -77,11 +78,24 @@ const inRedis: Kind = {
     })
 }
 
-const caller = fileURLToPath(new URL("support/caller.ts", import.meta.url))
+/** The program of those processes in one file: two dozen of them start, and most of what each does is to load. */
+const caller = join(mkdtempSync(join(tmpdir(), "postwire-caller-")), "caller.mjs")
+beforeAll(async () => {
+  await build({
+    entryPoints: [fileURLToPath(new URL("support/caller.ts", import.meta.url))],
+    outfile: caller,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    banner: { js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url)` },
+    logLevel: "warning"
+  })
+})
 
 const spawned = new Set<ChildProcess>()
 afterAll(() => {
   for (const child of spawned) child.kill("SIGKILL")
+  rmSync(dirname(caller), { recursive: true })
 })
 
 /** Starts processes that make calls, all at once; what each printed, when it is done. */

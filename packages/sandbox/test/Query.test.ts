@@ -295,14 +295,14 @@ layer(Corpus.layer)("Query properties", (it) => {
     "answers any string with posts or with the typed error",
     { source: Schema.String },
     ({ source }) => answered(source),
-    { arbitrary: { runs: 1000 } }
+    { arbitrary: { runs: 400 } }
   )
 
   it.effect.prop(
     "answers any sequence of its own pieces with posts or with the typed error",
     { pieces: Schema.Array(Piece), blank: Schema.Literals(["", " "]) },
     ({ blank, pieces }) => answered(pieces.join(blank)),
-    { arbitrary: { runs: 3000 } }
+    { arbitrary: { runs: 1000 } }
   )
 
   it.effect("splits all posts in two by what it finds and what it leaves out", () =>
