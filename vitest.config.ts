@@ -26,7 +26,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     projects: [
       // A process loads Effect, the core and the sandbox once, not for each of a hundred files.
-      { extends: true, test: { name: "together", include, exclude: alone, isolate: false } },
+      { extends: true, test: { name: "together", include, exclude: ["**/node_modules/**", ...alone], isolate: false } },
       { extends: true, test: { name: "alone", include: alone } }
     ]
   }

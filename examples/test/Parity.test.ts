@@ -13,7 +13,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { createInterface } from "node:readline"
-import { setImmediate } from "node:timers/promises"
+import * as Timers from "node:timers/promises"
 import { afterAll, beforeAll } from "vitest"
 import { parameters as documented } from "../reference/parameters.ts"
 
@@ -156,7 +156,7 @@ let snapshot: Uint8Array<ArrayBuffer>
 
 const admin = async (method: string, path: string, body?: object): Promise<Response> => {
   // The blocking client held the loop: it has not seen yet which connections were closed meanwhile.
-  await setImmediate()
+  await Timers.setImmediate()
   const response = await fetch(`${ready.baseUrl}/_sandbox${path}`, {
     method,
     headers: {

@@ -29,6 +29,7 @@ describe("a worker whose event loop stands still", () => {
   it("has longer where there is little CPU, as in a container with a tenth of one", () => {
     assert.strictEqual(stopsAfter({ cpu: 0.1 }), 20_400)
     assert.strictEqual(stopsAfter({ cpu: 0.02 }), 30_200)
+    assert.strictEqual(stopsAfter({ cpu: 0.005 }), 30_200)
   })
 
   it("is given up after three seconds without any CPU, whatever it used before", () => {

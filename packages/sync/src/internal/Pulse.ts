@@ -12,8 +12,8 @@ const maxIdleMillisUnloaded = 10_000
 /** For how long, and with how much CPU, it may stand still once it has loaded. */
 const maxStuckMillis = 3_000
 const maxStuckCpuMillis = 2_000
-/** Less than this share of a sleep is no use of CPU. */
-const leastShareOfCpu = 0.01
+/** Less than this share of a sleep is no use of CPU. On a crowded machine a worker that wants to run gets a hundredth. */
+const leastShareOfCpu = 0.003
 /** A sleep counts for no more: a machine that slept itself has not stood still. */
 const longestSleepMillis = 400
 
