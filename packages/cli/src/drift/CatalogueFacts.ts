@@ -2,6 +2,7 @@
 import { envelope } from "@postwire/core/Decoding"
 import { bearerOf, type Definition, routesOf } from "@postwire/core/Definition"
 import * as Parameters from "@postwire/core/Parameters"
+import { prepare } from "@postwire/core/Prepare"
 import * as Scopes from "@postwire/core/Scopes"
 import type { Wire } from "@postwire/core/Wire"
 import * as Predicate from "effect/Predicate"
@@ -40,15 +41,12 @@ const routeFacts = (endpoint: Endpoint, wire: Wire): RouteFacts => {
         : ofParameter(parameter, { required: true })
     }),
     query: Object.fromEntries(
-      Object.entries(query).filter(([name]) => isHere(name)).map(([name, parameter]) => [
+      Object.entries(query).filter(([name]) => isHere(name) && !Parameters.isSelector(name)).map((
+        [name, parameter]
+      ) => [
         wire.queryKey(Parameters.queryKey(name)),
-        ofParameter(parameter, {
-          required: parameter.required || name === selectedBy,
-          values: Parameters.isSelector(name)
-            ? parameter.values?.map(wire.selectorValue)
-            : parameter.values
-        })
-      ])
+        ofParameter(parameter, { required: parameter.required || name === selectedBy })
+      ]).concat(selectorFacts(definition, wire))
     ),
     body: bodyFacts(definition, wire),
     result: schemaFacts(envelope(definition.result).ast, wire),
@@ -57,6 +55,26 @@ const routeFacts = (endpoint: Endpoint, wire: Wire): RouteFacts => {
       ? undefined
       : definition.scopes.map((scope) => Scopes.onWire(wire.name, scope)).sort()
   }
+}
+
+/** The fields and expansions that travel: each is prepared alone, because a wire may send one in place of another. */
+const selectorFacts = (
+  { effect, limits, name, query = {}, result, scopes, summary }: Definition,
+  wire: Wire
+): Array<[key: string, fact: Fact]> => {
+  const selectors = Object.fromEntries(Object.entries(query).filter(([name]) => Parameters.isSelector(name)))
+  const read: Definition = { effect, limits, name, query: selectors, result, route: "GET /2/", scopes, summary }
+  const sent = Object.entries(selectors).flatMap(([name, { values = [] }]) =>
+    values.flatMap((value) => {
+      const prepared = prepare(read, { [name]: [value] }, wire)
+      // What the words of a wire cannot say is refused there.
+      return "_tag" in prepared ? [] : [...new URLSearchParams(prepared.query)]
+    })
+  )
+  return [...Map.groupBy(sent, ([key]) => key)].map(([key, entries]) => [
+    key,
+    fact({ type: "array of string", values: entries.flatMap(([, value]) => value.split(",")) })
+  ])
 }
 
 const credentialsOf = (definition: Definition): ReadonlyArray<Credential> => {
