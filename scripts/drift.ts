@@ -34,7 +34,8 @@ if (values.facts !== undefined) {
   process.stdout.write(FactsFile.write(documentFacts(document, isWanted)))
 } else {
   const report = orThrow(DriftReport.make(json, values.wire))
-  console.log(values.json ? JSON.stringify(report, null, 2) : DriftReport.lines(report, values.all).join("\n"))
+  const lines = () => [...DriftReport.lines(report, values.all), ...DriftReport.staleLines(report)].join("\n")
+  console.log(values.json ? JSON.stringify(report, null, 2) : lines())
   process.exitCode = report.drifts.length > 0 ? 1 : 0
 }
 

@@ -61,7 +61,7 @@ export const hold = (
 
 /** What a report says in lines of 80 columns; what is accepted, and what only the document has, is counted or listed. */
 export const lines = (report: DriftReport, all = false): ReadonlyArray<string> => {
-  const { accepted, compared, drifts, stale, unknown, version, wire } = report
+  const { accepted, compared, drifts, unknown, version, wire } = report
   const told = [
     `${Text.quantity(compared, "operations")} compared with the document${
       version === undefined ? "" : ` (${version})`
@@ -73,7 +73,6 @@ export const lines = (report: DriftReport, all = false): ReadonlyArray<string> =
     "",
     `Not accepted: ${Text.quantity(drifts.length, "differences")}`,
     ...listed("Accepted", "differences", accepted, all ? reasonsOf(accepted) : undefined),
-    ...stale.map(({ difference }) => `Accepted, but not there (stale): ${difference}`),
     ...listed("Only in the document", "operations", unknown, all ? unknown.map((route) => `  ${route}`) : undefined)
   ]
   return told.flatMap((line) => {
@@ -81,6 +80,12 @@ export const lines = (report: DriftReport, all = false): ReadonlyArray<string> =
     return Text.wrap(line.trim(), 80 - indent, 2).map((part) => " ".repeat(indent) + part)
   })
 }
+
+/** What maintainers delete: entries of what is accepted that match nothing. */
+export const staleLines = ({ stale }: DriftReport): ReadonlyArray<string> =>
+  stale.map(({ difference, operations }) =>
+    `Accepted, but not there (stale): ${difference}${operations === undefined ? "" : ` (${operations.join(", ")})`}`
+  )
 
 const listed = (
   heading: string,
