@@ -258,7 +258,7 @@ describe("an accepted difference", () => {
     assert.deepStrictEqual(found.stale.at(-1), { difference: "result user.*", reason })
     assert.notInclude(found.stale.map(({ difference }) => difference), "result post.l*")
     const told = DriftReport.lines(found, true)
-    assert.includeMembers([...told], ["  of the test", "    result post.lang: not in the document"])
+    assert.includeMembers([...told], ["  of the test", "    result post.lang: not in the document (post)"])
     assert.include(DriftReport.staleLines(found).join("\n"), "stale): result user.*")
   })
 })

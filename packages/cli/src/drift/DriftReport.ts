@@ -106,12 +106,10 @@ const effects: ReadonlyArray<{ readonly effect: Drift.Difference["effect"]; read
   { effect: "missed", heading: "The service offers more than the client" }
 ]
 
-const linesOf = (drift: Drift.Drift): ReadonlyArray<string> => [
-  `  ${sentence(drift)}`,
-  `    ${drift.operations.slice(0, 3).join(", ")}${
-    drift.operations.length > 3 ? ` and ${drift.operations.length - 3} more` : ""
-  }`
-]
+const linesOf = (drift: Drift.Drift): ReadonlyArray<string> => [`  ${sentence(drift)}`, `    ${namesOf(drift)}`]
+
+const namesOf = ({ operations }: Drift.Drift): string =>
+  `${operations.slice(0, 3).join(", ")}${operations.length > 3 ? ` and ${operations.length - 3} more` : ""}`
 
 const sentence = ({ aspect, catalogue, change, document, name }: Drift.Drift): string => {
   const what = `${aspect} ${name}`
@@ -129,5 +127,5 @@ const sentence = ({ aspect, catalogue, change, document, name }: Drift.Drift): s
 const reasonsOf = (accepted: DriftReport["accepted"]): ReadonlyArray<string> =>
   [...Map.groupBy(accepted, ({ reason }) => reason)].flatMap(([reason, drifts]) => [
     `  ${reason}`,
-    ...drifts.map((drift) => `    ${sentence(drift)}`)
+    ...drifts.map((drift) => `    ${sentence(drift)} (${namesOf(drift)})`)
   ])
