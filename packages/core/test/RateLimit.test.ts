@@ -259,7 +259,7 @@ describe("layerWait", () => {
           return arrival
         })
       })),
-    { arbitrary: { runs: 150 } }
+    { arbitrary: { runs: process.env["POSTWIRE_LONG"] === "1" ? 400 : 150 } }
   )
 
   it.effect("refuses settings that are no wait", () =>

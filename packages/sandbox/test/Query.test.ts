@@ -282,6 +282,8 @@ class Corpus extends Context.Service<Corpus, Effect.Success<typeof corpus>>()("@
   static readonly layer = Layer.effect(Corpus, corpus)
 }
 
+const isLong = process.env["POSTWIRE_LONG"] === "1"
+
 layer(Corpus.layer)("Query properties", (it) => {
   const answered = Effect.fnUntraced(function*(source: string) {
     const { find } = yield* Corpus
@@ -295,14 +297,14 @@ layer(Corpus.layer)("Query properties", (it) => {
     "answers any string with posts or with the typed error",
     { source: Schema.String },
     ({ source }) => answered(source),
-    { arbitrary: { runs: 400 } }
+    { arbitrary: { runs: isLong ? 1000 : 400 } }
   )
 
   it.effect.prop(
     "answers any sequence of its own pieces with posts or with the typed error",
     { pieces: Schema.Array(Piece), blank: Schema.Literals(["", " "]) },
     ({ blank, pieces }) => answered(pieces.join(blank)),
-    { arbitrary: { runs: 1000 } }
+    { arbitrary: { runs: isLong ? 3000 : 1000 } }
   )
 
   it.effect("splits all posts in two by what it finds and what it leaves out", () =>
@@ -447,7 +449,7 @@ describe("random queries over random posts", () => {
         posts.unshift({ id, said })
       }
       const sizes = new Set<number>()
-      for (let i = 0; i < 2_000; i++) {
+      for (let i = 0; i < (isLong ? 2_000 : 600); i++) {
         const { holds, isPositive, source } = expression(random, 4)
         const parsed = Query.parse(source)
         if (Result.isFailure(parsed)) {

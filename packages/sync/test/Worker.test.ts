@@ -71,6 +71,8 @@ const start = (...args: ReadonlyArray<string>): ChildProcess =>
     env: { ...process.env, POSTWIRE_BASE_URL: faults.ready.baseUrl, POSTWIRE_BEARER_TOKEN: "a" }
   })
 
+const isLong = process.env["POSTWIRE_LONG"] === "1"
+
 describe("a worker of its own", () => {
   it("belongs to one client and ends with it", async () => {
     const one = Sync.createClientSync(settings({ ownWorker: true }))
@@ -88,7 +90,10 @@ describe("a worker of its own", () => {
 })
 
 describe("a worker that goes wrong under a call", () => {
-  it.each([["spin", "stopped responding"], ["memory", ""], ["exit", "ended"], ["throw", "ended: Error: boom"]])(
+  // Those two take all of a core until they are noticed: `test:long`. Pulse.test.ts tells the dead from the slow.
+  const slowly = [["spin", "stopped responding"], ["memory", ""]] as const
+
+  it.each([...isLong ? slowly : [], ["exit", "ended"], ["throw", "ended: Error: boom"]] as const)(
     "%s: is noticed, and another one takes over",
     (way, what) => {
       const url = new URL("fixtures/LateWorker.ts", import.meta.url)
@@ -292,52 +297,55 @@ describe("a program", () => {
     assert.strictEqual(await run("--input-type=commonjs", "-e", code), "1\n0")
   })
 
-  it.each(["esm", "cjs"] as const)("may be bundled, as %s, with the worker as an entry of its own", async (format) => {
-    const outdir = mkdtempSync(join(tmpdir(), "postwire-"))
-    const extension = format === "esm" ? ".mjs" : ".cjs"
-    try {
-      const built = (entryPoints: Record<string, string>, format: "esm" | "cjs", extension: string, app?: string) =>
-        build({
-          ...(app === undefined ? { entryPoints } : { stdin: { contents: app, resolveDir: file(".") } }),
-          ...(app === undefined ? { outdir } : { outfile: join(outdir, `app${extension}`) }),
-          outExtension: app === undefined ? { ".js": extension } : {},
-          bundle: true,
-          platform: "node",
-          format,
-          external: ["undici"],
-          logLevel: "error",
-          logOverride: { "empty-import-meta": "silent" }
-        })
-      const workerUrl = format === "esm"
-        ? `new URL("./PostwireWorker.mjs", import.meta.url)`
-        : `require("node:path").join(__dirname, "PostwireWorker.mjs")`
-      const app = (setting: string) => `
+  it.each([...isLong ? ["cjs" as const] : [], "esm" as const])(
+    "may be bundled, as %s, with the worker as an entry of its own",
+    async (format) => {
+      const outdir = mkdtempSync(join(tmpdir(), "postwire-"))
+      const extension = format === "esm" ? ".mjs" : ".cjs"
+      try {
+        const built = (entryPoints: Record<string, string>, format: "esm" | "cjs", extension: string, app?: string) =>
+          build({
+            ...(app === undefined ? { entryPoints } : { stdin: { contents: app, resolveDir: file(".") } }),
+            ...(app === undefined ? { outdir } : { outfile: join(outdir, `app${extension}`) }),
+            outExtension: app === undefined ? { ".js": extension } : {},
+            bundle: true,
+            platform: "node",
+            format,
+            external: ["undici"],
+            logLevel: "error",
+            logOverride: { "empty-import-meta": "silent" }
+          })
+        const workerUrl = format === "esm"
+          ? `new URL("./PostwireWorker.mjs", import.meta.url)`
+          : `require("node:path").join(__dirname, "PostwireWorker.mjs")`
+        const app = (setting: string) => `
         import { createClientSync, fromEnvironment, RateLimited } from "../src/index.ts"
         const client = createClientSync({ ...fromEnvironment()${setting} })
         console.log(client.searchRecentPosts({ query: "large:1" }).data.length)
         try { client.searchRecentPosts({ query: "status:429" }) } catch (error) { console.log(error instanceof RateLimited) }
       `
-      symlinkSync(file("../../node/node_modules"), join(outdir, "node_modules"))
-      await built({}, format, extension, app(""))
-      // Without the worker, the first call says what to do.
-      const child = spawn(process.execPath, [join(outdir, `app${extension}`)], {
-        stdio: ["ignore", "ignore", "pipe"],
-        env: { ...process.env, POSTWIRE_BASE_URL: faults.ready.baseUrl, POSTWIRE_BEARER_TOKEN: "a" }
-      })
-      let said = ""
-      child.stderr.setEncoding("utf8").on("data", (text) => said += text)
-      await once(child, "close")
-      assert.match(said, /workerUrl is missing.*@postwire\/sync\/PostwireWorker as an entry of its own/)
-      await built({ PostwireWorker: file("../src/PostwireWorker.ts") }, "esm", ".mjs")
-      await built({}, format, extension, app(`, workerUrl: ${workerUrl}`))
-      assert.strictEqual(await run(join(outdir, `app${extension}`)), "1\ntrue\n0")
-    } finally {
-      rmSync(outdir, { recursive: true })
+        symlinkSync(file("../../node/node_modules"), join(outdir, "node_modules"))
+        await built({}, format, extension, app(""))
+        // Without the worker, the first call says what to do.
+        const child = spawn(process.execPath, [join(outdir, `app${extension}`)], {
+          stdio: ["ignore", "ignore", "pipe"],
+          env: { ...process.env, POSTWIRE_BASE_URL: faults.ready.baseUrl, POSTWIRE_BEARER_TOKEN: "a" }
+        })
+        let said = ""
+        child.stderr.setEncoding("utf8").on("data", (text) => said += text)
+        await once(child, "close")
+        assert.match(said, /workerUrl is missing.*@postwire\/sync\/PostwireWorker as an entry of its own/)
+        await built({ PostwireWorker: file("../src/PostwireWorker.ts") }, "esm", ".mjs")
+        await built({}, format, extension, app(`, workerUrl: ${workerUrl}`))
+        assert.strictEqual(await run(join(outdir, `app${extension}`)), "1\ntrue\n0")
+      } finally {
+        rmSync(outdir, { recursive: true })
+      }
     }
-  })
+  )
 
   it("may call thousands of times and hold nothing", async () => {
-    const calls = process.env["POSTWIRE_LONG"] === "1" ? 10_000 : 500
+    const calls = isLong ? 10_000 : 500
     const code = `
       import { createClientSync } from ${JSON.stringify(entry)}
       const client = createClientSync()
