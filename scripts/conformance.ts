@@ -111,9 +111,9 @@ function prepareCalls(wire: Wire): void {
   const found = endpoints(wire).filter(({ definition }) => isWanted(definition.name)).map((endpoint) =>
     Asking.measure(endpoint, facts.get(keyOf(endpoint)), wire, { calls: Number(values.calls), seed })
   )
-  row("Asking", ["calls", "violating"], "route")
-  for (const { calls, operation, route, violating, violations } of found) {
-    row(operation, [calls, violating], route)
+  row("Asking", ["calls", "refused", "violating"], "route")
+  for (const { calls, operation, refused, route, violating, violations } of found) {
+    row(operation, [calls, refused, violating], route)
     for (const [violation, times] of violations.slice(0, most * 2)) console.log(`    ${times} × ${violation}`)
     const more = violations.length - most * 2
     if (more > 0) console.log(`    and ${more} more`)
@@ -121,7 +121,7 @@ function prepareCalls(wire: Wire): void {
   console.log()
   row(
     "all",
-    [sum(found, ({ calls }) => calls), sum(found, ({ violating }) => violating)],
+    [sum(found, ({ calls }) => calls), sum(found, ({ refused }) => refused), sum(found, ({ violating }) => violating)],
     `${found.filter(({ violating }) => violating > 0).length} of ${found.length} routes violate the document`
   )
 }

@@ -11,9 +11,11 @@ export interface Asking {
   readonly operation: string
   readonly route: string
   readonly calls: number
+  /** Calls that the client refuses, because the words of the wire have no name for something. */
+  readonly refused: number
   /** Calls that violate the document. */
   readonly violating: number
-  /** What violates it, most frequent first. */
+  /** What violates it, most frequent first, and then what is refused. */
   readonly violations: ReadonlyArray<readonly [violation: string, calls: number]>
 }
 
@@ -25,11 +27,20 @@ export const measure = (
   options: { readonly calls: number; readonly seed: number }
 ): Asking => {
   const violations = new Map<string, number>()
+  let refused = 0
   let violating = 0
   for (let i = 0; i < options.calls; i++) {
-    const parameters = callOf(definition, selectedBy, seedOf(`${options.seed} ${definition.name} ${selectedBy} ${i}`))
-    const prepared = prepare(definition, parameters, wire)
-    if ("_tag" in prepared) throw new Error(`${definition.name} ${JSON.stringify(parameters)}: ${prepared.message}`)
+    const prepared = prepare(
+      definition,
+      callOf(definition, selectedBy, seedOf(`${options.seed} ${definition.name} ${selectedBy} ${i}`)),
+      wire
+    )
+    if ("_tag" in prepared) {
+      refused++
+      const refusal = `refused here: ${prepared.message.replace(/^\w+: | Got .*/g, "")}`
+      violations.set(refusal, (violations.get(refusal) ?? 0) + 1)
+      continue
+    }
     const found = document === undefined ? ["the route"] : [
       ...[...new URLSearchParams(prepared.query)].flatMap(([name, text]) =>
         violationsOf("query", name, valueOf(text, document.query[name]), document.query)
@@ -44,8 +55,11 @@ export const measure = (
     operation: definition.name,
     route: `${method} ${path}`,
     calls: options.calls,
+    refused,
     violating,
-    violations: [...violations].sort(([, a], [, b]) => b - a)
+    violations: [...violations].sort(([a, timesA], [b, timesB]) =>
+      Number(a.startsWith("refused")) - Number(b.startsWith("refused")) || timesB - timesA
+    )
   }
 }
 
