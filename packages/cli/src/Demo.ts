@@ -46,7 +46,7 @@ const exportSearch = Effect.fnUntraced(function*(query: string, file: string) {
   const begun = yield* Monotonic.millis
   let summary: Summary = { posts: 0, pages: 0, seconds: 0, newest: undefined, oldest: undefined }
 
-  const report = (page: PageOf<typeof post_fields>) => {
+  const report = (page: Page) => {
     const { data = [], rateLimit } = page
     const oldest = data.at(-1)?.created_at ?? summary.oldest
     summary = {
@@ -83,9 +83,7 @@ const exportSearch = Effect.fnUntraced(function*(query: string, file: string) {
 const toLines = ({ data = [] }: { readonly data: ReadonlyArray<unknown> | undefined }): string =>
   data.map((post) => `${JSON.stringify(post)}\n`).join("")
 
-type PageOf<Fields extends ReadonlyArray<string>> = Stream.Success<
-  ReturnType<typeof searchRecentPosts.pages<{ readonly post_fields: Fields }>>
->
+type Page = Stream.Success<ReturnType<typeof searchRecentPosts.pages<{ readonly post_fields: typeof post_fields }>>>
 
 /** Starts the service, runs the export against it and says what came of it. */
 const run = Effect.fnUntraced(

@@ -34,7 +34,8 @@ export interface Model<
   K extends Kind,
   Fields extends Schema.Struct.Fields,
   Default extends keyof Fields & string,
-  Expansions extends Readonly<Record<string, Kind>>
+  Expansions extends Readonly<Record<string, Kind>>,
+  Selectable extends keyof Fields & string = keyof Fields & string
 > {
   readonly kind: K
   readonly identifier: Identifier<K>
@@ -43,7 +44,7 @@ export interface Model<
   /** The fields that come without being asked for. */
   readonly defaults: ReadonlyArray<Default>
   /** The fields that the selector takes; all but those that only come along with others. */
-  readonly selectable: ReadonlyArray<keyof Fields & string>
+  readonly selectable: ReadonlyArray<Selectable>
   /** Every known field; optional where the service may leave it out although it was asked for. */
   readonly fields: Fields
   /** What each expansion brings into `includes`. */
@@ -78,7 +79,8 @@ export const make = <
   const K extends Kind,
   const Fields extends Schema.Struct.Fields,
   const Default extends keyof Fields & string,
-  const Expansions extends Readonly<Record<string, Kind>> = {}
+  const Expansions extends Readonly<Record<string, Kind>> = {},
+  const Unselectable extends keyof Fields & string = never
 >(options: {
   readonly kind: K
   readonly identifier: Identifier<K> & keyof Fields
@@ -86,18 +88,20 @@ export const make = <
   readonly includes: Bucket<K>
   readonly defaults: ReadonlyArray<Default>
   /** Fields that the selector does not take. */
-  readonly unselectable?: ReadonlyArray<keyof Fields & string>
+  readonly unselectable?: ReadonlyArray<Unselectable>
   readonly fields: Fields
   readonly expansions?: Expansions
-}): Model<K, Fields, Default, Expansions> => {
+}): Model<K, Fields, Default, Expansions, Exclude<keyof Fields & string, Unselectable>> => {
   const { expansions, fields, identifier, unselectable = [], ...rest } = options
+  const isSelectable = (key: string): key is Exclude<keyof Fields & string, Unselectable> =>
+    !unselectable.some((name) => name === key)
   return {
     ...rest,
     identifier,
     fields,
     // The default of the type parameter and of the value are the same.
     expansions: expansions ?? {} as Expansions,
-    selectable: Object.keys(fields).filter((key) => !unselectable.includes(key)),
+    selectable: Object.keys(fields).filter(isSelectable),
     schema: received<Fields, Identifier<K>>(fields, identifier)
   }
 }

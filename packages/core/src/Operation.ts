@@ -18,7 +18,7 @@ import type { PageOptions } from "./Pagination.ts"
 import type { Parameter } from "./Parameters.ts"
 import type { Dictionary, Many, One, Response, Value } from "./Response.ts"
 import type { Alternatives } from "./Rule.ts"
-import type { Included, Selected, Selection } from "./Selection.ts"
+import type { Included, RefusedParts, Selected, Selection } from "./Selection.ts"
 
 type In<P> = P extends Parameter<infer I, boolean> ? I : never
 
@@ -54,7 +54,9 @@ type ErrorsOf<D> =
   | (D extends { readonly effect: "create" } ? OutcomeUnknown : never)
 
 /** Anything that is neither a parameter nor a selector of the operation is refused by name. */
-type Refused<P, Sel extends keyof Selection, S> = { readonly [K in Exclude<keyof S, KeysOf<P> | Sel>]?: never }
+type Refused<P, Sel extends keyof Selection, S> =
+  & { readonly [K in Exclude<keyof S, KeysOf<P> | Sel>]?: never }
+  & RefusedParts<S>
 
 type KeysOf<P> = P extends unknown ? keyof P : never
 

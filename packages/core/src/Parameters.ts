@@ -7,7 +7,7 @@
 import * as Schema from "effect/Schema"
 import * as Encodings from "./internal/Encodings.ts"
 
-export { type Id, idText, type Timestamp } from "./internal/Encodings.ts"
+export { type Id, idText, type Timestamp, type Unlisted } from "./internal/Encodings.ts"
 
 /** A value as JSON carries it. */
 export type Wire = string | number | boolean | ReadonlyArray<string>
@@ -39,7 +39,7 @@ export interface Parameter<in out In, out Required extends boolean = false> {
   readonly rule: string
   /** Enforced unless the client leaves them to the service (`checks: "identifiers"`). */
   readonly bounds?: Bounds
-  /** Known values; `open` ones may be others too. */
+  /** Known values; where it is `open`, others are taken that are passed on purpose. */
   readonly values?: ReadonlyArray<string>
   readonly open?: boolean
   /** What the service uses when the parameter is left out; never sent. */
@@ -56,11 +56,14 @@ export type Parameters = Readonly<Record<string, AnyParameter>>
 /** A list of ids, or one string of ids separated by commas with no spaces. */
 export type Ids = ReadonlyArray<Encodings.Id> | string
 
-/** A known value, or any string that the service may accept besides. */
-export type Open<Known extends string> = Known | (string & {})
+/** A known value, or one that this version does not list, passed on purpose: `{ unlisted: "brand_new" }`. */
+export type Open<Known extends string> = Known | Encodings.Unlisted
 
-/** A list of strings, or one comma-separated string. */
-export type List<Known extends string = string> = ReadonlyArray<Open<Known>> | string
+/** A list of names, or one string of known names separated by commas with no spaces. */
+export type List<Known extends string> = ReadonlyArray<Open<Known>> | Known | `${Known},${string}`
+
+/** A list of texts, or one string of them separated by commas with no spaces. */
+export type Texts = ReadonlyArray<string> | string
 
 /** The same parameter, refused when left out. */
 export const required = <In>(self: Parameter<In>): Parameter<In, true> => ({ ...self, required: true })
@@ -99,7 +102,7 @@ export const ids = (maximum: number): Parameter<Ids> => ({
 })
 
 /** A list of at most `maximum` handles, or one string of them separated by commas with no spaces. Travels as one value. */
-export const usernames = (maximum: number): Parameter<List> => ({
+export const usernames = (maximum: number): Parameter<Texts> => ({
   kind: "list",
   required: false,
   bounds: { of: "items", minimum: 1, maximum },
@@ -109,7 +112,7 @@ export const usernames = (maximum: number): Parameter<List> => ({
 })
 
 /** A list of at most `maximum` ids that are not numeric, or one string of them. Travels as one value. */
-export const segments = (maximum: number): Parameter<List> => ({
+export const segments = (maximum: number): Parameter<Texts> => ({
   kind: "list",
   required: false,
   bounds: { of: "items", minimum: 1, maximum },
@@ -135,14 +138,15 @@ export const textArray: Parameter<ReadonlyArray<string>> = {
   schema: /*#__PURE__*/ Schema.Array(Schema.String).check(/*#__PURE__*/ Schema.isMinLength(1))
 }
 
-/** A list of strings or one comma-separated string, of which `values` are known and others are let through. */
+/** A list of names or one comma-separated string; names that are not in `values` are taken on purpose only. */
 export const list = <const Known extends string>(values: ReadonlyArray<Known>): Parameter<List<Known>> => ({
   kind: "list",
   required: false,
   values,
   open: true,
   rule: "must be a list of names, or one string of names separated by commas with no spaces",
-  schema: Encodings.commaSeparated(Schema.String).check(Encodings.everyItem(Encodings.namePattern))
+  // Which names are known is checked beside the form, so that a refusal can tell the nearest.
+  schema: Encodings.names as Schema.Codec<List<Known>, string>
 })
 
 /** Text; of 1 to `maximum` characters, counted as Unicode code points, where one is given. */
@@ -202,7 +206,7 @@ export const choice = <const Value extends string>(
   schema: Schema.Literals(values)
 })
 
-/** One value, of which `values` are known and others are let through. */
+/** One value; one that is not in `values` is taken on purpose only. */
 export const openChoice = <const Known extends string>(
   values: ReadonlyArray<Known>,
   options: { readonly default?: Known } = {}
@@ -212,8 +216,8 @@ export const openChoice = <const Known extends string>(
   values,
   open: true,
   ...options,
-  rule: `must be a name such as ${values.join(", ")}`,
-  schema: Schema.String.check(Schema.isPattern(Encodings.namePattern))
+  rule: `must be one of ${values.join(", ")}`,
+  schema: Encodings.name as Schema.Codec<Open<Known>, string>
 })
 
 /** An instant, sent as `YYYY-MM-DDTHH:mm:ssZ` in UTC and truncated to seconds. */

@@ -2,11 +2,12 @@
  * From parameters to a request: rules, route, encoding, names of the wire. Pure: nothing is sent and no credential is
  * needed.
  */
+import * as Predicate from "effect/Predicate"
 import { closestMatch } from "leven"
 import * as Body from "./Body.ts"
 import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
-import { type Input, type Plan, planOf, type SettledBody } from "./internal/Plan.ts"
+import { type Input, inWords, type Plan, planOf, type SettledBody } from "./internal/Plan.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import * as Parameters from "./Parameters.ts"
 import type { Redact } from "./Redaction.ts"
@@ -60,10 +61,13 @@ const isEmpty = (value: unknown): boolean => {
 /** Longer texts of a query are not remembered. */
 const maxRememberedCharacters = 1_000
 
-const encodedBy = (input: Input, text: string): string => {
-  if (input.last?.text === text) return input.last.encoded
-  const encoded = OAuth1.percentEncode(text)
-  input.last = text.length <= maxRememberedCharacters ? { text, encoded } : undefined
+const encodedBy = (input: Input, value: Parameters.Wire): string | { readonly unlisted: string } => {
+  if (input.last?.value === value) return input.last.encoded
+  const text = Parameters.toText(value)
+  const words = input.words === undefined ? text : inWords(input.words, text)
+  if (typeof words !== "string") return words
+  const encoded = OAuth1.percentEncode(words)
+  input.last = text.length <= maxRememberedCharacters ? { value, encoded } : undefined
   return encoded
 }
 
@@ -118,7 +122,7 @@ export const prepare = (
     const input = plan.inputs.get(name)
     // Its value is not shown: it may be a credential in the wrong place.
     if (input === undefined) {
-      return invalid(name, `is not a parameter of ${operation}${suggestion(name, plan)}`, undefined)
+      return invalid(name, `is not a parameter of ${operation}${suggestion(name, definition, plan)}`, undefined)
     }
     if (value === undefined || value === null || (isNames(input) && isEmpty(value))) continue
     const wired = input.encode(value)
@@ -128,9 +132,15 @@ export const prepare = (
       return invalid(name, Parameters.describe(input.parameter, accessLevel), value)
     }
     if (input.place === "query") {
-      query += `${query === "" ? "" : "&"}${input.key}=${encodedBy(input, Parameters.toText(wired))}`
+      const encoded = encodedBy(input, wired)
+      if (typeof encoded !== "string") return invalid(name, unlisted(encoded.unlisted, input), encoded.unlisted)
+      query += `${query === "" ? "" : "&"}${input.key}=${encoded}`
     } else if (input.place === "body") {
-      Body.insert(body ??= {}, plan.positions, name, wired)
+      const worded = input.words === undefined ? wired : inWords(input.words, Parameters.toText(wired))
+      if (Predicate.hasProperty(worded, "unlisted")) {
+        return invalid(name, unlisted(worded.unlisted, input), worded.unlisted)
+      }
+      Body.insert(body ??= {}, plan.positions, name, worded)
     } else {
       encoded.set(name, wired)
     }
@@ -184,8 +194,31 @@ export const prepare = (
   }
 }
 
-/** Names the nearest parameter of a misspelt one, when it is near. */
-const suggestion = (name: string, plan: Plan): string => {
-  const meant = closestMatch(name, [...plan.inputs.keys()], { maxDistance: 3 })
+/** Names the parameter that a misspelt one may stand for. */
+const suggestion = (name: string, definition: Definition, { inputs, positions }: Plan): string => {
+  const names = [...inputs.keys(), ...(definition.userAuth === undefined ? [] : ["user_auth"])]
+  const meant = nearest(name.replaceAll(".", "_"), names) ??
+    Object.keys(positions).find((at) => positions[at]?.startsWith(`${name}.`))
   return meant === undefined ? "" : `; did you mean ${meant}`
+}
+
+/** Why a name is refused that an open parameter does not list. */
+const unlisted = (name: string, { parameter: { values = [] }, words }: Input): string => {
+  const wired = values.find((value) => words?.get(value) === name)
+  const meant = wired ?? nearest(name, values)
+  return meant !== undefined
+    ? `lists no such name; did you mean ${meant}`
+    : values.length <= maxListed
+    ? `lists no such name, only ${values.join(", ")}`
+    : `lists no such name; one that the service has all the same is passed as { unlisted: "name" }`
+}
+
+/** Longer lists are not shown in a message. */
+const maxListed = 5
+
+/** The known name that another one may stand for: a misspelt one, the service's own, or one in other letters. */
+const nearest = (name: string, known: ReadonlyArray<string>): string | undefined => {
+  const neutral = name.replace(/tweet/gi, "post").replace(/([a-z])([A-Z])/g, "$1_$2").toLowerCase()
+  return closestMatch(neutral, known, { maxDistance: Math.min(3, neutral.length >> 1) }) ??
+    known.find((other) => other.startsWith(`${neutral}.`))
 }

@@ -13,7 +13,7 @@ import type { Post } from "./models/Post.ts"
 import type { Space } from "./models/Space.ts"
 import type { Topic } from "./models/Topic.ts"
 import type { User } from "./models/User.ts"
-import type { List } from "./Parameters.ts"
+import type { List, Unlisted } from "./Parameters.ts"
 
 interface Models {
   readonly post: typeof Post
@@ -30,43 +30,80 @@ interface Models {
 /** A resource of a kind with everything asked for. */
 export type Complete<K extends Kind> = Model.Type<Models[K]>
 
-type ExpansionsOf<K extends Kind> = keyof Models[K]["expansions"] & string
+/** The expansions of reads that return resources of kind `K`. */
+type ExpansionOf<K extends Kind> = keyof Models[K]["expansions"] & string
 
-/** Reads of posts also expand the users that they bring, so both lists of expansions apply. */
-type ExpansionOf<K extends Kind> = ExpansionsOf<K> | (K extends "post" | "user" ? ExpansionsOf<"post" | "user"> : never)
+/** The fields of a resource that can be asked for. */
+type FieldOf<K extends Kind> = Models[K]["selectable"][number]
+
+/** The names that each selector of reads that return resources of kind `K` lists. */
+interface Listed<K extends Kind> {
+  readonly expansions: ExpansionOf<K>
+  readonly post_fields: FieldOf<"post">
+  readonly user_fields: FieldOf<"user">
+  readonly space_fields: FieldOf<"space">
+  readonly list_fields: FieldOf<"list">
+  readonly dm_event_fields: FieldOf<"dm_event">
+  readonly media_fields: FieldOf<"media">
+  readonly place_fields: FieldOf<"place">
+  readonly poll_fields: FieldOf<"poll">
+}
 
 /** The field selectors and expansions of reads that return resources of kind `K`. */
-export interface Selection<K extends Kind = Kind> {
-  readonly expansions?: List<ExpansionOf<K>> | undefined
-  readonly post_fields?: List<keyof Complete<"post"> & string> | undefined
-  readonly user_fields?: List<keyof Complete<"user"> & string> | undefined
-  readonly space_fields?: List<keyof Complete<"space"> & string> | undefined
-  readonly list_fields?: List<keyof Complete<"list"> & string> | undefined
-  readonly dm_event_fields?: List<keyof Complete<"dm_event"> & string> | undefined
-  readonly media_fields?: List<keyof Complete<"media"> & string> | undefined
-  readonly place_fields?: List<keyof Complete<"place"> & string> | undefined
-  readonly poll_fields?: List<keyof Complete<"poll"> & string> | undefined
+export type Selection<K extends Kind = Kind> = {
+  readonly [Sel in keyof Listed<K>]?: List<Listed<K>[Sel]> | undefined
 }
 
 type Split<S extends string> = S extends `${infer Head},${infer Tail}` ? Head | Split<Tail> : S
 
-type Names<C> = C extends ReadonlyArray<infer Name> ? Name & string
-  : C extends string ? (string extends C ? string : Split<C>)
+/** The names that a list or text of names may hold; `string` where any may be. */
+type Possible<C> = C extends ReadonlyArray<infer Name> ? NameOf<Name> : C extends string ? Split<C> : never
+
+type NameOf<N> = N extends Unlisted<infer Name> ? Name : N & string
+
+type IsUnion<A, B = A> = A extends unknown ? ([B] extends [A] ? false : true) : false
+
+/** A name that is one literal; `never` where it may be another. */
+type Single<N> = IsUnion<N> extends true ? never : N extends string ? {} extends { [P in N]: 1 } ? never : N : never
+
+/** The names that are asked for whatever happens: those of one list whose length is fixed, or of one literal text. */
+type Certain<C> = IsUnion<C> extends true ? never
+  : C extends string ? Literal<Split<C>>
+  : C extends ReadonlyArray<unknown> ? number extends C["length"] ? never : { [I in keyof C]: Single<C[I]> }[number]
   : never
+
+type Literal<N> = N extends string ? Single<N> : never
+
+/** Of a text of names, a part that its selector does not list. */
+type Misspelt<C, Known> = C extends `${string},${string}` ? Exclude<Literal<Split<C>>, Known> : never
+
+/** Parts of comma-separated texts that no list has are refused by name. */
+export type RefusedParts<S> = {
+  readonly [
+    K in keyof S & keyof Listed<Kind> as Misspelt<S[K], AnyListed[K]> extends never ? never : K
+  ]?: NotListed<Misspelt<S[K], AnyListed[K]>>
+}
+
+/** What the compiler shows of a part of a text that is no name of its list. */
+interface NotListed<in out Name> {
+  readonly notListed: Name
+}
+
+type AnyListed = { readonly [Sel in keyof Listed<Kind>]: { [K in Kind]: Listed<K>[Sel] }[Kind] }
 
 type Simplify<A> = { [K in keyof A]: A[K] } & {}
 
 type Defaults<K extends Kind> = Models[K]["defaults"][number] & keyof Complete<K>
 
 /**
- * A resource of kind `K` as the selection `S` brings it: the default fields, and those asked for. Names that are known
- * only at run time make every field optional; names that this version does not know are `unknown`.
+ * A resource of kind `K` as the selection `S` brings it: the default fields, and those certainly asked for. Fields that may
+ * have been asked for are optional: of lists that are not one fixed list, such as a union, an array or what may be
+ * `undefined`. Names that this version does not list are `unknown`.
  */
-export type Selected<K extends Kind, S> = S extends { readonly [X in Model.Selector<K> & string]: infer C }
-  ? string extends Names<C> ? Simplify<Pick<Complete<K>, Defaults<K>> & Partial<Complete<K>>>
-  : Simplify<
-    & Pick<Complete<K>, Defaults<K> | (Names<C> & keyof Complete<K>)>
-    & { readonly [U in Exclude<Names<C>, keyof Complete<K>>]?: unknown }
+export type Selected<K extends Kind, S> = S extends { readonly [X in Model.Selector<K> & string]: infer C } ? Simplify<
+    & Pick<Complete<K>, Defaults<K> | (Certain<C> & keyof Complete<K>)>
+    & Partial<Pick<Complete<K>, Exclude<keyof Complete<K> & Possible<C>, Defaults<K> | Certain<C>>>>
+    & { readonly [U in Exclude<Literal<Possible<C>>, keyof Complete<K>>]?: unknown }
   >
   : Pick<Complete<K>, Defaults<K>>
 
@@ -81,7 +118,11 @@ type KindIn<Bucket> = { [K in Kind]: Model.Bucket<K> extends Bucket ? K : never 
 
 type Bucket = NonNullable<Model.Bucket<Kind>>
 
-/** The related objects that the expansions of the selection `S` bring. */
+/** The related objects that the expansions of the selection `S` bring; a name that no list has may bring any. */
 export type Included<S> = S extends { readonly expansions: infer E }
-  ? { readonly [B in string extends Names<E> ? Bucket : BucketOf<Names<E>>]?: ReadonlyArray<Selected<KindIn<B>, S>> }
+  ? { readonly [B in AnyBucketOf<Possible<E>>]?: ReadonlyArray<Selected<KindIn<B>, S>> }
   : {}
+
+type AnyBucketOf<E> = [Exclude<E, Brings>] extends [never] ? BucketOf<E> : Bucket
+
+type Brings = Brought extends infer B ? B extends unknown ? keyof B : never : never

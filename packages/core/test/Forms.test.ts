@@ -133,7 +133,7 @@ describe.each(wires)("what a version does not know survives on the %s wire", (wi
     Effect.gen(function*() {
       const translated = WireNames.toX(envelope(getUsersPosts.definition.result))(body)
       const service = make(() => ({ body: wire === "x" ? translated : body }))
-      const call = getUsersPosts({ id: "1", post_fields: ["brand_new", "public_metrics"] })
+      const call = getUsersPosts({ id: "1", post_fields: [{ unlisted: "brand_new" }, "public_metrics"] })
       const response = yield* Effect.provide(call, service.layer({ ...secrets, wire }))
       assert.deepStrictEqual<unknown>(JSON.parse(JSON.stringify(response)), body)
       assert.deepStrictEqual<unknown>(response.data?.[0]?.brand_new, { tweets: 1, posts: 2 })

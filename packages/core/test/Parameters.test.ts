@@ -128,7 +128,7 @@ cases("textArray", Parameters.textArray, {
 
 cases("list", Parameters.list(["known"]), {
   accepted: [
-    [["known", "new_one"], "known,new_one"],
+    [["known", { unlisted: "new_one" }], "known,unlisted:new_one"],
     ["a.b,c", "a.b,c"]
   ],
   rejected: [["a b"], "a, b", ["a,b"], ["a\nb"], [""], [1], "a,", ["x".repeat(101)], 1]

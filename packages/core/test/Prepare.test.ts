@@ -114,6 +114,90 @@ describe("prepare", () => {
     assert.strictEqual(refusedAs(getPost, JSON.parse(`{"id": "1", "__proto__": {"id": "2"}}`)).parameter, "__proto__")
   })
 
+  it("names the parameter that a word of the service stands for", () => {
+    const meant = [
+      [getPost, { id: "1", tweet_fields: 1 }, "post_fields"],
+      [getPost, { id: "1", "tweet.fields": 1 }, "post_fields"],
+      [getPost, { id: "1", "post.fields": 1 }, "post_fields"],
+      [createPost, { in_reply_to_tweet_id: 1 }, "in_reply_to_post_id"],
+      [createPost, { quote_tweet_id: 1 }, "quote_post_id"],
+      [createPost, { reply: { in_reply_to_tweet_id: 1 } }, "in_reply_to_post_id"],
+      [createPost, { poll: {} }, "poll_options"],
+      [like, { tweet_id: 1 }, "post_id"],
+      [getUsersPosts, { maxResults: 1 }, "max_results"],
+      [getUsersPosts, { max_result: 1 }, "max_results"],
+      [getMe, { userAuth: true }, "user_auth"]
+    ] as const
+    for (const [operation, parameters, name] of meant) {
+      for (const wire of [Wire.neutral, Wire.x]) {
+        const error = Prepare.prepare(operation.definition, parameters, wire)
+        assert.instanceOf(error, Errors.InvalidParameters)
+        assert.match(error.rule, RegExp(`; did you mean ${name}$`))
+      }
+    }
+  })
+
+  it("names the nearest of the names that a parameter lists", () => {
+    const meant = [
+      [
+        getPost,
+        { id: "1", post_fields: ["lang", "public_metric"] },
+        "post_fields",
+        `"public_metric"`,
+        "public_metrics"
+      ],
+      [getPost, { id: "1", post_fields: "lang,createdat" }, "post_fields", `"createdat"`, "created_at"],
+      [getPost, { id: "1", post_fields: ["note_tweet"] }, "post_fields", `"note_tweet"`, "note_post"],
+      [
+        getPost,
+        { id: "1", expansions: ["referenced_tweets.id"] },
+        "expansions",
+        `"referenced_tweets.id"`,
+        "referenced_posts.id"
+      ],
+      [getMe, { expansions: ["pinned_tweet_id"] }, "expansions", `"pinned_tweet_id"`, "pinned_post_id"],
+      [getMe, { expansions: ["affiliation"] }, "expansions", `"affiliation"`, "affiliation.user_id"],
+      [searchRecentPosts, { query: "a", sort_order: "relevance" }, "sort_order", `"relevance"`, "relevancy"],
+      [
+        createPost,
+        { text: "a", reply_settings: "mentioned_users" },
+        "reply_settings",
+        `"mentioned_users"`,
+        "mentionedUsers"
+      ],
+      [getUsersPosts, { id: "1", exclude: ["replys"] }, "exclude", `"replys"`, "replies"]
+    ] as const
+    for (const [operation, parameters, parameter, value, name] of meant) {
+      for (const wire of [Wire.neutral, Wire.x]) {
+        const error = Prepare.prepare(operation.definition, parameters, wire)
+        assert.instanceOf(error, Errors.InvalidParameters)
+        assert.deepInclude(error, { parameter, value, rule: `lists no such name; did you mean ${name}` })
+      }
+    }
+  })
+
+  it("takes a name that is listed nowhere on purpose, in the words of the caller", () => {
+    assert.strictEqual(
+      refusedAs(getMe, { expansions: ["author_id"] }).rule,
+      "lists no such name, only affiliation.user_id, most_recent_post_id, pinned_post_id"
+    )
+    assert.strictEqual(
+      refusedAs(getMe, { user_fields: "zzz" }).rule,
+      `lists no such name; one that the service has all the same is passed as { unlisted: "name" }`
+    )
+    const parameters = { id: 1, post_fields: ["note_post", { unlisted: "brand_new_post" }] }
+    const x = Prepare.prepare(getPost.definition, parameters, Wire.x)
+    assert.deepInclude(x, { query: "tweet.fields=note_tweet%2Cbrand_new_post" })
+    assert.strictEqual(
+      accepted(getPost, { id: 1, post_fields: "lang,unlisted:brand_new" }).query,
+      "post.fields=lang%2Cbrand_new"
+    )
+    for (const unlisted of ["", "a b", "a,b", 1, undefined, {}, "a\n"]) {
+      assert.strictEqual(refusedAs(getPost, { id: 1, post_fields: [{ unlisted }] }).parameter, "post_fields")
+    }
+    assert.strictEqual(refusedAs(getPost, { id: 1, post_fields: "unlisted:" }).parameter, "post_fields")
+  })
+
   it("keeps a message on one line, whatever a parameter is called", () => {
     const error = refusedAs(getPost, { id: "1", "x\r\n2026 forged\u001b[2J": 1 })
     assert.strictEqual(error.parameter, "x\r\n2026 forged\u001b[2J")

@@ -8,21 +8,6 @@ const because = (
 ): ReadonlyArray<Accepted> =>
   differences.map((entry) => ({ ...(typeof entry === "string" ? { difference: entry } : entry), reason }))
 
-const ofPosts = ["get*Post", "get*Posts", "getBookmarks", "getHomeTimeline", "getUsersMentions", "search*Posts"]
-
-const ofUsers = [
-  "getBlocked",
-  "getLikingUsers",
-  "getListFollowers",
-  "getMe",
-  "getMuted",
-  "getReposters",
-  "getSpaceBuyers",
-  "getUser",
-  "getUsers",
-  "getUsersFollow*"
-]
-
 /** Every difference that is accepted. One that is no longer there is reported as stale. */
 export const acceptedDrift: ReadonlyArray<Accepted> = [
   ...because(
@@ -90,19 +75,7 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
   ...because("A place has nothing but its id.", "body geo.place_id required"),
   ...because("These have no values.", "query search_count.fields"),
   ...because(
-    "Reads of posts and of users offer the same; the service knows them by operation.",
-    ...["affiliation.user_id", "most_recent_tweet_id", "pinned_tweet_id"].map((name) => ({
-      difference: `query expansions=${name}`,
-      operations: ofPosts
-    })),
-    ...[
-      "a*",
-      "edit_history_tweet_ids",
-      "entities.*",
-      "geo.place_id",
-      "in_reply_to_user_id",
-      "referenced_tweets.id*"
-    ].map((name) => ({ difference: `query expansions=${name}`, change: "gone" as const, operations: ofUsers })),
+    "The specification has them.",
     { difference: "query *.fields", change: "gone", operations: ["getLikingUsers", "getReposters", "getSpaceBuyers"] }
   ),
   ...because(

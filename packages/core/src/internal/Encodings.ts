@@ -53,6 +53,44 @@ export const everyItem = (pattern: RegExp) =>
     return all.length > 0 && all.every((item) => pattern.test(String(item)))
   })
 
+/** A name that is passed on purpose although no list holds it. As text it is marked. */
+export interface Unlisted<Name extends string = string> {
+  readonly unlisted: Name
+}
+
+/** Marks a name that is passed on purpose, where values are text. */
+export const unlistedMark = "unlisted:"
+
+const nameText: Schema.Codec<string> = /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(namePattern))
+
+/** One name. Travels as text; one that is passed on purpose is marked. */
+export const name: Schema.Codec<string | Unlisted, string> = /*#__PURE__*/ Schema.Union([
+  nameText,
+  /*#__PURE__*/ Schema.Struct({ unlisted: nameText })
+]).pipe(
+  /*#__PURE__*/ Schema.encodeTo(
+    Schema.String,
+    /*#__PURE__*/ SchemaTransformation.transform({
+      decode: (name: string): string | Unlisted => name,
+      encode: (name: string | Unlisted) => typeof name === "string" ? name : unlistedMark + name.unlisted
+    })
+  )
+)
+
+/** A list of names, or one string of them with commas. Travels as that string. */
+export const names: Schema.Codec<ReadonlyArray<string | Unlisted> | string, string> = /*#__PURE__*/ Schema.Union([
+  /*#__PURE__*/ Schema.Array(name).check(/*#__PURE__*/ Schema.isMinLength(1)),
+  /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ everyItem(namePattern))
+]).pipe(
+  /*#__PURE__*/ Schema.encodeTo(
+    Schema.String,
+    /*#__PURE__*/ SchemaTransformation.transform({
+      decode: (names): ReadonlyArray<string> | string => names,
+      encode: (names) => typeof names === "string" ? names : names.join(",")
+    })
+  )
+)
+
 /** An instant: a `Date`, a `DateTime`, or an RFC 3339 string. Sent in UTC, truncated to seconds. */
 export type Timestamp = Date | DateTime.DateTime | string
 

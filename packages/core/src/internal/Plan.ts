@@ -4,6 +4,7 @@ import type * as Body from "../Body.ts"
 import { type Definition, routesOf, type Settled } from "../Definition.ts"
 import * as Parameters from "../Parameters.ts"
 import type { Wire } from "../Wire.ts"
+import { unlistedMark } from "./Encodings.ts"
 
 /** For a toggle whose state was reached: the body of success, and the refusal that says so. */
 export interface SettledBody {
@@ -25,8 +26,10 @@ export interface Input {
   readonly key: string
   readonly parameter: Parameters.AnyParameter
   readonly encode: (value: unknown) => Parameters.Wire | undefined
-  /** The text of the query that was encoded last: fields are the same from call to call. */
-  last: { readonly text: string; readonly encoded: string } | undefined
+  /** Of an open parameter: what it lists, by the words of the wire. */
+  readonly words: ReadonlyMap<string, string> | undefined
+  /** The value of the query that was encoded last: fields are the same from call to call. */
+  last: { readonly value: Parameters.Wire; readonly encoded: string } | undefined
 }
 
 /** What there is to know of an operation on a wire before its parameters are. */
@@ -50,7 +53,7 @@ export const planOf = (definition: Definition, wire: Wire): Plan => {
   const positions: Record<string, string> = {}
   for (const place of ["path", "query", "body"] as const) {
     for (const [name, parameter] of Object.entries(definition[place] ?? {})) {
-      const encode = encoderOf(parameter)
+      const words = wordsOf(name, parameter, wire)
       const key = place === "query" ? Parameters.queryKey(name) : name
       if (place === "body") {
         positions[name] = wire.bodyKey(definition.at?.[name] ?? name)
@@ -60,7 +63,8 @@ export const planOf = (definition: Definition, wire: Wire): Plan => {
         key: place === "query" ? wire.queryKey(key) : key,
         parameter,
         last: undefined,
-        encode: Parameters.isSelector(name) ? (value) => renameList(wire, encode(value)) : encode
+        words,
+        encode: encoderOf(parameter, words)
       })
     }
   }
@@ -90,14 +94,30 @@ export const planOf = (definition: Definition, wire: Wire): Plan => {
   return plan
 }
 
-const encoderOf = (parameter: Parameters.AnyParameter) => {
+const wordsOf = (name: string, { open, values }: Parameters.AnyParameter, wire: Wire) =>
+  open === true && values !== undefined
+    ? new Map(values.map((value) => [value, Parameters.isSelector(name) ? wire.selectorValue(value) : value]))
+    : undefined
+
+/** The names of an encoded value of an open parameter in the words of the wire, or the first that it does not list. */
+export const inWords = (words: ReadonlyMap<string, string>, value: string): string | { readonly unlisted: string } => {
+  const names: Array<string> = []
+  for (const name of value.split(",")) {
+    const word = name.startsWith(unlistedMark) ? name.slice(unlistedMark.length) : words.get(name)
+    if (word === undefined || word === "") return { unlisted: name }
+    names.push(word)
+  }
+  return names.join(",")
+}
+
+const encoderOf = (parameter: Parameters.AnyParameter, words: ReadonlyMap<string, string> | undefined) => {
   const encode = Schema.encodeUnknownResult(parameter.schema)
-  const isList = parameter.kind === "list" && parameter.open === true
+  const isKnown = (name: unknown): boolean => typeof name === "string" && words?.has(name) === true
   return (value: unknown): Parameters.Wire | undefined => {
     try {
       // What nearly every call has is its own encoding, and the schema is asked about all else.
       if (parameter.kind === "id" && typeof value === "string" && plainId.test(value)) return value
-      if (isList && Array.isArray(value) && value.length > 0 && value.every(isPlainName)) return value.join(",")
+      if (Array.isArray(value) && value.length > 0 && value.every(isKnown)) return value.join(",")
       const result = encode(value)
       return result._tag === "Success" ? result.success : undefined
     } catch {
@@ -109,10 +129,3 @@ const encoderOf = (parameter: Parameters.AnyParameter) => {
 
 /** An id as services write it. */
 const plainId = /^\d{1,19}$/
-
-const plainName = /^[a-z_.]{1,100}$/
-
-const isPlainName = (name: unknown): boolean => typeof name === "string" && plainName.test(name)
-
-const renameList = (wire: Wire, value: Parameters.Wire | undefined): Parameters.Wire | undefined =>
-  typeof value === "string" ? wire.selectorValue(value) : value

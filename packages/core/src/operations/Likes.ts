@@ -65,7 +65,7 @@ export const getLikingUsers = /*#__PURE__*/ Operation.makePaged({
   route: "GET /2/posts/:id/liking_users",
   path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   query: {
-    ...Selectors.all,
+    ...Selectors.allOfUsers,
     max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
     pagination_token: Parameters.token
   },

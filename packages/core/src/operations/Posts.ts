@@ -77,7 +77,7 @@ export const createPost = /*#__PURE__*/ Operation.make({
     quote_post_id: Parameters.id,
     in_reply_to_post_id: Parameters.id,
     exclude_reply_user_ids: /*#__PURE__*/ Parameters.idArray(),
-    reply_settings: /*#__PURE__*/ Parameters.openChoice(["mentionedUsers", "following"])
+    reply_settings: /*#__PURE__*/ Parameters.openChoice(["mentionedUsers", "following", "subscribers", "verified"])
   },
   at: {
     place_id: "geo.place_id",

@@ -68,7 +68,7 @@ export const getReposters = /*#__PURE__*/ Operation.makePaged({
   route: "GET /2/posts/:id/reposted_by",
   path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   query: {
-    ...Selectors.all,
+    ...Selectors.allOfUsers,
     max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
     pagination_token: Parameters.token
   },

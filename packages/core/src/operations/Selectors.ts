@@ -12,8 +12,7 @@ import * as Parameters from "../Parameters.ts"
 
 const fieldsOf = (model: AnyModel) => Parameters.list(model.selectable)
 
-const expansionsOf = (...models: ReadonlyArray<AnyModel>) =>
-  Parameters.list(models.flatMap((model) => Object.keys(model.expansions)))
+const expansionsOf = (model: AnyModel) => Parameters.list(Object.keys(model.expansions))
 
 // Names of their own, so that bundlers see that a selection no operation uses can go.
 const media_fields = /*#__PURE__*/ fieldsOf(Media)
@@ -22,9 +21,21 @@ const poll_fields = /*#__PURE__*/ fieldsOf(Poll)
 const post_fields = /*#__PURE__*/ fieldsOf(Post)
 const user_fields = /*#__PURE__*/ fieldsOf(User)
 
+const userExpansions = /*#__PURE__*/ expansionsOf(User)
+
 /** SEL-ALL of the specification: what reads of posts take. */
 export const all = {
-  expansions: /*#__PURE__*/ expansionsOf(Post, User),
+  expansions: /*#__PURE__*/ expansionsOf(Post),
+  media_fields,
+  place_fields,
+  poll_fields,
+  post_fields,
+  user_fields
+}
+
+/** SEL-ALL of reads that answer with users: what users refer to can be expanded. */
+export const allOfUsers = {
+  expansions: userExpansions,
   media_fields,
   place_fields,
   poll_fields,
@@ -33,7 +44,7 @@ export const all = {
 }
 
 /** SEL-USER of the specification: what reads of users take. */
-export const user = { expansions: /*#__PURE__*/ expansionsOf(User, Post), post_fields, user_fields }
+export const user = { expansions: userExpansions, post_fields, user_fields }
 
 /** What reads of spaces take. */
 export const space = {

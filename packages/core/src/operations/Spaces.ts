@@ -88,7 +88,7 @@ export const getSpaceBuyers = /*#__PURE__*/ Operation.make({
   summary: "Lists the users who bought a ticket for a space.",
   route: "GET /2/spaces/:id/buyers",
   path: { id: /*#__PURE__*/ Parameters.required(Parameters.segment) },
-  query: Selectors.all,
+  query: Selectors.allOfUsers,
   result: /*#__PURE__*/ Response.many(User),
   bearer: "user",
   scopes: ["post.read", "space.read", "users.read"],

@@ -4,19 +4,44 @@ import type { Row, RowParameter, Sample } from "./Row.ts"
 
 export const wires = ["neutral", "x"] as const
 
-const selectors: Readonly<Record<string, Sample>> = {
-  expansions: {
+const same = (value: unknown): Sample => ({ given: value, sent: value })
+
+/** What an operation expands, by the kind that it answers with. */
+const expansions: Readonly<Record<string, Sample>> = {
+  Post: {
     given: ["author_id", "referenced_posts.id.author_id"],
     sent: "author_id,referenced_posts.id.author_id",
     sentOnX: "author_id,referenced_tweets.id.author_id"
   },
+  User: {
+    given: ["affiliation.user_id", { unlisted: "pinned_post_id" }, "most_recent_post_id"],
+    sent: "affiliation.user_id,pinned_post_id,most_recent_post_id",
+    sentOnX: "affiliation.user_id,pinned_post_id,most_recent_tweet_id"
+  },
+  Space: same("creator_id,topic_ids"),
+  List: { given: ["owner_id"], sent: "owner_id" },
+  DmEvent: {
+    given: "sender_id,referenced_posts.id",
+    sent: "sender_id,referenced_posts.id",
+    sentOnX: "sender_id,referenced_tweets.id"
+  }
+}
+
+const names: Readonly<Record<string, Sample>> = {
+  dm_event_fields: same("created_at,sender_id"),
+  exclude: { given: ["replies", "retweets"], sent: "replies,retweets" },
+  list_fields: same("description"),
+  media_fields: { given: ["alt_text", "url"], sent: "alt_text,url" },
+  place_fields: same("country"),
+  poll_fields: same("voting_status"),
+  space_fields: same("title,host_ids"),
   post_fields: {
     given: "created_at,referenced_posts,note_post",
     sent: "created_at,referenced_posts,note_post",
     sentOnX: "created_at,referenced_tweets,note_tweet"
   },
   user_fields: {
-    given: ["pinned_post_id", "most_recent_post_id", "brand_new"],
+    given: ["pinned_post_id", "most_recent_post_id", { unlisted: "brand_new" }],
     sent: "pinned_post_id,most_recent_post_id,brand_new",
     sentOnX: "pinned_tweet_id,most_recent_tweet_id,brand_new"
   }
@@ -30,8 +55,7 @@ const texts: Readonly<Record<string, string>> = {
   sort_order: "recency"
 }
 
-export const sampleOf = (parameter: RowParameter): Sample => {
-  const same = (value: unknown): Sample => ({ given: value, sent: value })
+export const sampleOf = (parameter: RowParameter, kind: string): Sample => {
   if (parameter.sample !== undefined) return parameter.sample
   switch (parameter.type) {
     case "ID":
@@ -41,7 +65,9 @@ export const sampleOf = (parameter: RowParameter): Sample => {
     case "ID[]|csv":
       return { given: [1, 2n, "0003"], sent: "1,2,0003" }
     case "string[]|csv":
-      return selectors[parameter.name] ?? { given: ["abc", "de"], sent: "abc,de" }
+      return names[parameter.name] ??
+        (parameter.name === "expansions" ? expansions[kind.replace("[]", "")] : undefined) ??
+        { given: ["abc", "de"], sent: "abc,de" }
     case "string[]":
       return same(["tweets, posts", ""])
     case "integer":
@@ -67,7 +93,7 @@ export const callOf = (row: Row, selectedBy: string, wire: Wire) => {
   let path = (row.routes[selectedBy] ?? row.routes[""]!)[wire]
   const body = structuredClone(row.constants ?? {}) as Record<string, unknown>
   for (const parameter of parameters) {
-    const sample = sampleOf(parameter)
+    const sample = sampleOf(parameter, row.kind)
     const sent = wire === "x" ? sample.sentOnX ?? sample.sent : sample.sent
     given[parameter.name] = sample.given
     if (parameter.in === "path") path = path.replace(`:${parameter[wire]}`, encodeURIComponent(String(sent)))

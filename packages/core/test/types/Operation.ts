@@ -13,7 +13,6 @@ import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { getSpaces, searchSpaces } from "@postwire/core/operations/Spaces"
 import { getUsersPosts } from "@postwire/core/operations/Timelines"
 import { getMe, getUser, getUsers } from "@postwire/core/operations/Users"
-import type * as Parameters from "@postwire/core/Parameters"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 
@@ -49,14 +48,61 @@ assertType<Equal<Success<typeof plain>["includes"], {}>>()
 const csv = getPost({ id: 1, post_fields: "created_at,lang" })
 export const lang: string = (null as unknown as Data<typeof csv>).lang
 
-// Names known only at run time make every field optional.
-const dynamic = getPost({ id: "1", post_fields: [] as Array<string> })
+// A selection that is not one fixed list promises nothing beyond the defaults: each of these once read `undefined` as text.
+declare const either: boolean
+const union = getPost({ id: "1", post_fields: either ? ["created_at", "lang"] : ["lang"] })
+assertType<Equal<Data<typeof union>["created_at"], string | undefined>>()
+assertType<Equal<Data<typeof union>["lang"], string | undefined>>()
+assertType<Equal<Data<typeof union>["text"], string>>()
+declare const array: ReadonlyArray<"created_at" | "lang">
+const dynamic = getPost({ id: "1", post_fields: array })
 assertType<Equal<Data<typeof dynamic>["created_at"], string | undefined>>()
-assertType<Equal<Data<typeof dynamic>["text"], string>>()
+assertType<Equal<keyof Data<typeof dynamic>, "id" | "text" | "edit_history_post_ids" | "created_at" | "lang">>()
+const absent = getPost({ id: "1", post_fields: either ? ["created_at"] : undefined })
+assertType<Equal<Data<typeof absent>["created_at"], string | undefined>>()
+const spreading = getPost({ id: "1", post_fields: ["lang", ...(either ? ["created_at"] as const : [])] })
+assertType<Equal<Data<typeof spreading>["created_at"], string | undefined>>()
+const chosen = getPost({ id: "1", post_fields: ["lang", either ? "created_at" : "source"] })
+assertType<Equal<Data<typeof chosen>["created_at"], string | undefined>>()
+assertType<Equal<Data<typeof chosen>["lang"], string>>()
+const texts = getPost({ id: "1", post_fields: either ? "created_at" : "lang" })
+assertType<Equal<Data<typeof texts>["created_at"], string | undefined>>()
+declare const optional: { readonly id: string; readonly post_fields?: readonly ["lang"] }
+const inherited = getPost(optional)
+// @ts-expect-error it may not have been asked for
+export const inheritedLang: string = (null as unknown as Data<typeof inherited>).lang
+declare const userFields: ReadonlyArray<"verified">
+const some = getPost({ id: "1", expansions: either ? ["author_id"] : undefined, user_fields: userFields })
+export const includedVerified: boolean | undefined = (null as unknown as Success<typeof some>).includes.users?.[0]
+  ?.verified
+// @ts-expect-error it may not have been asked for
+export const certain: boolean = (null as unknown as Success<typeof some>).includes.users![0]!.verified
 
-// Names that this version does not know are let through.
-const unknownField = getPost({ id: "1", post_fields: ["brand_new"] })
-assertType<Equal<Data<typeof unknownField>["brand_new"], unknown>>()
+// A name that no list has is passed on purpose, and is there or not.
+const unlisted = getPost({ id: "1", post_fields: ["lang", { unlisted: "brand_new" }] })
+assertType<Equal<Data<typeof unlisted>["brand_new"], unknown>>()
+assertType<Equal<Data<typeof unlisted>["lang"], string>>()
+const unlistedExpansion = getPost({ id: "1", expansions: ["author_id", { unlisted: "brand.new" }] })
+export const place = (null as unknown as Success<typeof unlistedExpansion>).includes.places?.[0]?.full_name
+// @ts-expect-error misspelt
+getPost({ id: "1", post_fields: ["lang", "public_metric"] })
+// @ts-expect-error misspelt
+getPost({ id: "1", post_fields: "createdat" })
+// @ts-expect-error misspelt, first of two
+getPost({ id: "1", post_fields: "createdat,lang" })
+// @ts-expect-error misspelt, second of two
+getPost({ id: "1", post_fields: "lang,createdat" })
+// @ts-expect-error a field that comes along and cannot be asked for
+getPost({ id: "1", post_fields: ["username"] })
+// @ts-expect-error posts have no pinned post
+getPost({ id: "1", expansions: ["pinned_post_id"] })
+// @ts-expect-error users have no author
+getMe({ expansions: ["author_id"] })
+// @ts-expect-error it may hold anything
+getPost({ id: "1", post_fields: [] as Array<string> })
+// @ts-expect-error it may be anything
+getPost({ id: "1", post_fields: "lang" as string })
+getPost({ id: "1", post_fields: [] })
 
 // Parameters.
 // @ts-expect-error id is required
@@ -99,17 +145,23 @@ createDirectMessageConversation({ text: "hi" })
 // @ts-expect-error they are a list
 createDirectMessageConversation({ participant_ids: "1,2", text: "hi" })
 
-// Closed sets are closed, open ones suggest.
+// Values are listed; where the service may have others, they are passed on purpose.
 getRecentPostsCount({ query: "a", granularity: "day" })
 // @ts-expect-error no such granularity
 getRecentPostsCount({ query: "a", granularity: "week" })
 // @ts-expect-error no such state
 searchSpaces({ query: "a", state: "ended" })
-getUsersPosts({ id: 1, exclude: "replies,brand_new", expansions: ["brand.new"] })
-searchRecentPosts({ query: "a", sort_order: "brand_new" })
-getDirectMessageEvents({ event_types: ["MessageCreate", "BrandNew"] })
-const suggests: Parameters.Open<"recency"> = "recency"
-assertType<Equal<Extract<typeof suggests, "recency">, "recency">>()
+getUsersPosts({ id: 1, exclude: "replies,retweets", expansions: [{ unlisted: "brand.new" }] })
+searchRecentPosts({ query: "a", sort_order: { unlisted: "brand_new" } })
+// @ts-expect-error misspelt
+searchRecentPosts({ query: "a", sort_order: "relevance" })
+getDirectMessageEvents({ event_types: ["MessageCreate", { unlisted: "BrandNew" }] })
+// @ts-expect-error misspelt
+getDirectMessageEvents({ event_types: ["MessageCreated"] })
+// @ts-expect-error misspelt
+getUsersPosts({ id: 1, exclude: ["reply"] })
+// @ts-expect-error misspelt
+createPost({ text: "hi", reply_settings: "followers" })
 
 // Errors are exact.
 assertType<Equal<Failure<typeof plain>, Errors.OperationError>>()
@@ -140,14 +192,11 @@ getMe.pages
 type ItemOf<T> = T extends Stream.Stream<infer A, infer _E, infer _R> ? A : never
 const listed = searchRecentPosts.items({ query: "a", post_fields: "lang,source" })
 export const itemLang: string = (null as unknown as ItemOf<typeof listed>).lang
-declare const names: ReadonlyArray<string>
+declare const names: ReadonlyArray<"lang" | "source">
 const anything = searchRecentPosts.items({ query: "a", post_fields: names })
 assertType<Equal<ItemOf<typeof anything>["lang"], string | undefined>>()
 assertType<Equal<ItemOf<typeof anything>["text"], string>>()
-declare const text2: string
-const spread = searchRecentPosts.items({ query: "a", post_fields: text2 })
-assertType<Equal<ItemOf<typeof spread>["lang"], string | undefined>>()
-const brandNew = searchRecentPosts.items({ query: "a", post_fields: ["brand_new"] })
+const brandNew = searchRecentPosts.items({ query: "a", post_fields: [{ unlisted: "brand_new" }] })
 assertType<Equal<ItemOf<typeof brandNew>["brand_new"], unknown>>()
 
 // Options of calls and of runs of pages.

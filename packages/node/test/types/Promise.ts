@@ -91,10 +91,10 @@ assertType<Equal<typeof response, globalThis.Response>>()
 const liked = await dictionary.like({ post_id: "1" })
 assertType<Equal<typeof liked, Dictionary<{ readonly liked: boolean }, {}>>>()
 
-// Comma-separated literals are lists; names known only at run time make every field optional.
+// Comma-separated literals are lists; names that are chosen at run time make their fields optional.
 const csv = await client.getPosts({ ids: [1, "2", 3n], post_fields: "lang,source" })
 export const lang: string | undefined = csv.data?.[0]?.lang
-declare const names: ReadonlyArray<string>
+declare const names: ReadonlyArray<"created_at">
 const dynamic = await client.getPosts({ ids: "1", post_fields: names })
 assertType<Equal<NonNullable<typeof dynamic.data>[number]["created_at"], string | undefined>>()
 assertType<Equal<NonNullable<typeof dynamic.data>[number]["text"], string>>()
@@ -138,7 +138,13 @@ client.searchSpaces({ query: "a", state: "ended" })
 // @ts-expect-error spaces have no user_auth
 client.searchSpaces({ query: "a", user_auth: true })
 client.createPost({ text: "a", reply_settings: "subscribers" })
-client.getUsersPosts({ id: 1, exclude: ["replies", "brand_new"], start_time: new Date() })
+client.getUsersPosts({ id: 1, exclude: ["replies", { unlisted: "brand_new" }], start_time: new Date() })
+// @ts-expect-error misspelt
+client.getPost({ id: "1", post_fields: ["public_metric"] })
+// @ts-expect-error misspelt, among others
+client.getPost({ id: "1", post_fields: "lang,createdat" })
+// @ts-expect-error users have no author
+client.getMe({ expansions: ["author_id"] })
 client.getDmEvents({}, { signal: new AbortController().signal })
 client.getMe()
 // @ts-expect-error no such option

@@ -50,6 +50,9 @@ assertType<Equal<typeof liked, Dictionary<{ readonly liked: boolean }, {}>>>()
 export const lang: string | undefined = client.getPosts({ ids: "1", post_fields: "lang,source" }).data?.[0]?.lang
 
 // Through iterables.
+// @ts-expect-error misspelt
+client.getPosts({ ids: "1", post_fields: ["public_metric"] })
+client.getPosts({ ids: "1", post_fields: ["lang", { unlisted: "brand_new" }] })
 const search = { query: "a", post_fields: ["lang"], expansions: ["author_id"] } as const
 for (const item of raw.searchRecentPosts.items(search)) {
   const lang: string = item.lang
