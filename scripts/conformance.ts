@@ -74,7 +74,7 @@ async function readBodies(wire: Wire): Promise<void> {
     }
     for (const { reason, times } of ofRoute) {
       // Whatever the resource came as.
-      const place = reason.replace(/\["(data|includes"\]\["\w+)"\](\[\])?/, "")
+      const place = reason.replace(/(data|includes\.\w+)(\[\])?\./, "")
       reasons.set(place, (reasons.get(place) ?? 0) + times)
     }
   }

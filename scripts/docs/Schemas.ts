@@ -153,6 +153,8 @@ const jsonStructure = (ast: SchemaAST.AST, wire: WireNames.Wire): JsonSchema => 
     }
     case "Arrays":
       return { type: "array", items: jsonSchemaOf(ast.rest[0]!, wire) }
+    case "Union":
+      return { oneOf: ast.types.map((type) => jsonSchemaOf(type, wire)) }
     case "String": {
       const known = Model.knownValues(ast)
       const rename = wire === "x" ? WireNames.toX({ ast }) : (value: unknown) => value

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as Anomaly from "./Anomaly.ts"
 import * as Authorization from "./Authorization.ts"
 import * as Decoding from "./Decoding.ts"
 import type { Definition } from "./Definition.ts"
@@ -39,7 +40,7 @@ export const of = (failure: Failure, call: Call, about: About): SendError => {
     case "Refused":
       return refusal(failure, call, about)
     case "Unreadable":
-      return undecodable(call.operation, failure.response, failure.reason, failure.text, about.redact)
+      return undecodable({ ...failure.prepared, operation: call.operation }, failure.response, failure, about.redact)
     case "Unanswered": {
       const { cause, phase, prepared, said, sent, timeout } = failure
       return lost({ ...prepared, operation: call.operation }, {
@@ -88,27 +89,31 @@ interface Answer {
   readonly headers: Response.Headers
 }
 
-/** Reads an answer, if need be without credentials that it quotes: in what it says of failures, or in why it cannot be read. */
+/** Whether there is nothing in what was read that has to be told without credentials. */
+export const isClean = (
+  decoded: Response.Response<unknown, unknown> | Decoding.Undecodable
+): decoded is Response.Response<unknown, unknown> =>
+  !(decoded instanceof Decoding.Undecodable) && decoded.errors.length === 0 && decoded.anomalies.length === 0
+
+/** What was read, without credentials that the answer quotes: in what it says of failures, or in why it cannot be read. */
 export const reread = (
-  definition: Definition,
-  wire: Wire,
+  { confirmWith, effect, name }: Definition,
   decoded: Response.Response<unknown, unknown> | Decoding.Undecodable,
   answer: Answer,
   text: string,
   redact: Redact
-): Response.Response<unknown, unknown> | Errors.UndecodableResponse => {
-  if (!(decoded instanceof Decoding.Undecodable)) {
-    // The body is ours, and tells the same.
-    for (const [index, problem] of decoded.errors.entries()) {
-      Reflect.set(decoded.errors, index, Redaction.within(problem, redact))
-    }
-    return decoded
+): Response.Response<unknown, unknown> | Errors.UndecodableResponse | Errors.OutcomeUnknown => {
+  if (decoded instanceof Decoding.Undecodable) {
+    return undecodable({ operation: name, effect, confirmWith }, answer, { reason: decoded.reason, text }, redact)
   }
-  // The reason may quote any part of the body, so it is found anew in one that holds nothing.
-  const told = redact(text)
-  const again = told === text ? decoded : Decoding.decode(definition, wire, told, answer.headers)
-  const { reason } = again instanceof Decoding.Undecodable ? again : decoded
-  return undecodable(definition.name, answer, reason, told, redact)
+  // The lists are ours, and the body tells the same.
+  for (const [index, problem] of decoded.errors.entries()) {
+    Reflect.set(decoded.errors, index, Redaction.within(problem, redact))
+  }
+  for (const [index, anomaly] of decoded.anomalies.entries()) {
+    Reflect.set(decoded.anomalies, index, Anomaly.told(anomaly, redact))
+  }
+  return decoded
 }
 
 /** The service's id of a request. */
@@ -117,21 +122,24 @@ export const requestIdOf = (headers: Response.Headers, redact: Redact): string |
   return id === undefined ? undefined : redact(id)
 }
 
-/** An answer that cannot be read. */
+/** A success of which no more can be made. A create is not failed by that. */
 const undecodable = (
-  operation: string,
+  { confirmWith, effect, operation }: Pick<Call, "operation" | "effect" | "confirmWith">,
   { headers, status }: Answer,
-  reason: string,
-  text: string,
+  { reason, text }: { readonly reason: string; readonly text: string },
   redact: Redact
-): Errors.UndecodableResponse =>
-  new Errors.UndecodableResponse({
+): Errors.UndecodableResponse | Errors.OutcomeUnknown => {
+  const told = {
     operation,
     status,
     reason: redact(reason),
     requestId: requestIdOf(headers, redact),
     excerpt: excerptOf(redact(text))
-  })
+  }
+  return effect === "create"
+    ? new Errors.OutcomeUnknown({ ...told, confirmWith })
+    : new Errors.UndecodableResponse(told)
+}
 
 /** The beginning of a body from which credentials are gone, so that none is cut in two. */
 const excerptOf = (text: string): string => text.slice(0, 2000)

@@ -8,6 +8,7 @@ import { HttpClient } from "effect/http/HttpClient"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
+import * as Anomaly from "./Anomaly.ts"
 import type { Sent } from "./Attempt.ts"
 import * as CallErrors from "./CallErrors.ts"
 import { type CallOptions, checkOptions } from "./CallOptions.ts"
@@ -36,6 +37,11 @@ export interface Settings {
   readonly userAgent?: string | undefined
   /** `spec` (the default) enforces ranges and lengths before sending; `identifiers` leaves them to the service. */
   readonly checks?: Prepare.Limits["checks"]
+  /**
+   * What becomes of an answer of which a part is not as the interface has it: `lenient` (the default) leaves that part out and
+   * lists it in `anomalies`; `strict` fails with `UndecodableResponse`.
+   */
+  readonly verify?: Anomaly.Verify | undefined
   /** What the project may use: recent queries have 512 characters with `standard`, 1,024 with `research` (the default). */
   readonly accessLevel?: Prepare.Limits["accessLevel"]
   /** Limits in milliseconds: a number is the total of a call. On by default; see `Timeouts.Timeouts`. */
@@ -92,6 +98,7 @@ export interface Checked {
   readonly baseUrl: string
   readonly wire: Wire.Wire
   readonly userAgent: string
+  readonly verify: Anomaly.Verify
   readonly limits: Prepare.Limits
   readonly exchange: Pick<Send.Environment, "timeouts" | "retries" | "maxBodySize" | "recordContent" | "onRequest">
 }
@@ -106,6 +113,7 @@ export const check = Effect.fnUntraced(
       wire,
       baseUrl: yield* baseUrlOf(settings, wire),
       userAgent: yield* userAgentOf(settings),
+      verify: yield* verifyOf(settings),
       limits: yield* limitsOf(settings),
       exchange: yield* exchangeOf(settings)
     }
@@ -115,7 +123,8 @@ export const check = Effect.fnUntraced(
 const make = Effect.fnUntraced(function*(settings: Settings) {
   const rateLimit = yield* RateLimit
   const { current, sign } = yield* Credentials.Credentials
-  const { baseUrl, exchange, limits, userAgent, wire } = yield* check(settings)
+  const anomalies = yield* Anomaly.Telemetry
+  const { baseUrl, exchange, limits, userAgent, verify, wire } = yield* check(settings)
   const fingerprintOf = Fingerprint.make(baseUrl)
   const http = yield* HttpClient
   const redact = Redaction.ofCalls(http)
@@ -163,12 +172,15 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
       Effect.flatMap(
         CallErrors.textOf(definition, response),
         (text): Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError> => {
-          const decoded = Decoding.decode(definition, wire, text, () => response.headers)
-          if (!(decoded instanceof Decoding.Undecodable) && decoded.errors.length === 0) return Effect.succeed(decoded)
+          const decoded = Decoding.decode(definition, wire, text, () => response.headers, verify)
+          if (CallErrors.isClean(decoded)) return Effect.succeed(decoded)
           return Effect.flatMap(current, (values) => {
             const told = redact(values, response.request.headers["authorization"])
-            const read = CallErrors.reread(definition, wire, decoded, response, text, told)
-            return read instanceof Error ? Effect.fail(read) : Effect.succeed(read)
+            const read = CallErrors.reread(definition, decoded, response, text, told)
+            if (read instanceof Error) return Effect.fail(read)
+            return read.anomalies.length === 0
+              ? Effect.succeed(read)
+              : Effect.as(anomalies.found(definition.name, read.anomalies), read)
           })
         }
       )
@@ -186,6 +198,9 @@ export const checkFlag = (setting: string, flag: unknown): Effect.Effect<boolean
 
 const wireOf = ({ wire = Wire.neutral }: Settings): Effect.Effect<Wire.Wire, Errors.InvalidSettings> =>
   Predicate.hasProperty(wire, "problemToNeutral") ? Effect.succeed(wire) : invalid("wire", "must be one of Wire")
+
+const verifyOf = ({ verify = "lenient" }: Settings): Effect.Effect<Anomaly.Verify, Errors.InvalidSettings> =>
+  verify === "lenient" || verify === "strict" ? Effect.succeed(verify) : invalid("verify", "must be lenient or strict")
 
 const limitsOf = ({ accessLevel, checks }: Settings): Effect.Effect<Prepare.Limits, Errors.InvalidSettings> => {
   if (checks !== undefined && checks !== "spec" && checks !== "identifiers") {

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as AnomalyMetrics from "./AnomalyMetrics.ts"
 import * as Client from "./Client.ts"
 import * as Credentials from "./Credentials.ts"
 import type { InvalidSettings } from "./Errors.ts"
@@ -48,10 +49,10 @@ export const layerCredentials: Layer.Layer<Credentials.Credentials, InvalidSetti
     })
   )
 
-/** The client with its credentials, and its retries as metrics. */
+/** The client with its credentials, and its retries and anomalies as metrics. */
 export const layer: Layer.Layer<Client.Client, InvalidSettings | Config.ConfigError, HttpClient> = /*#__PURE__*/ Layer
   .unwrap(
     /*#__PURE__*/ Effect.gen(function*() {
       return Client.layer(yield* settings)
     })
-  ).pipe(/*#__PURE__*/ Layer.provide([layerCredentials, RetryMetrics.layer]))
+  ).pipe(/*#__PURE__*/ Layer.provide([layerCredentials, RetryMetrics.layer, AnomalyMetrics.layer]))

@@ -1,6 +1,9 @@
-/** From a received body to a response: parsed, brought into neutral names, verified. */
+/** From a received body to a response: parsed, brought into neutral names, verified, and mended where it is worth it. */
 import * as Schema from "effect/Schema"
-import type * as SchemaAST from "effect/SchemaAST"
+import * as SchemaAST from "effect/SchemaAST"
+import type { Verify } from "./Anomaly.ts"
+import * as Mending from "./Mending.ts"
+import * as Model from "./Model.ts"
 import { Includes } from "./models/Includes.ts"
 import { Meta } from "./models/Meta.ts"
 import { Problem } from "./models/Problem.ts"
@@ -15,9 +18,16 @@ export class Undecodable {
   }
 }
 
+/** What reading needs to know of an operation. */
+interface Read {
+  readonly result: Response.Result
+  readonly paging?: unknown
+}
+
 interface Decoder {
   is: (body: unknown) => body is Response.Body
-  readonly explain: (body: unknown) => string
+  /** Made for the first body that is not as it should be. */
+  mend: ReturnType<typeof Mending.make> | undefined
   readonly schema: Schema.Codec<Response.Body, unknown>
   used: number
 }
@@ -41,14 +51,10 @@ const decoderOf = (result: Response.Result): Decoder => {
   let decoder = decoders.get(result)
   if (decoder === undefined) {
     const schema = envelope(result)
-    const decode = Schema.decodeUnknownResult(schema)
     decoder = {
       schema,
       is: Schema.is(schema),
-      explain: (body) => {
-        const outcome = decode(body)
-        return outcome._tag === "Failure" ? outcome.failure.message : "of another form"
-      },
+      mend: undefined,
       used: 0
     }
     decoders.set(result, decoder)
@@ -64,27 +70,46 @@ const decoderOf = (result: Response.Result): Decoder => {
 /** The schema of the whole body of a result, in neutral names. */
 export const envelope = (result: Response.Result): Schema.Codec<Response.Body, unknown> => {
   const data = result._tag === "Value"
-    ? result.schema
+    ? whole(result.schema)
     : result._tag === "One"
     ? result.model.schema
-    : Schema.Array(result.model.schema)
-  return Schema.Struct({
-    data: Schema.optionalKey(data),
-    includes: Schema.optionalKey(Includes),
-    errors: Schema.optionalKey(Schema.Array(Problem)),
-    meta: Schema.optionalKey(Meta)
-  })
+    : Model.essential(Schema.Array(result.model.schema), "items")
+  return Model.essential(
+    Schema.Struct({
+      data: Schema.optionalKey(data),
+      includes: Schema.optionalKey(Includes),
+      errors: Schema.optionalKey(Schema.Array(Problem)),
+      meta: Schema.optionalKey(Meta)
+    }),
+    "data",
+    "includes",
+    "errors",
+    "meta"
+  )
 }
+
+/** Of an answer that is no resource, all that is promised has to be there, unless its schema says what. */
+const whole = (schema: Schema.Codec<unknown>): Schema.Codec<unknown> =>
+  SchemaAST.isObjects(schema.ast) && Model.essentialOf(schema.ast).length === 0
+    ? Model.essential(
+      schema,
+      ...schema.ast.propertySignatures.flatMap(({ name, type }) => SchemaAST.isOptional(type) ? [] : [String(name)])
+    )
+    : schema
 
 /**
  * Reads a body: parses it, brings it into neutral names, and verifies every known field. The parsed object itself is
- * kept, so unknown fields survive. Response.Headers may come as a function, which is called when one of them is asked for.
+ * kept, so unknown fields survive. What of it is not as it should be is left out and among the `anomalies`, which may hold
+ * credentials until they pass `CallErrors.reread`; with `strict` it makes the body undecodable.
+ *
+ * Response.Headers may come as a function, which is called when one of them is asked for.
  */
 export const decode = (
-  definition: { readonly result: Response.Result; readonly paging?: unknown },
+  definition: Read,
   wire: Wire,
   text: string,
-  headers: Response.Headers | (() => Response.Headers)
+  headers: Response.Headers | (() => Response.Headers),
+  verify: Verify = "lenient"
 ): Response.Response<unknown, unknown> | Undecodable => {
   let parsed: unknown
   try {
@@ -97,18 +122,40 @@ export const decode = (
   }
   // Null is another way to write that there is none.
   if ("data" in parsed && parsed.data === null) delete parsed.data
-  if (!("data" in parsed || hasErrors(parsed) || ("meta" in parsed && mayBeEmpty(definition)))) {
-    return new Undecodable("the body has neither data nor errors")
-  }
+  if (!isAnswer(definition, parsed)) return noAnswer
   const decoder = decoderOf(definition.result)
   const body = wire.problemToNeutral(wire.toNeutral(decoder.schema)(parsed))
   return decoder.is(body)
     ? Response.make(definition, body, headers)
-    : new Undecodable(decoder.explain(body))
+    : mended(definition, decoder, body, headers, verify)
 }
+
+const mended = (
+  definition: Read,
+  decoder: Decoder,
+  body: unknown,
+  headers: Response.Headers | (() => Response.Headers),
+  verify: Verify
+): Response.Response<unknown, unknown> | Undecodable => {
+  const outcome = (decoder.mend ??= Mending.make(decoder.schema))(body)
+  const { found, last } = outcome
+  if (!isLeft(body, outcome, decoder) || (verify === "strict" && found.length > 0)) {
+    const first = verify === "strict" ? found[0] : last
+    return new Undecodable(first === undefined ? "of another form" : `${first.path} is not ${first.expected}`)
+  }
+  return isAnswer(definition, body) ? Response.make(definition, body, headers, found) : noAnswer
+}
+
+/** Nothing to leave out means that it is as it should be, or that it cannot be mended. */
+const isLeft = (body: unknown, { found, isAnswer }: Mending.Mended, { is }: Decoder): body is Response.Body =>
+  isAnswer && (found.length > 0 || is(body))
+
+const noAnswer = new Undecodable("the body has neither data nor errors")
+
+const isAnswer = (definition: Read, body: object): boolean =>
+  "data" in body || hasErrors(body) || ("meta" in body && mayBeEmpty(definition))
 
 const hasErrors = (body: object): boolean => "errors" in body && Array.isArray(body.errors) && body.errors.length > 0
 
 /** An empty page has nothing but `meta`; what is no page always has something to say. */
-const mayBeEmpty = ({ paging, result }: { readonly result: Response.Result; readonly paging?: unknown }): boolean =>
-  result._tag === "Many" || paging !== undefined
+const mayBeEmpty = ({ paging, result }: Read): boolean => result._tag === "Many" || paging !== undefined

@@ -108,8 +108,11 @@ export const AnyError = Schema.Union([
     Errors.OutcomeUnknown,
     Schema.TaggedStruct("OutcomeUnknown", {
       operation: Schema.String,
+      status: Schema.optional(Schema.Int),
       reason: Schema.String,
       confirmWith: Schema.optional(Schema.String),
+      requestId: Schema.optional(Schema.String),
+      excerpt: Schema.optional(Schema.String),
       cause: Schema.optional(Schema.Defect())
     })
   ),

@@ -226,18 +226,29 @@ export class UndecodableResponse extends Data.TaggedError("UndecodableResponse")
   }
 }
 
-/** A create whose request left and whose answer did not come: it may have happened, and is never sent again. */
+/**
+ * A create whose request left and whose answer did not come, or came with success and cannot be read: it may have happened,
+ * and is never sent again.
+ */
 export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
   readonly operation: string
+  /** The status of success, of an answer that cannot be read. The create has happened then, as far as the service says. */
+  readonly status?: number | undefined
   readonly reason: string
   /** The operation that shows whether it happened. */
   readonly confirmWith?: string | undefined
+  /** Of an answer that cannot be read. */
+  readonly requestId?: string | undefined
+  /** The first 2,000 characters of its body. */
+  readonly excerpt?: string | undefined
   readonly cause?: unknown | undefined
 }> {
   override get message(): string {
     const look = this.confirmWith === undefined ? "look" : `look with ${this.confirmWith}`
-    return `${this.operation}: the request left but no answer came (${this.reason}). It may have happened: ${look} ` +
-      "before sending it again."
+    const what = this.status === undefined
+      ? `the request left but no answer came (${this.reason}). It may have happened`
+      : `the service accepted it (${this.status}), but its answer cannot be read (${this.reason}). It has probably happened`
+    return `${this.operation}: ${what}: ${look} before sending it again.`
   }
 }
 

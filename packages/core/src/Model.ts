@@ -117,19 +117,34 @@ export const known = <const Value extends string>(...values: ReadonlyArray<Value
 export const knownValues = (ast: SchemaAST.AST): ReadonlyArray<string> | undefined =>
   SchemaAST.resolveAt<ReadonlyArray<string>>(knownKey)(ast)
 
+/**
+ * Names the members without which a value of a schema is none; for an array it is the `items`, none of which may be missing.
+ * What a body lacks besides can be told of and left out.
+ */
+export const essential = <S extends Schema.Top>(schema: S, ...members: ReadonlyArray<string>): S["Rebuild"] =>
+  schema.annotate({ [essentialKey]: members })
+
+/** The members named by {@link essential}. */
+export const essentialOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
+  SchemaAST.resolveAt<ReadonlyArray<string>>(essentialKey)(ast) ?? []
+
 /** Any JSON value; its insides are not verified. */
 export const Json: Schema.Codec<Schema.Json> = Schema.Any
 
 const knownKey = "@postwire/core/Model/known"
+const essentialKey = "@postwire/core/Model/essential"
 
 // The cast is what the compiler cannot follow: the same keys, all but one made optional.
 const received = <Fields extends Schema.Struct.Fields, Id extends PropertyKey>(
   fields: Fields,
   identifier: Id
 ): Schema.Codec<Received<Fields, Id>> =>
-  Schema.Struct(Object.fromEntries(
-    Object.entries(fields).map(([key, field]) => [
-      key,
-      key === identifier || SchemaAST.isOptional(field.ast) ? field : Schema.optionalKey(field)
-    ])
-  )) as never
+  essential(
+    Schema.Struct(Object.fromEntries(
+      Object.entries(fields).map(([key, field]) => [
+        key,
+        key === identifier || SchemaAST.isOptional(field.ast) ? field : Schema.optionalKey(field)
+      ])
+    )),
+    String(identifier)
+  ) as never

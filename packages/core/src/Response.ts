@@ -4,6 +4,7 @@
  */
 import { NodeInspectSymbol } from "effect/Inspectable"
 import type * as Schema from "effect/Schema"
+import type { Anomaly } from "./Anomaly.ts"
 import type { Budget } from "./Errors.ts"
 import * as Joins from "./Joins.ts"
 import type { AnyModel, Kind } from "./Model.ts"
@@ -70,6 +71,11 @@ export interface Response<out Data, out Included = {}> extends Joins.Joins<Inclu
   readonly includes: Included
   /** Partial failures: parts of the request that the service could not answer. */
   readonly errors: ReadonlyArray<Problem>
+  /**
+   * What of the answer was not as the interface has it and was left out, the first thousand; none, as a rule. What their
+   * paths lead to is `undefined`, whatever its type says.
+   */
+  readonly anomalies: ReadonlyArray<Anomaly>
   /** Counts and page tokens. */
   readonly meta: Meta
   /** Of a page of `.pages`: where it stands, so that a later run can go on from there. */
@@ -78,7 +84,7 @@ export interface Response<out Data, out Included = {}> extends Joins.Joins<Inclu
   readonly rateLimit: Budget | undefined
   /** The service's id of the request, for its support. */
   readonly requestId: string | undefined
-  /** The whole body as received, in neutral names. */
+  /** The whole body as received, in neutral names and without the `anomalies`. */
   readonly body: Dictionary<Data, Included>
   /** The items of the page, each with what belongs to it. */
   readonly joined: () => ReadonlyArray<Joins.Joined<Data extends ReadonlyArray<infer Item> ? Item : Data, Included>>
@@ -102,12 +108,13 @@ export interface Dictionary<out Data, out Included = {}> {
 }
 
 const nothing = Object.freeze({})
-const noErrors: ReadonlyArray<never> = Object.freeze([])
+const none: ReadonlyArray<never> = Object.freeze([])
 
 class ResponseImpl implements Response<unknown, unknown> {
   readonly data: unknown
   readonly includes: unknown
   readonly errors: ReadonlyArray<Problem>
+  readonly anomalies: ReadonlyArray<Anomaly>
   readonly meta: Meta
   page: PageTokens | undefined
   readonly #definition: { readonly result: Result }
@@ -115,10 +122,16 @@ class ResponseImpl implements Response<unknown, unknown> {
   readonly #headers: Headers | (() => Headers)
   #index: Joins.Joins<unknown> | undefined
 
-  constructor(definition: { readonly result: Result }, body: Body, headers: Headers | (() => Headers)) {
+  constructor(
+    definition: { readonly result: Result },
+    body: Body,
+    headers: Headers | (() => Headers),
+    anomalies: ReadonlyArray<Anomaly>
+  ) {
     this.data = body.data ?? undefined
     this.includes = body.includes ?? nothing
-    this.errors = body.errors ?? noErrors
+    this.errors = body.errors ?? none
+    this.anomalies = anomalies
     this.meta = body.meta ?? nothing
     this.page = undefined
     this.#definition = definition
@@ -197,6 +210,7 @@ class ResponseImpl implements Response<unknown, unknown> {
     return {
       data,
       ...(this.errors.length === 0 ? {} : { errors: this.errors }),
+      ...(this.anomalies.length === 0 ? {} : { anomalies: this.anomalies }),
       ...(this.#body.meta === undefined ? {} : { meta: this.meta })
     }
   }
@@ -206,8 +220,9 @@ class ResponseImpl implements Response<unknown, unknown> {
 export const make = (
   definition: { readonly result: Result },
   body: Body,
-  headers: Headers | (() => Headers)
-): Response<unknown, unknown> => new ResponseImpl(definition, body, headers)
+  headers: Headers | (() => Headers),
+  anomalies: ReadonlyArray<Anomaly> = none
+): Response<unknown, unknown> => new ResponseImpl(definition, body, headers, anomalies)
 
 /** Tells a page where it stands. */
 export const markPage = (page: Response<unknown, unknown>, tokens: PageTokens): void => {

@@ -26,6 +26,7 @@ describe("check", () => {
         wire: Wire.x,
         baseUrl: "https://api.x.com",
         userAgent: "postwire",
+        verify: "lenient",
         limits: { checks: undefined, accessLevel: undefined },
         exchange: {
           timeouts: { connect: 10_000, firstByte: 30_000, idle: 30_000, total: 120_000 },

@@ -72,7 +72,10 @@ describe.each(Object.entries(calls))("with %s", (_, call) => {
             const sent: Array<Sent> = []
             const service = make((request) => ({ status, ...answer(write(quoteOf(request))) }))
             const layer = service.layer({ ...secrets, wire, onRequest: (request) => sent.push(request) })
-            const error = yield* Effect.flip(Effect.provide(call, layer))
+            // With 200 some problems can be read, of something that was answered in part.
+            const outcome = yield* Effect.result(Effect.provide(call, layer))
+            const error = outcome._tag === "Failure" ? outcome.failure : outcome.success
+            assert.isTrue(outcome._tag === "Failure" || slot === "members of problems")
             for (const told of [error, sent]) {
               assertNoSecret(told)
               const text = JSON.stringify(told)

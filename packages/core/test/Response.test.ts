@@ -10,7 +10,7 @@ import * as Response from "../src/Response.ts"
 import * as Wire from "../src/Wire.ts"
 import { all, type Answer, assertNoSecret, make, secrets, textsOf, type Untyped } from "./support/Service.ts"
 
-const { createPost, getMe, getPost, getPosts, like, searchRecentPosts } = catalogue
+const { createPost, deletePost, getMe, getPost, getPosts, like, searchRecentPosts } = catalogue
 
 const wires = ["neutral", "x"] as const
 
@@ -70,16 +70,13 @@ describe("decode", () => {
       { data: {} },
       { data: { id: 1 } },
       { data: { id: null } },
-      { data: { id: "1", text: 1 } },
       { data: id, errors: {} },
-      { data: id, errors: [1] },
-      { data: id, errors: [null] },
       { data: id, includes: [] },
       { data: id, includes: { users: {} } },
-      { data: id, includes: { users: [{ id: 1 }] } },
       { data: id, meta: [] },
       { data: id, meta: { next_token: 1 } },
-      { data: id, meta: { result_count: "1" } },
+      { errors: [1] },
+      { errors: [null] },
       { meta: {} }
     ]
     for (const wire of wires) {
@@ -89,10 +86,13 @@ describe("decode", () => {
       for (const data of [id, "1", [1], [null], [[]], [{ text: "a" }]]) {
         assert.instanceOf(decode(getPosts, { data }, wire), Decoding.Undecodable)
       }
-      for (const data of [{}, { liked: "true" }, { liked: 1 }, []]) {
+      for (const data of [[], "liked", true]) {
         assert.instanceOf(decode(like, { data }, wire), Decoding.Undecodable)
       }
-      for (const data of [{ id: "1" }, { text: "a" }, { id: 1, text: "a" }]) {
+      for (const data of [{}, { deleted: null }, { deleted: "true" }]) {
+        assert.instanceOf(decode(deletePost, { data }, wire), Decoding.Undecodable)
+      }
+      for (const data of [{ text: "a" }, { id: 1, text: "a" }]) {
         assert.instanceOf(decode(createPost, { data }, wire), Decoding.Undecodable)
       }
     }
@@ -102,12 +102,12 @@ describe("decode", () => {
     for (const body of [`{"data":{"id":1234567890123456789,"text":"a"}}`, `{"data":{"id":1}}`]) {
       const outcome = decode(getPost, body)
       assert.instanceOf(outcome, Decoding.Undecodable)
-      assert.include(outcome.reason, `["data"]["id"]`)
+      assert.strictEqual(outcome.reason, "data.id is not a string")
     }
   })
 
   it("does not say what the body held", () => {
-    const outcome = decode(getPosts, { data: [{ id: "1", text: ["private".repeat(100_000)] }] })
+    const outcome = decode(getPosts, { data: [{ id: ["private".repeat(100_000)] }] })
     assert.instanceOf(outcome, Decoding.Undecodable)
     assert.notInclude(outcome.reason, "private")
     assert.isBelow(outcome.reason.length, 200)
@@ -118,8 +118,8 @@ describe("decode", () => {
       assert.deepStrictEqual(decoded(searchRecentPosts, { data: [{ ...post, brand_new: i }] }).data, [
         { ...post, brand_new: i }
       ])
-      assert.instanceOf(decode(searchRecentPosts, { data: [{ ...post, text: i }] }), Decoding.Undecodable)
-      assert.instanceOf(decode(searchRecentPosts, { data: [post], includes: { users: [{}] } }), Decoding.Undecodable)
+      assert.instanceOf(decode(searchRecentPosts, { data: [{ ...post, id: i }] }), Decoding.Undecodable)
+      assert.lengthOf(decoded(searchRecentPosts, { data: [{ ...post, text: i }] }).anomalies, 1)
       assert.instanceOf(decode(searchRecentPosts, {}), Decoding.Undecodable)
       assert.isUndefined(decoded(searchRecentPosts, { meta: { result_count: 0 } }).data)
     }

@@ -1,4 +1,5 @@
 /** The client on Node: settings as a whole, from values or from the environment, and the Layers that they make. */
+import * as AnomalyMetrics from "@postwire/core/AnomalyMetrics"
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import type { Form } from "@postwire/core/Definition"
@@ -46,7 +47,8 @@ export interface Settings<F extends Form = "response"> extends Omit<Client.Setti
   /** Called with every announced budget and every wait, as it begins. What it throws or rejects with is ignored. */
   readonly onRateLimit?: ((change: RateLimit.Change) => void) | undefined
   /**
-   * Where the client says what it does: retries (debug), waits (info), a store of rate limits that is away (warn). Such as
+   * Where the client says what it does: retries (debug), waits (info), a store of rate limits that is away and answers
+   * of which a part was left out (warn). Such as
    * `console`. Without one, warnings become warnings of the process and the rest is not said.
    */
   readonly logger?: Logger | undefined
@@ -72,6 +74,7 @@ export const layer = (settings: Settings<Form>): Layer.Layer<Client.Client, Inva
         Layer.provide([
           Credentials.layer(settings),
           RetryMetrics.layer,
+          AnomalyMetrics.layer,
           UndiciHttpClient.layer(
             settings.dispatcher === undefined ? agentOptionsOf(settings) : { dispatcher: settings.dispatcher }
           ),
@@ -203,6 +206,7 @@ const known: { readonly [K in keyof Settings<Form>]-?: true } = {
   returnType: true,
   timeout: true,
   userAgent: true,
+  verify: true,
   waitOnRateLimit: true,
   wire: true
 }

@@ -1,4 +1,5 @@
 /** The synchronous face: every operation of the catalogue as a blocking method. Nothing here knows one by name. */
+import * as Anomaly from "@postwire/core/Anomaly"
 import * as CallErrors from "@postwire/core/CallErrors"
 import type * as Core from "@postwire/core/CallOptions"
 import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
@@ -104,12 +105,16 @@ export const make = (given: Settings<Form>): Client => {
   const settings = { ...given }
   // Bodies are read on this side.
   Decoding.compileWith(SchemaJITCompiler.enable)
+  const warningsOf = Anomaly.makeWarnings()
   const connection = new Connection(settings, settings.workerUrl ?? besideThis())
   const context: Calls.Context = {
     settings,
     wire: Wire.named[settings.wire ?? "neutral"],
     connection,
-    redact: redactOf(settings)
+    redact: redactOf(settings),
+    warn: (operation, anomalies) => {
+      for (const line of warningsOf(operation, anomalies)) process.emitWarning(line, "PostwireWarning")
+    }
   }
   const close = () => connection.close()
   return {

@@ -20,6 +20,7 @@ const settings: Readonly<Record<string, readonly [valid: ReadonlyArray<unknown>,
   baseUrl: [[baseUrl, `${baseUrl}/a`, "http://127.0.0.1:1"], ["", "a", 1, "http://service.test", undefined, null]],
   wire: [["x", "neutral"], ["", "twitter", null, 1]],
   userAgent: [["a"], ["", "a\n", null, 1]],
+  verify: [["lenient", "strict"], ["none", null, true]],
   checks: [["spec", "identifiers"], ["none", null, true]],
   accessLevel: [["standard", "research"], ["basic", null, 1]],
   timeout: [[1, 0.5, Infinity, { total: 0 }, { idle: 1 }, {}], [0, -1, Number.NaN, "1", null, { total: -1 }, { a: 1 }]],
@@ -45,7 +46,7 @@ const settings: Readonly<Record<string, readonly [valid: ReadonlyArray<unknown>,
 /** What cannot be handed to a worker. */
 const notBlocking = ["onRequest", "onRateLimit", "logger", "dispatcher"]
 
-const ofCore = ["baseUrl", "wire", "userAgent", "checks", "accessLevel", "timeout", "retries", "maxBodySize"]
+const ofCore = ["baseUrl", "wire", "userAgent", "verify", "checks", "accessLevel", "timeout", "retries", "maxBodySize"]
   .concat("recordContent", "allowInsecureHttp", "onRequest", "bearerToken", "accessToken", "maxWait")
 
 const build = <A, E>(layer: Layer.Layer<A, E>) => Effect.runPromise(Effect.asVoid(Effect.scoped(Layer.build(layer))))

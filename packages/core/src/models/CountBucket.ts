@@ -1,10 +1,16 @@
 import * as Schema from "effect/Schema"
+import * as Model from "../Model.ts"
 
 /** How many posts matched a query between `start` (inclusive) and `end` (exclusive). */
-export const CountBucket = /*#__PURE__*/ Schema.Struct({
-  start: Schema.String,
-  end: Schema.String,
-  post_count: Schema.Int
-})
+export const CountBucket = /*#__PURE__*/ Model.essential(
+  /*#__PURE__*/ Schema.Struct({
+    start: Schema.String,
+    end: Schema.String,
+    post_count: Schema.Int
+  }),
+  "start",
+  "end",
+  "post_count"
+)
 /** How many posts matched a query between `start` (inclusive) and `end` (exclusive). */
 export interface CountBucket extends Schema.Schema.Type<typeof CountBucket> {}

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 export const UrlEntity = /*#__PURE__*/ Schema.Struct({
   start: Schema.Int,
   end: Schema.Int,
-  url: Schema.String,
+  url: Schema.optionalKey(Schema.String),
   expanded_url: Schema.optionalKey(Schema.String),
   display_url: Schema.optionalKey(Schema.String),
   unwound_url: Schema.optionalKey(Schema.String),
@@ -35,7 +35,7 @@ export interface TagEntity extends Schema.Schema.Type<typeof TagEntity> {}
 export const MentionEntity = /*#__PURE__*/ Schema.Struct({
   start: Schema.Int,
   end: Schema.Int,
-  username: Schema.String,
+  username: Schema.optionalKey(Schema.String),
   id: Schema.optionalKey(Schema.String)
 })
 /** A user named in a text. */

@@ -1,16 +1,21 @@
 import * as Schema from "effect/Schema"
+import * as Model from "../Model.ts"
 
 /** Counts and page tokens of a response. */
-export const Meta = /*#__PURE__*/ Schema.Struct({
-  result_count: Schema.optionalKey(Schema.Int),
-  /** Leads to the next page; opaque, passed back unmodified. */
-  next_token: Schema.optionalKey(Schema.String),
-  /** Leads to the previous page; opaque, passed back unmodified. */
-  previous_token: Schema.optionalKey(Schema.String),
-  newest_id: Schema.optionalKey(Schema.String),
-  oldest_id: Schema.optionalKey(Schema.String),
-  /** Of the count operations: posts in all buckets of the page. */
-  total_post_count: Schema.optionalKey(Schema.Int)
-})
+export const Meta = /*#__PURE__*/ Model.essential(
+  /*#__PURE__*/ Schema.Struct({
+    result_count: Schema.optionalKey(Schema.Int),
+    /** Leads to the next page; opaque, passed back unmodified. */
+    next_token: Schema.optionalKey(Schema.String),
+    /** Leads to the previous page; opaque, passed back unmodified. */
+    previous_token: Schema.optionalKey(Schema.String),
+    newest_id: Schema.optionalKey(Schema.String),
+    oldest_id: Schema.optionalKey(Schema.String),
+    /** Of the count operations: posts in all buckets of the page. */
+    total_post_count: Schema.optionalKey(Schema.Int)
+  }),
+  "next_token",
+  "previous_token"
+)
 /** Counts and page tokens of a response. */
 export interface Meta extends Schema.Schema.Type<typeof Meta> {}

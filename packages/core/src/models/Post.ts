@@ -3,7 +3,7 @@ import * as Model from "../Model.ts"
 import { Entities, TextEntities, UrlEntity } from "./Entities.ts"
 
 const Context = /*#__PURE__*/ Schema.Struct({
-  id: Schema.String,
+  id: Schema.optionalKey(Schema.String),
   name: Schema.optionalKey(Schema.String),
   description: Schema.optionalKey(Schema.String)
 })
@@ -33,11 +33,11 @@ export const Post = /*#__PURE__*/ Model.make({
     conversation_id: Schema.String,
     created_at: Schema.String,
     display_text_range: Schema.optionalKey(Schema.Array(Schema.Int)),
-    edit_controls: Schema.Struct({
-      is_edit_eligible: Schema.Boolean,
-      editable_until: Schema.String,
-      edits_remaining: Schema.Int
-    }),
+    edit_controls: Schema.optionalKey(Schema.Struct({
+      is_edit_eligible: Schema.optionalKey(Schema.Boolean),
+      editable_until: Schema.optionalKey(Schema.String),
+      edits_remaining: Schema.optionalKey(Schema.Int)
+    })),
     entities: Schema.optionalKey(Entities),
     geo: Schema.optionalKey(Schema.Struct({
       place_id: Schema.optionalKey(Schema.String),
@@ -57,10 +57,10 @@ export const Post = /*#__PURE__*/ Model.make({
       entities: Schema.optionalKey(TextEntities)
     })),
     organic_metrics: Schema.optionalKey(Schema.Struct({
-      impression_count: Schema.Int,
-      like_count: Schema.Int,
-      reply_count: Schema.Int,
-      repost_count: Schema.Int
+      impression_count: Schema.optionalKey(Schema.Int),
+      like_count: Schema.optionalKey(Schema.Int),
+      reply_count: Schema.optionalKey(Schema.Int),
+      repost_count: Schema.optionalKey(Schema.Int)
     })),
     possibly_sensitive: Schema.Boolean,
     promoted_metrics: Schema.optionalKey(Schema.Struct({
@@ -86,11 +86,12 @@ export const Post = /*#__PURE__*/ Model.make({
       followers: Schema.optionalKey(Schema.Boolean)
     })),
     source: Schema.optionalKey(Schema.String),
-    suggested_source_links: Schema.optionalKey(Schema.Array(UrlEntity)),
-    suggested_source_links_with_counts: Schema.optionalKey(Schema.Struct({
-      count: Schema.optionalKey(Schema.Int),
-      url: Schema.optionalKey(UrlEntity)
-    })),
+    // Addresses as texts, and several with counts, since August 2026.
+    suggested_source_links: Schema.optionalKey(Schema.Array(Schema.Union([UrlEntity, Schema.String]))),
+    suggested_source_links_with_counts: Schema.optionalKey(Schema.Union([
+      Schema.Struct({ count: Schema.optionalKey(Schema.Int), url: Schema.optionalKey(UrlEntity) }),
+      Schema.Array(Schema.Struct({ count: Schema.optionalKey(Schema.Int), url: Schema.optionalKey(Schema.String) }))
+    ])),
     username: Schema.optionalKey(Schema.String),
     withheld: Schema.optionalKey(Schema.Struct({
       copyright: Schema.Boolean,

@@ -52,7 +52,7 @@ export const User = /*#__PURE__*/ Model.make({
     verified_followers_count: Schema.optionalKey(Schema.Int),
     verified_type: Model.known("blue", "government", "business", "none"),
     withheld: Schema.optionalKey(Schema.Struct({
-      country_codes: Schema.Array(Schema.String),
+      country_codes: Schema.optionalKey(Schema.Array(Schema.String)),
       scope: Schema.optionalKey(Model.known("user"))
     }))
   },

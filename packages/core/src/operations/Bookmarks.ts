@@ -6,7 +6,9 @@ import * as Parameters from "../Parameters.ts"
 import * as Response from "../Response.ts"
 import * as Selectors from "./Selectors.ts"
 
-const bookmarked = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ bookmarked: Schema.Boolean }))
+const bookmarked = /*#__PURE__*/ Response.value(
+  /*#__PURE__*/ Schema.Struct({ bookmarked: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean) })
+)
 
 /**
  * Bookmarks a post for the authenticated user. Credential: a user's bearer token; the user's id is looked up first, once

@@ -22,7 +22,7 @@ export const followUser = /*#__PURE__*/ Operation.make({
   identity: "id",
   body: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({
-    following: Schema.Boolean,
+    following: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean),
     pending_follow: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean)
   })),
   userAuth: true,
@@ -53,7 +53,9 @@ export const unfollowUser = /*#__PURE__*/ Operation.make({
   route: "DELETE /2/users/:source_user_id/following/:target_user_id",
   identity: "source_user_id",
   path: { target_user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
-  result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ following: Schema.Boolean })),
+  result: /*#__PURE__*/ Response.value(
+    /*#__PURE__*/ Schema.Struct({ following: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean) })
+  ),
   userAuth: true,
   scopes: ["follows.write", "post.read", "users.read"],
   limits: { perWindow: 50 },

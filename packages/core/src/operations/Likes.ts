@@ -7,7 +7,9 @@ import * as Parameters from "../Parameters.ts"
 import * as Response from "../Response.ts"
 import * as Selectors from "./Selectors.ts"
 
-const liked = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ liked: Schema.Boolean }))
+const liked = /*#__PURE__*/ Response.value(
+  /*#__PURE__*/ Schema.Struct({ liked: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean) })
+)
 
 /**
  * Likes a post for the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`,

@@ -97,7 +97,9 @@ export const unfollowList = /*#__PURE__*/ Operation.make({
   route: "DELETE /2/users/:id/followed_lists/:list_id",
   identity: "id",
   path: { list_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
-  result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ following: Schema.Boolean })),
+  result: /*#__PURE__*/ Response.value(
+    /*#__PURE__*/ Schema.Struct({ following: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean) })
+  ),
   userAuth: true,
   scopes: ["list.write", "post.read", "users.read"],
   limits: { perWindow: 50 },

@@ -6,7 +6,9 @@ import * as Parameters from "../Parameters.ts"
 import * as Response from "../Response.ts"
 import * as Selectors from "./Selectors.ts"
 
-const muting = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ muting: Schema.Boolean }))
+const muting = /*#__PURE__*/ Response.value(
+  /*#__PURE__*/ Schema.Struct({ muting: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean) })
+)
 
 /**
  * Mutes a user for the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with

@@ -1,5 +1,6 @@
 /** Post management and lookup (spec: Manage posts, Post lookup). */
 import * as Schema from "effect/Schema"
+import * as Model from "../Model.ts"
 import { Post } from "../models/Post.ts"
 import * as Operation from "../Operation.ts"
 import * as Parameters from "../Parameters.ts"
@@ -95,7 +96,9 @@ export const createPost = /*#__PURE__*/ Operation.make({
     /*#__PURE__*/ Rule.requires("poll_duration_minutes", "poll_options"),
     /*#__PURE__*/ Rule.requires("exclude_reply_user_ids", "in_reply_to_post_id")
   ],
-  result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ id: Schema.String, text: Schema.String })),
+  result: /*#__PURE__*/ Response.value(
+    /*#__PURE__*/ Model.essential(/*#__PURE__*/ Schema.Struct({ id: Schema.String, text: Schema.String }), "id")
+  ),
   userAuth: true,
   scopes: ["post.read", "post.write", "users.read"],
   limits: { perWindow: 200 },

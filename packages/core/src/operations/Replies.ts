@@ -4,7 +4,9 @@ import * as Operation from "../Operation.ts"
 import * as Parameters from "../Parameters.ts"
 import * as Response from "../Response.ts"
 
-const hidden = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ hidden: Schema.Boolean }))
+const hidden = /*#__PURE__*/ Response.value(
+  /*#__PURE__*/ Schema.Struct({ hidden: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean) })
+)
 
 /**
  * Hides a reply to a post of the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with

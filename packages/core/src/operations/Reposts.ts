@@ -6,7 +6,9 @@ import * as Parameters from "../Parameters.ts"
 import * as Response from "../Response.ts"
 import * as Selectors from "./Selectors.ts"
 
-const reposted = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ reposted: Schema.Boolean }))
+const reposted = /*#__PURE__*/ Response.value(
+  /*#__PURE__*/ Schema.Struct({ reposted: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean) })
+)
 
 /**
  * Reposts a post for the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`,

@@ -74,7 +74,7 @@ export const createdAt: string | undefined = (null as unknown as Success<typeof 
 
 // Plain values.
 const toggled = like.as("dictionary")({ post_id: "1" })
-assertType<Equal<Success<typeof toggled>, Dictionary<{ readonly liked: boolean }, {}>>>()
+assertType<Equal<Success<typeof toggled>, Dictionary<{ readonly liked?: boolean }, {}>>>()
 const plain = createPost.as("dictionary")({ text: "a" })
 assertType<Equal<Success<typeof plain>, Dictionary<{ readonly id: string; readonly text: string }, {}>>>()
 

@@ -89,7 +89,7 @@ plain.author
 const response = await raw.getPost(selected)
 assertType<Equal<typeof response, globalThis.Response>>()
 const liked = await dictionary.like({ post_id: "1" })
-assertType<Equal<typeof liked, Dictionary<{ readonly liked: boolean }, {}>>>()
+assertType<Equal<typeof liked, Dictionary<{ readonly liked?: boolean }, {}>>>()
 
 // Comma-separated literals are lists; names that are chosen at run time make their fields optional.
 const csv = await client.getPosts({ ids: [1, "2", 3n], post_fields: "lang,source" })

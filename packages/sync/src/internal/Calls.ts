@@ -1,4 +1,5 @@
 /** One call: handed to the worker, waited for, received. Parameters are checked and bodies are read on this side. */
+import type { Anomaly } from "@postwire/core/Anomaly"
 import * as CallErrors from "@postwire/core/CallErrors"
 import { type CallOptions, checkOptions } from "@postwire/core/CallOptions"
 import type { Definition, Form } from "@postwire/core/Definition"
@@ -21,6 +22,8 @@ export interface Context {
   readonly connection: Connection
   /** Keeps the credentials of the client out of texts. */
   readonly redact: Redact
+  /** Bodies are read on this side, so what is to be said of them is said here. */
+  readonly warn: (operation: string, anomalies: ReadonlyArray<Anomaly>) => void
 }
 
 /** A call that is under way. */

@@ -11,15 +11,16 @@ export type AnyResponse = Response.Response<unknown, unknown>
 
 /** Decodes the answer to a call of an operation. */
 export const read = (
-  { redact, wire }: Context,
+  { redact, settings, warn, wire }: Context,
   definition: Definition,
   { body, headers, status }: Received
 ): AnyResponse | Error => {
   const text = textOf(body)
-  const decoded = Decoding.decode(definition, wire, text, () => headersOf(headers))
-  return decoded instanceof Decoding.Undecodable || decoded.errors.length > 0
-    ? CallErrors.reread(definition, wire, decoded, { status, headers: headersOf(headers) }, text, redact)
-    : decoded
+  const decoded = Decoding.decode(definition, wire, text, () => headersOf(headers), settings.verify)
+  if (CallErrors.isClean(decoded)) return decoded
+  const read = CallErrors.reread(definition, decoded, { status, headers: headersOf(headers) }, text, redact)
+  if (!(read instanceof Error)) warn(definition.name, read.anomalies)
+  return read
 }
 
 /** A copy, as it is handed out. */

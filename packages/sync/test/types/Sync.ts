@@ -46,7 +46,7 @@ export const same: string | undefined = dictionary.getPost(selected).data?.creat
 const response = raw.getPost(selected)
 assertType<Equal<typeof response, RawResponse>>()
 const liked = dictionary.like({ post_id: "1" })
-assertType<Equal<typeof liked, Dictionary<{ readonly liked: boolean }, {}>>>()
+assertType<Equal<typeof liked, Dictionary<{ readonly liked?: boolean }, {}>>>()
 export const lang: string | undefined = client.getPosts({ ids: "1", post_fields: "lang,source" }).data?.[0]?.lang
 
 // Through iterables.
