@@ -1,6 +1,6 @@
 /** The service as an OpenAPI document, in the names of one wire. */
 import { envelope } from "../../packages/core/src/Decoding.ts"
-import { bearerOf, type Definition, routesOf, successStatus } from "../../packages/core/src/Definition.ts"
+import { bearerOf, type Definition, partsOf, routesOf, successStatus } from "../../packages/core/src/Definition.ts"
 import * as Selectors from "../../packages/core/src/operations/Selectors.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
 import { onWire } from "../../packages/core/src/Scopes.ts"
@@ -103,7 +103,7 @@ const paths = (wire: WireNames.Wire): JsonSchema => {
 
 const endpointsOf = (operation: Documented, wire: WireNames.Wire): ReadonlyArray<Endpoint> =>
   routesOf(operation.definition).map(([selectedBy, route]) => {
-    const [method, template] = route.split(" ") as [string, string]
+    const [method, template] = partsOf(route)
     const by = selectedBy === "" || selectedBy === "none" ? "" : `_by_${selectedBy}`
     return {
       operation,

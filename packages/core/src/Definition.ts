@@ -110,6 +110,12 @@ export type Direction = "forward" | "backward"
 export const routesOf = (definition: Definition): ReadonlyArray<readonly [selectedBy: string, route: Route]> =>
   typeof definition.route === "string" ? [["", definition.route]] : Object.entries(definition.route)
 
+/** The method and the path template of a route such as `GET /2/posts/:id`. */
+export const partsOf = (route: string): readonly [method: string, path: string] => {
+  const blank = route.indexOf(" ")
+  return [route.slice(0, blank), route.slice(blank + 1)]
+}
+
 /** The status of a success: 201 when something was created. */
 export const successStatus = ({ effect }: Definition): 200 | 201 => effect === "create" ? 201 : 200
 

@@ -249,7 +249,13 @@ describe("index", () => {
       "layerBearer",
       "names"
     ])
-    assert.sameMembers(Object.keys(Index.Definition), ["bearerOf", "parametersOf", "routesOf", "successStatus"])
+    assert.sameMembers(Object.keys(Index.Definition), [
+      "bearerOf",
+      "parametersOf",
+      "partsOf",
+      "routesOf",
+      "successStatus"
+    ])
     assert.sameMembers(Object.keys(Index.Operation), ["make", "makePaged"])
     assert.sameMembers(Object.keys(Index.Response), [
       "make",

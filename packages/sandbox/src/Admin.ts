@@ -3,6 +3,7 @@
  * there as plain calls, on `Sandbox`.
  */
 import { catalogue, type Name } from "@postwire/core/Catalogue"
+import { partsOf } from "@postwire/core/Definition"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
@@ -254,7 +255,7 @@ const snapshotType = "application/vnd.sqlite3"
 const routes = (): FindMyWay.Router<Endpoint> => {
   const router = FindMyWay.make<Endpoint>()
   for (const [route, endpoint] of Object.entries(endpoints)) {
-    const [method, path] = route.split(" ") as [string, string]
+    const [method, path] = partsOf(route)
     router.on(method, `${root}${path}` as `/${string}`, endpoint)
   }
   return router

@@ -1,7 +1,6 @@
 /** The operations as plain data, for programs that make forms of them, and the requests that filled-in forms stand for. */
 import { aliases, catalogue, type Name } from "@postwire/core/Catalogue"
-import { routesOf } from "@postwire/core/Definition"
-import { type Definition, parametersOf } from "@postwire/core/Definition"
+import { type Definition, parametersOf, partsOf, routesOf } from "@postwire/core/Definition"
 import * as Limits from "@postwire/core/Limits"
 import * as Parameters from "@postwire/core/Parameters"
 import { prepare } from "@postwire/core/Prepare"
@@ -61,7 +60,7 @@ const describe = (name: Name): Operation => {
     summary: definition.summary,
     effect: definition.effect,
     routes: routesOf(definition).map(([selectedBy, route]) => {
-      const [method, path] = route.split(" ") as [string, string]
+      const [method, path] = partsOf(route)
       return { selectedBy, neutral: route, x: `${method} ${WireNames.path(path)}` }
     }),
     parameters: (["path", "query", "body"] as const).flatMap((place) =>

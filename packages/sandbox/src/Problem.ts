@@ -11,6 +11,7 @@ export interface Entry {
   readonly detail?: string
   readonly type?: string
   readonly message?: string
+  readonly field?: string
   readonly parameter?: string
   readonly value?: string
   readonly resource_type?: string
@@ -190,6 +191,16 @@ export const notAuthorized = (options: Named): Entry => ({
   title: "Authorization Error",
   detail: `Sorry, you are not authorized to see the ${options.kind} with ${options.parameter}: [${options.id}].`,
   type: `${types}/not-authorized-for-resource`,
+  ...naming(options)
+})
+
+/** The partial failure for a field that is for the owner of the thing alone. */
+export const notAuthorizedForField = (field: string, options: Named): Entry => ({
+  title: "Field Authorization Error",
+  detail:
+    `Sorry, you are not authorized to access '${field}' on the ${options.kind} with ${options.parameter} : [${options.id}].`,
+  type: `${types}/not-authorized-for-field`,
+  field,
   ...naming(options)
 })
 

@@ -7,9 +7,8 @@ import { Post } from "@postwire/core/models/Post"
 import { Topic } from "@postwire/core/models/Topic"
 import { User } from "@postwire/core/models/User"
 import type { Result } from "@postwire/core/Response"
+import * as Derived from "./Derived.ts"
 import * as Problem from "./Problem.ts"
-import type { Store } from "./store/Store.ts"
-import type { Viewer } from "./store/Visibility.ts"
 
 /** What a request selects: `expansions` and the field selectors by parameter name. */
 export type Selection = Readonly<Record<string, ReadonlyArray<string>>>
@@ -23,14 +22,6 @@ export interface Projected {
   readonly errors: ReadonlyArray<Problem.Entry>
 }
 
-/** What a projection is of, when, and for whom. */
-export interface Scene {
-  readonly store: Store["Service"]
-  /** Milliseconds since the epoch. */
-  readonly now: number
-  readonly viewer: Viewer
-}
-
 interface Expandable {
   readonly model: AnyModel
   /** The objects of these references, missing ones left out. */
@@ -41,7 +32,7 @@ interface Expandable {
 
 /** Selects fields and resolves expansions; the fields that these start from are shown as well. */
 export const project = (
-  scene: Scene,
+  scene: Derived.Scene,
   result: Result,
   selection: Selection,
   data: unknown
@@ -49,34 +40,53 @@ export const project = (
   if (result._tag === "Value" || data === undefined) return { data, includes: undefined, errors: [] }
   const items = (Array.isArray(data) ? data : [data]) as ReadonlyArray<Item>
   const known = (selection["expansions"] ?? []).filter((name) => Object.hasOwn(result.model.expansions, name))
-  const select = selector(result.model, selection, known.map(fieldOf))
+  const refused: Array<Problem.Entry> = []
+  const select = selector(scene, result.model, selection, known.map(fieldOf), (entry) => {
+    refused.push({ ...entry, section: "data" })
+  })
   const selected = items.map(select)
   const { errors, includes } = expand(scene, result.model, selection, items)
-  return { data: Array.isArray(data) ? selected : selected[0], includes, errors }
+  return { data: Array.isArray(data) ? selected : selected[0], includes, errors: [...refused, ...errors] }
 }
 
 /** The field that an expansion starts from: it is shown, or nobody could tell what belongs to what. */
 const fieldOf = (expansion: string): string => expansion.split(".", 1)[0] as string
 
 const selector = (
+  scene: Derived.Scene,
   model: AnyModel,
   selection: Selection,
-  expanded: Iterable<string>
+  expanded: Iterable<string>,
+  refuse: (entry: Problem.Entry) => void
 ): (item: Item) => Item => {
+  const derivations = Derived.of[model.kind] ?? {}
+  const owned = Derived.privateTo[model.kind]
   const asked = model.selector === undefined ? [] : selection[model.selector] ?? []
   const names = new Set([...model.defaults, ...asked, ...expanded])
   const wanted = Object.keys(model.fields).filter((name) => names.has(name))
   return (item) => {
     const selected: Record<string, unknown> = {}
+    const leftOut = item["left_out"]
     for (const name of wanted) {
-      if (item[name] !== undefined) selected[name] = item[name]
+      const metrics = owned?.fields[name]
+      if (
+        metrics !== undefined && (scene.viewer.userId === undefined || owned?.ownerOf(item) !== scene.viewer.userId)
+      ) {
+        const named = { kind: model.kind, id: String(item[model.identifier]), parameter: model.identifier }
+        for (const metric of metrics) refuse(Problem.notAuthorizedForField(`${name}.${metric}`, named))
+        continue
+      }
+      if (Array.isArray(leftOut) && leftOut.includes(name)) continue
+      const derive = derivations[name]
+      const value = derive === undefined ? item[name] : derive(item, scene)
+      if (value !== undefined) selected[name] = value
     }
     return selected
   }
 }
 
 const expand = (
-  scene: Scene,
+  scene: Derived.Scene,
   model: AnyModel,
   selection: Selection,
   items: ReadonlyArray<Item>
@@ -86,6 +96,7 @@ const expand = (
   const expandables = expandablesOf(scene)
   const found = new Map<Kind, Map<string, Item>>()
   const absent = new Map<string, Problem.Entry>()
+  const refused: Array<Problem.Entry> = []
   const reached: { [K in Kind]?: Set<string> } = {}
 
   const resolve = (kind: Kind, field: string, references: ReadonlyArray<string>): ReadonlyArray<Item> => {
@@ -127,11 +138,16 @@ const expand = (
     const { model: included } = expandables[kind] as Expandable
     if (objects.size > 0) {
       includes[included.includes as string] = [...objects.values()].map(
-        selector(included, selection, reached[kind] ?? [])
+        selector(scene, included, selection, reached[kind] ?? [], (entry) => {
+          refused.push({ ...entry, section: "includes" })
+        })
       )
     }
   }
-  return { includes: Object.keys(includes).length === 0 ? undefined : includes, errors: [...absent.values()] }
+  return {
+    includes: Object.keys(includes).length === 0 ? undefined : includes,
+    errors: [...absent.values(), ...refused]
+  }
 }
 
 /** The references at a dotted path of each item; arrays on the way are walked. */
@@ -143,7 +159,7 @@ const referencesAt = (items: ReadonlyArray<Item>, path: string): ReadonlyArray<s
   return values.filter((value) => typeof value === "string")
 }
 
-const expandablesOf = ({ now, store, viewer }: Scene): { readonly [K in Kind]?: Expandable } => {
+const expandablesOf = ({ now, store, viewer }: Derived.Scene): { readonly [K in Kind]?: Expandable } => {
   const plain = (found: ReadonlyArray<object>) => found as ReadonlyArray<Item>
   return {
     post: {

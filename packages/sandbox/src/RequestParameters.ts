@@ -10,6 +10,7 @@ import type * as PageToken from "./PageToken.ts"
 import * as Problem from "./Problem.ts"
 import type * as Projection from "./Projection.ts"
 import { type Route, wrongConstant } from "./Router.ts"
+import * as UnknownNames from "./UnknownNames.ts"
 
 /** What a request asks for. */
 export interface Received {
@@ -36,7 +37,7 @@ export const receive = (
   sources: Sources,
   access: Parameters.AccessLevel
 ): Result.Result<Received, Problem.Problem> =>
-  Result.flatMap(collect(route, wire, sources), (given) => decode(route, given, access))
+  Result.flatMap(collect(route, wire, sources), (given) => decode(route, wire, given, access))
 
 /** The values by the names of the parameters, as they were sent. */
 const collect = (
@@ -70,6 +71,20 @@ const collect = (
   }
   const constant = body && wrongConstant(definition, body)
   if (constant !== undefined) return refuse(`The \`${constant}\` must be ${definition.constants?.[constant]}`)
+  const words = x ? WireNames.bodyKey : (position: string) => position
+  const positions = [
+    ...Object.keys(definition.body ?? {}).map((name) => words(definition.at?.[name] ?? name)),
+    ...Object.keys(definition.constants ?? {})
+  ]
+  const unknown = body && UnknownNames.memberOf(body, positions)
+  if (unknown !== undefined) {
+    return refuse(
+      `${unknown.path}: is not defined in the schema and the schema does not allow additional properties. It is not one of [${
+        positions.map((position) => `$.${position}`).join(",")
+      }]`,
+      { [unknown.path]: typeof unknown.value === "string" ? unknown.value : JSON.stringify(unknown.value) }
+    )
+  }
   for (const name of Object.keys(definition.body ?? {})) {
     const position = definition.at?.[name] ?? name
     const array = position.includes(".0.")
@@ -78,7 +93,7 @@ const collect = (
     if (Array.isArray(array) && array.length > 1) {
       return refuse(`There is more than one \`${name}\`; only one is allowed`)
     }
-    const value = Body.lookup(body, {}, x ? WireNames.bodyKey(position) : position)
+    const value = Body.lookup(body, {}, words(position))
     if (value !== undefined) given.set(name, value)
   }
   return Result.succeed(given)
@@ -87,6 +102,7 @@ const collect = (
 /** The values as handlers see them, and what the service itself makes of some. */
 const decode = (
   { definition, selectedBy }: Route,
+  wire: WireNames.Wire,
   given: ReadonlyMap<string, unknown>,
   access: Parameters.AccessLevel
 ): Result.Result<Received, Problem.Problem> => {
@@ -102,6 +118,18 @@ const decode = (
       continue
     }
     const inBody = definition.body?.[name] !== undefined
+    const foreign = typeof value === "string" ? UnknownNames.valuesOf(parameter, value) : []
+    if (foreign.length > 0 && parameter.values !== undefined) {
+      const spelled = (names: ReadonlyArray<string>) =>
+        wire === "x" && Parameters.isSelector(name) ? WireNames.selectorValue(names.join(",")) : names.join(",")
+      const key = inBody ? name : Parameters.queryKey(name)
+      return refuse(
+        `The \`${wire === "x" ? WireNames.queryKey(key) : key}\` query parameter value [${
+          spelled(foreign)
+        }] is not one of [${spelled(parameter.values)}]`,
+        { [key]: spelled(foreign) }
+      )
+    }
     const wired = inBody || typeof value !== "string" ? value : Parameters.fromText(parameter, value)
     const decoded = Schema.decodeUnknownResult(parameter.schema)(wired)
     if (Result.isFailure(decoded) || !Parameters.isWithinBounds(parameter, wired as Parameters.Wire, access)) {

@@ -1,7 +1,7 @@
 /** Which operation a request is to: by method and path, and by the constants of its body where several share them. */
 import * as Body from "@postwire/core/Body"
 import { type Catalogue, catalogue, type Name } from "@postwire/core/Catalogue"
-import { type Definition, routesOf } from "@postwire/core/Definition"
+import { type Definition, partsOf, routesOf } from "@postwire/core/Definition"
 import * as WireNames from "@postwire/core/WireNames"
 import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
@@ -43,7 +43,7 @@ export const make = (): FindMyWay.Router<ReadonlyArray<Route>> => {
   for (const name of Object.keys(handlers) as Array<keyof typeof handlers>) {
     const { definition } = catalogue[name] as Catalogue[keyof Catalogue]
     for (const [selectedBy, route] of routesOf(definition)) {
-      const [method, path] = route.split(" ") as [string, string]
+      const [method, path] = partsOf(route)
       const xPath = WireNames.path(path)
       // Each handler reads the parameters that its own operation declares; the table above has paired them.
       const entry = { name, definition, selectedBy, handle: handlers[name] as Handle }

@@ -123,7 +123,7 @@ describe("a fault in process", () => {
       const count = () => bench.store.counts().posts
       const create = (fault: Faults.Rule) => {
         bench.faults.add(fault)
-        return Effect.exit(bench.request("POST", "/2/posts", { body: { text: "half done" } }))
+        return Effect.exit(bench.request("POST", "/2/posts", { body: { text: JSON.stringify(fault) } }))
       }
       const posts = count()
       assert.isTrue(Exit.isFailure(yield* create({ reset: "before" })))
@@ -359,7 +359,7 @@ describe("a fault on the wire", () => {
       withSandbox(async (sandbox) => {
         const before = sandbox.store.counts().posts
         sandbox.faults.add({ reset, operation: "createPost" })
-        const answer = await raw(sandbox, "POST", "/2/posts", `{"text":"half done"}`)
+        const answer = await raw(sandbox, "POST", "/2/posts", `{"text":"half"}`)
         assert.deepStrictEqual([answer.head, answer.body.length, answer.error], ["", 0, "ECONNRESET"])
         assert.strictEqual(sandbox.store.counts().posts, before + posts)
         assert.deepStrictEqual(sandbox.requests.map(({ status }) => status), [undefined])

@@ -193,7 +193,7 @@ describe("fixtures", () => {
       const grace = sandbox.user({ username: "grace" })
       const status = (method: string, path: string, token: string, body?: object) =>
         Effect.map(bench.request(method, path, { as: { header: `Bearer ${token}` }, body }), (answer) => answer.status)
-      const post = (token: string) => status("POST", "/2/posts", token, { text: "hi" })
+      const post = (token: string) => status("POST", "/2/posts", token, { text: `hi ${token}` })
       const full = grace.settings()
       assert.strictEqual((yield* get(bench, "/2/users/me", full.bearerToken)).data.id, grace.id)
       assert.strictEqual(yield* post(full.bearerToken), 201)

@@ -250,8 +250,8 @@ describe("the journal", () => {
       sandbox.faults.add({ status: 503 })
       yield* request("POST", "/2/posts", { body: large })
       assert.deepStrictEqual(sandbox.requests.map(({ body, status }) => [status, body]), [
-        [201, small],
-        [201, "<more than 64 KiB>"],
+        [400, small],
+        [400, "<more than 64 KiB>"],
         [503, "<more than 64 KiB>"]
       ])
     }))

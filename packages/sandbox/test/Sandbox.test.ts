@@ -71,7 +71,7 @@ describe("layer", () => {
           "é e\u0301 😀👩‍👩‍👧 \u202e",
           "a\r\n\tb",
           "'; DROP TABLE posts; --",
-          "x".repeat(1_000_000),
+          "x".repeat(280),
           // The SQLite of Node 22 ends a text at its first NUL.
           process.versions.node.startsWith("22.") ? "<b>&amp;a" : "<b>&amp;a\u0000b"
         ]
@@ -307,7 +307,8 @@ describe("layerServer", () => {
         assert.strictEqual(new Set(created.map(({ data }) => data?.id)).size, 100)
         assert.deepStrictEqual(created.map(({ data }) => data?.text), created.map((_, i) => `number ${i}`))
         const text = "€".repeat(3_000_000)
-        assert.strictEqual((await client.createPost({ text })).data?.text, text)
+        // Read to its end, and only then found too long for a post.
+        assert.strictEqual(await client.createPost({ text }).then(() => "created", ({ _tag }) => _tag), "BadRequest")
       })
     }))
 

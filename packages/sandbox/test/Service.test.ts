@@ -87,13 +87,17 @@ describe("operations", () => {
       Effect.gen(function*() {
         const bench = yield* make({ wire, posts: 0 })
         const rows = table(bench)
+        let texts = 0
+        // The service does not take the same text twice.
+        const fresh = (body: object | undefined) =>
+          body !== undefined && "text" in body ? { ...body, text: `a ${++texts}` } : body
         assert.strictEqual(new Set(rows.map(([name]) => name)).size, 15)
         for (const [name, method, neutral, x, allowed, neutralBody, xBody] of rows) {
           for (const as of all) {
             const path = wire === "x" ? x : neutral
             const answer = yield* bench.request(method, typeof path === "string" ? path : path(), {
               as,
-              body: wire === "x" ? xBody : neutralBody
+              body: fresh(wire === "x" ? xBody : neutralBody)
             })
             const shown = `${name} ${as}: ${JSON.stringify(answer.body)}`
             if (([...allowed] as Array<string>).includes(as)) {
@@ -394,7 +398,7 @@ describe("requests that break a rule", () => {
           ["/2/tweets/1?tweet.fields=id&post.fields=id", "post.fields"],
           ["/2/tweets/search/recent?query=a&next_token=x&pagination_token=x", "pagination_token"],
           ["/2/posts/1?expansions=", "expansions"],
-          ["/2/posts/1?post.fields=a%20b", "post_fields"],
+          ["/2/posts/1?post.fields=a%20b", "post.fields"],
           ["/2/posts/1?__proto__=1", "__proto__"],
           ["/2/posts/1?constructor=1", "constructor"],
           ["/2/posts/1?user_auth=true", "user_auth"],
@@ -473,7 +477,7 @@ describe("requests that break a rule", () => {
         assertProblem(yield* request("POST", "/2/posts", { body: { text: "a" }, type }), 400, /content type/)
       }
       for (const type of ["application/json; charset=utf-8", "Application/JSON"]) {
-        assert.strictEqual((yield* request("POST", "/2/posts", { body: { text: "a" }, type })).status, 201)
+        assert.strictEqual((yield* request("POST", "/2/posts", { body: { text: type }, type })).status, 201)
       }
     }))
 

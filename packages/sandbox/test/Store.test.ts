@@ -145,7 +145,7 @@ describe("Store", () => {
       assert.notProperty(answer, "entities")
       assert.deepStrictEqual(idsOf(store.posts.byIds([reply, "404", root, reply])), [reply, root])
       assert.deepStrictEqual(store.attachments.mediaByKeys([`7_${mediaId}`, "3_1"]), [
-        { media_key: `7_${mediaId}`, type: "video", width: 2, height: 1 }
+        { media_key: `7_${mediaId}`, type: "video", owner_id: ada, width: 2, height: 1 }
       ])
       const poll = (at: number) => store.attachments.pollsByIds([pollId], at)[0]
       assert.deepStrictEqual(poll(now), {

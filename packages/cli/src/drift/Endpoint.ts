@@ -1,6 +1,6 @@
 /** The catalogue's operations as endpoints of a service: what one of them is on a wire, and how a document knows it. */
 import { aliases, catalogue } from "@postwire/core/Catalogue"
-import { type Definition, routesOf } from "@postwire/core/Definition"
+import { type Definition, partsOf, routesOf } from "@postwire/core/Definition"
 import type { Wire } from "@postwire/core/Wire"
 
 /** One route of an operation. */
@@ -19,7 +19,7 @@ export const endpoints = (wire: Wire): ReadonlyArray<Endpoint> =>
     .filter(([name]) => !Object.hasOwn(aliases, name))
     .flatMap(([, { definition }]) =>
       routesOf(definition).map(([selectedBy, route]) => {
-        const [method = "", template = ""] = route.split(" ")
+        const [method, template] = partsOf(route)
         return { definition, selectedBy, method, path: wire.path(template) }
       })
     )

@@ -1,7 +1,7 @@
 /** What a declaration says of requests on a wire, worked out once: names, places, encoders, routes. */
 import * as Schema from "effect/Schema"
 import type * as Body from "../Body.ts"
-import { type Definition, routesOf, type Settled } from "../Definition.ts"
+import { type Definition, partsOf, routesOf, type Settled } from "../Definition.ts"
 import * as Parameters from "../Parameters.ts"
 import type { Wire } from "../Wire.ts"
 import { unlistedMark } from "./Encodings.ts"
@@ -82,7 +82,7 @@ export const planOf = (definition: Definition, wire: Wire): Plan => {
     },
     routes: new Map(
       routesOf(definition).map(([selectedBy, route]) => {
-        const [method = "", template = ""] = route.split(" ")
+        const [method, template] = partsOf(route)
         const path = wire.path(template)
         const [head = "", ...texts] = path.split(/:\w+/)
         const names = Array.from(template.matchAll(/:(\w+)/g), ([, name = ""]) => name)

@@ -1,3 +1,4 @@
+import * as PostText from "@postwire/core/PostText"
 import * as Effect from "effect/Effect"
 import type { Handlers } from "../Handler.ts"
 import * as Problem from "../Problem.ts"
@@ -5,6 +6,12 @@ import type { Post, ReplySettings } from "../store/Post.ts"
 import type { Store } from "../store/Store.ts"
 import * as Caller from "./Caller.ts"
 import * as Subject from "./Subject.ts"
+
+/** How long the text of a verified author may be, in characters. */
+const maximumLength = 25_000
+
+/** For so long an author cannot say the same again, in milliseconds. */
+const memory = 86_400_000
 
 /** Post management and lookup. */
 export const handlers = {
@@ -36,6 +43,13 @@ export const handlers = {
         poll_duration_minutes: String(poll_duration_minutes)
       })
     }
+    const { verified = false } = store.users.byId(author.userId) ?? {}
+    if (verified ? Array.from(text).length > maximumLength : PostText.isLong(text)) {
+      return yield* Problem.invalidRequest(
+        "Your Tweet text is too long. For more information on how Twitter determines text length see https://github.com/twitter/twitter-text.",
+        { text }
+      )
+    }
     for (const [parameter, id] of Object.entries({ in_reply_to_post_id, quote_post_id })) {
       if (id === undefined) continue
       if (store.posts.byId(id) === undefined) {
@@ -57,13 +71,19 @@ export const handlers = {
     if (place_id !== undefined && store.attachments.placesByIds([place_id]).length === 0) {
       return yield* Problem.invalidRequest(`There is no place [${place_id}].`, { place_id })
     }
+    const said = {
+      authorId: author.userId,
+      text,
+      createdAt: now,
+      inReplyToPostId: in_reply_to_post_id,
+      quotedPostId: quote_post_id
+    }
+    if (mediaKeys.length === 0 && poll_options === undefined && store.posts.isRepeated(said, now - memory)) {
+      return yield* Problem.forbidden("You are not allowed to create a Tweet with duplicate content.")
+    }
     const id = store.transaction(() =>
       store.posts.insert({
-        authorId: author.userId,
-        text,
-        createdAt: now,
-        inReplyToPostId: in_reply_to_post_id,
-        quotedPostId: quote_post_id,
+        ...said,
         mediaKeys,
         pollId: poll_options === undefined || poll_duration_minutes === undefined
           ? undefined

@@ -287,3 +287,28 @@ export const topics = [
   { id: "10026364281", name: "Mathematics", description: "Numbers, proofs and engines" },
   { id: "10026792024", name: "Music", description: "Listening together" }
 ]
+
+/** Communities, by id. */
+export const communities = ["1501272736215322629", "1493446837214187523", "1456679428437381120"]
+
+/** What the service recognises in texts, and the domain that each belongs to. */
+export const notions = [
+  {
+    words: ["Effect", "effect", "effect/Schema", "Effect.gen", "typescript", "opensource"],
+    type: "Product",
+    domain: { id: "46", name: "Software", description: "Programs, libraries and languages" },
+    entity: { id: "848920371311001600", name: "Programming", description: "How programs are made" }
+  },
+  {
+    words: ["Vienna", "Valencia", "Lisboa", "Kyoto", "京都"],
+    type: "Place",
+    domain: { id: "160", name: "Cities" },
+    entity: { id: "1070032753834438656", name: "Travel" }
+  },
+  {
+    words: ["film cameras", "jazz records", "home espresso", "sourdough baking", "chess openings"],
+    type: "Other",
+    domain: { id: "66", name: "Pastimes", description: "What people like to do" },
+    entity: { id: "825047692124442624", name: "Hobbies" }
+  }
+] as const

@@ -10,6 +10,7 @@ export interface Account {
   readonly id: string
   readonly username: string
   readonly protected: boolean
+  readonly verified: boolean
   readonly language: Vocabulary.Language
 }
 
@@ -40,20 +41,25 @@ export const insertUsers = (store: State, { posts, seed, start }: Options): Read
     const isProtected = random.chance(0.05) && rank > 9 || rank >= count - 2
     const language = ada ? Vocabulary.languages[0]! : random.weighted(Vocabulary.languages)
     const place = random.pick(Vocabulary.places)
+    const description = ada ? "Notes on the engine. #effect" : random.pick(Vocabulary.descriptions)
+    const location = random.chance(0.5) ? `${place[0]}, ${place[1]}` : undefined
+    const url = random.chance(0.3) ? `https://${username.replaceAll("_", "-")}.example.com` : undefined
+    const verifiedType = random.chance(0.1) ? random.pick(["blue", "business", "government"] as const) : "none"
     const id = store.users.insert({
       id: String(Snowflake.fromMillis(createdAt) + BigInt(rank)),
       username,
       name: ada ? "Ada Lovelace" : `${first} ${last}`,
       createdAt,
-      description: ada ? "Notes on the engine. #effect" : random.pick(Vocabulary.descriptions),
-      ...(random.chance(0.5) && { location: `${place[0]}, ${place[1]}` }),
-      ...(random.chance(0.3) && { url: `https://${username.replaceAll("_", "-")}.example.com` }),
-      verifiedType: random.chance(0.1) ? random.pick(["blue", "business", "government"] as const) : "none",
+      description,
+      ...(location !== undefined && { location }),
+      ...(url !== undefined && { url }),
+      // Whoever is verified may write longer posts; of ada, tests know that she may not.
+      verifiedType: ada ? "none" : verifiedType,
       protected: isProtected,
       photoTagging: random.chance(0.9),
       receivesDm: ada || random.chance(0.7)
     })
-    return { id, username, protected: isProtected, language }
+    return { id, username, protected: isProtected, verified: verifiedType !== "none", language }
   })
   const popular = random.ranked(users)
   for (const user of users) {

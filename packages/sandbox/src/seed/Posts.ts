@@ -1,6 +1,7 @@
 /** Posts, with what they refer to, and the likes and bookmarks that they get. */
 import { make, type Random } from "../internal/random.ts"
 import * as Vocabulary from "../internal/vocabulary.ts"
+import type { Coordinates } from "../store/Post.ts"
 import type { State } from "../store/Store.ts"
 import { type Account, adaOf } from "./Accounts.ts"
 import { insertMedia, insertPoll } from "./Attachments.ts"
@@ -21,12 +22,17 @@ interface Recent {
 const recentShare = 0.87
 const topicShare = { recent: 0.93, old: 0.3 }
 
+/** What the service does not give of some posts, although it has it of others. */
+const omissible = ["context_annotations", "display_text_range", "edit_controls", "source"]
+
 /** How many posts one transaction writes. */
 const batch = 10_000
 
 /** Makes the posts, the oldest first. */
 export const insertPosts = (store: State, { posts, seed, start }: Options, users: ReadonlyArray<Account>): void => {
   const random = make(seed, "posts")
+  // Of its own, so that the rest stays what it is.
+  const seldom = make(seed, "facts")
   const active = random.ranked(users)
   const ada = adaOf(users)
   const latest: Array<Recent> = []
@@ -59,16 +65,26 @@ export const insertPosts = (store: State, { posts, seed, start }: Options, users
     const quotes = kind >= 0.12 && kind < 0.18 && target !== undefined
     const replies = kind >= 0.18 && kind < 0.43 && target !== undefined
     const original = !quotes && !replies
+    const isLong = author.verified && seldom.chance(0.05)
     const text = (replies ? `@${target.author.username} ` : "") +
-      compose(author.language, said, replies, active, random)
+      compose(author.language, said, replies, active, random) + (isLong ? lengthen(author, users, seldom) : "")
+    const mediaKeys = random.chance(0.06) ? [insertMedia(store, author, createdAt, random)] : undefined
+    const pollId = original && random.chance(0.012) ? insertPoll(store, createdAt, random) : undefined
+    const place = random.chance(0.04) ? random.below(Vocabulary.places.length) : undefined
     const id = store.posts.insert({
       ...common,
       text,
       inReplyToPostId: replies ? target.id : undefined,
       quotedPostId: quotes ? target.id : undefined,
-      mediaKeys: random.chance(0.06) ? [insertMedia(store, author, createdAt, random)] : undefined,
-      pollId: original && random.chance(0.012) ? insertPoll(store, createdAt, random) : undefined,
-      placeId: random.chance(0.04) ? placeId(random.below(Vocabulary.places.length)) : undefined,
+      mediaKeys,
+      pollId,
+      placeId: place === undefined ? undefined : placeId(place),
+      coordinates: place === undefined || seldom.chance(0.5) ? undefined : centreOf(place),
+      communityId: original && seldom.chance(0.03) ? seldom.pick(Vocabulary.communities) : undefined,
+      withheld: seldom.chance(0.005)
+        ? { copyright: seldom.chance(0.3), country_codes: seldom.pick([["DE"], ["TR"], ["DE", "FR"]]), scope: "post" }
+        : undefined,
+      leftOut: omissible.filter(() => seldom.chance(0.08)),
       replySettings: random.chance(0.03) ? random.pick(["mentionedUsers", "following"]) : undefined,
       possiblySensitive: random.chance(0.01)
     })
@@ -86,6 +102,20 @@ export const insertPosts = (store: State, { posts, seed, start }: Options, users
       for (let i = first; i < Math.min(posts, first + batch); i++) insert(i)
     })
   }
+}
+
+/** More of the same, so that it is longer than posts usually are. */
+const lengthen = (author: Account, users: ReadonlyArray<Account>, random: Random): string => {
+  let text = ""
+  while (text.length < 400) text += ` ${compose(author.language, false, false, () => random.pick(users), random)}`
+  return text
+}
+
+const centreOf = (place: number): Coordinates | undefined => {
+  const box = Vocabulary.places[place]
+  if (box === undefined) return undefined
+  const [, , , west, south, east, north] = box
+  return { type: "Point", coordinates: [(west + east) / 2, (south + north) / 2] }
 }
 
 /** Ascending times: older posts over two years, recent ones over 6.9 days until 40 s before the start, with nights. */

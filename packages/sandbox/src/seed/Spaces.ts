@@ -28,7 +28,9 @@ export const insertSpaces = (store: State, { seed, start }: Options, users: Read
       lang: creator.language.code,
       people: {
         host_ids: [creator.id],
-        ...(speakers.length > 0 && { speaker_ids: [...new Set(speakers.map((user) => user.id))] }),
+        ...(speakers.length > 0 && {
+          [kind === 0 ? "invited_user_ids" : "speaker_ids"]: [...new Set(speakers.map((user) => user.id))]
+        }),
         topic_ids: [random.pick(Vocabulary.topics).id]
       },
       participants: kind === 0 ? 0 : random.below(500),

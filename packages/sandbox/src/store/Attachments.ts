@@ -10,6 +10,7 @@ export type MediaType = "photo" | "video" | "animated_gif"
 export interface Media extends MediaFacts {
   readonly media_key: string
   readonly type: MediaType
+  readonly owner_id: string
 }
 
 /** What is known about media besides kind and identity. */
@@ -97,8 +98,11 @@ export const make = (database: Database): Attachments => {
     `SELECT CAST(id AS TEXT) AS id, media_key FROM media
      WHERE id IN (SELECT value FROM json_each(:ids)) AND (:owner IS NULL OR owner_id = :owner)`
   )
-  const media = database.query<{ readonly media_key: string; readonly type: MediaType; readonly facts: string }>(
-    "SELECT media_key, type, facts FROM media WHERE media_key IN (SELECT value FROM json_each(:keys))"
+  const media = database.query<
+    { readonly media_key: string; readonly type: MediaType; readonly owner_id: string; readonly facts: string }
+  >(
+    `SELECT media_key, type, CAST(owner_id AS TEXT) AS owner_id, facts
+     FROM media WHERE media_key IN (SELECT value FROM json_each(:keys))`
   )
   const polls = database.query<
     { readonly id: string; readonly millis: number; readonly options: string; readonly duration_minutes: number }
@@ -128,7 +132,7 @@ export const make = (database: Database): Attachments => {
     },
     mediaByKeys: (keys) =>
       inOrder(keys, media.all({ keys: JSON.stringify(keys) }), (row) => row.media_key)
-        .map(({ facts, media_key, type }) => ({ media_key, type, ...JSON.parse(facts) })),
+        .map(({ facts, ...media }) => ({ ...media, ...JSON.parse(facts) })),
     insertPoll: ({ createdAt, durationMinutes, options, votes = [] }) => {
       const id = nextPollId(createdAt)
       const choices = options.map((label, i) => ({ position: i + 1, label, votes: votes[i] ?? 0 }))

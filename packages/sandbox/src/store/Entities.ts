@@ -82,7 +82,7 @@ const entity = new RegExp(
 )
 
 /** Counts the characters before positions that only grow, so that a text is gone through once. */
-const counter = (text: string): (until: number) => number => {
+export const counter = (text: string): (until: number) => number => {
   let at = 0
   let count = 0
   return (until) => {

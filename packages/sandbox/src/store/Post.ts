@@ -23,7 +23,14 @@ export interface Post {
     readonly media_keys?: ReadonlyArray<string>
     readonly poll_ids?: ReadonlyArray<string>
   }
-  readonly geo?: { readonly place_id: string }
+  readonly geo?: { readonly place_id?: string; readonly coordinates?: Coordinates }
+  readonly community_id?: string
+  /** All of a text of which `text` is the beginning. */
+  readonly note_post?: Note
+  readonly scopes?: { readonly followers: boolean }
+  readonly withheld?: Withheld
+  /** Fields that the service does not give although they are asked for. */
+  readonly left_out?: ReadonlyArray<string>
   readonly public_metrics: {
     readonly repost_count: number
     readonly reply_count: number
@@ -36,6 +43,25 @@ export interface Post {
 
 /** Who may reply. */
 export type ReplySettings = "everyone" | "mentionedUsers" | "following" | "subscribers" | "verified"
+
+/** A point, longitude first. */
+export interface Coordinates {
+  readonly type: "Point"
+  readonly coordinates: readonly [longitude: number, latitude: number]
+}
+
+/** A text that is longer than those of posts usually are. */
+export interface Note {
+  readonly text: string
+  readonly entities?: Entities.Entities | undefined
+}
+
+/** Where a post is not shown. */
+export interface Withheld {
+  readonly copyright: boolean
+  readonly country_codes: ReadonlyArray<string>
+  readonly scope: "post"
+}
 
 /** A post to be. Users and posts that it names must exist; only a quoted or answered post may be gone. */
 export interface NewPost {
@@ -51,6 +77,10 @@ export interface NewPost {
   readonly mediaKeys?: ReadonlyArray<string> | undefined
   readonly pollId?: string | undefined
   readonly placeId?: string | undefined
+  readonly coordinates?: Coordinates | undefined
+  readonly communityId?: string | undefined
+  readonly withheld?: Withheld | undefined
+  readonly leftOut?: ReadonlyArray<string> | undefined
   /** "und" when left out. */
   readonly lang?: string | undefined
   readonly source?: string | undefined
@@ -67,8 +97,13 @@ export const columns = `
   CAST(p.conversation_id AS TEXT) AS conversation_id, CAST(p.in_reply_to_user_id AS TEXT) AS in_reply_to_user_id,
   CAST(p.in_reply_to_post_id AS TEXT) AS in_reply_to_post_id, CAST(p.quoted_post_id AS TEXT) AS quoted_post_id,
   CAST(p.reposted_post_id AS TEXT) AS reposted_post_id, p.lang, p.source, p.reply_settings, p.possibly_sensitive,
-  p.entities, p.attachments, p.place_id, p.impression_count, p.like_count, p.reply_count, p.repost_count, p.quote_count,
+  p.entities, p.attachments, p.place_id, p.facts, p.impression_count, p.like_count, p.reply_count, p.repost_count, p.quote_count,
   p.bookmark_count`
+
+/** What few posts have, as it is kept. */
+export type Facts = Pick<Post, "community_id" | "note_post" | "scopes" | "withheld" | "left_out"> & {
+  readonly coordinates?: Coordinates | undefined
+}
 
 /** One row of {@link columns}. */
 export interface Row {
@@ -88,6 +123,7 @@ export interface Row {
   readonly entities: string | null
   readonly attachments: string | null
   readonly place_id: string | null
+  readonly facts: string | null
   readonly impression_count: number
   readonly like_count: number
   readonly reply_count: number
@@ -127,5 +163,10 @@ export const decode = (row: Row): Post => {
   if (row.entities !== null) post.entities = JSON.parse(row.entities)
   if (row.attachments !== null) post.attachments = JSON.parse(row.attachments)
   if (row.place_id !== null) post.geo = { place_id: row.place_id }
+  if (row.facts !== null) {
+    const { coordinates, ...facts }: Facts = JSON.parse(row.facts)
+    Object.assign(post, facts)
+    if (coordinates !== undefined) post.geo = { ...post.geo, coordinates }
+  }
   return post
 }

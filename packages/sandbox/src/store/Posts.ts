@@ -1,4 +1,5 @@
 /** Posts: written, read, deleted. */
+import * as PostText from "@postwire/core/PostText"
 import type { Database } from "./Database.ts"
 import * as Entities from "./Entities.ts"
 import { idList, ids, inOrder } from "./Ids.ts"
@@ -25,6 +26,8 @@ export interface Posts extends PostIndex.Searches {
   /** Hides a reply, or shows it again; returns the state after. Repeating changes nothing. */
   readonly setHidden: (id: string, hidden: boolean) => boolean
   readonly isHidden: (id: string) => boolean
+  /** Whether its author has said the same, to the same post and about the same one, at `since` or later, in milliseconds. */
+  readonly isRepeated: (post: Post.NewPost, since: number) => boolean
   /** Posts that quote a post, the latest first. */
   readonly quotesOf: (
     options: PageRequest & {
@@ -49,10 +52,10 @@ export const make = (database: Database): Posts => {
   )
   const insert = database.command(`
     INSERT INTO posts (id, author_id, text, conversation_id, in_reply_to_user_id, in_reply_to_post_id, quoted_post_id,
-      reposted_post_id, lang, source, reply_settings, possibly_sensitive, entities, attachments, place_id, extra,
-      impression_count)
+      reposted_post_id, lang, source, reply_settings, possibly_sensitive, entities, attachments, place_id, facts,
+      extra, impression_count)
     VALUES (:id, :author, :text, :conversation, :replyUser, :reply, :quoted, :reposted, :lang, :source, :replySettings,
-      :sensitive, :entities, :attachments, :place, :extra, :impressions)`)
+      :sensitive, :entities, :attachments, :place, :facts, :extra, :impressions)`)
   const index = PostIndex.make(database)
   const count = (table: string, column: string) =>
     database.command(`UPDATE ${table} SET ${column} = ${column} + :by WHERE id = :id`)
@@ -69,6 +72,10 @@ export const make = (database: Database): Posts => {
   const unmention = database.command("DELETE FROM mentions WHERE user_id = :user AND post_id = :post")
   const hide = database.command("UPDATE posts SET hidden = :hidden WHERE id = :id")
   const hidden = database.query<{ readonly hidden: number }>("SELECT hidden FROM posts WHERE id = :id")
+  const same = database.query(`
+    SELECT 1 FROM posts WHERE author_id = :author AND id >= :since AND reposted_post_id IS NULL AND attachments IS NULL
+      AND coalesce(facts ->> '$.note_post.text', text) = :text AND in_reply_to_post_id IS :reply
+      AND quoted_post_id IS :quoted LIMIT 1`)
   const unpin = database.command("UPDATE users SET pinned_post_id = NULL WHERE id = :author AND pinned_post_id = :id")
   const repostsOf = database.query<{ readonly id: string }>(
     "SELECT CAST(id AS TEXT) AS id FROM posts WHERE reposted_post_id = :id"
@@ -102,7 +109,18 @@ export const make = (database: Database): Posts => {
       ? undefined
       : parent.get({ id: Snowflake.parse(post.repostedPostId) })
     const repostee = reposted && account.get({ id: Snowflake.parse(reposted.author_id) })
-    const entities = Entities.find(post.text, mentionable)
+    const isLong = post.repostedPostId === undefined && PostText.isLong(post.text)
+    const text = isLong ? PostText.truncate(post.text) : post.text
+    const found = Entities.find(post.text, mentionable)
+    const entities = isLong ? Entities.find(text, mentionable) : found
+    const facts: Post.Facts = {
+      ...(post.communityId === undefined ? {} : { community_id: post.communityId }),
+      ...(post.coordinates === undefined ? {} : { coordinates: post.coordinates }),
+      ...(post.withheld === undefined ? {} : { withheld: post.withheld }),
+      ...(post.leftOut?.length ? { left_out: post.leftOut } : {}),
+      ...(isLong ? { note_post: { text: post.text, entities: found } } : {}),
+      ...(author.protected === 0 ? {} : { scopes: { followers: true } })
+    }
     const conversation = answered?.conversation_id ?? String(id)
     const attachments = {
       media_keys: post.mediaKeys?.length ? post.mediaKeys : undefined,
@@ -111,7 +129,7 @@ export const make = (database: Database): Posts => {
     insert({
       id,
       author: Snowflake.parse(post.authorId),
-      text: post.text,
+      text,
       conversation: Snowflake.parse(conversation),
       replyUser: answered === undefined ? null : Snowflake.parse(answered.author_id),
       reply: optionalId(post.inReplyToPostId),
@@ -124,20 +142,21 @@ export const make = (database: Database): Posts => {
       entities: entities === undefined ? null : JSON.stringify(entities),
       attachments: attachments.media_keys || attachments.poll_ids ? JSON.stringify(attachments) : null,
       place: post.placeId ?? null,
+      facts: Object.keys(facts).length === 0 ? null : JSON.stringify(facts),
       extra: post.extra === undefined ? null : JSON.stringify(post.extra),
       impressions: post.impressions ?? 0
     })
     countPost({ id: Snowflake.parse(post.authorId), by: 1 })
     // A repost says again what somebody else has said.
     if (post.repostedPostId === undefined) {
-      for (const { id: user } of entities?.mentions ?? []) mention({ user: Snowflake.parse(user), post: id })
+      for (const { id: user } of found?.mentions ?? []) mention({ user: Snowflake.parse(user), post: id })
     }
     if (post.inReplyToPostId !== undefined) countReply({ id: Snowflake.parse(post.inReplyToPostId), by: 1 })
     if (post.quotedPostId !== undefined) countQuote({ id: Snowflake.parse(post.quotedPostId), by: 1 })
     if (post.repostedPostId !== undefined) countRepost({ id: Snowflake.parse(post.repostedPostId), by: 1 })
     // Posts of protected accounts are not public, so no search finds them.
     if (author.protected === 0) {
-      index.add(id, { post, conversation, author, addressee, repostee, entities })
+      index.add(id, { post, conversation, author, addressee, repostee, entities: found })
     }
     return String(id)
   }
@@ -151,7 +170,8 @@ export const make = (database: Database): Posts => {
     if (row.in_reply_to_post_id !== null) countReply({ id: Snowflake.parse(row.in_reply_to_post_id), by: -1 })
     if (row.quoted_post_id !== null) countQuote({ id: Snowflake.parse(row.quoted_post_id), by: -1 })
     if (row.reposted_post_id !== null) countRepost({ id: Snowflake.parse(row.reposted_post_id), by: -1 })
-    for (const { id: user } of Post.decode(row).entities?.mentions ?? []) {
+    const { entities, note_post } = Post.decode(row)
+    for (const { id: user } of (note_post?.entities ?? entities)?.mentions ?? []) {
       unmention({ user: Snowflake.parse(user), post: key })
     }
     unshare({ id: key })
@@ -181,6 +201,14 @@ export const make = (database: Database): Posts => {
       hide({ id: Snowflake.parse(id), hidden: Number(hidden) })
       return hidden
     },
+    isRepeated: ({ authorId, inReplyToPostId, quotedPostId, text }, since) =>
+      same.get({
+        author: Snowflake.parse(authorId),
+        since: Snowflake.fromMillis(since),
+        text,
+        reply: optionalId(inReplyToPostId),
+        quoted: optionalId(quotedPostId)
+      }) !== undefined,
     isHidden: (id) => hidden.get({ id: Snowflake.parse(id) })?.hidden === 1,
     search: index.search,
     counts: index.counts,

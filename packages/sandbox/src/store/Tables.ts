@@ -10,7 +10,7 @@ export const json = {
   media: ["facts"],
   places: ["facts"],
   polls: ["options"],
-  posts: ["entities", "attachments"],
+  posts: ["entities", "attachments", "facts"],
   spaces: ["people"],
   users: ["entities"]
 }
@@ -74,6 +74,7 @@ CREATE TABLE IF NOT EXISTS posts (
   entities TEXT,
   attachments TEXT,
   place_id TEXT,
+  facts TEXT,
   extra TEXT,
   impression_count INTEGER NOT NULL,
   like_count INTEGER NOT NULL DEFAULT 0,

@@ -40,6 +40,7 @@ export const scene = ({ seeded: { ada }, store }: Pick<Bench, "seeded" | "store"
   // Of ada and in her conversation, so that it can be deleted as well as hidden.
   const own = () =>
     store.posts.insert({ authorId: ada.id, text: "own", createdAt: now - 2 * minute, inReplyToPostId: root })
+  let texts = 0
   /** What stands for the things that examples name: new ones for each call, so that none sees what another one did. */
   const cast: Readonly<Record<string, () => string>> = {
     "2244994945": stranger,
@@ -53,7 +54,13 @@ export const scene = ({ seeded: { ada }, store }: Pick<Bench, "seeded" | "store"
   const parametersOf = (name: Name): object =>
     JSON.parse(
       JSON.stringify(examples[name]),
-      (_, value: unknown) => typeof value === "string" ? cast[value]?.() ?? value : value
+      (key, value: unknown) =>
+        typeof value !== "string"
+          ? value
+          : key === "text"
+          // The service does not take the same text twice.
+          ? `${value} ${++texts}`
+          : cast[value]?.() ?? value
     )
   return { other, post, root, reply, list, space, parametersOf }
 }

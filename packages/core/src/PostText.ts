@@ -1,0 +1,53 @@
+/** How long the text of a post is as the service counts it. */
+
+/** The most that a text may weigh, unless its author has longer posts. */
+export const maximumWeight = 280
+
+/**
+ * The weight of a text: 1 for a letter of the Latin, Greek, Cyrillic and neighbouring scripts and for usual punctuation,
+ * 2 for every other character and for an emoji of however many, 23 for a link. Links are those that begin with `http://`
+ * or `https://`.
+ */
+export const weightOf = (text: string): number => weigh(text, Infinity)
+
+// Goes no further than the first unit beyond `enough`: a text may have millions.
+const weigh = (text: string, enough: number): number => {
+  let weight = 0
+  for (const { 0: unit, groups } of text.normalize("NFC").matchAll(units)) {
+    weight += groups?.link !== undefined ? linkWeight : groups?.emoji !== undefined || !isLight(unit) ? 2 : 1
+    if (weight > enough) break
+  }
+  return weight
+}
+
+/** Whether a text weighs more than {@link maximumWeight}. */
+export const isLong = (text: string): boolean =>
+  // No code unit weighs more than 2, but a link of a few characters does.
+  (text.length > maximumWeight / 2 || text.includes("://")) && weigh(text, maximumWeight) > maximumWeight
+
+/** The longest beginning of a text that weighs no more than `maximum` and ends where a word does. */
+export const truncate = (text: string, maximum = maximumWeight): string => {
+  let weight = 0
+  let end = 0
+  let word = 0
+  for (const { 0: unit, groups, index } of text.matchAll(units)) {
+    weight += weightOf(unit)
+    if (weight > maximum) return text.slice(0, word === 0 ? end : word)
+    end = index + unit.length
+    if (groups?.link !== undefined || /\s/.test(text.charAt(end))) word = end
+  }
+  return text
+}
+
+const linkWeight = 23
+
+const units =
+  /(?<link>https?:\/\/[^\s"<>\(\)\/?#.]+\.[^\s"<>\(\)]*[^\s"<>\(\).,;:!?'…])|(?<emoji>\p{RGI_Emoji})|[\s\S]/giv
+
+/** Ranges of code points, ends included. */
+const light = [[0, 4351], [8192, 8205], [8208, 8223], [8242, 8247]] as const
+
+const isLight = (character: string): boolean => {
+  const code = character.codePointAt(0) ?? 0
+  return light.some(([first, last]) => code >= first && code <= last)
+}

@@ -1,0 +1,141 @@
+/** Fields that are held nowhere: what the service works out of a record when somebody asks for it. */
+import type { Kind } from "@postwire/core/Model"
+import * as Recognition from "./Recognition.ts"
+import type { Media } from "./store/Attachments.ts"
+import * as Entities from "./store/Entities.ts"
+import type { DmEvent } from "./store/Messages.ts"
+import type { Post } from "./store/Post.ts"
+import type { Store } from "./store/Store.ts"
+import type { User } from "./store/Users.ts"
+import type { Viewer } from "./store/Visibility.ts"
+
+/** What is looked at, when, and by whom. */
+export interface Scene {
+  readonly store: Store["Service"]
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  readonly viewer: Viewer
+}
+
+/** Works a field out of a record of its kind; `undefined` where there is nothing to show. */
+export interface Derivations {
+  readonly [field: string]: Derivation["of"] | undefined
+}
+
+// A method, so that each takes the record of its own kind.
+interface Derivation {
+  of(record: object, scene: Scene): unknown
+}
+
+/** What only the owner of a record may see: the owner, and the metrics that each field has. */
+export interface Private {
+  readonly ownerOf: (record: Readonly<Record<string, unknown>>) => unknown
+  readonly fields: Readonly<Record<string, ReadonlyArray<string>>>
+}
+
+/** How long a post can be edited, in milliseconds. */
+const editable = 3_600_000
+
+/** Private metrics are kept so long, in milliseconds. */
+const retention = 30 * 86_400_000
+
+const ofPost = {
+  context_annotations: ({ text }: Post) => Recognition.contextsOf(text),
+  display_text_range: ({ referenced_posts = [], text }: Post) => {
+    const length = Entities.counter(text)(text.length)
+    // The names that a reply begins with are shown apart from its text.
+    const [addressees = ""] = referenced_posts.some(({ type }) => type === "replied_to")
+      ? text.match(/^(@\w+\s+)+/) ?? []
+      : []
+    return [addressees.length, length]
+  },
+  edit_controls: ({ attachments, created_at, referenced_posts = [] }: Post) => ({
+    is_edit_eligible: attachments?.poll_ids === undefined && referenced_posts.every(({ type }) => type === "quoted"),
+    editable_until: new Date(Date.parse(created_at) + editable).toISOString(),
+    edits_remaining: 5
+  }),
+  entities: ({ entities, text }: Post) => Recognition.enrich(entities, Recognition.annotationsOf(text)),
+  non_public_metrics: ({ created_at, public_metrics }: Post, { now }: Scene) =>
+    Date.parse(created_at) < now - retention ? undefined : { impression_count: public_metrics.impression_count },
+  note_post: ({ note_post }: Post) =>
+    note_post && { text: note_post.text, entities: Recognition.enrich(note_post.entities) },
+  organic_metrics: ({ created_at, public_metrics }: Post, { now }: Scene) => {
+    if (Date.parse(created_at) < now - retention) return undefined
+    const { impression_count, like_count, reply_count, repost_count } = public_metrics
+    return { impression_count, like_count, reply_count, repost_count }
+  }
+}
+
+const ofUser = {
+  connection_status: ({ id }: User, { store, viewer: { userId } }: Scene) => {
+    if (userId === undefined || userId === id) return undefined
+    const [to, from] = [store.follows.state(userId, id), store.follows.state(id, userId)]
+    const status = [
+      ...(to === "following" ? ["following"] : to === "requested" ? ["follow_request_sent"] : []),
+      ...(from === "following" ? ["followed_by"] : from === "requested" ? ["follow_request_received"] : []),
+      ...(store.blocks.has(userId, id) ? ["blocking"] : []),
+      ...(store.mutes.has(userId, id) ? ["muting"] : [])
+    ]
+    return status
+  },
+  entities: ({ entities }: User) =>
+    entities && { url: Recognition.enrich(entities.url), description: Recognition.enrich(entities.description) },
+  subscription_type: ({ id, verified_type }: User, { viewer }: Scene) =>
+    id !== viewer.userId ? undefined : verified_type === "blue" ? "Premium" : "None"
+}
+
+const views = ({ public_metrics }: Media) => public_metrics?.view_count
+
+const playback = (count: number) =>
+  Object.fromEntries(
+    [0, 25, 50, 75, 100].map((part) => [`playback_${part}_count`, Math.floor(count / (1 + part / 50))])
+  )
+
+const ofMedia = {
+  non_public_metrics: (media: Media) => {
+    const count = views(media)
+    return count === undefined ? undefined : playback(count)
+  },
+  organic_metrics: (media: Media) => {
+    const count = views(media)
+    return count === undefined ? undefined : { ...playback(count), view_count: count }
+  }
+}
+
+const ofMessage = {
+  entities: ({ cashtags, hashtags, mentions, urls }: DmEvent) =>
+    cashtags || hashtags || mentions || urls
+      ? Recognition.enrich({
+        ...(cashtags && { cashtags }),
+        ...(hashtags && { hashtags }),
+        ...(mentions && { mentions }),
+        ...(urls && { urls })
+      })
+      : undefined
+}
+
+/** What is worked out of the records of a kind. */
+export const of: { readonly [K in Kind]?: Derivations } = {
+  post: ofPost,
+  user: ofUser,
+  media: ofMedia,
+  dm_event: ofMessage
+}
+
+/** What is private to the owners of records of a kind. */
+export const privateTo: { readonly [K in Kind]?: Private } = {
+  post: {
+    ownerOf: (post) => post["author_id"],
+    fields: {
+      non_public_metrics: ["impression_count"],
+      organic_metrics: ["impression_count", "like_count", "reply_count", "repost_count"]
+    }
+  },
+  media: {
+    ownerOf: (media) => media["owner_id"],
+    fields: {
+      non_public_metrics: ["playback_0_count"],
+      organic_metrics: ["view_count"]
+    }
+  }
+}
