@@ -8,7 +8,7 @@ import * as Reference from "./docs/Reference.ts"
 const root = new URL("..", import.meta.url)
 
 /** The documents with blocks from files. */
-export const documents = ["README.md", "CONTRIBUTING.md", "docs/sandbox.md", "docs/export.md"]
+export const documents = ["README.md", "CONTRIBUTING.md", "docs/sandbox.md", "docs/export.md", "docs/undeclared.md"]
 
 /** The folders in which everything is generated. */
 export const folders = ["docs/reference", "docs/openapi", "examples/reference"]

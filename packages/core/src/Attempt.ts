@@ -14,10 +14,12 @@ import type * as Redacted from "effect/Redacted"
 import * as Authorization from "./Authorization.ts"
 import * as CallErrors from "./CallErrors.ts"
 import type * as Credentials from "./Credentials.ts"
+import { Departure } from "./Departure.ts"
 import * as Failure from "./Failure.ts"
 import type * as Fingerprint from "./Fingerprint.ts"
 import * as Hook from "./Hook.ts"
 import type { Terms } from "./Identity.ts"
+import { maxRememberedBudgets } from "./internal/Budget.ts"
 import * as Monotonic from "./Monotonic.ts"
 import type { Prepared } from "./Prepare.ts"
 import type * as RateLimit from "./RateLimit.ts"
@@ -87,8 +89,10 @@ export const make = (
       const { prepared, terms, values } = series
       const clock = fiber.getRef(Clock.Clock)
       let header: string | undefined
+      const departure = prepared.effect === "create" ? fiber.getRef(Departure) : undefined
 
       const exchanged = Effect.suspend(() => {
+        if (departure?.leaving() === false) return Effect.interrupt
         const begun = Monotonic.millisUnsafe(clock)
         header = Authorization.header(
           prepared,
@@ -109,7 +113,8 @@ export const make = (
               operation: prepared.operation,
               template: prepared.template,
               resends: attempt - 1,
-              content: environment.recordContent ? prepared.body : false
+              content: environment.recordContent ? prepared.body : false,
+              redact: environment.redact(values)
             }
           },
           fiber,
@@ -118,6 +123,7 @@ export const make = (
         return Effect.onExitPrimitive(exchange, (exit) => {
           const taken = Monotonic.millisUnsafe(clock) - begun
           terms.left -= taken
+          if (Exit.isSuccess(exit) && exit.value.status >= 400 && exit.value.status < 500) departure?.withoutEffect()
           if (environment.onRequest !== undefined) {
             tell(environment, environment.onRequest, series, attempt, exit, taken, header)
           }
@@ -125,7 +131,11 @@ export const make = (
         })
       })
 
-      const failed = (error: HttpClientError) => Effect.fail(Failure.ofTransport(error, prepared, header))
+      const failed = (error: HttpClientError) => {
+        const failure = Failure.ofTransport(error, prepared, header)
+        if (!Failure.mayHaveApplied(failure)) departure?.withoutEffect()
+        return Effect.fail(failure)
+      }
 
       const refused = (response: HttpClientResponse): Effect.Effect<never, Failure.Failure> =>
         Effect.matchEffect(response.text, {
@@ -178,6 +188,8 @@ const makeBucketOf = ({ fingerprintOf }: Environment) => {
     if (bucket?.credential === credential) return bucket
     const make = (fingerprint: string): RateLimit.Bucket => {
       const bucket = { operation, credential, key: `${operation} ${credential} ${fingerprint}`, pace }
+      // Requests have names of their callers' making.
+      if (known.size >= maxRememberedBudgets) known.clear()
       known.set(operation, bucket)
       return bucket
     }

@@ -20,6 +20,11 @@ import * as Redaction from "./Redaction.ts"
 import * as Response from "./Response.ts"
 import type { Wire } from "./Wire.ts"
 
+/** What telling of a call and reading its answer takes. */
+export type Told = Pick<Definition, "name" | "effect" | "confirmWith" | "paging"> & {
+  readonly result: Definition["result"] | Response.Received
+}
+
 /** What errors tell of a call. */
 export type Call = Pick<Prepared, "operation" | "effect" | "confirmWith" | "accepts">
 
@@ -70,12 +75,14 @@ export const lost = (
     : new Errors.TransportFailure({ operation, phase, timeout, reason, cause })
 
 /** The error of a call to a client that is closed. */
-export const closed = ({ confirmWith, effect, name }: Definition): Errors.TransportFailure | Errors.OutcomeUnknown =>
+export const closed = (
+  { confirmWith, effect, name }: Omit<Told, "result">
+): Errors.TransportFailure | Errors.OutcomeUnknown =>
   lost({ operation: name, effect, confirmWith }, { phase: "connect", sent: false, reason: "the client is closed" })
 
 /** The body as text, of a response that has arrived. */
 export const textOf = (
-  { confirmWith, effect, name }: Definition,
+  { confirmWith, effect, name }: Omit<Told, "result">,
   response: HttpClientResponse
 ): Effect.Effect<string, Errors.TransportFailure | Errors.OutcomeUnknown> =>
   Effect.mapError(
@@ -97,7 +104,7 @@ export const isClean = (
 
 /** What was read, without credentials that the answer quotes: in what it says of failures, or in why it cannot be read. */
 export const reread = (
-  { confirmWith, effect, name }: Definition,
+  { confirmWith, effect, name }: Omit<Told, "result">,
   decoded: Response.Response<unknown, unknown> | Decoding.Undecodable,
   answer: Answer,
   text: string,

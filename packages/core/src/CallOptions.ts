@@ -4,9 +4,10 @@ import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
 import * as Retry from "./Retry.ts"
 import * as Timeouts from "./Timeouts.ts"
+import type { Extras } from "./Undeclared.ts"
 
 /** What a call of any operation takes besides its parameters. */
-export interface CallOptions {
+export interface CallOptions extends Extras {
   /**
    * Limits in milliseconds, instead of those of the client. A number is the total: every try and the pauses between them,
    * the lookup of the user's id included, but not what is waited for a rate limit.
@@ -19,11 +20,20 @@ export interface CallOptions {
   readonly retries?: number | undefined
 }
 
+/** What a request to any path takes besides itself. */
+export type RequestOptions = Pick<CallOptions, "timeout" | "retries">
+
+/** The names of what a request to any path takes besides itself. */
+export const requestOptionNames: ReadonlyArray<string> = ["timeout", "retries"]
+
+/** The names of what a call takes besides its parameters. */
+export const optionNames: ReadonlyArray<string> = [...requestOptionNames, "extraQuery", "extraBody"]
+
 /** Checks the options of a call: the rule that they break, or nothing. */
 export const checkOptions = (
   definition: Pick<Definition, "name">,
   options: CallOptions,
-  names: ReadonlyArray<string> = ["timeout", "retries"]
+  names: ReadonlyArray<string> = optionNames
 ): Errors.InvalidParameters | undefined => {
   const invalid = (option: string, rule: string, value: unknown) =>
     Errors.invalidParameter(definition.name, option, rule, value)

@@ -11,7 +11,7 @@ import * as Predicate from "effect/Predicate"
 import * as Anomaly from "./Anomaly.ts"
 import type { Sent } from "./Attempt.ts"
 import * as CallErrors from "./CallErrors.ts"
-import { type CallOptions, checkOptions } from "./CallOptions.ts"
+import { type CallOptions, checkOptions, requestOptionNames, type RequestOptions } from "./CallOptions.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Decoding from "./Decoding.ts"
 import type { Definition } from "./Definition.ts"
@@ -25,6 +25,7 @@ import * as Retry from "./Retry.ts"
 import * as Send from "./Send.ts"
 import * as Timeouts from "./Timeouts.ts"
 import * as Transport from "./Transport.ts"
+import * as Undeclared from "./Undeclared.ts"
 import * as Wire from "./Wire.ts"
 
 /** Where and how the client speaks. */
@@ -74,9 +75,17 @@ export class Client extends Context.Service<Client, {
     parameters: unknown,
     options?: CallOptions
   ) => Effect.Effect<HttpClientResponse, Errors.AnyError>
-  /** Reads the answer to a call of an operation. */
+  /**
+   * Sends what `check` prepares. When it refuses, it is asked again with what keeps credentials out of what it says: what was
+   * passed may be one in the wrong place.
+   */
+  readonly sendChecked: (
+    check: (redact?: Redaction.Redact) => Prepare.Prepared | Errors.InvalidParameters,
+    options?: RequestOptions
+  ) => Effect.Effect<HttpClientResponse, CallErrors.SendError>
+  /** Reads the answer to a call. */
   readonly read: (
-    definition: Definition,
+    definition: CallErrors.Told,
     response: HttpClientResponse
   ) => Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError>
   /** Tells the credential of calls with this `user_auth` from others without giving it away; `none` where it is not set. */
@@ -160,13 +169,39 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
         if (isClosed) return Effect.fail(CallErrors.closed(definition))
         const invalid = options === undefined ? undefined : checkOptions(definition, options)
         if (invalid !== undefined) return Effect.fail(invalid)
-        const prepared = Prepare.prepare(definition, parameters, wire, limits)
+        const prepared = Undeclared.add(
+          Prepare.prepare(definition, parameters, wire, limits),
+          definition,
+          wire,
+          options
+        )
         if (!(prepared instanceof Error)) return send(prepared, options)
         // What was passed may be a credential in the wrong place.
         return Effect.flatMap(current, (values) => {
-          const told = Prepare.prepare(definition, parameters, wire, limits, redact(values))
+          const clean = redact(values)
+          const told = Undeclared.add(
+            Prepare.prepare(definition, parameters, wire, limits, clean),
+            definition,
+            wire,
+            options,
+            clean
+          )
           return Effect.fail(told instanceof Error ? told : prepared)
         })
+      }),
+    sendChecked: (check, options) =>
+      Effect.suspend((): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
+        const prepared = check()
+        if (prepared instanceof Error) {
+          return Effect.flatMap(current, (values) => {
+            const told = check(redact(values))
+            return Effect.fail(told instanceof Error ? told : prepared)
+          })
+        }
+        const call = { name: prepared.operation, effect: prepared.effect }
+        if (isClosed) return Effect.fail(CallErrors.closed(call))
+        const invalid = options === undefined ? undefined : checkOptions(call, options, requestOptionNames)
+        return invalid === undefined ? send(prepared, options) : Effect.fail(invalid)
       }),
     read: (definition, response) =>
       Effect.flatMap(

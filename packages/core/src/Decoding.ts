@@ -20,7 +20,7 @@ export class Undecodable {
 
 /** What reading needs to know of an operation. */
 interface Read {
-  readonly result: Response.Result
+  readonly result: Response.Result | Response.Received
   readonly paging?: unknown
 }
 
@@ -111,6 +111,10 @@ export const decode = (
   headers: Response.Headers | (() => Response.Headers),
   verify: Verify = "lenient"
 ): Response.Response<unknown, unknown> | Undecodable => {
+  if (definition.result._tag === "Received") {
+    const read = definition.result.read(text)
+    return typeof read === "string" ? new Undecodable(read) : Response.make(definition, read, headers)
+  }
   let parsed: unknown
   try {
     parsed = JSON.parse(text)

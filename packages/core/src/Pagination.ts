@@ -8,12 +8,13 @@ import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { type CallOptions, checkOptions } from "./CallOptions.ts"
+import { type CallOptions, checkOptions, optionNames } from "./CallOptions.ts"
 import { Client } from "./Client.ts"
 import type { Definition, Direction, Form } from "./Definition.ts"
 import { type AnyError, InvalidParameters, PaginationStuck, show } from "./Errors.ts"
 import * as Prepare from "./Prepare.ts"
 import { markPage, type Response } from "./Response.ts"
+import * as Undeclared from "./Undeclared.ts"
 
 /** What a run of pages takes besides the parameters. Limits of time hold for each page. */
 export interface PageOptions<out D extends Direction = Direction> extends CallOptions {
@@ -44,7 +45,7 @@ export interface Position {
 /** A service that goes in circles does so in a few steps; to remember every token of a long run would cost memory. */
 const maxRememberedTokens = 10_000
 
-const optionNames = ["timeout", "retries", "limit", "prefetch", "direction"]
+const pageOptionNames = [...optionNames, "limit", "prefetch", "direction"]
 
 /** The first page or the one that the token among the parameters leads to; `undefined` when no item is wanted. */
 export const start = (
@@ -52,7 +53,7 @@ export const start = (
   parameters: Readonly<Record<string, unknown>>,
   options: PageOptions = {}
 ): Position | InvalidParameters | undefined => {
-  const invalid = checkOptions(definition, options, optionNames)
+  const invalid = checkOptions(definition, options, pageOptionNames)
   if (invalid !== undefined) return invalid
   const { direction = "forward", limit = Infinity, prefetch = 0 } = options
   const refuse = (parameter: string, rule: string, value: unknown) =>
@@ -121,6 +122,14 @@ export const advance = (
   return { token, seen, left }
 }
 
+/** What each page takes of the options. The caller may change them between pages. */
+export const callOptionsOf = ({ extraBody, extraQuery, retries, timeout }: PageOptions): CallOptions => ({
+  timeout,
+  retries,
+  ...(extraQuery === undefined ? {} : { extraQuery: Undeclared.copied(extraQuery) }),
+  ...(extraBody === undefined ? {} : { extraBody: Undeclared.copied(extraBody) })
+})
+
 /** A page as it came and as it reads, and the position that it was fetched at. */
 export interface Page {
   readonly raw: HttpClientResponse
@@ -143,9 +152,9 @@ export const stream = <A>(
   const own = Prepare.own(definition, parameters)
   if (own instanceof InvalidParameters) return Stream.fail(own)
   const chosen: PageOptions = { ...options }
-  const { prefetch, retries, timeout } = chosen
-  const fetchAt = (position: Position) =>
-    fetchPage(definition, parametersAt(definition, own, position), { retries, timeout })
+  const { prefetch } = chosen
+  const ofPage = callOptionsOf(chosen)
+  const fetchAt = (position: Position) => fetchPage(definition, parametersAt(definition, own, position), ofPage)
 
   const step = (scope: Scope.Scope) => ({ page, position }: State): Effect.Effect<Step<A>, AnyError, Client> =>
     position instanceof PaginationStuck ? Effect.fail(position) : Effect.flatMap(page, ([raw, response]) => {

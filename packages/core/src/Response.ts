@@ -33,6 +33,13 @@ export interface Value<out A> {
   readonly schema: Schema.Codec<A, unknown>
 }
 
+/** What is read by other means than a declaration, in the names of the service. */
+export interface Received {
+  readonly _tag: "Received"
+  /** A body as it came, read; or why it cannot be. */
+  readonly read: (text: string) => Body | string
+}
+
 /** What an operation returns as `data`. */
 export type Result = One<Kind> | Many<Kind> | Value<unknown>
 
@@ -117,13 +124,13 @@ class ResponseImpl implements Response<unknown, unknown> {
   readonly anomalies: ReadonlyArray<Anomaly>
   readonly meta: Meta
   page: PageTokens | undefined
-  readonly #definition: { readonly result: Result }
+  readonly #definition: { readonly result: Result | Received }
   readonly #body: Body
   readonly #headers: Headers | (() => Headers)
   #index: Joins.Joins<unknown> | undefined
 
   constructor(
-    definition: { readonly result: Result },
+    definition: { readonly result: Result | Received },
     body: Body,
     headers: Headers | (() => Headers),
     anomalies: ReadonlyArray<Anomaly>
@@ -218,7 +225,7 @@ class ResponseImpl implements Response<unknown, unknown> {
 
 /** The response that a body of the declared form is. Headers that come as a function are read when one is asked for. */
 export const make = (
-  definition: { readonly result: Result },
+  definition: { readonly result: Result | Received },
   body: Body,
   headers: Headers | (() => Headers),
   anomalies: ReadonlyArray<Anomaly> = none

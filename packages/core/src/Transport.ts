@@ -18,6 +18,7 @@ import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { type Allowance, busyMillis, Watch } from "./internal/Watch.ts"
 import * as Monotonic from "./Monotonic.ts"
+import type { Redact } from "./Redaction.ts"
 import { Progress, TimedOut } from "./Timeouts.ts"
 
 /** The longest body of a response in bytes, after decompression, unless a setting says otherwise. */
@@ -54,6 +55,8 @@ export interface SpanDetails {
   readonly resends: number
   /** Whether query and body may be recorded. */
   readonly content: string | undefined | false
+  /** Keeps credentials out, which a path may hold by mistake. */
+  readonly redact: Redact
 }
 
 /** Sends a request and reads the whole response, within the limits. */
@@ -197,20 +200,20 @@ const brokenOff = (request: HttpClientRequest.HttpClientRequest, { reason }: Htt
  * allowed, the query and the body are in it; what went wrong is told by status or kind, never in words.
  */
 const spanned = (
-  { request, span: { content, operation, resends, template } }: Exchange,
+  { request, span: { content, operation, redact, resends, template } }: Exchange,
   run: (request: HttpClientRequest.HttpClientRequest) => Sending
 ): Sending => {
   const url = new URL(request.url)
   const attributes: Record<string, unknown> = {
     "http.request.method": request.method,
-    "url.full": content === false ? url.origin + url.pathname : url.href,
+    "url.full": redact(content === false ? url.origin + url.pathname : url.href),
     "url.template": template,
     "server.address": url.hostname.replace(/^\[|\]$/g, ""),
     "server.port": Number(url.port || (url.protocol === "https:" ? 443 : 80)),
     "postwire.operation": operation
   }
   if (resends > 0) attributes["http.request.resend_count"] = resends
-  if (typeof content === "string") attributes["postwire.request.body"] = content
+  if (typeof content === "string") attributes["postwire.request.body"] = redact(content)
   return Effect.flatMap(
     Effect.makeSpan(`${request.method} ${template}`, { kind: "client", attributes }),
     (span) =>

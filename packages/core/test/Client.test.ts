@@ -228,6 +228,7 @@ describe("index", () => {
       "Operation",
       "RateLimit",
       "RateLimitStore",
+      "Requests",
       "Response",
       "Wire"
     ]

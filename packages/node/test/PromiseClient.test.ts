@@ -43,7 +43,7 @@ const answer = (request: Request, response: Http.ServerResponse): void => {
   if (pathname === "/2/users/me" && request.headers["authorization"] === "Bearer hang") return
   const json = (body: unknown) => void response.setHeader("content-type", "application/json").end(JSON.stringify(body))
   if (query === "hang" || request.body.includes("hang")) return
-  if (query === "limit") {
+  if (query === "limit" || request.body.includes("limit")) {
     response.writeHead(429, {
       "x-rate-limit-limit": "1",
       "x-rate-limit-remaining": "0",
@@ -149,7 +149,7 @@ describe("a call", () => {
 
   it("is there for every operation, with pages where it pages", () => {
     const methods = client as unknown as Readonly<Record<string, object>>
-    assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), "as", "effect", "session", "close"])
+    assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), "as", "effect", "request", "session", "close"])
     for (const [name, { definition }] of Object.entries(catalogue)) {
       assert.isFunction(methods[name])
       assert.strictEqual("pages" in methods[name]!, "paging" in definition)
@@ -557,16 +557,21 @@ describe("close", () => {
       closing.searchRecentPosts({ query: "hang" }),
       closing.createPost({ text: "hang" }),
       closing.searchRecentPosts({ query: "limit" }),
+      closing.createDirectMessage({ participant_id: 1, text: "limit" }),
       collect(closing.searchRecentPosts.items({ query: "hang" }))
     ]
-    await received(5)
+    await received(6)
     await quiet()
     const outcomes = under.map(rejection)
     await closing.close()
-    for (const outcome of outcomes) assert.strictEqual((await outcome).message, "the client is closed")
+    for (const [i, outcome] of (await Promise.all(outcomes)).entries()) {
+      // Of what was refused for its rate limit, and waits, nothing has happened.
+      assert.propertyVal(outcome, "_tag", i === 1 ? "OutcomeUnknown" : "TransportFailure")
+      assert.propertyVal(outcome, "reason", "the client is closed")
+    }
     assert.propertyVal(await rejection(iterator.next()), "reason", "the client is closed")
     await quiet()
-    assert.lengthOf(requests, 5)
+    assert.lengthOf(requests, 6)
   })
 
   it("can be called again, and lets no call through after it", async () => {
@@ -578,6 +583,7 @@ describe("close", () => {
         client.getPost({ id: 1 }),
         client.createPost({ text: "a" }),
         client.as("raw").getPost({ id: "../me" }),
+        client.request({ method: "POST", path: "/2/widgets" }),
         collect(client.searchRecentPosts.items({ query: "a" })),
         client.effect.runPromise(getPost({ id: 1 })),
         client.effect.runPromise(Stream.runDrain(searchRecentPosts.items({ query: "a" }))),

@@ -78,6 +78,43 @@ describe.each(wires)("on the %s wire", (wire) => {
     assertPlain(request, body !== undefined)
   })
 
+  it("a request to any path, as it was given", async () => {
+    const client = clients.get(wire)!
+    answer = { data: { tweet_id: "1", posts: [1] }, meta: { result_count: 1 } }
+    service.requests.length = 0
+    const request = {
+      method: "PATCH",
+      path: "/2/posts/1/it's",
+      query: { "post.fields": ["a", 1], q: "b&c=é" },
+      body: { posts: [null] }
+    } as const
+    const answered = client.request({ ...request, user_auth: true })
+    const { data, response } = await answered.withResponse()
+    assert.deepStrictEqual(data.data, { tweet_id: "1", posts: [1] })
+    assert.deepStrictEqual(await response.json(), answer)
+    assert.deepStrictEqual<unknown>(await client.as("dictionary").request(request), answer)
+    const raw: Response = await client.as("raw").request(request)
+    assert.deepStrictEqual(await raw.json(), answer)
+    for (const [i, kind] of (["oauth1", "bearer", "bearer"] as const).entries()) {
+      const { body, method, url } = service.requests[i]!
+      assert.deepStrictEqual([method, body], ["PATCH", `{"posts":[null]}`])
+      assert.strictEqual(url, `${service.baseUrl}/2/posts/1/it's?post.fields=a%2C1&q=b%26c%3D%C3%A9`)
+      assert.strictEqual(authorizationOf(service.requests[i]!), kind)
+    }
+  })
+
+  it("what is not declared yet, beside the parameters", async () => {
+    const client = clients.get(wire)!
+    answer = { data: { id: "1", text: "a" } }
+    service.requests.length = 0
+    const options = { extraQuery: { "odd.fields": ["é", 1] }, extraBody: { posts: { tweets: true } } }
+    await client.createPost({ text: "a" }, options)
+    const request = service.requests[0]!
+    assert.strictEqual(request.url, `${service.baseUrl}${request.path}?odd.fields=%C3%A9%2C1`)
+    assert.deepStrictEqual(parse(request.body), { text: "a", posts: { tweets: true } })
+    assert.strictEqual(authorizationOf(request), "oauth1")
+  })
+
   it("looks the user up once for all of them", async () => {
     service.requests.length = 0
     answer = { data: { liked: true } }

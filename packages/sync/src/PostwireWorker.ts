@@ -4,6 +4,7 @@
  */
 import { lost } from "@postwire/core/CallErrors"
 import { Client } from "@postwire/core/Client"
+import { Departure } from "@postwire/core/Departure"
 import type { Prepared } from "@postwire/core/Prepare"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
@@ -89,13 +90,27 @@ const send = ({ ahead, client, id, options, prepared }: Request & { readonly _ta
     open.client.send(prepared, options),
     (response) => Effect.map(received(prepared, response), (body) => ({ response, body }))
   )
-  const fiber = Effect.runForkWith(open.context)(exchange)
+  const fiber = Effect.runForkWith(open.context)(
+    prepared.effect === "create" ? Effect.provideService(exchange, Departure, departureOf(id)) : exchange
+  )
   fibers.set(id, fiber)
   fiber.addObserver((exit) => {
     fibers.delete(id)
     answering(id, () => Exit.isFailure(exit) ? answer(failed(id, exit.cause)) : respond(id, exit.value, !ahead))
   })
 }
+
+/** Lets the caller see whether its create has left, even when it gives the call up: see `Bridge`. */
+const departureOf = (id: number): Departure => ({
+  leaving: () => {
+    Atomics.store(places, place.out, id)
+    if (id > Atomics.load(places, place.withdrawn)) return true
+    Atomics.compareExchange(places, place.out, id, 0)
+    return false
+  },
+  // By now it may be about another call.
+  withoutEffect: () => void Atomics.compareExchange(places, place.out, id, 0)
+})
 
 const received = (prepared: Prepared, response: HttpClientResponse) =>
   Effect.mapError(

@@ -13,6 +13,7 @@ import type { Arguments, FormOf, ItemOf, Operation, Paged, SelectionOf } from "@
 import * as Pagination from "@postwire/core/Pagination"
 import type { Redact } from "@postwire/core/Redaction"
 import * as Redaction from "@postwire/core/Redaction"
+import * as Requests from "@postwire/core/Requests"
 import type { Included, Selection } from "@postwire/core/Selection"
 import * as Wire from "@postwire/core/Wire"
 import * as NodeClient from "@postwire/node/NodeClient"
@@ -62,6 +63,11 @@ export interface SyncPaged<
   ) => Iterable<Joined<ItemOf<R, S>, Included<S>>>
 }
 
+/** A request to any path of the service, for what there is no method for. */
+export interface SyncRequest<F extends Form = "response"> {
+  <A = unknown>(request: Requests.Request<A>, options?: Core.RequestOptions): Requests.ResultOf<F, A, RawResponse>
+}
+
 /** Every operation of the catalogue as a blocking method. */
 export type Methods<F extends Form = "response"> = {
   readonly [N in keyof Catalogue]: Catalogue[N] extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D>
@@ -81,6 +87,7 @@ export interface Session {
 /** The methods of one client in each form, its session, and its end. */
 export interface Client {
   readonly methods: <F extends Form>(form: F) => Methods<F>
+  readonly request: <F extends Form>(form: F) => SyncRequest<F>
   readonly session: Session
   readonly close: () => void
 }
@@ -123,9 +130,24 @@ export const make = (given: Settings<Form>): Client => {
       Object.fromEntries(
         Object.entries(catalogue).map(([name, { definition }]) => [name, method(context, definition, form)])
       ) as unknown as Methods<F>,
+    request: (form) => request(context, form),
     session: { statistics: () => connection.statistics(), close },
     close
   }
+}
+
+function request<F extends Form>(context: Calls.Context, form: F): SyncRequest<F>
+// The declaration above is the only source of the types.
+function request(context: Calls.Context, form: Form): object {
+  const call = (request: unknown, options: CallOptions = {}) => {
+    const checked = Requests.check(request, context.redact)
+    const pending = Calls.orThrow(Calls.beginRequest(context, checked, options), call)
+    const received = Calls.orThrow(Calls.receive(pending), call)
+    if (form === "raw") return Received.rawOf(received)
+    const response = Calls.orThrow(Received.read(context, Requests.toldOf(checked), received), call)
+    return Received.inForm(form, received, response)
+  }
+  return call
 }
 
 const method = (context: Calls.Context, definition: Definition, form: Form) => {

@@ -26,6 +26,11 @@ export type { CallOptions, PageOptions, Session } from "./SyncClient.ts"
 export type PostwireClientSync<F extends Form = "response"> = SyncClient.Methods<F> & Disposable & {
   /** The same client, returning results in another form. */
   readonly as: <F extends Form>(form: F) => PostwireClientSync<F>
+  /**
+   * Requests any path of the service, for what there is no method for, as every call is sent: with the credential, the
+   * limits, the retries and the errors. Names are the service's own, there and back.
+   */
+  readonly request: SyncClient.SyncRequest<F>
   /** The HTTP session: figures of its connections, and its end. */
   readonly session: SyncClient.Session
   /** Ends what is under way and closes the connections. */
@@ -42,10 +47,10 @@ export const createClientSync: {
   <F extends Form = "response">(settings: Settings<F> & Chosen<F>): PostwireClientSync<F>
 } = <F extends Form = "response">(settings: Settings<F> = fromEnvironment()): PostwireClientSync<F> => {
   Effect.runSync(SyncClient.check(settings))
-  const { close, methods, session } = SyncClient.make(settings)
+  const { close, methods, request, session } = SyncClient.make(settings)
   const as = <F extends Form>(form: F): PostwireClientSync<F> => {
     Effect.runSync(checkForm(form))
-    return { ...methods(form), as, session, close, [Symbol.dispose]: close }
+    return { ...methods(form), request: request(form), as, session, close, [Symbol.dispose]: close }
   }
   // Without a setting, F is its default.
   return as(settings.returnType ?? "response" as F)

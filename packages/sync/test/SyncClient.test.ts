@@ -55,7 +55,7 @@ describe("methods", () => {
       assert.isFunction(method)
       assert.strictEqual("items" in method && "pages" in method, definition.paging !== undefined, name)
     }
-    assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), "as", "session", "close"])
+    assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), "as", "request", "session", "close"])
   })
 
   it("give the values that the Promise client gives", async () => {
@@ -401,8 +401,8 @@ describe("errors", () => {
     assert.strictEqual(error.problems[0]?.message, "M")
   })
 
-  const faultyUser = () =>
-    Sync.createClientSync(faulty({ consumerKey: "a", consumerSecret: "b", accessToken: "1-c", accessTokenSecret: "d" }))
+  const user = { consumerKey: "a", consumerSecret: "b", accessToken: "1-c", accessTokenSecret: "d" }
+  const faultyUser = (more: Sync.Settings = {}) => Sync.createClientSync(faulty({ ...user, ...more }))
 
   it("of deadlines name the limit while the worker still loads", () => {
     using client = Sync.createClientSync({ ...faulty({ timeout: 1 }), ownWorker: true })
@@ -430,6 +430,17 @@ describe("errors", () => {
     }
     using creator = faultyUser()
     assert.instanceOf(thrown(() => creator.createPost({ text: "hang" }, { timeout: 50 })), Sync.OutcomeUnknown)
+    // Of what was refused for its rate limit, and waits, nothing has happened: before it was sent as after.
+    using patient = faultyUser({ waitOnRateLimit: true })
+    for (const text of ["spent", "hang"]) {
+      const error = thrown(() => patient.createPost({ text }, { timeout: 200 }))
+      assert.instanceOf(error, Sync.TransportFailure)
+      assert.strictEqual(error.timeout, "total")
+    }
+    assert.instanceOf(
+      thrown(() => patient.createDirectMessage({ participant_id: 1, text: "hang" }, { timeout: 50 })),
+      Sync.OutcomeUnknown
+    )
     using hanging = Sync.createClientSync(faulty())
     const pages = hanging.searchRecentPosts.pages({ query: "hang" }, { timeout: 50 })
     assert.instanceOf(thrown(() => [...pages]), Sync.TransportFailure)

@@ -2,8 +2,9 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
 import type { Wire } from "@postwire/core/WireNames"
+import { Schema } from "effect"
 import { answerOf, callOf, selectionsOf, wires } from "../../core/test/support/Calls.ts"
-import { all, authorizationOf, rowOf, secrets } from "../../core/test/support/Service.ts"
+import { all, assertNoSecret, authorizationOf, rowOf, secrets } from "../../core/test/support/Service.ts"
 import * as Sync from "../src/index.ts"
 import { stop } from "./support/Children.ts"
 import { startRecorder } from "./support/Recorder.ts"
@@ -64,6 +65,64 @@ describe.each(wires)("on the %s wire", (wire) => {
   })
 })
 
+describe("a request to any path", () => {
+  it.each(wires)("arrives as it was given, and comes back as it came, in every form, on the %s wire", async (wire) => {
+    const client = clients.get(wire)!
+    const body = { data: { id: "1", text: "a", tweet_id: "1", posts: [1] }, meta: { result_count: 1 } }
+    await service.answer(body)
+    const request = {
+      method: "PUT",
+      path: "/2/posts/1/it's",
+      query: { "post.fields": ["a", 1], q: "b&c=é" },
+      body: { posts: [null] }
+    } as const
+    assert.deepStrictEqual(client.request({ ...request, user_auth: true }).data, body.data)
+    assert.deepStrictEqual<unknown>(client.as("dictionary").request(request), body)
+    assert.deepStrictEqual(client.as("raw").request(request).json(), body)
+    client.getPost({ id: 1 }, { extraQuery: { odd: ["b"] } })
+    client.createPost({ text: "a" }, { extraBody: { posts: { a: 1 } } })
+    const requests = await service.requests()
+    for (const [i, kind] of (["oauth1", "bearer", "bearer"] as const).entries()) {
+      const { body, method, url } = requests[i]!
+      assert.deepStrictEqual([method, body], ["PUT", `{"posts":[null]}`])
+      assert.strictEqual(url, `${service.baseUrl}/2/posts/1/it's?post.fields=a%2C1&q=b%26c%3D%C3%A9`)
+      assert.strictEqual(authorizationOf(requests[i]!), kind)
+    }
+    assert.isTrue(requests[3]?.url.endsWith("?odd=b"))
+    assert.strictEqual(requests[4]?.body, `{"text":"a","posts":{"a":1}}`)
+  })
+
+  it("is refused before anything is sent, and read by a schema", async () => {
+    const client = clients.get("neutral")!
+    await service.answer({ data: { at: "2026-01-01" } })
+    const { data } = client.request({
+      method: "GET",
+      path: "/2/widgets",
+      schema: Schema.Struct({ at: Schema.DateFromString })
+    })
+    assert.deepStrictEqual(data?.at, new Date("2026-01-01"))
+    assert.lengthOf(await service.requests(), 1)
+    const refusals = [
+      () => client.request({ method: "GET", path: `/../${secrets.bearerToken}` }),
+      () => client.request({ method: "GET", path: "/2/widgets", query: { [secrets.bearerToken]: NaN } }),
+      () => client.getPost({ id: 1 }, { extraQuery: { id: secrets.bearerToken } }),
+      () => client.createPost({ text: "a" }, { extraBody: { text: secrets.bearerToken } }),
+      () => client.request({ method: "GET", path: "/2/widgets" }, { extraQuery: {} } as {})
+    ]
+    for (const refusal of refusals) {
+      let error: unknown
+      try {
+        refusal()
+      } catch (thrown) {
+        error = thrown
+      }
+      assert.instanceOf(error, Sync.InvalidParameters)
+      assertNoSecret(error)
+    }
+    assert.lengthOf(await service.requests(), 0)
+  })
+})
+
 describe("forms", () => {
   const page = {
     data: [{ id: "1", text: "a", author_id: "1" }],
@@ -86,6 +145,7 @@ describe("forms", () => {
         assert.sameMembers(Object.keys(rest).concat("getUser", "searchRecentPosts"), [
           ...Object.keys(catalogue),
           "as",
+          "request",
           "session",
           "close"
         ])

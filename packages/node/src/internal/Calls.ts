@@ -2,9 +2,9 @@
 import * as CallErrors from "@postwire/core/CallErrors"
 import type * as Core from "@postwire/core/CallOptions"
 import { Client } from "@postwire/core/Client"
-import type { Definition, Form } from "@postwire/core/Definition"
+import type { Form } from "@postwire/core/Definition"
+import { Departure, Watched } from "@postwire/core/Departure"
 import { type AnyError, InvalidParameters, show } from "@postwire/core/Errors"
-import type { Response } from "@postwire/core/Response"
 import * as Cause from "effect/Cause"
 import * as Services from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -64,56 +64,42 @@ export interface Exchange {
   readonly data: unknown
 }
 
-/** Calls an operation and reads what comes, in a form. */
+type Told = Omit<CallErrors.Told, "result">
+
+/** Makes a call and reads what comes, in a form. In the raw form, nothing is read. */
 export const exchange = async (
   context: Context,
-  definition: Definition,
+  told: CallErrors.Told,
   form: Form,
-  parameters: object,
+  send: (options: Core.CallOptions | undefined) => Effect.Effect<HttpClientResponse, AnyError>,
   options: CallOptions | undefined
 ): Promise<Exchange> => {
-  const [signal, rest] = split(definition, options)
-  const { raw, response } = valueOf(
-    context,
-    await run(context, definition, fetched(context, definition, form, parameters, rest), signal),
-    signal
+  const [signal, rest] = split(told, options)
+  const sent = send(rest)
+  if (form === "raw") {
+    const raw = valueOf(await run(context, told, sent, signal), signal)
+    return { raw, data: await context.platform.webOf(raw) }
+  }
+  const read = Effect.flatMap(
+    sent,
+    (raw) => Effect.map(context.client.read(told, raw), (response) => ({ raw, response }))
   )
-  if (response === undefined) return { raw, data: await context.platform.webOf(raw) }
+  const { raw, response } = valueOf(await run(context, told, read, signal), signal)
   return { raw, data: form === "response" ? response : response.body }
 }
 
-interface Fetched {
-  readonly raw: HttpClientResponse
-  /** None in the raw form, in which nothing is read. */
-  readonly response: Response<unknown, unknown> | undefined
-}
-
-const fetched = (
-  { client }: Context,
-  definition: Definition,
-  form: Form,
-  parameters: object,
-  options: Core.CallOptions | undefined
-): Effect.Effect<Fetched, AnyError> =>
-  Effect.flatMap(
-    client.request(definition, parameters, options),
-    (raw): Effect.Effect<Fetched, AnyError> =>
-      form === "raw"
-        ? Effect.succeed({ raw, response: undefined })
-        : Effect.map(client.read(definition, raw), (response) => ({ raw, response }))
-  )
-
-/** Runs a step to its end. */
+/** Runs a step to its end, which the end of the client is as well. */
 export const run = <A>(
   { closing, fork, steps }: Context,
-  definition: Definition,
+  told: Told,
   effect: Effect.Effect<A, AnyError, Client>,
   signal: AbortSignal | undefined
 ): Promise<Exit.Exit<A, AnyError>> => {
   signal?.throwIfAborted()
-  if (closing.aborted) throw CallErrors.closed(definition)
+  if (closing.aborted) throw CallErrors.closed(told)
   return new Promise((resolve) => {
-    const fiber = fork(effect)
+    const departure = told.effect === "create" ? new Watched() : undefined
+    const fiber = fork(departure === undefined ? effect : Effect.provideService(effect, Departure, departure))
     const step = { fiber, index: steps.length }
     steps.push(step)
     const interrupt = () => fiber.interruptUnsafe()
@@ -125,23 +111,30 @@ export const run = <A>(
         last.index = step.index
         steps[step.index] = last
       }
-      resolve(exit)
+      const isCutOff = closing.aborted && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
+      resolve(isCutOff ? Exit.fail(cutOff(told, departure)) : exit)
     })
   })
 }
+
+/** What becomes of a call that the end of its client ends. */
+const cutOff = ({ confirmWith, effect, name }: Told, departure: Watched | undefined): AnyError =>
+  CallErrors.lost({ operation: name, effect, confirmWith }, {
+    phase: "unknown",
+    sent: departure?.isOut !== false,
+    reason: "the client is closed"
+  })
 
 /**
  * What a step led to. The stack of an error begins where the call is awaited: the frames of the runtime, in which it was
  * made, lead nowhere, and to note the caller beforehand would cost calls that succeed some microseconds.
  */
 export const valueOf = <A>(
-  { closing }: Context,
   exit: Exit.Exit<A, AnyError>,
   signal: AbortSignal | undefined
 ): A => {
   if (Exit.isSuccess(exit)) return exit.value
   signal?.throwIfAborted()
-  closing.throwIfAborted()
   const failure = Cause.findErrorOption(exit.cause)
   if (Option.isNone(failure)) throw Cause.squash(exit.cause)
   // Not every engine has it.
@@ -151,7 +144,7 @@ export const valueOf = <A>(
 
 /** The signal among the options, and the others. What is no object is for the core to refuse. */
 export const split = <O extends { readonly signal?: AbortSignal | undefined }>(
-  { name }: Definition,
+  { name }: Told,
   options: O | undefined
 ): readonly [AbortSignal | undefined, Omit<O, "signal"> | undefined] => {
   if (options === undefined || !Predicate.isObject(options)) return [undefined, options]

@@ -41,15 +41,16 @@ async function* run<A>(
   const first = Pagination.start(definition, own, rest)
   if (first === undefined) return
   if (first instanceof InvalidParameters) throw first
-  const { prefetch, retries, timeout } = rest ?? {}
+  const { prefetch } = rest ?? {}
+  const ofPage = Pagination.callOptionsOf(rest ?? {})
   const ended = prefetch === 1 ? new AbortController() : undefined
   const signal = ended === undefined || given === undefined
     ? ended?.signal ?? given
     : AbortSignal.any([given, ended.signal])
   const fetchAt = async (position: Pagination.Position) => {
     const here = Pagination.parametersAt(definition, own, position)
-    const page = Pagination.fetchPage(definition, here, { retries, timeout })
-    return Calls.valueOf(context, await Calls.run(context, definition, page, signal), signal)
+    const page = Pagination.fetchPage(definition, here, ofPage)
+    return Calls.valueOf(await Calls.run(context, definition, page, signal), signal)
   }
   let position: Pagination.Position = first
   let pending = fetchAt(position)

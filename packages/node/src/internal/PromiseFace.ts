@@ -2,6 +2,7 @@
  * The Promise face: every operation of the catalogue as a method. Nothing here knows an operation by name, and of the
  * platform no more than `Calls.Platform` says.
  */
+import type { RequestOptions } from "@postwire/core/CallOptions"
 import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
 import type { Client } from "@postwire/core/Client"
 import type { Definition, Direction, Form } from "@postwire/core/Definition"
@@ -9,6 +10,7 @@ import { InvalidSettings } from "@postwire/core/Errors"
 import type { Joined } from "@postwire/core/Joins"
 import type { Arguments, FormOf, ItemOf, Operation, Paged, SelectionOf } from "@postwire/core/Operation"
 import * as Pagination from "@postwire/core/Pagination"
+import * as Requests from "@postwire/core/Requests"
 import type { Included, Selection } from "@postwire/core/Selection"
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -66,6 +68,14 @@ export interface PromisePaged<
   ) => AsyncIterable<Joined<ItemOf<R, S>, Included<S>>>
 }
 
+/** A request to any path of the service, for what there is no method for. */
+export interface PromiseRequest<F extends Form = "response"> {
+  <A = unknown>(
+    request: Requests.Request<A>,
+    options?: RequestOptions & Pick<Calls.CallOptions, "signal">
+  ): Answer<Requests.ResultOf<F, A, globalThis.Response>>
+}
+
 /** Every operation of the catalogue as a method. */
 export type Methods<F extends Form = "response"> = {
   readonly [N in keyof Catalogue]: Catalogue[N] extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D>
@@ -94,6 +104,11 @@ export type PromiseClient<F extends Form = "response", Also extends object = {}>
     /** The same client (one login, one pool of connections), returning results in another form. */
     readonly as: <F extends Form>(form: F) => PromiseClient<F, Also>
     readonly effect: EffectFace
+    /**
+     * Requests any path of the service, for what there is no method for, as every call is sent: with the credential, the
+     * limits, the retries and the errors. Names are the service's own, there and back.
+     */
+    readonly request: PromiseRequest<F>
     /** Ends what is under way, which is rejected, and closes the client. */
     readonly close: () => Promise<void>
   }
@@ -172,6 +187,7 @@ const inForm = <F extends Form, Also extends object>(
   Effect.runSync(checkForm(form))
   const client = {
     ...methods(context, form),
+    request: request(context, form),
     ...rest,
     as: <F extends Form>(form: F) => inForm<F, Also>(context, form, rest),
     [Symbol.asyncDispose]: rest.close
@@ -186,19 +202,35 @@ const methods = <F extends Form>(context: Calls.Context, form: F): Methods<F> =>
     Object.entries(catalogue).map(([name, { definition }]) => [name, method(context, definition, form)])
   ) as unknown as Methods<F>
 
-const method = (context: Calls.Context, definition: Definition, form: Form) => {
-  const call = (parameters: object = {}, options?: Calls.CallOptions) => {
-    const exchanged = Calls.exchange(context, definition, form, parameters, options)
-    const result = exchanged.then(({ data }) => data)
-    return Object.assign(result, {
-      withResponse: async () => {
-        // Not `exchanged` first: what two wait for, the stack of an error does not lead through.
-        const data = await result
-        const { raw } = await exchanged
-        return { data, response: await context.platform.webOf(raw) }
-      }
-    })
+function request<F extends Form>(context: Calls.Context, form: F): PromiseRequest<F>
+// The declaration above is the only source of the types.
+function request(context: Calls.Context, form: Form): object {
+  return (request: unknown, options?: Calls.CallOptions) => {
+    const checked = Requests.check(request)
+    const send = (options?: RequestOptions) => Requests.send(context.client, request, checked, options)
+    return answer(context, Calls.exchange(context, Requests.toldOf(checked), form, send, options))
   }
+}
+
+const answer = (context: Calls.Context, exchanged: Promise<Calls.Exchange>): Answer<unknown> => {
+  const result = exchanged.then(({ data }) => data)
+  return Object.assign(result, {
+    withResponse: async () => {
+      // Not `exchanged` first: what two wait for, the stack of an error does not lead through.
+      const data = await result
+      const { raw } = await exchanged
+      return { data, response: await context.platform.webOf(raw) }
+    }
+  })
+}
+
+const method = (context: Calls.Context, definition: Definition, form: Form) => {
+  const { client } = context
+  const call = (parameters: object = {}, options?: Calls.CallOptions) =>
+    answer(
+      context,
+      Calls.exchange(context, definition, form, (options) => client.request(definition, parameters, options), options)
+    )
   if (definition.paging === undefined) return call
   return Object.assign(call, {
     pages: iterable(

@@ -20,6 +20,8 @@ export interface NoAnswer {
   readonly reason: string
   /** Whether any of the request may have left. */
   readonly sent: boolean
+  /** Whether any of it may have left, if it is a create. */
+  readonly isOut: boolean
   /** Whether time was up. */
   readonly late: boolean
 }
@@ -133,7 +135,7 @@ export class Bridge {
       const state = this.#state
       const answer = this.#take(id)
       if (answer !== undefined) return answer
-      if (isOver(state)) return this.#obituary(state)
+      if (isOver(state)) return this.#obituary(id, state)
       const isLoading = state === State.loading
       if (waiting.pulse.hasStopped(isLoading)) {
         const unanswered = this.#giveUp(id, isLoading ? "the worker did not start" : "the worker stopped responding")
@@ -152,25 +154,25 @@ export class Bridge {
     }
   }
 
-  #obituary(state: number): NoAnswer {
+  #obituary(id: number, state: number): NoAnswer {
     const { places, reason } = this.#shared
     const words = reason.toString("utf8", 0, places[place.reason])
     return state === State.unloadable
       ? unstarted(words)
-      : noAnswer(words === "" ? "the worker ended" : `the worker ended: ${words}`)
+      : noAnswer(words === "" ? "the worker ended" : `the worker ended: ${words}`, { isOut: this.#isOut(id) })
   }
 
   #giveUp(id: number, reason: string, late = false): NoAnswer {
-    const isUnsent = this.#state === State.loading && this.#withdraw(id)
+    // Each side writes before it reads what the other one writes: either the worker sees this and sends nothing any more,
+    // or it is seen to be ready, and a create of it to be out.
+    Atomics.store(this.#shared.places, place.withdrawn, id)
+    const [sent, isOut] = [this.#state !== State.loading, this.#isOut(id)]
     this.abandon(id)
-    return noAnswer(reason, { late, sent: !isUnsent })
+    return noAnswer(reason, { late, sent, isOut })
   }
 
-  /** Whether the worker will see that the request is not to be sent. */
-  #withdraw(id: number): boolean {
-    // Each side writes before it reads what the other one writes: either the worker sees this or it is seen to be ready.
-    Atomics.store(this.#shared.places, place.withdrawn, id)
-    return this.#state === State.loading
+  #isOut(id: number): boolean {
+    return Atomics.load(this.#shared.places, place.out) === id
   }
 
   #take(id: number): Answer | undefined {
@@ -230,9 +232,10 @@ const isOver = (state: number): boolean => state === State.ended || state === St
 const addressOf = (url: string | URL): string =>
   typeof url === "string" && !/^(file|data):/.test(url) ? pathToFileURL(url).href : String(url)
 
-const noAnswer = (reason: string, { late = false, sent = true } = {}): NoAnswer => ({
+const noAnswer = (reason: string, { isOut = false, late = false, sent = true } = {}): NoAnswer => ({
   _tag: "NoAnswer",
   reason,
+  isOut,
   late,
   sent
 })

@@ -1,12 +1,14 @@
 /** One call: handed to the worker, waited for, received. Parameters are checked and bodies are read on this side. */
 import type { Anomaly } from "@postwire/core/Anomaly"
 import * as CallErrors from "@postwire/core/CallErrors"
-import { type CallOptions, checkOptions } from "@postwire/core/CallOptions"
+import { type CallOptions, checkOptions, requestOptionNames } from "@postwire/core/CallOptions"
 import type { Definition, Form } from "@postwire/core/Definition"
 import { InvalidSettings } from "@postwire/core/Errors"
 import * as Prepare from "@postwire/core/Prepare"
 import type { Redact } from "@postwire/core/Redaction"
+import * as Requests from "@postwire/core/Requests"
 import * as Timeouts from "@postwire/core/Timeouts"
+import * as Undeclared from "@postwire/core/Undeclared"
 import type { Wire } from "@postwire/core/Wire"
 import type { Settings } from "../Settings.ts"
 import type { NoAnswer } from "./Bridge.ts"
@@ -41,20 +43,42 @@ const headstartMillis = 100
 
 /** Hands a call to the worker; what comes of it is for `receive` to wait for, `ahead` of other calls or not. */
 export const begin = (
-  { connection, redact, settings, wire }: Context,
+  context: Context,
   definition: Definition,
   parameters: object,
   options: CallOptions,
   ahead = false
 ): Pending | Error => {
+  const { connection, redact, settings, wire } = context
   if (connection.isClosed) return CallErrors.closed(definition)
   const invalid = checkOptions(definition, options)
   if (invalid !== undefined) return invalid
   const prepared = Prepare.prepare(definition, parameters, wire, settings, redact)
-  if (prepared instanceof Error) return prepared
+  const whole = Undeclared.add(prepared, definition, wire, options, redact)
+  return whole instanceof Error ? whole : post(context, whole, options, ahead)
+}
+
+/** Hands a request to any path to the worker. */
+export const beginRequest = (
+  context: Context,
+  checked: ReturnType<typeof Requests.check>,
+  options: CallOptions
+): Pending | Error => {
+  if (context.connection.isClosed) return CallErrors.closed(Requests.toldOf(checked))
+  if (checked instanceof Error) return checked
+  return checkOptions(checked, options, requestOptionNames) ?? post(context, checked.prepared, options, false)
+}
+
+const post = (
+  { connection, settings }: Context,
+  prepared: Prepare.Prepared,
+  options: CallOptions,
+  ahead: boolean
+): Pending | Error => {
   const { baseUrl } = settings
   if (baseUrl !== undefined && OwnServers.listensHere(baseUrl)) return unsent(prepared, ownServer(baseUrl))
-  const sent = connection.send(prepared, options, ahead)
+  const { retries, timeout } = options
+  const sent = connection.send(prepared, { retries, timeout }, ahead)
   if (sent instanceof InvalidSettings) return sent
   const limit = limitOf(settings, options)
   return sent._tag === "NoAnswer" ? unanswered(prepared, limit, sent) : { ...sent, prepared, limit }
@@ -99,10 +123,10 @@ const limitOf = (settings: Settings<Form>, { timeout = settings.timeout }: CallO
 const unsent = (prepared: Prepare.Prepared, reason: string) =>
   CallErrors.lost(prepared, { phase: "connect", sent: false, reason })
 
-const unanswered = (prepared: Prepare.Prepared, limit: number, { late, reason, sent }: NoAnswer) =>
+const unanswered = (prepared: Prepare.Prepared, limit: number, { isOut, late, reason, sent }: NoAnswer) =>
   CallErrors.lost(prepared, {
     phase: sent ? "unknown" : "connect",
-    sent,
+    sent: sent && (prepared.effect !== "create" || isOut),
     reason: late ? `the call did not end within ${limit} ms` : reason,
     timeout: late ? "total" : undefined
   })

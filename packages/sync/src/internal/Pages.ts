@@ -28,9 +28,10 @@ export function* run<A>(
   const first = Pagination.start(definition, own, given)
   if (first === undefined) return
   let position: Pagination.Position = Calls.orThrow(first, caller)
-  const { prefetch, retries, timeout } = options
+  const { prefetch } = options
+  const ofPage = Pagination.callOptionsOf(options)
   const at = (position: Pagination.Position, ahead = false) =>
-    Calls.begin(context, definition, Pagination.parametersAt(definition, own, position), { retries, timeout }, ahead)
+    Calls.begin(context, definition, Pagination.parametersAt(definition, own, position), ofPage, ahead)
   let pending = at(position)
   try {
     while (true) {

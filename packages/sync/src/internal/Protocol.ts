@@ -30,10 +30,12 @@ export const place = {
   status: 4,
   headers: 5,
   body: 6,
-  /** The last request that the caller gave up while the worker was loading: it is not to be sent. */
+  /** The last request that the caller gave up: what has not left by then is not to be sent. */
   withdrawn: 7,
   /** The bytes of what the worker ended with. */
-  reason: 8
+  reason: 8,
+  /** The create that may have taken effect, 0 for none. */
+  out: 9
 } as const
 
 export const placesBytes = 64

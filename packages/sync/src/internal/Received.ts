@@ -1,7 +1,7 @@
 /** What came over the bridge, and what is made of it. */
 import * as CallErrors from "@postwire/core/CallErrors"
 import * as Decoding from "@postwire/core/Decoding"
-import type { Definition, Form } from "@postwire/core/Definition"
+import type { Form } from "@postwire/core/Definition"
 import type * as Response from "@postwire/core/Response"
 import type { RawResponse } from "../RawResponse.ts"
 import type { Context } from "./Calls.ts"
@@ -12,14 +12,14 @@ export type AnyResponse = Response.Response<unknown, unknown>
 /** Decodes the answer to a call of an operation. */
 export const read = (
   { redact, settings, warn, wire }: Context,
-  definition: Definition,
+  told: CallErrors.Told,
   { body, headers, status }: Received
 ): AnyResponse | Error => {
   const text = textOf(body)
-  const decoded = Decoding.decode(definition, wire, text, () => headersOf(headers), settings.verify)
+  const decoded = Decoding.decode(told, wire, text, () => headersOf(headers), settings.verify)
   if (CallErrors.isClean(decoded)) return decoded
-  const read = CallErrors.reread(definition, decoded, { status, headers: headersOf(headers) }, text, redact)
-  if (!(read instanceof Error)) warn(definition.name, read.anomalies)
+  const read = CallErrors.reread(told, decoded, { status, headers: headersOf(headers) }, text, redact)
+  if (!(read instanceof Error)) warn(told.name, read.anomalies)
   return read
 }
 

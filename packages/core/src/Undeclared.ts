@@ -1,0 +1,238 @@
+/**
+ * What no declaration knows yet: members of a query or of a body, in the service's own names and sent as they are. They add
+ * to a request. Nothing of the declaration, of the credential or of the address can be replaced with them.
+ */
+import type { Definition } from "./Definition.ts"
+import * as Errors from "./Errors.ts"
+import { planOf } from "./internal/Plan.ts"
+import * as OAuth1 from "./OAuth1.ts"
+import * as Parameters from "./Parameters.ts"
+import type { Prepared } from "./Prepare.ts"
+import type { Redact } from "./Redaction.ts"
+import type { Wire } from "./Wire.ts"
+
+/** A text, a finite number or a boolean. */
+export type Scalar = string | number | bigint | boolean
+
+/** Members of a query by name. A list travels as one value with commas; what is empty, `null` or `undefined` is not sent. */
+export interface Query {
+  readonly [name: string]: Scalar | ReadonlyArray<Scalar> | null | undefined
+}
+
+/** What JSON can say. Members that are `undefined` are left out. */
+export type Json = string | number | boolean | null | ReadonlyArray<Json> | Members
+
+/** Members of an object of JSON by name. */
+export interface Members {
+  readonly [name: string]: Json | undefined
+}
+
+/** What is added to a call. */
+export interface Extras {
+  /**
+   * Members of the query that the operation does not declare yet, by the service's names: `{ "widget.fields": ["color"] }`.
+   * Of a run of pages, each has them. They replace no parameter.
+   */
+  readonly extraQuery?: Query | undefined
+  /** Members of the body that the operation does not declare yet, by the service's names. They replace no parameter. */
+  readonly extraBody?: Members | undefined
+}
+
+/** The member at fault, none for the whole, and the rule that it breaks. */
+export class Fault {
+  readonly member: string | undefined
+  readonly rule: string
+  constructor(member: string | undefined, rule: string) {
+    this.member = member
+    this.rule = rule
+  }
+}
+
+/** The error of a fault in what was passed as `slot`. No value is shown. */
+export const refusal = (
+  operation: string,
+  slot: string,
+  { member, rule }: Fault,
+  redact?: Redact
+): Errors.InvalidParameters => {
+  const parameter = member === undefined ? slot : `${slot}.${member}`
+  return Errors.invalidParameter(operation, redact === undefined ? parameter : redact(parameter), rule, undefined)
+}
+
+/** An object's own members, each read once; `undefined` for anything else, and for what throws when it is read. */
+export const own = (value: unknown): Readonly<Record<string, unknown>> | undefined => {
+  try {
+    return isMembers(value) ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A copy, which keeps what the caller changes later out; of what is no such object, nothing else. */
+export const copied = <A extends object>(members: A): A => {
+  try {
+    return isMembers(members) ? { ...members } : members
+  } catch {
+    return members
+  }
+}
+
+const isMembers = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** A credential as services take it from a query. */
+const credential = /^(oauth_.*|(access|bearer|id|refresh)_token|authorization)$/i
+
+/** The encoded members of a query, without the question mark. `taken` gives the rule against a name, if there is one. */
+export const queryOf = (
+  query: unknown,
+  taken: (name: string) => string | undefined = () => undefined
+): string | Fault => {
+  const members = own(query)
+  if (members === undefined) return new Fault(undefined, "must be an object of names and values")
+  let text = ""
+  for (const [name, value] of Object.entries(members)) {
+    if (name === "") return new Fault(undefined, "must not have an empty name")
+    if (name === "__proto__") return new Fault(name, "is not a name that can be sent")
+    if (credential.test(name)) return new Fault(name, "is the name of a credential; the client sends its own")
+    const rule = taken(name)
+    if (rule !== undefined) return new Fault(name, rule)
+    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue
+    const scalars: ReadonlyArray<unknown> = Array.isArray(value) ? value : [value]
+    if (!scalars.every(isScalar)) {
+      return new Fault(name, "must be a text, a finite number, a boolean, or a list of these")
+    }
+    text += `${text === "" ? "" : "&"}${OAuth1.percentEncode(name)}=${OAuth1.percentEncode(scalars.join(","))}`
+  }
+  return text
+}
+
+const isScalar = (value: unknown): value is Scalar =>
+  typeof value === "number" ? Number.isFinite(value) : ["string", "bigint", "boolean"].includes(typeof value)
+
+const notJson = "must be JSON: objects, lists, texts, finite numbers, booleans and null"
+
+/** A value as JSON. */
+export const jsonOf = (value: unknown): string | Fault => {
+  let fault: Fault | undefined
+  const check = (name: string, member: unknown): unknown => {
+    const at = name === "" ? undefined : name
+    if (name === "__proto__") fault ??= new Fault(at, "is not a name that can be sent")
+    else if (!isJson(member)) fault ??= new Fault(at, notJson)
+    // Nothing below what is refused needs a look.
+    return fault === undefined ? member : null
+  }
+  let text: string | undefined
+  try {
+    text = JSON.stringify(value, check)
+  } catch {
+    // A circle, or what throws when it is read.
+  }
+  return fault ?? text ?? new Fault(undefined, notJson)
+}
+
+const isJson = (value: unknown): boolean => {
+  switch (typeof value) {
+    case "number":
+      return Number.isFinite(value)
+    case "object":
+      // A Map, for one, would travel as an empty object.
+      return value === null || ["[object Object]", "[object Array]"].includes(Object.prototype.toString.call(value))
+    case "string":
+    case "boolean":
+    case "undefined":
+      return true
+    default:
+      return false
+  }
+}
+
+/** A prepared call with what its options add. */
+export const add = <E>(
+  prepared: Prepared | E,
+  definition: Definition,
+  wire: Wire,
+  { extraBody, extraQuery }: Extras = {},
+  redact?: Redact
+): Prepared | E | Errors.InvalidParameters =>
+  (extraBody === undefined && extraQuery === undefined) || !isPrepared(prepared)
+    ? prepared
+    : withQuery(prepared, definition, wire, extraQuery, redact, extraBody)
+
+const isPrepared = <E>(prepared: Prepared | E): prepared is Prepared => !(prepared instanceof Error)
+
+const withQuery = (
+  prepared: Prepared,
+  definition: Definition,
+  wire: Wire,
+  extraQuery: unknown,
+  redact: Redact | undefined,
+  extraBody: unknown
+): Prepared | Errors.InvalidParameters => {
+  const { name } = definition
+  const { inputs, positions } = planOf(definition, wire)
+  const declared = (key: string): boolean =>
+    inputs.has(key) || (key === "user_auth" && definition.userAuth !== undefined)
+  const rule = `is a parameter of ${name}: pass it among the parameters`
+  const keys = new Set(
+    [...inputs].flatMap(([name, { key, place }]) => place === "query" ? [key, Parameters.queryKey(name)] : [])
+  )
+  const query = extraQuery === undefined
+    ? ""
+    : queryOf(extraQuery, (key) => declared(key) || keys.has(key) ? rule : undefined)
+  if (query instanceof Fault) return refusal(name, "extraQuery", query, redact)
+  const body = extraBody === undefined ? prepared.body : bodyOf(prepared, extraBody, {
+    isParameter: (key) => declared(key) ? rule : undefined,
+    positions: [...Object.values(positions), ...Object.keys(definition.constants ?? {})]
+  })
+  if (body instanceof Fault) return refusal(name, "extraBody", body, redact)
+  return { ...prepared, body, query: [prepared.query, query].filter((part) => part !== "").join("&") }
+}
+
+interface Taken {
+  readonly isParameter: (name: string) => string | undefined
+  /** Of what the declaration puts into the body. */
+  readonly positions: ReadonlyArray<string>
+}
+
+const bodyOf = ({ body = "{}", method }: Prepared, extra: unknown, taken: Taken): string | Fault => {
+  if (method === "GET") return new Fault(undefined, "has no place to go: a GET has no body")
+  const json = jsonOf(extra)
+  if (json instanceof Fault) return json
+  const members: unknown = JSON.parse(json)
+  if (!isMembers(members)) return new Fault(undefined, "must be an object of names and JSON values")
+  const whole: Record<string, unknown> = JSON.parse(body)
+  const fault = merge(whole, members, "", {
+    ...taken,
+    // The items of a list are what the declaration says, all of them.
+    positions: taken.positions.map((position) => position.replace(/\.\d+(\..*)?$/, ""))
+  })
+  return fault ?? JSON.stringify(whole)
+}
+
+/** Adds members wherever the declaration has none. */
+const merge = (
+  into: Record<string, unknown>,
+  members: Record<string, unknown>,
+  above: string,
+  taken: Taken
+): Fault | undefined => {
+  for (const [name, value] of Object.entries(members)) {
+    const at = `${above}${name}`
+    const rule = above === "" ? taken.isParameter(name) : undefined
+    if (rule !== undefined) return new Fault(at, rule)
+    if (taken.positions.includes(at)) return new Fault(at, "is what a parameter of the call sends")
+    if (!taken.positions.some((position) => position.startsWith(`${at}.`))) {
+      into[name] = value
+      continue
+    }
+    if (!isMembers(value)) return new Fault(at, "holds parameters of the call: add to it with an object")
+    const inner = into[name] ?? {}
+    const fault = isMembers(inner)
+      ? merge(inner, value, `${at}.`, taken)
+      : new Fault(at, "is what a parameter of the call sends")
+    if (fault !== undefined) return fault
+    into[name] = inner
+  }
+  return undefined
+}
