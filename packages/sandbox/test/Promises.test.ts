@@ -1,0 +1,94 @@
+import { assert, describe, it } from "@effect/vitest"
+import { catalogue, type Name } from "@postwire/core/Catalogue"
+import * as Decoding from "@postwire/core/Decoding"
+import { bearerOf, type Definition, parametersOf as declared } from "@postwire/core/Definition"
+import type { AnyModel } from "@postwire/core/Model"
+import { DirectMessageEvent } from "@postwire/core/models/DirectMessageEvent"
+import { List } from "@postwire/core/models/List"
+import { Media } from "@postwire/core/models/Media"
+import { Place } from "@postwire/core/models/Place"
+import { Poll } from "@postwire/core/models/Poll"
+import { Post } from "@postwire/core/models/Post"
+import { Space } from "@postwire/core/models/Space"
+import { Topic } from "@postwire/core/models/Topic"
+import { User } from "@postwire/core/models/User"
+import { isSelector } from "@postwire/core/Parameters"
+import * as Wire from "@postwire/core/Wire"
+import { Effect, Predicate, SchemaAST } from "effect"
+import { TestClock } from "effect/testing"
+import { names, requestOf, scene } from "./support/Operations.ts"
+import { day, make, now } from "./support/Requests.ts"
+
+const models: ReadonlyArray<AnyModel> = [Post, User, Space, List, DirectMessageEvent, Media, Place, Poll, Topic]
+
+const definitionOf = (name: Name): Definition => catalogue[name].definition
+
+/** Every field and expansion that an operation knows. */
+const everything = (definition: Definition): Readonly<Record<string, ReadonlyArray<string>>> =>
+  Object.fromEntries(
+    Object.entries(declared(definition)).flatMap(([name, { values }]) =>
+      isSelector(name) && values !== undefined ? [[name, values]] : []
+    )
+  )
+
+const listOf = (value: unknown): ReadonlyArray<unknown> =>
+  Array.isArray(value) ? value : value === undefined ? [] : [value]
+
+/** What a type promises of an object of which these fields were asked for. */
+const promised = ({ defaults, fields, selector }: AnyModel, asked: Readonly<Record<string, ReadonlyArray<string>>>) =>
+  [...defaults, ...selector === undefined ? [] : asked[selector] ?? []].filter((name) =>
+    fields[name] !== undefined && !SchemaAST.isOptional(fields[name].ast)
+  )
+
+describe("what types promise of resources", () => {
+  it.effect("is in every answer of every operation that returns them", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 300 })
+      const { seeded: { ada }, store } = bench
+      const { list, other, parametersOf } = scene(bench)
+      store.lists.setFollower(list, ada.id, true)
+      store.spaces.insertTopic({ id: "1", name: "Effects", description: "Of functions" })
+      const space = store.spaces.insert({
+        creatorId: ada.id,
+        title: "effect",
+        createdAt: now - day,
+        startedAt: now,
+        people: { topic_ids: ["1"] }
+      })
+      const message = requestOf("createDirectMessage", { participant_id: other, text: "Hello" }, ada.id)
+      assert.strictEqual(
+        (yield* bench.request(message.method, message.path, { as: "user", body: message.body })).status,
+        201
+      )
+      const own: { readonly [N in Name]?: object } = {
+        getDirectMessageEvents: {},
+        getFollowedLists: { id: ada.id },
+        getSpace: { id: space }
+      }
+      const met = new Set<string>()
+      for (const name of names) {
+        const definition = definitionOf(name)
+        const { result } = definition
+        if (result._tag === "Value") continue
+        yield* TestClock.adjust("1 second")
+        const asked = everything(definition)
+        const { body, method, path } = requestOf(name, { ...(own[name] ?? parametersOf(name)), ...asked }, ada.id)
+        const as = bearerOf(definition) === "app" ? "app" : "user"
+        const answer = yield* bench.request(method, path, { as, body })
+        assert.strictEqual(answer.status, 200, `${name} ${JSON.stringify(answer.body)}`)
+        const response = Decoding.decode(definition, Wire.neutral, JSON.stringify(answer.body), {}, "strict")
+        if (response instanceof Decoding.Undecodable) return assert.fail(`${name}: ${response.reason}`)
+        const { data, includes } = response.body
+        const buckets = new Map<string, unknown>(Predicate.isObject(includes) ? Object.entries(includes) : [])
+        const objects = [
+          ...listOf(data).map((item) => [result.model, item] as const),
+          ...models.flatMap((model) => listOf(buckets.get(model.includes ?? "")).map((item) => [model, item] as const))
+        ]
+        for (const [model, object] of objects) {
+          met.add(model.kind)
+          for (const field of promised(model, asked)) assert.property(object, field, `${name} ${model.kind}`)
+        }
+      }
+      assert.sameMembers([...met], models.map(({ kind }) => kind))
+    }))
+})
