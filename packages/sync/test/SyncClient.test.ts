@@ -331,6 +331,30 @@ describe("errors", () => {
     for (const made of [client, proxied, proxied.as("raw"), proxied.session]) check(made)
   })
 
+  it("are not made of a malformed part of an answer, which is left out and warned of once, unless that is asked for", async () => {
+    const warnings: Array<string> = []
+    const warn = ({ message, name }: Error) => void warnings.push(`${name}: ${message}`)
+    process.on("warning", warn)
+    using client = Sync.createClientSync(faulty())
+    const parameters = { query: "spoiled" }
+    for (const page of [client.searchRecentPosts(parameters), ...client.searchRecentPosts.pages(parameters)]) {
+      assert.deepStrictEqual(page.anomalies, [
+        { path: "data[0].text", expected: "a string", glimpse: `["Bearer <redacted>"]` }
+      ])
+    }
+    assert.deepStrictEqual([...client.searchRecentPosts.items(parameters)] as unknown, [{ id: "1" }, {
+      id: "2",
+      text: "b"
+    }])
+    await new Promise(setImmediate)
+    process.off("warning", warn)
+    assert.deepStrictEqual(warnings, [
+      "PostwireWarning: searchRecentPosts: data[].text is not a string and was left out (this is said once)"
+    ])
+    using strict = Sync.createClientSync(faulty({ verify: "strict" }))
+    assert.instanceOf(thrown(() => strict.searchRecentPosts(parameters)), Sync.UndecodableResponse)
+  })
+
   it("of the service are what the Promise client rejects with", async () => {
     const client = Sync.createClientSync(settings())
     const fake = Sync.createClientSync(faulty())

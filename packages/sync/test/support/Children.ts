@@ -86,6 +86,9 @@ const faults = `
       case "status": return json(Number(argument), { title: "T", detail: "D", type: "about:blank" })
       case "text": return response.end("<html>bearer " + request.headers.authorization.slice(7) + "</html>")
       case "form": return json(200, { data: [{ id: 5 }], meta: {} })
+      case "spoiled": return json(200, {
+        data: [{ id: "1", text: [request.headers.authorization] }, { id: "2", text: "b" }], meta: {}
+      })
       case "break": return response.writeHead(200, { "content-length": 100 }).write("{", () => request.socket.destroy())
       case "drop": return request.socket.destroy()
       case "hang": return
