@@ -135,7 +135,7 @@ interface Document {
 const pointer = (...steps: ReadonlyArray<string | number>) =>
   `#${steps.map((step) => `/${encodeURIComponent(String(step).replaceAll("~", "~0").replaceAll("/", "~1"))}`).join("")}`
 
-describe.each(["neutral", "x"] as const)("the OpenAPI document of the %s wire", (wire) => {
+describe.each(Wire.names)("the OpenAPI document of the %s wire", (wire) => {
   const document: Document & SchemaObject = JSON.parse(text(`docs/openapi/${wire}.json`))
   const uri = `https://postwire.test/${wire}`
   const dialect = "https://spec.openapis.org/oas/3.1/dialect/base"
@@ -229,7 +229,7 @@ describe.each(["neutral", "x"] as const)("the OpenAPI document of the %s wire", 
   })
 
   it("refuses bodies that break a rule across parameters", async () => {
-    const { method, path } = endpointOf("POST", wire === "x" ? "/2/tweets" : "/2/posts")
+    const { method, path } = endpointOf("POST", wire === "neutral" ? "/2/posts" : "/2/tweets")
     const schema = pointer("paths", path, method, "requestBody", "content", "application/json", "schema")
     await accepts(schema, { text: "a", poll: { options: ["a"], duration_minutes: 5 } })
     await accepts(schema, { media: { media_ids: ["1"], tagged_user_ids: ["2"] } })
@@ -249,11 +249,12 @@ describe.each(["neutral", "x"] as const)("the OpenAPI document of the %s wire", 
       const context = yield* Layer.build(Sandbox.layer({ posts: 60, wire }))
       const http = Context.get(context, HttpClient.HttpClient)
       const { baseUrl, seeded: { ada, userBearerToken } } = Context.get(context, Sandbox.Sandbox)
-      const [post, posts] = wire === "x" ? ["tweet", "tweets"] : ["post", "posts"]
+      const posts = wire === "neutral" ? "posts" : "tweets"
+      const post = wire === "x-2026-02" ? "tweet" : "post"
       const users = "user.fields=created_at,public_metrics,entities,verified_type"
       const everything = `expansions=author_id,attachments.media_keys,attachments.poll_ids,geo.place_id&` +
         `media.fields=width,type&poll.fields=voting_status&place.fields=geo&${users}&` +
-        `${post}.fields=public_metrics,entities,referenced_${posts},attachments,withheld,edit_controls`
+        `${post}.fields=public_metrics,entities,attachments,withheld,edit_controls`
       for (
         const [expected, path] of [
           ["200", `/2/users/by/username/ada?${users}`],

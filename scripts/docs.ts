@@ -1,6 +1,7 @@
 // Brings the generated documentation up to date; with --check it only tells what is not.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { names } from "../packages/core/src/Wire.ts"
 import * as Examples from "./docs/Examples.ts"
 import { openApi } from "./docs/OpenApi.ts"
 import * as Reference from "./docs/Reference.ts"
@@ -29,9 +30,7 @@ export const generated = (): ReadonlyMap<string, string> =>
     ...documents.map((document) => [document, current(document)] as const),
     ...Examples.faces.map((face) => [face.file, Examples.file(face)] as const),
     ["examples/reference/parameters.ts", Examples.parametersFile()],
-    ...(["neutral", "x"] as const).map((wire) =>
-      [`docs/openapi/${wire}.json`, `${JSON.stringify(openApi(wire), null, 2)}\n`] as const
-    ),
+    ...names.map((wire) => [`docs/openapi/${wire}.json`, `${JSON.stringify(openApi(wire), null, 2)}\n`] as const),
     ...Object.entries(Reference.pages()).map(([name, page]) => [`docs/reference/${name}`, page] as const)
   ])
 

@@ -4,8 +4,9 @@ import { bearerOf, type Definition, partsOf, routesOf, successStatus } from "../
 import * as Selectors from "../../packages/core/src/operations/Selectors.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
 import { onWire } from "../../packages/core/src/Scopes.ts"
-import * as WireNames from "../../packages/core/src/WireNames.ts"
-import { components, type JsonSchema, jsonSchemaOf, nameOn, parameterSchema } from "./Schemas.ts"
+import { named } from "../../packages/core/src/Wire.ts"
+import type * as WireNames from "../../packages/core/src/WireNames.ts"
+import { components, type JsonSchema, jsonSchemaOf, nameOn, parameterSchema, valuesOn } from "./Schemas.ts"
 import { areas, type Documented, documented, notice, text } from "./Source.ts"
 
 /** The document of a wire. */
@@ -18,13 +19,18 @@ export const openApi = (wire: WireNames.Wire) => ({
     version: version(),
     license: { name: "MIT", identifier: "MIT" }
   },
-  ...(wire === "x" ? { servers: [{ url: "https://api.x.com" }] } : {}),
+  ...(named[wire].baseUrl === undefined ? {} : { servers: [{ url: named[wire].baseUrl }] }),
   tags: areas.map(({ name, title }) => ({ name, description: title })),
   paths: paths(wire),
   components: {
     securitySchemes,
     parameters: Object.fromEntries(
-      [...selectors].map(([parameter, { key, name }]) => [key, queryParameter(name, parameter, wire)])
+      [...selectors].flatMap(([parameter, { key, name }]) => {
+        const user = documented.find(({ definition }) =>
+          definition.query?.[name] === parameter && isSent(definition, name, parameter, wire)
+        )
+        return user === undefined ? [] : [[key, queryParameter(user.definition, name, parameter, wire)]]
+      })
     ),
     schemas: {
       ...components(wire),
@@ -110,7 +116,7 @@ const endpointsOf = (operation: Documented, wire: WireNames.Wire): ReadonlyArray
       selectedBy,
       id: `${operation.definition.name}${by}`.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
       method: method.toLowerCase(),
-      path: (wire === "x" ? WireNames.path(template) : template).replace(/:(\w+)/g, "{$1}")
+      path: named[wire].path(template).replace(/:(\w+)/g, "{$1}")
     }
   })
 
@@ -158,33 +164,46 @@ const pathParameters = (definition: Definition, path: string, wire: WireNames.Wi
     in: "path",
     required: true,
     ...(name === identity ? { description: "The id of the authenticated user." } : {}),
-    schema: parameterSchema(name, parameter, wire)
+    schema: parameterSchema(parameter)
   }))
 }
 
+const isSent = (
+  definition: Definition,
+  name: string,
+  parameter: Parameters.AnyParameter,
+  wire: WireNames.Wire
+): boolean => parameter.values === undefined || valuesOn(definition, name, parameter, wire)?.length !== 0
+
 const queryParameters = (
-  { alternatives, query = {} }: Definition,
+  definition: Definition,
   selectedBy: string,
   wire: WireNames.Wire
 ): ReadonlyArray<JsonSchema> =>
-  Object.entries(query)
-    .filter(([name]) => name === selectedBy || !(alternatives?.of.includes(name) ?? false))
+  Object.entries(definition.query ?? {})
+    .filter(([name]) => name === selectedBy || !(definition.alternatives?.of.includes(name) ?? false))
+    .filter(([name, parameter]) => isSent(definition, name, parameter, wire))
     .map(([name, parameter]) => {
       const shared = selectors.get(parameter)
       return shared === undefined
-        ? queryParameter(name, name === selectedBy ? { ...parameter, required: true } : parameter, wire)
+        ? queryParameter(definition, name, name === selectedBy ? { ...parameter, required: true } : parameter, wire)
         : { $ref: `#/components/parameters/${shared.key}` }
     })
 
-const queryParameter = (name: string, parameter: Parameters.AnyParameter, wire: WireNames.Wire): JsonSchema => {
+const queryParameter = (
+  definition: Definition,
+  name: string,
+  parameter: Parameters.AnyParameter,
+  wire: WireNames.Wire
+): JsonSchema => {
   const description = unsaid(parameter)
   return {
-    name: nameOn(wire, Parameters.queryKey(name)),
+    name: named[wire].queryKey(Parameters.queryKey(name)),
     in: "query",
     ...(description === undefined ? {} : { description }),
     ...(parameter.required ? { required: true } : {}),
     ...(parameter.kind === "list" ? { style: "form", explode: false } : {}),
-    schema: parameterSchema(name, parameter, wire)
+    schema: parameterSchema(parameter, valuesOn(definition, name, parameter, wire))
   }
 }
 
@@ -203,7 +222,7 @@ const bodyOf = (definition: Definition, wire: WireNames.Wire): ReadonlyArray<Jso
     ...Object.entries(body).map(([name, parameter]) => ({
       at: positionOf(name),
       required: parameter.required,
-      schema: parameterSchema(name, parameter, wire)
+      schema: parameterSchema(parameter)
     }))
   ]
   const conditions = rules.map((rule) => {

@@ -8,9 +8,11 @@ import type { AnyModel, Kind } from "../../packages/core/src/Model.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
 import * as Rule from "../../packages/core/src/Rule.ts"
 import * as Scopes from "../../packages/core/src/Scopes.ts"
+import { august } from "../../packages/core/src/Vocabulary.ts"
+import * as Wire from "../../packages/core/src/Wire.ts"
 import * as WireNames from "../../packages/core/src/WireNames.ts"
 import { example, faces } from "./Examples.ts"
-import { members, models, nameOn, structures, typeOf, typeStructure } from "./Schemas.ts"
+import { members, models, structures, typeOf, typeStructure } from "./Schemas.ts"
 import { type Alias, areas, docstrings, type Documented, documented, notice } from "./Source.ts"
 
 /** The pages by the names of their files. */
@@ -144,7 +146,7 @@ const travels = (definition: Definition, name: string): string => {
     : name in (definition.query ?? {})
     ? ["query", Parameters.queryKey(name)]
     : ["body", definition.at?.[name] ?? name]
-  const x = place === "path" ? WireNames.path(key) : nameOn("x", key)
+  const x = place === "path" ? Wire.x.path(key) : place === "query" ? Wire.x.queryKey(key) : Wire.x.bodyKey(key)
   return `${place} ${code(key)}${x === key ? "" : `, x: ${code(x)}`}`
 }
 
@@ -155,7 +157,7 @@ const routes = (definition: Definition): string => {
     all.map(([selectedBy, route]) => [
       ...(all.length === 1 ? [] : [selectedBy === "none" ? "neither" : code(selectedBy)]),
       code(route),
-      code(WireNames.path(route))
+      code(Wire.x.path(route))
     ])
   )
 }
@@ -296,7 +298,7 @@ const expansions = (model: AnyModel): string =>
   )
 
 const onX = (name: string): string => {
-  const x = WireNames.selectorValue(name)
+  const x = WireNames.expansion(august, name)
   return x === name ? "" : ` (x: ${code(x)})`
 }
 

@@ -2,6 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
+import type { Definition } from "../../packages/core/src/Definition.ts"
 import * as Model from "../../packages/core/src/Model.ts"
 import { CountBucket } from "../../packages/core/src/models/CountBucket.ts"
 import { DirectMessageEvent } from "../../packages/core/src/models/DirectMessageEvent.ts"
@@ -25,7 +26,8 @@ import { Space } from "../../packages/core/src/models/Space.ts"
 import { Topic } from "../../packages/core/src/models/Topic.ts"
 import { User } from "../../packages/core/src/models/User.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
-import * as WireNames from "../../packages/core/src/WireNames.ts"
+import { named } from "../../packages/core/src/Wire.ts"
+import type * as WireNames from "../../packages/core/src/WireNames.ts"
 
 /** A JSON Schema, or a part of one. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
@@ -59,8 +61,12 @@ export const structures = {
   UrlEntity
 }
 
-/** A key or parameter as a wire spells it. */
-export const nameOn = (wire: WireNames.Wire, name: string): string => wire === "x" ? WireNames.bodyKey(name) : name
+/** A key of a body, or a parameter of a path, as a wire spells it. */
+export const nameOn = (wire: WireNames.Wire, name: string): string => named[wire].bodyKey(name)
+
+/** A member of a structure as a wire spells it. */
+const memberOn = (wire: WireNames.Wire, ast: SchemaAST.AST, name: string): string =>
+  Object.keys(Object(named[wire].fromNeutral({ ast })({ [name]: null })))[0] ?? name
 
 /** A schema as a TypeScript type, structures by their names. */
 export const typeOf = (ast: SchemaAST.AST): string => nameOf(ast) ?? typeStructure(ast)
@@ -107,27 +113,34 @@ export const components = (wire: WireNames.Wire): Readonly<Record<string, JsonSc
     Object.entries(models).map(([name, { defaults, fields, schema }]) => [name, {
       ...jsonStructure(schema.ast, wire),
       // What is verified is less than what the service promises.
-      required: defaults.filter((key) => !isOptional(fields[key])).map((key) => nameOn(wire, key))
+      required: defaults.filter((key) => !isOptional(fields[key])).map((key) => memberOn(wire, schema.ast, key))
     }])
   ),
   ...Object.fromEntries(Object.entries(structures).map(([name, { ast }]) => [name, jsonStructure(ast, wire)]))
 })
 
+/** The known values of a parameter of an operation as a wire says them: none of a selector that it does not send. */
+export const valuesOn = (
+  definition: Definition,
+  name: string,
+  { values }: Parameters.AnyParameter,
+  wire: WireNames.Wire
+): ReadonlyArray<string> | undefined => {
+  const say = Parameters.isSelector(name) ? named[wire].selector(definition, name) : undefined
+  return say === undefined
+    ? values
+    : values?.map(say).flatMap(({ expansions, names }) => name === "expansions" ? expansions : names)
+}
+
 /** A parameter as JSON Schema with the names of a wire. */
 export const parameterSchema = (
-  name: string,
   parameter: Parameters.AnyParameter,
-  wire: WireNames.Wire
-): JsonSchema => {
-  const values = wire === "x" && Parameters.isSelector(name)
-    ? parameter.values?.map(WireNames.selectorValue)
-    : parameter.values
-  return {
-    ...parameterType(parameter, values),
-    ...boundsSchema(parameter.bounds),
-    ...(parameter.default === undefined ? {} : { default: parameter.default })
-  }
-}
+  values = parameter.values
+): JsonSchema => ({
+  ...parameterType(parameter, values),
+  ...boundsSchema(parameter.bounds),
+  ...(parameter.default === undefined ? {} : { default: parameter.default })
+})
 
 const nameOf = (ast: SchemaAST.AST): string | undefined => names.get(identityOf(ast))
 
@@ -146,9 +159,9 @@ const jsonStructure = (ast: SchemaAST.AST, wire: WireNames.Wire): JsonSchema => 
       return {
         type: "object",
         properties: Object.fromEntries(
-          ast.propertySignatures.map(({ name, type }) => [nameOn(wire, String(name)), jsonSchemaOf(type, wire)])
+          ast.propertySignatures.map(({ name, type }) => [memberOn(wire, ast, String(name)), jsonSchemaOf(type, wire)])
         ),
-        ...(required.length === 0 ? {} : { required: required.map(({ name }) => nameOn(wire, String(name))) })
+        ...(required.length === 0 ? {} : { required: required.map(({ name }) => memberOn(wire, ast, String(name))) })
       }
     }
     case "Arrays":
@@ -157,8 +170,7 @@ const jsonStructure = (ast: SchemaAST.AST, wire: WireNames.Wire): JsonSchema => 
       return { oneOf: ast.types.map((type) => jsonSchemaOf(type, wire)) }
     case "String": {
       const known = Model.knownValues(ast)
-      const rename = wire === "x" ? WireNames.toX({ ast }) : (value: unknown) => value
-      return known === undefined ? { type: "string" } : open(known.map(rename))
+      return known === undefined ? { type: "string" } : open(known.map(named[wire].fromNeutral({ ast })))
     }
     default: {
       // The bounds of safe integers say nothing about the service.

@@ -2,6 +2,7 @@
 import type { Client } from "@postwire/core/Client"
 import type { InvalidSettings } from "@postwire/core/Errors"
 import type * as RateLimit from "@postwire/core/RateLimit"
+import { names } from "@postwire/core/Wire"
 import type { Wire } from "@postwire/core/WireNames"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Flag from "effect/cli/Flag"
@@ -22,7 +23,7 @@ export const flag = Flag.String("credentials").pipe(
 )
 
 /** `--wire`, instead of the environment's. */
-export const wire = Flag.Literals("wire", ["neutral", "x"]).pipe(
+export const wire = Flag.Literals("wire", names).pipe(
   Flag.withDescription("The words of the service (default: POSTWIRE_WIRE, else neutral)"),
   Flag.optional
 )

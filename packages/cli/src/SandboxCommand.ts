@@ -1,5 +1,6 @@
 /** `postwire sandbox`: the service on a loopback port. */
 import { environmentVariable } from "@postwire/core/Errors"
+import * as Wire from "@postwire/core/Wire"
 import * as ConsolePage from "@postwire/sandbox/Console"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import * as Seed from "@postwire/sandbox/Seed"
@@ -62,8 +63,8 @@ export const command = Command.make(
       Flag.withDescription("Share of requests that go wrong; the seed decides"),
       Flag.withDefault(0)
     ),
-    wire: Flag.Literals("wire", ["neutral", "x"]).pipe(
-      Flag.withDescription("Words of paths common to both wires"),
+    wire: Flag.Literals("wire", Wire.names).pipe(
+      Flag.withDescription("Words of answers where a request does not tell"),
       Flag.withDefault("neutral")
     ),
     json: Report.jsonWhenReady

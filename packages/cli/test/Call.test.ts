@@ -99,9 +99,9 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
     Effect.gen(function*() {
       const args = ["call", "getAllPostsCount", "--query", "effect", "--granularity", "day"]
       const { journal } = yield* Sandbox.Sandbox
-      const raw = yield* Commands.run(...args, "--raw", "--wire", "x")
+      const raw = yield* Commands.run(...args, "--raw", "--wire", "x-2026-02")
       assert.strictEqual(raw.code, 0, raw.errors)
-      assert.match(raw.output, /"total_tweet_count":/)
+      assert.match(raw.output, /"total_post_count":/)
       assert.match(journal.entries().at(-1)?.path ?? "", /\/2\/tweets\/counts\/all/)
       const read = yield* Commands.run(...args, "--wire", "x")
       assert.match(read.output, /"total_post_count": /)

@@ -128,7 +128,7 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
         ],
         [none, "credentials", /none that works/],
         [{ POSTWIRE_BASE_URL: "ftp://x" }, "settings", /^POSTWIRE_BASE_URL must be an address/],
-        [{ POSTWIRE_WIRE: "y" }, "settings", /^POSTWIRE_WIRE must be neutral or x/],
+        [{ POSTWIRE_WIRE: "y" }, "settings", /^POSTWIRE_WIRE must be one of neutral, x/],
         [{ POSTWIRE_BASE_URL: "http://127.0.0.1:1" }, "service", /does not answer: .*ECONNREFUSED/]
       ]
       for (const [replaced, name, finding] of cases) {

@@ -171,7 +171,7 @@ const refusal = (
   }
   switch (status) {
     case 400:
-      return new Errors.BadRequest(common)
+      return new Errors.BadRequest({ ...common, otherWire: otherWireOf(told, wire) })
     case 401:
       return new Errors.Unauthorized(common)
     case 403:
@@ -190,6 +190,15 @@ const refusal = (
       return status >= 500 ? new Errors.ServerFailure(common) : new Errors.UnexpectedStatus(common)
   }
 }
+
+/** The wire that says otherwise what a refusal does not know: a key, or a field or expansion. */
+const otherWireOf = (text: string, { elsewhere }: Wire): string | undefined =>
+  elsewhere && Array.from(text.matchAll(unknownWord), ([, word = ""]) => word).some(elsewhere.isSaidOtherwise)
+    ? elsewhere.name
+    : undefined
+
+/** As the service tells of what it does not know: `[post.fields] is not one of [id,ids]`. */
+const unknownWord = /\[([\w.]+)\] is not one of/g
 
 const isProblem = /*#__PURE__*/ Schema.is(Problem)
 

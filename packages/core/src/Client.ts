@@ -32,7 +32,10 @@ import * as Wire from "./Wire.ts"
 export interface Settings {
   /** Address of the service, with a path prefix if it has one. Default: that of the wire, which the neutral one has not. */
   readonly baseUrl?: string | undefined
-  /** The words that the service uses: `Wire.neutral` (`posts`, the default) or `Wire.x` (`tweets`). */
+  /**
+   * The words that the service uses: `Wire.neutral` (`posts`, the default), `Wire.x` (`tweets`, as X speaks since August
+   * 2026) or `Wire.x202602` (as before).
+   */
   readonly wire?: Wire.Wire | undefined
   /** Sent as `user-agent`. */
   readonly userAgent?: string | undefined

@@ -14,11 +14,11 @@ import type { InvalidSettings } from "./Errors.ts"
 import * as RetryMetrics from "./RetryMetrics.ts"
 import * as Wire from "./Wire.ts"
 
-/** Where the service is and how it speaks: `POSTWIRE_BASE_URL` and `POSTWIRE_WIRE` (`neutral` or `x`), each optional. */
+/** Where the service is and how it speaks: `POSTWIRE_BASE_URL` and `POSTWIRE_WIRE` (a name of `Wire.named`), each optional. */
 export const settings: Config.Config<Client.Settings> = /*#__PURE__*/ Config.map(
   /*#__PURE__*/ Config.all({
     baseUrl: /*#__PURE__*/ Config.option(/*#__PURE__*/ Config.String("POSTWIRE_BASE_URL")),
-    wire: /*#__PURE__*/ Config.option(/*#__PURE__*/ Config.Literals(["neutral", "x", ""], "POSTWIRE_WIRE"))
+    wire: /*#__PURE__*/ Config.option(/*#__PURE__*/ Config.Literals([...Wire.names, ""], "POSTWIRE_WIRE"))
   }),
   ({ baseUrl, wire }) => {
     const name = Option.getOrUndefined(wire)

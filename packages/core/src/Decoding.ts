@@ -128,7 +128,7 @@ export const decode = (
   if ("data" in parsed && parsed.data === null) delete parsed.data
   if (!isAnswer(definition, parsed)) return noAnswer
   const decoder = decoderOf(definition.result)
-  const body = wire.problemToNeutral(wire.toNeutral(decoder.schema)(parsed))
+  const body = wire.isForeign(text) ? wire.problemToNeutral(wire.toNeutral(decoder.schema)(parsed)) : parsed
   return decoder.is(body)
     ? Response.make(definition, body, headers)
     : mended(definition, decoder, body, headers, verify)

@@ -68,7 +68,10 @@ export const AnyError = Schema.Union([
       value: Schema.optional(Schema.String)
     })
   ),
-  schemaOf(Errors.BadRequest, Schema.TaggedStruct("BadRequest", refusal)),
+  schemaOf(
+    Errors.BadRequest,
+    Schema.TaggedStruct("BadRequest", { ...refusal, otherWire: Schema.optional(Schema.String) })
+  ),
   schemaOf(Errors.Unauthorized, Schema.TaggedStruct("Unauthorized", refusal)),
   schemaOf(Errors.Forbidden, Schema.TaggedStruct("Forbidden", { ...refusal, isRead: Schema.optional(Schema.Boolean) })),
   schemaOf(Errors.NotFound, Schema.TaggedStruct("NotFound", refusal)),

@@ -115,9 +115,20 @@ interface RefusalFields {
 }
 
 /** 400: the service found a parameter wrong; `problems` says which. */
-export class BadRequest extends Data.TaggedError("BadRequest")<RefusalFields> {
+export class BadRequest extends Data.TaggedError("BadRequest")<
+  RefusalFields & {
+    /** The wire that has another word for one that the service does not know. */
+    readonly otherWire?: string | undefined
+  }
+> {
   override get message(): string {
-    return refused(this, "The service refused a parameter")
+    return refused(
+      this,
+      "The service refused a parameter",
+      this.otherWire === undefined
+        ? undefined
+        : `It seems to speak other words: set wire: "${this.otherWire}", or ${environmentVariable("wire")}.`
+    )
   }
 }
 

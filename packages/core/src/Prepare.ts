@@ -2,17 +2,17 @@
  * From parameters to a request: rules, route, encoding, names of the wire. Pure: nothing is sent and no credential is
  * needed.
  */
-import * as Predicate from "effect/Predicate"
 import { closestMatch } from "leven"
 import * as Body from "./Body.ts"
 import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
-import { type Input, inWords, type Plan, planOf, type SettledBody } from "./internal/Plan.ts"
+import { type Encoded, type Input, inWords, type Plan, planOf, type SettledBody } from "./internal/Plan.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import * as Parameters from "./Parameters.ts"
 import type { Redact } from "./Redaction.ts"
 import * as Rule from "./Rule.ts"
 import type { Wire } from "./Wire.ts"
+import type { Said } from "./WireNames.ts"
 
 /** A request that obeys every rule, short of base address, identity and authorization. Plain data: it crosses threads. */
 export interface Prepared {
@@ -61,15 +61,25 @@ const isEmpty = (value: unknown): boolean => {
 /** Longer texts of a query are not remembered. */
 const maxRememberedCharacters = 1_000
 
-const encodedBy = (input: Input, value: Parameters.Wire): string | { readonly unlisted: string } => {
-  if (input.last?.value === value) return input.last.encoded
+const encodedBy = (input: Input, value: Parameters.Wire): Encoded | Exclude<ReturnType<typeof inWords>, Said> => {
+  if (input.last?.value === value) return input.last
   const text = Parameters.toText(value)
-  const words = input.words === undefined ? text : inWords(input.words, text)
-  if (typeof words !== "string") return words
-  const encoded = OAuth1.percentEncode(words)
-  input.last = text.length <= maxRememberedCharacters ? { value, encoded } : undefined
+  if (input.words === undefined) return remember(input, { value, text: OAuth1.percentEncode(text), expansions: none })
+  const said = inWords(input, text)
+  return "names" in said
+    ? remember(input, { value, text: OAuth1.percentEncode(said.names.join(",")), expansions: said.expansions })
+    : said
+}
+
+const none: ReadonlyArray<never> = []
+
+const remember = (input: Input, encoded: Encoded): Encoded => {
+  input.last = encoded.text.length <= maxRememberedCharacters ? encoded : undefined
   return encoded
 }
+
+const extended = (query: string, { key }: Input, text: string): string =>
+  `${query}${query === "" ? "" : "&"}${key}=${text}`
 
 /** The parameters of a call, each read once: what is inherited is not given, and what throws when it is read is refused. */
 export const own = (
@@ -102,6 +112,10 @@ export const prepare = (
   const operation = definition.name
   const invalid = (parameter: string, rule: string, value: unknown) =>
     Errors.invalidParameter(operation, parameter, rule, value, redact)
+  const refused = (parameter: string, input: Input, why: { readonly unlisted: string } | { readonly unsaid: string }) =>
+    "unlisted" in why
+      ? invalid(parameter, unlisted(why.unlisted, input), why.unlisted)
+      : invalid(parameter, unsaid(wire), why.unsaid)
   const given = own(definition, parameters, redact)
   if (given instanceof Errors.InvalidParameters) return given
   const plan = planOf(definition, wire)
@@ -110,6 +124,8 @@ export const prepare = (
   const encoded = new Map<string, Parameters.Wire>()
   let userAuth = definition.userAuth ?? false
   let query = ""
+  // Fields may be said as expansions, so these are sent together.
+  let expansions: Set<string> | undefined
   let body: Record<string, unknown> | undefined = definition.constants && { ...definition.constants }
   for (const name of Object.keys(given)) {
     const value = given[name]
@@ -133,17 +149,22 @@ export const prepare = (
     }
     if (input.place === "query") {
       const encoded = encodedBy(input, wired)
-      if (typeof encoded !== "string") return invalid(name, unlisted(encoded.unlisted, input), encoded.unlisted)
-      query += `${query === "" ? "" : "&"}${input.key}=${encoded}`
+      if (!("text" in encoded)) return refused(name, input, encoded)
+      // What is said as expansions alone, or not at all, leaves nothing to send.
+      if (encoded.text !== "" || input.words === undefined) query = extended(query, input, encoded.text)
+      for (const expansion of encoded.expansions) (expansions ??= new Set()).add(expansion)
     } else if (input.place === "body") {
-      const worded = input.words === undefined ? wired : inWords(input.words, Parameters.toText(wired))
-      if (Predicate.hasProperty(worded, "unlisted")) {
-        return invalid(name, unlisted(worded.unlisted, input), worded.unlisted)
-      }
-      Body.insert(body ??= {}, plan.positions, name, worded)
+      const said = input.words === undefined ? undefined : inWords(input, Parameters.toText(wired))
+      if (said !== undefined && !("names" in said)) return refused(name, input, said)
+      Body.insert(body ??= {}, plan.positions, name, said === undefined ? wired : said.names.join(","))
     } else {
       encoded.set(name, wired)
     }
+  }
+
+  const expanding = plan.inputs.get("expansions")
+  if (expansions !== undefined && expanding !== undefined) {
+    query = extended(query, expanding, OAuth1.percentEncode([...expansions].join(",")))
   }
 
   let selectedBy = ""
@@ -204,7 +225,10 @@ const suggestion = (name: string, definition: Definition, { inputs, positions }:
 
 /** Why a name is refused that an open parameter does not list. */
 const unlisted = (name: string, { parameter: { values = [] }, words }: Input): string => {
-  const wired = values.find((value) => words?.get(value) === name)
+  const wired = values.find((value) => {
+    const said = words?.get(value)
+    return said?.names[0] === name || said?.expansions[0] === name
+  })
   const meant = wired ?? nearest(name, values)
   return meant !== undefined
     ? `lists no such name; did you mean ${meant}`
@@ -212,6 +236,10 @@ const unlisted = (name: string, { parameter: { values = [] }, words }: Input): s
     ? `lists no such name, only ${values.join(", ")}`
     : `lists no such name; one that the service has all the same is passed as { unlisted: "name" }`
 }
+
+/** Why a name is refused that the words of a wire do not have where it stands. */
+const unsaid = ({ elsewhere, name }: Wire): string =>
+  `cannot be asked for in the words of wire ${name}${elsewhere === undefined ? "" : `; wire: "${elsewhere.name}" can`}`
 
 /** Longer lists are not shown in a message. */
 const maxListed = 5

@@ -32,5 +32,6 @@ export const scopes = [
 /** One scope. */
 export type Scope = (typeof scopes)[number]
 
-/** The name of a scope on a wire: `post.read` is `tweet.read` on x. */
-export const onWire = (wire: Wire, scope: Scope): string => wire === "x" ? scope.replace(/^post\./, "tweet.") : scope
+/** The name of a scope on a wire: `post.read` is `tweet.read` for X. */
+export const onWire = (wire: Wire, scope: Scope): string =>
+  wire === "neutral" ? scope : scope.replace(/^post\./, "tweet.")

@@ -4,6 +4,8 @@
  */
 import { identity } from "effect/Function"
 import type { Schema } from "effect/Schema"
+import type { Definition } from "./Definition.ts"
+import * as Vocabulary from "./Vocabulary.ts"
 import * as WireNames from "./WireNames.ts"
 
 /** The words of a service: from the names of this library to its own, and back in what it answers. */
@@ -15,14 +17,24 @@ export interface Wire {
   readonly path: (template: string) => string
   /** The key of a query parameter. */
   readonly queryKey: (key: string) => string
-  /** A field or expansion, or a comma-separated list of them. */
-  readonly selectorValue: (value: string) => string
+  /** How an operation's expansions or fields are said; none where they go as they are. */
+  readonly selector: (definition: Pick<Definition, "result">, parameter: string) => WireNames.Selector | undefined
   /** A key of a request body, or a dotted path of keys. */
   readonly bodyKey: (key: string) => string
-  /** Compiled once for each schema. */
+  /** Whether the text of a body can hold names to bring into neutral ones. */
+  readonly isForeign: (text: string) => boolean
+  /** Brings what it answers into neutral names, from whatever words. Compiled once for each schema. */
   readonly toNeutral: (schema: Pick<Schema<unknown>, "ast">) => (value: unknown) => unknown
+  /** The inverse, for who answers. */
+  readonly fromNeutral: (schema: Pick<Schema<unknown>, "ast">) => (value: unknown) => unknown
   /** A problem document, or the `errors` of any body. */
   readonly problemToNeutral: (document: unknown) => unknown
+  /** The inverse. */
+  readonly problemFromNeutral: (document: unknown) => unknown
+  /** The wire of the words before or after these, and whether it has another one for a word. */
+  readonly elsewhere:
+    | { readonly name: WireNames.Wire; readonly isSaidOtherwise: (word: string) => boolean }
+    | undefined
 }
 
 /** The words of this library (`posts`). */
@@ -31,23 +43,58 @@ export const neutral: Wire = {
   baseUrl: undefined,
   path: identity,
   queryKey: identity,
-  selectorValue: identity,
+  selector: () => undefined,
   bodyKey: identity,
+  isForeign: () => false,
   toNeutral: () => identity,
-  problemToNeutral: identity
+  fromNeutral: () => identity,
+  problemToNeutral: identity,
+  problemFromNeutral: identity,
+  elsewhere: undefined
 }
 
-/** The words of X (`tweets`). */
-export const x: Wire = {
-  name: "x",
+const speaking = (
+  name: WireNames.Wire,
+  words: Vocabulary.Vocabulary,
+  elsewhere: { readonly name: WireNames.Wire; readonly words: Vocabulary.Vocabulary }
+): Wire => ({
+  name,
   baseUrl: "https://api.x.com",
-  path: WireNames.path,
-  queryKey: WireNames.queryKey,
-  selectorValue: WireNames.selectorValue,
-  bodyKey: WireNames.bodyKey,
+  path: (template) => WireNames.path(words, template),
+  queryKey: (key) => WireNames.queryKey(words, key),
+  selector: (definition, parameter) => WireNames.selector(words, definition, parameter),
+  bodyKey: (key) => WireNames.bodyKey(words, key),
+  isForeign: WireNames.isForeign,
   toNeutral: WireNames.toNeutral,
-  problemToNeutral: WireNames.problemToNeutral
+  fromNeutral: (schema) => WireNames.fromNeutral(words, schema),
+  problemToNeutral: WireNames.problemToNeutral,
+  problemFromNeutral: WireNames.problemFromNeutral(words),
+  elsewhere: { name: elsewhere.name, isSaidOtherwise: WireNames.isSaidOtherwise(words, elsewhere.words) }
+})
+
+/** The words of X as they are since August 2026 (`/2/tweets?post.fields=`). */
+export const x: Wire = /*#__PURE__*/ speaking("x", Vocabulary.august, {
+  name: "x-2026-02",
+  words: Vocabulary.february
+})
+
+/** The words of X as they were in February 2026 (`/2/tweets?tweet.fields=`). */
+export const x202602: Wire = /*#__PURE__*/ speaking("x-2026-02", Vocabulary.february, {
+  name: "x",
+  words: Vocabulary.august
+})
+
+/** All of them by name, for settings that are text. Each reads whatever words come. */
+export const named: { readonly [Name in WireNames.Wire]: Wire } = {
+  neutral: {
+    ...neutral,
+    isForeign: WireNames.isForeign,
+    toNeutral: WireNames.toNeutral,
+    problemToNeutral: WireNames.problemToNeutral
+  },
+  x,
+  "x-2026-02": x202602
 }
 
-/** All of them by name, for settings that are text. */
-export const named: { readonly [Name in WireNames.Wire]: Wire } = { neutral, x }
+/** Their names. */
+export const names: readonly [WireNames.Wire, ...ReadonlyArray<WireNames.Wire>] = ["neutral", "x", "x-2026-02"]

@@ -1,6 +1,6 @@
 /**
- * The names of the service on its two wires. On the `"neutral"` wire they are those of this library (`posts`,
- * `post.fields`, `post_id`); on the `"x"` wire the word for a post is another one (`tweets`, `tweet.fields`, `tweet_id`).
+ * The names of the service on its wires. On the `"neutral"` wire they are those of this library (`posts`, `post.fields`,
+ * `post_id`); on the others a post has another name (`tweets`, `tweet_id`), in more places or in fewer.
  *
  * Names are translated where a name is known to stand: segments of a route template, query keys, selector values, keys
  * that a schema declares, and the members of a problem that hold names. Text, URLs, tokens, queries, identifiers and
@@ -8,100 +8,127 @@
  */
 import type * as SchemaAST from "effect/SchemaAST"
 import * as Model from "./Model.ts"
+import type { Result } from "./Response.ts"
+import { august, february, type Names, type Vocabulary } from "./Vocabulary.ts"
 
-/** The name of a wire. */
-export type Wire = "neutral" | "x"
+/** The name of a wire: the words of this library, the newest ones of X, and those of February 2026. */
+export type Wire = "neutral" | "x" | "x-2026-02"
 
-/** Translates a route template, `/2/posts/:id/liking_users`, to the x wire. */
-export const path = (template: string): string => renamePath(xNames, template)
+/** Translates a route template, `/2/posts/:id/liking_users`. */
+export const path = ({ requests }: Vocabulary, template: string): string =>
+  template.split("/").map((segment) =>
+    segment.startsWith(":") ? `:${rename(requests, segment.slice(1))}` : rename(requests, segment)
+  ).join("/")
 
-/** Translates a route template of the x wire to neutral names. */
-export const neutralPath = (template: string): string => renamePath(neutralNames, template)
+/** Translates the key of a query parameter, `post.fields`. */
+export const queryKey = ({ queries }: Vocabulary, key: string): string => renameDotted(queries, key)
 
-/** Translates the key of a query parameter, `post.fields`, to the x wire. */
-export const queryKey = (key: string): string => renameDotted(xNames, key)
+/** Translates a key of a request body, `post_id`, or a dotted path of keys. */
+export const bodyKey = ({ requests }: Vocabulary, key: string): string => renameDotted(requests, key)
 
-/** Translates the key of a query parameter of the x wire to its neutral name. */
-export const neutralQueryKey = (key: string): string => renameDotted(neutralNames, key)
+/** Translates the name of an expansion, `referenced_posts.id.author_id`. */
+export const expansion = ({ expansions, fields }: Vocabulary, name: string): string =>
+  expansions.get(name) ?? renameDotted(fields, name)
 
-/** Translates a field or expansion, `referenced_posts.id.author_id`, or a comma-separated list of them, to the x wire. */
-export const selectorValue = (value: string): string => renameList(xNames, value)
+/** Translates the name of a field, `note_post`. */
+export const field = ({ fields }: Vocabulary, name: string): string => rename(fields, name)
 
-/** Translates a field or expansion of the x wire, or a comma-separated list of them, to neutral names. */
-export const neutralSelectorValue = (value: string): string => renameList(neutralNames, value)
+/** How a name that is asked for is said: for the parameter itself, as an expansion, or not at all. */
+export interface Said {
+  readonly names: ReadonlyArray<string>
+  readonly expansions: ReadonlyArray<string>
+  /** Whether the words have nothing to say it with; else there is no need to. */
+  readonly unsaid: boolean
+}
 
-/** Translates a key of a request body, `post_id`, or a dotted path of keys, to the x wire. */
-export const bodyKey = (key: string): string => renameDotted(xNames, key)
-
-/** Translates a key of a request body of the x wire, or a dotted path of keys, to neutral names. */
-export const neutralBodyKey = (key: string): string => renameDotted(neutralNames, key)
+/** Says a name. */
+export type Selector = (name: string) => Said
 
 /**
- * Compiles a schema (of neutral names, without transformations) into the translation of its values from the x wire. Only
- * keys that the schema declares and known values that it declares ({@link Model.known}) are renamed.
+ * How the values of `expansions`, or of a parameter that selects fields, are said by an operation. A selector of what the
+ * operation never brings says nothing. A field of its own resource that only an expansion brings is said as that.
+ */
+export const selector = (
+  words: Vocabulary,
+  { result }: { readonly result: Result },
+  parameter: string
+): Selector => {
+  if (parameter === "expansions") {
+    return (name) => words.unsaid.has(name) ? unsaid : { ...silence, expansions: [expansion(words, name)] }
+  }
+  const model = result._tag === "Value" ? undefined : result.model
+  const isOwn = model === undefined || model.selector === parameter
+  if (!isOwn && !Object.values(model.expansions).some((kind) => parameter === `${kind}_fields`)) return () => silence
+  return (name) => {
+    if (!words.expanded.has(name)) return { ...silence, names: [field(words, name)] }
+    if (isOwn) return { ...silence, expansions: [name] }
+    return words.unasked.has(name) ? silence : unsaid
+  }
+}
+
+const silence: Said = { names: [], expansions: [], unsaid: false }
+
+const unsaid: Said = { ...silence, unsaid: true }
+
+/** Translates names of fields or expansions, in a comma-separated list, from whatever words. */
+export const neutralNames = (parameter: string, list: string): string =>
+  list.split(",").map((name) => {
+    const neutral = renameDotted(fromFebruary, name)
+    return parameter === "expansions" ? fromAugust.get(neutral) ?? neutral : neutral
+  }).join(",")
+
+/**
+ * Whether a word that a service refused is said otherwise in other words: the key of a query, or a field or expansion by
+ * which they differ.
+ */
+export const isSaidOtherwise = (words: Vocabulary, other: Vocabulary) => (word: string): boolean =>
+  [...february.queries.keys()].some((name) =>
+    ([queryKey, field] as const).some((say) => {
+      const said = say(words, name)
+      return (word === said || word.startsWith(`${said}.`)) && say(other, name) !== said
+    })
+  )
+
+/**
+ * Whether the text of a body can hold anything to translate. Every word that is read has this in it, and most bodies of
+ * August do not.
+ */
+export const isForeign = (text: string): boolean => text.includes("tweet")
+
+/**
+ * Compiles a schema (of neutral names, without transformations) into the translation of its values from whatever words.
+ * Only keys that the schema declares and known values that it declares ({@link Model.known}) are renamed.
  *
  * The input is never changed. What holds nothing to rename is returned as it is. Where an object holds a key under both
  * names, both are kept as they are: neither value is lost, and what stands under the neutral name is what is read.
  */
 export const toNeutral = (schema: { readonly ast: SchemaAST.AST }): (value: unknown) => unknown =>
-  compile(schema.ast, "neutral") ?? unchanged
+  compile(schema.ast, inward) ?? unchanged
 
-/** Compiles a schema into the translation of its values to the x wire; the inverse of {@link toNeutral}. */
-export const toX = (schema: { readonly ast: SchemaAST.AST }): (value: unknown) => unknown =>
-  compile(schema.ast, "x") ?? unchanged
+/** Compiles a schema into the translation of its values to some words; the inverse of {@link toNeutral}. */
+export const fromNeutral = (
+  words: Vocabulary,
+  schema: { readonly ast: SchemaAST.AST }
+): (value: unknown) => unknown => compile(schema.ast, outwardOf(words)) ?? unchanged
 
 /**
- * Translates a problem document from the x wire: the names in `parameter`, `field`, `resource_type` and the keys of
+ * Translates a problem document from whatever words: the names in `parameter`, `field`, `resource_type` and the keys of
  * `parameters`, in the document itself and in its `errors`. It takes any body, for partial failures come in the `errors`
  * of a successful one.
  */
 export const problemToNeutral = (document: unknown): unknown => neutralProblem(document)
 
-/** Translates a problem document to the x wire; the inverse of {@link problemToNeutral}. */
-export const problemToX = (document: unknown): unknown => xProblem(document)
-
-type Names = ReadonlyMap<string, string>
+/** Compiles the translation of problem documents to some words; the inverse of {@link problemToNeutral}. */
+export const problemFromNeutral = (words: Vocabulary): (document: unknown) => unknown =>
+  problem(new Map([...words.requests, ...words.queries]), words.values) ?? unchanged
 
 type Rename = (value: unknown) => unknown
 
 const invert = (names: Names): Names => new Map(Array.from(names, ([neutral, x]) => [x, neutral]))
 
-const xNames: Names = /*#__PURE__*/ new Map([
-  ["post.fields", "tweet.fields"],
-  ["post_id", "tweet_id"],
-  ["source_post_id", "source_tweet_id"],
-  ["quote_post_id", "quote_tweet_id"],
-  ["in_reply_to_post_id", "in_reply_to_tweet_id"],
-  ["pinned_post_id", "pinned_tweet_id"],
-  ["most_recent_post_id", "most_recent_tweet_id"],
-  ["media_source_post", "media_source_tweet"],
-  ["media_source_post_id", "media_source_tweet_id"],
-  ["edit_history_post_ids", "edit_history_tweet_ids"],
-  ["posts", "tweets"],
-  ["liked_posts", "liked_tweets"],
-  ["quote_posts", "quote_tweets"],
-  ["referenced_posts", "referenced_tweets"],
-  ["note_post", "note_tweet"],
-  ["post_count", "tweet_count"],
-  ["total_post_count", "total_tweet_count"],
-  ["reposts", "retweets"],
-  ["reposted", "retweeted"],
-  ["reposted_by", "retweeted_by"],
-  ["repost_count", "retweet_count"]
-])
-const neutralNames: Names = /*#__PURE__*/ invert(xNames)
-
-// Members of enumerations. Apart from the names, because `post` alone is never a name.
-const xValues: Names = /*#__PURE__*/ new Map([["post", "tweet"], ["reposted", "retweeted"]])
-const neutralValues: Names = /*#__PURE__*/ invert(xValues)
-
-const renamePath = (names: Names, template: string): string =>
-  template.split("/").map((segment) =>
-    segment.startsWith(":") ? `:${rename(names, segment.slice(1))}` : rename(names, segment)
-  ).join("/")
-
-const renameList = (names: Names, list: string): string =>
-  list.includes(",") ? list.split(",").map((name) => renameDotted(names, name)).join(",") : renameDotted(names, list)
+// What August calls otherwise than February, it calls as this library does.
+const fromFebruary: Names = /*#__PURE__*/ invert(february.fields)
+const fromAugust: Names = /*#__PURE__*/ invert(august.expansions)
 
 const renameDotted = (names: Names, dotted: string): string =>
   names.get(dotted) ??
@@ -111,36 +138,62 @@ const rename = (names: Names, name: string): string => names.get(name) ?? name
 
 const unchanged: Rename = (value) => value
 
-const compiled = {
-  neutral: /*#__PURE__*/ new WeakMap<SchemaAST.AST, Rename | undefined>(),
-  x: /*#__PURE__*/ new WeakMap<SchemaAST.AST, Rename | undefined>()
+/** From neutral names or to them, by a table. */
+interface Direction {
+  readonly names: Names
+  readonly values: Names
+  readonly isInward: boolean
+  readonly compiled: WeakMap<SchemaAST.AST, { readonly rename: Rename | undefined }>
+}
+
+const inward: Direction = {
+  names: february.members,
+  values: february.values,
+  isInward: true,
+  compiled: /*#__PURE__*/ new WeakMap()
+}
+
+const outward = /*#__PURE__*/ new WeakMap<Vocabulary, Direction>()
+
+const outwardOf = (words: Vocabulary): Direction => {
+  let direction = outward.get(words)
+  if (direction === undefined) {
+    direction = { names: words.members, values: words.values, isInward: false, compiled: new WeakMap() }
+    outward.set(words, direction)
+  }
+  return direction
 }
 
 // `undefined` where there is nothing to rename, so that the value is not walked.
-const compile = (ast: SchemaAST.AST, to: Wire): Rename | undefined => {
-  const cache = compiled[to]
-  if (!cache.has(ast)) cache.set(ast, compileNode(ast, to))
-  return cache.get(ast)
+const compile = (ast: SchemaAST.AST, direction: Direction): Rename | undefined => {
+  let known = direction.compiled.get(ast)
+  if (known === undefined) direction.compiled.set(ast, known = { rename: compileNode(ast, direction) })
+  return known.rename
 }
 
-const compileNode = (ast: SchemaAST.AST, to: Wire): Rename | undefined => {
+const compileNode = (ast: SchemaAST.AST, direction: Direction): Rename | undefined => {
   switch (ast._tag) {
     case "Objects":
       return object(ast.propertySignatures.flatMap(({ name, type }) => {
         if (typeof name !== "string") return []
-        const x = rename(xNames, name)
-        const inner = compile(type, to)
+        const x = rename(direction.names, name)
+        const inner = compile(type, direction)
         if (x === name && inner === undefined) return []
-        return [to === "x" ? { from: name, to: x, inner } : { from: x, to: name, inner }]
+        if (!direction.isInward) return [{ from: name, to: x, inner }]
+        // Under a neutral name there may be others all the same: words differ by what they rename.
+        return [
+          ...(x === name ? [] : [{ from: x, to: name, inner }]),
+          ...(inner === undefined ? [] : [{ from: name, to: name, inner }])
+        ]
       }))
     case "Arrays":
-      return array(inSequence([...ast.elements, ...ast.rest].map((item) => compile(item, to))))
+      return array(inSequence([...ast.elements, ...ast.rest].map((item) => compile(item, direction))))
     case "Union":
-      return inSequence(ast.types.map((member) => compile(member, to)))
+      return inSequence(ast.types.map((member) => compile(member, direction)))
     case "Suspend":
-      return (value) => (compile(ast.thunk(), to) ?? unchanged)(value)
+      return (value) => (compile(ast.thunk(), direction) ?? unchanged)(value)
     case "String":
-      return enumeration(Model.knownValues(ast) ?? [], to)
+      return enumeration(Model.knownValues(ast) ?? [], direction)
     default:
       return undefined
   }
@@ -152,9 +205,9 @@ const inSequence = (members: ReadonlyArray<Rename | undefined>): Rename | undefi
   return renames.length < 2 ? renames[0] : (value) => renames.reduce((value, rename) => rename(value), value)
 }
 
-const enumeration = (known: ReadonlyArray<string>, to: Wire): Rename | undefined => {
-  const values = new Map(Array.from(xValues).filter(([neutral]) => known.includes(neutral)))
-  return values.size === 0 ? undefined : text(to === "x" ? values : invert(values))
+const enumeration = (known: ReadonlyArray<string>, { isInward, values }: Direction): Rename | undefined => {
+  const named = new Map(Array.from(values).filter(([neutral]) => known.includes(neutral)))
+  return named.size === 0 ? undefined : text(isInward ? invert(named) : named)
 }
 
 const text = (values: Names): Rename => (value) => typeof value === "string" ? values.get(value) ?? value : value
@@ -239,5 +292,4 @@ const renameKeys = (names: Names, value: Record<string, unknown>): unknown => {
   return object(members.filter(({ from, to }) => from !== to))?.(value) ?? value
 }
 
-const neutralProblem = /*#__PURE__*/ problem(neutralNames, neutralValues) ?? unchanged
-const xProblem = /*#__PURE__*/ problem(xNames, xValues) ?? unchanged
+const neutralProblem = /*#__PURE__*/ problem(fromFebruary, /*#__PURE__*/ invert(february.values)) ?? unchanged

@@ -68,7 +68,7 @@ describe.each(Object.entries(calls))("with %s", (_, call) => {
     it.effect.each(Object.entries(slots))("in %s", ([slot, answer]) =>
       Effect.gen(function*() {
         for (const status of statuses) {
-          for (const wire of status === 400 ? ["neutral", "x"] as const : ["neutral"] as const) {
+          for (const wire of status === 400 ? ["neutral", "x", "x-2026-02"] as const : ["neutral"] as const) {
             const sent: Array<Sent> = []
             const service = make((request) => ({ status, ...answer(write(quoteOf(request))) }))
             const layer = service.layer({ ...secrets, wire, onRequest: (request) => sent.push(request) })

@@ -5,7 +5,7 @@ import { catalogue } from "../src/Catalogue.ts"
 import type { Client } from "../src/Client.ts"
 import { envelope } from "../src/Decoding.ts"
 import * as Errors from "../src/Errors.ts"
-import * as WireNames from "../src/WireNames.ts"
+import * as Wire from "../src/Wire.ts"
 import { answerOf, callOf, selectionsOf, wires } from "./support/Calls.ts"
 import { all, isPaged, make, rowOf, secrets } from "./support/Service.ts"
 
@@ -131,8 +131,8 @@ describe.each(wires)("what a version does not know survives on the %s wire", (wi
 
   it.effect("in the response and the dictionary", () =>
     Effect.gen(function*() {
-      const translated = WireNames.toX(envelope(getUsersPosts.definition.result))(body)
-      const service = make(() => ({ body: wire === "x" ? translated : body }))
+      const translated = Wire.x202602.fromNeutral(envelope(getUsersPosts.definition.result))(body)
+      const service = make(() => ({ body: wire === "neutral" ? body : translated }))
       const call = getUsersPosts({ id: "1", post_fields: [{ unlisted: "brand_new" }, "public_metrics"] })
       const response = yield* Effect.provide(call, service.layer({ ...secrets, wire }))
       assert.deepStrictEqual<unknown>(JSON.parse(JSON.stringify(response)), body)

@@ -5,7 +5,7 @@ import { catalogue } from "../src/Catalogue.ts"
 import { envelope } from "../src/Decoding.ts"
 import * as Joins from "../src/Joins.ts"
 import type { Includes } from "../src/models/Includes.ts"
-import * as WireNames from "../src/WireNames.ts"
+import * as Wire from "../src/Wire.ts"
 import { make } from "./support/Service.ts"
 
 const { getDirectMessageEvents, getFollowedLists, getMe, getPost, getUsersPosts, like, searchSpaces } = catalogue
@@ -38,9 +38,9 @@ const dangling = {
   geo: { place_id: "404" }
 }
 
-describe.each(["neutral", "x"] as const)("on the %s wire", (wire) => {
+describe.each(Wire.names)("on the %s wire", (wire) => {
   const page = { data: [post, bare, dangling], includes, meta: { result_count: 3 } }
-  const onWire = (body: unknown) => wire === "x" ? WireNames.toX(envelope(getUsersPosts.definition.result))(body) : body
+  const onWire = Wire.named[wire].fromNeutral(envelope(getUsersPosts.definition.result))
   const service = make(({ query }) => ({
     body: onWire(
       query["pagination_token"] === undefined ? { ...page, meta: { next_token: "b" } } : {

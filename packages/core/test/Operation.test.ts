@@ -7,7 +7,8 @@ import { parametersOf, routesOf } from "../src/Definition.ts"
 import * as Errors from "../src/Errors.ts"
 import * as Parameters from "../src/Parameters.ts"
 import * as Rule from "../src/Rule.ts"
-import * as WireNames from "../src/WireNames.ts"
+import { x202602 } from "../src/Wire.ts"
+import type * as WireNames from "../src/WireNames.ts"
 import { answerOf, callOf, selectionsOf, wires } from "./support/Calls.ts"
 import * as Described from "./support/Described.ts"
 import type { Row, RowParameter, RowRule } from "./support/Row.ts"
@@ -120,7 +121,7 @@ describe("declarations", () => {
       routesOf(definition).map(([selectedBy, route]) => {
         const [method, path] = route.split(" ") as [string, string]
         assert.strictEqual(method, row.method)
-        return [selectedBy, { neutral: path, x: WireNames.path(path) }]
+        return [selectedBy, { neutral: path, x: x202602.path(path) }]
       })
     )
     assert.deepStrictEqual(routes, row.routes)
@@ -135,7 +136,7 @@ describe("declarations", () => {
         ? Parameters.queryKey(expected.name)
         : definition.at?.[expected.name] ?? expected.name
       assert.strictEqual(key, expected.neutral)
-      assert.strictEqual((expected.in === "query" ? WireNames.queryKey : WireNames.bodyKey)(key), expected.x)
+      assert.strictEqual((expected.in === "query" ? x202602.queryKey : x202602.bodyKey)(key), expected.x)
       assert.include(kinds[expected.type]!, parameter.kind, expected.name)
       assert.strictEqual(parameter.required, expected.required, expected.name)
       assert.deepStrictEqual(parameter.bounds, boundsOf(expected), expected.name)

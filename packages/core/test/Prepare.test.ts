@@ -186,7 +186,7 @@ describe("prepare", () => {
       `lists no such name; one that the service has all the same is passed as { unlisted: "name" }`
     )
     const parameters = { id: 1, post_fields: ["note_post", { unlisted: "brand_new_post" }] }
-    const x = Prepare.prepare(getPost.definition, parameters, Wire.x)
+    const x = Prepare.prepare(getPost.definition, parameters, Wire.x202602)
     assert.deepInclude(x, { query: "tweet.fields=note_tweet%2Cbrand_new_post" })
     assert.strictEqual(
       accepted(getPost, { id: 1, post_fields: "lang,unlisted:brand_new" }).query,

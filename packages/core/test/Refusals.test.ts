@@ -4,6 +4,8 @@ import { Effect } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
 import type { Client } from "../src/Client.ts"
 import * as Errors from "../src/Errors.ts"
+import { names } from "../src/Wire.ts"
+import type { Wire } from "../src/WireNames.ts"
 import { assertNoSecret, make, secrets } from "./support/Service.ts"
 
 const { bookmark, createPost, deletePost, getBookmarks, getPosts, getUser, like, searchAllPosts, searchRecentPosts } =
@@ -14,7 +16,7 @@ const refusal = <A>(
   call: Effect.Effect<A, Errors.AnyError, Client>,
   status: number,
   document: unknown,
-  wire: "neutral" | "x" = "neutral"
+  wire: Wire = "neutral"
 ) => {
   const service = make(() => ({ status, body: document, headers: { "x-request-id": "r1" } }))
   return Effect.map(Effect.flip(Effect.provide(call, service.layer({ ...secrets, wire }))), (error) => {
@@ -142,8 +144,8 @@ describe("404", () => {
     }))
 })
 
-describe.each(["neutral", "x"] as const)("400 on the %s wire", (wire) => {
-  const name = wire === "x" ? "tweet.fields" : "post.fields"
+describe.each(names)("400 on the %s wire", (wire) => {
+  const name = wire === "x-2026-02" ? "tweet.fields" : "post.fields"
 
   it.effect("has a message for every parameter", () =>
     Effect.gen(function*() {

@@ -8,16 +8,17 @@ import * as Errors from "../src/Errors.ts"
 import { User } from "../src/models/User.ts"
 import * as Response from "../src/Response.ts"
 import * as Wire from "../src/Wire.ts"
+import type { Wire as Name } from "../src/WireNames.ts"
 import { all, type Answer, assertNoSecret, make, secrets, textsOf, type Untyped } from "./support/Service.ts"
 
 const { createPost, deletePost, getMe, getPost, getPosts, like, searchRecentPosts } = catalogue
 
-const wires = ["neutral", "x"] as const
+const wires = Wire.names
 
-const decode = (operation: { readonly definition: Definition }, body: unknown, wire: "neutral" | "x" = "neutral") =>
+const decode = (operation: { readonly definition: Definition }, body: unknown, wire: Name = "neutral") =>
   Decoding.decode(operation.definition, Wire.named[wire], typeof body === "string" ? body : JSON.stringify(body), {})
 
-const decoded = (operation: { readonly definition: Definition }, body: unknown, wire?: "neutral" | "x") => {
+const decoded = (operation: { readonly definition: Definition }, body: unknown, wire?: Name) => {
   const response = decode(operation, body, wire)
   if (response instanceof Decoding.Undecodable) throw new Error(response.reason)
   return response
@@ -250,12 +251,12 @@ describe("printing", () => {
 })
 
 describe("a call", () => {
-  const call = (operation: unknown, parameters: object, answer: Answer, wire: "neutral" | "x" = "neutral") => {
+  const call = (operation: unknown, parameters: object, answer: Answer, wire: Name = "neutral") => {
     const service = make(() => answer)
     return (operation as Untyped)(parameters).pipe(Effect.provide(service.layer({ ...secrets, wire })))
   }
 
-  const failure = (operation: unknown, parameters: object, answer: Answer, wire?: "neutral" | "x") =>
+  const failure = (operation: unknown, parameters: object, answer: Answer, wire?: Name) =>
     Effect.map(Effect.flip(call(operation, parameters, answer, wire)), (error) => {
       assertNoSecret(error)
       return error

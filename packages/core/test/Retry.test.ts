@@ -270,8 +270,8 @@ describe("a repeated try that finds it done", () => {
       const operation = (catalogue as unknown as Record<string, Untyped>)[name]!
       const call = operation(parametersOf(name))
       for (const failure of [lost, status(502)]) {
-        for (const wire of ["neutral", "x"] as const) {
-          const body = wire === "x"
+        for (const wire of ["neutral", "x", "x-2026-02"] as const) {
+          const body = wire !== "neutral"
             ? JSON.parse(JSON.stringify(refusal.body).replaceAll(`"post"`, `"tweet"`))
             : refusal.body
           const service = twice(failure, { ...refusal, body })

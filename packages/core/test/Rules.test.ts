@@ -93,7 +93,7 @@ describe("alternatives", () => {
       const { none, of: [a, b] } = row.alternatives!
       const { given } = callOf({ ...row, alternatives: undefined } as never, a, "neutral")
       const rest = row.name === "createDirectMessage" ? { text: "a" } : {}
-      for (const wire of ["neutral", "x"] as const) {
+      for (const wire of ["neutral", "x", "x-2026-02"] as const) {
         // Zero and empty text count as given.
         const both = [{ [a]: given[a], [b]: given[b] }, { [a]: given[a], [b]: 0 }, { [a]: 0, [b]: 0 }]
         for (const [index, parameters] of both.entries()) {
@@ -164,7 +164,7 @@ describe("lists", () => {
 
   it.effect.each(separated.map(title))(
     "%s has no spaces around commas",
-    ([, row, { name, x }]) =>
+    ([, row, { name, neutral }]) =>
       Effect.gen(function*() {
         for (const value of ["1, 2", "1 ,2", " 1", "1 ", "1,\t2", "1,\n2", "1,,2", "1,", ",1", ["1 ", "2"], ["1,2"]]) {
           yield* refusedFor(row.name, name, needed(row, name, value))
@@ -172,8 +172,8 @@ describe("lists", () => {
         const items = ["ids", "user_ids", "usernames"].includes(name)
           ? ["1", "2"]
           : [{ unlisted: "1" }, { unlisted: "2" }]
-        const { query } = yield* sent(row.name, needed(row, name, items), { wire: "x" })
-        assert.strictEqual(query[x], "1,2")
+        const { query } = yield* sent(row.name, needed(row, name, items))
+        assert.strictEqual(query[neutral], "1,2")
       })
   )
 })
@@ -340,12 +340,12 @@ describe("names", () => {
         yield* refusedFor(name, "sort_order", { query: "a", sort_order: "newest" })
       }
       for (
-        const [row, { name, x }] of parametersWhere(({ name }) =>
+        const [row, { name, neutral }] of parametersWhere(({ name }) =>
           /^(exclude|event_types|expansions|.*_fields)$/.test(name)
         )
       ) {
         for (const value of [[{ unlisted: "tweet_new" }], "unlisted:tweet_new"]) {
-          assert.strictEqual((yield* sent(row.name, needed(row, name, value), { wire: "x" })).query[x], "tweet_new")
+          assert.strictEqual((yield* sent(row.name, needed(row, name, value))).query[neutral], "tweet_new")
         }
         yield* refusedFor(row.name, name, needed(row, name, ["brand_new"]))
         yield* refusedFor(row.name, name, needed(row, name, "brand_new"))

@@ -9,6 +9,8 @@ import { Poll } from "../src/models/Poll.ts"
 import { Post } from "../src/models/Post.ts"
 import { Space } from "../src/models/Space.ts"
 import { User } from "../src/models/User.ts"
+import { august, february } from "../src/Vocabulary.ts"
+import { x as newest, x202602 } from "../src/Wire.ts"
 import * as WireNames from "../src/WireNames.ts"
 import facts from "./fixtures/wire-names.json" with { type: "json" }
 
@@ -35,56 +37,72 @@ const Page = Schema.Struct({
 })
 
 const both = (schema: Schema.Constraint, neutral: unknown, x: unknown) => {
-  assert.deepStrictEqual(WireNames.toX(schema)(neutral), x)
+  assert.deepStrictEqual(x202602.fromNeutral(schema)(neutral), x)
   assert.deepStrictEqual(WireNames.toNeutral(schema)(x), neutral)
 }
 
 const untouched = (schema: Schema.Constraint, value: unknown) => {
-  assert.strictEqual(WireNames.toX(schema)(value), value)
+  assert.strictEqual(x202602.fromNeutral(schema)(value), value)
   assert.strictEqual(WireNames.toNeutral(schema)(value), value)
 }
 
 describe("names", () => {
   const rows = (
     rows: ReadonlyArray<{ readonly neutral: string; readonly x: string }>,
-    toX: (name: string) => string,
-    toNeutral: (name: string) => string
+    toX: (name: string) => string
   ) => {
-    for (const { neutral, x } of rows) {
-      assert.strictEqual(toX(neutral), x)
-      assert.strictEqual(toNeutral(x), neutral)
-    }
+    for (const { neutral, x } of rows) assert.strictEqual(toX(neutral), x)
   }
 
   it("paths", () => {
-    rows(facts.paths, WireNames.path, WireNames.neutralPath)
-    rows(
-      facts.pathParameters.map(({ neutral, x }) => ({ neutral: `/2/a/:${neutral}`, x: `/2/a/:${x}` })),
-      WireNames.path,
-      WireNames.neutralPath
-    )
+    const parameters = facts.pathParameters.map(({ neutral, x }) => ({ neutral: `/2/a/:${neutral}`, x: `/2/a/:${x}` }))
+    for (const wire of [x202602, newest]) {
+      rows(facts.paths, wire.path)
+      rows(parameters, wire.path)
+      rows(facts.bodyKeys, wire.bodyKey)
+    }
   })
 
-  it("query keys", () => rows(facts.queryKeys, WireNames.queryKey, WireNames.neutralQueryKey))
-
-  it("body keys", () => rows(facts.bodyKeys, WireNames.bodyKey, WireNames.neutralBodyKey))
+  it("query keys", () => {
+    rows(facts.queryKeys, x202602.queryKey)
+    rows(facts.queryKeys.map(({ neutral }) => ({ neutral, x: neutral })), newest.queryKey)
+  })
 
   it("fields and expansions", () => {
-    rows(facts.selectorValues, WireNames.selectorValue, WireNames.neutralSelectorValue)
-    const lists = { neutral: "id,referenced_posts.id,,note_post", x: "id,referenced_tweets.id,,note_tweet" }
-    rows([lists], WireNames.selectorValue, WireNames.neutralSelectorValue)
+    rows(facts.selectorValues, (name) => WireNames.expansion(february, name))
+    for (const { neutral, x } of facts.selectorValues) {
+      for (const word of [x, neutral]) assert.strictEqual(WireNames.neutralNames("post_fields", word), neutral)
+      // As a field it is another thing than as an expansion, of which it may be a part.
+      if (["affiliation", "referenced_posts", "username"].includes(neutral)) continue
+      for (const word of [x, neutral, WireNames.expansion(august, neutral)]) {
+        assert.strictEqual(WireNames.neutralNames("expansions", word), neutral)
+      }
+    }
+    assert.strictEqual(WireNames.neutralNames("expansions", "id,,username"), "id,,entities.note.mentions.username")
+    assert.strictEqual(WireNames.neutralNames("user_fields", "username"), "username")
+  })
+
+  it("every word that is read has in it what bodies are looked through for", () => {
+    for (const word of [...february.members.values(), ...february.values.values(), ...august.members.values()]) {
+      assert.isTrue(WireNames.isForeign(word), word)
+    }
+    for (const [neutral, word] of [...august.members, ...august.values]) {
+      assert.include([february.members.get(neutral), february.values.get(neutral)], word)
+    }
   })
 
   it("every identifier of the service's document", () => {
     for (const { kind, neutral, x } of facts.inScope) {
       // Members of enumerations that are no selector values stand in responses; `retweets` only in `exclude`.
       if (kind === "enum" && ["post", "reposted", "retweets"].includes(neutral)) continue
-      const [toX, toNeutral] = kind === "enum"
-        ? [WireNames.selectorValue, WireNames.neutralSelectorValue] as const
-        : kind === "parameter"
-        ? [WireNames.queryKey, WireNames.neutralQueryKey] as const
-        : [WireNames.bodyKey, WireNames.neutralBodyKey] as const
-      rows([{ neutral, x }], toX, toNeutral)
+      rows(
+        [{ neutral, x }],
+        kind === "enum"
+          ? (name) => WireNames.expansion(february, name)
+          : kind === "parameter"
+          ? x202602.queryKey
+          : x202602.bodyKey
+      )
     }
   })
 
@@ -92,12 +110,14 @@ describe("names", () => {
     for (
       const name of [...facts.reverseHazards, "post", "posts_of_next_year", "repost", "constructor", "__proto__", ""]
     ) {
-      assert.strictEqual(WireNames.bodyKey(name), name)
-      assert.strictEqual(WireNames.selectorValue(name), name)
-      assert.strictEqual(WireNames.queryKey(name), name)
+      for (const words of [february, august]) {
+        assert.strictEqual(WireNames.bodyKey(words, name), name)
+        assert.strictEqual(WireNames.expansion(words, name), name)
+        assert.strictEqual(WireNames.queryKey(words, name), name)
+      }
     }
     for (const segment of facts.reversePathSegments) {
-      assert.strictEqual(WireNames.path(`/2/users/${segment}`), `/2/users/${segment}`)
+      assert.strictEqual(WireNames.path(february, `/2/users/${segment}`), `/2/users/${segment}`)
     }
   })
 })
@@ -121,7 +141,7 @@ describe("values of a schema", () => {
         both(Post.schema, { withheld: { scope: "post" } }, { withheld: { scope: "tweet" } }),
       "Problem.resource_type (errors[])": () => {
         assert.deepStrictEqual(WireNames.problemToNeutral({ resource_type: "tweet" }), { resource_type: "post" })
-        assert.deepStrictEqual(WireNames.problemToX({ resource_type: "post" }), { resource_type: "tweet" })
+        assert.deepStrictEqual(x202602.problemFromNeutral({ resource_type: "post" }), { resource_type: "tweet" })
       }
     }
     for (const { where } of facts.enumValues) values[where]!(where)
@@ -150,7 +170,7 @@ describe("values of a schema", () => {
 
   it("without anything to rename nothing is looked at", () => {
     untouched(List.schema, new Proxy({}, { ownKeys: () => assert.fail(), get: () => assert.fail() }))
-    assert.strictEqual(WireNames.toX(List.schema), WireNames.toX(Poll.schema))
+    assert.strictEqual(x202602.fromNeutral(List.schema), x202602.fromNeutral(Poll.schema))
   })
 
   it("is compiled once per schema", () => {
@@ -176,7 +196,7 @@ describe("values of a schema", () => {
   it("a key under both names loses neither value", () => {
     const body = { includes: { tweets: [{ id: "1" }], posts: [{ id: "2" }] } }
     assert.deepStrictEqual(WireNames.toNeutral(Page)(body), body)
-    assert.deepStrictEqual(WireNames.toX(Page)(body), body)
+    assert.deepStrictEqual(x202602.fromNeutral(Page)(body), body)
   })
 
   it("prototypes stay clean", () => {
@@ -232,16 +252,16 @@ describe("values of a schema", () => {
           [Post.schema, post]
         ] as const
       ) {
-        const x = WireNames.toX(schema)(value)
+        const x = x202602.fromNeutral(schema)(value)
         assert.deepStrictEqual(WireNames.toNeutral(schema)(x), value)
         assert.strictEqual(JSON.stringify(WireNames.toNeutral(schema)(x)), JSON.stringify(value))
       }
       assert.nestedPropertyVal(
-        WireNames.toX(User.schema)(user),
+        x202602.fromNeutral(User.schema)(user),
         "public_metrics.tweet_count",
         user.public_metrics.post_count
       )
-      assert.notInclude(Object.keys(WireNames.toX(Post.schema)(post) as object).join(), "post")
+      assert.notInclude(Object.keys(x202602.fromNeutral(Post.schema)(post) as object).join(), "post")
     }
   )
 })
@@ -271,7 +291,7 @@ describe("problems", () => {
 
   it("names are renamed, and nothing else", () => {
     assert.deepStrictEqual(WireNames.problemToNeutral(x), neutral)
-    assert.deepStrictEqual(WireNames.problemToX(neutral), x)
+    assert.deepStrictEqual(x202602.problemFromNeutral(neutral), x)
   })
 
   it("every position", () => {
@@ -308,7 +328,7 @@ describe("problems", () => {
       const [x, neutral] = positions[where]!
       assert.deepStrictEqual(WireNames.problemToNeutral({ errors: [x] }), { errors: [neutral] })
       assert.deepStrictEqual(WireNames.problemToNeutral(x), neutral)
-      assert.deepStrictEqual(WireNames.problemToX(neutral), x)
+      assert.deepStrictEqual(x202602.problemFromNeutral(neutral), x)
     }
   })
 
@@ -316,7 +336,7 @@ describe("problems", () => {
     for (const type of facts.problemTypes) {
       const document = { type, title: "a", errors: [{ type, parameter: "ids", resource_type: "user" }] }
       assert.strictEqual(WireNames.problemToNeutral(document), document)
-      assert.strictEqual(WireNames.problemToX(document), document)
+      assert.strictEqual(x202602.problemFromNeutral(document), document)
     }
   })
 

@@ -90,7 +90,7 @@ export const layer = (settings: Settings<Form>): Layer.Layer<Client.Client, Inva
 export const wireOf = ({ wire = "neutral" }: Pick<Settings, "wire">): Effect.Effect<Wire.Wire, InvalidSettings> =>
   Object.hasOwn(Wire.named, wire)
     ? Effect.succeed(Wire.named[wire])
-    : Effect.fail(new InvalidSettings({ setting: "wire", rule: "must be neutral or x" }))
+    : Effect.fail(new InvalidSettings({ setting: "wire", rule: `must be one of ${Wire.names.join(", ")}` }))
 
 /** The connections that the settings ask for. A given dispatcher limits the time for connecting itself. */
 export const agentOptionsOf = ({ ca, proxy, timeout }: Settings<Form>): UndiciHttpClient.AgentOptions => ({

@@ -4,6 +4,7 @@
  */
 import { catalogue, type Name } from "@postwire/core/Catalogue"
 import { partsOf } from "@postwire/core/Definition"
+import * as Wire from "@postwire/core/Wire"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
@@ -114,7 +115,7 @@ const Form = Schema.Struct({
   operation: Schema.Literals(names),
   /** Texts by the name of the parameter. */
   parameters: Schema.Record(Schema.String, Schema.String),
-  wire: Schema.optional(Schema.Literals(["neutral", "x"]))
+  wire: Schema.optional(Schema.Literals(Wire.names))
 })
 
 /** An entry of the journal in short. */

@@ -6,12 +6,12 @@ import * as Parameters from "@postwire/core/Parameters"
 import { prepare } from "@postwire/core/Prepare"
 import * as Rule from "@postwire/core/Rule"
 import * as Wire from "@postwire/core/Wire"
-import * as WireNames from "@postwire/core/WireNames"
+import type * as WireNames from "@postwire/core/WireNames"
 import * as Effect from "effect/Effect"
 import * as Authentication from "./Authentication.ts"
 import * as Problem from "./Problem.ts"
 
-/** A name or a route on both wires. */
+/** A name or a route on each wire. */
 export type OnWires = { readonly [W in WireNames.Wire]: string }
 
 /** One parameter of an operation. */
@@ -61,7 +61,7 @@ const describe = (name: Name): Operation => {
     effect: definition.effect,
     routes: routesOf(definition).map(([selectedBy, route]) => {
       const [method, path] = partsOf(route)
-      return { selectedBy, neutral: route, x: `${method} ${WireNames.path(path)}` }
+      return { selectedBy, ...onWires((wire) => `${method} ${wire.path(path)}`) }
     }),
     parameters: (["path", "query", "body"] as const).flatMap((place) =>
       Object.entries(definition[place] ?? {}).map(([name, parameter]) => ({
@@ -95,10 +95,16 @@ const ruleOf = (parameter: Parameters.AnyParameter): string =>
     .replace("a list of names, or one string of names separated by commas", "names separated by commas")
 
 const keyOf = (definition: Definition, place: Parameter["place"], name: string): OnWires => {
-  if (place === "query") return { neutral: Parameters.queryKey(name), x: WireNames.queryKey(Parameters.queryKey(name)) }
+  if (place === "query") return onWires((wire) => wire.queryKey(Parameters.queryKey(name)))
   const position = place === "body" ? definition.at?.[name] ?? name : name
-  return { neutral: position, x: WireNames.bodyKey(position) }
+  return onWires((wire) => wire.bodyKey(position))
 }
+
+const onWires = (say: (wire: Wire.Wire) => string): OnWires => ({
+  neutral: say(Wire.named.neutral),
+  x: say(Wire.named.x),
+  "x-2026-02": say(Wire.named["x-2026-02"])
+})
 
 /** Every operation, by name. */
 export const operations = (): ReadonlyArray<Operation> =>

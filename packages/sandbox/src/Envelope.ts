@@ -1,7 +1,7 @@
 /** The answer of an operation: the document of a reply, in the words of a wire. */
 import { envelope } from "@postwire/core/Decoding"
 import { type Definition, successStatus } from "@postwire/core/Definition"
-import * as WireNames from "@postwire/core/WireNames"
+import type { Wire } from "@postwire/core/Wire"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { Reply } from "./Handler.ts"
 import * as PageToken from "./PageToken.ts"
@@ -31,11 +31,11 @@ export const documentOf = ({ projected, reply, tokens }: Parts): object => {
 
 /** A document as an answer. */
 export const response = (
-  wire: WireNames.Wire,
+  wire: Wire,
   definition: Definition,
   document: object
 ): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.jsonUnsafe(wire === "x" ? WireNames.problemToX(toX(definition)(document)) : document, {
+  HttpServerResponse.jsonUnsafe(wire.problemFromNeutral(wire.fromNeutral(schemaOf(definition))(document)), {
     status: successStatus(definition)
   })
 
@@ -51,13 +51,10 @@ export const tokensOf = (
     : { previous_token: PageToken.encode(listing, page.previous) })
 })
 
-const renamers = new WeakMap<Definition, (body: unknown) => unknown>()
+const schemas = new WeakMap<Definition, ReturnType<typeof envelope>>()
 
-const toX = (definition: Definition): (body: unknown) => unknown => {
-  let rename = renamers.get(definition)
-  if (rename === undefined) {
-    rename = WireNames.toX(envelope(definition.result))
-    renamers.set(definition, rename)
-  }
-  return rename
+const schemaOf = (definition: Definition) => {
+  let schema = schemas.get(definition)
+  if (schema === undefined) schemas.set(definition, schema = envelope(definition.result))
+  return schema
 }

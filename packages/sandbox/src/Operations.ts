@@ -1,9 +1,10 @@
 /**
  * The path of a request to an operation: its route, who sends it, what fault it meets, the rate limit, its parameters,
- * the handler, the fields it selects. Routes, parameters and rules are those of the catalogue, on both wires at once.
+ * the handler, the fields it selects. Routes, parameters and rules are those of the catalogue, on all wires at once.
  */
 import type { Definition } from "@postwire/core/Definition"
 import * as OAuth1 from "@postwire/core/OAuth1"
+import type { Wire } from "@postwire/core/Wire"
 import type * as WireNames from "@postwire/core/WireNames"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -29,7 +30,7 @@ import type { Store } from "./store/Store.ts"
 
 /** Settings of the operations. */
 export interface Options {
-  /** The words of an answer where the request does not tell: paths such as `/2/users/me` are the same on both wires. */
+  /** The words of an answer where the request does not tell: paths such as `/2/users/me` are the same on all wires. */
   readonly wire?: WireNames.Wire | undefined
 }
 
@@ -61,7 +62,7 @@ interface Admitted extends Asked {
   readonly caller: Authentication.Caller
   /** The service's time in milliseconds. */
   readonly now: number
-  readonly wire: WireNames.Wire
+  readonly wire: Wire
   readonly body: object | undefined
 }
 
@@ -121,8 +122,8 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
     const { caller, claim } = yield* Effect.fromResult(identified)
     yield* claim(now)
     const { allowed, announced } = limits.count(definition, caller, now)
-    const told = RequestWire.ofHead(route, url)
-    let wire = told ?? options.wire ?? "neutral"
+    const wires = RequestWire.ofHead(route, url)
+    let wire = RequestWire.choose(wires, options.wire)
     const answered = Effect.gen(function*() {
       const identity = definition.identity === undefined ? undefined : params[definition.identity]
       yield* Authentication.authorize(definition, caller, identity)
@@ -130,7 +131,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       const body = RequestBody.isExpected(definition) ? yield* RequestBody.traced(request, trace) : undefined
       // While it was read, another state may have come, which does not know who asks.
       if (epoch() !== begun) yield* identify(request, url)
-      if (told === undefined && body !== undefined) wire = RequestWire.ofBody(definition, body) ?? wire
+      if (body !== undefined) wire = RequestWire.choose(RequestWire.ofBody(wires, definition, body), options.wire)
       return yield* perform({ ...asked, caller, now, wire, body })
     })
     return yield* answered.pipe(
@@ -170,12 +171,12 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       ? work(asked, identified).pipe(
         Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, undefined, trace)))
       )
-      : Effect.succeed(refuse(refused, route.wire ?? options.wire, trace))
+      : Effect.succeed(refuse(refused, RequestWire.choose(route.wires, options.wire), trace))
     return yield* Effect.flatMap(worked, (response) => FaultyResponse.spoil(fault, response, delivered(request)))
   })
 })
 
-const refuse = (problem: Problem.Problem, wire: WireNames.Wire | undefined, trace: Journal.Trace) => {
+const refuse = (problem: Problem.Problem, wire: Wire | undefined, trace: Journal.Trace) => {
   trace.problem = problem.title
   return Problem.response(problem, wire)
 }

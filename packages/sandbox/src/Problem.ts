@@ -1,5 +1,5 @@
 /** The refusals of the service, as the problem documents that it answers with. */
-import * as WireNames from "@postwire/core/WireNames"
+import * as Wire from "@postwire/core/Wire"
 import * as Data from "effect/Data"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 
@@ -40,9 +40,9 @@ export class Problem extends Data.TaggedError("Problem")<{
 /** A problem as an answer, by default in neutral words. */
 export const response = (
   { document, status }: Problem,
-  wire: WireNames.Wire = "neutral"
+  wire: Wire.Wire = Wire.neutral
 ): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.jsonUnsafe(wire === "x" ? WireNames.problemToX(document) : document, {
+  HttpServerResponse.jsonUnsafe(wire.problemFromNeutral(document), {
     status,
     contentType: "application/problem+json"
   })

@@ -3,6 +3,7 @@ import * as Body from "@postwire/core/Body"
 import { parametersOf } from "@postwire/core/Definition"
 import * as Parameters from "@postwire/core/Parameters"
 import * as Rule from "@postwire/core/Rule"
+import type { Wire } from "@postwire/core/Wire"
 import * as WireNames from "@postwire/core/WireNames"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -33,7 +34,7 @@ export interface Sources {
 /** Reads the parameters with the schemas that the client writes them with, and checks every rule again. */
 export const receive = (
   route: Route,
-  wire: WireNames.Wire,
+  wire: Wire,
   sources: Sources,
   access: Parameters.AccessLevel
 ): Result.Result<Received, Problem.Problem> =>
@@ -42,23 +43,23 @@ export const receive = (
 /** The values by the names of the parameters, as they were sent. */
 const collect = (
   route: Route,
-  wire: WireNames.Wire,
+  wire: Wire,
   { body, path, query }: Sources
 ): Result.Result<ReadonlyMap<string, unknown>, Problem.Problem> => {
   const { definition } = route
-  const x = wire === "x"
   const given = new Map<string, unknown>()
   for (const name of Object.keys(definition.path ?? {})) {
-    const value = path[name] ?? path[WireNames.bodyKey(name)]
+    const value = path[name] ?? path[wire.bodyKey(name)]
     if (value !== undefined) given.set(name, value)
   }
   const names = new Map(
-    Object.keys(definition.query ?? {}).map((name) =>
-      [x ? WireNames.queryKey(Parameters.queryKey(name)) : Parameters.queryKey(name), name] as const
+    // Whatever words it has: strangers mix them.
+    Object.keys(definition.query ?? {}).flatMap((name) =>
+      route.wires.map((wire) => [wire.queryKey(Parameters.queryKey(name)), name] as const)
     )
   )
   // What the live service takes besides, and its own clients send.
-  const lenient = route.wire !== "neutral"
+  const lenient = route.wires.some(({ name }) => name !== "neutral")
   if (lenient && definition.paging?.token === "next_token") names.set("pagination_token", "next_token")
   for (const [key, value] of query) {
     const name = names.get(key)
@@ -66,14 +67,12 @@ const collect = (
       return refuse(`The query parameter [${key}] is not one of [${[...names.keys()].join(",")}]`, { [key]: value })
     }
     if (given.has(name)) return refuse(`The query parameter [${key}] is there more than once`, { [key]: value })
-    const words = x && Parameters.isSelector(name) ? WireNames.neutralSelectorValue(value) : value
-    given.set(name, lenient && name === "expansions" ? words.replace(bareReference, "referenced_posts.id") : words)
+    given.set(name, lenient && Parameters.isSelector(name) ? WireNames.neutralNames(name, value) : value)
   }
   const constant = body && wrongConstant(definition, body)
   if (constant !== undefined) return refuse(`The \`${constant}\` must be ${definition.constants?.[constant]}`)
-  const words = x ? WireNames.bodyKey : (position: string) => position
   const positions = [
-    ...Object.keys(definition.body ?? {}).map((name) => words(definition.at?.[name] ?? name)),
+    ...Object.keys(definition.body ?? {}).map((name) => wire.bodyKey(definition.at?.[name] ?? name)),
     ...Object.keys(definition.constants ?? {})
   ]
   const unknown = body && UnknownNames.memberOf(body, positions)
@@ -93,7 +92,7 @@ const collect = (
     if (Array.isArray(array) && array.length > 1) {
       return refuse(`There is more than one \`${name}\`; only one is allowed`)
     }
-    const value = Body.lookup(body, {}, words(position))
+    const value = Body.lookup(body, {}, wire.bodyKey(position))
     if (value !== undefined) given.set(name, value)
   }
   return Result.succeed(given)
@@ -102,7 +101,7 @@ const collect = (
 /** The values as handlers see them, and what the service itself makes of some. */
 const decode = (
   { definition, selectedBy }: Route,
-  wire: WireNames.Wire,
+  wire: Wire,
   given: ReadonlyMap<string, unknown>,
   access: Parameters.AccessLevel
 ): Result.Result<Received, Problem.Problem> => {
@@ -120,13 +119,18 @@ const decode = (
     const inBody = definition.body?.[name] !== undefined
     const foreign = typeof value === "string" ? UnknownNames.valuesOf(parameter, value) : []
     if (foreign.length > 0 && parameter.values !== undefined) {
+      const say = Parameters.isSelector(name) ? wire.selector(definition, name) : undefined
       const spelled = (names: ReadonlyArray<string>) =>
-        wire === "x" && Parameters.isSelector(name) ? WireNames.selectorValue(names.join(",")) : names.join(",")
+        names.flatMap((listed) => {
+          const said = say?.(listed)
+          const words = [...said?.names ?? [], ...said?.expansions ?? []]
+          return words.length === 0 ? [listed] : words
+        }).join(",")
       const key = inBody ? name : Parameters.queryKey(name)
       return refuse(
-        `The \`${wire === "x" ? WireNames.queryKey(key) : key}\` query parameter value [${
-          spelled(foreign)
-        }] is not one of [${spelled(parameter.values)}]`,
+        `The \`${wire.queryKey(key)}\` query parameter value [${spelled(foreign)}] is not one of [${
+          spelled(parameter.values)
+        }]`,
         { [key]: spelled(foreign) }
       )
     }
@@ -157,8 +161,6 @@ const refuse = (
   message: string,
   parameters?: Readonly<Record<string, string>>
 ): Result.Result<never, Problem.Problem> => Result.fail(Problem.invalidRequest(message, parameters))
-
-const bareReference = /(?<![^,])referenced_posts(?![^,])/g
 
 /** A decoded value in the form that handlers see. */
 const valueOf = (parameter: Parameters.AnyParameter, value: unknown): unknown => {

@@ -1,34 +1,47 @@
-/** Which of the two wires a request is on: its path tells, or else the names in its query and its body. */
+/** Whose words a request uses: its path tells, or else the names in its query and its body. */
 import * as Body from "@postwire/core/Body"
 import type { Definition } from "@postwire/core/Definition"
-import { queryKey } from "@postwire/core/Parameters"
+import { isSelector, queryKey } from "@postwire/core/Parameters"
+import type { Wire } from "@postwire/core/Wire"
 import * as WireNames from "@postwire/core/WireNames"
-import type { Route } from "./Router.ts"
+import type { Route, Wires } from "./Router.ts"
 
-/** The wire that path and query tell; none when both wires spell them alike. */
-export const ofHead = (route: Route, url: URL): WireNames.Wire | undefined => {
-  const named = ofQuery(route.definition, url.searchParams)
-  // The live service takes `post.fields` at its own paths too; its words are then those of the request.
-  return route.wire === "x" && named === "neutral" ? named : route.wire ?? named
-}
-
-const ofQuery = (definition: Definition, query: URLSearchParams): WireNames.Wire | undefined => {
+/** The wires that path and query leave; of names that no wire has together, the first ones count. */
+export const ofHead = ({ definition, wires }: Route, url: URL): Wires => {
+  let left = wires
   for (const name of Object.keys(definition.query ?? {})) {
     const key = queryKey(name)
-    if (WireNames.queryKey(key) === key) continue
-    if (query.has(WireNames.queryKey(key))) return "x"
-    if (query.has(key)) return "neutral"
+    for (const spelled of new Set(wires.map((wire) => wire.queryKey(key)))) {
+      const value = url.searchParams.get(spelled)
+      if (value === null) continue
+      left = narrowed(left, (wire) => wire.queryKey(key) === spelled)
+      if (isSelector(name)) left = ofNames(left, definition, name, value)
+    }
   }
-  return undefined
+  return left
 }
 
-/** The wire that the names of a body tell. */
-export const ofBody = (definition: Definition, body: object): WireNames.Wire | undefined => {
-  for (const name of Object.keys(definition.body ?? {})) {
+const ofNames = (wires: Wires, definition: Definition, parameter: string, list: string): Wires =>
+  list.split(",").reduce((left, word) => {
+    const name = WireNames.neutralNames(parameter, word)
+    return narrowed(left, (wire) => {
+      const said = wire.selector(definition, parameter)?.(name)
+      return said === undefined ? name === word : [...said.names, ...said.expansions].includes(word)
+    })
+  }, wires)
+
+/** The wires that the names of a body leave. */
+export const ofBody = (wires: Wires, definition: Definition, body: object): Wires =>
+  Object.keys(definition.body ?? {}).reduce((left, name) => {
     const position = definition.at?.[name] ?? name
-    if (WireNames.bodyKey(position) === position) continue
-    if (Body.lookup(body, {}, WireNames.bodyKey(position)) !== undefined) return "x"
-    if (Body.lookup(body, {}, position) !== undefined) return "neutral"
-  }
-  return undefined
+    return narrowed(left, (wire) => Body.lookup(body, {}, wire.bodyKey(position)) !== undefined)
+  }, wires)
+
+/** Of wires that spell a request alike, the one that is preferred. */
+export const choose = (wires: Wires, preferred: WireNames.Wire = "neutral"): Wire =>
+  wires.find(({ name }) => name === preferred) ?? wires[0]
+
+const narrowed = (wires: Wires, spells: (wire: Wire) => boolean): Wires => {
+  const [first, ...others] = wires.filter(spells)
+  return first === undefined ? wires : [first, ...others]
 }

@@ -2,7 +2,7 @@
 import * as Body from "@postwire/core/Body"
 import { type Catalogue, catalogue, type Name } from "@postwire/core/Catalogue"
 import { type Definition, partsOf, routesOf } from "@postwire/core/Definition"
-import * as WireNames from "@postwire/core/WireNames"
+import * as Wire from "@postwire/core/Wire"
 import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -13,6 +13,9 @@ import * as RequestBody from "./RequestBody.ts"
 
 type Handle = (call: Call<unknown>) => Effect.Effect<Reply, Problem.Problem>
 
+/** Wires that spell something alike. */
+export type Wires = readonly [Wire.Wire, ...ReadonlyArray<Wire.Wire>]
+
 /** An operation at one of its paths. */
 export interface Route {
   readonly name: Name
@@ -20,11 +23,11 @@ export interface Route {
   readonly handle: Handle
   /** The alternative parameter that this route stands for. */
   readonly selectedBy: string
-  /** The wire that the path tells, or none when both spell it alike. */
-  readonly wire: WireNames.Wire | undefined
+  /** The wires that spell the path so. */
+  readonly wires: Wires
 }
 
-/** The routes of all operations, on both wires: those that share a method and a path are found together. */
+/** The routes of all operations, on all wires: those that share a method and a path are found together. */
 export const make = (): FindMyWay.Router<ReadonlyArray<Route>> => {
   const router = FindMyWay.make<ReadonlyArray<Route>>({
     caseSensitive: true,
@@ -44,11 +47,12 @@ export const make = (): FindMyWay.Router<ReadonlyArray<Route>> => {
     const { definition } = catalogue[name] as Catalogue[keyof Catalogue]
     for (const [selectedBy, route] of routesOf(definition)) {
       const [method, path] = partsOf(route)
-      const xPath = WireNames.path(path)
       // Each handler reads the parameters that its own operation declares; the table above has paired them.
       const entry = { name, definition, selectedBy, handle: handlers[name] as Handle }
-      add(method, path, { ...entry, wire: sameRoute(xPath, path) ? undefined : "neutral" })
-      if (!sameRoute(xPath, path)) add(method, xPath, { ...entry, wire: "x" })
+      const spellings = Map.groupBy(Object.values(Wire.named), (wire) => shapeOf(wire.path(path)))
+      for (const [first, ...others] of spellings.values()) {
+        if (first !== undefined) add(method, first.path(path), { ...entry, wires: [first, ...others] })
+      }
     }
   }
   return router
@@ -69,5 +73,5 @@ export const choose = (
 export const wrongConstant = ({ constants = {} }: Definition, body: object): string | undefined =>
   Object.keys(constants).find((position) => Body.lookup(body, {}, position) !== constants[position])
 
-/** Whether two templates match the same paths: the names of their parameters do not matter. */
-const sameRoute = (a: string, b: string): boolean => a.replace(/:\w+/g, ":") === b.replace(/:\w+/g, ":")
+/** What templates that match the same paths share: the names of their parameters do not matter. */
+const shapeOf = (template: string): string => template.replace(/:\w+/g, ":")

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
 import { parametersOf as declaredBy } from "@postwire/core/Definition"
+import * as Wire from "@postwire/core/Wire"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { readdirSync } from "node:fs"
 import { get } from "node:http"
@@ -153,7 +154,7 @@ describe("forms", () => {
       for (const name of names) {
         const given = parametersOf(name)
         const texts = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]))
-        for (const wire of ["neutral", "x"] as const) {
+        for (const wire of Wire.names) {
           const { body, status } = yield* call("POST", "/request", { operation: name, parameters: texts, wire })
           assert.strictEqual(status, 200, name)
           const { body: sent, ...rest } = requestOf(name, given, ada.id, wire)

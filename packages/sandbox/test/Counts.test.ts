@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { getAllPostsCount, getRecentPostsCount } from "@postwire/core/operations/Counts"
+import * as Wire from "@postwire/core/Wire"
 import { Effect } from "effect"
 import { type Bench, day, make, minute, now, second } from "./support/Requests.ts"
 
@@ -153,7 +154,7 @@ describe("counts of the archive", () => {
     Effect.gen(function*() {
       const bench = yield* make({ posts: 0 })
       posts(bench, [now - 20 * day, now - hour])
-      for (const wire of ["neutral", "x"] as const) {
+      for (const wire of Wire.names) {
         yield* Effect.gen(function*() {
           const recent = yield* getRecentPostsCount({ query: "needle", granularity: "day" })
           assert.strictEqual(recent.meta.total_post_count, 1)

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Wire from "@postwire/core/Wire"
 import { createClient } from "@postwire/node"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -247,7 +248,7 @@ describe("layerServer", () => {
   it.live("serves the Promise client on both wires", () =>
     Effect.gen(function*() {
       const { baseUrl, secrets, seeded } = yield* serve()
-      for (const wire of ["neutral", "x"] as const) {
+      for (const wire of Wire.names) {
         yield* Effect.promise(async () => {
           await using client = createClient({ baseUrl, wire, ...secrets })
           assert.strictEqual((await client.getMe()).data?.id, seeded.ada.id)

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Name } from "@postwire/core/Catalogue"
+import * as Wire from "@postwire/core/Wire"
 import { Effect } from "effect"
 import { requestOf, scene } from "./support/Operations.ts"
 import { type Bench, day, make, now } from "./support/Requests.ts"
@@ -104,7 +105,7 @@ describe("states", () => {
     "%s, twice",
     ([, row]) =>
       Effect.gen(function*() {
-        for (const wire of ["neutral", "x"] as const) {
+        for (const wire of Wire.names) {
           const it = yield* setting
           row.prepare?.(it)
           const { body, method, path } = requestOf(row.operation, row.parameters(it), ada(it), wire)
@@ -112,7 +113,7 @@ describe("states", () => {
             const answer = yield* it.bench.request(method, path, { body })
             const shown = `${time} ${wire} ${JSON.stringify(answer.body)}`
             assert.strictEqual(answer.status, 200, shown)
-            const data = wire === "x" && "reposted" in row.data ? { retweeted: row.data.reposted } : row.data
+            const data = wire !== "neutral" && "reposted" in row.data ? { retweeted: row.data.reposted } : row.data
             assert.deepStrictEqual(answer.body, { data }, shown)
             assert.deepStrictEqual(row.state(it), row.after, shown)
           }

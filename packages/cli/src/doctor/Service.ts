@@ -1,6 +1,7 @@
 /** Whether the service answers, in which words, and what time it is there. */
 import { environmentVariable } from "@postwire/core/Errors"
 import * as Monotonic from "@postwire/core/Monotonic"
+import type { Wire } from "@postwire/core/WireNames"
 import * as Effect from "effect/Effect"
 import { HttpClient } from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -17,7 +18,7 @@ export interface Seen {
 }
 
 /** Asks without a credential: whether there is somebody, and in which words. */
-export const reach = Effect.fnUntraced(function*(baseUrl: string, wire: "neutral" | "x") {
+export const reach = Effect.fnUntraced(function*(baseUrl: string, wire: Wire) {
   const http = yield* HttpClient
   const begun = yield* Monotonic.millis
   const ask = (path: string) =>
@@ -58,14 +59,14 @@ export const reach = Effect.fnUntraced(function*(baseUrl: string, wire: "neutral
         : `It does not seem to know the paths: look at ${environmentVariable("baseUrl")}.`,
       details: { baseUrl, millis }
     },
-    spoken.length === 0 || spoken.includes(wire)
+    spoken.length === 0 || spoken.includes(wire === "neutral" ? wire : "x")
       ? {
         name: "wire",
         status: "ok",
         finding: `${wire} is set; the paths ${
-          spoken.length === 0 ? "tell nothing" : spoken.length === 2 ? "fit both wires" : "fit it"
+          spoken.length === 0 ? "tell nothing" : spoken.length === 2 ? "fit all wires" : "fit it"
         }`,
-        advice: "Your own words are the same on both wires.",
+        advice: "Your own words are the same on all wires.",
         details: { set: wire, spoken }
       }
       : {

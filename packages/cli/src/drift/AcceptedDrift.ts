@@ -74,10 +74,6 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
   ...because("A place has nothing but its id.", "body geo.place_id required"),
   ...because("These have no values.", "query search_count.fields"),
   ...because(
-    "The specification has them.",
-    { difference: "query *.fields", change: "gone", operations: ["getLikingUsers", "getReposters", "getSpaceBuyers"] }
-  ),
-  ...because(
     "Not declared yet.",
     { difference: "body *", change: "new", operations: ["createPost"] },
     { difference: "query max_results", change: "new", operations: ["getSpaceBuyers", "getSpacePosts"] },

@@ -11,7 +11,6 @@ import { Space } from "@postwire/core/models/Space"
 import { Topic } from "@postwire/core/models/Topic"
 import { User } from "@postwire/core/models/User"
 import type { Wire } from "@postwire/core/Wire"
-import * as WireNames from "@postwire/core/WireNames"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
@@ -58,7 +57,7 @@ export const schemaFacts = (ast: SchemaAST.AST, wire: Wire): Facts => {
     }
   }
   const example = membersOf(ast, wire, found)
-  walk(wire.name === "neutral" ? example : WireNames.toX({ ast })(example), "")
+  walk(wire.fromNeutral({ ast })(example), "")
   return facts
 }
 
@@ -120,5 +119,5 @@ const typeOf = (ast: SchemaAST.AST): string => {
 
 const valuesOf = (ast: SchemaAST.AST, wire: Wire): ReadonlyArray<string> | undefined => {
   const known = ast._tag === "String" ? Model.knownValues(ast) : undefined
-  return wire.name === "neutral" ? known : known?.map((value) => String(WireNames.toX({ ast })(value)))
+  return known?.map((value) => String(wire.fromNeutral({ ast })(value)))
 }

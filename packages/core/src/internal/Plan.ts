@@ -1,9 +1,11 @@
 /** What a declaration says of requests on a wire, worked out once: names, places, encoders, routes. */
 import * as Schema from "effect/Schema"
 import type * as Body from "../Body.ts"
+import { envelope } from "../Decoding.ts"
 import { type Definition, partsOf, routesOf, type Settled } from "../Definition.ts"
 import * as Parameters from "../Parameters.ts"
 import type { Wire } from "../Wire.ts"
+import type { Said, Selector } from "../WireNames.ts"
 import { unlistedMark } from "./Encodings.ts"
 
 /** For a toggle whose state was reached: the body of success, and the refusal that says so. */
@@ -26,10 +28,20 @@ export interface Input {
   readonly key: string
   readonly parameter: Parameters.AnyParameter
   readonly encode: (value: unknown) => Parameters.Wire | undefined
-  /** Of an open parameter: what it lists, by the words of the wire. */
-  readonly words: ReadonlyMap<string, string> | undefined
+  /** Of an open parameter: what it lists, and how the wire says it. */
+  readonly words: ReadonlyMap<string, Said> | undefined
+  /** Whether what it names goes with the expansions that others say. */
+  readonly isExpansion: boolean
   /** The value of the query that was encoded last: fields are the same from call to call. */
-  last: { readonly value: Parameters.Wire; readonly encoded: string } | undefined
+  last: Encoded | undefined
+}
+
+/** A value of the query as it travels. */
+export interface Encoded {
+  readonly value: Parameters.Wire
+  readonly text: string
+  /** What it says besides, for `expansions`. */
+  readonly expansions: ReadonlyArray<string>
 }
 
 /** What there is to know of an operation on a wire before its parameters are. */
@@ -53,7 +65,8 @@ export const planOf = (definition: Definition, wire: Wire): Plan => {
   const positions: Record<string, string> = {}
   for (const place of ["path", "query", "body"] as const) {
     for (const [name, parameter] of Object.entries(definition[place] ?? {})) {
-      const words = wordsOf(name, parameter, wire)
+      const say = place === "query" && Parameters.isSelector(name) ? wire.selector(definition, name) : undefined
+      const words = wordsOf(parameter, say)
       const key = place === "query" ? Parameters.queryKey(name) : name
       if (place === "body") {
         positions[name] = wire.bodyKey(definition.at?.[name] ?? name)
@@ -64,6 +77,7 @@ export const planOf = (definition: Definition, wire: Wire): Plan => {
         parameter,
         last: undefined,
         words,
+        isExpansion: name === "expansions" && say !== undefined,
         encode: encoderOf(parameter, words)
       })
     }
@@ -73,11 +87,7 @@ export const planOf = (definition: Definition, wire: Wire): Plan => {
     positions,
     required: [...inputs].filter(([, input]) => input.parameter.required).map(([name]) => name),
     settled: definition.settled && {
-      body: JSON.stringify({
-        data: Object.fromEntries(
-          Object.entries(definition.settled.data).map(([key, value]) => [wire.bodyKey(key), value])
-        )
-      }),
+      body: JSON.stringify(wire.fromNeutral(envelope(definition.result))({ data: definition.settled.data })),
       by: definition.settled.by
     },
     routes: new Map(
@@ -94,23 +104,34 @@ export const planOf = (definition: Definition, wire: Wire): Plan => {
   return plan
 }
 
-const wordsOf = (name: string, { open, values }: Parameters.AnyParameter, wire: Wire) =>
+const wordsOf = ({ open, values }: Parameters.AnyParameter, say: Selector | undefined) =>
   open === true && values !== undefined
-    ? new Map(values.map((value) => [value, Parameters.isSelector(name) ? wire.selectorValue(value) : value]))
+    ? new Map(values.map((value) => [value, say?.(value) ?? { names: [value], expansions: nothing, unsaid: false }]))
     : undefined
 
-/** The names of an encoded value of an open parameter in the words of the wire, or the first that it does not list. */
-export const inWords = (words: ReadonlyMap<string, string>, value: string): string | { readonly unlisted: string } => {
-  const names: Array<string> = []
+const nothing: ReadonlyArray<never> = []
+
+/** How the names of an encoded value of an open parameter are said, or the first that cannot be. */
+export const inWords = (
+  { isExpansion, words }: Pick<Input, "isExpansion" | "words">,
+  value: string
+): Said | { readonly unlisted: string } | { readonly unsaid: string } => {
+  const said = { names: Array<string>(), expansions: Array<string>(), unsaid: false }
   for (const name of value.split(",")) {
-    const word = name.startsWith(unlistedMark) ? name.slice(unlistedMark.length) : words.get(name)
-    if (word === undefined || word === "") return { unlisted: name }
-    names.push(word)
+    if (name.startsWith(unlistedMark) && name !== unlistedMark) {
+      said[isExpansion ? "expansions" : "names"].push(name.slice(unlistedMark.length))
+      continue
+    }
+    const word = words?.get(name)
+    if (word === undefined) return { unlisted: name }
+    if (word.unsaid) return { unsaid: name }
+    said.names.push(...word.names)
+    said.expansions.push(...word.expansions)
   }
-  return names.join(",")
+  return said
 }
 
-const encoderOf = (parameter: Parameters.AnyParameter, words: ReadonlyMap<string, string> | undefined) => {
+const encoderOf = (parameter: Parameters.AnyParameter, words: ReadonlyMap<string, Said> | undefined) => {
   const encode = Schema.encodeUnknownResult(parameter.schema)
   const isKnown = (name: unknown): boolean => typeof name === "string" && words?.has(name) === true
   return (value: unknown): Parameters.Wire | undefined => {

@@ -2,7 +2,10 @@
 import type { Wire } from "../../src/WireNames.ts"
 import type { Row, RowParameter, Sample } from "./Row.ts"
 
-export const wires = ["neutral", "x"] as const
+/** The words that the rows hold: their column `x` is of February 2026. */
+export const wires = ["neutral", "x-2026-02"] as const
+
+const column = (wire: Wire): "neutral" | "x" => wire === "neutral" ? wire : "x"
 
 const same = (value: unknown): Sample => ({ given: value, sent: value })
 
@@ -90,18 +93,23 @@ export const callOf = (row: Row, selectedBy: string, wire: Wire) => {
   )
   const given: Record<string, unknown> = {}
   const query: Record<string, string> = {}
-  let path = (row.routes[selectedBy] ?? row.routes[""]!)[wire]
+  let path = (row.routes[selectedBy] ?? row.routes[""]!)[column(wire)]
   const body = structuredClone(row.constants ?? {}) as Record<string, unknown>
   for (const parameter of parameters) {
     const sample = sampleOf(parameter, row.kind)
-    const sent = wire === "x" ? sample.sentOnX ?? sample.sent : sample.sent
+    const sent = wire === "neutral" ? sample.sent : sample.sentOnX ?? sample.sent
     given[parameter.name] = sample.given
-    if (parameter.in === "path") path = path.replace(`:${parameter[wire]}`, encodeURIComponent(String(sent)))
-    else if (parameter.in === "query") query[parameter[wire]] = String(sent)
-    else insert(body, parameter[wire].split("."), sent)
+    if (parameter.in === "path") path = path.replace(`:${parameter[column(wire)]}`, encodeURIComponent(String(sent)))
+    else if (parameter.in === "query" && wire !== "neutral" && (sent === "" || selectsNothing(row, parameter))) continue
+    else if (parameter.in === "query") query[parameter[column(wire)]] = String(sent)
+    else insert(body, parameter[column(wire)].split("."), sent)
   }
   return { given, path, query, body: Object.keys(body).length === 0 ? undefined : body }
 }
+
+/** What users bring are users and posts, so nothing else of theirs is selected. */
+const selectsNothing = ({ kind }: Row, { name }: RowParameter): boolean =>
+  /^User\b/.test(kind) && ["media_fields", "place_fields", "poll_fields"].includes(name)
 
 const insert = (node: Record<string, unknown>, [step, ...rest]: ReadonlyArray<string>, value: unknown): void => {
   if (rest.length === 0) node[step!] = value
@@ -110,7 +118,7 @@ const insert = (node: Record<string, unknown>, [step, ...rest]: ReadonlyArray<st
 
 /** A body that the operation could answer with. */
 export const answerOf = (row: Row, wire: Wire): unknown => {
-  if (row.answers !== undefined) return row.answers[wire]
+  if (row.answers !== undefined) return row.answers[column(wire)]
   if (row.kind.endsWith("[]")) return { data: [{ id: "1", event_type: "MessageCreate" }] }
   switch (row.kind) {
     case "Counts":
@@ -118,9 +126,9 @@ export const answerOf = (row: Row, wire: Wire): unknown => {
         data: [{
           start: "2026-01-01T00:00:00.000Z",
           end: "2026-01-01T01:00:00.000Z",
-          [wire === "x" ? "tweet_count" : "post_count"]: 3
+          [wire === "neutral" ? "post_count" : "tweet_count"]: 3
         }],
-        meta: { [wire === "x" ? "total_tweet_count" : "total_post_count"]: 3 }
+        meta: { [wire === "neutral" ? "total_post_count" : "total_tweet_count"]: 3 }
       }
     case "CreatedPost":
       return { data: { id: "1", text: "a" } }
@@ -129,7 +137,7 @@ export const answerOf = (row: Row, wire: Wire): unknown => {
   }
   const toggle = /^Toggle<(\w+)>$/.exec(row.kind)?.[1]
   if (toggle === undefined) return { data: { id: "1" } }
-  const key = wire === "x" && toggle === "reposted" ? "retweeted" : toggle
+  const key = wire !== "neutral" && toggle === "reposted" ? "retweeted" : toggle
   return { data: { [key]: true, ...(key === "following" ? { pending_follow: false } : {}) } }
 }
 

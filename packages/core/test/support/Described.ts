@@ -5,7 +5,7 @@ import { envelope } from "../../src/Decoding.ts"
 import { type Definition, routesOf } from "../../src/Definition.ts"
 import { knownValues } from "../../src/Model.ts"
 import * as Parameters from "../../src/Parameters.ts"
-import * as WireNames from "../../src/WireNames.ts"
+import { x202602 } from "../../src/Wire.ts"
 import type { Row, RowParameter, Sample } from "./Row.ts"
 
 /** A row as the specification would have it. */
@@ -23,7 +23,7 @@ export const describe = (definition: Definition): Row => {
     method: routes[0]![1].split(" ")[0]!,
     routes: Object.fromEntries(routes.map(([selectedBy, route]) => {
       const neutral = route.split(" ")[1]!
-      return [selectedBy, { neutral, x: WireNames.path(neutral) }]
+      return [selectedBy, { neutral, x: x202602.path(neutral) }]
     })),
     identity: identity ?? null,
     userAuth: userAuth ?? null,
@@ -45,10 +45,10 @@ export const describe = (definition: Definition): Row => {
           name,
           in: place,
           neutral,
-          x: place === "query" ? WireNames.queryKey(neutral) : WireNames.bodyKey(neutral),
+          x: place === "query" ? x202602.queryKey(neutral) : x202602.bodyKey(neutral),
           type: parameter.kind,
           required: parameter.required,
-          sample: sampleOf(name, parameter, example[name])
+          sample: sampleOf(definition, name, parameter, example[name])
         }
       })
     ),
@@ -69,24 +69,34 @@ const values: { readonly [K in Parameters.Kind]: ReadonlyArray<unknown> } = {
 }
 
 /** The value of the example, or another one that the parameter takes. */
-const sampleOf = (name: string, parameter: Parameters.AnyParameter, example: unknown): Sample => {
+const sampleOf = (
+  definition: Definition,
+  name: string,
+  parameter: Parameters.AnyParameter,
+  example: unknown
+): Sample => {
   const encode = Schema.encodeUnknownOption(parameter.schema)
   const candidates = [...(example === undefined ? [] : [example]), ...parameter.values ?? [], ...values[parameter.kind]]
   for (const given of candidates) {
     const sent = encode(given)
     if (Option.isNone(sent) || !Parameters.isWithinBounds(parameter, sent.value)) continue
     return Parameters.isSelector(name)
-      ? { given, sent: sent.value, sentOnX: WireNames.selectorValue(String(sent.value)) }
+      ? { given, sent: sent.value, sentOnX: saidOf(definition, name, String(sent.value)) }
       : { given, sent: sent.value }
   }
   throw new Error(`No value is known that ${name} takes: give it one in the example of its operation`)
+}
+
+const saidOf = (definition: Definition, name: string, list: string): string => {
+  const said = x202602.selector(definition, name)?.(list)
+  return [...said?.names ?? [], ...said?.expansions ?? []].join(",")
 }
 
 /** What the operation could answer, as each wire has it. */
 const answersOf = ({ result }: Definition): NonNullable<Row["answers"]> => {
   const item = result._tag === "Value" ? valueOf(result.schema.ast) : { [result.model.identifier]: "1" }
   const neutral = { data: result._tag === "Many" ? [item] : item }
-  return { neutral, x: WireNames.toX(envelope(result))(neutral) }
+  return { neutral, x: x202602.fromNeutral(envelope(result))(neutral) }
 }
 
 const valueOf = (ast: SchemaAST.AST): unknown => {

@@ -29,7 +29,8 @@ export const offerOperations = () => {
 const showForm = () => {
   const chosen = operation()
   if (chosen === undefined) return
-  const wire = select("wire").value === "x" ? "x" : "neutral"
+  const { value } = select("wire")
+  const wire = value === "x" || value === "x-2026-02" ? value : "neutral"
   const { credentials, effect, limits, pageToken, parameters, routes, rules, summary } = chosen
   select("credential").value = credentials.includes("OAuth 2.0 Application-Only") && effect === "read"
     ? select("credential").value
@@ -53,7 +54,7 @@ const showForm = () => {
 
 /**
  * @param {Parameter} parameter
- * @param {"neutral" | "x"} wire
+ * @param {"neutral" | "x" | "x-2026-02"} wire
  */
 const fieldOf = (parameter, wire) => {
   const { default: otherwise, key, kind, name: field, open: isOpen, place, required, rule, values = [] } = parameter

@@ -6,7 +6,7 @@ import { day, minute, secretsOf } from "../support/Requests.ts"
 /** A seeded server with one more app, that only reads, and posts of ada's to find. It ends with the scope. */
 export const serve = Effect.gen(function*() {
   const sandbox = Context.get(
-    yield* Layer.build(Sandbox.layerServer({ posts: 300, wire: "x" })),
+    yield* Layer.build(Sandbox.layerServer({ posts: 300, wire: "x-2026-02" })),
     Sandbox.Sandbox
   )
   const { seeded: { ada }, store } = sandbox

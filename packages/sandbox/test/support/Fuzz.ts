@@ -2,6 +2,7 @@
 import { assert } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
 import * as OAuth1 from "@postwire/core/OAuth1"
+import * as Wire from "@postwire/core/Wire"
 import { Clock, Effect } from "effect"
 import { HttpBody, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
@@ -139,7 +140,7 @@ export const attempts = (options: {
 
   const valid = () => {
     const name = random.pick(Operations.names)
-    const wire = random.pick(["neutral", "x"] as const)
+    const wire = random.pick(Wire.names)
     return { name, ...Operations.requestOf(name, scene.parametersOf(name), identity, wire) }
   }
 
