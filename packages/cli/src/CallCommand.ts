@@ -1,10 +1,10 @@
 /** `postwire call OPERATION`: one call of any operation, as JSON or as a table. */
 import * as CallErrors from "@postwire/core/CallErrors"
 import { Client } from "@postwire/core/Client"
-import type { Definition } from "@postwire/core/Definition"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
 import * as Connection from "./Connection.ts"
 import * as ErrorReport from "./ErrorReport.ts"
@@ -13,8 +13,10 @@ import * as Report from "./Report.ts"
 import * as Table from "./Table.ts"
 import { Terminal } from "./Terminal.ts"
 import * as Text from "./Text.ts"
+import * as UndeclaredFlags from "./UndeclaredFlags.ts"
 
-const own = {
+/** Flags of the answer and of who asks. */
+export const outputFlags = {
   json: Flag.Boolean("json").pipe(
     Flag.withDescription("Print JSON, as without a terminal"),
     Flag.withDefault(false)
@@ -31,6 +33,11 @@ const own = {
   credentials: Connection.flag
 }
 
+const extras = {
+  extraQuery: UndeclaredFlags.query("extra-query"),
+  extraBody: UndeclaredFlags.body("extra-body", "More members of the body")
+}
+
 /** `postwire call`, with a command for each operation. */
 export const command = Command.make("call").pipe(
   Command.withDescription("Call any operation once. Lists give one page; export gets them whole."),
@@ -40,8 +47,16 @@ export const command = Command.make("call").pipe(
       definition,
       Command.make(
         definition.name,
-        { own, parameters: OperationFlags.make(definition) },
-        ({ own, parameters }) => run(definition, OperationFlags.parametersOf(parameters), own)
+        { extras, own: outputFlags, parameters: OperationFlags.make(definition) },
+        ({ extras, own, parameters }) =>
+          Effect.flatMap(UndeclaredFlags.extrasOf(extras), (options) => {
+            const given = OperationFlags.parametersOf(parameters)
+            return answer(
+              definition,
+              Effect.flatMap(Client, (client) => client.request(definition, given, options)),
+              own
+            )
+          })
       )
     )
   )),
@@ -55,13 +70,14 @@ export const command = Command.make("call").pipe(
   ])
 )
 
-type Flags = Command.Command.Config.Infer<typeof own>
+type Flags = Command.Command.Config.Infer<typeof outputFlags>
 
-const run = Effect.fnUntraced(
-  function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, flags: Flags) {
+/** Sends a call and prints what comes. */
+export const answer = Effect.fnUntraced(
+  function*<E>(definition: CallErrors.Told, sent: Effect.Effect<HttpClientResponse, E, Client>, flags: Flags) {
     yield* ErrorReport.oneOf({ "--json": flags.json, "--table": flags.table, "--raw": flags.raw })
     const { output } = yield* Terminal
-    const response = yield* call(definition, parameters, flags).pipe(
+    const response = yield* call(definition, sent, flags).pipe(
       Connection.provide(flags.credentials, flags.wire)
     )
     const { body, data, errors } = response
@@ -83,18 +99,18 @@ const run = Effect.fnUntraced(
   }
 )
 
-/** Calls the operation. A raw body is printed before it is read, for one may want to see what cannot be read. */
+/** Makes the call. A raw body is printed before it is read, for one may want to see what cannot be read. */
 const call = Effect.fnUntraced(
-  function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, { raw }: Flags) {
+  function*<E>(definition: CallErrors.Told, sent: Effect.Effect<HttpClientResponse, E, Client>, { raw }: Flags) {
     const client = yield* Client
-    const response = yield* client.request(definition, parameters)
+    const response = yield* sent
     if (raw) yield* Report.data(yield* CallErrors.textOf(definition, response))
     return yield* client.read(definition, response)
   }
 )
 
 /** What a write has done, on one line. */
-const told = ({ name }: Definition, data: unknown): string => {
+const told = ({ name }: CallErrors.Told, data: unknown): string => {
   const facts = Predicate.isObject(data)
     ? Object.entries(data).flatMap(([key, value]) =>
       typeof value === "object" ? [] : [`${key} ${typeof value === "string" ? value : JSON.stringify(value)}`]

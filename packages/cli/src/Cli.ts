@@ -20,6 +20,7 @@ import * as ExportCommand from "./ExportCommand.ts"
 import * as PlanCommand from "./PlanCommand.ts"
 import * as Presenter from "./Presenter.ts"
 import * as Report from "./Report.ts"
+import * as RequestCommand from "./RequestCommand.ts"
 import * as SandboxCommand from "./SandboxCommand.ts"
 import * as StandardOutput from "./StandardOutput.ts"
 import * as StatusCommand from "./StatusCommand.ts"
@@ -41,6 +42,7 @@ export const postwire = Command.make("postwire").pipe(
     ExportCommand.command,
     PlanCommand.command,
     CallCommand.command,
+    RequestCommand.command,
     CountsCommand.command,
     DoctorCommand.command,
     Demo.command,

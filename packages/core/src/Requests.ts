@@ -24,7 +24,8 @@ import * as Undeclared from "./Undeclared.ts"
 
 export type { Json, Query } from "./Undeclared.ts"
 
-const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
+/** The methods that a request may have. */
+export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
 /** A method of HTTP. */
 export type Method = typeof methods[number]
