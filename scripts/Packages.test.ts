@@ -200,6 +200,7 @@ describe("a program", () => {
         "internal/schema/codegen.js",
         "core/dist/ClientConfig.js",
         "core/dist/ErrorSchemas.js",
+        "core/dist/AnomalyMetrics.js",
         "core/dist/RetryMetrics.js",
         "core/dist/WireNames.js",
         "effect/dist/Metric.js",
@@ -208,7 +209,7 @@ describe("a program", () => {
     ) {
       assert.isFalse(has(part), part)
     }
-    assert.isBelow(bytes, 64_600)
+    assert.isBelow(bytes, 67_800)
   })
 
   it("has the words, the signatures and the operations that it names", async () => {
@@ -223,9 +224,9 @@ describe("a program", () => {
   it.each([
     [
       `export { getPost } from "@postwire/core/operations/Posts"; export * as Client from "@postwire/core/Client"`,
-      64_000
+      67_400
     ],
-    [`export * from "@postwire/core"`, 89_900]
+    [`export * from "@postwire/core"`, 95_400]
   ])("of %s is small", async (program, limit) => {
     const { bytes } = await bundled(`${program}; export * as FetchHttpClient from "effect/http/FetchHttpClient"`)
     assert.isBelow(bytes, limit)
