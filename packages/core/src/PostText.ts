@@ -21,9 +21,12 @@ const weigh = (text: string, enough: number): number => {
 }
 
 /** Whether a text weighs more than {@link maximumWeight}. */
-export const isLong = (text: string): boolean =>
-  // No code unit weighs more than 2, but a link of a few characters does.
-  (text.length > maximumWeight / 2 || text.includes("://")) && weigh(text, maximumWeight) > maximumWeight
+export const isLong = (text: string): boolean => {
+  // Most texts need no closer look: of Latin-1 every character weighs 1, of others a code unit at most 3, as normalizing
+  // can make three of one; and a link of a few characters weighs more than they do.
+  const most = (latin1.test(text) ? 1 : 3) * text.length + linkWeight * (text.split("://").length - 1)
+  return most > maximumWeight && weigh(text, maximumWeight) > maximumWeight
+}
 
 /** The longest beginning of a text that weighs no more than `maximum` and ends where a word does. */
 export const truncate = (text: string, maximum = maximumWeight): string => {
@@ -40,6 +43,8 @@ export const truncate = (text: string, maximum = maximumWeight): string => {
 }
 
 const linkWeight = 23
+
+const latin1 = /^[\0-\xff]*$/
 
 const units =
   /(?<link>https?:\/\/[^\s"<>\(\)\/?#.]+\.[^\s"<>\(\)]*[^\s"<>\(\).,;:!?'…])|(?<emoji>\p{RGI_Emoji})|[\s\S]/giv

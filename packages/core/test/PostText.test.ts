@@ -17,7 +17,12 @@ describe("the weight of a text", () => {
   ])("%s: %i", (text, weight) => assert.strictEqual(PostText.weightOf(text), weight))
 
   it("is too much above 280, by letters, wide characters or emoji", () => {
-    for (const [unit, most] of [["x", 280], ["の", 140], ["😷", 140], ["👩‍💻", 140], ["http://a.co ", 11]] as const) {
+    for (
+      const [unit, most] of [["x", 280], ["の", 140], ["😷", 140], ["👩‍💻", 140], ["\ufb2c", 93], [
+        "http://a.co ",
+        11
+      ]] as const
+    ) {
       assert.isFalse(PostText.isLong(unit.repeat(most)), unit)
       assert.isTrue(PostText.isLong(unit.repeat(most + 1)), unit)
     }

@@ -301,7 +301,9 @@ describe("names that an operation does not know", () => {
           ["/2/posts/1?post.fields=lang,brand_new", "post.fields", "brand_new", "edit_history_post_ids"],
           ["/2/tweets/1?tweet.fields=lang,brand_new", "tweet.fields", "brand_new", "edit_history_tweet_ids"],
           ["/2/posts/1?expansions=author", "expansions", "author", "referenced_posts.id"],
-          ["/2/tweets/1?expansions=author", "expansions", "author", "referenced_tweets.id"],
+          ["/2/tweets/1?expansions=author", "expansions", "author", "referenced_posts"],
+          ["/2/tweets/1?tweet.fields=lang&expansions=author", "expansions", "author", "referenced_tweets.id"],
+          ["/2/tweets/1?post.fields=lang,brand_new", "post.fields", "brand_new", "note_post"],
           ["/2/posts/1?user.fields=username,constructor", "user.fields", "constructor", "public_metrics"],
           ["/2/users/1/mentions?colour=red", "colour", "red", "max_results"]
         ] as const
