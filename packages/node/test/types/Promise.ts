@@ -1,6 +1,7 @@
 // Type tests of the Promise face: this file compiles, or inference has weakened.
 import type { Joined } from "@postwire/core/Joins"
 import type { Dictionary } from "@postwire/core/Response"
+import { Schema } from "effect"
 import {
   createClient,
   type Form,
@@ -174,3 +175,12 @@ client.getUsersPosts.items({ id: 1 }, { prefetch: 2 })
 client.searchRecentPosts.items({ query: "a" }, { direction: "backward" })
 // @ts-expect-error misspelt
 client.searchRecentPosts.items({ query: "a" }, { limmit: 5 })
+
+// A request to any path, in every form.
+const widget = Schema.Struct({ at: Schema.DateFromString })
+const requested = client.request({ method: "GET", path: "/2/widgets/1", schema: widget })
+export const widgetAt: Promise<Date | undefined> = requested.then(({ data }) => data?.at)
+const rawWidget = client.as("raw").request({ method: "GET", path: "/2/widgets/1" }, { signal: AbortSignal.abort() })
+export const rawStatus: Promise<number> = rawWidget.then(({ status }) => status)
+// @ts-expect-error nothing is known without a schema
+client.request({ method: "GET", path: "/2/widgets/1" }).then(({ data }) => data.at)

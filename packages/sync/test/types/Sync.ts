@@ -101,3 +101,9 @@ client.searchRecentPosts.items({ query: "a" }, { direction: "backward" })
 client.searchRecentPosts.items({ query: "a" }, { limmit: 5 })
 // @ts-expect-error nothing runs that could abort it
 client.getMe({}, { signal: new AbortController().signal })
+
+// A request to any path, in every form.
+const anything = client.request({ method: "GET", path: "/2/widgets/1" })
+assertType<Equal<typeof anything.data, unknown>>()
+const rawWidget = client.as("raw").request({ method: "GET", path: "/2/widgets/1" }, { timeout: 1 })
+assertType<Equal<typeof rawWidget, RawResponse>>()
