@@ -175,6 +175,10 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
     Effect.gen(function*() {
       const { baseUrl } = yield* Commands.serve((request, response) => {
         const isMe = request.url === "/2/users/me"
+        if (request.url?.includes("post.fields")) {
+          response.writeHead(400, { "content-type": "application/problem+json" })
+          return void response.end(`{"errors":[{"message":"The query parameter [post.fields] is not one of [ids]"}]}`)
+        }
         response.writeHead(
           request.headers.authorization === undefined ? request.url?.includes("tweets") ? 401 : 404 : 200,
           {
@@ -198,12 +202,21 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
       )
       const right = yield* examine({ POSTWIRE_BASE_URL: baseUrl, POSTWIRE_WIRE: "x" })
       assert.strictEqual(named(right, "wire")?.status, "ok")
+      assert.deepStrictEqual(
+        [named(right, "words")?.status, named(right, "words")?.finding, named(right, "words")?.advice],
+        ["bad", "The service refuses those of x and takes those of x-2026-02", "Set POSTWIRE_WIRE=x-2026-02."]
+      )
+      const older = yield* examine({ POSTWIRE_BASE_URL: baseUrl, POSTWIRE_WIRE: "x-2026-02" })
+      assert.deepStrictEqual(
+        [named(older, "words")?.status, named(older, "words")?.finding],
+        ["ok", "The service takes those of x-2026-02"]
+      )
       assert.match(named(right, "user (OAuth 1.0a)")?.finding ?? "", /of @a: may read$/)
       assert.deepStrictEqual(
         [named(right, "budget")?.status, named(right, "budget")?.details?.["remaining"]],
         ["warning", 0]
       )
-      assert.deepStrictEqual(right.filter(({ status }) => status === "bad"), [])
+      assert.deepStrictEqual(older.filter(({ status }) => status === "bad"), [])
     }))
 
   it.effect("tells no research access from an archive that does not answer", () =>

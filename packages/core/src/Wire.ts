@@ -84,14 +84,16 @@ export const x202602: Wire = /*#__PURE__*/ speaking("x-2026-02", Vocabulary.febr
   words: Vocabulary.august
 })
 
+const readingAll = (wire: Wire): Wire => ({
+  ...wire,
+  isForeign: WireNames.isForeign,
+  toNeutral: WireNames.toNeutral,
+  problemToNeutral: WireNames.problemToNeutral
+})
+
 /** All of them by name, for settings that are text. Each reads whatever words come. */
 export const named: { readonly [Name in WireNames.Wire]: Wire } = {
-  neutral: {
-    ...neutral,
-    isForeign: WireNames.isForeign,
-    toNeutral: WireNames.toNeutral,
-    problemToNeutral: WireNames.problemToNeutral
-  },
+  neutral: /*#__PURE__*/ readingAll(neutral),
   x,
   "x-2026-02": x202602
 }

@@ -68,7 +68,7 @@ export const selector = (
 
 const silence: Said = { names: [], expansions: [], unsaid: false }
 
-const unsaid: Said = { ...silence, unsaid: true }
+const unsaid: Said = { names: [], expansions: [], unsaid: true }
 
 /** Translates names of fields or expansions, in a comma-separated list, from whatever words. */
 export const neutralNames = (parameter: string, list: string): string =>

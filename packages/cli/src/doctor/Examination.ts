@@ -3,6 +3,7 @@ import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import { environmentVariable } from "@postwire/core/Errors"
 import * as RateLimit from "@postwire/core/RateLimit"
+import * as Wire from "@postwire/core/Wire"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
@@ -15,8 +16,9 @@ import * as Text from "../Text.ts"
 import type { Check } from "./Check.ts"
 import { bearer, parts, user } from "./Credentials.ts"
 import { clockChecks, reach, type Seen } from "./Service.ts"
+import { probe, wordsCheck } from "./Words.ts"
 
-/** Looks at everything, with at most seven requests, none of which counts towards the post cap. */
+/** Looks at everything, with at most nine requests, none of which counts towards the post cap. */
 export const examine = Effect.fnUntraced(function*(
   variables: Readonly<Record<string, string | undefined>>,
   node: string,
@@ -59,6 +61,14 @@ export const examine = Effect.fnUntraced(function*(
   yield* Effect.gen(function*() {
     const connection = yield* reach(baseUrl, wire.name)
     checks.push(...connection.checks)
+    if (connection.isThere && wire.elsewhere !== undefined && values.success.bearerToken !== undefined) {
+      const other = wire.elsewhere.name
+      const there = Client.layer({ ...settings, wire: Wire.named[other] }).pipe(
+        Layer.provide([Credentials.layer(settings), NodeCrypto.layer, recorded, RateLimit.layerFail])
+      )
+      const others = yield* probe.pipe(Effect.provide(there), Effect.catchTag("InvalidSettings", Effect.die))
+      checks.push(wordsCheck(wire.name, other, yield* probe, others))
+    }
     const isOAuth1 = parts.every((name) => values.success[name] !== undefined)
     const ofBearer = yield* bearer(values.success, connection.isThere, place)
     const ofUser = yield* user(values.success, connection.isThere, place, () => seen.at(-1)?.rights)
