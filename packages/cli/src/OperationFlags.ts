@@ -21,8 +21,9 @@ export const paged: ReadonlyArray<Definition> = definitions.filter(({ paging }) 
 /** All operations. */
 export { definitions as all }
 
-/** The parameter by which a page is asked for, which commands that page by themselves do not take. */
-export const pageToken = ({ paging }: Definition): ReadonlyArray<string> => paging === undefined ? [] : [paging.token]
+/** The parameters by which a page is asked for, which commands that page by themselves do not take. */
+export const pageToken = ({ paging }: Definition): ReadonlyArray<string> =>
+  paging === undefined ? [] : [paging.token, "pagination_token"]
 
 /** A command of an operation, which also goes by the operation's alias. */
 export const named = <Name extends string, Input, E, R, Context>(

@@ -158,10 +158,10 @@ describe("the catalogue against a document", () => {
         const { properties } =
           document["paths"]!["/2/posts"]!["post"]!["requestBody"]!["content"]!["application/json"]!["schema"]!
         delete properties!["quote_post_id"]
-        properties!["card_uri"] = json({ type: "string" })
+        properties!["brand_new"] = json({ type: "string" })
       },
       ["refused", "gone", "body quote_post_id", "createPost"],
-      ["missed", "new", "body card_uri", "createPost"]
+      ["missed", "new", "body brand_new", "createPost"]
     ],
     [
       "answers otherwise",
@@ -195,12 +195,12 @@ describe("the catalogue against a document", () => {
     [
       "answers with an object of which it says nothing",
       (document) => {
-        post(document)["organic_metrics"] = json({ type: "object" })
+        post(document)["public_metrics"] = json({ type: "object" })
       },
-      ...["impression", "like", "reply", "repost"].map((name) => [
+      ...["bookmark", "impression", "like", "reply", "repost"].map((name) => [
         "misread",
         "differs",
-        `result post.organic_metrics.${name}_count required`,
+        `result post.public_metrics.${name}_count required`,
         "none",
         "true",
         "post"

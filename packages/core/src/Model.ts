@@ -11,8 +11,8 @@ export type Kind = "post" | "user" | "space" | "list" | "dm_event" | "media" | "
 /** The field that identifies a resource. */
 export type Identifier<K extends Kind> = K extends "media" ? "media_key" : "id"
 
-/** The parameter that selects fields of a resource, `undefined` where none does. */
-export type Selector<K extends Kind> = K extends "topic" ? undefined : `${K}_fields`
+/** The parameter that selects fields of a resource. */
+export type Selector<K extends Kind> = `${K}_fields`
 
 /** The bucket of a resource in `includes`, `undefined` where it is never included. */
 export type Bucket<K extends Kind> = Buckets[K]
@@ -84,7 +84,7 @@ export const make = <
 >(options: {
   readonly kind: K
   readonly identifier: Identifier<K> & keyof Fields
-  readonly selector: Selector<K>
+  readonly selector: NoInfer<Selector<K>>
   readonly includes: Bucket<K>
   readonly defaults: ReadonlyArray<Default>
   /** Fields that the selector does not take. */

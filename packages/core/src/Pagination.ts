@@ -66,7 +66,7 @@ export const start = (
     const rule = definition.paging?.directions === "both" ? "must be forward or backward" : "must be forward"
     return refuse("direction", rule, direction)
   }
-  const given = definition.paging && parameters[definition.paging.token]
+  const given = definition.paging && (parameters[definition.paging.token] ?? parameters["pagination_token"])
   const token = typeof given === "string" ? given : undefined
   return limit === 0 ? undefined : { token, seen: new Set(token === undefined ? [] : [token]), left: limit }
 }
@@ -83,7 +83,8 @@ export const parametersAt = (
   const wanted = Math.max(left, smallest)
   return {
     ...parameters,
-    ...(token === undefined || paging === undefined ? {} : { [paging.token]: token }),
+    // Some operations take the token under either name.
+    ...(token === undefined || paging === undefined ? {} : { pagination_token: undefined, [paging.token]: token }),
     ...(typeof given === "number" && wanted < given ? { max_results: wanted } : {})
   }
 }

@@ -47,6 +47,7 @@ interface Listed<K extends Kind> {
   readonly media_fields: FieldOf<"media">
   readonly place_fields: FieldOf<"place">
   readonly poll_fields: FieldOf<"poll">
+  readonly topic_fields: FieldOf<"topic">
 }
 
 /** The field selectors and expansions of reads that return resources of kind `K`. */

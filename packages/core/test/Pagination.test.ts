@@ -3,10 +3,11 @@ import { Effect, Stream } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
 import type { Client } from "../src/Client.ts"
 import * as Errors from "../src/Errors.ts"
+import * as Pagination from "../src/Pagination.ts"
 import { answerOf, callOf } from "./support/Calls.ts"
 import { all, type Answer, isPaged, make, rowOf } from "./support/Service.ts"
 
-const { getUsersPosts, searchAllPosts } = catalogue
+const { getUsersPosts, searchAllPosts, searchRecentPosts } = catalogue
 
 interface Page {
   readonly ids?: ReadonlyArray<string>
@@ -483,5 +484,16 @@ describe("every operation that pages", () => {
       assert.strictEqual("items" in operation, operation.definition.paging !== undefined)
       assert.strictEqual("pages" in operation, operation.definition.paging !== undefined)
     }
+  })
+})
+
+describe("a token under its other name", () => {
+  it("leads to the page where it begins, and no further", () => {
+    const { definition } = searchRecentPosts
+    const parameters = { query: "a", pagination_token: "first" }
+    const position = Pagination.start(definition, parameters)
+    assert.deepInclude(position, { token: "first" })
+    const next = Pagination.parametersAt(definition, parameters, { token: "second", seen: new Set(), left: Infinity })
+    assert.deepStrictEqual<object>(next, { query: "a", pagination_token: undefined, next_token: "second" })
   })
 })

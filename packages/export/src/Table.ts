@@ -79,7 +79,7 @@ export const expected = ({ result }: Pick<Definition, "result">, parameters: Par
 const ofModel = (model: Model.AnyModel, parameters: Parameters): Table => {
   const asked = new Set([
     ...model.defaults,
-    ...model.selector === undefined ? [] : names(parameters[model.selector]),
+    ...names(parameters[model.selector]),
     // An expansion brings the field that it expands.
     ...names(parameters["expansions"])
       .filter((name) => name in model.expansions)

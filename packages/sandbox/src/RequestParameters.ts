@@ -58,9 +58,10 @@ const collect = (
       route.wires.map((wire) => [wire.queryKey(Parameters.queryKey(name)), name] as const)
     )
   )
+  // Where both are taken they are one.
+  if (definition.paging?.token === "next_token") names.set("pagination_token", "next_token")
   // What the live service takes besides, and its own clients send.
   const lenient = route.wires.some(({ name }) => name !== "neutral")
-  if (lenient && definition.paging?.token === "next_token") names.set("pagination_token", "next_token")
   for (const [key, value] of query) {
     const name = names.get(key)
     if (name === undefined) {

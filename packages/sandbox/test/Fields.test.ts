@@ -39,7 +39,6 @@ const never: Readonly<Record<string, string>> = {
   "post.suggested_source_links_with_counts": "it has no community notes",
   "post.username": "no selector takes it",
   "space.topics": "no selector takes it",
-  "topic.description": "no selector takes it",
   "user.affiliation": "nobody belongs to an organisation",
   "user.confirmed_email": "nobody has an address",
   "user.entities.description.annotations": "only posts are annotated",
@@ -328,6 +327,44 @@ describe("names that an operation does not know", () => {
         assert.deepStrictEqual(Object.keys(body.errors[0].parameters), [unknown])
         assert.include(body.errors[0].message, `${unknown}: is not defined in the schema`)
         assert.include(body.errors[0].message, allowed)
+      }
+    }))
+})
+
+describe("a post", () => {
+  it.effect("is in a community, has a card and a history when it was created so", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 0 })
+      const as = bench.newcomer({ userId: bench.seeded.ada.id })
+      const create = Effect.fnUntraced(function*(path: string, body: object) {
+        const { body: answer, status } = yield* bench.request("POST", path, { as, body })
+        return status === 201 ? String(answer.data.id) : `${status} ${JSON.stringify(answer)}`
+      })
+      const first = yield* create("/2/posts", { text: "first", made_with_ai: true, paid_partnership: false })
+      const id = yield* create("/2/tweets", {
+        text: "second",
+        community_id: "77",
+        card_uri: "card://1",
+        edit_options: { previous_post_id: first },
+        nullcast: false,
+        share_with_followers: true,
+        poll: { options: ["a", "b"], duration_minutes: 5, reply_settings: "verified" }
+      })
+      const { body } = yield* bench.request(
+        "GET",
+        `/2/posts/${id}?post.fields=community_id,card_uri,edit_history_post_ids`,
+        { as }
+      )
+      assert.deepInclude(body.data, { community_id: "77", card_uri: "card://1", edit_history_post_ids: [first, id] })
+
+      const other = bench.newcomer()
+      const foreign = yield* bench.request("POST", "/2/posts", {
+        as: other,
+        body: { text: "not mine", edit_options: { previous_post_id: first } }
+      })
+      assert.strictEqual(foreign.status, 403)
+      for (const media of [{ title: "a" }, { call_to_actions: { visit_site: { url: "https://example.com" } } }]) {
+        assert.match(yield* create("/2/posts", { text: "no media", media }), /media_ids/)
       }
     }))
 })

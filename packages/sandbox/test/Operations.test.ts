@@ -200,7 +200,9 @@ describe("every operation", () => {
       }
       for (const name of ofUsers) {
         const declared = definitionOf(name).query?.["max_results"]
-        if (isSpecified(name)) assert.strictEqual(sizes[name] !== undefined, declared !== undefined, name)
+        // The service takes a size where the specification has none.
+        const isSince = name === "getSpaceBuyers" || name === "getSpacePosts"
+        if (isSpecified(name) && !isSince) assert.strictEqual(sizes[name] !== undefined, declared !== undefined, name)
         const bounds = declared?.bounds
         const size = sizes[name] ?? (bounds?.of === "value" ? [bounds.minimum, bounds.maximum] as const : undefined)
         if (size === undefined) continue

@@ -150,11 +150,11 @@ describe("Seed", () => {
         assert.sameMembers(held.slice(-3).map((space) => space.state), ["scheduled", "live", "ended"])
         for (const space of held) {
           assert.isTrue(space.is_ticketed)
-          assert.isAbove(spaces.buyers(space.id).length, 0)
+          assert.isAbove(spaces.buyers({ spaceId: space.id, limit: 1 }).items.length, 0)
           assert.strictEqual(spaces.topicsByIds(space.topic_ids ?? []).length, 1)
           assert.isAtMost(Date.parse(space.created_at), start)
         }
-        const shared = held.flatMap((space) => spaces.posts({ spaceId: space.id, limit: 10 }))
+        const shared = held.flatMap((space) => spaces.posts({ spaceId: space.id, limit: 10 }).items)
         assert.strictEqual(shared.length > 0, posts > 0)
       }
     }))

@@ -74,11 +74,12 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
   ...because("A place has nothing but its id.", "body geo.place_id required"),
   ...because("These have no values.", "query search_count.fields"),
   ...because(
-    "Not declared yet.",
-    { difference: "body *", change: "new", operations: ["createPost"] },
-    { difference: "query max_results", change: "new", operations: ["getSpaceBuyers", "getSpacePosts"] },
-    { difference: "query *_token", change: "new", operations: ["get*PostsCount", "search*Posts", "getSpaceBuyers"] },
-    { difference: "query state=all", change: "new" },
-    { difference: "query topic.fields", change: "new" }
-  )
+    "That document is older than these parameters.",
+    { difference: "body folder_id", change: "gone", operations: ["bookmark"] },
+    { difference: "body made_with_ai", change: "gone", operations: ["createPost"] },
+    { difference: "body media.*", change: "gone", operations: ["createPost"] },
+    { difference: "body paid_partnership", change: "gone", operations: ["createPost"] },
+    { difference: "query pagination_token", change: "gone", operations: ["getSpacePosts"] }
+  ),
+  ...because("Without a state all spaces are searched.", { difference: "query state=all", change: "new" })
 ]

@@ -5,7 +5,7 @@ import * as Model from "../Model.ts"
 export const Topic = /*#__PURE__*/ Model.make({
   kind: "topic",
   identifier: "id",
-  selector: undefined,
+  selector: "topic_fields",
   includes: "topics",
   defaults: ["id", "name"],
   fields: {

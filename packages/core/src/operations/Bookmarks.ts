@@ -12,7 +12,7 @@ const bookmarked = /*#__PURE__*/ Response.value(
 
 /**
  * Bookmarks a post for the authenticated user. Credential: a user's bearer token; the user's id is looked up first, once
- * (spec: Bookmarks). Needs write permission.
+ * (spec: Bookmarks). Needs write permission. With `folder_id` the bookmark is in that folder of the user as well.
  *
  * ```ts
  * yield* bookmark({ post_id: "1460323737035677698" })
@@ -23,7 +23,7 @@ export const bookmark = /*#__PURE__*/ Operation.make({
   summary: "Bookmarks a post.",
   route: "POST /2/users/:id/bookmarks",
   identity: "id",
-  body: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  body: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id), folder_id: Parameters.id },
   result: bookmarked,
   scopes: ["bookmark.write", "post.read", "users.read"],
   limits: { perWindow: 50 },

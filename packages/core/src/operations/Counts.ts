@@ -10,6 +10,8 @@ const shared = {
   end_time: Parameters.timestamp,
   since_id: Parameters.id,
   until_id: Parameters.id,
+  next_token: Parameters.token,
+  pagination_token: Parameters.token,
   granularity: /*#__PURE__*/ Parameters.choice(["minute", "hour", "day"], { default: "hour" })
 }
 
@@ -24,7 +26,7 @@ const buckets = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Array(CountBuc
  * const counts = yield* getRecentPostsCount({ query: "effect", granularity: "day" })
  * ```
  */
-export const getRecentPostsCount = /*#__PURE__*/ Operation.make({
+export const getRecentPostsCount = /*#__PURE__*/ Operation.makePaged({
   name: "getRecentPostsCount",
   summary: "Counts the posts of the last seven days that match a query.",
   route: "GET /2/posts/counts/recent",
@@ -32,6 +34,7 @@ export const getRecentPostsCount = /*#__PURE__*/ Operation.make({
   result: buckets,
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 300 },
+  paging: { token: "next_token", directions: "forward" },
   effect: "read"
 })
 
@@ -50,8 +53,7 @@ export const getAllPostsCount = /*#__PURE__*/ Operation.makePaged({
   route: "GET /2/posts/counts/all",
   query: {
     query: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.text(1024)),
-    ...shared,
-    next_token: Parameters.token
+    ...shared
   },
   result: buckets,
   access: "research",

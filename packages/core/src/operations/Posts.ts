@@ -51,11 +51,15 @@ export const getPosts = /*#__PURE__*/ Operation.make({
   effect: "read"
 })
 
+const repliers = /*#__PURE__*/ Parameters.openChoice(["mentionedUsers", "following", "subscribers", "verified"])
+
 /**
  * Creates a post of the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`
  * (spec: Manage posts). Needs write permission.
  *
- * `text` is required when there are no `media_ids`. A create is never sent twice: when its answer does not come it fails
+ * `text` is required when there are no `media_ids`. `previous_post_id` is the post of which this one is an edit;
+ * `made_with_ai` and `paid_partnership` disclose what they say. The `media_` parameters go with `media_ids`: a title, a
+ * description, a preview image, and calls to action (a page, a video, an app in a store). A create is never sent twice: when its answer does not come it fails
  * with `OutcomeUnknown`.
  *
  * ```ts
@@ -78,7 +82,25 @@ export const createPost = /*#__PURE__*/ Operation.make({
     quote_post_id: Parameters.id,
     in_reply_to_post_id: Parameters.id,
     exclude_reply_user_ids: /*#__PURE__*/ Parameters.idArray(),
-    reply_settings: /*#__PURE__*/ Parameters.openChoice(["mentionedUsers", "following", "subscribers", "verified"])
+    reply_settings: repliers,
+    community_id: Parameters.id,
+    share_with_followers: Parameters.boolean,
+    previous_post_id: Parameters.id,
+    made_with_ai: Parameters.boolean,
+    paid_partnership: Parameters.boolean,
+    nullcast: Parameters.boolean,
+    card_uri: /*#__PURE__*/ Parameters.text(),
+    poll_reply_settings: repliers,
+    auto_populate_reply_metadata: Parameters.boolean,
+    media_title: /*#__PURE__*/ Parameters.text(),
+    media_description: /*#__PURE__*/ Parameters.text(),
+    media_preview_media_id: Parameters.id,
+    media_embeddable: Parameters.boolean,
+    media_visit_site_url: /*#__PURE__*/ Parameters.text(),
+    media_watch_now_url: /*#__PURE__*/ Parameters.text(),
+    media_app_store_id: /*#__PURE__*/ Parameters.text(),
+    media_ipad_app_store_id: /*#__PURE__*/ Parameters.text(),
+    media_play_store_id: /*#__PURE__*/ Parameters.text()
   },
   at: {
     place_id: "geo.place_id",
@@ -87,14 +109,38 @@ export const createPost = /*#__PURE__*/ Operation.make({
     poll_options: "poll.options",
     poll_duration_minutes: "poll.duration_minutes",
     in_reply_to_post_id: "reply.in_reply_to_post_id",
-    exclude_reply_user_ids: "reply.exclude_reply_user_ids"
+    exclude_reply_user_ids: "reply.exclude_reply_user_ids",
+    previous_post_id: "edit_options.previous_post_id",
+    poll_reply_settings: "poll.reply_settings",
+    auto_populate_reply_metadata: "reply.auto_populate_reply_metadata",
+    media_title: "media.title",
+    media_description: "media.description",
+    media_preview_media_id: "media.preview_media_id",
+    media_embeddable: "media.embeddable",
+    media_visit_site_url: "media.call_to_actions.visit_site.url",
+    media_watch_now_url: "media.call_to_actions.watch_now.url",
+    media_app_store_id: "media.call_to_actions.app_install.app_store_id",
+    media_ipad_app_store_id: "media.call_to_actions.app_install.ipad_app_store_id",
+    media_play_store_id: "media.call_to_actions.app_install.play_store_id"
   },
   rules: [
     /*#__PURE__*/ Rule.atLeastOne("text", "media_ids"),
     /*#__PURE__*/ Rule.requires("media_tagged_user_ids", "media_ids"),
     /*#__PURE__*/ Rule.requires("poll_options", "poll_duration_minutes"),
     /*#__PURE__*/ Rule.requires("poll_duration_minutes", "poll_options"),
-    /*#__PURE__*/ Rule.requires("exclude_reply_user_ids", "in_reply_to_post_id")
+    /*#__PURE__*/ Rule.requires("exclude_reply_user_ids", "in_reply_to_post_id"),
+    /*#__PURE__*/ Rule.requires("auto_populate_reply_metadata", "in_reply_to_post_id"),
+    /*#__PURE__*/ Rule.requires("poll_reply_settings", "poll_options"),
+    /*#__PURE__*/ Rule.requires("poll_reply_settings", "poll_duration_minutes"),
+    /*#__PURE__*/ Rule.requires("media_title", "media_ids"),
+    /*#__PURE__*/ Rule.requires("media_description", "media_ids"),
+    /*#__PURE__*/ Rule.requires("media_preview_media_id", "media_ids"),
+    /*#__PURE__*/ Rule.requires("media_embeddable", "media_ids"),
+    /*#__PURE__*/ Rule.requires("media_visit_site_url", "media_ids"),
+    /*#__PURE__*/ Rule.requires("media_watch_now_url", "media_ids"),
+    /*#__PURE__*/ Rule.requires("media_app_store_id", "media_ids"),
+    /*#__PURE__*/ Rule.requires("media_ipad_app_store_id", "media_ids"),
+    /*#__PURE__*/ Rule.requires("media_play_store_id", "media_ids")
   ],
   result: /*#__PURE__*/ Response.value(
     /*#__PURE__*/ Model.essential(/*#__PURE__*/ Schema.Struct({ id: Schema.String, text: Schema.String }), "id")

@@ -12,6 +12,7 @@ const shared = {
   since_id: Parameters.id,
   until_id: Parameters.id,
   next_token: Parameters.token,
+  pagination_token: Parameters.token,
   sort_order: /*#__PURE__*/ Parameters.openChoice(["recency", "relevancy"], { default: "recency" })
 }
 

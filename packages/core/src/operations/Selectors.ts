@@ -7,6 +7,7 @@ import { Place } from "../models/Place.ts"
 import { Poll } from "../models/Poll.ts"
 import { Post } from "../models/Post.ts"
 import { Space } from "../models/Space.ts"
+import { Topic } from "../models/Topic.ts"
 import { User } from "../models/User.ts"
 import * as Parameters from "../Parameters.ts"
 
@@ -50,6 +51,7 @@ export const user = { expansions: userExpansions, post_fields, user_fields }
 export const space = {
   expansions: /*#__PURE__*/ expansionsOf(Space),
   space_fields: /*#__PURE__*/ fieldsOf(Space),
+  topic_fields: /*#__PURE__*/ fieldsOf(Topic),
   user_fields
 }
 

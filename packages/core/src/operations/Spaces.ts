@@ -77,40 +77,50 @@ export const getSpace = /*#__PURE__*/ Operation.make({
 
 /**
  * Lists the users who bought a ticket for a space. Credential: the bearer token of the creator of the space (spec:
- * Spaces).
+ * Spaces). `max_results` is 1 to 100 (default 100).
  *
  * ```ts
  * const buyers = yield* getSpaceBuyers({ id: "1DXxyRYNejbKM" })
  * ```
  */
-export const getSpaceBuyers = /*#__PURE__*/ Operation.make({
+export const getSpaceBuyers = /*#__PURE__*/ Operation.makePaged({
   name: "getSpaceBuyers",
   summary: "Lists the users who bought a ticket for a space.",
   route: "GET /2/spaces/:id/buyers",
   path: { id: /*#__PURE__*/ Parameters.required(Parameters.segment) },
-  query: Selectors.allOfUsers,
+  query: {
+    ...Selectors.allOfUsers,
+    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
+    pagination_token: Parameters.token
+  },
   result: /*#__PURE__*/ Response.many(User),
   bearer: "user",
   scopes: ["post.read", "space.read", "users.read"],
   limits: { perWindow: 300 },
+  paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })
 
 /**
- * Lists the posts shared in a space. Credential: bearer token (spec: Spaces).
+ * Lists the posts shared in a space. Credential: bearer token (spec: Spaces). `max_results` is 1 to 100 (default 100).
  *
  * ```ts
  * const posts = yield* getSpacePosts({ id: "1DXxyRYNejbKM", post_fields: ["created_at"] })
  * ```
  */
-export const getSpacePosts = /*#__PURE__*/ Operation.make({
+export const getSpacePosts = /*#__PURE__*/ Operation.makePaged({
   name: "getSpacePosts",
   summary: "Lists the posts shared in a space.",
   route: "GET /2/spaces/:id/posts",
   path: { id: /*#__PURE__*/ Parameters.required(Parameters.segment) },
-  query: Selectors.all,
+  query: {
+    ...Selectors.all,
+    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
+    pagination_token: Parameters.token
+  },
   result: /*#__PURE__*/ Response.many(Post),
   scopes: ["post.read", "space.read", "users.read"],
   limits: { perWindow: 300 },
+  paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })

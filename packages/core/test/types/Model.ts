@@ -17,7 +17,7 @@ equal<typeof Post.identifier, "id">(true)
 equal<typeof Media.identifier, "media_key">(true)
 equal<typeof Post.selector, "post_fields">(true)
 equal<typeof DirectMessageEvent.selector, "dm_event_fields">(true)
-equal<typeof Topic.selector, undefined>(true)
+equal<typeof Topic.selector, "topic_fields">(true)
 equal<typeof Post.includes, "posts">(true)
 equal<typeof Space.includes, undefined>(true)
 equal<(typeof Post.defaults)[number], "id" | "text" | "edit_history_post_ids">(true)
@@ -67,8 +67,8 @@ const all: ReadonlyArray<Model.AnyModel> = [Post, Space, DirectMessageEvent, Top
 Model.make({
   kind: "topic",
   identifier: "id",
-  // @ts-expect-error no parameter selects fields of a topic
-  selector: "topic_fields",
+  // @ts-expect-error another resource's
+  selector: "user_fields",
   includes: "topics",
   defaults: ["id"],
   fields: { id: Schema.String }

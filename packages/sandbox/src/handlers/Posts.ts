@@ -31,7 +31,7 @@ export const handlers = {
     const { caller, now, parameters, store } = call
     const author = yield* Caller.user(caller)
     const { in_reply_to_post_id, media_ids = [], place_id, quote_post_id, text = "" } = parameters
-    const { poll_duration_minutes, poll_options } = parameters
+    const { poll_duration_minutes, poll_options, previous_post_id } = parameters
     if (text === "" && media_ids.length === 0) {
       return yield* Problem.invalidRequest("The text of a post without media can not be empty.", { text })
     }
@@ -64,6 +64,12 @@ export const handlers = {
         return yield* Problem.forbidden("Posts of a protected account cannot be quoted.")
       }
     }
+    const previous = previous_post_id === undefined
+      ? undefined
+      : yield* Subject.post(call, previous_post_id, "previous_post_id")
+    if (previous !== undefined && previous.author_id !== author.userId) {
+      return yield* Problem.forbidden("You are not permitted to edit a post of another user.")
+    }
     const mediaKeys = store.attachments.mediaKeys(media_ids, author.userId)
     if (mediaKeys.length !== new Set(media_ids).size) {
       return yield* Problem.invalidRequest("Your media IDs are invalid.", { media_ids: media_ids.join(",") })
@@ -93,6 +99,9 @@ export const handlers = {
             createdAt: now
           }),
         placeId: place_id,
+        communityId: parameters.community_id,
+        cardUri: parameters.card_uri,
+        edits: previous?.edit_history_post_ids,
         // The parameter is open; the store shows whatever it was given.
         replySettings: parameters.reply_settings as ReplySettings | undefined,
         extra: {
@@ -100,7 +109,24 @@ export const handlers = {
           tagged_user_ids: store.users.taggable(parameters.media_tagged_user_ids ?? []),
           exclude_reply_user_ids: parameters.exclude_reply_user_ids,
           for_super_followers_only: parameters.for_super_followers_only,
-          direct_message_deep_link: parameters.direct_message_deep_link
+          direct_message_deep_link: parameters.direct_message_deep_link,
+          share_with_followers: parameters.share_with_followers,
+          made_with_ai: parameters.made_with_ai,
+          paid_partnership: parameters.paid_partnership,
+          nullcast: parameters.nullcast,
+          poll_reply_settings: parameters.poll_reply_settings,
+          auto_populate_reply_metadata: parameters.auto_populate_reply_metadata,
+          media: {
+            title: parameters.media_title,
+            description: parameters.media_description,
+            preview_media_id: parameters.media_preview_media_id,
+            embeddable: parameters.media_embeddable,
+            visit_site_url: parameters.media_visit_site_url,
+            watch_now_url: parameters.media_watch_now_url,
+            app_store_id: parameters.media_app_store_id,
+            ipad_app_store_id: parameters.media_ipad_app_store_id,
+            play_store_id: parameters.media_play_store_id
+          }
         }
       })
     )

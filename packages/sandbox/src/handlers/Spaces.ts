@@ -3,9 +3,6 @@ import { type Handlers, listed, type Reply } from "../Handler.ts"
 import * as Problem from "../Problem.ts"
 import * as Subject from "./Subject.ts"
 
-/** Posts shared in a space are not paged. */
-const postsShown = 100
-
 /** Spaces. */
 export const handlers = {
   searchSpaces: ({ now, page, parameters: { query, state }, store }) =>
@@ -28,13 +25,13 @@ export const handlers = {
   getSpaceBuyers: (call) =>
     Subject.ofSpace(call, ({ creator_id, id }) =>
       creator_id === call.caller.userId
-        ? Effect.succeed(all(call.store.spaces.buyers(id)))
+        ? Effect.succeed(listed(call.store.spaces.buyers({ spaceId: id, ...call.page })))
         : Problem.forbidden("Only the creator of a space may see who bought a ticket.")),
 
   getSpacePosts: (call) =>
     Subject.ofSpace(
       call,
-      ({ id }) => Effect.succeed(all(call.store.spaces.posts({ spaceId: id, viewer: call.caller, limit: postsShown })))
+      ({ id }) => Effect.succeed(listed(call.store.spaces.posts({ spaceId: id, viewer: call.caller, ...call.page })))
     )
 } satisfies Partial<Handlers>
 

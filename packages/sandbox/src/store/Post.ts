@@ -6,7 +6,7 @@ import * as Snowflake from "./Snowflake.ts"
 export interface Post {
   readonly id: string
   readonly text: string
-  readonly edit_history_post_ids: readonly [string]
+  readonly edit_history_post_ids: ReadonlyArray<string>
   readonly author_id: string
   readonly created_at: string
   readonly conversation_id: string
@@ -25,6 +25,7 @@ export interface Post {
   }
   readonly geo?: { readonly place_id?: string; readonly coordinates?: Coordinates }
   readonly community_id?: string
+  readonly card_uri?: string
   /** All of a text of which `text` is the beginning. */
   readonly note_post?: Note
   readonly scopes?: { readonly followers: boolean }
@@ -79,6 +80,9 @@ export interface NewPost {
   readonly placeId?: string | undefined
   readonly coordinates?: Coordinates | undefined
   readonly communityId?: string | undefined
+  readonly cardUri?: string | undefined
+  /** The posts of which it is an edit, the first one first. */
+  readonly edits?: ReadonlyArray<string> | undefined
   readonly withheld?: Withheld | undefined
   readonly leftOut?: ReadonlyArray<string> | undefined
   /** "und" when left out. */
@@ -101,8 +105,9 @@ export const columns = `
   p.bookmark_count`
 
 /** What few posts have, as it is kept. */
-export type Facts = Pick<Post, "community_id" | "note_post" | "scopes" | "withheld" | "left_out"> & {
+export type Facts = Pick<Post, "community_id" | "card_uri" | "note_post" | "scopes" | "withheld" | "left_out"> & {
   readonly coordinates?: Coordinates | undefined
+  readonly edits?: ReadonlyArray<string> | undefined
 }
 
 /** One row of {@link columns}. */
@@ -164,8 +169,9 @@ export const decode = (row: Row): Post => {
   if (row.attachments !== null) post.attachments = JSON.parse(row.attachments)
   if (row.place_id !== null) post.geo = { place_id: row.place_id }
   if (row.facts !== null) {
-    const { coordinates, ...facts }: Facts = JSON.parse(row.facts)
+    const { coordinates, edits = [], ...facts }: Facts = JSON.parse(row.facts)
     Object.assign(post, facts)
+    post.edit_history_post_ids = [...edits, row.id]
     if (coordinates !== undefined) post.geo = { ...post.geo, coordinates }
   }
   return post

@@ -115,6 +115,8 @@ export const make = (database: Database): Posts => {
     const entities = isLong ? Entities.find(text, mentionable) : found
     const facts: Post.Facts = {
       ...(post.communityId === undefined ? {} : { community_id: post.communityId }),
+      ...(post.cardUri === undefined ? {} : { card_uri: post.cardUri }),
+      ...(post.edits === undefined ? {} : { edits: post.edits }),
       ...(post.coordinates === undefined ? {} : { coordinates: post.coordinates }),
       ...(post.withheld === undefined ? {} : { withheld: post.withheld }),
       ...(post.leftOut?.length ? { left_out: post.leftOut } : {}),

@@ -2,6 +2,7 @@
 import * as Terms from "../query/Terms.ts"
 import type { Database } from "./Database.ts"
 import { ids, inOrder } from "./Ids.ts"
+import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
 import * as Post from "./Post.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Users from "./Users.ts"
@@ -76,17 +77,13 @@ export interface Spaces {
   /** Notes that a user has a ticket. Repeating changes nothing. */
   readonly sell: (spaceId: string, userId: string) => void
   /** Who has a ticket, the latest first. */
-  readonly buyers: (spaceId: string) => ReadonlyArray<Users.User>
+  readonly buyers: (options: PageRequest & { readonly spaceId: string }) => Page<Users.User>
   /** Shares an existing post. Repeating changes nothing. */
   readonly share: (spaceId: string, postId: string) => void
-  /** The latest shared posts that the viewer may see, at most `limit`. */
+  /** The shared posts that the viewer may see, the latest first. */
   readonly posts: (
-    options: {
-      readonly spaceId: string
-      readonly viewer?: Visibility.Viewer | undefined
-      readonly limit: number
-    }
-  ) => ReadonlyArray<Post.Post>
+    options: PageRequest & { readonly spaceId: string; readonly viewer?: Visibility.Viewer | undefined }
+  ) => Page<Post.Post>
   readonly insertTopic: (topic: Topic) => void
   readonly topicsByIds: (ids: ReadonlyArray<string>) => ReadonlyArray<Topic>
 }
@@ -112,13 +109,19 @@ export const make = (database: Database): Spaces => {
       AND (:state IS NULL OR ${state} = :state)
     ORDER BY s.key DESC LIMIT :limit`)
   const sell = database.command("INSERT OR IGNORE INTO space_buyers (space_id, user_id) VALUES (:space, :user)")
-  const buyers = database.query<Users.Row>(`
-    SELECT ${Users.columns} FROM space_buyers b JOIN users u ON u.id = b.user_id
-    WHERE b.space_id = :space ORDER BY b.key DESC`)
+  const buyers = pager<Users.Row, Users.User>(database, {
+    select: Users.columns,
+    from: "space_buyers b JOIN users u ON u.id = b.user_id",
+    where: "b.space_id = :space",
+    key: "b.key"
+  }, Users.decode)
   const share = database.command("INSERT OR IGNORE INTO space_posts (space_id, post_id) VALUES (:space, :post)")
-  const shared = database.query<Post.Row>(`
-    SELECT ${Post.columns} FROM space_posts s JOIN posts p ON p.id = s.post_id
-    WHERE s.space_id = :space AND ${Visibility.post("p")} ORDER BY s.key DESC LIMIT :limit`)
+  const shared = pager<Post.Row, Post.Post>(database, {
+    select: Post.columns,
+    from: "space_posts s JOIN posts p ON p.id = s.post_id",
+    where: `s.space_id = :space AND ${Visibility.post("p")}`,
+    key: "s.key"
+  }, Post.decode)
   const insertTopic = database.command(
     "INSERT OR REPLACE INTO topics (id, name, description) VALUES (:id, :name, :description)"
   )
@@ -159,10 +162,10 @@ export const make = (database: Database): Spaces => {
         : search.all({ terms: JSON.stringify(terms), state, limit, now }).map((row) => decode(row, now))
     },
     sell: (spaceId, userId) => void sell({ space: spaceId, user: Snowflake.parse(userId) }),
-    buyers: (spaceId) => buyers.all({ space: spaceId }).map(Users.decode),
+    buyers: ({ spaceId, ...request }) => buyers({ space: spaceId }, unbounded, request),
     share: (spaceId, postId) => void share({ space: spaceId, post: Snowflake.parse(postId) }),
-    posts: ({ limit, spaceId, viewer }) =>
-      shared.all({ space: spaceId, viewer: Visibility.valueOf(viewer), limit }).map(Post.decode),
+    posts: ({ spaceId, viewer, ...request }) =>
+      shared({ space: spaceId, viewer: Visibility.valueOf(viewer) }, unbounded, request),
     insertTopic: ({ description, id, name }) => void insertTopic({ id, name, description }),
     topicsByIds: (ids) => inOrder(ids, topics.all({ ids: JSON.stringify(ids) }), ({ id }) => id)
   }
