@@ -8,7 +8,7 @@ import * as FactsFile from "./drift/FactsFile.ts"
 
 const text = (version: string) => readFileSync(new URL(`fixtures/service-${version}.json`, import.meta.url), "utf8")
 
-describe.each(["2.159"])("the catalogue and what the service said of itself in version %s", (version) => {
+describe.each(["2.159", "2.167"])("the catalogue and what the service said of itself in version %s", (version) => {
   const service = FactsFile.read(text(version))
   const wire = wireOf(service)
   const { drifts, stale } = Drift.compare(catalogueFacts(wire), service, wire.name, acceptedDrift)
