@@ -80,7 +80,7 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       "result user.subscription",
       "result user.verified_followers_count"
     ),
-    ...because("A place has nothing but its id.", "body geo.place_id required"),
+    because("A place has nothing but its id.", "body geo.place_id required"),
     because(
       "That document is older than these parameters.",
       { difference: "body folder_id", change: "gone", operations: ["bookmark"] },
