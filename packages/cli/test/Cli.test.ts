@@ -297,7 +297,7 @@ describe("postwire sandbox", () => {
         }
         const authorization = `Bearer ${environment["POSTWIRE_BEARER_TOKEN"]}`
         const me = await fetch(`${baseUrl}/2/users/me?user.fields=public_metrics`, { headers: { authorization } })
-        assert.property((await me.json()).data.public_metrics, "tweet_count")
+        assert.property((await me.json()).data.public_metrics, "post_count")
       })
       assert.strictEqual(printed.trimEnd().split("\n").length, 1)
     }))

@@ -89,7 +89,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
     )
     const { limit, parameters, selection, token } = received
     const listing: PageToken.Listing = { operation: name, parameters: received.listing }
-    const cursor = yield* Effect.fromResult(cursorOf(definition, listing, token))
+    const cursor = yield* Effect.fromResult(cursorOf(definition, listing, token, url.searchParams))
     if (definition.postCap === true && postCap.isSpent(caller.appId, now)) return yield* Problem.usageCapped()
     const fault = definition.paging === undefined ? undefined : trace.fault?.page
     const page = { limit: fault === "short" ? Math.ceil(limit / 3) : limit, cursor }
@@ -182,8 +182,14 @@ const refuse = (problem: Problem.Problem, wire: Wire | undefined, trace: Journal
 }
 
 /** The place in a listing that the token of a request names. */
-const cursorOf = (definition: Definition, listing: PageToken.Listing, token: string | undefined) =>
+const cursorOf = (
+  { paging }: Definition,
+  listing: PageToken.Listing,
+  token: string | undefined,
+  query: URLSearchParams
+) =>
   token === undefined ? Result.succeed(undefined) : Result.mapError(PageToken.decode(listing, token), () => {
-    const parameter = definition.paging?.token ?? "pagination_token"
+    // Where both names are taken, that of the request.
+    const parameter = paging !== undefined && query.has(paging.token) ? paging.token : "pagination_token"
     return Problem.invalidRequest(`The \`${parameter}\` query parameter value is not valid.`, { [parameter]: token })
   })

@@ -35,7 +35,10 @@ const raws = (random: Fuzz.Random, token: string, host: string) => {
     `Connection: close\r\n${headers}\r\n`
   const post = (headers: string, body: string) =>
     head("/2/posts", `Content-Type: application/json\r\n${headers}`, { method: "POST" }) + body
-  const text = "{\"text\":\"hello\"}"
+  // No text twice, which is refused, and all of one length.
+  let texts = 0
+  const text = () => JSON.stringify({ text: `hello ${String(texts++).padStart(6, "0")}` })
+  const { length } = text()
   const me = "/2/users/me"
   const fine = [200, 429]
   const posted = [201, 429]
@@ -94,7 +97,7 @@ const raws = (random: Fuzz.Random, token: string, host: string) => {
       expected: [400]
     }),
     () => ({ bytes: head(me, "Expect: the-unexpected\r\n"), expected: [417] }),
-    () => ({ bytes: post(`Expect: 100-continue\r\nContent-Length: ${text.length}\r\n`, text), expected: posted }),
+    () => ({ bytes: post(`Expect: 100-continue\r\nContent-Length: ${length}\r\n`, text()), expected: posted }),
     () => ({
       bytes: head(
         me,
@@ -104,21 +107,21 @@ const raws = (random: Fuzz.Random, token: string, host: string) => {
       ).replace("Connection: close\r\n", ""),
       expected: fine
     }),
-    () => ({ bytes: post(`Content-Length: ${text.length}\r\n`, text), expected: posted }),
+    () => ({ bytes: post(`Content-Length: ${length}\r\n`, text()), expected: posted }),
     () => ({
-      bytes: post("Transfer-Encoding: chunked\r\n", `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`),
+      bytes: post("Transfer-Encoding: chunked\r\n", `${length.toString(16)}\r\n${text()}\r\n0\r\n\r\n`),
       expected: posted
     }),
-    () => ({ bytes: post(`Transfer-Encoding: chunked\r\nContent-Length: ${text.length}\r\n`, text), expected: [400] }),
+    () => ({ bytes: post(`Transfer-Encoding: chunked\r\nContent-Length: ${length}\r\n`, text()), expected: [400] }),
     () => ({
       bytes: post("Transfer-Encoding: chunked\r\n", random.pick(["zz\r\n", "-1\r\n", "ffffffffffffffffff\r\n"])),
       expected: [400]
     }),
     () => ({
-      bytes: post(`Content-Length: ${random.pick(["-1", "x", "1e3", "99999999999999999999", "1, 2"])}\r\n`, text),
+      bytes: post(`Content-Length: ${random.pick(["-1", "x", "1e3", "99999999999999999999", "1, 2"])}\r\n`, text()),
       expected: [400]
     }),
-    () => ({ bytes: post("Content-Length: 100\r\n", text), expected: [400], mayEnd: true }),
+    () => ({ bytes: post("Content-Length: 100\r\n", text()), expected: [400], mayEnd: true }),
     () => ({ bytes: post("Content-Encoding: gzip\r\nContent-Length: 4\r\n", "\u001f\u008b12"), expected: [400] }),
     () => ({ bytes: post("", Fuzz.nested(2)), expected: [400] }),
     () => ({ bytes: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", expected: [400] }),
