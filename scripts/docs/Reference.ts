@@ -30,11 +30,12 @@ const page = (sections: ReadonlyArray<string>): string =>
 const index = (): ReadonlyArray<string> => [
   "# Operations",
   `${documented.length} operations, each an Effect, a Promise method and a blocking method of the same name. ` +
-  "[Resources](resources.md) lists the fields of what they return; [neutral.json](../openapi/neutral.json) and " +
-  "[x.json](../openapi/x.json) describe both wires as OpenAPI documents. How to make a client is in the " +
-  "[README](../../README.md).",
-  "Every operation returns `{ data, includes, errors, meta, rateLimit, requestId, body }`. `data` is `undefined` on an empty " +
-  "page and where the service reports only `errors`. Fields named by no selector are not there, and not in the type.",
+  "[Resources](resources.md) lists the fields of what they return; [neutral.json](../openapi/neutral.json), " +
+  "[x.json](../openapi/x.json) and [x-2026-02.json](../openapi/x-2026-02.json) describe the wires as OpenAPI documents. " +
+  "[The client](../client.md) tells the settings, the errors and how pages work.",
+  "Every operation returns `{ data, includes, errors, anomalies, meta, rateLimit, requestId, body }`. `data` is " +
+  "`undefined` on an empty page and where the service reports only `errors`. Fields named by no selector are not " +
+  "there, and not in the type.",
   ...areas.flatMap(({ operations, title }) => [
     `## ${title}`,
     table(
