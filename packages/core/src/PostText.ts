@@ -21,12 +21,13 @@ const weigh = (text: string, enough: number): number => {
 }
 
 /** Whether a text weighs more than {@link maximumWeight}. */
-export const isLong = (text: string): boolean => {
-  // Most texts need no closer look: of Latin-1 every character weighs 1, of others a code unit at most 3, as normalizing
-  // can make three of one; and a link of a few characters weighs more than they do.
-  const most = (latin1.test(text) ? 1 : 3) * text.length + linkWeight * (text.split("://").length - 1)
-  return most > maximumWeight && weigh(text, maximumWeight) > maximumWeight
-}
+export const isLong = (text: string): boolean =>
+  (text.length > maximumWeight || mostOf(text) > maximumWeight) && weigh(text, maximumWeight) > maximumWeight
+
+// Most texts need no closer look: of Latin-1 every character weighs 1, of others a code unit at most 3, as normalizing
+// can make three of one; and a link of a few characters weighs more than they do.
+const mostOf = (text: string): number =>
+  text.length + 2 * (text.match(beyondLatin1)?.length ?? 0) + linkWeight * (text.split("://").length - 1)
 
 /** The longest beginning of a text that weighs no more than `maximum` and ends where a word does. */
 export const truncate = (text: string, maximum = maximumWeight): string => {
@@ -44,7 +45,7 @@ export const truncate = (text: string, maximum = maximumWeight): string => {
 
 const linkWeight = 23
 
-const latin1 = /^[\0-\xff]*$/
+const beyondLatin1 = /[^\0-\xff]/g
 
 const units =
   /(?<link>https?:\/\/[^\s"<>\(\)\/?#.]+\.[^\s"<>\(\)]*[^\s"<>\(\).,;:!?'…])|(?<emoji>\p{RGI_Emoji})|[\s\S]/giv

@@ -28,6 +28,18 @@ describe("the weight of a text", () => {
     }
   })
 
+  it("is too much where it is, whatever letters are mixed", () => {
+    for (const unit of ["の", "é", "“", "😷", "👩‍💻", "\ufb2c", "A\u0301", "http://a.co "]) {
+      for (const count of [1, 20, 90, 135]) {
+        for (const weight of [280, 281]) {
+          const others = unit.repeat(count)
+          const text = others + "x".repeat(Math.max(0, weight - PostText.weightOf(others)))
+          assert.strictEqual(PostText.isLong(text), PostText.weightOf(text) > 280, text)
+        }
+      }
+    }
+  })
+
   it("of a beginning is not too much, and it ends where a word does", () => {
     const text = "some words 😷 ".repeat(40)
     const beginning = PostText.truncate(text)
