@@ -2,7 +2,6 @@
  * The path of a request to an operation: its route, who sends it, what fault it meets, the rate limit, its parameters,
  * the handler, the fields it selects. Routes, parameters and rules are those of the catalogue, on all wires at once.
  */
-import type { Definition } from "@postwire/core/Definition"
 import * as OAuth1 from "@postwire/core/OAuth1"
 import type { Wire } from "@postwire/core/Wire"
 import type * as WireNames from "@postwire/core/WireNames"
@@ -89,7 +88,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
     )
     const { limit, parameters, selection, token } = received
     const listing: PageToken.Listing = { operation: name, parameters: received.listing }
-    const cursor = yield* Effect.fromResult(cursorOf(definition, listing, token, url.searchParams))
+    const cursor = yield* Effect.fromResult(cursorOf(listing, token))
     if (definition.postCap === true && postCap.isSpent(caller.appId, now)) return yield* Problem.usageCapped()
     const fault = definition.paging === undefined ? undefined : trace.fault?.page
     const page = { limit: fault === "short" ? Math.ceil(limit / 3) : limit, cursor }
@@ -106,7 +105,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
     return Envelope.response(
       wire,
       definition,
-      Envelope.documentOf({ reply, projected, tokens: again ? { ...tokens, next_token: token } : tokens })
+      Envelope.documentOf({ reply, projected, tokens: again ? { ...tokens, next_token: token.value } : tokens })
     )
   })
 
@@ -182,14 +181,8 @@ const refuse = (problem: Problem.Problem, wire: Wire | undefined, trace: Journal
 }
 
 /** The place in a listing that the token of a request names. */
-const cursorOf = (
-  { paging }: Definition,
-  listing: PageToken.Listing,
-  token: string | undefined,
-  query: URLSearchParams
-) =>
-  token === undefined ? Result.succeed(undefined) : Result.mapError(PageToken.decode(listing, token), () => {
-    // Where both names are taken, that of the request.
-    const parameter = paging !== undefined && query.has(paging.token) ? paging.token : "pagination_token"
-    return Problem.invalidRequest(`The \`${parameter}\` query parameter value is not valid.`, { [parameter]: token })
-  })
+const cursorOf = (listing: PageToken.Listing, token: RequestParameters.Token | undefined) =>
+  token === undefined ?
+    Result.succeed(undefined) :
+    Result.mapError(PageToken.decode(listing, token.value), () =>
+      Problem.invalidRequest(`The \`${token.key}\` query parameter value is not valid.`, { [token.key]: token.value }))

@@ -29,6 +29,8 @@ export class Problem extends Data.TaggedError("Problem")<{
   readonly errors?: ReadonlyArray<Entry>
   /** What documents of this type hold besides. */
   readonly members?: Readonly<Record<string, string>>
+  /** Whether its words are those of the request, so that no wire says them otherwise. */
+  readonly isVerbatim?: boolean
 }> {
   /** The body of the answer. */
   get document(): object {
@@ -39,17 +41,22 @@ export class Problem extends Data.TaggedError("Problem")<{
 
 /** A problem as an answer, by default in neutral words. */
 export const response = (
-  { document, status }: Problem,
+  { document, isVerbatim = false, status }: Problem,
   wire: Wire.Wire = Wire.neutral
 ): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.jsonUnsafe(wire.problemFromNeutral(document), {
+  HttpServerResponse.jsonUnsafe(isVerbatim ? document : wire.problemFromNeutral(document), {
     status,
     contentType: "application/problem+json"
   })
 
-/** 400: parameters are wrong, each with its message. */
-export const invalidRequest = (message: string, parameters: Readonly<Record<string, string>> = {}): Problem =>
+/** 400: parameters are wrong, told by their neutral names or, where `isVerbatim`, by those that the request has. */
+export const invalidRequest = (
+  message: string,
+  parameters: Readonly<Record<string, string>> = {},
+  isVerbatim = false
+): Problem =>
   new Problem({
+    isVerbatim,
     status: 400,
     title: "Invalid Request",
     detail: "One or more parameters to your request was invalid.",

@@ -17,11 +17,17 @@ import * as UnknownNames from "./UnknownNames.ts"
 export interface Received {
   readonly parameters: Readonly<Record<string, unknown>>
   readonly selection: Projection.Selection
-  readonly token: string | undefined
+  readonly token: Token | undefined
   /** How many items a page has at most. */
   readonly limit: number
   /** What all pages of one listing share. */
   readonly listing: PageToken.Listing["parameters"]
+}
+
+/** The token of a page, and the name that it came with. */
+export interface Token {
+  readonly key: string
+  readonly value: string
 }
 
 /** What the parts of a request hold. */
@@ -40,17 +46,23 @@ export const receive = (
 ): Result.Result<Received, Problem.Problem> =>
   Result.flatMap(collect(route, wire, sources), (given) => decode(route, wire, given, access))
 
-/** The values by the names of the parameters, as they were sent. */
+/** A value as it was sent, and the name that it came with. */
+interface Given {
+  readonly key: string
+  readonly value: unknown
+}
+
+/** What was sent, by the names of the parameters. */
 const collect = (
   route: Route,
   wire: Wire,
   { body, path, query }: Sources
-): Result.Result<ReadonlyMap<string, unknown>, Problem.Problem> => {
+): Result.Result<ReadonlyMap<string, Given>, Problem.Problem> => {
   const { definition } = route
-  const given = new Map<string, unknown>()
+  const given = new Map<string, Given>()
   for (const name of Object.keys(definition.path ?? {})) {
     const value = path[name] ?? path[wire.bodyKey(name)]
-    if (value !== undefined) given.set(name, value)
+    if (value !== undefined) given.set(name, { key: name, value })
   }
   const names = new Map(
     // Whatever words it has: strangers mix them.
@@ -65,10 +77,13 @@ const collect = (
   for (const [key, value] of query) {
     const name = names.get(key)
     if (name === undefined) {
-      return refuse(`The query parameter [${key}] is not one of [${[...names.keys()].join(",")}]`, { [key]: value })
+      return refuseName(`The query parameter [${key}] is not one of [${[...names.keys()].join(",")}]`, key, value)
     }
-    if (given.has(name)) return refuse(`The query parameter [${key}] is there more than once`, { [key]: value })
-    given.set(name, lenient && Parameters.isSelector(name) ? WireNames.neutralNames(name, value) : value)
+    if (given.has(name)) return refuseName(`The query parameter [${key}] is there more than once`, key, value)
+    given.set(name, {
+      key,
+      value: lenient && Parameters.isSelector(name) ? WireNames.neutralNames(name, value) : value
+    })
   }
   const constant = body && wrongConstant(definition, body)
   if (constant !== undefined) return refuse(`The \`${constant}\` must be ${definition.constants?.[constant]}`)
@@ -78,11 +93,12 @@ const collect = (
   ]
   const unknown = body && UnknownNames.memberOf(body, positions)
   if (unknown !== undefined) {
-    return refuse(
+    return refuseName(
       `${unknown.path}: is not defined in the schema and the schema does not allow additional properties. It is not one of [${
         positions.map((position) => `$.${position}`).join(",")
       }]`,
-      { [unknown.path]: typeof unknown.value === "string" ? unknown.value : JSON.stringify(unknown.value) }
+      unknown.path,
+      typeof unknown.value === "string" ? unknown.value : JSON.stringify(unknown.value)
     )
   }
   for (const name of Object.keys(definition.body ?? {})) {
@@ -94,7 +110,7 @@ const collect = (
       return refuse(`There is more than one \`${name}\`; only one is allowed`)
     }
     const value = Body.lookup(body, {}, wire.bodyKey(position))
-    if (value !== undefined) given.set(name, value)
+    if (value !== undefined) given.set(name, { key: name, value })
   }
   return Result.succeed(given)
 }
@@ -103,20 +119,21 @@ const collect = (
 const decode = (
   { definition, selectedBy }: Route,
   wire: Wire,
-  given: ReadonlyMap<string, unknown>,
+  given: ReadonlyMap<string, Given>,
   access: Parameters.AccessLevel
 ): Result.Result<Received, Problem.Problem> => {
   const parameters: Record<string, unknown> = {}
   const selection: Record<string, ReadonlyArray<string>> = {}
   const listing: Record<string, string> = {}
-  let token: string | undefined
+  let token: Token | undefined
   for (const [name, parameter] of Object.entries(parametersOf(definition))) {
-    const value = given.get(name)
-    if (value === undefined) {
+    const sent = given.get(name)
+    if (sent === undefined) {
       // The route of an alternative is nothing without it: GET /2/users needs ids.
       if (parameter.required || name === selectedBy) return refuse(`The \`${name}\` parameter can not be empty`)
       continue
     }
+    const { value } = sent
     const inBody = definition.body?.[name] !== undefined
     const foreign = typeof value === "string" ? UnknownNames.valuesOf(parameter, value) : []
     if (foreign.length > 0 && parameter.values !== undefined) {
@@ -144,7 +161,7 @@ const decode = (
       })
     }
     if (Parameters.isSelector(name)) selection[name] = String(value).split(",")
-    else if (name === definition.paging?.token) token = String(value)
+    else if (name === definition.paging?.token) token = { key: sent.key, value: String(value) }
     else {
       parameters[name] = valueOf(parameter, decoded.success)
       if (name !== "max_results") listing[name] = String(value)
@@ -162,6 +179,10 @@ const refuse = (
   message: string,
   parameters?: Readonly<Record<string, string>>
 ): Result.Result<never, Problem.Problem> => Result.fail(Problem.invalidRequest(message, parameters))
+
+/** Of a name that does not belong where it is, what is said is not a wire's to say otherwise. */
+const refuseName = (message: string, key: string, value: string): Result.Result<never, Problem.Problem> =>
+  Result.fail(Problem.invalidRequest(message, { [key]: value }, true))
 
 /** A decoded value in the form that handlers see. */
 const valueOf = (parameter: Parameters.AnyParameter, value: unknown): unknown => {

@@ -304,7 +304,8 @@ describe("names that an operation does not know", () => {
           ["/2/tweets/1?tweet.fields=lang&expansions=author", "expansions", "author", "referenced_tweets.id"],
           ["/2/tweets/1?post.fields=lang,brand_new", "post.fields", "brand_new", "note_post"],
           ["/2/posts/1?user.fields=username,constructor", "user.fields", "constructor", "public_metrics"],
-          ["/2/users/1/mentions?colour=red", "colour", "red", "max_results"]
+          ["/2/users/1/mentions?colour=red", "colour", "red", "max_results"],
+          ["/2/tweets/1?post_id=1", "post_id", "1", "tweet.fields"]
         ] as const
       ) {
         const { body, status } = yield* request("GET", path)
@@ -317,6 +318,8 @@ describe("names that an operation does not know", () => {
         const [path, sent, unknown, allowed] of [
           ["/2/posts", { text: "a", colour: "red" }, "$.colour", "$.quote_post_id"],
           ["/2/tweets", { text: "a", colour: "red" }, "$.colour", "$.quote_tweet_id"],
+          ["/2/tweets", { text: "a", quote_post_id: "1" }, "$.quote_post_id", "$.quote_tweet_id"],
+          ["/2/tweets", { text: "a", post_id: "1" }, "$.post_id", "$.quote_tweet_id"],
           ["/2/posts", { text: "a", reply: { to: "1" } }, "$.reply.to", "$.reply.in_reply_to_post_id"],
           ["/2/users/1/following", { target_user_id: "1", since: { year: 1 } }, "$.since", "$.target_user_id"]
         ] as const
