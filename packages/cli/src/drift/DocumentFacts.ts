@@ -1,7 +1,7 @@
 /** The facts of an OpenAPI document. */
 import { type JsonSchema, nameOf, type View } from "./JsonSchema.ts"
 import type { OpenApiDocument } from "./OpenApiDocument.ts"
-import { type Bounds, type Credential, type Fact, fact, type Facts, keyOf, type ServiceFacts } from "./ServiceFacts.ts"
+import { type Credential, type Fact, fact, type Facts, keyOf, type ServiceFacts } from "./ServiceFacts.ts"
 
 /** What schemas of resources are called in documents. */
 const resources: ReadonlyMap<string, string> = new Map([
@@ -53,7 +53,7 @@ export const documentFacts = (
       type: typeOf(schema, view),
       required,
       values: item === undefined ? view.values : item.values,
-      bounds: { ...boundsOf(item), ...boundsOf(view) }
+      bounds: { ...item?.bounds, ...view.bounds }
     })
   }
 
@@ -107,18 +107,3 @@ const credentialOf = (scheme: string, kind: string | undefined): ReadonlyArray<C
   if (kind === "http oauth") return ["oauth1"]
   return kind === "http bearer" ? [scheme === "UserToken" ? "user" : "app"] : []
 }
-
-const boundNames = [
-  "minimum",
-  "maximum",
-  "minLength",
-  "maxLength",
-  "minItems",
-  "maxItems",
-  "pattern"
-] as const satisfies ReadonlyArray<keyof Bounds>
-
-const boundsOf = (view: View | undefined): Bounds =>
-  Object.fromEntries(
-    boundNames.filter((name) => view?.constraints[name] !== undefined).map((name) => [name, view?.constraints[name]])
-  )

@@ -1,5 +1,5 @@
 /** Holds the facts of the catalogue against those of a document: what one of them has and the other lacks. */
-import type { Bounds, Fact, Facts, RouteFacts, ServiceFacts } from "./ServiceFacts.ts"
+import { boundNames, type Bounds, type Fact, type Facts, type RouteFacts, type ServiceFacts } from "./ServiceFacts.ts"
 
 /** One difference between the catalogue and a document. */
 export interface Difference {
@@ -220,10 +220,8 @@ const ofValues = (
   ofNames(aspect, fact.values, other.values, { gone: effect, new: "missed" })
     .map((difference) => ({ ...difference, name: `${name}=${difference.name}` }))
 
-const bounds = ["minimum", "minLength", "minItems", "maximum", "maxLength", "maxItems", "pattern"] as const
-
 const ofBounds = (aspect: Difference["aspect"], name: string, fact: Fact, other: Fact): ReadonlyArray<Difference> =>
-  bounds.flatMap((bound): ReadonlyArray<Difference> => {
+  boundNames.flatMap((bound): ReadonlyArray<Difference> => {
     const ours = boundOf(fact, bound)
     const theirs = boundOf(other, bound)
     // What has listed values needs no pattern.

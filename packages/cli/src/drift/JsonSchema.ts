@@ -1,21 +1,15 @@
 /** The part of JSON Schema that documents of services use, and what a schema says when its parts are put together. */
 import * as Schema from "effect/Schema"
+import { boundNames, type Bounds } from "./ServiceFacts.ts"
 
 /** A JSON Schema, or a part of one. */
-export interface JsonSchema {
+export interface JsonSchema extends Bounds {
   readonly $ref?: string
   readonly type?: string | ReadonlyArray<string>
   readonly format?: string
-  readonly pattern?: string
   readonly enum?: ReadonlyArray<unknown>
   readonly const?: unknown
   readonly nullable?: boolean
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly minLength?: number
-  readonly maxLength?: number
-  readonly minItems?: number
-  readonly maxItems?: number
   readonly uniqueItems?: boolean
   readonly items?: JsonSchema
   readonly properties?: { readonly [name: string]: JsonSchema }
@@ -73,25 +67,8 @@ export interface View {
   /** The members of every alternative. */
   readonly required: ReadonlySet<string>
   readonly items: JsonSchema | undefined
-  readonly constraints: Constraints
+  readonly bounds: Bounds
 }
-
-/** What a schema says of a value besides its type. */
-export type Constraints = Pick<
-  JsonSchema,
-  "format" | "maximum" | "maxItems" | "maxLength" | "minimum" | "minItems" | "minLength" | "pattern"
->
-
-const constraintNames = [
-  "format",
-  "maximum",
-  "maxItems",
-  "maxLength",
-  "minimum",
-  "minItems",
-  "minLength",
-  "pattern"
-] as const satisfies ReadonlyArray<keyof Constraints>
 
 /** What a schema says, given how references are followed. */
 export const viewOf = (resolve: (schema: JsonSchema) => JsonSchema) => {
@@ -122,7 +99,7 @@ const nothing: View = {
   properties: new Map(),
   required: new Set(),
   items: undefined,
-  constraints: {}
+  bounds: {}
 }
 
 const itself = (schema: JsonSchema): View => {
@@ -138,14 +115,12 @@ const itself = (schema: JsonSchema): View => {
     properties: new Map(Object.entries(schema.properties ?? {})),
     required: new Set(schema.required),
     items: schema.items,
-    constraints: pick(schema)
+    bounds: boundsOf(schema)
   }
 }
 
-const pick = (constraints: Constraints): Constraints =>
-  Object.fromEntries(
-    constraintNames.filter((name) => constraints[name] !== undefined).map((name) => [name, constraints[name]])
-  )
+const boundsOf = (schema: JsonSchema): Bounds =>
+  Object.fromEntries(boundNames.filter((name) => schema[name] !== undefined).map((name) => [name, schema[name]]))
 
 /** What all of the parts say. */
 const together = (parts: ReadonlyArray<View>): View =>
@@ -156,7 +131,7 @@ const together = (parts: ReadonlyArray<View>): View =>
     properties: new Map([...part.properties, ...all.properties]),
     required: new Set([...all.required, ...part.required]),
     items: all.items ?? part.items,
-    constraints: { ...all.constraints, ...part.constraints }
+    bounds: { ...all.bounds, ...part.bounds }
   }), nothing)
 
 /** What any of the parts says. */

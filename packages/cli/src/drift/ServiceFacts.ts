@@ -14,6 +14,17 @@ export interface Bounds {
   readonly pattern?: string
 }
 
+/** The names of the bounds. */
+export const boundNames = [
+  "minimum",
+  "maximum",
+  "minLength",
+  "maxLength",
+  "minItems",
+  "maxItems",
+  "pattern"
+] as const satisfies ReadonlyArray<keyof Bounds>
+
 /** One value: a parameter, or a member of a body. */
 export interface Fact {
   /** `string`, `integer`, `object`, `any`; `array of string`; the kind of a resource, `post`; `array of post`. */
