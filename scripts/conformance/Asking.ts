@@ -3,7 +3,7 @@ import type { Endpoint } from "../../packages/cli/src/drift/Endpoint.ts"
 import type { Bounds, Fact, Facts, RouteFacts } from "../../packages/cli/src/drift/ServiceFacts.ts"
 import { prepare } from "../../packages/core/src/Prepare.ts"
 import type { Wire } from "../../packages/core/src/Wire.ts"
-import { seedOf } from "./Bodies.ts"
+import * as Random from "../../packages/sandbox/src/internal/random.ts"
 import { callOf } from "./Calls.ts"
 
 /** What was found of one route. */
@@ -32,7 +32,7 @@ export const measure = (
   for (let i = 0; i < options.calls; i++) {
     const prepared = prepare(
       definition,
-      callOf(definition, selectedBy, seedOf(`${options.seed} ${definition.name} ${selectedBy} ${i}`)),
+      callOf(definition, selectedBy, Random.make(options.seed, `${definition.name} ${selectedBy} ${i}`)),
       wire
     )
     if ("_tag" in prepared) {

@@ -1,31 +1,13 @@
-/** Random values that a schema of an OpenAPI document allows, by seed. */
+/** Random values that a schema of an OpenAPI document allows. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { JsonSchema } from "../../packages/cli/src/drift/JsonSchema.ts"
 import type { OpenApiDocument } from "../../packages/cli/src/drift/OpenApiDocument.ts"
-
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-export const chance = (seed: number): () => number => {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
-}
-
-/** A seed of a text (FNV-1a). */
-export const seedOf = (text: string): number => {
-  let state = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) state = Math.imul(state ^ text.charCodeAt(i), 0x01000193)
-  return state >>> 0
-}
+import type { Random } from "../../packages/sandbox/src/internal/random.ts"
 
 /** How members that may be absent are chosen. */
 export interface Choices {
-  readonly seed: number
   /** The chance that a member that is not required is there, from 0 to 1. */
   readonly presence: number
   /** The chance that it is null although the schema does not say so, from 0 to 1. Services do that. */
@@ -35,25 +17,24 @@ export interface Choices {
 }
 
 /** A random value that a schema allows. */
-export const valueOf = (document: OpenApiDocument, schema: JsonSchema, choices: Choices): unknown => {
-  const { nulls = 0 } = choices
-  const random = chance(choices.seed)
-  const below = (limit: number): number => Math.floor(random() * limit)
-  const oneOf = <A>(items: ReadonlyArray<A>): A => items[below(items.length)] as A
-  const often = (probability: number): boolean => random() < probability
-
+export const valueOf = (
+  document: OpenApiDocument,
+  schema: JsonSchema,
+  { below, chance, next, pick }: Random,
+  { always, nulls = 0, presence }: Choices
+): unknown => {
   /** `kindOf` is the schema that named this one as one of its kinds, which is then a part of it and not a choice again. */
   const value = (given: JsonSchema, place: string, depth: number, kindOf?: JsonSchema): unknown => {
     const schema = document.resolve(given)
     // An enumeration says itself whether null is among its values.
-    if (schema.nullable === true && (schema.enum?.includes(null) ?? true) && often(0.2)) return null
+    if (schema.nullable === true && (schema.enum?.includes(null) ?? true) && chance(0.2)) return null
     const { discriminator, oneOf: alternatives = schema.anyOf?.filter(isWhole) ?? [] } = schema
     if (alternatives.length > 0) {
-      const chosen = oneOf(alternatives)
+      const chosen = pick(alternatives)
       return join([own(schema, place, depth), value(chosen, place, depth)])
     }
     if (discriminator?.mapping !== undefined && schema !== kindOf) {
-      const [name, $ref] = oneOf(Object.entries(discriminator.mapping))
+      const [name, $ref] = pick(Object.entries(discriminator.mapping))
       return join([value({ $ref }, place, depth, schema), { [discriminator.propertyName]: name }])
     }
     return join([
@@ -64,9 +45,9 @@ export const valueOf = (document: OpenApiDocument, schema: JsonSchema, choices: 
 
   const own = (schema: JsonSchema, place: string, depth: number): unknown => {
     if (schema.const !== undefined) return schema.const
-    if (schema.enum !== undefined) return oneOf(allowed(schema))
+    if (schema.enum !== undefined) return pick(allowed(schema))
     const types = typeof schema.type === "string" ? [schema.type] : schema.type ?? []
-    const type = types.length > 0 ? oneOf(types) : schema.properties === undefined ? undefined : "object"
+    const type = types.length > 0 ? pick(types) : schema.properties === undefined ? undefined : "object"
     switch (type) {
       case "object":
         return object(schema, place, depth)
@@ -79,7 +60,7 @@ export const valueOf = (document: OpenApiDocument, schema: JsonSchema, choices: 
       case "number":
         return number(schema, 1e9)
       case "boolean":
-        return often(0.5)
+        return chance(0.5)
       case "null":
         return null
       default:
@@ -92,15 +73,15 @@ export const valueOf = (document: OpenApiDocument, schema: JsonSchema, choices: 
     const entries: Array<readonly [string, unknown]> = []
     for (const [name, member] of Object.entries(properties)) {
       const at = place === "" ? name : `${place}.${name}`
-      const mustBe = required.includes(name) || choices.always(at)
-      if (!mustBe && (depth >= 12 || !often(choices.presence))) continue
-      const isNull = !mustBe && nulls > 0 && often(nulls)
+      const mustBe = required.includes(name) || always(at)
+      if (!mustBe && (depth >= 12 || !chance(presence))) continue
+      const isNull = !mustBe && nulls > 0 && chance(nulls)
       entries.push([name, isNull ? null : value(member, at, depth + 1)])
     }
     const isFree = Object.keys(properties).length === 0
-    if (additionalProperties !== false && (isFree ? depth < 12 : often(0.05))) {
+    if (additionalProperties !== false && (isFree ? depth < 12 : chance(0.05))) {
       for (let i = below(isFree ? 4 : 2) + (isFree ? 0 : 1); i > 0; i--) {
-        const name = `${oneOf(words)}_${below(1000)}`
+        const name = `${pick(words)}_${below(1000)}`
         if (name in properties) continue
         entries.push([
           name,
@@ -123,23 +104,23 @@ export const valueOf = (document: OpenApiDocument, schema: JsonSchema, choices: 
   const string = (schema: JsonSchema): string => {
     if (schema.format === "date-time") {
       const instant = new Date(below(2 ** 31) * 1000).toISOString()
-      return often(0.5) ? instant : instant.replace(".000", "")
+      return chance(0.5) ? instant : instant.replace(".000", "")
     }
     if (schema.format === "uri") return `https://example.com/${below(1e6)}`
-    if (schema.pattern !== undefined) return oneOf(matching(schema.pattern))
+    if (schema.pattern !== undefined) return pick(matching(schema.pattern))
     const { maxLength = Number.POSITIVE_INFINITY, minLength = 0 } = schema
-    let text: string = oneOf(texts)
-    while ([...text].length < minLength) text += oneOf(words)
+    let text: string = pick(texts)
+    while ([...text].length < minLength) text += pick(words)
     return [...text].slice(0, maxLength).join("")
   }
 
   const number = (schema: JsonSchema, most: number): number => {
-    const { maximum = most, minimum = often(0.1) ? -most : 0 } = schema
-    return oneOf([
+    const { maximum = most, minimum = chance(0.1) ? -most : 0 } = schema
+    return pick([
       minimum,
       maximum,
       Math.min(maximum, Math.max(minimum, below(1000))),
-      minimum + random() * (maximum - minimum)
+      minimum + next() * (maximum - minimum)
     ])
   }
 
@@ -148,17 +129,17 @@ export const valueOf = (document: OpenApiDocument, schema: JsonSchema, choices: 
       case 0:
         return null
       case 1:
-        return often(0.5)
+        return chance(0.5)
       case 2:
         return below(1e6)
       case 3:
-        return random() * 1000
+        return next() * 1000
       case 4:
-        return oneOf(texts)
+        return pick(texts)
       case 5:
         return Array.from({ length: below(3) }, () => anything(depth - 1))
       default:
-        return Object.fromEntries(Array.from({ length: below(3) }, () => [oneOf(words), anything(depth - 1)]))
+        return Object.fromEntries(Array.from({ length: below(3) }, () => [pick(words), anything(depth - 1)]))
     }
   }
 

@@ -1,20 +1,19 @@
-/** Random valid calls of an operation, from its declaration, by seed. */
+/** Random valid calls of an operation, from its declaration. */
 import { type Definition, parametersOf } from "../../packages/core/src/Definition.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
-import { chance } from "./Bodies.ts"
+import type { Random } from "../../packages/sandbox/src/internal/random.ts"
 
 /** The parameters of a call that takes one of the routes of an operation. */
 export const callOf = (
   definition: Definition,
   selectedBy: string,
-  seed: number
+  random: Random
 ): Readonly<Record<string, unknown>> => {
-  const random = chance(seed)
   const declared = parametersOf(definition)
   const { alternatives, rules = [] } = definition
   const chosen = new Set(
     Object.entries(declared).filter(([name, { required }]) =>
-      alternatives?.of.includes(name) ? name === selectedBy : required || random() < 0.5
+      alternatives?.of.includes(name) ? name === selectedBy : required || random.chance(0.5)
     ).map(([name]) => name)
   )
   for (const rule of rules) {
@@ -31,19 +30,18 @@ export const callOf = (
   )
 }
 
-const valueOf = (parameter: Parameters.AnyParameter, random: () => number): unknown => {
+const valueOf = (parameter: Parameters.AnyParameter, { below, chance, pick }: Random): unknown => {
   const { bounds, kind, rule, values } = parameter
-  const below = (limit: number): number => Math.floor(random() * limit)
   const between = (minimum: number, maximum: number): number => minimum + below(maximum - minimum + 1)
   const [minimum, maximum] = bounds === undefined || bounds.of === "time" ? [1, 5] : [bounds.minimum, bounds.maximum]
   const id = (): string => String(between(1, 10)) + String(below(1e9))
   switch (kind) {
     case "boolean":
-      return random() < 0.5
+      return chance(0.5)
     case "integer":
       return between(minimum, maximum)
     case "choice":
-      return values?.[below(values.length)]
+      return values && pick(values)
     case "timestamp":
       return bounds?.of === "time" ? bounds.earliest : "2026-01-31T12:00:00Z"
     case "list":
@@ -52,9 +50,9 @@ const valueOf = (parameter: Parameters.AnyParameter, random: () => number): unkn
           { length: between(minimum, Math.min(maximum, 5)) },
           () => rule.includes("handle") ? `ada${below(100)}` : id()
         )
-        : random() < 0.2
+        : chance(0.2)
         ? values
-        : values.filter(() => random() < 0.3)
+        : values.filter(() => chance(0.3))
     case "id":
       return id()
     case "text":

@@ -4,7 +4,8 @@ import type { DocumentOperation, OpenApiDocument } from "../../packages/cli/src/
 import { keyOf } from "../../packages/cli/src/drift/ServiceFacts.ts"
 import * as Decoding from "../../packages/core/src/Decoding.ts"
 import type { Wire } from "../../packages/core/src/Wire.ts"
-import { seedOf, valueOf } from "./Bodies.ts"
+import * as Random from "../../packages/sandbox/src/internal/random.ts"
+import { type Choices, valueOf } from "./Bodies.ts"
 
 /** What was found of one route. */
 export interface Reading {
@@ -48,12 +49,11 @@ export const bodyOf = (
   nulls = 0
 ): unknown => {
   const presence = presences[index % presences.length] ?? 0
-  const choices = { seed: seedOf(`${seed} ${id} ${index}`), presence, nulls }
-  const body = valueOf(document, success, { ...choices, always: isIdentity })
+  const make = (always: Choices["always"]) =>
+    valueOf(document, success, Random.make(seed, `${id} ${index}`), { presence, nulls, always })
+  const body = make(isIdentity)
   // With neither data nor errors it is no answer.
-  return isAnswer(body)
-    ? body
-    : valueOf(document, success, { ...choices, always: (place) => place === "data" || isIdentity(place) })
+  return isAnswer(body) ? body : make((place) => place === "data" || isIdentity(place))
 }
 
 /** From nothing but what must be there to everything. */
