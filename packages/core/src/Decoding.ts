@@ -102,7 +102,7 @@ const whole = (schema: Schema.Codec<unknown>): Schema.Codec<unknown> =>
  * kept, so unknown fields survive. What of it is not as it should be is left out and among the `anomalies`, which may hold
  * credentials until they pass `CallErrors.reread`; with `strict` it makes the body undecodable.
  *
- * Response.Headers may come as a function, which is called when one of them is asked for.
+ * Headers may come as a function, which is called when one of them is asked for.
  */
 export const decode = (
   definition: Read,
