@@ -153,6 +153,12 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     sign,
     telemetry: yield* Retry.Telemetry
   })
+  /** Fails with what `check` says without credentials: what was passed may be one in the wrong place. */
+  const refused = <E extends Error>(error: E, check: (redact: Redaction.Redact) => Prepare.Prepared | E) =>
+    Effect.flatMap(current, (values) => {
+      const told = check(redact(values))
+      return Effect.fail(told instanceof Error ? told : error)
+    })
   let isClosed = false
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
@@ -172,35 +178,15 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
         if (isClosed) return Effect.fail(CallErrors.closed(definition))
         const invalid = options === undefined ? undefined : checkOptions(definition, options)
         if (invalid !== undefined) return Effect.fail(invalid)
-        const prepared = Undeclared.add(
-          Prepare.prepare(definition, parameters, wire, limits),
-          definition,
-          wire,
-          options
-        )
-        if (!(prepared instanceof Error)) return send(prepared, options)
-        // What was passed may be a credential in the wrong place.
-        return Effect.flatMap(current, (values) => {
-          const clean = redact(values)
-          const told = Undeclared.add(
-            Prepare.prepare(definition, parameters, wire, limits, clean),
-            definition,
-            wire,
-            options,
-            clean
-          )
-          return Effect.fail(told instanceof Error ? told : prepared)
-        })
+        const check = (clean?: Redaction.Redact) =>
+          Undeclared.add(Prepare.prepare(definition, parameters, wire, limits, clean), definition, wire, options, clean)
+        const prepared = check()
+        return prepared instanceof Error ? refused(prepared, check) : send(prepared, options)
       }),
     sendChecked: (check, options) =>
       Effect.suspend((): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
         const prepared = check()
-        if (prepared instanceof Error) {
-          return Effect.flatMap(current, (values) => {
-            const told = check(redact(values))
-            return Effect.fail(told instanceof Error ? told : prepared)
-          })
-        }
+        if (prepared instanceof Error) return refused(prepared, check)
         const call = { name: prepared.operation, effect: prepared.effect }
         if (isClosed) return Effect.fail(CallErrors.closed(call))
         const invalid = options === undefined ? undefined : checkOptions(call, options, requestOptionNames)

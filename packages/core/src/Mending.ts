@@ -5,6 +5,7 @@
  *
  * This is the slow way, for bodies that the verifier refuses.
  */
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { Found } from "./Anomaly.ts"
@@ -107,17 +108,21 @@ const object = (ast: SchemaAST.Objects): Part => {
     isOptional: SchemaAST.isOptional(type),
     isEssential: essential.includes(String(name))
   }))
-  return part("an object", isObject, (value, walk) =>
-    members.every(({ isEssential, isOptional, name, type }) => {
-      const member = Object.hasOwn(value, name) ? value[name] : undefined
-      if (isNothing(member, type)) {
+  return part(
+    "an object",
+    Predicate.isObject,
+    (value, walk) =>
+      members.every(({ isEssential, isOptional, name, type }) => {
+        const member = Object.hasOwn(value, name) ? value[name] : undefined
+        if (isNothing(member, type)) {
+          delete value[name]
+          if (isOptional) return true
+        }
+        if (walk.at(name, type, member)) return true
         delete value[name]
-        if (isOptional) return true
-      }
-      if (walk.at(name, type, member)) return true
-      delete value[name]
-      return !isEssential
-    }))
+        return !isEssential
+      })
+  )
 }
 
 const array = (ast: SchemaAST.Arrays): Part => {
@@ -156,8 +161,5 @@ const union = (members: ReadonlyArray<Part>): Part => {
 /** Services write `null` where there is nothing, unless it is one of the values. */
 const isNothing = (value: unknown, { accepts }: Part): boolean =>
   value === undefined || (value === null && !accepts(null))
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const isArray = (value: unknown): value is Array<unknown> => Array.isArray(value)

@@ -4,6 +4,7 @@
  *
  * Values that travel in a path or a query are text there; `toText` and `fromText` are the two directions.
  */
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Encodings from "./internal/Encodings.ts"
 
@@ -282,4 +283,14 @@ const codePoints = (value: string): number => {
   let count = 0
   for (const _ of value) count++
   return count
+}
+
+/** An object's own members, each read once; `undefined` for anything else, and for what throws when it is read. */
+export const own = (value: unknown): Readonly<Record<string, unknown>> | undefined => {
+  try {
+    return Predicate.isObject(value) ? { ...value } : undefined
+  } catch {
+    // A getter or a proxy.
+    return undefined
+  }
 }

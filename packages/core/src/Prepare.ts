@@ -87,18 +87,9 @@ export const own = (
   parameters: unknown,
   redact?: Redact
 ): Readonly<Record<string, unknown>> | Errors.InvalidParameters => {
-  try {
-    if (typeof parameters === "object" && parameters !== null && !Array.isArray(parameters)) return { ...parameters }
-  } catch {
-    // A getter or a proxy; refused like anything else that is no object of parameters.
-  }
-  return Errors.invalidParameter(
-    definition.name,
-    "parameters",
-    "must be one object of named parameters",
-    parameters,
-    redact
-  )
+  const rule = "must be one object of named parameters"
+  return Parameters.own(parameters) ??
+    Errors.invalidParameter(definition.name, "parameters", rule, parameters, redact)
 }
 
 /** Rules, route, encoding and wire names: a request, or the rule that the parameters break, shown as `redact` leaves it. */

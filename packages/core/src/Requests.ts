@@ -144,7 +144,7 @@ const members = ["method", "path", "query", "body", "schema", "user_auth", "effe
 export const check = (request: unknown, redact?: Redact): Checked | Errors.InvalidParameters => {
   const refuse = (slot: string, fault: Undeclared.Fault) => Undeclared.refusal(unchecked, slot, fault, redact)
   const invalid = (member: string, rule: string) => refuse(member, new Undeclared.Fault(undefined, rule))
-  const given = Undeclared.own(request)
+  const given = Parameters.own(request)
   if (given === undefined) return invalid("request", "must be one object")
   const stranger = Object.keys(given).find((member) => !members.includes(member))
   if (stranger !== undefined) {

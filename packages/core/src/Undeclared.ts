@@ -2,6 +2,7 @@
  * What no declaration knows yet: members of a query or of a body, in the service's own names and sent as they are. They add
  * to a request. Nothing of the declaration, of the credential or of the address can be replaced with them.
  */
+import * as Predicate from "effect/Predicate"
 import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
 import { planOf } from "./internal/Plan.ts"
@@ -59,26 +60,14 @@ export const refusal = (
   return Errors.invalidParameter(operation, redact === undefined ? parameter : redact(parameter), rule, undefined)
 }
 
-/** An object's own members, each read once; `undefined` for anything else, and for what throws when it is read. */
-export const own = (value: unknown): Readonly<Record<string, unknown>> | undefined => {
-  try {
-    return isMembers(value) ? { ...value } : undefined
-  } catch {
-    return undefined
-  }
-}
-
 /** A copy, which keeps what the caller changes later out; of what is no such object, nothing else. */
 export const copied = <A extends object>(members: A): A => {
   try {
-    return isMembers(members) ? { ...members } : members
+    return Predicate.isObject(members) ? { ...members } : members
   } catch {
     return members
   }
 }
-
-const isMembers = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** A credential as services take it from a query. */
 const credential = /^(oauth_.*|(access|bearer|id|refresh)_token|authorization)$/i
@@ -88,7 +77,7 @@ export const queryOf = (
   query: unknown,
   taken: (name: string) => string | undefined = () => undefined
 ): string | Fault => {
-  const members = own(query)
+  const members = Parameters.own(query)
   if (members === undefined) return new Fault(undefined, "must be an object of names and values")
   let text = ""
   for (const [name, value] of Object.entries(members)) {
@@ -157,11 +146,11 @@ export const add = <E>(
 ): Prepared | E | Errors.InvalidParameters =>
   (extraBody === undefined && extraQuery === undefined) || !isPrepared(prepared)
     ? prepared
-    : withQuery(prepared, definition, wire, extraQuery, redact, extraBody)
+    : extended(prepared, definition, wire, extraQuery, redact, extraBody)
 
 const isPrepared = <E>(prepared: Prepared | E): prepared is Prepared => !(prepared instanceof Error)
 
-const withQuery = (
+const extended = (
   prepared: Prepared,
   definition: Definition,
   wire: Wire,
@@ -200,7 +189,7 @@ const bodyOf = ({ body = "{}", method }: Prepared, extra: unknown, taken: Taken)
   const json = jsonOf(extra)
   if (json instanceof Fault) return json
   const members: unknown = JSON.parse(json)
-  if (!isMembers(members)) return new Fault(undefined, "must be an object of names and JSON values")
+  if (!Predicate.isObject(members)) return new Fault(undefined, "must be an object of names and JSON values")
   const whole: Record<string, unknown> = JSON.parse(body)
   const fault = merge(whole, members, "", {
     ...taken,
@@ -226,9 +215,9 @@ const merge = (
       into[name] = value
       continue
     }
-    if (!isMembers(value)) return new Fault(at, "holds parameters of the call: add to it with an object")
+    if (!Predicate.isObject(value)) return new Fault(at, "holds parameters of the call: add to it with an object")
     const inner = into[name] ?? {}
-    const fault = isMembers(inner)
+    const fault = Predicate.isObject(inner)
       ? merge(inner, value, `${at}.`, taken)
       : new Fault(at, "is what a parameter of the call sends")
     if (fault !== undefined) return fault

@@ -6,6 +6,7 @@
  * that a schema declares, and the members of a problem that hold names. Text, URLs, tokens, queries, identifiers and
  * everything else that is not known to be a name pass as they are, and so do names that are not in the tables.
  */
+import * as Predicate from "effect/Predicate"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as Model from "./Model.ts"
 import type { Result } from "./Response.ts"
@@ -234,7 +235,7 @@ const object = (members: ReadonlyArray<Member>): Rename | undefined => {
   const renamed = members.filter(({ from, to }) => from !== to)
   const byKey: ReadonlyMap<string, Member> = new Map(members.map((member) => [member.from, member]))
   return (value) => {
-    if (!isObject(value)) return value
+    if (!Predicate.isObject(value)) return value
     for (let i = 0; i < renamed.length; i++) {
       if (Object.hasOwn(value, renamed[i]!.from)) return rebuild(value, byKey)
     }
@@ -266,13 +267,10 @@ const set = (target: Record<string, unknown>, key: string, value: unknown): void
   } else target[key] = value
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 // A problem names parameters at three levels at most: the document, its `errors`, and theirs.
 const problem = (names: Names, values: Names, levels = 3): Rename | undefined => {
   const name: Rename = (value) => typeof value === "string" ? renameDotted(names, value) : value
-  const keys: Rename = (value) => isObject(value) ? renameKeys(names, value) : value
+  const keys: Rename = (value) => Predicate.isObject(value) ? renameKeys(names, value) : value
   const member = (key: string, inner: Rename | undefined): Member => ({ from: key, to: key, inner })
   return levels === 0 ? undefined : object([
     member("parameter", name),
