@@ -1,7 +1,7 @@
 /** The schemas of the core as TypeScript types and as JSON Schema, and its parameters as JSON Schema. */
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
+import * as ParameterSchema from "../../packages/cli/src/drift/ParameterSchema.ts"
 import type { Definition } from "../../packages/core/src/Definition.ts"
 import * as Model from "../../packages/core/src/Model.ts"
 import { CountBucket } from "../../packages/core/src/models/CountBucket.ts"
@@ -138,7 +138,7 @@ export const parameterSchema = (
   values = parameter.values
 ): JsonSchema => ({
   ...parameterType(parameter, values),
-  ...boundsSchema(parameter.bounds),
+  ...ParameterSchema.boundsOf(parameter),
   ...(parameter.default === undefined ? {} : { default: parameter.default })
 })
 
@@ -186,13 +186,14 @@ const jsonSchema = ({ ast }: AnySchema): JsonSchema => Schema.toJsonSchemaDocume
 const open = (known: ReadonlyArray<unknown>): JsonSchema => ({ anyOf: [{ enum: known }, { type: "string" }] })
 
 const parameterType = (
-  { kind, open: isOpen = false, rule, schema }: Parameters.AnyParameter,
+  parameter: Parameters.AnyParameter,
   values: ReadonlyArray<string> | undefined
 ): JsonSchema => {
+  const { kind, open: isOpen = false, schema } = parameter
   const { minItems, type } = jsonSchema(schema)
   switch (kind) {
     case "list": {
-      const item = itemsByRule.get(rule)
+      const item = ParameterSchema.itemOf(parameter)
       const items = isOpen ? open(values ?? []) : item === undefined ? { type: "string" } : textType(item)
       return { type: "array", items, ...(minItems === undefined ? {} : { minItems }) }
     }
@@ -209,42 +210,13 @@ const parameterType = (
   }
 }
 
-// The check of a comma-separated list is a function; its rule tells what the items are.
-const itemsByRule: ReadonlyMap<string, AnySchema> = new Map([
-  [Parameters.ids(1).rule, Parameters.id.schema],
-  [Parameters.idArray().rule, Parameters.id.schema],
-  [Parameters.segments(1).rule, Parameters.segment.schema],
-  [Parameters.usernames(1).rule, Parameters.username.schema]
-])
-
 const textType = (schema: AnySchema): JsonSchema => {
   const { minLength } = jsonSchema(schema)
-  const pattern = patternOf(schema)
+  const pattern = ParameterSchema.patternOf(schema)
   return {
     type: "string",
     ...(minLength === undefined ? {} : { minLength }),
     ...(pattern === undefined ? {} : { pattern })
-  }
-}
-
-// Effect leaves patterns without the `u` flag out of its JSON Schema.
-const patternOf = ({ ast }: AnySchema): unknown =>
-  SchemaAST.toEncoded(ast).checks
-    ?.map(({ annotations }) => annotations?.["representation"])
-    .map((check) => Predicate.hasProperty(check, "payload") ? check.payload : undefined)
-    .find((payload) => Predicate.hasProperty(payload, "source"))
-    ?.source
-
-const boundsSchema = (bounds: Parameters.Bounds | undefined): JsonSchema => {
-  if (bounds === undefined || bounds.of === "time") return {}
-  const { maximum, minimum } = bounds
-  switch (bounds.of) {
-    case "value":
-      return { minimum, maximum }
-    case "items":
-      return { minItems: minimum, maxItems: maximum }
-    case "characters":
-      return { minLength: minimum, maxLength: maximum }
   }
 }
 

@@ -5,9 +5,8 @@ import * as Parameters from "@postwire/core/Parameters"
 import { prepare } from "@postwire/core/Prepare"
 import * as Scopes from "@postwire/core/Scopes"
 import type { Wire } from "@postwire/core/Wire"
-import * as Predicate from "effect/Predicate"
-import * as SchemaAST from "effect/SchemaAST"
 import { type Endpoint, endpoints } from "./Endpoint.ts"
+import * as ParameterSchema from "./ParameterSchema.ts"
 import { resourceFacts, schemaFacts } from "./SchemaFacts.ts"
 import {
   type Bounds,
@@ -142,38 +141,13 @@ const ofParameter = (
     type: typeOf(parameter),
     required,
     values,
-    bounds: { ...boundsOf(parameter), ...(values === undefined ? patternOf(parameter) : {}) }
+    bounds: { ...ParameterSchema.boundsOf(parameter), ...(values === undefined ? patternOf(parameter) : {}) }
   })
 
 const typeOf = ({ kind }: Parameters.AnyParameter): string =>
   kind === "list" ? "array of string" : kind === "integer" || kind === "boolean" ? kind : "string"
 
-const boundsOf = ({ bounds }: Parameters.AnyParameter): Bounds => {
-  if (bounds === undefined || bounds.of === "time") return {}
-  const { maximum, minimum, of } = bounds
-  switch (of) {
-    case "value":
-      return { minimum, maximum }
-    case "items":
-      return { minItems: minimum, maxItems: maximum }
-    case "characters":
-      return { minLength: minimum, maxLength: maximum }
-  }
-}
-
-// The check of a comma-separated list is a function; its rule tells what the items are.
-const itemSchemas: ReadonlyMap<string, { readonly ast: SchemaAST.AST }> = new Map([
-  [Parameters.ids(1).rule, Parameters.id.schema],
-  [Parameters.idArray().rule, Parameters.id.schema],
-  [Parameters.segments(1).rule, Parameters.segment.schema],
-  [Parameters.usernames(1).rule, Parameters.username.schema]
-])
-
-const patternOf = ({ rule, schema }: Parameters.AnyParameter): Bounds => {
-  const { ast } = itemSchemas.get(rule) ?? schema
-  const payload = SchemaAST.toEncoded(ast).checks
-    ?.map(({ annotations }) => annotations?.["representation"])
-    .map((check) => Predicate.hasProperty(check, "payload") ? check.payload : undefined)
-    .find((payload) => Predicate.hasProperty(payload, "source"))
-  return typeof payload?.source === "string" ? { pattern: payload.source } : {}
+const patternOf = (parameter: Parameters.AnyParameter): Bounds => {
+  const pattern = ParameterSchema.patternOf(ParameterSchema.itemOf(parameter) ?? parameter.schema)
+  return pattern === undefined ? {} : { pattern }
 }

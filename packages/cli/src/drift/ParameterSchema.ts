@@ -1,0 +1,41 @@
+/** What the declaration of a parameter says in the terms of JSON Schema. */
+import * as Parameters from "@postwire/core/Parameters"
+import * as Predicate from "effect/Predicate"
+import * as SchemaAST from "effect/SchemaAST"
+import type { Bounds } from "./ServiceFacts.ts"
+
+type AnySchema = { readonly ast: SchemaAST.AST }
+
+/** What bounds a parameter; a place in time has no term. */
+export const boundsOf = ({ bounds }: Parameters.AnyParameter): Bounds => {
+  if (bounds === undefined || bounds.of === "time") return {}
+  const { maximum, minimum, of } = bounds
+  switch (of) {
+    case "value":
+      return { minimum, maximum }
+    case "items":
+      return { minItems: minimum, maxItems: maximum }
+    case "characters":
+      return { minLength: minimum, maxLength: maximum }
+  }
+}
+
+/** The schema of the items of a list that have a form. */
+export const itemOf = ({ rule }: Parameters.AnyParameter): AnySchema | undefined => items.get(rule)
+
+// The check of a comma-separated list is a function; its rule tells what the items are.
+const items: ReadonlyMap<string, AnySchema> = new Map([
+  [Parameters.ids(1).rule, Parameters.id.schema],
+  [Parameters.idArray().rule, Parameters.id.schema],
+  [Parameters.segments(1).rule, Parameters.segment.schema],
+  [Parameters.usernames(1).rule, Parameters.username.schema]
+])
+
+/** The pattern of a text. Effect leaves patterns without the `u` flag out of its JSON Schema. */
+export const patternOf = ({ ast }: AnySchema): string | undefined => {
+  const payload = SchemaAST.toEncoded(ast).checks
+    ?.map(({ annotations }) => annotations?.["representation"])
+    .map((check) => Predicate.hasProperty(check, "payload") ? check.payload : undefined)
+    .find((payload) => Predicate.hasProperty(payload, "source"))
+  return typeof payload?.source === "string" ? payload.source : undefined
+}
