@@ -1,5 +1,8 @@
 /** How often operations may be called, as their declarations say it. What is left of it, only the service knows. */
 
+/** The length of a window in milliseconds. */
+export const windowMillis = 900_000
+
 /** Requests per time. A part that is left out is unknown, or there is none. */
 export interface Quota {
   /** Requests per window of 15 minutes. */

@@ -2,9 +2,8 @@
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import type { Budget } from "./Errors.ts"
 import type { Figures } from "./Ledger.ts"
+import { windowMillis } from "./Limits.ts"
 
-/** The longest window there is. */
-export const longestWindowMillis = 900_000
 /** Clocks of a service differ a little, so windows are left a second late. */
 const lateMillis = 1_000
 /** The clock that a window is measured by may be so far off. */
@@ -66,7 +65,7 @@ export const figuresOf = (response: HttpClientResponse, now: number): Figures | 
   if (reset === undefined || remaining === undefined) return undefined
   const served = millisOf(headers["date"])
   const left = reset * 1000 - (Number.isNaN(served) ? now : served)
-  return left > 0 && left <= longestWindowMillis + maxClockDriftMillis
+  return left > 0 && left <= windowMillis + maxClockDriftMillis
     ? { limit: wholeOf(headers["x-rate-limit-limit"]), remaining, window: reset, endsIn: left + lateMillis }
     : undefined
 }

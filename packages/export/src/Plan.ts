@@ -59,9 +59,6 @@ export interface Estimate {
   readonly buckets: ReadonlyArray<CountBucket>
 }
 
-/** The windows of the service. */
-const windowMillis = 900_000
-
 /** As few as any list is known to allow. */
 const fewestRequestsPerWindow = 15
 
@@ -174,7 +171,8 @@ export const durationOf = (requests: number, limits: Pick<Limits, "requests" | "
   const spent = Math.floor((requests - 1) / limits.requests)
   const each = Math.max(limits.pace ?? 0, latency)
   // A window begins with its first request; the next one begins when it has ended.
-  return spent * Math.max(windowMillis, limits.requests * each) + (requests - 1 - spent * limits.requests) * each +
+  return spent * Math.max(RequestLimits.windowMillis, limits.requests * each) +
+    (requests - 1 - spent * limits.requests) * each +
     latency
 }
 

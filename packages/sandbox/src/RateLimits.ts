@@ -14,7 +14,7 @@ type Operation = Pick<Definition, "name" | "limits" | "pace">
 type Credential = Pick<Caller, "key" | "userId">
 
 /** The lengths of windows in milliseconds. */
-const lengths = { perWindow: 900_000, perDay: 86_400_000 }
+const lengths = { perWindow: Limits.windowMillis, perDay: 86_400_000 }
 
 /** More credentials of operations than this are not kept: those whose windows have ended go. */
 const maxRemembered = 10_000

@@ -9,10 +9,11 @@ import * as Random from "effect/Random"
 import * as Tracer from "effect/Tracer"
 import { RateLimitWaitTooLong } from "../Errors.ts"
 import * as Ledger from "../Ledger.ts"
+import { windowMillis } from "../Limits.ts"
 import { Logging } from "../Logging.ts"
 import * as Monotonic from "../Monotonic.ts"
 import { nonce } from "../OAuth1.ts"
-import { figuresOf, longestWindowMillis, retryAfterOf } from "../RateLimitHeaders.ts"
+import { figuresOf, retryAfterOf } from "../RateLimitHeaders.ts"
 import type * as RateLimitStore from "../RateLimitStore.ts"
 import { type Bucket, maxRememberedBudgets, type Policy, usageOf, type Waiting } from "./Budget.ts"
 import { makeListeners, type Measure, waits, waitSeconds } from "./RateLimitEvents.ts"
@@ -184,14 +185,14 @@ export const make = (
       const pausing = (pause: number, isBrief: boolean): Verdict => ({
         response,
         // A pause beyond reason is for this call to refuse, and not for others to keep.
-        report: pause > Math.max(longestWindowMillis, maxWait) ? { answered: false } : { answered: true, pause },
+        report: pause > Math.max(windowMillis, maxWait) ? { answered: false } : { answered: true, pause },
         ...(isLast ? { isHopeless: true } : { again: pause, isBrief })
       })
       const asked = retryAfterOf(response.headers)
       if (asked !== undefined) return pausing(Math.max(asked, shortestPauseMillis), false)
       if (figures === undefined) {
         return pausing(
-          Math.round(Math.min(longestWindowMillis, shortestPauseMillis * 2 ** refusals * (1 + chance / 2))),
+          Math.round(Math.min(windowMillis, shortestPauseMillis * 2 ** refusals * (1 + chance / 2))),
           false
         )
       }
