@@ -9,7 +9,8 @@ interface Node {
 
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null
 
-const stepsOf = (at: Positions, name: string): ReadonlyArray<string> => (at[name] ?? name).split(".")
+const stepsOf = (at: Positions, name: string): ReadonlyArray<string> =>
+  ((Object.hasOwn(at, name) ? at[name] : undefined) ?? name).split(".")
 
 /** Puts a value at its position, making the objects and arrays on the way. */
 export const insert = (body: Node, at: Positions, name: string, value: unknown): void => {
