@@ -14,6 +14,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import type { Dispatcher } from "undici"
+import { valueOf } from "./internal/Calls.ts"
 import * as NodeClient from "./NodeClient.ts"
 import * as PromiseClient from "./PromiseClient.ts"
 import * as UndiciHttpClient from "./UndiciHttpClient.ts"
@@ -47,7 +48,7 @@ export const createClient: {
 } = <F extends Form = "response">(
   settings: NodeClient.Settings<F> = NodeClient.fromEnvironment()
 ): PostwireClient<F> => {
-  Effect.runSync(NodeClient.check(settings))
+  valueOf(Effect.runSyncExit(NodeClient.check(settings)), undefined)
   const own = settings.dispatcher === undefined
     ? new UndiciHttpClient.Session(NodeClient.agentOptionsOf(settings))
     : undefined

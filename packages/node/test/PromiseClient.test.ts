@@ -276,6 +276,17 @@ describe("the stack of an error", () => {
     }
     assert.match((await rejection(callerOfLoop())).stack ?? "", caller)
   })
+
+  it("leads to whoever makes a client with a bad setting", () => {
+    const callerOfCreate = () => createClient({ baseUrl: "a" })
+    try {
+      callerOfCreate()
+      assert.fail()
+    } catch (error) {
+      assert.instanceOf(error, Errors.InvalidSettings)
+      assert.match(error.stack ?? "", caller)
+    }
+  })
 })
 
 describe("options that are none", () => {

@@ -12,6 +12,7 @@ import type { Form } from "@postwire/core/Definition"
 import { fromEnvironment } from "@postwire/node"
 import { checkForm, type Chosen } from "@postwire/node/PromiseClient"
 import * as Effect from "effect/Effect"
+import { orThrow } from "./internal/Calls.ts"
 import type { Settings } from "./Settings.ts"
 import * as SyncClient from "./SyncClient.ts"
 
@@ -46,7 +47,7 @@ export const createClientSync: {
   (settings?: undefined): PostwireClientSync
   <F extends Form = "response">(settings: Settings<F> & Chosen<F>): PostwireClientSync<F>
 } = <F extends Form = "response">(settings: Settings<F> = fromEnvironment()): PostwireClientSync<F> => {
-  Effect.runSync(SyncClient.check(settings))
+  orThrow(Effect.runSync(Effect.catch(SyncClient.check(settings), Effect.succeed)), createClientSync)
   const { close, methods, request, session } = SyncClient.make(settings)
   const as = <F extends Form>(form: F): PostwireClientSync<F> => {
     Effect.runSync(checkForm(form))

@@ -286,6 +286,7 @@ describe("errors", () => {
       assert.instanceOf(error, Sync.InvalidSettings)
       assert.instanceOf(error, TypeError)
       assert.strictEqual(error.setting, setting)
+      assert.match(error.stack?.split("\n").find((line) => line.startsWith("    at ")) ?? "", /SyncClient\.test\.ts/)
     }
     assert.strictEqual(workers.length, started)
   })

@@ -4,7 +4,7 @@ import type * as Core from "@postwire/core/CallOptions"
 import { Client } from "@postwire/core/Client"
 import type { Form } from "@postwire/core/Definition"
 import { Departure, Watched } from "@postwire/core/Departure"
-import { type AnyError, InvalidParameters, show } from "@postwire/core/Errors"
+import { type AnyError, InvalidParameters, type InvalidSettings, show } from "@postwire/core/Errors"
 import * as Cause from "effect/Cause"
 import * as Services from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -130,7 +130,7 @@ const cutOff = ({ confirmWith, effect, name }: Told, departure: Watched | undefi
  * made, lead nowhere, and to note the caller beforehand would cost calls that succeed some microseconds.
  */
 export const valueOf = <A>(
-  exit: Exit.Exit<A, AnyError>,
+  exit: Exit.Exit<A, AnyError | InvalidSettings>,
   signal: AbortSignal | undefined
 ): A => {
   if (Exit.isSuccess(exit)) return exit.value
