@@ -211,7 +211,7 @@ const suggestion = (name: string, definition: Definition, { inputs, positions }:
   const names = [...inputs.keys(), ...(definition.userAuth === undefined ? [] : ["user_auth"])]
   const meant = nearest(name.replaceAll(".", "_"), names) ??
     Object.keys(positions).find((at) => positions[at]?.startsWith(`${name}.`))
-  return meant === undefined ? "" : `; did you mean ${meant}`
+  return meant === undefined ? "" : ` (did you mean ${meant}?)`
 }
 
 /** Why a name is refused that an open parameter does not list. */
@@ -222,10 +222,10 @@ const unlisted = (name: string, { parameter: { values = [] }, words }: Input): s
   })
   const meant = wired ?? nearest(name, values)
   return meant !== undefined
-    ? `lists no such name; did you mean ${meant}`
+    ? `has no such name (did you mean ${meant}?)`
     : values.length <= maxListed
-    ? `lists no such name, only ${values.join(", ")}`
-    : `lists no such name; one that the service has all the same is passed as { unlisted: "name" }`
+    ? `has no such name, only ${values.join(", ")}`
+    : `has no such name; pass one that only the service knows as { unlisted: "name" }`
 }
 
 /** Why a name is refused that the words of a wire do not have where it stands. */

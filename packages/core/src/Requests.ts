@@ -149,7 +149,7 @@ export const check = (request: unknown, redact?: Redact): Checked | Errors.Inval
   const stranger = Object.keys(given).find((member) => !members.includes(member))
   if (stranger !== undefined) {
     const meant = closestMatch(stranger, members, { maxDistance: 3 })
-    return invalid(stranger, `is no part of a request${meant === undefined ? "" : `; did you mean ${meant}`}`)
+    return invalid(stranger, `is not part of a request${meant === undefined ? "" : ` (did you mean ${meant}?)`}`)
   }
   const { body, name, path, query, schema, user_auth: userAuth = false } = given
   const method = methods.find((method) => method === given["method"])

@@ -107,7 +107,7 @@ describe("prepare", () => {
 
   it("names the nearest parameter of a misspelt one, and shows no value of it", () => {
     const error = refusedAs(getPost, { id: "1", post_field: [secrets.bearerToken] })
-    assert.strictEqual(error.message, "getPost: post_field is not a parameter of getPost; did you mean post_fields.")
+    assert.strictEqual(error.message, "getPost: post_field is not a parameter of getPost (did you mean post_fields?).")
     for (const name of ["bearerToken", "bearer_token", "accessToken", "constructor", "toString"]) {
       assert.strictEqual(refusedAs(getPost, { id: "1", [name]: secrets.bearerToken }).parameter, name)
     }
@@ -132,7 +132,7 @@ describe("prepare", () => {
       for (const wire of [Wire.neutral, Wire.x]) {
         const error = Prepare.prepare(operation.definition, parameters, wire)
         assert.instanceOf(error, Errors.InvalidParameters)
-        assert.match(error.rule, RegExp(`; did you mean ${name}$`))
+        assert.match(error.rule, RegExp(` \\(did you mean ${name}\\?\\)$`))
       }
     }
   })
@@ -171,7 +171,7 @@ describe("prepare", () => {
       for (const wire of [Wire.neutral, Wire.x]) {
         const error = Prepare.prepare(operation.definition, parameters, wire)
         assert.instanceOf(error, Errors.InvalidParameters)
-        assert.deepInclude(error, { parameter, value, rule: `lists no such name; did you mean ${name}` })
+        assert.deepInclude(error, { parameter, value, rule: `has no such name (did you mean ${name}?)` })
       }
     }
   })
@@ -179,11 +179,11 @@ describe("prepare", () => {
   it("takes a name that is listed nowhere on purpose, in the words of the caller", () => {
     assert.strictEqual(
       refusedAs(getMe, { expansions: ["author_id"] }).rule,
-      "lists no such name, only affiliation.user_id, most_recent_post_id, pinned_post_id"
+      "has no such name, only affiliation.user_id, most_recent_post_id, pinned_post_id"
     )
     assert.strictEqual(
       refusedAs(getMe, { user_fields: "zzz" }).rule,
-      `lists no such name; one that the service has all the same is passed as { unlisted: "name" }`
+      `has no such name; pass one that only the service knows as { unlisted: "name" }`
     )
     const parameters = { id: 1, post_fields: ["note_post", { unlisted: "brand_new_post" }] }
     const x = Prepare.prepare(getPost.definition, parameters, Wire.x202602)

@@ -233,7 +233,7 @@ export const check = Effect.fnUntraced(function*(
     const meant = nearest(setting)
     return yield* new InvalidSettings({
       setting,
-      rule: meant === undefined ? "is not a setting" : `is not a setting; did you mean ${meant}`
+      rule: meant === undefined ? "is not a setting" : `is not a setting (did you mean ${meant}?)`
     })
   }
   yield* checkForm(settings.returnType ?? "response")

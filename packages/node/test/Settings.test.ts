@@ -234,14 +234,14 @@ describe("a setting that is none", () => {
   it("is refused, with the one that is meant", () => {
     assert.match(
       refused({ ...settings, waitOnRatelimit: true }),
-      /waitOnRatelimit is not a setting; did you mean waitOnRateLimit/
+      /waitOnRatelimit is not a setting \(did you mean waitOnRateLimit\?\)/
     )
     assert.match(
       refused({ ...settings, bearer_token: "a" }),
-      /bearer_token is not a setting; did you mean bearerToken/
+      /bearer_token is not a setting \(did you mean bearerToken\?\)/
     )
-    assert.match(refused({ ...settings, retires: 1 }), /retires is not a setting; did you mean retries/)
-    assert.match(refused({ ...settings, colour: 1 }), /colour is not a setting(?!;)/)
+    assert.match(refused({ ...settings, retires: 1 }), /retires is not a setting \(did you mean retries\?\)/)
+    assert.match(refused({ ...settings, colour: 1 }), /colour is not a setting(?! \()/)
     assert.match(refused({ ...settings, returnType: "json" }), /returnType must be one of response, dictionary, raw/)
   })
 
