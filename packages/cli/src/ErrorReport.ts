@@ -172,7 +172,7 @@ const advices: Readonly<Record<string, Advice>> = {
         credentials === undefined ? ", or name a file with --credentials" : ` in ${credentials.path}`
       }.`
       : undefined,
-  NotFound: "Check the id.",
+  NotFound: ({ operation }) => `Check the ${/^[A-Z]+ \//.test(String(operation)) ? "path" : "id"}.`,
   PaginationStuck: "Try again later with --resume; if it stays, tell the service.",
   RateLimited: "Run the same command with --resume when the budget is back.",
   RateLimitWaitTooLong: "Run the same command with --resume when it is back.",
@@ -189,14 +189,16 @@ const advices: Readonly<Record<string, Advice>> = {
   UnexpectedStatus: (_, situation) => `Look at ${settings(["baseUrl"], situation)}, then try again with --resume.`
 }
 
-/** What to do, in the words of programs: a command has its own. */
+/** A text without what programs are to do: a command says that in its own words. */
+export const forCommands = (text: string): string => text.replace(forPrograms, "")
+
 const forPrograms =
-  / Pass (it|them) to the client, or set [A-Z_, ]+\.$|: choose another one, or 0 for any that is free$/
+  / Pass (it|them) to the client, or set [A-Z_, ]+( \(read .+\))?\.?$|: choose another one, or 0 for any that is free$/
 
 /** The messages of an error and of what caused it, less those that another one holds already. */
 const messagesOf = (error: unknown, said = ""): ReadonlyArray<string> => {
   if (!(error instanceof Error)) return []
-  const message = error.message.replace(forPrograms, "")
+  const message = forCommands(error.message)
   const rest = messagesOf(error.cause, said + message)
   return said.includes(message) ? rest : [message, ...rest]
 }

@@ -127,6 +127,7 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
           /^POSTWIRE_BEARER_TOKEN must be one line/
         ],
         [none, "credentials", /none that works/],
+        [{ POSTWIRE_BASE_URL: "" }, "settings", /^POSTWIRE_BASE_URL is missing: .* prints one\.?$/],
         [{ POSTWIRE_BASE_URL: "ftp://x" }, "settings", /^POSTWIRE_BASE_URL must be an address/],
         [{ POSTWIRE_WIRE: "y" }, "settings", /^POSTWIRE_WIRE must be one of neutral, x/],
         [{ POSTWIRE_BASE_URL: "http://127.0.0.1:1" }, "service", /does not answer: .*ECONNREFUSED/]

@@ -21,6 +21,7 @@ const run = Effect.fnUntraced(function*(...args: ReadonlyArray<string>) {
     for await (const chunk of request.setEncoding("utf8")) body += chunk
     const kind = request.headers.authorization?.split(" ")[0]
     requests.push({ line: `${request.method} ${request.url}`, kind, body })
+    if (request.url === "/2/nowhere") response.statusCode = 404
     response.end(`{"data":{"id":"1","text":"a","tweet_id":"2"}}`)
   })
   const folder = yield* Commands.folder
@@ -43,6 +44,13 @@ describe("postwire request", () => {
       assert.deepStrictEqual(post.requests, [{ line: "POST /2/widgets", kind: "OAuth", body: `{"color":["red"]}` }])
       assert.strictEqual(post.ended.output, `{"data":{"id":"1","text":"a","tweet_id":"2"}}`)
       assert.match(post.ended.errors, /^postwire: POST \/2\/widgets is done: id 1, text a, tweet_id 2$/)
+    }).pipe(Effect.scoped))
+
+  it.effect("that is not found leads to the path", () =>
+    Effect.gen(function*() {
+      const { ended } = yield* run("request", "GET", "/2/nowhere")
+      assert.strictEqual(ended.code, 1)
+      assert.match(ended.errors, /\(404\).*\n {2}Check the path\.$/)
     }).pipe(Effect.scoped))
 
   const refusals: ReadonlyArray<readonly [name: string, line: string]> = [

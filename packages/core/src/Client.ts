@@ -264,9 +264,9 @@ const baseUrlOf = (settings: Settings, wire: Wire.Wire): Effect.Effect<string, E
   if (given === undefined || given === "") {
     return invalid(
       "baseUrl",
-      "is missing: the neutral wire has no default address. Set baseUrl or POSTWIRE_BASE_URL, which is read when no " +
-        "settings are given or fromEnvironment() is among them; `postwire sandbox` starts a local service and prints " +
-        "its address"
+      "is missing: the neutral wire has no default address, but `postwire sandbox` starts a local service and prints " +
+        "one. Pass it to the client, or set POSTWIRE_BASE_URL (read where no settings are given, or with " +
+        "fromEnvironment())"
     )
   }
   const url = URL.canParse(given) ? new URL(given) : undefined

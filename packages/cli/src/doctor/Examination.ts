@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import { HttpClient, transform } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import packageJson from "../../package.json" with { type: "json" }
+import { forCommands } from "../ErrorReport.ts"
 import * as Text from "../Text.ts"
 import type { Check } from "./Check.ts"
 import { bearer, parts, user } from "./Credentials.ts"
@@ -40,7 +41,12 @@ export const examine = Effect.fnUntraced(function*(
   if (checked._tag === "Failure") {
     const { rule, setting } = checked.failure
     const name = environmentVariable(setting)
-    checks.push({ name: "settings", status: "bad", finding: `${name} ${rule}`, advice: `Set ${name}${place}.` })
+    checks.push({
+      name: "settings",
+      status: "bad",
+      finding: forCommands(`${name} ${rule}`),
+      advice: `Set ${name}${place}.`
+    })
   }
   if (values._tag === "Failure" || checked._tag === "Failure") return checks
 
