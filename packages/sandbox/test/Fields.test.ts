@@ -179,6 +179,23 @@ describe("the fields of every model", () => {
       assert.deepStrictEqual(sometimes.filter((path) => !found.isSometimes(path)), [])
     }))
 
+  it.effect("are left out of those posts of which the seed says so, and of no others", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 600, seed: 1 })
+      const fields = ["display_text_range", "edit_controls", "source"]
+      const posts = new Map(postsOf(bench).map((post) => [post.id, post]))
+      const seen = new Set<string>()
+      for (const ids of chunks([...posts.keys()])) {
+        const { body } = yield* bench.request("GET", `/2/posts?ids=${ids}&post.fields=${fields}`)
+        for (const data of body.data) {
+          const omitted = fields.filter((field) => !Object.hasOwn(data, field))
+          assert.deepStrictEqual(omitted, fields.filter((field) => posts.get(data.id)?.left_out?.includes(field)))
+          for (const field of omitted) seen.add(field)
+        }
+      }
+      assert.sameMembers([...seen], fields)
+    }))
+
   it.effect("are all there of what a test makes itself", () =>
     Effect.gen(function*() {
       const { request, sandbox } = yield* make({ posts: 0 })
