@@ -47,10 +47,11 @@ export const of = (failure: Failure, call: Call, about: About): SendError => {
     case "Unreadable":
       return undecodable({ ...failure.prepared, operation: call.operation }, failure.response, failure, about.redact)
     case "Unanswered": {
-      const { cause, phase, prepared, said, sent, timeout } = failure
+      const { accepted, cause, phase, prepared, said, sent, timeout } = failure
       return lost({ ...prepared, operation: call.operation }, {
         phase,
         sent,
+        accepted: accepted && knownOf(accepted, about.redact),
         timeout,
         reason: about.redact(said),
         cause: Redaction.within(cause, about.redact)
@@ -61,18 +62,28 @@ export const of = (failure: Failure, call: Call, about: About): SendError => {
   }
 }
 
-/** The error of a request whose answer did not come. */
+/** The error of a request whose answer did not come, or not the whole of it. */
 export const lost = (
   { confirmWith, effect, operation }: Pick<Call, "operation" | "effect" | "confirmWith">,
-  { cause, phase, reason, sent, timeout }: Pick<Errors.TransportFailure, "phase" | "reason" | "cause"> & {
+  { accepted, cause, phase, reason, sent, timeout }: Pick<Errors.TransportFailure, "phase" | "reason" | "cause"> & {
     /** Whether any of the request may have reached the service. */
     readonly sent: boolean
+    readonly accepted?: Known | undefined
     readonly timeout?: Errors.TransportFailure["timeout"]
   }
 ): Errors.TransportFailure | Errors.OutcomeUnknown =>
   effect === "create" && sent
-    ? new Errors.OutcomeUnknown({ operation, reason, confirmWith, cause })
+    ? new Errors.OutcomeUnknown({ operation, ...accepted, reason, confirmWith, cause })
     : new Errors.TransportFailure({ operation, phase, timeout, reason, cause })
+
+/** What is known of an answer of which only the head can be read. */
+type Known = Pick<Errors.OutcomeUnknown, "status" | "requestId" | "rateLimit">
+
+const knownOf = ({ headers, status }: Answer, redact: Redact): Known => ({
+  status,
+  requestId: requestIdOf(headers, redact),
+  rateLimit: RateLimitHeaders.budgetOf(headers)
+})
 
 /** The error of a call to a client that is closed. */
 export const closed = (
@@ -88,7 +99,13 @@ export const textOf = (
   Effect.mapError(
     response.text,
     // The error of the transport holds the request, so it is no cause to show.
-    ({ reason }) => lost({ operation: name, effect, confirmWith }, { phase: "body", sent: true, reason: reason._tag })
+    ({ reason }) =>
+      lost({ operation: name, effect, confirmWith }, {
+        phase: "body",
+        sent: true,
+        accepted: { status: response.status },
+        reason: reason._tag
+      })
   )
 
 interface Answer {
@@ -132,20 +149,14 @@ export const requestIdOf = (headers: Response.Headers, redact: Redact): string |
 /** A success of which no more can be made. A create is not failed by that. */
 const undecodable = (
   { confirmWith, effect, operation }: Pick<Call, "operation" | "effect" | "confirmWith">,
-  { headers, status }: Answer,
+  answer: Answer,
   { reason, text }: { readonly reason: string; readonly text: string },
   redact: Redact
 ): Errors.UndecodableResponse | Errors.OutcomeUnknown => {
-  const told = {
-    operation,
-    status,
-    reason: redact(reason),
-    requestId: requestIdOf(headers, redact),
-    excerpt: excerptOf(redact(text))
-  }
+  const told = { operation, reason: redact(reason), excerpt: excerptOf(redact(text)) }
   return effect === "create"
-    ? new Errors.OutcomeUnknown({ ...told, confirmWith })
-    : new Errors.UndecodableResponse(told)
+    ? new Errors.OutcomeUnknown({ ...told, ...knownOf(answer, redact), confirmWith })
+    : new Errors.UndecodableResponse({ ...told, status: answer.status, requestId: requestIdOf(answer.headers, redact) })
 }
 
 /** The beginning of a body from which credentials are gone, so that none is cut in two. */

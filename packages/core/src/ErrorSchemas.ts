@@ -24,6 +24,8 @@ const schemaOf = <Told extends { readonly _tag: string }, Encoded, E extends Tol
 
 const CredentialKind = Schema.Literals(["bearer", "oauth1"])
 
+const Budget = Schema.Struct({ limit: Schema.Finite, remaining: Schema.Finite, resetAt: Schema.Date })
+
 const refusal = {
   operation: Schema.String,
   status: Schema.Int,
@@ -34,9 +36,7 @@ const refusal = {
   detail: Schema.optional(Schema.String),
   problems: Schema.Array(Schema.StructWithRest(Problem, [Schema.Record(Schema.String, Schema.Any)])),
   requestId: Schema.optional(Schema.String),
-  rateLimit: Schema.optional(
-    Schema.Struct({ limit: Schema.Finite, remaining: Schema.Finite, resetAt: Schema.Date })
-  ),
+  rateLimit: Schema.optional(Budget),
   excerpt: Schema.optional(Schema.String)
 }
 
@@ -115,6 +115,7 @@ export const AnyError = Schema.Union([
       reason: Schema.String,
       confirmWith: Schema.optional(Schema.String),
       requestId: Schema.optional(Schema.String),
+      rateLimit: Schema.optional(Budget),
       excerpt: Schema.optional(Schema.String),
       cause: Schema.optional(Schema.Defect())
     })

@@ -243,14 +243,19 @@ export class UndecodableResponse extends Data.TaggedError("UndecodableResponse")
  */
 export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
   readonly operation: string
-  /** The status of success, of an answer that cannot be read. The create has happened then, as far as the service says. */
+  /**
+   * The status of success, of an answer that cannot be read or broke off. The create has happened then, as far as the
+   * service says.
+   */
   readonly status?: number | undefined
   readonly reason: string
   /** The operation that shows whether it happened. */
   readonly confirmWith?: string | undefined
-  /** Of an answer that cannot be read. */
+  /** With a status: the service's id of the request. */
   readonly requestId?: string | undefined
-  /** The first 2,000 characters of its body. */
+  /** With a status: the rate limit as the service announced it. */
+  readonly rateLimit?: Budget | undefined
+  /** The first 2,000 characters of a body that came as a whole. */
   readonly excerpt?: string | undefined
   readonly cause?: unknown | undefined
 }> {

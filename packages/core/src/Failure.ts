@@ -38,10 +38,12 @@ export interface Unreadable extends Attempted {
   readonly reason: string
 }
 
-/** No answer came. */
+/** No answer came, or not the whole of it. */
 export interface Unanswered extends Attempted, Loss {
   readonly _tag: "Unanswered"
   readonly timeout: keyof Timeouts.Limits | undefined
+  /** The status and headers with which the service accepted the request, where only the body was lost. */
+  readonly accepted: Transport.Head | undefined
   /** In the words of the transport. */
   readonly said: string
   readonly cause: unknown
@@ -104,10 +106,11 @@ const isOfServer = (status: number): boolean => status >= 500 && status !== 501
 
 /** What an error of the transport means. */
 export const ofTransport = (
-  { reason }: HttpClientError,
+  error: HttpClientError & { readonly [Transport.head]?: Transport.Head },
   prepared: Prepared,
   authorization: string | undefined
 ): Failure => {
+  const { [Transport.head]: head, reason } = error
   if (reason._tag === "DecodeError") {
     // The answer came, but is too long or not compressed as it says.
     const { cause, response } = reason
@@ -132,6 +135,7 @@ export const ofTransport = (
     authorization,
     ...loss,
     isFinal: loss.isFinal || reason._tag !== "TransportError",
+    accepted: head !== undefined && head.status < 300 ? head : undefined,
     timeout: timedOut?.limit ?? (code === undefined ? undefined : timeoutOf[code]),
     said: messageOf(cause) ?? reason._tag,
     cause: timedOut === undefined ? cause : undefined
@@ -146,6 +150,7 @@ export const ofTimeout = (late: Timeouts.TimedOut, prepared: Prepared): Unanswer
   phase: "connect",
   sent: false,
   isFinal: true,
+  accepted: undefined,
   timeout: late.limit,
   said: late.message,
   cause: undefined

@@ -21,6 +21,16 @@ import * as Monotonic from "./Monotonic.ts"
 import type { Redact } from "./Redaction.ts"
 import { Progress, TimedOut } from "./Timeouts.ts"
 
+/** The head of a response: what has come of one whose body was lost. */
+export type Head = Pick<HttpClientResponse.HttpClientResponse, "status" | "headers">
+
+/** The property under which the `HttpClientError` of a transport has the {@link Head} of a response that it lost on the way. */
+export const head: unique symbol = Symbol.for("@postwire/core/Transport/head")
+
+/** An error of a transport, and the head that came before it. */
+export const headed = (error: HttpClientError, response: Head): HttpClientError =>
+  Object.defineProperty(error, head, { value: response })
+
 /** The longest body of a response in bytes, after decompression, unless a setting says otherwise. */
 export const defaultMaxBodyBytes = 64 * 1024 * 1024
 
@@ -91,8 +101,10 @@ const limited = (
   fiber: Fiber.Fiber<unknown, unknown>
 ): Sending => {
   const init = Context.getOrUndefined(fiber.context, RequestInit)
+  let begun: Head | undefined
   const whole = Effect.flatMap(http.execute(request), (response) => {
     if (watch.isTold) return Effect.succeed(response)
+    begun = response
     watch.reached("body")
     return buffered(request, response, watch)
   })
@@ -103,7 +115,7 @@ const limited = (
         Context.add(RequestInit, init === undefined ? noRedirects : { ...init, ...noRedirects })
       )
     ),
-    limit(watch, request)
+    Effect.mapError(limit(watch, request), (error) => begun === undefined ? error : headed(error, begun))
   )
 }
 
@@ -150,7 +162,7 @@ const buffered = (
       : Effect.fail(
         error.reason._tag === "DecodeError" && error.reason.cause instanceof TooLarge
           ? error
-          : brokenOff(request, error)
+          : headed(brokenOff(request, error), response)
       ))
   return Effect.map(broken, () => {
     const body = new Uint8Array(size)

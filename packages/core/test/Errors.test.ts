@@ -49,6 +49,13 @@ const samples: ReadonlyArray<Errors.AnyError | Errors.InvalidSettings> = [
   new Errors.UndecodableResponse({ operation: "getPost", status: 200, reason: "not JSON", excerpt: "<html>" }),
   new Errors.OutcomeUnknown({ operation: "createPost", reason: "reset" }),
   new Errors.OutcomeUnknown({ operation: "createPost", status: 201, reason: "not JSON", excerpt: "<html>" }),
+  new Errors.OutcomeUnknown({
+    operation: "createPost",
+    status: 201,
+    reason: "the response broke off",
+    requestId: "r1",
+    rateLimit: { limit: 1, remaining: 0, resetAt: new Date(0) }
+  }),
   new Errors.PaginationStuck({ operation: "getUsersPosts", token: "t" }),
   new Errors.RateLimitWaitTooLong({ operation: "getPost", bucket: "getPost", resetAt: new Date(0), maxWait: 1 })
 ]

@@ -188,6 +188,58 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
       await broken[Symbol.asyncDispose]()
     })
 
+    it("that break within the answer to a create leave what its head said", async () => {
+      const head =
+        "HTTP/1.1 201 Created\r\nx-request-id: r1\r\nx-rate-limit-limit: 9\r\nx-rate-limit-remaining: 8\r\n" +
+        "x-rate-limit-reset: 900\r\n"
+      const begun = `${head}content-length: 100\r\n\r\n{"data":`
+      const losses: Readonly<Record<string, readonly [(socket: Net.Socket) => void, RegExp]>> = {
+        "breaks off": [(socket) => void socket.write(begun, () => socket.destroy()), /^/],
+        stops: [(socket) => void socket.write(begun), /^nothing more of the body came within 30 ms$/],
+        "is too large": [
+          (socket) => void socket.write(`${head}\r\n${" ".repeat(2000)}`),
+          /^the body is longer than 1000 bytes$/
+        ],
+        "is not compressed as it says": [
+          (socket) => void socket.end(`${head}content-encoding: gzip\r\ncontent-length: 2\r\n\r\n{}`),
+          /^/
+        ]
+      }
+      for (const [loss, [answer, reason]] of Object.entries(losses)) {
+        await using server = await raw(answer)
+        await using client = connect({ baseUrl: server.baseUrl, maxBodySize: 1000, timeout: { idle: 30 } })
+        const creates = [
+          () => client.createPost({ text: "a" }),
+          () => client.createDirectMessage({ participant_id: "1", text: "a" }),
+          () => client.as("raw").createPost({ text: "a" }),
+          () => client.request({ method: "POST", path: "/2/widgets" })
+        ]
+        for (const error of await Promise.all(creates.map((create) => rejection(create())))) {
+          assert.instanceOf(error, Errors.OutcomeUnknown, loss)
+          assert.strictEqual(error.status, 201, loss)
+          assert.strictEqual(error.requestId, "r1", loss)
+          assert.deepStrictEqual(error.rateLimit, { limit: 9, remaining: 8, resetAt: new Date(900_000) }, loss)
+          assert.match(error.reason, reason, loss)
+          assert.include(error.message, "accepted it (201)", loss)
+        }
+        assert.lengthOf(server.requests, creates.length)
+      }
+      await using server = await raw((socket) => void socket.write(begun))
+      await using client = connect({ baseUrl: server.baseUrl, retries: 0, timeout: { idle: 30 } })
+      assert.strictEqual((await failure(client.getPost({ id: "1" }))).timeout, "idle")
+      const late = await rejection(client.createPost({ text: "a" }, { timeout: 40 }))
+      assert.instanceOf(late, Errors.OutcomeUnknown)
+      assert.strictEqual(late.status, 201)
+      // The service did not accept that.
+      await using refusing = await raw((socket) =>
+        void socket.write(begun.replace("201 Created", "503 Busy"), () => socket.destroy())
+      )
+      await using refused = connect({ baseUrl: refusing.baseUrl })
+      const error = await rejection(refused.createPost({ text: "a" }))
+      assert.instanceOf(error, Errors.OutcomeUnknown)
+      assert.isUndefined(error.status)
+    })
+
     it("are kept and shared, and may be closed by the server between calls (row 13)", async () => {
       await using server = await http((_, response) => void response.end(bodyOf("1")))
       await using client = connect({ baseUrl: server.baseUrl })

@@ -409,6 +409,8 @@ describe("errors", () => {
     assert.deepStrictEqual([refused.status, refused.credential, refused.bucket], [429, "bearer", "searchRecentPosts"])
     assert.instanceOf(refused.resetAt, Date)
     assert.deepStrictEqual(refused.problems, [{ title: "T", detail: "D" }])
+    const broken = thrown(() => faultyUser().createPost({ text: "break" }))
+    assert.propertyVal(broken, "status", 200)
     for (const one of [client, fake, stranger]) one.close()
     await using promising = createClient(settings())
     const theirs = await promising.createPost({ text: "" }).catch((error: Sync.BadRequest) => error)

@@ -1,5 +1,6 @@
 /** One request and its response, as a dispatcher of Undici tells of them in callbacks. */
 import type { Progress, TimedOut } from "@postwire/core/Timeouts"
+import { headed } from "@postwire/core/Transport"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpClientError from "effect/http/HttpClientError"
@@ -143,18 +144,25 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   private succeed(headers: IncomingHeaders, body: Buffer<ArrayBuffer>): void {
-    this.settle(Effect.succeed(new BufferedResponse(this.request, this.status, headers, body)))
+    this.settle(Effect.succeed(this.responseOf(headers, body)))
   }
 
   private undecodable(cause: Error, body: Buffer<ArrayBuffer>): void {
-    const response = new BufferedResponse(this.request, this.status, this.headers, body)
+    const response = this.responseOf(this.headers, body)
     this.fail(
       new HttpClientError.DecodeError({ request: this.request, response, cause, description: cause.message })
     )
   }
 
   private fail(reason: HttpClientError.HttpClientErrorReason): void {
-    this.settle(Effect.fail(new HttpClientError.HttpClientError({ reason })))
+    const error = new HttpClientError.HttpClientError({ reason })
+    // In this phase alone there is a status.
+    if (this.phase === "body") headed(error, this.responseOf(this.headers, Buffer.alloc(0)))
+    this.settle(Effect.fail(error))
+  }
+
+  private responseOf(headers: IncomingHeaders, body: Buffer<ArrayBuffer>): BufferedResponse {
+    return new BufferedResponse(this.request, this.status, headers, body)
   }
 
   private settle(outcome: Outcome): void {
