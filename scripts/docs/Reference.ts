@@ -8,7 +8,7 @@ import type { AnyModel, Kind } from "../../packages/core/src/Model.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
 import * as Rule from "../../packages/core/src/Rule.ts"
 import * as Scopes from "../../packages/core/src/Scopes.ts"
-import { august } from "../../packages/core/src/Vocabulary.ts"
+import { august, february } from "../../packages/core/src/Vocabulary.ts"
 import * as Wire from "../../packages/core/src/Wire.ts"
 import * as WireNames from "../../packages/core/src/WireNames.ts"
 import { example, faces } from "./Examples.ts"
@@ -261,7 +261,8 @@ const errorText = (tag: string): string => {
 const resources = (): ReadonlyArray<string> => [
   "# Resources",
   "A field comes always, or when its selector names it; one that ends in `?` may be missing even then. The words of the " +
-  "x wire are given where they differ; programs use those on the left on both.",
+  "x wire are given where they differ; programs use those on the left on all. What a wire has no words for cannot be asked " +
+  "for there, and the call is refused before it is sent; where a response has it all the same, it is read.",
   ...Object.entries(models).flatMap(([name, model]) => [
     `## ${model.kind}`,
     docstrings(`packages/core/src/models/${name}.ts`).get(name)!,
@@ -300,7 +301,9 @@ const expansions = (model: AnyModel): string =>
 
 const onX = (name: string): string => {
   const x = WireNames.expansion(august, name)
-  return x === name ? "" : ` (x: ${code(x)})`
+  const dates = [[august, Wire.x], [february, Wire.x202602]] as const
+  return (x === name ? "" : ` (x: ${code(x)})`) +
+    dates.filter(([{ unsaid }]) => unsaid.has(name)).map(([, wire]) => ` (not on ${wire.name})`).join("")
 }
 
 const resource = (kind: Kind): string => `[${kind}](resources.md#${kind})`

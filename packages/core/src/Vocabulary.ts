@@ -24,7 +24,7 @@ export interface Vocabulary {
   readonly expanded: ReadonlySet<string>
   /** Those of them that come unasked. */
   readonly unasked: ReadonlySet<string>
-  /** Expansions that cannot be said at all. */
+  /** Fields and expansions that cannot be said at all. */
   readonly unsaid: ReadonlySet<string>
 }
 
@@ -69,7 +69,13 @@ export const february: Vocabulary = {
   values: /*#__PURE__*/ new Map([["post", "tweet"], ["reposted", "retweeted"]]),
   expanded: nothing,
   unasked: nothing,
-  unsaid: nothing
+  unsaid: /*#__PURE__*/ new Set([
+    "article_title",
+    "matched_media_notes",
+    "note_request_suggestions",
+    "paid_partnership",
+    "subscribes_to_you"
+  ])
 }
 
 /** August 2026 (OpenAPI 2.167). */

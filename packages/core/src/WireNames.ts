@@ -61,6 +61,7 @@ export const selector = (
   const isOwn = model === undefined || model.selector === parameter
   if (!isOwn && !Object.values(model.expansions).some((kind) => parameter === `${kind}_fields`)) return () => silence
   return (name) => {
+    if (words.unsaid.has(name)) return unsaid
     if (!words.expanded.has(name)) return { ...silence, names: [field(words, name)] }
     if (isOwn) return { ...silence, expansions: [name] }
     return words.unasked.has(name) ? silence : unsaid

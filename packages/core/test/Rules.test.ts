@@ -322,10 +322,10 @@ describe("names", () => {
           assert.strictEqual(error.rule, "must be one of minute, hour, day")
         }
       }
-      for (const state of ["live", "scheduled"]) {
+      for (const state of ["live", "scheduled", "all"]) {
         assert.strictEqual((yield* sent("searchSpaces", { query, state })).query["state"], state)
       }
-      for (const state of ["ended", "all", ""]) yield* refusedFor("searchSpaces", "state", { query, state })
+      for (const state of ["ended", "any", ""]) yield* refusedFor("searchSpaces", "state", { query, state })
     }))
 
   it.effect("of open sets may be others on purpose", () =>

@@ -104,6 +104,26 @@ describe("in the words of August", () => {
     assert.isFalse("_tag" in prepared(name, parameters, Wire.x202602))
   })
 
+  it.each<[Name, object, string, string]>([
+    ["getPost", { id: "1", post_fields: ["lang", "article_title"] }, "post_fields", "article_title"],
+    ["getPosts", { ids: "1", post_fields: "matched_media_notes" }, "post_fields", "matched_media_notes"],
+    ["searchRecentPosts", { query: "a", post_fields: ["paid_partnership"] }, "post_fields", "paid_partnership"],
+    ["getMe", { post_fields: "note_request_suggestions" }, "post_fields", "note_request_suggestions"],
+    ["getUser", { id: "1", user_fields: "url,subscribes_to_you" }, "user_fields", "subscribes_to_you"]
+  ])(
+    "what %s could not say in February is refused, with the setting that can: %o",
+    (name, parameters, parameter, field) => {
+      const error = prepared(name, parameters, Wire.x202602)
+      assert.instanceOf(error, Errors.InvalidParameters)
+      assert.strictEqual(error.parameter, parameter)
+      assert.include(error.message, `cannot be asked for in the words of wire x-2026-02; wire: "x" can. Got "${field}"`)
+      for (const wire of [Wire.x, Wire.neutral]) {
+        const fields = new Map(Object.entries(query(name, parameters, wire))).get(parameter.replace("_", "."))
+        assert.include(String(fields).split(","), field)
+      }
+    }
+  )
+
   it("everything that an operation lists is said, or refused", () => {
     for (const [name, { definition }] of Object.entries(catalogue)) {
       for (const [parameter, { values = [] }] of Object.entries(definition.query ?? {})) {

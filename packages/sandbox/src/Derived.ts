@@ -63,7 +63,10 @@ const ofPost = {
     if (Date.parse(created_at) < now - retention) return undefined
     const { impression_count, like_count, reply_count, repost_count } = public_metrics
     return { impression_count, like_count, reply_count, repost_count }
-  }
+  },
+  // Who reposts has nothing to say of it.
+  paid_partnership: ({ paid_partnership = false, referenced_posts = [] }: Post) =>
+    referenced_posts.some(({ type }) => type === "reposted") ? undefined : paid_partnership
 }
 
 const ofUser = {
@@ -80,6 +83,15 @@ const ofUser = {
   },
   entities: ({ entities }: User) =>
     entities && { url: Recognition.enrich(entities.url), description: Recognition.enrich(entities.description) },
+  public_metrics: ({ id, public_metrics }: User, { store }: Scene) => {
+    const media_count = store.attachments.mediaOf(id)
+    return media_count === 0 ? public_metrics : { ...public_metrics, media_count }
+  },
+  // Of the followers of an account, the verified ones are its subscribers.
+  subscribes_to_you: ({ id, verified_type }: User, { store, viewer: { userId } }: Scene) =>
+    userId === undefined || userId === id
+      ? undefined
+      : verified_type === "blue" && store.follows.state(id, userId) === "following",
   subscription_type: ({ id, verified_type }: User, { viewer }: Scene) =>
     id !== viewer.userId ? undefined : verified_type === "blue" ? "Premium" : "None"
 }

@@ -29,14 +29,15 @@ const never: Readonly<Record<string, string>> = {
   "place.contained_within": "its places are cities, and in none",
   "place.geo.geometry": "its places are boxes",
   "post.article": "it has no articles",
+  "post.article_title": "it has no articles",
   "post.attachments.media_source_post_id": "no post shows the media of another one",
   "post.card_uri": "it has no cards",
   "post.entities.urls.media_key": "texts hold no links to their media",
   "post.media_metadata": "nothing says what is in it",
   "post.note_post.entities.urls.media_key": "texts hold no links to their media",
   "post.promoted_metrics": "nothing is promoted",
-  "post.suggested_source_links": "it has no community notes",
-  "post.suggested_source_links_with_counts": "it has no community notes",
+  "post.suggested_source_links": "nobody suggests where notes come from",
+  "post.suggested_source_links_with_counts": "nobody suggests where notes come from",
   "post.username": "no selector takes it",
   "space.topics": "no selector takes it",
   "user.affiliation": "nobody belongs to an organisation",
@@ -71,9 +72,12 @@ const sometimes = [
   "post.entities.urls.title",
   "post.geo",
   "post.geo.coordinates",
+  "post.matched_media_notes",
   "post.non_public_metrics",
   "post.note_post",
+  "post.note_request_suggestions",
   "post.organic_metrics",
+  "post.paid_partnership",
   "post.scopes",
   "post.source",
   "post.withheld",
@@ -82,6 +86,8 @@ const sometimes = [
   "user.connection_status",
   "user.entities",
   "user.location",
+  "user.public_metrics.media_count",
+  "user.subscribes_to_you",
   "user.subscription_type"
 ]
 
@@ -273,6 +279,26 @@ describe("a post that says what its author has just said", () => {
     }))
 })
 
+describe("subscribers", () => {
+  it.effect("are the verified ones of those who follow, and an account has as much media as it uploaded", () =>
+    Effect.gen(function*() {
+      const { request, sandbox } = yield* make({ posts: 0 })
+      const { ada } = sandbox
+      const verified = sandbox.user({ verified: "blue" }).follows(ada)
+      const follower = sandbox.user().follows(ada)
+      const stranger = sandbox.user({ verified: "blue" })
+      verified.post({ media: ["photo", "photo"] })
+      const ids = [verified, follower, stranger, ada].map(({ id }) => id)
+      const path = `/2/users?ids=${ids}&user.fields=subscribes_to_you,public_metrics`
+      const { body } = yield* request("GET", path)
+      type Row = { readonly subscribes_to_you?: boolean; readonly public_metrics: { readonly media_count?: number } }
+      assert.deepStrictEqual(body.data.map((user: Row) => user.subscribes_to_you), [true, false, false, undefined])
+      assert.deepStrictEqual(body.data.slice(0, 2).map((user: Row) => user.public_metrics.media_count), [2, undefined])
+      const alone = yield* request("GET", path, { as: "app" })
+      assert.isTrue(alone.body.data.every((user: Row) => user.subscribes_to_you === undefined))
+    }))
+})
+
 describe("private metrics", () => {
   it.effect("are for the author as a user; others get the rest and are told", () =>
     Effect.gen(function*() {
@@ -360,7 +386,7 @@ describe("a post", () => {
         const { body: answer, status } = yield* bench.request("POST", path, { as, body })
         return status === 201 ? String(answer.data.id) : `${status} ${JSON.stringify(answer)}`
       })
-      const first = yield* create("/2/posts", { text: "first", made_with_ai: true, paid_partnership: false })
+      const first = yield* create("/2/posts", { text: "first", made_with_ai: true, paid_partnership: true })
       const id = yield* create("/2/tweets", {
         text: "second",
         community_id: "77",
@@ -376,6 +402,9 @@ describe("a post", () => {
         { as }
       )
       assert.deepInclude(body.data, { community_id: "77", card_uri: "card://1", edit_history_post_ids: [first, id] })
+      const both = yield* bench.request("GET", `/2/tweets?ids=${first},${id}&post.fields=paid_partnership`, { as })
+      const isPaid = ({ paid_partnership }: { readonly paid_partnership?: boolean }) => paid_partnership
+      assert.deepStrictEqual(both.body.data.map(isPaid), [true, false])
 
       const other = bench.newcomer()
       const foreign = yield* bench.request("POST", "/2/posts", {

@@ -207,6 +207,7 @@ describe("states", () => {
       const others = (yield* ids("")).filter((id: string) => ![a, b, c].includes(id))
       assert.strictEqual(others.length, 1)
       assert.includeMembers(yield* ids(""), [a, b, c])
+      assert.deepStrictEqual(yield* ids("&state=all"), yield* ids(""))
       assert.deepStrictEqual((yield* ids("&state=live")).filter((id: string) => !others.includes(id)), [b])
       assert.deepStrictEqual(yield* ids("&state=scheduled"), [a])
       assert.strictEqual((yield* request("GET", "/2/spaces/search?query=needle&state=ended")).status, 400)

@@ -21,6 +21,7 @@ export const Post = /*#__PURE__*/ Model.make({
     text: Schema.String,
     edit_history_post_ids: Schema.Array(Schema.String),
     article: Schema.optionalKey(Model.Json),
+    article_title: Schema.optionalKey(Model.Json),
     attachments: Schema.optionalKey(Schema.Struct({
       media_keys: Schema.optionalKey(Schema.Array(Schema.String)),
       media_source_post_id: Schema.optionalKey(Schema.Array(Schema.String)),
@@ -48,6 +49,10 @@ export const Post = /*#__PURE__*/ Model.make({
     })),
     in_reply_to_user_id: Schema.optionalKey(Schema.String),
     lang: Schema.String,
+    matched_media_notes: Schema.optionalKey(Schema.Array(Schema.Struct({
+      match_status: Schema.optionalKey(Schema.String),
+      note_id: Schema.optionalKey(Schema.String)
+    }))),
     media_metadata: Schema.optionalKey(Schema.Array(Model.Json)),
     non_public_metrics: Schema.optionalKey(Schema.Struct({
       impression_count: Schema.optionalKey(Schema.Int)
@@ -56,12 +61,18 @@ export const Post = /*#__PURE__*/ Model.make({
       text: Schema.optionalKey(Schema.String),
       entities: Schema.optionalKey(TextEntities)
     })),
+    note_request_suggestions: Schema.optionalKey(Schema.Array(Schema.Struct({
+      source_link: Schema.optionalKey(Schema.String),
+      suggestion: Schema.optionalKey(Schema.String),
+      suggestion_id: Schema.optionalKey(Schema.String)
+    }))),
     organic_metrics: Schema.optionalKey(Schema.Struct({
       impression_count: Schema.optionalKey(Schema.Int),
       like_count: Schema.optionalKey(Schema.Int),
       reply_count: Schema.optionalKey(Schema.Int),
       repost_count: Schema.optionalKey(Schema.Int)
     })),
+    paid_partnership: Schema.optionalKey(Schema.Boolean),
     possibly_sensitive: Schema.Boolean,
     promoted_metrics: Schema.optionalKey(Schema.Struct({
       impression_count: Schema.optionalKey(Schema.Int),

@@ -42,9 +42,11 @@ export const User = /*#__PURE__*/ Model.make({
       following_count: Schema.Int,
       like_count: Schema.optionalKey(Schema.Int),
       listed_count: Schema.Int,
+      media_count: Schema.optionalKey(Schema.Int),
       post_count: Schema.Int
     }),
     receives_your_dm: Schema.optionalKey(Schema.Boolean),
+    subscribes_to_you: Schema.optionalKey(Schema.Boolean),
     subscription: Schema.optionalKey(Model.Json),
     subscription_type: Schema.optionalKey(Model.known("Basic", "Premium", "PremiumPlus", "None")),
     url: Schema.optionalKey(Schema.String),

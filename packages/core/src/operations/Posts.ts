@@ -143,7 +143,14 @@ export const createPost = /*#__PURE__*/ Operation.make({
     /*#__PURE__*/ Rule.requires("media_play_store_id", "media_ids")
   ],
   result: /*#__PURE__*/ Response.value(
-    /*#__PURE__*/ Model.essential(/*#__PURE__*/ Schema.Struct({ id: Schema.String, text: Schema.String }), "id")
+    /*#__PURE__*/ Model.essential(
+      /*#__PURE__*/ Schema.Struct({
+        id: Schema.String,
+        text: Schema.String,
+        edit_history_post_ids: /*#__PURE__*/ Schema.optionalKey(/*#__PURE__*/ Schema.Array(Schema.String))
+      }),
+      "id"
+    )
   ),
   userAuth: true,
   scopes: ["post.read", "post.write", "users.read"],

@@ -10,6 +10,15 @@ const reposted = /*#__PURE__*/ Response.value(
   /*#__PURE__*/ Schema.Struct({ reposted: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean) })
 )
 
+// The post that was reposted: its id is `rest_id` since August 2026.
+const repostedPost = /*#__PURE__*/ Response.value(
+  /*#__PURE__*/ Schema.Struct({
+    reposted: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean),
+    id: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+    rest_id: /*#__PURE__*/ Schema.optionalKey(Schema.String)
+  })
+)
+
 /**
  * Reposts a post for the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`,
  * which first looks the user's id up, once (spec: Reposts). Needs write permission.
@@ -24,7 +33,7 @@ export const repost = /*#__PURE__*/ Operation.make({
   route: "POST /2/users/:id/reposts",
   identity: "id",
   body: { post_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
-  result: reposted,
+  result: repostedPost,
   userAuth: true,
   scopes: ["post.read", "post.write", "users.read"],
   limits: { perWindow: 50 },

@@ -10,7 +10,7 @@ import * as Selectors from "./Selectors.ts"
 
 /**
  * Searches spaces by text of their titles. Credential: bearer token (spec: Spaces). `max_results` is 1 to 100; without
- * `state` all spaces are searched. There are no further pages.
+ * `state`, as with `all`, all spaces are searched. There are no further pages.
  *
  * ```ts
  * const spaces = yield* searchSpaces({ query: "effect", state: "live", space_fields: ["title"] })
@@ -24,7 +24,7 @@ export const searchSpaces = /*#__PURE__*/ Operation.make({
     query: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.text()),
     ...Selectors.space,
     max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100 }),
-    state: /*#__PURE__*/ Parameters.choice(["live", "scheduled"])
+    state: /*#__PURE__*/ Parameters.choice(["live", "scheduled", "all"])
   },
   result: /*#__PURE__*/ Response.many(Space),
   scopes: ["post.read", "space.read", "users.read"],

@@ -76,7 +76,12 @@ export const createdAt: string | undefined = (null as unknown as Success<typeof 
 const toggled = like.as("dictionary")({ post_id: "1" })
 assertType<Equal<Success<typeof toggled>, Dictionary<{ readonly liked?: boolean }, {}>>>()
 const plain = createPost.as("dictionary")({ text: "a" })
-assertType<Equal<Success<typeof plain>, Dictionary<{ readonly id: string; readonly text: string }, {}>>>()
+interface Created {
+  readonly id: string
+  readonly text: string
+  readonly edit_history_post_ids?: ReadonlyArray<string>
+}
+assertType<Equal<Success<typeof plain>, Dictionary<Pick<Created, keyof Created>, {}>>>()
 
 // Pages come in the form; items and joined items do not depend on it.
 const query = { query: "a", post_fields: ["lang"], expansions: ["author_id"] } as const

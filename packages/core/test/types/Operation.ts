@@ -169,7 +169,9 @@ const byName = getUser({ username: "ada" })
 assertType<Equal<Failure<typeof byName>, Errors.OperationError | Errors.ConflictingIdentifiers>>()
 const created = createPost({ text: "hi" })
 assertType<Equal<Failure<typeof created>, Errors.OperationError | Errors.OutcomeUnknown>>()
-assertType<Equal<Data<typeof created>, { readonly id: string; readonly text: string }>>()
+export const history: ReadonlyArray<string> | undefined =
+  (null as unknown as Data<typeof created>).edit_history_post_ids
+assertType<Equal<Pick<Data<typeof created>, "id" | "text">, { readonly id: string; readonly text: string }>>()
 
 // Streams.
 const items = searchRecentPosts.items({ query: "effect", post_fields: ["author_id"] })

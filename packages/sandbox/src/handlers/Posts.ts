@@ -101,6 +101,7 @@ export const handlers = {
         placeId: place_id,
         communityId: parameters.community_id,
         cardUri: parameters.card_uri,
+        paidPartnership: parameters.paid_partnership,
         edits: previous?.edit_history_post_ids,
         // The parameter is open; the store shows whatever it was given.
         replySettings: parameters.reply_settings as ReplySettings | undefined,
@@ -112,7 +113,6 @@ export const handlers = {
           direct_message_deep_link: parameters.direct_message_deep_link,
           share_with_followers: parameters.share_with_followers,
           made_with_ai: parameters.made_with_ai,
-          paid_partnership: parameters.paid_partnership,
           nullcast: parameters.nullcast,
           poll_reply_settings: parameters.poll_reply_settings,
           auto_populate_reply_metadata: parameters.auto_populate_reply_metadata,

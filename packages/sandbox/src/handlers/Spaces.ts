@@ -5,10 +5,12 @@ import * as Subject from "./Subject.ts"
 
 /** Spaces. */
 export const handlers = {
-  searchSpaces: ({ now, page, parameters: { query, state }, store }) =>
+  searchSpaces: ({ now, page, parameters: { query, state = "all" }, store }) =>
     query.trim() === ""
       ? Problem.invalidRequest("The `query` parameter can not be empty", { query })
-      : Effect.succeed(all(store.spaces.search({ text: query, state, limit: page.limit, now }))),
+      : Effect.succeed(
+        all(store.spaces.search({ text: query, state: state === "all" ? undefined : state, limit: page.limit, now }))
+      ),
 
   getSpaces: ({ now, parameters: { ids = [], user_ids }, store }) => {
     if (user_ids !== undefined) return Effect.succeed(all(store.spaces.byCreators(user_ids, now)))

@@ -5,6 +5,7 @@ import type { Coordinates } from "../store/Post.ts"
 import type { State } from "../store/Store.ts"
 import { type Account, adaOf } from "./Accounts.ts"
 import { insertMedia, insertPoll } from "./Attachments.ts"
+import { notesOn } from "./Notes.ts"
 import { placeId } from "./Places.ts"
 import { day, type Options, year } from "./Plan.ts"
 import { compose } from "./Text.ts"
@@ -33,6 +34,7 @@ export const insertPosts = (store: State, { posts, seed, start }: Options, users
   const random = make(seed, "posts")
   // Of its own, so that the rest stays what it is.
   const seldom = make(seed, "facts")
+  const noted = make(seed, "notes")
   const active = random.ranked(users)
   const ada = adaOf(users)
   const latest: Array<Recent> = []
@@ -84,6 +86,8 @@ export const insertPosts = (store: State, { posts, seed, start }: Options, users
       withheld: seldom.chance(0.005)
         ? { copyright: seldom.chance(0.3), country_codes: seldom.pick([["DE"], ["TR"], ["DE", "FR"]]), scope: "post" }
         : undefined,
+      paidPartnership: noted.chance(0.02),
+      notes: notesOn(mediaKeys !== undefined, noted),
       leftOut: omissible.filter(() => seldom.chance(0.08)),
       replySettings: random.chance(0.03) ? random.pick(["mentionedUsers", "following"]) : undefined,
       possiblySensitive: random.chance(0.01)

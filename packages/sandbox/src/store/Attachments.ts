@@ -74,6 +74,8 @@ export interface Attachments {
   readonly insertMedia: (media: NewMedia) => string
   /** The keys of media ids in their order, without ids that do not exist or, when given, that are not the owner's. */
   readonly mediaKeys: (ids: ReadonlyArray<string>, ownerId?: string) => ReadonlyArray<string>
+  /** How many there are of an owner. */
+  readonly mediaOf: (ownerId: string) => number
   readonly mediaByKeys: (keys: ReadonlyArray<string>) => ReadonlyArray<Media>
   /** Returns the poll id. */
   readonly insertPoll: (poll: NewPoll) => string
@@ -97,6 +99,9 @@ export const make = (database: Database): Attachments => {
   const mediaKeys = database.query<{ readonly id: string; readonly media_key: string }>(
     `SELECT CAST(id AS TEXT) AS id, media_key FROM media
      WHERE id IN (SELECT value FROM json_each(:ids)) AND (:owner IS NULL OR owner_id = :owner)`
+  )
+  const mediaOf = database.query<{ readonly count: number }>(
+    "SELECT count(*) AS count FROM media WHERE owner_id = :owner"
   )
   const media = database.query<
     { readonly media_key: string; readonly type: MediaType; readonly owner_id: string; readonly facts: string }
@@ -130,6 +135,7 @@ export const make = (database: Database): Attachments => {
       const owner = ownerId === undefined ? null : Snowflake.parse(ownerId)
       return inOrder(ids, mediaKeys.all({ ids: idList(ids), owner }), (row) => row.id).map((row) => row.media_key)
     },
+    mediaOf: (ownerId) => mediaOf.get({ owner: Snowflake.parse(ownerId) })?.count ?? 0,
     mediaByKeys: (keys) =>
       inOrder(keys, media.all({ keys: JSON.stringify(keys) }), (row) => row.media_key)
         .map(({ facts, ...media }) => ({ ...media, ...JSON.parse(facts) })),

@@ -3,7 +3,7 @@ import type * as Entities from "./Entities.ts"
 import * as Snowflake from "./Snowflake.ts"
 
 /** A post, with every field that the store knows. */
-export interface Post {
+export interface Post extends Notes {
   readonly id: string
   readonly text: string
   readonly edit_history_post_ids: ReadonlyArray<string>
@@ -29,6 +29,8 @@ export interface Post {
   /** All of a text of which `text` is the beginning. */
   readonly note_post?: Note
   readonly scopes?: { readonly followers: boolean }
+  /** Whether its author said that it is paid for. */
+  readonly paid_partnership?: boolean
   readonly withheld?: Withheld
   /** Fields that the service does not give although they are asked for. */
   readonly left_out?: ReadonlyArray<string>
@@ -55,6 +57,16 @@ export interface Coordinates {
 export interface Note {
   readonly text: string
   readonly entities?: Entities.Entities | undefined
+}
+
+/** What readers added to a post. */
+export interface Notes {
+  readonly matched_media_notes?: ReadonlyArray<{ readonly note_id: string; readonly match_status: string }>
+  readonly note_request_suggestions?: ReadonlyArray<{
+    readonly suggestion_id: string
+    readonly suggestion: string
+    readonly source_link: string
+  }>
 }
 
 /** Where a post is not shown. */
@@ -84,6 +96,8 @@ export interface NewPost {
   /** The posts of which it is an edit, the first one first. */
   readonly edits?: ReadonlyArray<string> | undefined
   readonly withheld?: Withheld | undefined
+  readonly paidPartnership?: boolean | undefined
+  readonly notes?: Notes | undefined
   readonly leftOut?: ReadonlyArray<string> | undefined
   /** "und" when left out. */
   readonly lang?: string | undefined
@@ -105,7 +119,11 @@ export const columns = `
   p.bookmark_count`
 
 /** What few posts have, as it is kept. */
-export type Facts = Pick<Post, "community_id" | "card_uri" | "note_post" | "scopes" | "withheld" | "left_out"> & {
+export interface Facts
+  extends
+    Notes,
+    Pick<Post, "community_id" | "card_uri" | "note_post" | "paid_partnership" | "scopes" | "withheld" | "left_out">
+{
   readonly coordinates?: Coordinates | undefined
   readonly edits?: ReadonlyArray<string> | undefined
 }

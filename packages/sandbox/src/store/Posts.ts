@@ -119,6 +119,8 @@ export const make = (database: Database): Posts => {
       ...(post.edits === undefined ? {} : { edits: post.edits }),
       ...(post.coordinates === undefined ? {} : { coordinates: post.coordinates }),
       ...(post.withheld === undefined ? {} : { withheld: post.withheld }),
+      ...(post.paidPartnership === true ? { paid_partnership: true } : {}),
+      ...post.notes,
       ...(post.leftOut?.length ? { left_out: post.leftOut } : {}),
       ...(isLong ? { note_post: { text: post.text, entities: found } } : {}),
       ...(author.protected === 0 ? {} : { scopes: { followers: true } })
