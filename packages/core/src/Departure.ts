@@ -17,17 +17,21 @@ export const Departure = /*#__PURE__*/ Context.Reference<Departure | undefined>(
   defaultValue: () => undefined
 })
 
-/** Remembers it. */
+/** Remembers it, of one create or of several. */
 export class Watched implements Departure {
-  /** Whether it may have taken effect. */
-  isOut = false
+  #out = 0
+
+  /** Whether any may have taken effect. */
+  get isOut(): boolean {
+    return this.#out > 0
+  }
 
   leaving(): boolean {
-    this.isOut = true
+    this.#out++
     return true
   }
 
   withoutEffect(): void {
-    this.isOut = false
+    this.#out--
   }
 }

@@ -1,8 +1,10 @@
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
+import type * as Core from "@postwire/core/Client"
 import * as Errors from "@postwire/core/Errors"
 import { getPost } from "@postwire/core/operations/Posts"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
+import * as Requests from "@postwire/core/Requests"
 import { Effect, Stream } from "effect"
 import { once } from "node:events"
 import * as Http from "node:http"
@@ -581,6 +583,36 @@ describe("close", () => {
       assert.propertyVal(outcome, "reason", "the client is closed")
     }
     assert.propertyVal(await rejection(iterator.next()), "reason", "the client is closed")
+    await quiet()
+    assert.lengthOf(requests, 6)
+  })
+
+  it("ends an Effect that runs with the client, whose creates may have happened", async () => {
+    const closing = createClient({ baseUrl, ...secrets, waitOnRateLimit: true })
+    // Each has a rate limit of its own.
+    const create = (name: string, text: string) =>
+      Requests.request({ method: "POST", path: "/2/widgets", body: { text }, name })
+    const programs: Readonly<Record<string, Effect.Effect<unknown, unknown, Core.Client>>> = {
+      waits: Effect.never,
+      reads: searchRecentPosts({ query: "hang" }),
+      creates: create("a", "hang"),
+      "has created": Effect.andThen(create("b", "c"), Effect.never),
+      "would have created": create("d", "limit"),
+      "creates and would have created": Effect.all([create("e", "hang"), create("f", "limit")], { concurrency: 2 })
+    }
+    const outcomes = Object.values(programs).map((program) => rejection(closing.effect.runPromise(program)))
+    await received(6)
+    await quiet()
+    await closing.close()
+    const late = Object.values(programs).map((program) => rejection(closing.effect.runPromise(program)))
+    for (const [i, name] of Object.keys(programs).entries()) {
+      const error = await outcomes[i]
+      assert.propertyVal(error, "_tag", /creates|has created/.test(name) ? "OutcomeUnknown" : "TransportFailure", name)
+      assert.propertyVal(error, "reason", "the client is closed", name)
+      const refused = await late[i]
+      assert.instanceOf(refused, Errors.TransportFailure)
+      assert.strictEqual(refused.phase, "connect")
+    }
     await quiet()
     assert.lengthOf(requests, 6)
   })

@@ -28,7 +28,7 @@ export interface Context {
   readonly platform: Platform
   /** Aborted when the client is closed. */
   readonly closing: AbortSignal
-  readonly fork: <A>(effect: Effect.Effect<A, AnyError, Client>) => Fiber.Fiber<A, AnyError>
+  readonly fork: <A, E>(effect: Effect.Effect<A, E, Client>) => Fiber.Fiber<A, E>
   /** What is under way. In an array, since a Set whose members come and go makes work for the collector. */
   readonly steps: Array<Step>
 }
@@ -89,12 +89,12 @@ export const exchange = async (
 }
 
 /** Runs a step to its end, which the end of the client is as well. */
-export const run = <A>(
+export const run = <A, E>(
   { closing, fork, steps }: Context,
   told: Told,
-  effect: Effect.Effect<A, AnyError, Client>,
+  effect: Effect.Effect<A, E, Client>,
   signal: AbortSignal | undefined
-): Promise<Exit.Exit<A, AnyError>> => {
+): Promise<Exit.Exit<A, E | AnyError>> => {
   signal?.throwIfAborted()
   if (closing.aborted) throw CallErrors.closed(told)
   return new Promise((resolve) => {

@@ -91,7 +91,10 @@ export interface EffectFace {
    * `Effect.provide(getMe(), client.effect.layer)`. The program keeps its own loggers.
    */
   readonly layer: Layer.Layer<Client>
-  /** Runs an Effect with this client; it is interrupted when the client is closed. */
+  /**
+   * Runs an Effect with this client. When the client is closed, it is interrupted and rejects as calls do: with
+   * `OutcomeUnknown` if a create of it has left, otherwise with `TransportFailure`.
+   */
   readonly runPromise: <A, E>(effect: Effect.Effect<A, E, Client>) => Promise<A>
 }
 
@@ -146,10 +149,10 @@ export const on = (platform: Calls.Platform): Makers => {
     const closing = new AbortController()
     const context = Calls.contextOf(services, closing.signal, platform)
     const close = () => {
-      closing.abort(new Error("the client is closed"))
+      closing.abort()
       return end()
     }
-    return inForm(context, form, { ...also, effect: effectOf(services, closing.signal), close })
+    return inForm(context, form, { ...also, effect: effectOf(services, context), close })
   }
   const fromLayer = async <E, F extends Form = "response">(
     layer: Layer.Layer<Client, E>,
@@ -169,12 +172,12 @@ export const on = (platform: Calls.Platform): Makers => {
   return { of, fromLayer }
 }
 
-const effectOf = (services: Context.Context<Client>, closing: AbortSignal): EffectFace => ({
+const effectOf = (services: Context.Context<Client>, context: Calls.Context): EffectFace => ({
   layer: Layer.succeedContext(services),
   runPromise: async (effect) => {
-    const exit = await Effect.runPromiseExitWith(services)(effect, { signal: closing })
+    // It may be a create, or have some.
+    const exit = await Calls.run(context, { name: "effect.runPromise", effect: "create" }, effect, undefined)
     if (Exit.isSuccess(exit)) return exit.value
-    if (Cause.hasInterruptsOnly(exit.cause)) closing.throwIfAborted()
     throw Cause.squash(exit.cause)
   }
 })
