@@ -23,6 +23,7 @@ export const callOf = (
   for (let i = 0; i < rules.length; i++) {
     for (const rule of rules) if (rule._tag === "Requires" && chosen.has(rule.parameter)) chosen.add(rule.needs)
   }
+  for (const rule of rules) if (rule._tag === "Excludes" && chosen.has(rule.other)) chosen.delete(rule.parameter)
   return Object.fromEntries(
     Object.entries(declared).filter(([name]) => chosen.has(name)).map(([name, parameter]) =>
       [name, valueOf(parameter, random)] as const

@@ -231,6 +231,8 @@ const bodyOf = (definition: Definition, wire: WireNames.Wire): ReadonlyArray<Jso
         return { anyOf: rule.of.map((name) => presence(positionOf(name))) }
       case "Requires":
         return { anyOf: [{ not: presence(positionOf(rule.parameter)) }, presence(positionOf(rule.needs))] }
+      case "Excludes":
+        return { not: { allOf: [presence(positionOf(rule.parameter)), presence(positionOf(rule.other))] } }
     }
   })
   return members.length === 0 ? [] : [{

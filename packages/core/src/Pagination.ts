@@ -81,10 +81,12 @@ export const parametersAt = (
   const given = parameters["max_results"] ?? size?.default
   const smallest = size?.bounds?.of === "value" ? size.bounds.minimum : 1
   const wanted = Math.max(left, smallest)
+  // Some operations take the token under either name, and refuse both.
+  const isUnderOther = paging !== undefined && (parameters[paging.token] ?? undefined) === undefined
   return {
     ...parameters,
-    // Some operations take the token under either name.
-    ...(token === undefined || paging === undefined ? {} : { pagination_token: undefined, [paging.token]: token }),
+    ...(isUnderOther && token !== undefined ? { pagination_token: undefined } : {}),
+    ...(token === undefined || paging === undefined ? {} : { [paging.token]: token }),
     ...(typeof given === "number" && wanted < given ? { max_results: wanted } : {})
   }
 }

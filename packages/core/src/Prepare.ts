@@ -176,7 +176,10 @@ export const prepare = (
   }
   for (const rule of definition.rules ?? []) {
     const parameter = Rule.broken(rule, isGiven)
-    if (parameter !== undefined) return invalid(parameter, `is missing: ${Rule.format(rule)}`, undefined)
+    if (parameter !== undefined) {
+      const isExcess = rule._tag === "Excludes"
+      return invalid(parameter, isExcess ? Rule.excess(rule) : `is missing: ${Rule.format(rule)}`, undefined)
+    }
   }
 
   // Every alternative has its route.

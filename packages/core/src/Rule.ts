@@ -11,6 +11,7 @@ export interface Alternatives<A extends string = string, B extends string = stri
 export type Rule =
   | { readonly _tag: "AtLeastOne"; readonly of: ReadonlyArray<string> }
   | { readonly _tag: "Requires"; readonly parameter: string; readonly needs: string }
+  | { readonly _tag: "Excludes"; readonly parameter: string; readonly other: string }
 
 /** Exactly one of the two. */
 export const exactlyOne = <const A extends string, const B extends string>(a: A, b: B): Alternatives<A, B, false> => ({
@@ -32,6 +33,13 @@ export const atLeastOne = (...of: ReadonlyArray<string>): Rule => ({ _tag: "AtLe
 /** `parameter` may be given only together with `needs`. */
 export const requires = (parameter: string, needs: string): Rule => ({ _tag: "Requires", parameter, needs })
 
+/** `parameter` may not be given together with `other`. */
+export const excludes = (parameter: string, other: string): Rule => ({ _tag: "Excludes", parameter, other })
+
+/** What the parameter that is excluded is told. */
+export const excess = ({ other }: Rule & { readonly _tag: "Excludes" }): string =>
+  `cannot be given together with ${other}`
+
 /** The rule in words. */
 export const format = (rule: Rule | Alternatives): string => {
   switch (rule._tag) {
@@ -41,6 +49,8 @@ export const format = (rule: Rule | Alternatives): string => {
       return `at least one of ${rule.of.join(", ")} is required`
     case "Requires":
       return `${rule.parameter} needs ${rule.needs}`
+    case "Excludes":
+      return `${rule.parameter} ${excess(rule)}`
   }
 }
 
@@ -51,5 +61,7 @@ export const broken = (rule: Rule, given: (name: string) => boolean): string | u
       return rule.of.some(given) ? undefined : rule.of[0]
     case "Requires":
       return given(rule.parameter) && !given(rule.needs) ? rule.needs : undefined
+    case "Excludes":
+      return given(rule.parameter) && given(rule.other) ? rule.parameter : undefined
   }
 }

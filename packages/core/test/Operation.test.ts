@@ -107,6 +107,8 @@ const boundsOf = ({ max, min, standardMax, type }: RowParameter): Parameters.Bou
 const ruleOf = (rule: RowRule): Rule.Rule =>
   rule.rule === "requires"
     ? Rule.requires(rule.param, rule.needs)
+    : rule.rule === "excludes"
+    ? Rule.excludes(rule.param, rule.other)
     : Rule.atLeastOne(...(rule.rule === "atLeastOne" ? rule.params : [rule.param, rule.unless]))
 
 const specified = all.filter(([name]) => specifiedRowOf(name) !== undefined)

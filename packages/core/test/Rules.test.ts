@@ -1,10 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Stream } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
+import type { Definition } from "../src/Definition.ts"
 import * as Errors from "../src/Errors.ts"
 import { answerOf, callOf, selectionsOf } from "./support/Calls.ts"
 import type { Row } from "./support/Row.ts"
-import { all, assertNoSecret, make, rowOf, rows, secrets, type Settings, type Untyped } from "./support/Service.ts"
+import {
+  all,
+  assertNoSecret,
+  isPaged,
+  make,
+  rowOf,
+  rows,
+  secrets,
+  type Settings,
+  type Untyped,
+  type UntypedPaged
+} from "./support/Service.ts"
 
 type Parameters = Readonly<Record<string, unknown>>
 
@@ -455,6 +467,40 @@ describe("required", () => {
   )
 })
 
+describe("two names of one token", () => {
+  const both = { query: "a", next_token: "t", pagination_token: "t" }
+
+  it.effect("are refused together, in calls and in pages, and taken one at a time", () =>
+    Effect.gen(function*() {
+      const taking = Object.values(catalogue)
+        .map(({ definition }): Definition => definition)
+        .filter(({ query = {} }) => "next_token" in query && "pagination_token" in query)
+        .map(({ name }) => name)
+      assert.sameMembers(taking, ["searchRecentPosts", "searchAllPosts", "getRecentPostsCount", "getAllPostsCount"])
+      for (const name of taking) {
+        const error = yield* refusedFor(name, "pagination_token", both)
+        assert.strictEqual(
+          error.message,
+          `${name}: pagination_token cannot be given together with next_token.`
+        )
+        for (const token of ["next_token", "pagination_token"]) {
+          const { query } = yield* sent(name, { query: "a", [token]: "t", ...unsetBut(token) })
+          assert.strictEqual(query[token], "t")
+        }
+        const operation = operations[name]!
+        assert.isTrue(isPaged(operation))
+        const service = make(() => ({}))
+        const paged = yield* Effect.flip(
+          Effect.provide(Stream.runDrain((operation as UntypedPaged).pages(both)), service.layer())
+        )
+        assert.instanceOf(paged, Errors.InvalidParameters)
+        assert.lengthOf(service.requests, 0)
+      }
+    }))
+
+  const unsetBut = (token: string) => token === "next_token" ? { pagination_token: null } : { next_token: undefined }
+})
+
 describe("checks: identifiers", () => {
   const settings = { checks: "identifiers", accessLevel: "standard" } as const
 
@@ -490,6 +536,7 @@ describe("checks: identifiers", () => {
         ["searchRecentPosts", "max_results", { query: "a", max_results: 1.5 }],
         ["searchRecentPosts", "start_time", { query: "a", start_time: "now" }],
         ["createPost", "text", {}],
+        ["searchRecentPosts", "pagination_token", { query: "a", next_token: "a", pagination_token: "b" }],
         ["getPost", "nope", { id: 1, nope: 1 }],
         ["createDirectMessageConversation", "participant_ids", { participant_ids: [], text: "a" }]
       ] as const

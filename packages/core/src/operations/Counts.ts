@@ -4,6 +4,7 @@ import { CountBucket } from "../models/CountBucket.ts"
 import * as Operation from "../Operation.ts"
 import * as Parameters from "../Parameters.ts"
 import * as Response from "../Response.ts"
+import * as Rule from "../Rule.ts"
 
 const shared = {
   start_time: Parameters.timestamp,
@@ -14,6 +15,9 @@ const shared = {
   pagination_token: Parameters.token,
   granularity: /*#__PURE__*/ Parameters.choice(["minute", "hour", "day"], { default: "hour" })
 }
+
+// Two names of one token.
+const rules = [/*#__PURE__*/ Rule.excludes("pagination_token", "next_token")]
 
 const buckets = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Array(CountBucket))
 
@@ -34,6 +38,7 @@ export const getRecentPostsCount = /*#__PURE__*/ Operation.makePaged({
   result: buckets,
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 300 },
+  rules,
   paging: { token: "next_token", directions: "forward" },
   effect: "read"
 })
@@ -59,6 +64,7 @@ export const getAllPostsCount = /*#__PURE__*/ Operation.makePaged({
   access: "research",
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 300 },
+  rules,
   paging: { token: "next_token", directions: "forward" },
   effect: "read",
   pace: 1_000

@@ -3,6 +3,7 @@ import { Post } from "../models/Post.ts"
 import * as Operation from "../Operation.ts"
 import * as Parameters from "../Parameters.ts"
 import * as Response from "../Response.ts"
+import * as Rule from "../Rule.ts"
 import * as Selectors from "./Selectors.ts"
 
 const shared = {
@@ -15,6 +16,9 @@ const shared = {
   pagination_token: Parameters.token,
   sort_order: /*#__PURE__*/ Parameters.openChoice(["recency", "relevancy"], { default: "recency" })
 }
+
+// Two names of one token.
+const rules = [/*#__PURE__*/ Rule.excludes("pagination_token", "next_token")]
 
 /**
  * Searches the posts of the last seven days, most recent first. Credential: bearer token, or OAuth 1.0a with
@@ -41,6 +45,7 @@ export const searchRecentPosts = /*#__PURE__*/ Operation.makePaged({
   userAuth: false,
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 450 },
+  rules,
   paging: { token: "next_token", directions: "forward" },
   reach: { days: 7 },
   total: { countedBy: "getRecentPostsCount" },
@@ -72,6 +77,7 @@ export const searchAllPosts = /*#__PURE__*/ Operation.makePaged({
   access: "research",
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 300 },
+  rules,
   paging: { token: "next_token", directions: "forward" },
   reach: { days: 30, unless: ["start_time", "end_time", "since_id"], isDefault: true },
   total: { countedBy: "getAllPostsCount" },

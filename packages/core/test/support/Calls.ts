@@ -86,10 +86,11 @@ export const sampleOf = (parameter: RowParameter, kind: string): Sample => {
   }
 }
 
-/** A call with every parameter, of one of two alternatives only one. */
+/** A call with every parameter, of two that are alternatives or exclude each other only one. */
 export const callOf = (row: Row, selectedBy: string, wire: Wire) => {
   const parameters = row.params.filter(({ name }) =>
-    row.alternatives === undefined || name === selectedBy || !row.alternatives.of.includes(name)
+    row.rules?.some((rule) => rule.rule === "excludes" && rule.param === name) !== true &&
+    (row.alternatives === undefined || name === selectedBy || !row.alternatives.of.includes(name))
   )
   const given: Record<string, unknown> = {}
   const query: Record<string, string> = {}

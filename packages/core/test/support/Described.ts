@@ -10,7 +10,7 @@ import type { Row, RowParameter, Sample } from "./Row.ts"
 
 /** A row as the specification would have it. */
 export const describe = (definition: Definition): Row => {
-  const { alternatives, constants, identity, name, paging, postCap = false, userAuth } = definition
+  const { alternatives, constants, identity, name, paging, postCap = false, rules = [], userAuth } = definition
   const routes = routesOf(definition)
   const example: Readonly<Record<string, unknown>> = {
     ...Object.entries(examples).find(([of]) => of === name)?.[1]
@@ -34,6 +34,9 @@ export const describe = (definition: Definition): Row => {
     kind: "",
     ...(constants === undefined ? {} : { constants }),
     ...(alternatives === undefined ? {} : { alternatives }),
+    rules: rules.flatMap((rule) =>
+      rule._tag === "Excludes" ? [{ rule: "excludes" as const, param: rule.parameter, other: rule.other }] : []
+    ),
     params: (["path", "query", "body"] as const).flatMap((place) =>
       Object.entries(definition[place] ?? {}).map(([name, parameter]): RowParameter => {
         const neutral = place === "query"

@@ -33,6 +33,7 @@ export type RowRule =
   | { readonly rule: "requiredUnless"; readonly param: string; readonly unless: string }
   | { readonly rule: "requires"; readonly param: string; readonly needs: string }
   | { readonly rule: "atLeastOne"; readonly params: ReadonlyArray<string> }
+  | { readonly rule: "excludes"; readonly param: string; readonly other: string }
 
 export interface RowParameter {
   readonly name: string
