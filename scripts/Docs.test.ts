@@ -261,7 +261,7 @@ describe.each(Wire.names)("the OpenAPI document of the %s wire", (wire) => {
           ["200", `/2/users/${ada.id}/${posts}?max_results=100&${everything}`],
           ["200", `/2/${posts}/search/recent?query=effect&max_results=100&${everything}`],
           ["200", `/2/${posts}/1?${everything}`],
-          ["200", `/2/dm_events?expansions=sender_id&dm_event.fields=created_at,sender_id,dm_conversation_id`],
+          ["200", `/2/dm_events?expansions=sender_id&dm_event.fields=created_at,dm_conversation_id`],
           ["default", `/2/${posts}/search/recent?query=effect&max_results=5`]
         ] as const
       ) {

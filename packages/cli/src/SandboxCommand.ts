@@ -64,8 +64,8 @@ export const command = Command.make(
       Flag.withDefault(0)
     ),
     wire: Flag.Literals("wire", Wire.names).pipe(
-      Flag.withDescription("Words of answers where a request does not tell"),
-      Flag.withDefault("neutral")
+      Flag.withDescription("Speak these words alone, as a service of one date; else all"),
+      Flag.optional
     ),
     json: Report.jsonWhenReady
   },
@@ -75,8 +75,8 @@ export const command = Command.make(
       port,
       posts,
       seed,
-      wire,
       faults,
+      wire: Option.getOrUndefined(wire),
       file: Option.getOrUndefined(file),
       start: Option.getOrUndefined(start),
       adminToken: Option.getOrUndefined(yield* adminToken)

@@ -242,6 +242,33 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
     }))
 })
 
+describe("postwire doctor", () => {
+  it.effect("tells which words a service takes that speaks those of one date", () =>
+    Effect.gen(function*() {
+      for (const [own, other] of [["x", "x-2026-02"], ["x-2026-02", "x"]] as const) {
+        const look = (wire: string) =>
+          Effect.provide(examine({ POSTWIRE_WIRE: wire }), Sandbox.layerServer({ posts: 0, wire: own }))
+        assert.deepInclude(named(yield* look(own), "words"), {
+          status: "ok",
+          finding: `The service takes those of ${own}`,
+          details: { [own]: "taken", [other]: "refused" }
+        })
+        assert.deepInclude(named(yield* look(other), "words"), {
+          status: "bad",
+          finding: `The service refuses those of ${other} and takes those of ${own}`,
+          advice: `Set POSTWIRE_WIRE=${own}.`,
+          details: { [own]: "taken", [other]: "refused" }
+        })
+        assert.deepInclude(named(yield* look("neutral"), "wire"), {
+          status: "bad",
+          advice: "Set POSTWIRE_WIRE=x."
+        })
+      }
+      const all = yield* Effect.provide(examine({ POSTWIRE_WIRE: "x" }), Sandbox.layerServer({ posts: 0 }))
+      assert.strictEqual(named(all, "words")?.finding, "The service takes those of x, and those of x-2026-02")
+    }))
+})
+
 describe("Node", () => {
   it.each([["22.18.9", "bad"], ["22.19.0", "ok"], ["21.99.0", "bad"], ["25.0.0", "ok"]])(
     "%s is %s",

@@ -204,12 +204,13 @@ const refusal = (
 
 /** The wire that says otherwise what a refusal does not know: a key, or a field or expansion. */
 const otherWireOf = (text: string, { elsewhere }: Wire): string | undefined =>
-  elsewhere && Array.from(text.matchAll(unknownWord), ([, word = ""]) => word).some(elsewhere.isSaidOtherwise)
+  elsewhere && Array.from(text.matchAll(unknownWords), ([, words = ""]) => words.split(",")).flat()
+      .some(elsewhere.isSaidOtherwise)
     ? elsewhere.name
     : undefined
 
 /** As the service tells of what it does not know: `[post.fields] is not one of [id,ids]`. */
-const unknownWord = /\[([\w.]+)\] is not one of/g
+const unknownWords = /\[([\w.,]+)\] is not one of/g
 
 const isProblem = /*#__PURE__*/ Schema.is(Problem)
 

@@ -10,7 +10,7 @@ import * as Predicate from "effect/Predicate"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as Model from "./Model.ts"
 import type { Result } from "./Response.ts"
-import { august, february, type Names, type Vocabulary } from "./Vocabulary.ts"
+import { february, type Names, type Vocabulary } from "./Vocabulary.ts"
 
 /** The name of a wire: the words of this library, the newest ones of X, and those of February 2026. */
 export type Wire = "neutral" | "x" | "x-2026-02"
@@ -72,13 +72,6 @@ const silence: Said = { names: [], expansions: [], unsaid: false }
 
 const unsaid: Said = { names: [], expansions: [], unsaid: true }
 
-/** Translates names of fields or expansions, in a comma-separated list, from whatever words. */
-export const neutralNames = (parameter: string, list: string): string =>
-  list.split(",").map((name) => {
-    const neutral = renameDotted(fromFebruary, name)
-    return parameter === "expansions" ? fromAugust.get(neutral) ?? neutral : neutral
-  }).join(",")
-
 /**
  * Whether a word that a service refused is said otherwise in other words: the key of a query, or a field or expansion by
  * which they differ.
@@ -130,7 +123,6 @@ const invert = (names: Names): Names => new Map(Array.from(names, ([neutral, x])
 
 // What August calls otherwise than February, it calls as this library does.
 const fromFebruary: Names = /*#__PURE__*/ invert(february.fields)
-const fromAugust: Names = /*#__PURE__*/ invert(august.expansions)
 
 const renameDotted = (names: Names, dotted: string): string =>
   names.get(dotted) ??

@@ -70,16 +70,6 @@ describe("names", () => {
 
   it("fields and expansions", () => {
     rows(facts.selectorValues, (name) => WireNames.expansion(february, name))
-    for (const { neutral, x } of facts.selectorValues) {
-      for (const word of [x, neutral]) assert.strictEqual(WireNames.neutralNames("post_fields", word), neutral)
-      // As a field it is another thing than as an expansion, of which it may be a part.
-      if (["affiliation", "referenced_posts", "username"].includes(neutral)) continue
-      for (const word of [x, neutral, WireNames.expansion(august, neutral)]) {
-        assert.strictEqual(WireNames.neutralNames("expansions", word), neutral)
-      }
-    }
-    assert.strictEqual(WireNames.neutralNames("expansions", "id,,username"), "id,,entities.note.mentions.username")
-    assert.strictEqual(WireNames.neutralNames("user_fields", "username"), "username")
   })
 
   it("every word that is read has in it what bodies are looked through for", () => {

@@ -157,6 +157,7 @@ describe("a refusal", () => {
       ["x", "The `tweet.fields` query parameter value [note_post] is not one of [id,note_tweet]", "x-2026-02"],
       ["x-2026-02", "The query parameter [tweet.fields] is not one of [id,post.fields]", "x"],
       ["x-2026-02", "The `expansions` query parameter value [referenced_tweets.id] is not one of [author_id]", "x"],
+      ["x", "The `expansions` query parameter value [affiliation,referenced_posts] is not one of [id]", "x-2026-02"],
       ["x", "The query parameter [user.fields] is not one of [id,post.fields]", undefined],
       ["x", "The `max_results` query parameter value [post.fields] is not between 10 and 100", undefined],
       ["neutral", "The query parameter [post.fields] is not one of [id,tweet.fields]", undefined]

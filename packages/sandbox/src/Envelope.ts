@@ -5,6 +5,7 @@ import type { Wire } from "@postwire/core/Wire"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { Reply } from "./Handler.ts"
 import * as PageToken from "./PageToken.ts"
+import * as Problem from "./Problem.ts"
 import type { Projected } from "./Projection.ts"
 
 /** The parts of an answer. */
@@ -35,9 +36,10 @@ export const response = (
   definition: Definition,
   document: object
 ): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.jsonUnsafe(wire.problemFromNeutral(wire.fromNeutral(schemaOf(definition))(document)), {
-    status: successStatus(definition)
-  })
+  HttpServerResponse.jsonUnsafe(
+    Problem.typedFor(wire, wire.problemFromNeutral(wire.fromNeutral(schemaOf(definition))(document))),
+    { status: successStatus(definition) }
+  )
 
 /** The tokens that lead on from a page. */
 export const tokensOf = (

@@ -1,6 +1,6 @@
 /**
  * The path of a request to an operation: its route, who sends it, what fault it meets, the rate limit, its parameters,
- * the handler, the fields it selects. Routes, parameters and rules are those of the catalogue, on all wires at once.
+ * the handler, the fields it selects. Routes, parameters and rules are those of the catalogue, on all wires at once or on one.
  */
 import * as OAuth1 from "@postwire/core/OAuth1"
 import type { Wire } from "@postwire/core/Wire"
@@ -29,7 +29,7 @@ import type { Store } from "./store/Store.ts"
 
 /** Settings of the operations. */
 export interface Options {
-  /** The words of an answer where the request does not tell: paths such as `/2/users/me` are the same on all wires. */
+  /** The wire whose words alone are understood. Default: all, each answer in those of its request. */
   readonly wire?: WireNames.Wire | undefined
 }
 
@@ -69,7 +69,7 @@ interface Admitted extends Asked {
 export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) {
   const { delivered, epoch, faults, limits, nonces, postCap, store } = parts
   const authority = { store, hmac: yield* OAuth1.HmacSha1, nonces }
-  const router = Router.make()
+  const router = Router.make(options.wire)
   let detours = 0
 
   const identify = (request: HttpServerRequest.HttpServerRequest, url: URL) =>
@@ -122,7 +122,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
     yield* claim(now)
     const { allowed, announced } = limits.count(definition, caller, now)
     const wires = RequestWire.ofHead(route, url)
-    let wire = RequestWire.choose(wires, options.wire)
+    let [wire] = wires
     const answered = Effect.gen(function*() {
       const identity = definition.identity === undefined ? undefined : params[definition.identity]
       yield* Authentication.authorize(definition, caller, identity)
@@ -130,7 +130,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       const body = RequestBody.isExpected(definition) ? yield* RequestBody.traced(request, trace) : undefined
       // While it was read, another state may have come, which does not know who asks.
       if (epoch() !== begun) yield* identify(request, url)
-      if (body !== undefined) wire = RequestWire.choose(RequestWire.ofBody(wires, definition, body), options.wire)
+      if (body !== undefined) [wire] = RequestWire.ofBody(wires, definition, body)
       return yield* perform({ ...asked, caller, now, wire, body })
     })
     return yield* answered.pipe(
@@ -170,7 +170,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       ? work(asked, identified).pipe(
         Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, undefined, trace)))
       )
-      : Effect.succeed(refuse(refused, RequestWire.choose(route.wires, options.wire), trace))
+      : Effect.succeed(refuse(refused, route.wires[0], trace))
     return yield* Effect.flatMap(worked, (response) => FaultyResponse.spoil(fault, response, delivered(request)))
   })
 })

@@ -20,7 +20,10 @@ export interface Population {
 export interface Options extends Population {
   /** Where the state is kept; in memory when left out. A file that holds a state already is used as it is. */
   readonly file?: string | undefined
-  /** The words of an answer where the request does not tell. Default `neutral`; of paths that only X has, `x`. */
+  /**
+   * The wire that alone is spoken, as a service speaks the words of one date: others are refused with 400 or 404.
+   * Default: all of them, each answer in the words of its request; where these do not tell, `neutral`.
+   */
   readonly wire?: Wire | undefined
   /** How many posts a project may read per month with the operations that count. Default 10,000,000. */
   readonly postCap?: number | undefined

@@ -2,8 +2,12 @@
 import * as Wire from "@postwire/core/Wire"
 import * as Data from "effect/Data"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Predicate from "effect/Predicate"
 
 const types = "https://api.twitter.com/2/problems"
+
+/** Where August has them. */
+const newestTypes = "https://api.x.com/2/problems"
 
 /** One entry of the `errors` of a document. */
 export interface Entry {
@@ -44,10 +48,21 @@ export const response = (
   { document, isVerbatim = false, status }: Problem,
   wire: Wire.Wire = Wire.neutral
 ): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.jsonUnsafe(isVerbatim ? document : wire.problemFromNeutral(document), {
+  HttpServerResponse.jsonUnsafe(typedFor(wire, isVerbatim ? document : wire.problemFromNeutral(document)), {
     status,
     contentType: "application/problem+json"
   })
+
+/** Problems, or the `errors` of any body, with the types of a wire. */
+export const typedFor = (wire: Wire.Wire, body: unknown): unknown => {
+  if (wire.name !== "x" || !Predicate.isObject(body)) return body
+  const { errors, type } = body
+  return {
+    ...body,
+    ...(typeof type === "string" ? { type: type.replace(types, newestTypes) } : {}),
+    ...(Array.isArray(errors) ? { errors: errors.map((entry) => typedFor(wire, entry)) } : {})
+  }
+}
 
 /** 400: parameters are wrong, told by their neutral names or, where `isVerbatim`, by those that the request has. */
 export const invalidRequest = (

@@ -4,12 +4,12 @@ import { parametersOf } from "@postwire/core/Definition"
 import * as Parameters from "@postwire/core/Parameters"
 import * as Rule from "@postwire/core/Rule"
 import type { Wire } from "@postwire/core/Wire"
-import * as WireNames from "@postwire/core/WireNames"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as PageToken from "./PageToken.ts"
 import * as Problem from "./Problem.ts"
 import type * as Projection from "./Projection.ts"
+import * as RequestWire from "./RequestWire.ts"
 import { type Route, wrongConstant } from "./Router.ts"
 import * as UnknownNames from "./UnknownNames.ts"
 
@@ -65,25 +65,20 @@ const collect = (
     if (value !== undefined) given.set(name, { key: name, value })
   }
   const names = new Map(
-    // Whatever words it has: strangers mix them.
-    Object.keys(definition.query ?? {}).flatMap((name) =>
-      route.wires.map((wire) => [wire.queryKey(Parameters.queryKey(name)), name] as const)
-    )
+    Object.keys(definition.query ?? {})
+      // Of what an operation never brings, the service knows no selector.
+      .filter((name) => RequestWire.namesOf(wire, definition, name)?.size !== 0)
+      .map((name) => [wire.queryKey(Parameters.queryKey(name)), name] as const)
   )
   // Where both are taken they are one.
   if (definition.paging?.token === "next_token") names.set("pagination_token", "next_token")
-  // What the live service takes besides, and its own clients send.
-  const lenient = route.wires.some(({ name }) => name !== "neutral")
   for (const [key, value] of query) {
     const name = names.get(key)
     if (name === undefined) {
       return refuseName(`The query parameter [${key}] is not one of [${[...names.keys()].join(",")}]`, key, value)
     }
     if (given.has(name)) return refuseName(`The query parameter [${key}] is there more than once`, key, value)
-    given.set(name, {
-      key,
-      value: lenient && Parameters.isSelector(name) ? WireNames.neutralNames(name, value) : value
-    })
+    given.set(name, { key, value })
   }
   const constant = body && wrongConstant(definition, body)
   if (constant !== undefined) return refuse(`The \`${constant}\` must be ${definition.constants?.[constant]}`)
@@ -133,25 +128,20 @@ const decode = (
       if (parameter.required || name === selectedBy) return refuse(`The \`${name}\` parameter can not be empty`)
       continue
     }
-    const { value } = sent
     const inBody = definition.body?.[name] !== undefined
-    const foreign = typeof value === "string" ? UnknownNames.valuesOf(parameter, value) : []
-    if (foreign.length > 0 && parameter.values !== undefined) {
-      const say = Parameters.isSelector(name) ? wire.selector(definition, name) : undefined
-      const spelled = (names: ReadonlyArray<string>) =>
-        names.flatMap((listed) => {
-          const said = say?.(listed)
-          const words = [...said?.names ?? [], ...said?.expansions ?? []]
-          return words.length === 0 ? [listed] : words
-        }).join(",")
-      const key = inBody ? name : Parameters.queryKey(name)
-      return refuse(
-        `The \`${wire.queryKey(key)}\` query parameter value [${spelled(foreign)}] is not one of [${
-          spelled(parameter.values)
+    const names = RequestWire.namesOf(wire, definition, name)
+    const words = names === undefined || typeof sent.value !== "string" ? [] : sent.value.split(",")
+    const foreign = words.filter((word) => names?.has(word) === false)
+    if (names !== undefined && foreign.length > 0) {
+      return refuseName(
+        `The \`${sent.key}\` query parameter value [${foreign.join(",")}] is not one of [${
+          [...names.keys()].join(",")
         }]`,
-        { [key]: spelled(foreign) }
+        sent.key,
+        foreign.join(",")
       )
     }
+    const value = words.length === 0 ? sent.value : words.map((word) => names?.get(word)).join(",")
     const wired = inBody || typeof value !== "string" ? value : Parameters.fromText(parameter, value)
     const decoded = Schema.decodeUnknownResult(parameter.schema)(wired)
     if (Result.isFailure(decoded) || !Parameters.isWithinBounds(parameter, wired as Parameters.Wire, access)) {

@@ -1,34 +1,25 @@
-/** Whose words a request uses: its path tells, or else the names in its query and its body. */
+/** Whose words a request uses, all of it: its path tells, then the keys of its query, then other names that it has. */
 import * as Body from "@postwire/core/Body"
-import type { Definition } from "@postwire/core/Definition"
+import { type Definition, parametersOf } from "@postwire/core/Definition"
 import { isSelector, queryKey } from "@postwire/core/Parameters"
 import type { Wire } from "@postwire/core/Wire"
-import * as WireNames from "@postwire/core/WireNames"
 import type { Route, Wires } from "./Router.ts"
 
-/** The wires that path and query leave; of names that no wire has together, the first ones count. */
-export const ofHead = ({ definition, wires }: Route, url: URL): Wires => {
-  let left = wires
-  for (const name of Object.keys(definition.query ?? {})) {
+/** The wires that path and query leave, the preferred one first; of names that no wire has together, the first ones count. */
+export const ofHead = ({ definition, wires }: Route, { searchParams }: URL): Wires => {
+  const names = Object.keys(definition.query ?? {})
+  const left = names.reduce((left, name) => {
     const key = queryKey(name)
-    for (const spelled of new Set(wires.map((wire) => wire.queryKey(key)))) {
-      const value = url.searchParams.get(spelled)
-      if (value === null) continue
-      left = narrowed(left, (wire) => wire.queryKey(key) === spelled)
-      if (isSelector(name)) left = ofNames(left, definition, name, value)
-    }
-  }
-  return left
-}
-
-const ofNames = (wires: Wires, definition: Definition, parameter: string, list: string): Wires =>
-  list.split(",").reduce((left, word) => {
-    const name = WireNames.neutralNames(parameter, word)
-    return narrowed(left, (wire) => {
-      const said = wire.selector(definition, parameter)?.(name)
-      return said === undefined ? name === word : [...said.names, ...said.expansions].includes(word)
-    })
+    return narrowed(left, (wire) => searchParams.has(wire.queryKey(key)))
   }, wires)
+  return names.filter(isSelector).reduce((left, name) => {
+    const words = searchParams.get(left[0].queryKey(queryKey(name)))?.split(",") ?? []
+    return words.reduce(
+      (left, word) => narrowed(left, (wire) => namesOf(wire, definition, name)?.has(word) === true),
+      left
+    )
+  }, left)
+}
 
 /** The wires that the names of a body leave. */
 export const ofBody = (wires: Wires, definition: Definition, body: object): Wires =>
@@ -37,9 +28,31 @@ export const ofBody = (wires: Wires, definition: Definition, body: object): Wire
     return narrowed(left, (wire) => Body.lookup(body, {}, wire.bodyKey(position)) !== undefined)
   }, wires)
 
-/** Of wires that spell a request alike, the one that is preferred. */
-export const choose = (wires: Wires, preferred: WireNames.Wire = "neutral"): Wire =>
-  wires.find(({ name }) => name === preferred) ?? wires[0]
+/** What the known values of a parameter are called on a wire, and what each means; none where it takes any. */
+export const namesOf = (
+  wire: Wire,
+  definition: Definition,
+  parameter: string
+): ReadonlyMap<string, string> | undefined => {
+  const known = vocabularies.get(definition) ?? new Map<string, ReadonlyMap<string, string> | undefined>()
+  vocabularies.set(definition, known)
+  const key = `${wire.name} ${parameter}`
+  if (!known.has(key)) known.set(key, read(wire, definition, parameter))
+  return known.get(key)
+}
+
+const vocabularies = new WeakMap<Definition, Map<string, ReadonlyMap<string, string> | undefined>>()
+
+const read = (wire: Wire, definition: Definition, name: string): ReadonlyMap<string, string> | undefined => {
+  const { kind, values } = parametersOf(definition)[name] ?? {}
+  if (values === undefined || (kind !== "list" && kind !== "choice")) return undefined
+  const say = isSelector(name) ? wire.selector(definition, name) : undefined
+  return new Map(values.flatMap((value) => {
+    if (say === undefined) return [[value, value]]
+    const { expansions, names } = say(value)
+    return (name === "expansions" ? expansions : names).map((word) => [word, value] as const)
+  }))
+}
 
 const narrowed = (wires: Wires, spells: (wire: Wire) => boolean): Wires => {
   const [first, ...others] = wires.filter(spells)

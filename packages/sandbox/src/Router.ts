@@ -3,6 +3,7 @@ import * as Body from "@postwire/core/Body"
 import { type Catalogue, catalogue, type Name } from "@postwire/core/Catalogue"
 import { type Definition, partsOf, routesOf } from "@postwire/core/Definition"
 import * as Wire from "@postwire/core/Wire"
+import type * as WireNames from "@postwire/core/WireNames"
 import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -27,14 +28,15 @@ export interface Route {
   readonly wires: Wires
 }
 
-/** The routes of all operations, on all wires: those that share a method and a path are found together. */
-export const make = (): FindMyWay.Router<ReadonlyArray<Route>> => {
+/** The routes of all operations, on one wire or on all: those that share a method and a path are found together. */
+export const make = (only?: WireNames.Wire): FindMyWay.Router<ReadonlyArray<Route>> => {
   const router = FindMyWay.make<ReadonlyArray<Route>>({
     caseSensitive: true,
     ignoreDuplicateSlashes: false,
     ignoreTrailingSlash: false,
     maxParamLength: 500
   })
+  const wires = only === undefined ? Object.values(Wire.named) : [Wire.named[only]]
   const table = new Map<string, Array<Route>>()
   const add = (method: string, path: string, route: Route): void => {
     const known = table.get(`${method} ${path}`)
@@ -49,7 +51,7 @@ export const make = (): FindMyWay.Router<ReadonlyArray<Route>> => {
       const [method, path] = partsOf(route)
       // Each handler reads the parameters that its own operation declares; the table above has paired them.
       const entry = { name, definition, selectedBy, handle: handlers[name] as Handle }
-      const spellings = Map.groupBy(Object.values(Wire.named), (wire) => shapeOf(wire.path(path)))
+      const spellings = Map.groupBy(wires, (wire) => shapeOf(wire.path(path)))
       for (const [first, ...others] of spellings.values()) {
         if (first !== undefined) add(method, first.path(path), { ...entry, wires: [first, ...others] })
       }

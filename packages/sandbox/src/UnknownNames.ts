@@ -1,11 +1,4 @@
-/** Names that an operation does not know: among the values of a parameter, and among the members of a body. */
-import type { AnyParameter } from "@postwire/core/Parameters"
-
-/** The values of a comma-separated list that its parameter does not know. */
-export const valuesOf = ({ kind, values }: AnyParameter, list: string): ReadonlyArray<string> => {
-  if (values === undefined || (kind !== "list" && kind !== "choice")) return []
-  return list.split(",").filter((value) => !values.includes(value))
-}
+/** The members of a body that an operation does not know. */
 
 /** A member of a body. */
 export interface Member {

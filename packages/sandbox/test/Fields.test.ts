@@ -348,7 +348,20 @@ describe("names that an operation does not know", () => {
           ["/2/tweets/1?post.fields=lang,brand_new", "post.fields", "brand_new", "note_post"],
           ["/2/posts/1?user.fields=username,constructor", "user.fields", "constructor", "public_metrics"],
           ["/2/users/1/mentions?colour=red", "colour", "red", "max_results"],
-          ["/2/tweets/1?post_id=1", "post_id", "1", "tweet.fields"]
+          ["/2/tweets/1?post_id=1", "post_id", "1", "post.fields"],
+          ["/2/tweets/1?tweet.fields=lang&post_id=1", "post_id", "1", "tweet.fields"],
+          // Fields that August has only as expansions.
+          ["/2/tweets/1?post.fields=lang,author_id", "post.fields", "author_id", "note_post"],
+          [
+            "/2/tweets/1?post.fields=referenced_posts,in_reply_to_user_id",
+            "post.fields",
+            "referenced_posts,in_reply_to_user_id",
+            "edit_controls"
+          ],
+          ["/2/tweets/1?post.fields=lang&user.fields=username,affiliation", "user.fields", "affiliation", "verified"],
+          ["/2/tweets/1?post.fields=note_tweet", "post.fields", "note_tweet", "note_post"],
+          // What users never refer to.
+          ["/2/tweets/1/liking_users?media.fields=url", "media.fields", "url", "user.fields"]
         ] as const
       ) {
         const { body, status } = yield* request("GET", path)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { BadRequest } from "@postwire/core/Errors"
+import { BadRequest } from "@postwire/core/Errors"
 import { bookmark, getBookmarks } from "@postwire/core/operations/Bookmarks"
 import { createDirectMessage, getDirectMessageEvents } from "@postwire/core/operations/DirectMessages"
 import { like, unlike } from "@postwire/core/operations/Likes"
@@ -63,7 +63,7 @@ describe("operations", () => {
       }],
       ["deletePost", "DELETE", () => `/2/posts/${doomed()}`, () => `/2/tweets/${doomed()}`, users],
       ["getPost", "GET", `/2/posts/${post}`, `/2/tweets/${post}`, all],
-      ["getPosts", "GET", `/2/posts?ids=${post},1&post.fields=id`, `/2/tweets?ids=${post},1&tweet.fields=id`, all],
+      ["getPosts", "GET", `/2/posts?ids=${post},1&post.fields=id`, `/2/tweets?ids=${post},1`, all],
       ["searchAllPosts", "GET", "/2/posts/search/all?query=needle", "/2/tweets/search/all?query=needle", [
         "app",
         "user"
@@ -109,10 +109,7 @@ describe("operations", () => {
               if (wire === "x-2026-02") {
                 assert.notMatch(JSON.stringify(answer.body), /"[a-z_]*post(s|_[a-z_]*)?":|"post"/, shown)
               } else if (wire === "x") {
-                // The query of some is of February, and so is what it is answered.
-                if (!/tweet\.fields/.test(String(path))) {
-                  assert.notMatch(JSON.stringify(answer.body), /"(?!retweeted")[a-z_]*tweet[a-z_]*":/, shown)
-                }
+                assert.notMatch(JSON.stringify(answer.body), /"(?!retweeted")[a-z_]*tweet[a-z_]*":/, shown)
               } else assert.notMatch(JSON.stringify(answer.body), /tweet":|tweets|tweet_/, shown)
             } else {
               assertProblem(answer, 403, /Supported authentication types are/)
@@ -132,23 +129,88 @@ describe("operations", () => {
       })
   )
 
-  it.effect("answer ambiguous paths in the words of the request, and else in those of the option", () =>
+  it.effect("answer ambiguous paths in the words of the request, and else in neutral ones", () =>
+    Effect.gen(function*() {
+      const { request, seeded } = yield* make({ posts: 200 })
+      const metrics = (answer: Answer) => Object.keys(answer.body.data.public_metrics)
+      const path = `/2/users/${seeded.ada.id}?user.fields=public_metrics`
+      assert.include(metrics(yield* request("GET", path)), "post_count")
+      assert.include(metrics(yield* request("GET", `${path}&tweet.fields=id`)), "tweet_count")
+      assert.include(metrics(yield* request("GET", `${path}&post.fields=id`)), "post_count")
+      const liked = `/2/users/${seeded.ada.id}/likes`
+      const [wordX, wordNeutral] = yield* Effect.all([
+        request("POST", liked, { body: { tweet_id: "1" } }),
+        request("POST", liked, { body: { post_id: "1" } })
+      ])
+      assertProblem(wordX, 404, /"parameter":"tweet_id"/)
+      assert.strictEqual(wordX.body.errors[0].resource_type, "post")
+      assertProblem(wordNeutral, 404, /"parameter":"post_id"/)
+    }))
+
+  it.effect("speak the words of one date alone where they are told to", () =>
+    Effect.gen(function*() {
+      const requests = [
+        ["GET", "/2/users/me?user.fields=public_metrics", undefined, { neutral: 200, x: 200, "x-2026-02": 200 }],
+        ["GET", "/2/posts?ids=1", undefined, { neutral: 200, x: 404, "x-2026-02": 404 }],
+        ["GET", "/2/tweets?ids=1", undefined, { neutral: 404, x: 200, "x-2026-02": 200 }],
+        ["GET", "/2/users/me?post.fields=id", undefined, { neutral: 200, x: 200, "x-2026-02": 400 }],
+        ["GET", "/2/users/me?tweet.fields=id", undefined, { neutral: 400, x: 400, "x-2026-02": 200 }],
+        ["GET", "/2/users/me?user.fields=pinned_post_id", undefined, { neutral: 200, x: 400, "x-2026-02": 400 }],
+        ["GET", "/2/users/me?user.fields=pinned_tweet_id", undefined, { neutral: 400, x: 400, "x-2026-02": 200 }],
+        ["GET", "/2/users/me?expansions=pinned_post_id", undefined, { neutral: 200, x: 200, "x-2026-02": 400 }],
+        ["POST", "/2/users/me/likes", { post_id: "1" }, { neutral: 404, x: 400, "x-2026-02": 400 }],
+        ["POST", "/2/users/me/likes", { tweet_id: "1" }, { neutral: 400, x: 404, "x-2026-02": 404 }]
+      ] as const
+      for (const wire of Wire.names) {
+        const { request, seeded } = yield* make({ wire, posts: 0 })
+        for (const [method, path, body, statuses] of requests) {
+          const answer = yield* request(method, path.replace("/me/", `/${seeded.ada.id}/`), { body })
+          assert.strictEqual(answer.status, statuses[wire], `${wire} ${path} ${JSON.stringify(answer.body)}`)
+        }
+        const { body } = yield* request("GET", "/2/users/me?user.fields=public_metrics")
+        assert.property(body.data.public_metrics, wire === "x-2026-02" ? "tweet_count" : "post_count")
+      }
+    }))
+
+  it.effect("have the types of problems of their date, and clients read them alike", () =>
     Effect.gen(function*() {
       for (const wire of Wire.names) {
-        const { request, seeded } = yield* make({ wire, posts: 200 })
-        const metrics = (answer: Answer) => Object.keys(answer.body.data.public_metrics)
-        const path = `/2/users/${seeded.ada.id}?user.fields=public_metrics`
-        assert.include(metrics(yield* request("GET", path)), wire === "x-2026-02" ? "tweet_count" : "post_count")
-        assert.include(metrics(yield* request("GET", `${path}&tweet.fields=id`)), "tweet_count")
-        assert.include(metrics(yield* request("GET", `${path}&post.fields=id`)), "post_count")
-        const liked = `/2/users/${seeded.ada.id}/likes`
-        const [wordX, wordNeutral] = yield* Effect.all([
-          request("POST", liked, { body: { tweet_id: "1" } }),
-          request("POST", liked, { body: { post_id: "1" } })
-        ])
-        assertProblem(wordX, 404, /"parameter":"tweet_id"/)
-        assert.strictEqual(wordX.body.errors[0].resource_type, wire === "x-2026-02" ? "tweet" : "post")
-        assertProblem(wordNeutral, 404, /"parameter":"post_id"/)
+        const { client, request } = yield* make({ wire, posts: 0 })
+        const host = wire === "x" ? "https://api.x.com/2/problems/" : "https://api.twitter.com/2/problems/"
+        const path = wire === "neutral" ? "/2/posts" : "/2/tweets"
+        const [unknown, wrong, partial, refused] = yield* Effect.forEach(
+          [`${path}?ids=1&colour=red`, `${path}?ids=a`, `${path}?ids=1`, `/2/users/me`],
+          (path, i) => request("GET", path, { as: i === 3 ? "app" : "user" })
+        )
+        assert.strictEqual(unknown?.body.type, `${host}invalid-request`)
+        assert.strictEqual(wrong?.body.type, `${host}invalid-request`)
+        assert.strictEqual(partial?.body.errors[0].type, `${host}resource-not-found`)
+        assert.strictEqual(refused?.body.type, `${host}unsupported-authentication`)
+        const gone = yield* Effect.flip(Effect.provide(deletePost({ id: "1" }), client(wire)))
+        assert.deepInclude(gone, { _tag: "NotFound", type: `${host}resource-not-found` })
+        const { errors } = yield* Effect.provide(getPost({ id: "1" }), client(wire))
+        assert.deepInclude(errors[0], { type: `${host}resource-not-found`, resource_type: "post" })
+      }
+    }))
+
+  it.effect("tell a client of the other date which setting to try", () =>
+    Effect.gen(function*() {
+      const asking = getPosts({
+        ids: ["1"],
+        post_fields: ["author_id", "edit_history_post_ids", "referenced_posts", "public_metrics"],
+        expansions: ["edit_history_post_ids", "referenced_posts.id"]
+      }).pipe(Effect.asVoid)
+      for (const [own, other] of [["x", "x-2026-02"], ["x-2026-02", "x"]] as const) {
+        const service = yield* make({ wire: other, posts: 0 })
+        for (
+          const call of [asking, Effect.asVoid(getMe({ expansions: ["most_recent_post_id", "pinned_post_id"] }))]
+        ) {
+          const error = yield* Effect.flip(Effect.provide(call, service.client(own)))
+          assert.instanceOf(error, BadRequest)
+          assert.strictEqual(error.otherWire, other)
+          assert.include(error.message, `set wire: "${other}", or POSTWIRE_WIRE.`)
+          yield* Effect.provide(call, service.client(other))
+        }
       }
     }))
 
@@ -289,7 +351,7 @@ describe("operations", () => {
           errors: [{
             title: "Not Found Error",
             detail: `Could not find ${kind === "tweet" ? "post" : kind} with ${parameter}: [${value}].`,
-            type: "https://api.twitter.com/2/problems/resource-not-found",
+            type: `https://api.${path.endsWith("tweets/5") ? "x" : "twitter"}.com/2/problems/resource-not-found`,
             resource_type: kind,
             resource_id: value,
             parameter,
@@ -368,7 +430,7 @@ describe("requests that break a rule", () => {
             errors: [{ message, parameters: { query: [query] } }],
             title: "Invalid Request",
             detail: "One or more parameters to your request was invalid.",
-            type: "https://api.twitter.com/2/problems/invalid-request",
+            type: `https://api.${path.includes("tweets") ? "x" : "twitter"}.com/2/problems/invalid-request`,
             status: 400
           })
         }
@@ -844,7 +906,7 @@ describe("fields and expansions", () => {
 
   it.effect("have the names of the request where the x path is asked in other words", () =>
     Effect.gen(function*() {
-      const { post, quoted, request } = yield* setting
+      const { post, request } = yield* setting
       const [neutral, mixed, alone] = yield* Effect.forEach([
         `/2/posts/${post}?expansions=referenced_posts.id&post.fields=public_metrics`,
         `/2/tweets/${post}?expansions=referenced_posts&post.fields=public_metrics`,
@@ -852,10 +914,8 @@ describe("fields and expansions", () => {
       ], (path) => request("GET", path))
       assert.hasAllKeys(mixed?.body.data, ["id", "text", "edit_history_post_ids", "referenced_posts", "public_metrics"])
       assert.deepStrictEqual(mixed?.body, neutral?.body)
-      // What no wire spells so is understood, and answered as the newest one does.
-      assert.deepStrictEqual(alone?.body.includes, {
-        posts: [{ id: quoted, text: "quoted", edit_history_post_ids: [quoted] }]
-      })
+      // What no wire spells so is refused as the newest one does.
+      assert.match(alone?.body.errors[0].message, /\[referenced_tweets\] is not one of \[.*\breferenced_posts\b/)
     }))
 
   it.effect("of a search on the x wire page by either token", () =>

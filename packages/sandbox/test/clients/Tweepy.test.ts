@@ -42,7 +42,7 @@ describe.skipIf(python === undefined)("tweepy", () => {
   ) {
     it.live(title, () =>
       Effect.gen(function*() {
-        const { baseUrl, liked, likers, needles, reader, secrets, seeded } = yield* serve
+        const { baseUrl, liked, likers, needles, reader, secrets, seeded } = yield* serve("x-2026-02")
         const { ada: { id: ada }, mediaIds } = seeded
         const settings = { ada, baseUrl, liked, likers, mediaIds, needles, reader, secrets }
         assert.strictEqual(yield* run(part, settings), "")

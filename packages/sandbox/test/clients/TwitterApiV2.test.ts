@@ -17,7 +17,7 @@ const redirected = (baseUrl: string) => {
   return { httpAgent: new Agent(), plugins: [redirect] }
 }
 
-const bench = Effect.map(serve, (server) => {
+const bench = Effect.map(serve("x-2026-02"), (server) => {
   const { reader, secrets } = server
   const settings = redirected(server.baseUrl)
   const bearer = (token: string) => new TwitterApi(token, settings).v2

@@ -3,7 +3,7 @@ import { ApiError, Client, type ClientConfig, OAuth1, PostPaginator, UserPaginat
 import { Effect } from "effect"
 import { serve } from "./Server.ts"
 
-const bench = Effect.map(serve, (server) => {
+const bench = Effect.map(serve("x"), (server) => {
   const { reader, secrets } = server
   const connect = (config: ClientConfig) => new Client({ baseUrl: server.baseUrl, ...config })
   const oauth1 = (keys: typeof reader) =>
@@ -145,7 +145,7 @@ describe("@xdevplatform/xdk", () => {
         assert.strictEqual((await refusal(forms.user.posts.searchRecent("needle", { maxResults: 1 }))).status, 400)
         const unknown = await app.posts.getByIds([needles[0]!, "1"])
         assert.deepStrictEqual(unknown.data?.map(({ id }) => id), [needles[0]])
-        assert.deepInclude(unknown.errors?.[0], { resourceType: "tweet", resourceId: "1", parameter: "ids" })
+        assert.deepInclude(unknown.errors?.[0], { resourceType: "post", resourceId: "1", parameter: "ids" })
       })
     }))
 
