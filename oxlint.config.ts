@@ -85,6 +85,6 @@ export default defineConfig({
         ]
       }
     },
-    { files: ["packages/core/src/index.ts"], rules: imports(barrels, platforms, faces) }
+    { files: ["packages/core/src/{index,promises/*}.ts"], rules: imports(barrels, platforms, faces) }
   ]
 })

@@ -1,12 +1,12 @@
 /** The Promise face on Node. */
+import type { Platform } from "@postwire/core/promises/Calls"
+import { type Makers, on } from "@postwire/core/promises/PromiseFace"
 import * as Effect from "effect/Effect"
 import { setImmediate as turn } from "node:timers/promises"
 import { BufferedResponse } from "./internal/BufferedResponse.ts"
-import type { Platform } from "./internal/Calls.ts"
-import { type Makers, on } from "./internal/PromiseFace.ts"
 
-export type { CallOptions } from "./internal/Calls.ts"
-export type { PageOptions } from "./internal/Pages.ts"
+export type { CallOptions } from "@postwire/core/promises/Calls"
+export type { PageOptions } from "@postwire/core/promises/Pages"
 export {
   type Answer,
   checkForm,
@@ -16,7 +16,7 @@ export {
   type PromiseClient,
   type PromiseOperation,
   type PromisePaged
-} from "./internal/PromiseFace.ts"
+} from "@postwire/core/promises/PromiseFace"
 
 const platform: Platform = {
   webOf: async (response) => {

@@ -9,12 +9,12 @@
  * ```
  */
 import type { Form } from "@postwire/core/Definition"
+import { valueOf } from "@postwire/core/promises/Calls"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import type { Dispatcher } from "undici"
-import { valueOf } from "./internal/Calls.ts"
 import * as NodeClient from "./NodeClient.ts"
 import * as PromiseClient from "./PromiseClient.ts"
 import * as UndiciHttpClient from "./UndiciHttpClient.ts"

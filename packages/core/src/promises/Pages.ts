@@ -1,10 +1,10 @@
 /** Pages of an operation as async iterables: each is fetched when it is needed or, with `prefetch`, one before. */
-import * as CallErrors from "@postwire/core/CallErrors"
-import type { Definition, Direction } from "@postwire/core/Definition"
-import { InvalidParameters, PaginationStuck } from "@postwire/core/Errors"
-import * as Pagination from "@postwire/core/Pagination"
-import * as Prepare from "@postwire/core/Prepare"
 import * as Predicate from "effect/Predicate"
+import * as CallErrors from "../CallErrors.ts"
+import type { Definition, Direction } from "../Definition.ts"
+import { InvalidParameters, PaginationStuck } from "../Errors.ts"
+import * as Pagination from "../Pagination.ts"
+import * as Prepare from "../Prepare.ts"
 import * as Calls from "./Calls.ts"
 
 /** What a run of pages takes besides the parameters. */

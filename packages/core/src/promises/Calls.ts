@@ -1,10 +1,4 @@
 /** One call as a promise: it runs until it ends, its signal is aborted or the client is closed. */
-import * as CallErrors from "@postwire/core/CallErrors"
-import type * as Core from "@postwire/core/CallOptions"
-import { Client } from "@postwire/core/Client"
-import type { Form } from "@postwire/core/Definition"
-import { Departure, Watched } from "@postwire/core/Departure"
-import { type AnyError, InvalidParameters, type InvalidSettings, show } from "@postwire/core/Errors"
 import * as Cause from "effect/Cause"
 import * as Services from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -13,6 +7,12 @@ import type * as Fiber from "effect/Fiber"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as CallErrors from "../CallErrors.ts"
+import type * as Core from "../CallOptions.ts"
+import { Client } from "../Client.ts"
+import type { Form } from "../Definition.ts"
+import { Departure, Watched } from "../Departure.ts"
+import { type AnyError, InvalidParameters, type InvalidSettings, show } from "../Errors.ts"
 
 /** What the platform does for a client. Nothing else of it is known here. */
 export interface Platform {
@@ -138,7 +138,9 @@ export const valueOf = <A>(
   const failure = Cause.findErrorOption(exit.cause)
   if (Option.isNone(failure)) throw Cause.squash(exit.cause)
   // Not every engine has it.
-  if ("captureStackTrace" in Error) Error.captureStackTrace(failure.value, valueOf)
+  if ("captureStackTrace" in Error && typeof Error.captureStackTrace === "function") {
+    Error.captureStackTrace(failure.value, valueOf)
+  }
   throw failure.value
 }
 
