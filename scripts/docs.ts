@@ -5,6 +5,7 @@ import { names } from "../packages/core/src/Wire.ts"
 import * as Examples from "./docs/Examples.ts"
 import { openApi } from "./docs/OpenApi.ts"
 import * as Reference from "./docs/Reference.ts"
+import { notice } from "./docs/Source.ts"
 
 const root = new URL("..", import.meta.url)
 
@@ -31,8 +32,19 @@ export const generated = (): ReadonlyMap<string, string> =>
     ...Examples.faces.map((face) => [face.file, Examples.file(face)] as const),
     ["examples/reference/parameters.ts", Examples.parametersFile()],
     ...names.map((wire) => [`docs/openapi/${wire}.json`, `${JSON.stringify(openApi(wire), null, 2)}\n`] as const),
+    [decisionsFile, decisions()],
     ...Object.entries(Reference.pages()).map(([name, page]) => [`docs/reference/${name}`, page] as const)
   ])
+
+const decisionsFile = "docs/adr/README.md"
+
+const decisions = (): string => {
+  const files = readdirSync(new URL("docs/adr", root)).filter((file) => file !== "README.md").sort()
+  const lines = files.map((file) => `- [${/^# (.+)/.exec(read(`docs/adr/${file}`))?.[1]}](${file})`)
+  return `<!-- ${notice} -->\n\n# Decisions\n\nWhy things are as they are, one page for each decision.\n\n${
+    lines.join("\n")
+  }\n`
+}
 
 /** The files that are missing, not as they are generated, or not generated any more. */
 export const stale = (files: ReadonlyMap<string, string>): ReadonlyArray<string> => [
@@ -43,6 +55,7 @@ export const stale = (files: ReadonlyMap<string, string>): ReadonlyArray<string>
 const present = (): ReadonlySet<string> =>
   new Set([
     ...documents,
+    decisionsFile,
     ...folders
       .filter((folder) => existsSync(new URL(folder, root)))
       .flatMap((folder) => readdirSync(new URL(folder, root)).map((file) => `${folder}/${file}`))

@@ -15,7 +15,7 @@ const args = process.argv.slice(2).filter((argument) => argument !== "--long")
 if (long) {
   process.env["POSTWIRE_LONG"] = "1"
   args.push(
-    ...globSync(["packages/*/test/**/*.test.ts", "examples/test/*.test.ts"])
+    ...globSync(["packages/*/test/**/*.test.ts", "examples/test/*.test.ts", "scripts/*.test.ts"])
       .filter((file) => readFileSync(file, "utf8").includes("POSTWIRE_LONG"))
   )
 }

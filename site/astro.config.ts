@@ -1,0 +1,35 @@
+import starlight from "@astrojs/starlight"
+import { defineConfig, passthroughImageService } from "astro/config"
+import { globSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { groups } from "../scripts/docs/Sidebar.ts"
+import { folder, idOf, others } from "../scripts/docs/Site.ts"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+const { SITE_BASE = "/", SITE_OUT = "../out/site" } = process.env
+
+export default defineConfig({
+  base: SITE_BASE,
+  outDir: SITE_OUT,
+  cacheDir: "node_modules/.cache/astro",
+  trailingSlash: "always",
+  image: { service: passthroughImageService() },
+  integrations: [
+    starlight({
+      title: "Postwire",
+      description: "A client for a social posting service: Promises, blocking calls and Effects.",
+      sidebar: groups([...globSync(`${folder}/**/*.md`, { cwd: root }), ...others].map(idOf)).map((
+        { collapsed, ids, label }
+      ) => ({
+        label,
+        collapsed,
+        items: ids.map((slug) => ({ slug }))
+      })),
+      markdown: { processedDirs: ["../docs"] },
+      customCss: ["./src/site.css"],
+      components: { SocialIcons: "./src/components/Versions.astro" },
+      disable404Route: false,
+      credits: false
+    })
+  ]
+})

@@ -1,0 +1,7 @@
+import { names } from "../../../../packages/core/src/Wire.ts"
+import { text } from "../../repository.ts"
+
+export const getStaticPaths = () => names.map((name) => ({ params: { name } }))
+
+export const GET = ({ params }: { readonly params: { readonly name: string } }) =>
+  new Response(text(`docs/openapi/${params.name}.json`))
