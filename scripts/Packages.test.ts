@@ -66,13 +66,15 @@ describe.each(names)("@postwire/%s", (name) => {
   })
 
   it("has types for every module, however it is resolved", async () => {
-    const exports =
+    const exports: Readonly<Record<string, unknown>> | undefined =
       JSON.parse(readFileSync(join(folder, "node_modules/@postwire", name, "package.json"), "utf8")).exports
     // A command has nothing to import.
     if (exports === undefined) return
     const dist = readdirSync(join(folder, "node_modules/@postwire", name, "dist"), { withFileTypes: true })
     const modules = dist.filter((entry) => entry.isFile() && entry.name.endsWith(".js")).map((entry) => entry.name)
-    const entrypoints = modules.map((file) => file === "index.js" ? "." : `./${file.replace(/\.js$/, "")}`)
+    const entrypoints = "./*" in exports
+      ? modules.map((file) => file === "index.js" ? "." : `./${file.replace(/\.js$/, "")}`)
+      : Object.keys(exports).filter((path) => exports[path] !== null)
     const result = await checkPackage(createPackageFromTarballData(tarballOf(name)), { entrypoints })
     // ESM only: CommonJS gets it through `require(esm)`, and the oldest resolution knows no exports.
     const expected: ReadonlyArray<ProblemKind> = ["CJSResolvesToESM"]
@@ -209,7 +211,7 @@ describe("a program", () => {
     ) {
       assert.isFalse(has(part), part)
     }
-    assert.isBelow(bytes, 67_800)
+    assert.isBelow(bytes, 68_300)
   })
 
   it("has the words, the signatures and the operations that it names", async () => {
@@ -224,7 +226,7 @@ describe("a program", () => {
   it.each([
     [
       `export { getPost } from "@postwire/core/operations/Posts"; export * as Client from "@postwire/core/Client"`,
-      67_400
+      67_900
     ],
     [`export * from "@postwire/core"`, 96_600]
   ])("of %s is small", async (program, limit) => {

@@ -24,6 +24,16 @@ describe.each([".", "bench", "examples", ...packages])("%s", (folder) => {
 describe.each(packages)("%s", (folder) => {
   const manifest = json<Manifest>(`${folder}/package.json`)
 
+  it("tells who finds it in a registry what it is, whence it comes and what changed", () => {
+    assert.isAtLeast(manifest.keywords?.length ?? 0, 5)
+    assert.match(manifest.description ?? "", /^[A-Z].+\.$/)
+    const { homepage = "" } = manifest
+    assert.match(homepage, /^https:/)
+    assert.strictEqual(manifest.bugs, `${homepage}/issues`)
+    assert.deepStrictEqual(manifest.repository, { type: "git", url: `git+${homepage}.git`, directory: folder })
+    assert.include(text(`${folder}/CHANGELOG.md`), `# ${manifest.name}\n`)
+  })
+
   it("hides its internal modules", () => {
     assert.isNull((manifest.exports ?? { "./internal/*": null })["./internal/*"])
   })
@@ -104,6 +114,12 @@ describe("sources", () => {
 })
 
 interface Manifest {
+  readonly name?: string
+  readonly description?: string
+  readonly keywords?: ReadonlyArray<string>
+  readonly homepage?: string
+  readonly bugs?: string
+  readonly repository?: object
   readonly license?: string
   readonly type?: string
   readonly exports?: Entries

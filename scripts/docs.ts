@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url"
 import { names } from "../packages/core/src/Wire.ts"
 import * as Examples from "./docs/Examples.ts"
 import { openApi } from "./docs/OpenApi.ts"
+import * as Packages from "./docs/Packages.ts"
 import * as Reference from "./docs/Reference.ts"
 import { notice } from "./docs/Source.ts"
 
@@ -31,6 +32,7 @@ export const generated = (): ReadonlyMap<string, string> =>
     ...documents.map((document) => [document, current(document)] as const),
     ...Examples.faces.map((face) => [face.file, Examples.file(face)] as const),
     ["examples/reference/parameters.ts", Examples.parametersFile()],
+    ...Packages.readmes(),
     ...names.map((wire) => [`docs/openapi/${wire}.json`, `${JSON.stringify(openApi(wire), null, 2)}\n`] as const),
     [decisionsFile, decisions()],
     ...Object.entries(Reference.pages()).map(([name, page]) => [`docs/reference/${name}`, page] as const)
@@ -56,6 +58,7 @@ const present = (): ReadonlySet<string> =>
   new Set([
     ...documents,
     decisionsFile,
+    ...Packages.readmes().map(([file]) => file).filter((file) => existsSync(new URL(file, root))),
     ...folders
       .filter((folder) => existsSync(new URL(folder, root)))
       .flatMap((folder) => readdirSync(new URL(folder, root)).map((file) => `${folder}/${file}`))

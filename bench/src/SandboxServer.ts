@@ -1,6 +1,5 @@
 /** The sandbox that is measured, a process of its own: `node SandboxServer.ts <posts> [<file>]`. */
 import { scopes } from "@postwire/core/Scopes"
-import * as Query from "@postwire/sandbox/query/Query"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -9,6 +8,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import { statSync } from "node:fs"
+import * as Query from "../../packages/sandbox/src/query/Query.ts"
 import * as Child from "./Child.ts"
 
 /** What it says once it serves. */

@@ -6,6 +6,7 @@ import * as Redacted from "effect/Redacted"
 import { hash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { extname } from "node:path"
+import { getAssetKeys, getRawAsset, isSea } from "node:sea"
 import * as Problem from "./Problem.ts"
 import { urlOf } from "./RequestTarget.ts"
 
@@ -58,15 +59,25 @@ interface Asset {
 
 let assets: ReadonlyMap<string, Asset> | undefined
 
-/** The files as they were when the first of them was asked for. They are among the sources, built or not. */
+/** The files by name: among the sources, built or not, and in a single executable inside it. */
+const files = (): ReadonlyArray<readonly [file: string, bytes: Uint8Array]> => {
+  if (isSea()) {
+    const inside = "console/"
+    return getAssetKeys()
+      .filter((key) => key.startsWith(inside))
+      .map((key) => [key.slice(inside.length), new Uint8Array(getRawAsset(key))])
+  }
+  const folder = new URL("../src/console/", import.meta.url)
+  return readdirSync(folder).map((file) => [file, readFileSync(new URL(file, folder))])
+}
+
+/** The files as they were when the first of them was asked for. */
 const load = (): ReadonlyMap<string, Asset> => {
   if (assets !== undefined) return assets
-  const folder = new URL("../src/console/", import.meta.url)
   assets = new Map(
-    readdirSync(folder).flatMap((file) => {
+    files().flatMap(([file, bytes]) => {
       const type = types[extname(file)]
       if (type === undefined) return []
-      const bytes = readFileSync(new URL(file, folder))
       return [[file === "page.html" ? path : `${path}/${file}`, {
         bytes,
         type,

@@ -21,11 +21,12 @@ import { invalid, type InvalidOption, type Options, type ServerOptions } from ".
 import { type Template, templateOf } from "./Population.ts"
 import * as Server from "./Server.ts"
 import * as Service from "./Service.ts"
-import type { NodeUnsupported } from "./store/Engine.ts"
-import { Store, type StoreUnavailable } from "./store/Store.ts"
+import { NodeUnsupported } from "./store/Engine.ts"
+import { Store, StoreUnavailable } from "./store/Store.ts"
 
 export type { Budget } from "./Budget.ts"
 export { InvalidOption, type Options, type Population, type ServerOptions } from "./Options.ts"
+export { NodeUnsupported, StoreUnavailable }
 
 /** The port could not be had: it is taken, or not allowed. */
 export class PortUnavailable extends Schema.TaggedError<PortUnavailable>("@postwire/sandbox/Sandbox/PortUnavailable")(

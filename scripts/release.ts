@@ -1,0 +1,126 @@
+// Packs every package as it is published, checks it and shows what would go out; nothing leaves the machine.
+//   npm run release:dry
+// The workflow `.github/workflows/release.yml` runs the same and then publishes those very files.
+import { spawnSync } from "node:child_process"
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+const folder = join(root, "out/release")
+
+/** What the tarballs may weigh, in kB of 1,000 bytes. A feature may raise its package's with a line in the changelog. */
+const budgets: Readonly<Record<string, number>> = {
+  cli: 200,
+  cluster: 70,
+  core: 380,
+  export: 120,
+  node: 360,
+  sandbox: 380,
+  sync: 460
+}
+
+/** The licences that a program with a licence of its own can depend on without a thought. */
+const licences = ["MIT", "ISC", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "0BSD", "BlueOak-1.0.0"]
+
+const run = (command: string, ...args: ReadonlyArray<string>): string => {
+  const { status, stderr, stdout } = spawnSync(command, args, { cwd: root, encoding: "utf8" })
+  if (status === 0) return stdout
+  console.error(`${stdout}${stderr}\n${[command, ...args].join(" ")}: failed`)
+  process.exit(1)
+}
+
+/** The paths of an `exports` entry, whatever its conditions. */
+const targetsOf = (entry: unknown): ReadonlyArray<string> =>
+  typeof entry === "string" ? [entry] : Object.values(entry ?? {}).flatMap(targetsOf)
+
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly exports?: Readonly<Record<string, unknown>>
+  readonly bin?: Readonly<Record<string, string>>
+}
+
+interface Packed {
+  readonly manifest: Manifest
+  readonly files: ReadonlyArray<string>
+  readonly bytes: number
+  readonly problems: ReadonlyArray<string>
+}
+
+const check = (name: string, tarball: string): Packed => {
+  const files = run("tar", "tzf", tarball).trim().split("\n").map((file) => file.replace("package/", "./"))
+  const text = run("tar", "xzOf", tarball, "package/package.json")
+  const manifest: Manifest = JSON.parse(text)
+  const bytes = statSync(tarball).size
+  const budget = budgets[name] ?? 0
+  const targets = [...targetsOf(manifest.exports), ...targetsOf(manifest.bin)].filter((target) => !target.includes("*"))
+  const problems = [
+    ...["./README.md", "./CHANGELOG.md", "./LICENSE"].filter((file) => !files.includes(file)).map((file) =>
+      `no ${file}`
+    ),
+    ...targets.filter((target) => !files.includes(target)).map((target) => `${target} is exported and not there`),
+    ...targets.filter((target) => !target.startsWith("./dist/")).map((target) =>
+      `${target} is exported from the sources`
+    ),
+    ...files.filter((file) => /^\.\/test\/|\.tsbuildinfo$|\.env/.test(file)).map((file) =>
+      `${file} is none of a user's`
+    ),
+    ...(text.includes("workspace:") ? ["workspace: is left in package.json"] : []),
+    ...(bytes > budget * 1_000 ? [`more than its ${budget} kB`] : []),
+    ...(run("tar", "xzOf", tarball, "package/CHANGELOG.md").includes(`## ${manifest.version}\n`)
+      ? []
+      : [`CHANGELOG.md has no ${manifest.version}`])
+  ]
+  return { manifest, files, bytes, problems }
+}
+
+console.log("Building ...")
+run("tsc", "-b")
+run(process.execPath, "scripts/bundle.ts")
+rmSync(folder, { recursive: true, force: true })
+mkdirSync(folder, { recursive: true })
+run("pnpm", "-r", "--filter", "./packages/*", "pack", "--pack-destination", folder)
+
+console.log("Checking types and exports of the tarballs as installed (publint, Are The Types Wrong, bundles) ...")
+run("vitest", "run", "scripts/Packages.test.ts", "scripts/Exports.test.ts")
+
+const problems: Array<string> = []
+console.log(
+  `\n${"package".padEnd(22)}${"version".padEnd(10)}${"files".padStart(6)}${"kB".padStart(8)}${"of".padStart(6)}`
+)
+for (const name of readdirSync(join(root, "packages"))) {
+  const { version }: Manifest = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"))
+  const packed = check(name, join(folder, `postwire-${name}-${version}.tgz`))
+  console.log(
+    packed.manifest.name.padEnd(22) + version.padEnd(10) + String(packed.files.length).padStart(6)
+      + (packed.bytes / 1_000).toFixed(1).padStart(8) + String(budgets[name] ?? 0).padStart(6)
+  )
+  problems.push(...packed.problems.map((problem) => `${packed.manifest.name}: ${problem}`))
+}
+
+const found: Readonly<Record<string, ReadonlyArray<{ readonly name: string }>>> = JSON.parse(
+  run("pnpm", "licenses", "list", "--prod", "--json", "--filter", "./packages/*")
+)
+console.log(
+  `\nLicences of what is installed with them: ${
+    Object.entries(found).map(([licence, packages]) => `${licence} (${packages.length})`).join(", ")
+  }`
+)
+for (const [licence, packages] of Object.entries(found)) {
+  if (!licences.includes(licence)) problems.push(`${packages.map(({ name }) => name).join(", ")}: licence ${licence}`)
+}
+
+const entries = readdirSync(join(root, ".changeset")).filter((file) => file.endsWith(".md") && file !== "README.md")
+console.log(
+  entries.length === 0
+    ? "\nEvery change is in a changelog. These tarballs are what would be published."
+    : `\n${entries.length} changes wait for the next version (npx changeset version).`
+)
+
+if (problems.length > 0) {
+  console.error(`\n${problems.join("\n")}`)
+  process.exitCode = 1
+} else {
+  console.log(`\nThe tarballs are in out/release. Nothing was published.`)
+}
