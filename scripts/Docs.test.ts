@@ -231,12 +231,12 @@ describe.each(Wire.names)("the OpenAPI document of the %s wire", (wire) => {
   it("refuses bodies that break a rule across parameters", async () => {
     const { method, path } = endpointOf("POST", wire === "neutral" ? "/2/posts" : "/2/tweets")
     const schema = pointer("paths", path, method, "requestBody", "content", "application/json", "schema")
-    await accepts(schema, { text: "a", poll: { options: ["a"], duration_minutes: 5 } })
+    await accepts(schema, { text: "a", poll: { options: ["a", "b"], duration_minutes: 5 } })
     await accepts(schema, { media: { media_ids: ["1"], tagged_user_ids: ["2"] } })
     for (
       const body of [
         {},
-        { text: "a", poll: { options: ["a"] } },
+        { text: "a", poll: { options: ["a", "b"] } },
         { text: "a", media: { tagged_user_ids: ["2"] } },
         { text: "a", media: { media_ids: [] } }
       ]

@@ -195,7 +195,11 @@ const parameterType = (
     case "list": {
       const item = ParameterSchema.itemOf(parameter)
       const items = isOpen ? open(values ?? []) : item === undefined ? { type: "string" } : textType(item)
-      return { type: "array", items, ...(minItems === undefined ? {} : { minItems }) }
+      return {
+        type: "array",
+        items: { ...items, ...ParameterSchema.itemBoundsOf(parameter) },
+        ...(minItems === undefined ? {} : { minItems })
+      }
     }
     case "choice":
       return isOpen ? open(values ?? []) : { enum: values }

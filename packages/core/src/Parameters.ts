@@ -24,6 +24,8 @@ export type Bounds =
     readonly maximum: number
     /** The maximum for a project with standard access, where it is smaller. */
     readonly standard?: number
+    /** Of items that are texts: how many characters each may have, one at least. */
+    readonly each?: number
   }
   | { readonly of: "time"; readonly earliest: string }
 
@@ -131,13 +133,16 @@ export const idArray = (maximum?: number): Parameter<ReadonlyArray<Encodings.Id>
   schema: Schema.Array(Encodings.id).check(Schema.isMinLength(1))
 })
 
-/** A list of texts that travels as a JSON array. */
-export const textArray: Parameter<ReadonlyArray<string>> = {
+/** A list of texts of 1 to `each` characters that travels as a JSON array. */
+export const textArray = (
+  options: { readonly minimum: number; readonly maximum: number; readonly each: number }
+): Parameter<ReadonlyArray<string>> => ({
   kind: "list",
   required: false,
-  rule: "must be a list of one or more strings",
-  schema: /*#__PURE__*/ Schema.Array(Schema.String).check(/*#__PURE__*/ Schema.isMinLength(1))
-}
+  bounds: { of: "items", ...options },
+  rule: "must be a list of strings",
+  schema: Schema.Array(Schema.String).check(Schema.isMinLength(1))
+})
 
 /** A list of names or one comma-separated string; names that are not in `values` are taken on purpose only. */
 export const list = <const Known extends string>(values: ReadonlyArray<Known>): Parameter<List<Known>> => ({
@@ -243,7 +248,8 @@ export const describe = ({ bounds, rule }: AnyParameter, access: AccessLevel = "
   if (bounds === undefined) return rule
   if (bounds.of === "time") return `${rule}, not before ${bounds.earliest}`
   const range = `${bounds.minimum} to ${maximumOf(bounds, access)}`
-  return bounds.of === "value" ? `${rule} from ${range}` : `${rule}, ${range} ${bounds.of}`
+  if (bounds.of === "value") return `${rule} from ${range}`
+  return `${rule}, ${range} ${bounds.of}${bounds.each === undefined ? "" : ` of 1 to ${bounds.each} characters`}`
 }
 
 /** Whether an encoded value is within the bounds of its parameter. */
@@ -251,13 +257,18 @@ export const isWithinBounds = ({ bounds }: AnyParameter, wire: Wire, access: Acc
   if (bounds === undefined) return true
   // Encoded timestamps have one length, so their order is that of their texts.
   if (bounds.of === "time") return String(wire) >= bounds.earliest
+  const items = bounds.of === "items" ? Encodings.items(wire) : none
   const size = bounds.of === "value"
     ? Number(wire)
     : bounds.of === "items"
-    ? Encodings.items(wire).length
+    ? items.length
     : codePoints(String(wire))
-  return size >= bounds.minimum && size <= maximumOf(bounds, access)
+  if (!(size >= bounds.minimum && size <= maximumOf(bounds, access))) return false
+  const { each } = bounds
+  return each === undefined || items.every((item) => item !== "" && codePoints(String(item)) <= each)
 }
+
+const none: ReadonlyArray<never> = []
 
 const maximumOf = (bounds: Exclude<Bounds, { readonly of: "time" }>, access: AccessLevel): number =>
   access === "standard" ? bounds.standard ?? bounds.maximum : bounds.maximum

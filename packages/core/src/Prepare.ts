@@ -38,7 +38,7 @@ export interface Prepared {
   readonly accepts: ReadonlyArray<Errors.CredentialKind>
 }
 
-/** Which of the specification's bounds the client enforces. */
+/** Which of the declared bounds the client enforces: those of the specification, or of the service where it has none. */
 export interface Limits {
   /** `spec`: all of them. `identifiers`: none; tokens and identifiers are checked all the same. Default `spec`. */
   readonly checks?: "spec" | "identifiers" | undefined

@@ -91,17 +91,23 @@ const kinds: Readonly<Record<string, ReadonlyArray<string>>> = {
 const counted: Readonly<Record<string, string>> = {
   "ID[]": "items",
   "ID[]|csv": "items",
+  "string[]": "items",
   "string[]|csv": "items",
   integer: "value",
   string: "characters"
 }
 
-const boundsOf = ({ max, min, standardMax, type }: RowParameter): Parameters.Bounds | undefined => {
+const boundsOf = ({ each, max, min, standardMax, type }: RowParameter): Parameters.Bounds | undefined => {
   if (typeof min === "string") return { of: "time", earliest: min }
   if (max === undefined) return undefined
-  // The specification says how many at most; none at all is a mistake as well.
-  const bounds = { of: counted[type] as "value", minimum: min ?? 1, maximum: max }
-  return standardMax === undefined ? bounds : { ...bounds, standard: standardMax }
+  // It says how many at most; none at all is a mistake as well.
+  return {
+    of: counted[type] as "value",
+    minimum: min ?? 1,
+    maximum: max,
+    ...(standardMax === undefined ? {} : { standard: standardMax }),
+    ...(each === undefined ? {} : { each })
+  }
 }
 
 const ruleOf = (rule: RowRule): Rule.Rule =>

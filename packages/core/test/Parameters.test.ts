@@ -121,9 +121,9 @@ cases("idArray", Parameters.idArray(2), {
   rejected: [[], "1,2", ["1", "2", "3"], ["x"], [1.5], [null], 1]
 })
 
-cases("textArray", Parameters.textArray, {
-  accepted: [[["a", ""], ["a", ""]]],
-  rejected: [[], "a", [1], [null]]
+cases("textArray", Parameters.textArray({ minimum: 2, maximum: 3, each: 2 }), {
+  accepted: [[["a", "b"], ["a", "b"]], [["a,", "😀😀", " "], ["a,", "😀😀", " "]]],
+  rejected: [[], ["a"], ["a", "b", "c", "d"], ["a", ""], ["a", "abc"], ["a", "😀😀😀"], "a,b", [1, 2], [null, "a"]]
 })
 
 cases("list", Parameters.list(["known"]), {

@@ -240,7 +240,7 @@ describe("prepare", () => {
     assert.strictEqual(missing({}), "text")
     assert.strictEqual(missing({ quote_post_id: "1" }), "text")
     assert.strictEqual(missing({ text: "a", media_tagged_user_ids: ["1"] }), "media_ids")
-    assert.strictEqual(missing({ text: "a", poll_options: ["a"] }), "poll_duration_minutes")
+    assert.strictEqual(missing({ text: "a", poll_options: ["a", "b"] }), "poll_duration_minutes")
     assert.strictEqual(missing({ text: "a", poll_duration_minutes: 5 }), "poll_options")
     assert.strictEqual(missing({ text: "a", exclude_reply_user_ids: ["1"] }), "in_reply_to_post_id")
     assert.strictEqual(missing({ participant_id: "1" }, createDirectMessage), "text")

@@ -141,7 +141,11 @@ const ofParameter = (
     type: typeOf(parameter),
     required,
     values,
-    bounds: { ...ParameterSchema.boundsOf(parameter), ...(values === undefined ? patternOf(parameter) : {}) }
+    bounds: {
+      ...ParameterSchema.itemBoundsOf(parameter),
+      ...ParameterSchema.boundsOf(parameter),
+      ...(values === undefined ? patternOf(parameter) : {})
+    }
   })
 
 const typeOf = ({ kind }: Parameters.AnyParameter): string =>

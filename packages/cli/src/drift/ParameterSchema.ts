@@ -20,6 +20,10 @@ export const boundsOf = ({ bounds }: Parameters.AnyParameter): Bounds => {
   }
 }
 
+/** What bounds the items of a list. */
+export const itemBoundsOf = ({ bounds }: Parameters.AnyParameter): Bounds =>
+  bounds?.of !== "items" || bounds.each === undefined ? {} : { minLength: 1, maxLength: bounds.each }
+
 /** The schema of the items of a list that have a form. */
 export const itemOf = ({ rule }: Parameters.AnyParameter): AnySchema | undefined => items.get(rule)
 

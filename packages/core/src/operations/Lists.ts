@@ -58,8 +58,8 @@ export const getListFollowers = /*#__PURE__*/ Operation.makePaged({
 })
 
 /**
- * Lists the lists that a user follows. Credential: bearer token, or OAuth 1.0a with `user_auth: true` (spec: Lists). The
- * specification gives no range for `max_results`.
+ * Lists the lists that a user follows. Credential: bearer token, or OAuth 1.0a with `user_auth: true` (spec: Lists).
+ * `max_results` is 1 to 100 (default 100).
  *
  * ```ts
  * const lists = getFollowedLists.items({ id: "2244994945", list_fields: ["follower_count"] })
@@ -72,7 +72,7 @@ export const getFollowedLists = /*#__PURE__*/ Operation.makePaged({
   path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
   query: {
     ...Selectors.list,
-    max_results: /*#__PURE__*/ Parameters.integer(),
+    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
     pagination_token: Parameters.token
   },
   result: /*#__PURE__*/ Response.many(List),

@@ -57,7 +57,8 @@ const repliers = /*#__PURE__*/ Parameters.openChoice(["mentionedUsers", "followi
  * Creates a post of the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`
  * (spec: Manage posts). Needs write permission.
  *
- * `text` is required when there are no `media_ids`. `previous_post_id` is the post of which this one is an edit;
+ * `text` is required when there are no `media_ids`. At most 4 `media_ids` and 10 `media_tagged_user_ids`; a poll has 2 to 4
+ * options of up to 25 characters and lasts 5 to 10,080 minutes. `previous_post_id` is the post of which this one is an edit;
  * `made_with_ai` and `paid_partnership` disclose what they say. The `media_` parameters go with `media_ids`: a title, a
  * description, a preview image, and calls to action (a page, a video, an app in a store). A create is never sent twice: when its answer does not come it fails
  * with `OutcomeUnknown`.
@@ -75,10 +76,10 @@ export const createPost = /*#__PURE__*/ Operation.make({
     direct_message_deep_link: /*#__PURE__*/ Parameters.text(),
     for_super_followers_only: Parameters.boolean,
     place_id: /*#__PURE__*/ Parameters.text(),
-    media_ids: /*#__PURE__*/ Parameters.idArray(),
-    media_tagged_user_ids: /*#__PURE__*/ Parameters.idArray(),
-    poll_options: Parameters.textArray,
-    poll_duration_minutes: /*#__PURE__*/ Parameters.integer(),
+    media_ids: /*#__PURE__*/ Parameters.idArray(4),
+    media_tagged_user_ids: /*#__PURE__*/ Parameters.idArray(10),
+    poll_options: /*#__PURE__*/ Parameters.textArray({ minimum: 2, maximum: 4, each: 25 }),
+    poll_duration_minutes: /*#__PURE__*/ Parameters.integer({ minimum: 5, maximum: 10_080 }),
     quote_post_id: Parameters.id,
     in_reply_to_post_id: Parameters.id,
     exclude_reply_user_ids: /*#__PURE__*/ Parameters.idArray(),

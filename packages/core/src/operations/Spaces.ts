@@ -9,8 +9,8 @@ import * as Rule from "../Rule.ts"
 import * as Selectors from "./Selectors.ts"
 
 /**
- * Searches spaces by text of their titles. Credential: bearer token (spec: Spaces). `max_results` is 1 to 100; without
- * `state`, as with `all`, all spaces are searched. There are no further pages.
+ * Searches spaces by text of their titles. Credential: bearer token (spec: Spaces). The query has up to 2,048 characters;
+ * `max_results` is 1 to 100; without `state`, as with `all`, all spaces are searched. There are no further pages.
  *
  * ```ts
  * const spaces = yield* searchSpaces({ query: "effect", state: "live", space_fields: ["title"] })
@@ -21,7 +21,7 @@ export const searchSpaces = /*#__PURE__*/ Operation.make({
   summary: "Searches spaces by their titles.",
   route: "GET /2/spaces/search",
   query: {
-    query: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.text()),
+    query: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.text(2048)),
     ...Selectors.space,
     max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100 }),
     state: /*#__PURE__*/ Parameters.choice(["live", "scheduled", "all"])

@@ -72,7 +72,7 @@ export const sampleOf = (parameter: RowParameter, kind: string): Sample => {
         (parameter.name === "expansions" ? expansions[kind.replace("[]", "")] : undefined) ??
         { given: ["abc", "de"], sent: "abc,de" }
     case "string[]":
-      return same(["tweets, posts", ""])
+      return same(["tweets, posts", "é😀"])
     case "integer":
       return { given: parameter.max ?? 60, sent: parameter.max ?? 60 }
     case "boolean":

@@ -1,4 +1,4 @@
-/** The rows of the specification, by which operations are tested. */
+/** The rows of the specification, with the bounds of the service where it has none; by them operations are tested. */
 import type { Definition } from "../../src/Definition.ts"
 
 /** What is known of an operation. */
@@ -44,6 +44,8 @@ export interface RowParameter {
   readonly required: boolean
   readonly min?: number | string
   readonly max?: number
+  /** Of texts in a list: how long each may be. */
+  readonly each?: number
   /** For a project with standard access. */
   readonly standardMax?: number
   readonly default?: number | string

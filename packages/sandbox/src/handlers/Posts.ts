@@ -35,14 +35,6 @@ export const handlers = {
     if (text === "" && media_ids.length === 0) {
       return yield* Problem.invalidRequest("The text of a post without media can not be empty.", { text })
     }
-    if (poll_options !== undefined && !(poll_options.length >= 2 && poll_options.length <= 4)) {
-      return yield* Problem.invalidRequest("A poll has 2 to 4 options.", { poll_options: poll_options.join(",") })
-    }
-    if (poll_duration_minutes !== undefined && !(poll_duration_minutes >= 5 && poll_duration_minutes <= 10_080)) {
-      return yield* Problem.invalidRequest("A poll lasts 5 to 10080 minutes.", {
-        poll_duration_minutes: String(poll_duration_minutes)
-      })
-    }
     const { verified = false } = store.users.byId(author.userId) ?? {}
     if (verified ? Array.from(text).length > maximumLength : PostText.isLong(text)) {
       return yield* Problem.invalidRequest(
