@@ -46,6 +46,7 @@ export default defineConfig({
     "eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
     "eslint/no-var": "error",
     "eslint/prefer-const": "error",
+    "import/no-unassigned-import": ["error", { allow: ["@postwire/core/SupportedNode"] }],
     "import/no-cycle": ["error", { ignoreTypes: false }],
     "typescript/consistent-type-imports": "error",
     "typescript/no-explicit-any": "error",

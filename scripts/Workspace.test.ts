@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { minimum } from "../packages/core/src/SupportedNode.ts"
 
 /** How often the sources of the packages overrule the compiler. Lower a number with its casts, never raise it. */
 const casts = { "as unknown as": 4, "as never": 4, "as any": 0 }
@@ -36,6 +37,10 @@ describe.each(packages)("%s", (folder) => {
 
   it("hides its internal modules", () => {
     assert.isNull((manifest.exports ?? { "./internal/*": null })["./internal/*"])
+  })
+
+  it("needs the Node that all need", () => {
+    assert.deepStrictEqual(manifest.engines, { node: `>=${minimum}` })
   })
 
   it("publishes what the workspace uses", () => {
@@ -124,6 +129,7 @@ interface Manifest {
   readonly type?: string
   readonly exports?: Entries
   readonly bin?: Entries
+  readonly engines?: Readonly<Record<string, string>>
   readonly files?: ReadonlyArray<string>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>

@@ -3,6 +3,7 @@
 import { build } from "esbuild"
 import { rmSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { minimum } from "../packages/core/src/SupportedNode.ts"
 
 const entries = {
   node: ["index"],
@@ -19,12 +20,14 @@ for (const [name, modules] of Object.entries(entries)) {
     bundle: true,
     platform: "node",
     format: "esm",
-    target: "node22.15",
+    target: `node${minimum}`,
     // Undici is loaded at the first request.
     external: ["undici"],
     // Names stay, for whoever reads a stack.
     minifySyntax: true,
     minifyWhitespace: true,
+    // Node shows the line of an error that nobody catches.
+    lineLimit: 160,
     legalComments: "none",
     logLevel: "warning"
   })

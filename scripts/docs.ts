@@ -1,6 +1,7 @@
 // Brings the generated documentation up to date; with --check it only tells what is not.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { minimum } from "../packages/core/src/SupportedNode.ts"
 import { names } from "../packages/core/src/Wire.ts"
 import * as Examples from "./docs/Examples.ts"
 import { openApi } from "./docs/OpenApi.ts"
@@ -10,8 +11,15 @@ import { notice } from "./docs/Source.ts"
 
 const root = new URL("..", import.meta.url)
 
-/** The documents with blocks from files. */
-export const documents = ["README.md", "CONTRIBUTING.md", "docs/sandbox.md", "docs/export.md", "docs/undeclared.md"]
+/** The documents with blocks from files, or with the Node that is needed. */
+export const documents = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "docs/cli.md",
+  "docs/sandbox.md",
+  "docs/export.md",
+  "docs/undeclared.md"
+]
 
 /** The folders in which everything is generated. */
 export const folders = ["docs/reference", "docs/openapi", "examples/reference"]
@@ -19,12 +27,14 @@ export const folders = ["docs/reference", "docs/openapi", "examples/reference"]
 // Four backticks, because docstrings hold fences of three.
 const block = /<!-- from (\S+\.(ts|sh)) -->\n````\2\n[\s\S]*?````/g
 
-/** A document with its blocks as the files are now. */
+/** A document with its blocks as the files are now, and the Node that is needed. */
 export const current = (document: string): string =>
-  read(document).replace(
-    block,
-    (_, file: string, language: string) => `<!-- from ${file} -->\n\`\`\`\`${language}\n${read(file)}\`\`\`\``
-  )
+  read(document)
+    .replace(
+      block,
+      (_, file: string, language: string) => `<!-- from ${file} -->\n\`\`\`\`${language}\n${read(file)}\`\`\`\``
+    )
+    .replaceAll(/\b\d+\.\d+ or newer/g, `${minimum} or newer`)
 
 /** Every file that is generated, as a whole or in its blocks, with its text. */
 export const generated = (): ReadonlyMap<string, string> =>

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { isBuiltin } from "node:module"
-import packageJson from "../package.json" with { type: "json" }
+// What is imported by name has to be there, even in a Node that is too old.
+import * as Module from "node:module"
 
 // Node's SQLite is announced as experimental on standard error; everything else that Node warns of is shown.
 const emitWarning = process.emitWarning
@@ -10,15 +10,19 @@ process.emitWarning = (warning: string | Error, ...rest: Array<unknown>) => {
   }
 }
 
-// What follows cannot even be loaded without SQLite, which older ones do not have.
-if (isBuiltin("node:sqlite")) {
+// What follows cannot even be loaded on a Node that is too old, and does nothing without SQLite.
+const refusal = await import("@postwire/core/SupportedNode").then(
+  () =>
+    Module.isBuiltin("node:sqlite")
+      ? undefined
+      : `postwire: Node ${process.versions.node} here has no SQLite: install an official build`,
+  (error: Error) => error.message
+)
+if (refusal === undefined) {
   // Imported after what is above has taken effect.
   const { run } = await import("./Cli.ts")
   run()
 } else {
-  const needed = packageJson.engines.node.replace(">=", "")
-  console.error(
-    `postwire: Node ${needed} or newer is needed, and this is ${process.versions.node}: install a newer one`
-  )
+  console.error(refusal)
   process.exitCode = 1
 }

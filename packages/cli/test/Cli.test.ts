@@ -3,6 +3,7 @@ import { catalogue } from "@postwire/core/Catalogue"
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
+import { minimum } from "@postwire/core/SupportedNode"
 import { createClient, fromEnvironment } from "@postwire/node"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Layer, Stream } from "effect"
@@ -198,13 +199,24 @@ describe("standard output", () => {
     Effect.map(printTo("pipe"), (end) => assert.deepStrictEqual(end, { code: 141, errors: "" })))
 })
 
-describe("a Node without SQLite", () => {
-  it("is refused in one line, whatever the command", () => {
-    const without =
-      "data:text/javascript,import m from 'node:module'; m.isBuiltin = () => false; m.syncBuiltinESMExports()"
-    const child = spawnSync(process.execPath, ["--import", without, main, "demo"], { encoding: "utf8" })
-    assert.deepStrictEqual([child.status, child.stdout], [1, ""])
-    assert.match(child.stderr, /^postwire: Node 22\.19 or newer is needed, and this is [0-9.]+: install a newer one\n$/)
+describe("a Node that will not do", () => {
+  const startOn = (change: string) =>
+    spawnSync(process.execPath, ["--import", `data:text/javascript,${change}`, main, "doctor"], { encoding: "utf8" })
+
+  it.each([
+    [
+      "is too old",
+      "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })",
+      `Node ${minimum} or newer is needed, and this is 20.20.2: install a newer one`
+    ],
+    [
+      "has no SQLite",
+      "import m from 'node:module'; m.isBuiltin = () => false; m.syncBuiltinESMExports()",
+      `Node ${process.versions.node} here has no SQLite: install an official build`
+    ]
+  ])("because it %s is told in one line, whatever the command", (_, change, reason) => {
+    const { status, stderr, stdout } = startOn(change)
+    assert.deepStrictEqual([status, stdout, stderr], [1, "", `postwire: ${reason}\n`])
   })
 })
 

@@ -268,12 +268,3 @@ describe("postwire doctor", () => {
       assert.strictEqual(named(all, "words")?.finding, "The service takes those of x, and those of x-2026-02")
     }))
 })
-
-describe("Node", () => {
-  it.each([["22.18.9", "bad"], ["22.19.0", "ok"], ["21.99.0", "bad"], ["25.0.0", "ok"]])(
-    "%s is %s",
-    (version, status) => {
-      assert.strictEqual(Examination.nodeCheck(version).status, status)
-    }
-  )
-})

@@ -47,8 +47,11 @@ const linkWeight = 23
 
 const beyondLatin1 = /[^\0-\xff]/g
 
-const units =
-  /(?<link>https?:\/\/[^\s"<>\(\)\/?#.]+\.[^\s"<>\(\)]*[^\s"<>\(\).,;:!?'…])|(?<emoji>\p{RGI_Emoji})|[\s\S]/giv
+// A literal would keep a Node that is too old from reading this module, which then could not be told so.
+const units = /*#__PURE__*/ new RegExp(
+  String.raw`(?<link>https?:\/\/[^\s"<>\(\)\/?#.]+\.[^\s"<>\(\)]*[^\s"<>\(\).,;:!?'…])|(?<emoji>\p{RGI_Emoji})|[\s\S]`,
+  "giv"
+)
 
 /** Ranges of code points, ends included. */
 const light = [[0, 4351], [8192, 8205], [8208, 8223], [8242, 8247]] as const

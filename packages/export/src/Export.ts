@@ -7,6 +7,7 @@
  * const { status, progress } = yield* Export.run(posts, { sink: JsonLines.make("effect.jsonl"), mode: "resume" })
  * ```
  */
+import "@postwire/core/SupportedNode"
 import { Client } from "@postwire/core/Client"
 import type { AnyError, Budget } from "@postwire/core/Errors"
 import * as Clock from "effect/Clock"

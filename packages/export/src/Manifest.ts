@@ -1,7 +1,6 @@
 /** What an export says of itself when it ends, beside its files: what was asked, what came, when, and the files' hashes. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import packageJson from "../package.json" with { type: "json" }
 import { Fingerprint, Progress } from "./Checkpoint.ts"
 import { CheckpointUnusable, type ExportError } from "./ExportErrors.ts"
 import * as disk from "./internal/disk.ts"
@@ -40,22 +39,27 @@ export const make = (
   }
 ): Effect.Effect<Manifest, ExportError> => {
   const { outputs, ...rest } = options
-  return Effect.map(
-    Effect.forEach(
+  return Effect.gen(function*() {
+    const files = yield* Effect.forEach(
       outputs,
       ({ path, sha256, ...output }) =>
         Effect.flatMap(disk.digest(path), (digest) =>
           sha256 === undefined || sha256 === digest.sha256
             ? Effect.succeed({ ...output, ...digest })
             : Effect.fail(new CheckpointUnusable({ path, reason: "it was changed while it was written" })))
-    ),
-    (files) => ({ version: 2, ...rest, software: `postwire ${packageJson.version}`, files })
-  )
+    )
+    return { version: 2, ...rest, software: `postwire ${yield* softwareVersion}`, files }
+  })
 }
 
 /** Writes a manifest. */
 export const write = (path: string, manifest: Manifest): Effect.Effect<void, ExportError> =>
   disk.replace(path, sealed.stringify(manifest))
+
+// A static import of JSON cannot be read by a Node that is too old, which could not be told so.
+const softwareVersion = Effect.promise(() => import("../package.json", { with: { type: "json" } })).pipe(
+  Effect.map(({ default: { version } }) => version)
+)
 
 const decode = Schema.decodeUnknownResult(Manifest)
 

@@ -1,4 +1,5 @@
 /** The client on Node: settings as a whole, from values or from the environment, and the Layers that they make. */
+import "@postwire/core/SupportedNode"
 import type { Client } from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import type { Form } from "@postwire/core/Definition"

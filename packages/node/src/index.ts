@@ -8,6 +8,7 @@
  * for await (const post of client.searchRecentPosts.items({ query: "effect" })) console.log(post.text)
  * ```
  */
+import "@postwire/core/SupportedNode"
 import type { Form } from "@postwire/core/Definition"
 import { valueOf } from "@postwire/core/promises/Calls"
 import * as Effect from "effect/Effect"

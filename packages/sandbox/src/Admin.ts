@@ -12,7 +12,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { hash, timingSafeEqual } from "node:crypto"
+import * as Crypto from "node:crypto"
 import type { Controls } from "./Controls.ts"
 import * as Description from "./Description.ts"
 import * as Faults from "./Faults.ts"
@@ -265,9 +265,9 @@ const routes = (): FindMyWay.Router<Endpoint> => {
 /** Answers the calls of the one who holds the token. */
 export const make = (sandbox: Controls) => {
   const router = routes()
-  const expected = hash("sha256", `Bearer ${Redacted.value(sandbox.adminToken)}`, "buffer")
+  const expected = Crypto.hash("sha256", `Bearer ${Redacted.value(sandbox.adminToken)}`, "buffer")
   const isOwner = (authorization: string | undefined): boolean =>
-    timingSafeEqual(hash("sha256", authorization ?? "", "buffer"), expected)
+    Crypto.timingSafeEqual(Crypto.hash("sha256", authorization ?? "", "buffer"), expected)
   return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
     Effect.gen(function*() {
       if (!isOwner(request.headers["authorization"])) return yield* Problem.unauthorized("The admin token is missing.")

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
-import { hash } from "node:crypto"
+import * as Crypto from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { extname } from "node:path"
 import { getAssetKeys, getRawAsset, isSea } from "node:sea"
@@ -81,7 +81,7 @@ const load = (): ReadonlyMap<string, Asset> => {
       return [[file === "page.html" ? path : `${path}/${file}`, {
         bytes,
         type,
-        etag: `"${hash("sha256", bytes, "base64url")}"`
+        etag: `"${Crypto.hash("sha256", bytes, "base64url")}"`
       }]]
     })
   )

@@ -1,5 +1,5 @@
 /** Signed requests that were seen: the same one is not accepted twice. */
-import { hash } from "node:crypto"
+import * as Crypto from "node:crypto"
 
 /** How far the timestamp of a signature may be from the clock of the service. */
 export const toleranceSeconds = 300
@@ -17,7 +17,7 @@ export const make = (maximum = 100_000): Nonces => {
   return {
     claim: (token, timestamp, nonce, now) => {
       // Of one length, however long a nonce is.
-      const key = hash("sha1", JSON.stringify([token, timestamp, nonce]), "base64")
+      const key = Crypto.hash("sha1", JSON.stringify([token, timestamp, nonce]), "base64")
       if (expiries.has(key)) return false
       for (const [oldest, expiry] of expiries) {
         if (expiry >= now && expiries.size < maximum) break

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { minimum } from "@postwire/core/SupportedNode"
 import { Effect } from "effect"
 import { DatabaseSync, type StatementResultingChanges, StatementSync } from "node:sqlite"
 import { afterEach, vi } from "vitest"
@@ -8,7 +9,7 @@ import { make } from "./support/Requests.ts"
 afterEach(() => void vi.restoreAllMocks())
 
 const refusal = new RegExp(
-  `^The sandbox needs SQLite with full-text search, which Node ${process.versions.node} lacks: use .*Node 22\\.19 or newer$`
+  `^The sandbox needs SQLite with full-text search, which Node ${process.versions.node} lacks: use .*Node ${minimum} or newer$`
 )
 
 describe("a Node", () => {

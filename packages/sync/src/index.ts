@@ -8,6 +8,7 @@
  * for (const post of client.searchRecentPosts.items({ query: "effect" })) console.log(post.text)
  * ```
  */
+import "@postwire/core/SupportedNode"
 import type { Form } from "@postwire/core/Definition"
 import { fromEnvironment } from "@postwire/node"
 import { checkForm, type Chosen } from "@postwire/node/PromiseClient"

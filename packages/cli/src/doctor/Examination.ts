@@ -3,6 +3,7 @@ import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import { environmentVariable } from "@postwire/core/Errors"
 import * as RateLimit from "@postwire/core/RateLimit"
+import { minimum } from "@postwire/core/SupportedNode"
 import * as Wire from "@postwire/core/Wire"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
@@ -11,7 +12,6 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { HttpClient, transform } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import packageJson from "../../package.json" with { type: "json" }
 import { forCommands } from "../ErrorReport.ts"
 import * as Text from "../Text.ts"
 import type { Check } from "./Check.ts"
@@ -106,18 +106,14 @@ export const examine = Effect.fnUntraced(function*(
   return checks
 })
 
-/** Whether Node is new enough. */
-export const nodeCheck = (version: string): Check => {
-  const needed = packageJson.engines.node.replace(/[^\d.]/g, "")
-  const isNew = version.localeCompare(needed, "en", { numeric: true }) >= 0
-  return {
-    name: "node",
-    status: isNew ? "ok" : "bad",
-    finding: `Node ${version}`,
-    advice: isNew ? `${needed} or newer is needed.` : `Install Node ${needed} or newer.`,
-    details: { version }
-  }
-}
+/** Which Node this is. One that is too old is told so before there is a command. */
+const nodeCheck = (version: string): Check => ({
+  name: "node",
+  status: "ok",
+  finding: `Node ${version}`,
+  advice: `${minimum} or newer is needed.`,
+  details: { version }
+})
 
 const budgetChecks = (usages: ReadonlyArray<RateLimit.Usage>, now: number): ReadonlyArray<Check> =>
   usages.flatMap(({ credential, limit, operation, remaining, resetAt }): ReadonlyArray<Check> => {

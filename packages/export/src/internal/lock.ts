@@ -2,7 +2,6 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as fs from "node:fs/promises"
-import { DatabaseSync } from "node:sqlite"
 import { AlreadyRunning, type ExportError } from "../ExportErrors.ts"
 import * as disk from "./disk.ts"
 
@@ -23,6 +22,8 @@ export const take = (path: string, what: string): Effect.Effect<boolean, ExportE
     yield* Effect.acquireRelease(
       Effect.try({
         try: () => {
+          // Not imported: Node announces it as experimental to every program that loads it.
+          const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
           const database = new DatabaseSync(path)
           try {
             database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE")

@@ -12,7 +12,6 @@ import type * as Scope from "effect/Scope"
 import { createHash, type Hash } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { basename, join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
 import { promisify } from "node:util"
 import * as zlib from "node:zlib"
 import * as Checkpoint from "../Checkpoint.ts"
@@ -264,6 +263,7 @@ interface Seen {
 
 /** The included objects written so far: in a temporary database, which goes to the disk where memory would grow. */
 const seenIn = async (path: string, bytes: number): Promise<Seen> => {
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
   const database = new DatabaseSync("")
   database.exec(
     "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; CREATE TABLE seen (name TEXT PRIMARY KEY) WITHOUT ROWID"

@@ -5,7 +5,7 @@
 import { ByteWriter, ParquetWriter, type SchemaElement } from "hyparquet-writer"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
-import { zstdCompressSync } from "node:zlib"
+import * as zlib from "node:zlib"
 import type { FileSink, Output } from "../Sink.ts"
 import { type Cell, cells, type ColumnType, type Table } from "../Table.ts"
 import * as Files from "./Files.ts"
@@ -35,7 +35,7 @@ const layOut = async (rows: AsyncIterable<object>, path: string, table: Table): 
       writer: bytes,
       schema: schemaOf(table),
       codec: "ZSTD",
-      compressors: { ZSTD: zstdCompressSync },
+      compressors: { ZSTD: zlib.zstdCompressSync },
       createdBy: "postwire"
     })
     const lay = cells(table)

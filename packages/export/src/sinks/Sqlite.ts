@@ -11,7 +11,7 @@
 import * as Predicate from "effect/Predicate"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import type { FileSink } from "../Sink.ts"
 import { type Cell, cells, type ColumnType, type Table } from "../Table.ts"
 import * as Spool from "./Spool.ts"
@@ -21,6 +21,7 @@ export const make = (path: string): FileSink =>
   Spool.make(path, "sqlite", async (spools, folder) => {
     const path = join(folder, "items.sqlite")
     await fs.rm(path, { force: true })
+    const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
     const database = new DatabaseSync(path, { timeout: lockTimeoutMillis })
     try {
       // Whatever ends this, it begins anew: what counts is that all of it is on the disk at the end.

@@ -2,7 +2,7 @@
 import type { AccessLevel } from "@postwire/core/Parameters"
 import type { Scope } from "@postwire/core/Scopes"
 import * as Redacted from "effect/Redacted"
-import { hash } from "node:crypto"
+import * as Crypto from "node:crypto"
 import type { Database } from "./Database.ts"
 import { ids } from "./Ids.ts"
 import * as Snowflake from "./Snowflake.ts"
@@ -140,7 +140,7 @@ export const make = (database: Database): Credentials => {
       bearerTokens.add(Redacted.value(token))
       secrets = undefined
       insertBearerToken({
-        hash: hash("sha256", Redacted.value(token)),
+        hash: Crypto.hash("sha256", Redacted.value(token)),
         app: Snowflake.parse(appId),
         user: userId === undefined ? null : Snowflake.parse(userId),
         rights,
@@ -148,7 +148,7 @@ export const make = (database: Database): Credentials => {
       })
     },
     bearerToken: (token) => {
-      const row = bearerToken.get({ hash: hash("sha256", Redacted.value(token)) })
+      const row = bearerToken.get({ hash: Crypto.hash("sha256", Redacted.value(token)) })
       return row && {
         appId: row.appId,
         userId: row.userId ?? undefined,

@@ -1,4 +1,5 @@
 /** SQLite as Node ships it, where it can do what the store needs. */
+import { minimum } from "@postwire/core/SupportedNode"
 import * as Schema from "effect/Schema"
 import type * as Sqlite from "node:sqlite"
 
@@ -11,7 +12,7 @@ export class NodeUnsupported
 {
   override get message() {
     return `The sandbox needs SQLite with full-text search, which Node ${this.version} lacks: use an official build of ` +
-      "Node 22.19 or newer"
+      `Node ${minimum} or newer`
   }
 }
 
