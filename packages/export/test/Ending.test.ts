@@ -90,15 +90,14 @@ describe("the lock", () => {
         holders--
         yield* Effect.ignore(workspace.abandon(path))
       }))
-      const outcomes = yield* Effect.forEach(
-        Array.from({ length: 400 }, (_, i) => i),
-        () => Effect.flip(hold).pipe(Effect.orElseSucceed(() => undefined)),
-        { concurrency: 4 }
+      const failures = new Set<string>()
+      // How often one is refused in the meantime depends on the machine.
+      const contender = Effect.ignore(Effect.tapError(hold, ({ _tag }) => Effect.sync(() => failures.add(_tag)))).pipe(
+        Effect.repeat({ while: () => held < 30 })
       )
+      yield* Effect.all([contender, contender, contender, contender], { concurrency: 4 })
       assert.strictEqual(most, 1)
-      assert.isAbove(held, 5)
-      const failures = new Set(outcomes.flatMap((error) => error === undefined ? [] : [error._tag]))
-      assert.deepStrictEqual([...failures].filter((tag) => tag !== "AlreadyRunning"), [])
+      assert.deepStrictEqual([...failures], ["AlreadyRunning"])
       // Whatever is left by those who came while it went is claimed by the next.
       yield* Effect.scoped(Effect.andThen(workspace.open(path, "new"), workspace.abandon(path)))
       assert.deepStrictEqual(yield* Effect.promise(() => fs.readdir(join(path, ".."))), [])
