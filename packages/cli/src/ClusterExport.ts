@@ -19,6 +19,7 @@ import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import * as Cluster from "./Cluster.ts"
 import { watch } from "./ClusterWatch.ts"
 import * as ErrorReport from "./ErrorReport.ts"
+import { malformed } from "./ExportProgress.ts"
 import * as Report from "./Report.ts"
 import * as Text from "./Text.ts"
 
@@ -119,8 +120,10 @@ export const run = (
       if (options.detach && !isAlone) return yield* Report.lines(id)
       const ended = yield* finish(id, isAlone)
       const { errors, items, pages, state } = ended
+      const { Tables } = yield* load
       yield* Report.lines(
-        `${state}: ${Text.quantity(items, "items")} on ${Text.quantity(pages, "pages")} in export ${id}`
+        `${state}: ${Text.quantity(items, "items")} on ${Text.quantity(pages, "pages")} in export ${id}`,
+        ...malformed(yield* (yield* Tables).anomalies(id))
       )
       if (state === "failed") return yield* failureOf(ended)
       if (errors > 0) {

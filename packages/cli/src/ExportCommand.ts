@@ -18,7 +18,7 @@ import * as Cluster from "./Cluster.ts"
 import * as ClusterExport from "./ClusterExport.ts"
 import * as Connection from "./Connection.ts"
 import * as ErrorReport from "./ErrorReport.ts"
-import { nounOf, progressOf, told, whereErrorsAre, whereItStands } from "./ExportProgress.ts"
+import { malformed, nounOf, progressOf, told, whereErrorsAre, whereItStands } from "./ExportProgress.ts"
 import * as ExportTarget from "./ExportTarget.ts"
 import * as OperationFlags from "./OperationFlags.ts"
 import * as Report from "./Report.ts"
@@ -132,8 +132,9 @@ const checkCluster = Effect.fnUntraced(function*(flags: Flags) {
     )
   }
   if (flags.out === "") {
-    const { force, format, gzip, guard, resume, zstd } = { ...flags, format: Option.isSome(flags.format) }
-    const [given] = Object.entries({ format, force, gzip, guard, resume, zstd }).find(([, isGiven]) => isGiven) ?? []
+    const { force, format, gzip, guard, json, resume, zstd } = { ...flags, format: Option.isSome(flags.format) }
+    const [given] = Object.entries({ format, force, gzip, guard, json, resume, zstd })
+      .find(([, isGiven]) => isGiven) ?? []
     if (given !== undefined) {
       return yield* ErrorReport.refuse(
         `--${given} is for files`,
@@ -171,7 +172,8 @@ const write = Effect.fnUntraced(function*<E, R>(
       })
     )
   )
-  if (flags.out !== "-") yield* Report.lines(...told(summary, noun))
+  if (flags.out !== "-") yield* Report.print(flags.json, summary, () => told(summary, noun))
+  else yield* Effect.forEach(malformed(summary.progress.anomalies), (line) => Report.say(line), { discard: true })
   if (summary.status === "partial") {
     const { outOfReach } = summary.progress
     if (outOfReach !== undefined) {

@@ -3,6 +3,7 @@ import type { Definition } from "@postwire/core/Definition"
 import * as Monotonic from "@postwire/core/Monotonic"
 import type * as Export from "@postwire/export/Export"
 import * as Plan from "@postwire/export/Plan"
+import type { Anomalies } from "@postwire/export/Source"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Progress from "./Progress.ts"
@@ -82,7 +83,21 @@ export const told = ({ files, progress, status }: Export.Summary, noun: string):
       `  ${name.padEnd(width)}  ${Text.size(bytes).padStart(8)}  ${
         Text.quantity(rows, holds === "items" ? noun : holds)
       }`
-    )
+    ),
+    ...malformed(progress.anomalies)
+  ]
+}
+
+/** What was malformed in the answers, by place. */
+export const malformed = (anomalies: Anomalies = {}): ReadonlyArray<string> => {
+  const rows = Object.entries(anomalies)
+  if (rows.length === 0) return []
+  const total = rows.reduce((sum, [, count]) => sum + count, 0)
+  const places = Math.max(...rows.map(([place]) => Text.width(place)))
+  const counts = Math.max(...rows.map(([, count]) => Text.count(count).length))
+  return [
+    `${Text.quantity(total, "members")} malformed or missing in the answers:`,
+    ...rows.map(([place, count]) => `  ${Text.pad(place, places)}  ${Text.pad(Text.count(count), counts, true)}`)
   ]
 }
 

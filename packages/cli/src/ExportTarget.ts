@@ -39,7 +39,8 @@ export const flags = {
     Flag.withDescription("Go on where the last run of this command ended"),
     Flag.withDefault(false)
   ),
-  force: Flag.Boolean("force").pipe(Flag.withDescription("Replace what is there"), Flag.withDefault(false))
+  force: Flag.Boolean("force").pipe(Flag.withDescription("Replace what is there"), Flag.withDefault(false)),
+  json: Flag.Boolean("json").pipe(Flag.withDescription("Print the summary as JSON"), Flag.withDefault(false))
 }
 
 /** What they say. */
@@ -50,7 +51,7 @@ export const sinkOf = (
   flags: Flags & { readonly partitions: Option.Option<number> }
 ): Effect.Effect<Sink, ErrorReport.Contradiction> =>
   Effect.gen(function*() {
-    const { force, guard, gzip, out, resume, zstd } = flags
+    const { force, guard, gzip, json, out, resume, zstd } = flags
     if (out === "") {
       return yield* ErrorReport.refuse("--out is missing", "Name a file, - for standard output, or a --cluster.")
     }
@@ -79,6 +80,12 @@ export const sinkOf = (
       return yield* ErrorReport.refuse("Only files of jsonl and csv are compressed", "Leave --gzip and --zstd out.")
     }
     if (out === "-") {
+      if (json) {
+        return yield* ErrorReport.refuse(
+          "--json and --out - contradict each other",
+          "Name a file, or leave --json out."
+        )
+      }
       return resume || force || format !== "jsonl" || Option.isSome(flags.partitions)
         ? yield* ErrorReport.refuse("Standard output takes JSON Lines, and only once", "Name a file with --out.")
         : StandardOutput.make()

@@ -72,6 +72,46 @@ describe("postwire export", () => {
       assertTold(other, /query was effect and is now other/, /--force/)
     }).pipe(Effect.provide(sandbox)))
 
+  it.live("says what was malformed in the answers, for people and for programs", () =>
+    Effect.gen(function*() {
+      const root = yield* folder
+      const post = { id: "1", text: "a", edit_history_post_ids: ["1"], lang: 5 }
+      const { baseUrl } = yield* Commands.serve((_, response) => {
+        response.end(
+          JSON.stringify({
+            data: [post, { ...post, id: "2" }],
+            includes: { users: [{ id: "1", username: "ada", name: 7 }] }
+          })
+        )
+      })
+      const file = join(root, "credentials")
+      writeFileSync(file, `POSTWIRE_BASE_URL=${baseUrl}\nPOSTWIRE_BEARER_TOKEN=canary\n`, { mode: 0o600 })
+      const export_ = (...flags: ReadonlyArray<string>) => Commands.parse(...search, ...flags, "--credentials", file)
+      const told = yield* export_("--out", join(root, "a.jsonl"))
+      assert.strictEqual(told.code, 0)
+      assert.deepStrictEqual(told.output.split("\n").slice(-3), [
+        "3 members malformed or missing in the answers:",
+        "  data[].lang            2",
+        "  includes.users[].name  1"
+      ])
+      const { output } = yield* export_("--out", join(root, "b.jsonl"), "--json")
+      const summary = JSON.parse(output)
+      assert.strictEqual(summary.status, "done")
+      assert.deepStrictEqual(summary.progress.anomalies, { "data[].lang": 2, "includes.users[].name": 1 })
+      assert.deepStrictEqual(summary.files.map(({ name }: { readonly name: string }) => name), [
+        "b.jsonl",
+        "b.jsonl.postwire/users.jsonl"
+      ])
+      const piped = yield* export_("--out", "-")
+      assert.include(
+        piped.errors,
+        "postwire: 3 members malformed or missing in the answers:\npostwire: data[].lang 2\n"
+      )
+      const both = yield* export_("--out", "-", "--json")
+      assert.strictEqual(both.code, 1)
+      assert.include(both.errors, "--json and --out - contradict each other")
+    }))
+
   it.live("finishes the page on Ctrl-C, ends with 130, and goes on from there", () =>
     Effect.gen(function*() {
       const root = yield* folder

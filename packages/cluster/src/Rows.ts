@@ -1,11 +1,12 @@
 /** A page as rows to keep, and rows as the page that they were. */
-import type { Page, Source } from "@postwire/export/Source"
+import { type Anomalies, type Page, type Source, sumOf } from "@postwire/export/Source"
 import * as Table from "@postwire/export/Table"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 
 /** Something to keep. */
 export interface Row {
-  /** The kind of resource, in the plural (`posts`, `users`, `media`), or `errors` for partial errors. */
+  /** The kind of resource, in the plural (`posts`, `users`, `media`), `errors` for partial errors, or `anomalies`. */
   readonly kind: string
   /** Unique among its kind in one export. */
   readonly id: string
@@ -57,21 +58,37 @@ export const rowsOf = (source: Source, page: Page, place: PagePlace): ReadonlyAr
   const { key, name } = Table.items(source.definition, source.parameters)
   keep(name, key, "listed", page.items)
   keep("errors", undefined, "included", page.errors)
+  keep(
+    "anomalies",
+    undefined,
+    "included",
+    Object.entries(page.anomalies ?? {}).map(([path, count]) => ({ path, count }))
+  )
   return [...rows.values()]
 }
+
+const isCount = Schema.is(Schema.Struct({ path: Schema.String, count: Schema.Int }))
+
+/** What rows of anomalies say together; `undefined` where there are none. */
+export const anomaliesOf = (bodies: ReadonlyArray<object>): Anomalies | undefined =>
+  bodies.filter(isCount).reduce<Anomalies | undefined>(
+    (all, { count, path }) => sumOf(all, { [path]: count }),
+    undefined
+  )
 
 /** The page whose rows these are, without what pages before it have brought along. */
 export const pageOf = (rows: ReadonlyArray<Row>, place: PagePlace): Omit<Page, "next"> => {
   const inPage = (at: number | null): at is number => at !== null && at >= beginOf(place) && at < endOf(place)
   const ordered = (as: "listed" | "included") =>
     rows.filter((row) => inPage(row[as])).sort((a, b) => Number(a[as]) - Number(b[as]))
-  const { errors = [], ...includes } = Object.groupBy(ordered("included"), ({ kind }) => kind)
+  const { anomalies = [], errors = [], ...includes } = Object.groupBy(ordered("included"), ({ kind }) => kind)
   return {
     items: ordered("listed").map(({ body }) => body),
     includes: Object.fromEntries(
       Object.entries(includes).map(([bucket, rows = []]) => [bucket, rows.map(({ body }) => body)])
     ),
     errors: errors.map(({ body }) => body),
+    ...(anomalies.length === 0 ? {} : { anomalies: anomaliesOf(anomalies.map(({ body }) => body)) }),
     rateLimit: undefined
   }
 }

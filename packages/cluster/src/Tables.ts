@@ -3,7 +3,7 @@
  * and the place after it are written in one transaction, and only by whoever stands at that page.
  */
 import type { Partition } from "@postwire/export/Partitions"
-import type { Page } from "@postwire/export/Source"
+import type { Anomalies, Page } from "@postwire/export/Source"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -14,7 +14,7 @@ import { migrations } from "./internal/Migrations.ts"
 import * as Records from "./internal/Records.ts"
 import type { Cursor, ExportStatus, Job, PartKey } from "./internal/Status.ts"
 import { fingerprint, type Query } from "./Query.ts"
-import { beginOf, endOf, type PagePlace, type Row } from "./Rows.ts"
+import { anomaliesOf, beginOf, endOf, type PagePlace, type Row } from "./Rows.ts"
 
 export type { Cursor, ExportStatus, Job, PartKey, PartStatus, State } from "./internal/Status.ts"
 
@@ -46,6 +46,8 @@ export class Tables extends Context.Service<Tables, {
   readonly page: (id: string, place: PagePlace) => Effect.Effect<ReadonlyArray<Row>, SqlError>
   /** Whether an export has resources of which no place is known: those of earlier versions. */
   readonly hasUnplaced: (id: string) => Effect.Effect<boolean, SqlError>
+  /** How many members were malformed or missing, by place; `undefined` where none was. */
+  readonly anomalies: (id: string) => Effect.Effect<Anomalies | undefined, SqlError>
   readonly status: (id?: string) => Effect.Effect<ReadonlyArray<ExportStatus>, SqlError>
   /** The time by the clock of the database, in milliseconds. */
   readonly now: Effect.Effect<number, SqlError>
@@ -208,6 +210,11 @@ const make = (sql: SqlClient.SqlClient): Tables["Service"] => {
         sql`
           SELECT 1 FROM postwire_resources WHERE export = ${id} AND listed IS NULL AND included IS NULL LIMIT 1`,
         (rows) => rows.length > 0
+      ),
+    anomalies: (id) =>
+      Effect.map(
+        sql<Pick<Records.ResourceRow, "body">>`SELECT body FROM postwire_anomalies WHERE export = ${id}`,
+        (rows) => anomaliesOf(rows.map(({ body }) => Records.decodeBody(body)))
       ),
     now: Effect.map(sql<{ readonly now: unknown }>`SELECT ${now} AS now`, ([row]) => Number(row?.now)),
     uncleared: sql<PartKey & { readonly attempt: number }>`

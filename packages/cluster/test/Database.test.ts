@@ -127,11 +127,13 @@ const tables = (database: () => Database.Database) => {
         [{ part: 0, page: 0 }, {
           ...page("t", post("9"), post("5")),
           includes: { users: [user("8", "a"), user("7", "first")], posts: [post("1")] },
-          errors: [{ title: "Not Found" }]
+          errors: [{ title: "Not Found" }],
+          anomalies: { "data[].lang": 2, "includes.users[].name": 1 }
         }],
         [{ part: 0, page: 1 }, {
           ...page(undefined, post("4")),
-          includes: { users: [user("8", "b")], posts: [post("9")] }
+          includes: { users: [user("8", "b")], posts: [post("9")] },
+          anomalies: { "data[].lang": 1 }
         }]
       ]
       for (const [place, page] of pages) {
@@ -146,9 +148,17 @@ const tables = (database: () => Database.Database) => {
         ...none,
         items: [post("9"), post("5")],
         includes: { users: [user("8", "a"), user("7", "first")], posts: [post("1")] },
-        errors: [{ title: "Not Found" }]
+        errors: [{ title: "Not Found" }],
+        anomalies: { "data[].lang": 2, "includes.users[].name": 1 }
       })
-      assert.deepStrictEqual(yield* read(0, 1), { ...none, items: [post("4")], includes: { posts: [post("9")] } })
+      assert.deepStrictEqual(yield* read(0, 1), {
+        ...none,
+        items: [post("4")],
+        includes: { posts: [post("9")] },
+        anomalies: { "data[].lang": 1 }
+      })
+      assert.deepStrictEqual(yield* tables.anomalies(id), { "data[].lang": 3, "includes.users[].name": 1 })
+      assert.isUndefined(yield* tables.anomalies("none"))
       assert.deepStrictEqual(yield* read(1, 0), { ...none, items: [post("1"), post("2")], includes: {} })
       assert.isFalse(yield* tables.hasUnplaced(id))
       yield* SqlClient.SqlClient.use((sql) => sql`UPDATE postwire_resources SET listed = NULL WHERE export = ${id}`)

@@ -59,6 +59,16 @@ export const Telemetry = Context.Reference<Telemetry>("@postwire/core/Anomaly/Te
 /** The same place of every item. */
 export const placeOf = ({ path }: Anomaly): string => path.replace(/\[\d+\]/g, "[]")
 
+/** How many there are of each place: a page has the same one in every item. */
+export const countsOf = (anomalies: ReadonlyArray<Anomaly>): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>()
+  for (const anomaly of anomalies) {
+    const place = placeOf(anomaly)
+    counts.set(place, (counts.get(place) ?? 0) + 1)
+  }
+  return counts
+}
+
 /** What to warn of, once for each operation and place. What somebody wrote is not in it. */
 export const makeWarnings = () => {
   const known = new Set<string>()

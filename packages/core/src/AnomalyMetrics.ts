@@ -23,7 +23,7 @@ export const layer: Layer.Layer<never> = /*#__PURE__*/ Layer.effect(
       found: (operation, found) =>
         Effect.andThen(
           Effect.forEach(
-            countsOf(found),
+            Anomaly.countsOf(found),
             ([path, count]) => Metric.update(Metric.withAttributes(anomalies, { operation, path }), count),
             { discard: true }
           ),
@@ -32,13 +32,3 @@ export const layer: Layer.Layer<never> = /*#__PURE__*/ Layer.effect(
     }
   })
 )
-
-/** How many there are of each place: a page has the same one in every item. */
-const countsOf = (found: ReadonlyArray<Anomaly.Anomaly>): ReadonlyMap<string, number> => {
-  const counts = new Map<string, number>()
-  for (const anomaly of found) {
-    const place = Anomaly.placeOf(anomaly)
-    counts.set(place, (counts.get(place) ?? 0) + 1)
-  }
-  return counts
-}

@@ -30,6 +30,8 @@ export const Progress = Schema.Struct({
   included: Schema.Record(Schema.String, Schema.Int),
   /** Partial errors. */
   errors: Schema.Int,
+  /** How many members were malformed or missing, by their place in the answers; absent where none was. */
+  anomalies: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)),
   pages: Schema.Int,
   /** Pages asked for, those included that did not come or were fetched again. */
   requests: Schema.Int,

@@ -20,6 +20,7 @@ import type { ExportError } from "./ExportErrors.ts"
 import * as reach from "./internal/reach.ts"
 import * as workspace from "./internal/workspace.ts"
 import * as Manifest from "./Manifest.ts"
+import { sumOf } from "./Page.ts"
 import type { Mode, Output, Sink, Writer } from "./Sink.ts"
 import type { Page, Source } from "./Source.ts"
 import * as Table from "./Table.ts"
@@ -59,8 +60,8 @@ export interface Report {
 /** How an export ended. */
 export interface Summary {
   /**
-   * `done`: everything is there. `partial`: everything that the service gave, but it reported errors for parts of it.
-   * `interrupted`: stopped on request.
+   * `done`: everything is there, but for malformed members (`progress.anomalies`). `partial`: everything that the service
+   * gave, but it reported errors for parts of it. `interrupted`: stopped on request.
    */
   readonly status: "done" | "partial" | "interrupted"
   readonly progress: Checkpoint.Progress
@@ -136,12 +137,14 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
           const { cursor: _, ...last } = progress
           const complete = cursor === undefined || progress.items + items.length >= limit
           const oldest = oldestOf(items) ?? last.oldest
+          const anomalies = sumOf(last.anomalies, page.anomalies)
           const outOfReach = spanOf(page.errors.filter(reach.isLost), last.outOfReach)
           progress = yield* writer.commit({ ...page, items }, {
             ...last,
             ...(complete ? {} : { cursor }),
             ...(oldest === undefined ? {} : { oldest }),
             ...(outOfReach === undefined ? {} : { outOfReach }),
+            ...(anomalies === undefined ? {} : { anomalies }),
             complete,
             items: last.items + items.length,
             errors: last.errors + page.errors.length,

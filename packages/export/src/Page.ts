@@ -2,6 +2,19 @@
 import type { Budget } from "@postwire/core/Errors"
 import type * as Pagination from "@postwire/core/Pagination"
 
+/** How many members were malformed or missing, by their place in the answers, such as `data[].lang`. */
+export interface Anomalies {
+  readonly [place: string]: number
+}
+
+/** Both together; `undefined` where there are none. */
+export const sumOf = (some: Anomalies = {}, others: Anomalies = {}): Anomalies | undefined => {
+  const places = Object.keys({ ...some, ...others })
+  return places.length === 0
+    ? undefined
+    : Object.fromEntries(places.map((place) => [place, (some[place] ?? 0) + (others[place] ?? 0)]))
+}
+
 /** A page on its way from a source to a sink. */
 export interface Page {
   readonly items: ReadonlyArray<object>
@@ -9,6 +22,8 @@ export interface Page {
   readonly includes: Readonly<Record<string, ReadonlyArray<object>>>
   /** Partial errors. */
   readonly errors: ReadonlyArray<object>
+  /** How many members were malformed or missing, by place (`data[].lang`). Default none. */
+  readonly anomalies?: Anomalies | undefined
   /** Leads to the page after this one; none at the end. */
   readonly next: string | undefined
   readonly rateLimit: Budget | undefined

@@ -20,6 +20,7 @@ import * as disk from "./internal/disk.ts"
 import * as sealed from "./internal/sealed.ts"
 import { merged, spool } from "./internal/spools.ts"
 import * as workspace from "./internal/workspace.ts"
+import { sumOf } from "./Page.ts"
 import { NotPlannable } from "./Plan.ts"
 import type { FileSink } from "./Sink.ts"
 import * as Source from "./Source.ts"
@@ -116,6 +117,8 @@ export const Cursor = Schema.Struct({
   items: Schema.Int,
   /** Partial errors. */
   errors: Schema.Int,
+  /** How many members were malformed or missing, by their place in the answers; absent where none was. */
+  anomalies: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)),
   next: Schema.optionalKey(Schema.String),
   complete: Schema.Boolean
 })
@@ -151,14 +154,17 @@ export const exportPartition = <E, R>(
     Stream.take(1),
     Stream.runFoldEffect(
       () => cursor,
-      (before, page) =>
-        Effect.as(write(page, { partition: partition.index, page: before.pages }), {
+      (before, page) => {
+        const anomalies = sumOf(before.anomalies, page.anomalies)
+        return Effect.as(write(page, { partition: partition.index, page: before.pages }), {
           pages: before.pages + 1,
           items: before.items + page.items.length,
           errors: before.errors + page.errors.length,
+          ...(anomalies === undefined ? {} : { anomalies }),
           ...(page.next === undefined ? {} : { next: page.next }),
           complete: page.next === undefined
         })
+      }
     )
   )
 }
@@ -240,12 +246,16 @@ const isInterrupted = ({ status }: Pick<Export.Summary, "status">): boolean => s
 
 /** What parts have done together. */
 const sum = (parts: ReadonlyArray<Checkpoint.Progress>): Checkpoint.Progress =>
-  parts.reduce((all, part) => ({
-    ...all,
-    items: all.items + part.items,
-    pages: all.pages + part.pages,
-    requests: all.requests + part.requests
-  }), Checkpoint.start(""))
+  parts.reduce((all, part) => {
+    const anomalies = sumOf(all.anomalies, part.anomalies)
+    return {
+      ...all,
+      ...(anomalies === undefined ? {} : { anomalies }),
+      items: all.items + part.items,
+      pages: all.pages + part.pages,
+      requests: all.requests + part.requests
+    }
+  }, Checkpoint.start(""))
 
 const Kept = Schema.Struct({ partitions: Schema.Array(Partition) })
 

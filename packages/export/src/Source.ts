@@ -11,7 +11,7 @@ import type { ExportError } from "./ExportErrors.ts"
 import * as reach from "./internal/reach.ts"
 import type { Page, PageOptions } from "./Page.ts"
 
-export type { Page, PageOptions } from "./Page.ts"
+export { type Anomalies, type Page, type PageOptions, sumOf } from "./Page.ts"
 
 /** Pages of an operation with its parameters. */
 export interface Source<out E = never> {

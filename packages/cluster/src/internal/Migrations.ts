@@ -58,5 +58,12 @@ export const migrations = Migrator.fromRecord({
         CREATE INDEX ${sql(`postwire_resources_${place}`)} ON postwire_resources (export, ${sql(place)})
         WHERE ${sql(place)} IS NOT NULL`
     }
+  }),
+  // How many members of each page were malformed or missing, by place.
+  "0003_add_anomalies": Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`
+      CREATE VIEW postwire_anomalies AS
+      SELECT export, id, wanted, body FROM postwire_resources WHERE kind = 'anomalies'`
   })
 })

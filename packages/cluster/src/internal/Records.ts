@@ -43,7 +43,7 @@ export interface ResourceRow {
   readonly body: unknown
 }
 
-const decodeBody = Schema.decodeUnknownSync(
+export const decodeBody = Schema.decodeUnknownSync(
   Schema.Union([
     Schema.Record(Schema.String, Schema.Json),
     Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))

@@ -4,6 +4,7 @@
  * those of its first page. They travel in the cursor, the listing keeps to them, and what is out of reach is reported as a
  * partial error, never left out in silence.
  */
+import * as Anomaly from "@postwire/core/Anomaly"
 import type { Client } from "@postwire/core/Client"
 import type { Definition, Reach } from "@postwire/core/Definition"
 import { type AnyError, type BadRequest, PaginationStuck } from "@postwire/core/Errors"
@@ -92,6 +93,10 @@ const list = (
         items,
         includes: response.includes as Page["includes"],
         errors: response.errors,
+        // Of most pages there are none to count.
+        ...(response.anomalies.length === 0
+          ? {}
+          : { anomalies: Object.fromEntries(Anomaly.countsOf(response.anomalies)) }),
         next: response.meta.next_token || undefined,
         rateLimit: response.rateLimit
       },

@@ -24,8 +24,11 @@ export const spool = (path: string): FileSink => {
         get progress() {
           return writer.progress
         },
-        commit: ({ errors, includes, items, ...page }, progress) =>
-          writer.commit({ ...page, items: [{ items, includes, errors }], includes: {}, errors: [] }, progress)
+        commit: ({ anomalies, errors, includes, items, ...page }, progress) =>
+          writer.commit(
+            { ...page, items: [{ items, includes, errors, anomalies }], includes: {}, errors: [] },
+            progress
+          )
       }))
   }
 }
