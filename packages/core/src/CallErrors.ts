@@ -153,13 +153,13 @@ const undecodable = (
   { reason, text }: { readonly reason: string; readonly text: string },
   redact: Redact
 ): Errors.UndecodableResponse | Errors.OutcomeUnknown => {
-  const told = { operation, reason: redact(reason), excerpt: excerptOf(redact(text)) }
+  const told = { operation, reason: excerptOf(redact(reason)), excerpt: excerptOf(redact(text)) }
   return effect === "create"
     ? new Errors.OutcomeUnknown({ ...told, ...knownOf(answer, redact), confirmWith })
     : new Errors.UndecodableResponse({ ...told, status: answer.status, requestId: requestIdOf(answer.headers, redact) })
 }
 
-/** The beginning of a body from which credentials are gone, so that none is cut in two. */
+/** The beginning of a text from which credentials are gone, so that none is cut in two. */
 const excerptOf = (text: string): string => text.slice(0, 2000)
 
 const refusal = (

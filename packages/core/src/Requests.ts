@@ -5,8 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
-import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import type { StandardSchemaV1 } from "effect/StandardSchema"
 import { closestMatch } from "leven"
 import type * as CallErrors from "./CallErrors.ts"
@@ -14,12 +13,12 @@ import type { RequestOptions } from "./CallOptions.ts"
 import { Client } from "./Client.ts"
 import type { Definition, Form } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
-import { Meta } from "./models/Meta.ts"
-import { Problem } from "./models/Problem.ts"
+import * as ReceivedBody from "./internal/ReceivedBody.ts"
+import * as RequestPath from "./internal/RequestPath.ts"
 import * as Parameters from "./Parameters.ts"
 import type { Prepared } from "./Prepare.ts"
 import type { Redact } from "./Redaction.ts"
-import type { Body, Dictionary, Response } from "./Response.ts"
+import type { Dictionary, Response } from "./Response.ts"
 import * as Undeclared from "./Undeclared.ts"
 
 export type { Json, Query } from "./Undeclared.ts"
@@ -154,7 +153,7 @@ export const check = (request: unknown, redact?: Redact): Checked | Errors.Inval
   const { body, name, path, query, schema, user_auth: userAuth = false } = given
   const method = methods.find((method) => method === given["method"])
   if (method === undefined) return invalid("method", `must be one of ${methods.join(", ")}`)
-  const rule = pathRule(path)
+  const rule = RequestPath.ruleOf(path)
   if (rule !== undefined || typeof path !== "string") return invalid("path", rule ?? "must be a text")
   const encoded = query === undefined ? "" : Undeclared.queryOf(query)
   if (encoded instanceof Undeclared.Fault) return refuse("query", encoded)
@@ -169,14 +168,14 @@ export const check = (request: unknown, redact?: Redact): Checked | Errors.Inval
   if (name !== undefined && !(typeof name === "string" && namePattern.test(name))) {
     return invalid("name", "must be 1 to 64 letters, digits or underscores, a letter first")
   }
-  const decode = decoderOf(schema)
+  const decode = ReceivedBody.decoderOf(schema)
   if (decode === undefined) return invalid("schema", "must be a schema of Effect or of Standard Schema v1")
-  const template = templateOf(path)
+  const template = RequestPath.templateOf(path)
   const operation = name ?? `${method} ${template}`
   return {
     name: operation,
     effect,
-    result: { _tag: "Received", read: (text) => read(text, decode) },
+    result: { _tag: "Received", read: (text) => ReceivedBody.read(text, decode) },
     prepared: {
       operation,
       effect,
@@ -196,129 +195,3 @@ export const check = (request: unknown, redact?: Redact): Checked | Errors.Inval
 }
 
 const namePattern = /^[A-Za-z][A-Za-z0-9_]{0,63}$/
-
-/** Characters that a path may hold as they are, and escapes. Nothing in it is left to the parser of addresses to mend. */
-const pathPattern = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*$/
-
-/** The rule that a path breaks. */
-export const pathRule = (path: unknown): string | undefined => {
-  if (typeof path !== "string" || !path.startsWith("/")) return "must be a text that begins with a slash"
-  if (/[?#]/.test(path)) return "must have no query and no fragment: pass query"
-  if (path.includes("\\")) return "must have no backslash"
-  if (path.includes("//")) return "must have no two slashes together"
-  if (!pathPattern.test(path)) {
-    return "must have no other characters than those of a path: percent-encode what is filled in"
-  }
-  // What stands before the service may take an escape for what it means, more than once.
-  let decoded = path
-  for (let escaped = decoded.includes("%"); escaped; escaped = decoded.includes("%")) {
-    const once = decoded.replace(
-      /%([0-9A-Fa-f]{2})/g,
-      (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))
-    )
-    if (once === decoded) break
-    decoded = once
-  }
-  // Of those that it may hold there are as many as before.
-  if (decoded.split("/").length !== path.split("/").length || decoded.includes("\\")) {
-    return "must have no encoded slash and no encoded backslash"
-  }
-  if (/[\u0000-\u001f\u007f]/.test(decoded)) return "must have no control characters, encoded or not"
-  return decoded.split("/").some((segment) => segment === "." || segment === "..")
-    ? "must have no segment . or .., encoded or not"
-    : undefined
-}
-
-/** Words of routes, which name no one and nothing. The first segment may be a version. */
-const word = /^[a-z][a-z_.]{0,39}$/
-
-/** The path with its variable parts left out, as far as one can tell. */
-const templateOf = (path: string): string =>
-  path.split("/").map((segment, i) =>
-    segment === "" || word.test(segment) || (i === 1 && /^\d(\.\d)?$/.test(segment)) ? segment : ":id"
-  ).join("/")
-
-type Decode = (data: unknown) => { readonly value: unknown } | string
-
-const decoderOf = (schema: unknown): Decode | undefined => {
-  if (schema === undefined) return (value) => ({ value })
-  if (isOfEffect(schema)) {
-    const decode = Schema.decodeUnknownResult(schema)
-    return (data) => {
-      const outcome = decode(data)
-      return outcome._tag === "Success" ? { value: outcome.success } : outcome.failure.message
-    }
-  }
-  return isStandard(schema) ? (data) => validated(schema["~standard"].validate(data)) : undefined
-}
-
-// A schema that needs services is refused by the types.
-const isOfEffect = (schema: unknown): schema is Schema.ConstraintDecoder<unknown> => Schema.isSchema(schema)
-
-const isStandard = (schema: unknown): schema is StandardSchemaV1 => {
-  // Some libraries have functions for schemas.
-  if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) return false
-  const standard: unknown = Reflect.get(schema, "~standard")
-  return Predicate.hasProperty(standard, "version") && standard.version === 1 &&
-    Predicate.hasProperty(standard, "validate") && typeof standard.validate === "function"
-}
-
-const validated = (
-  outcome: StandardSchemaV1.Result<unknown> | Promise<unknown>
-): { readonly value: unknown } | string => {
-  if (outcome instanceof Promise) {
-    outcome.catch(() => {})
-    return "the schema is asynchronous"
-  }
-  if (outcome.issues === undefined) return { value: outcome.value }
-  return outcome.issues
-    .map(({ message, path = [] }) => {
-      const at = path.map((step) => String(typeof step === "object" ? step.key : step)).join(".")
-      return at === "" ? message : `${message} at ${at}`
-    })
-    .join("; ")
-}
-
-const isShaped = /*#__PURE__*/ Schema.is(
-  /*#__PURE__*/ Schema.Struct({
-    data: /*#__PURE__*/ Schema.optionalKey(Schema.Unknown),
-    includes: /*#__PURE__*/ Schema.optionalKey(
-      /*#__PURE__*/ Schema.Record(
-        Schema.String,
-        /*#__PURE__*/ Schema.Array(/*#__PURE__*/ Schema.Record(Schema.String, Schema.Unknown))
-      )
-    ),
-    errors: /*#__PURE__*/ Schema.optionalKey(/*#__PURE__*/ Schema.Array(Problem)),
-    meta: /*#__PURE__*/ Schema.optionalKey(Meta)
-  })
-)
-
-const parts = ["data", "includes", "errors", "meta"]
-
-/** Whether a body has members of a response, all of them as they are everywhere. */
-const isEnvelope = (body: unknown): body is Body =>
-  Predicate.isObject(body) && parts.some((part) => Object.hasOwn(body, part)) && isShaped(body)
-
-/** A body, or why it cannot be read. */
-const read = (text: string, decode: Decode): Body | string => {
-  // 204, for one, says no more than that it is done.
-  if (text === "") return {}
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text)
-  } catch {
-    return "the body is not JSON"
-  }
-  const body: Body = isEnvelope(parsed) ? parsed : { data: parsed }
-  // Null is another way to write that there is none.
-  if (body.data === undefined || body.data === null) {
-    const { data: _, ...rest } = body
-    return rest
-  }
-  try {
-    const decoded = decode(body.data)
-    return typeof decoded === "string" ? decoded : { ...body, data: decoded.value }
-  } catch (error) {
-    return `the schema failed: ${String(error)}`
-  }
-}

@@ -63,7 +63,7 @@ export const refusal = (
 /** A copy, which keeps what the caller changes later out; of what is no such object, nothing else. */
 export const copied = <A extends object>(members: A): A => {
   try {
-    return Predicate.isObject(members) ? { ...members } : members
+    return isPlain(members) ? { ...members } : members
   } catch {
     return members
   }
@@ -77,23 +77,44 @@ export const queryOf = (
   query: unknown,
   taken: (name: string) => string | undefined = () => undefined
 ): string | Fault => {
-  const members = Parameters.own(query)
+  const members = isPlain(query) ? Parameters.own(query) : undefined
   if (members === undefined) return new Fault(undefined, "must be an object of names and values")
   let text = ""
   for (const [name, value] of Object.entries(members)) {
     if (name === "") return new Fault(undefined, "must not have an empty name")
     if (name === "__proto__") return new Fault(name, "is not a name that can be sent")
-    if (credential.test(name)) return new Fault(name, "is the name of a credential; the client sends its own")
+    if (credential.test(name.trim())) return new Fault(name, "is the name of a credential; the client sends its own")
     const rule = taken(name)
     if (rule !== undefined) return new Fault(name, rule)
-    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue
-    const scalars: ReadonlyArray<unknown> = Array.isArray(value) ? value : [value]
-    if (!scalars.every(isScalar)) {
+    if (value === undefined || value === null) continue
+    const scalars = scalarsOf(value)
+    if (scalars === undefined) {
       return new Fault(name, "must be a text, a finite number, a boolean, or a list of these")
     }
+    if (scalars.length === 0) continue
     text += `${text === "" ? "" : "&"}${OAuth1.percentEncode(name)}=${OAuth1.percentEncode(scalars.join(","))}`
   }
   return text
+}
+
+/** Whether it is an object of members: those of a Map or of URLSearchParams are not. */
+const isPlain = (value: unknown): boolean => {
+  try {
+    return Object.prototype.toString.call(value) === "[object Object]"
+  } catch {
+    return false
+  }
+}
+
+const scalarsOf = (value: unknown): ReadonlyArray<Scalar> | undefined => {
+  try {
+    // A hole is no value either.
+    const scalars: ReadonlyArray<unknown> = Array.isArray(value) ? Array.from(value) : [value]
+    return scalars.every(isScalar) ? scalars : undefined
+  } catch {
+    // A proxy.
+    return undefined
+  }
 }
 
 const isScalar = (value: unknown): value is Scalar =>

@@ -1,9 +1,11 @@
 // Requests to any path: what may be asked for, what is sent, what comes back.
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Effect, Exit, Fiber, Schema, Tracer } from "effect"
+import { Arbitrary, Context, Effect, Exit, Fiber, Schema, SchemaGetter, Tracer } from "effect"
 import { TestClock } from "effect/testing"
+import { runInNewContext } from "node:vm"
 import type { Sent } from "../src/Attempt.ts"
 import * as Errors from "../src/Errors.ts"
+import * as RequestPath from "../src/internal/RequestPath.ts"
 import * as RateLimit from "../src/RateLimit.ts"
 import * as Requests from "../src/Requests.ts"
 import { assertNoSecret, authorizationOf, baseUrl, make, secrets, transportError } from "./support/Service.ts"
@@ -47,9 +49,12 @@ describe("a path", () => {
       "/2/widgets/%C3%A9",
       "/2/widgets/%25",
       "/2/wid..gets/...",
-      "/2/a:b@c;d=e"
+      "/2/a:b@c;d=e",
+      "/2/..a;b",
+      "/2/%E2%80%A6",
+      "/2/100%25%20of"
     ]
-  )("may be %s", (path) => assert.isUndefined(Requests.pathRule(path)))
+  )("may be %s", (path) => assert.isUndefined(RequestPath.ruleOf(path)))
 
   it.each(
     [
@@ -78,7 +83,18 @@ describe("a path", () => {
       "/2/é",
       "/2/%zz",
       "/2/%",
-      "/2/{id}"
+      "/2/{id}",
+      "/2/..;/1",
+      "/2/..;a=b/1",
+      "/2/%2e%2E%3b/1",
+      "/2/%252e;/1",
+      // Slashes and dots in more bytes than UTF-8 has for them.
+      "/2/%c0%af1",
+      "/2/%e0%80%af1",
+      "/2/%c0%ae%c0%ae/1",
+      "/2/%25c0%25af1",
+      "/2/%ff",
+      "/2/%e2%82"
     ]
   )("may not be %j", (path) => {
     const error = refusedAs({ method: "GET", path })
@@ -87,7 +103,7 @@ describe("a path", () => {
   })
 
   it.prop("that is accepted stays as it is, at the origin and below the prefix", { path: anyPath }, ({ path }) => {
-    if (Requests.pathRule(path) !== undefined) return
+    if (RequestPath.ruleOf(path) !== undefined) return
     const url = new URL(baseUrl + path)
     assert.strictEqual(url.href, baseUrl + path)
     for (let decoded = path, before = ""; decoded !== before;) {
@@ -122,7 +138,11 @@ describe("a request", () => {
       [{ ...get, query: { a: [null] } }, "query.a"],
       [{ ...get, query: { a: Infinity } }, "query.a"],
       [{ ...get, query: JSON.parse(`{"__proto__":"1"}`) }, "query.__proto__"],
+      [{ ...get, query: new URLSearchParams("a=1") }, "query"],
+      [{ ...get, query: new Map([["a", 1]]) }, "query"],
+      [{ ...get, query: { a: Array(2) } }, "query.a"],
       [{ ...get, query: { oauth_token: "1" } }, "query.oauth_token"],
+      [{ ...get, query: { " OAuth_Nonce": "1" } }, "query. OAuth_Nonce"],
       [{ ...get, query: { Access_Token: "1" } }, "query.Access_Token"],
       [{ ...get, user_auth: 1 }, "user_auth"],
       [{ ...get, effect: "write" }, "effect"],
@@ -142,6 +162,12 @@ describe("a request", () => {
     })
     assert.strictEqual(refusedAs(hostile).parameter, "request")
     assert.strictEqual(refusedAs({ ...get, query: hostile }).parameter, "query")
+    const { proxy, revoke } = Proxy.revocable([], {})
+    revoke()
+    assert.strictEqual(refusedAs({ ...get, query: { a: proxy } }).parameter, "query.a")
+    assert.strictEqual(refusedAs({ ...get, query: proxy }).parameter, "query")
+    assert.strictEqual(refusedAs({ ...post, body: proxy }).parameter, "body")
+    assert.strictEqual(refusedAs({ ...get, schema: proxy }).parameter, "schema")
     assert.include(refusedAs({ ...get, userAuth: true }).message, "did you mean user_auth")
   })
 
@@ -213,6 +239,16 @@ describe("a schema", () => {
     }
   }
 
+  class Widgets extends Context.Service<Widgets, object>()("Widgets") {}
+
+  const decodingWith = (decode: () => Effect.Effect<string, never, unknown>) =>
+    Schema.Unknown.pipe(
+      Schema.decodeTo(Schema.String, {
+        decode: SchemaGetter.transformEffect(decode),
+        encode: SchemaGetter.passthrough({ strict: false })
+      })
+    ) as unknown as Requests.ResultSchema<string>
+
   it.effect("reads data, or the whole of a body that has none", () =>
     Effect.gen(function*() {
       const { layer } = make((_, i) => ({ body: [{ data: { at: "2026-01-01" } }, { at: "2026-01-01" }][i] }))
@@ -241,7 +277,15 @@ describe("a schema", () => {
               throw new Error("broken")
             }
           }
-        }, /broken/]
+        }, /broken/],
+        // Of another realm.
+        [{
+          "~standard": { version: 1, vendor: "", validate: () => runInNewContext("Promise.resolve({})") }
+        }, /asynchronous/],
+        [Schema.Unknown.check(Schema.makeFilter(() => "x".repeat(100_000))), /^x{1,2000}$/],
+        // What the types refuse: a schema that waits, and one that needs a service.
+        [decodingWith(() => Effect.delay(Effect.succeed("a"), 1)), /decode at once/],
+        [decodingWith(() => Effect.as(Widgets, "a")), /decode at once/]
       ]
       for (const [schema, reason] of broken) {
         const { layer } = make(() => ({ body: { data: { token: secrets.bearerToken } } }))

@@ -164,13 +164,19 @@ it.effect("a refusal sends nothing and holds no secret", () =>
       { extraQuery: { [`oauth_${secret}`]: secret } },
       { extraQuery: secret },
       { extraBody: { a: secret } },
-      { extra: secret }
+      { extra: secret },
+      // Of these, nothing would be sent.
+      { extraQuery: new URLSearchParams({ a: "1" }) },
+      { extraQuery: new Map([["a", "1"]]) },
+      { extraQuery: [] }
     ]
     for (const options of wrong) {
       const call = getPost({ id: 1 }, options as CallOptions)
       const error = yield* Effect.flip(call.pipe(Effect.provide(service.layer())))
       assert.instanceOf(error, Errors.InvalidParameters)
       assertNoSecret(error)
+      const pages = Stream.runDrain(searchRecentPosts.pages({ query: "a" }, options as CallOptions))
+      assert.instanceOf(yield* Effect.flip(pages.pipe(Effect.provide(service.layer()))), Errors.InvalidParameters)
     }
     assert.lengthOf(service.requests, 0)
   }))
