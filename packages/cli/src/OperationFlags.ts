@@ -84,7 +84,7 @@ const flagOf = (
   return parameter.required && !isAlternative ? Flag.map(flag, (value) => Option.some(value)) : Flag.optional(flag)
 }
 
-const plain = (name: string, { bounds, kind, open, values }: Parameters.AnyParameter): Flag.Flag<unknown> => {
+const plain = (name: string, { kind, open, values }: Parameters.AnyParameter): Flag.Flag<unknown> => {
   switch (kind) {
     case "integer":
       return Flag.Int(name)
@@ -93,12 +93,19 @@ const plain = (name: string, { bounds, kind, open, values }: Parameters.AnyParam
     case "choice":
       return values === undefined || open === true ? Flag.String(name) : Flag.Literals(name, values)
     case "list":
-      // Lists that travel in a body are lists; all others are texts with commas.
-      return bounds?.of === "items" ? Flag.map(Flag.String(name), (text) => text.split(",")) : Flag.String(name)
+      // Names stay one text, whose commas the parameter reads.
+      return values === undefined ? items(name) : Flag.String(name)
     default:
       return Flag.String(name)
   }
 }
+
+/** The items of a list: one text with commas, or a flag for each, which may then have commas itself. */
+const items = (name: string): Flag.Flag<ReadonlyArray<string>> =>
+  Flag.String(name).pipe(
+    Flag.atLeast(1),
+    Flag.map((texts) => texts.length === 1 ? texts.flatMap((text) => text.split(",")) : texts)
+  )
 
 /** The rule in a few words. */
 const describe = (parameter: Parameters.AnyParameter): string => {

@@ -138,6 +138,25 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
       assert.strictEqual(app.code, 0, app.errors)
     }))
 
+  it.effect("takes the items of a list with commas, or a flag for each", () =>
+    Effect.gen(function*() {
+      const first = JSON.parse((yield* Commands.run("call", "createPost", "--text", "Who?")).output).data.id
+      const asked = ["--text", "@a @b Well?", "--in-reply-to-post-id", first, "--exclude-reply-user-ids", "1,2"]
+      for (
+        const [options, expected] of [
+          [["--poll-options", "Yes,No"], ["Yes", "No"]],
+          [["--poll-options", "Yes, please", "--poll-options", "No"], ["Yes, please", "No"]]
+        ] as const
+      ) {
+        const created = yield* Commands.run("call", "createPost", ...asked, ...options, "--poll-duration-minutes", "5")
+        assert.strictEqual(created.code, 0, created.errors)
+        const { id } = JSON.parse(created.output).data
+        const { output } = yield* Commands.run("call", "getPost", "--id", id, "--expansions", "attachments.poll_ids")
+        const labels = JSON.parse(output).includes.polls[0].options.map(({ label }: { label: string }) => label)
+        assert.deepStrictEqual(labels, expected)
+      }
+    }))
+
   it.effect("shows nothing of a post that steers the terminal", () =>
     Effect.gen(function*() {
       const created = yield* Commands.run("call", "createPost", "--text", evil)

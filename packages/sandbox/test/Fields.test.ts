@@ -350,6 +350,8 @@ describe("names that an operation does not know", () => {
           ["/2/users/1/mentions?colour=red", "colour", "red", "max_results"],
           ["/2/tweets/1?post_id=1", "post_id", "1", "post.fields"],
           ["/2/tweets/1?tweet.fields=lang&post_id=1", "post_id", "1", "tweet.fields"],
+          // Fields that February does not know yet.
+          ["/2/tweets/1?tweet.fields=lang,paid_partnership", "tweet.fields", "paid_partnership", "note_tweet"],
           // Fields that August has only as expansions.
           ["/2/tweets/1?post.fields=lang,author_id", "post.fields", "author_id", "note_post"],
           [
