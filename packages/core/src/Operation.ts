@@ -55,8 +55,19 @@ type ErrorsOf<D> =
 
 /** Anything that is neither a parameter nor a selector of the operation is refused by name. */
 type Refused<P, Sel extends keyof Selection, S> =
-  & { readonly [K in Exclude<keyof S, KeysOf<P> | Sel>]?: never }
+  & { readonly [K in Exclude<keyof S, KeysOf<P> | Sel>]?: NotAParameter<K, Meant<K> & (KeysOf<P> | Sel)> }
   & RefusedParts<S>
+
+/** What the compiler shows of what is no parameter, and of the one that is meant. */
+interface NotAParameter<in out Name, in out DidYouMean> {
+  readonly notAParameter: Name
+  readonly didYouMean: DidYouMean
+}
+
+/** Words of the live service. */
+type Meant<Name> = Name extends `${infer A}tweet${infer B}` ? `${A}post${Meant<B>}`
+  : Name extends `${infer A}.fields` ? `${A}_fields`
+  : Name
 
 type KeysOf<P> = P extends unknown ? keyof P : never
 

@@ -80,10 +80,11 @@ type Misspelt<C, Known> = C extends `${string},${string}` ? Exclude<Literal<Spli
 
 /** Parts of comma-separated texts that no list has are refused by name. */
 export type RefusedParts<S> = {
-  readonly [
-    K in keyof S & keyof Listed<Kind> as Misspelt<S[K], AnyListed[K]> extends never ? never : K
-  ]?: NotListed<Misspelt<S[K], AnyListed[K]>>
+  readonly [K in keyof S & keyof Listed<Kind>]?: Unless<Misspelt<S[K], AnyListed[K]>, AnyListed[K]>
 }
+
+/** Anything if there are no such names. Lists and known names in any case: a type parameter may stand for these. */
+type Unless<Names, Known> = [Names] extends [never] ? unknown : ReadonlyArray<unknown> | Known | NotListed<Names>
 
 /** What the compiler shows of a part of a text that is no name of its list. */
 interface NotListed<in out Name> {

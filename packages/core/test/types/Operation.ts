@@ -78,6 +78,21 @@ export const includedVerified: boolean | undefined = (null as unknown as Success
 // @ts-expect-error it may not have been asked for
 export const certain: boolean = (null as unknown as Success<typeof some>).includes.users![0]!.verified
 
+// Of a function that is given the names, the result is that of the names.
+const asking = <const Names extends ReadonlyArray<"created_at" | "lang">>(post_fields: Names) =>
+  searchRecentPosts.items({ query: "a", post_fields })
+const asked = asking(["created_at"])
+export const askedAt: string = (null as unknown as ItemOf<typeof asked>).created_at
+// @ts-expect-error not asked for
+export const askedLang = (null as unknown as ItemOf<typeof asked>).lang
+const adding = <const Names extends ReadonlyArray<"created_at">>(names: Names) =>
+  getPost({ id: "1", post_fields: [...names, "lang"] })
+const added = adding(["created_at"])
+export const addedAt: string = (null as unknown as Data<typeof added>).created_at
+const naming = <const Name extends "created_at" | "lang">(post_fields: Name) => getPost({ id: "1", post_fields })
+const named = naming("lang")
+export const namedLang: string = (null as unknown as Data<typeof named>).lang
+
 // A name that no list has is passed on purpose, and is there or not.
 const unlisted = getPost({ id: "1", post_fields: ["lang", { unlisted: "brand_new" }] })
 assertType<Equal<Data<typeof unlisted>["brand_new"], unknown>>()
@@ -111,6 +126,20 @@ getPost({})
 getPost({ id: "1", post_field: ["lang"] })
 // @ts-expect-error not a parameter
 getPost({ id: "1", nope: 1 })
+// The parameter itself is at fault, in calls that select nothing as well.
+createPost({
+  text: "hi",
+  // @ts-expect-error the service's word for in_reply_to_post_id
+  in_reply_to_tweet_id: "1"
+})
+createPost({
+  text: "hi",
+  // @ts-expect-error not a parameter
+  nope: 1
+})
+const draft = { text: "hi", nope: 1 }
+// @ts-expect-error not a parameter
+createPost(draft)
 // @ts-expect-error not a selector of getUser
 getUser({ id: "1", media_fields: ["url"] })
 // @ts-expect-error both
