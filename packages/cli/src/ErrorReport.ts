@@ -190,7 +190,8 @@ const advices: Readonly<Record<string, Advice>> = {
 }
 
 /** A text without what programs are to do: a command says that in its own words. */
-export const forCommands = (text: string): string => text.replace(forPrograms, "")
+export const forCommands = (text: string): string =>
+  text.replace(forPrograms, "").replace("{ unlisted: \"name\" }", "unlisted:name")
 
 const forPrograms =
   / Pass (it|them) to the client, or set [A-Z_, ]+( \(read .+\))?\.?$|: choose another one, or 0 for any that is free$/

@@ -26,16 +26,30 @@ export const layer = CliOutput.layerPresenter({
           Report.say(
             // What is suggested comes after an empty line.
             error.message.split("\n\n", 1)[0] ?? "",
-            i < event.errors.length - 1 ? undefined : adviceFor(event.errors, event.commandPath.join(" "))
+            i < event.errors.length - 1 ? undefined : adviceFor(event)
           ), { discard: true })
     }
   }
 })
 
-const adviceFor = (errors: ReadonlyArray<NonShowHelpErrors>, command: string): string => {
-  const meant = errors.flatMap((error) => "suggestions" in error ? error.suggestions : [])
+const adviceFor = ({ commandPath, errors, helpDoc }: CliOutput.Presenter.InvalidInvocation): string => {
+  const known = [
+    ...helpDoc.flags.map(({ name }) => `--${name}`),
+    ...(helpDoc.subcommands ?? []).flatMap(({ commands }) => commands.map(({ name }) => name))
+  ]
+  const meant = errors.flatMap((error) => meantBy(error, known))
   const all = errors.some(({ _tag }) => _tag === "UnknownSubcommand") ? "commands" : "flags with their rules"
-  return `${meant.length === 0 ? "" : `Did you mean ${meant.join(" or ")}? `}${command} --help lists all ${all}.`
+  return `${meant.length === 0 ? "" : `Did you mean ${meant.join(" or ")}? `}${
+    commandPath.join(" ")
+  } --help lists all ${all}.`
+}
+
+/** What is spelled alike, or what a word of the live service stands for. */
+const meantBy = (error: NonShowHelpErrors, known: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (!("suggestions" in error) || error.suggestions.length > 0) return "suggestions" in error ? error.suggestions : []
+  const word = (error._tag === "UnrecognizedOption" ? error.option : error.subcommand)
+    .replace(/[._]/g, "-").replace("Tweet", "Post").replace("tweet", "post")
+  return known.filter((name) => name === word)
 }
 
 /** What stands to the left is at most so wide; what is wider has a line of its own. */

@@ -2,6 +2,8 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { aliases, catalogue } from "@postwire/core/Catalogue"
 import { type Definition, parametersOf } from "@postwire/core/Definition"
 import * as Limits from "@postwire/core/Limits"
+import * as Prepare from "@postwire/core/Prepare"
+import * as Wire from "@postwire/core/Wire"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Arbitrary, Cause, Effect, Redacted, Schema } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
@@ -54,6 +56,12 @@ describe("a report", () => {
         "  Choose another port with --port; 0 takes any free one."
       ]
     ))
+
+  it("says how to pass a name that only the service knows as flags are written", () => {
+    const parameters = { id: "1", post_fields: ["followers_count"] }
+    const [said] = ErrorReport.explain(Prepare.prepare(catalogue.getPost.definition, parameters, Wire.neutral))
+    assert.include(said, "pass one that only the service knows as unlisted:name.")
+  })
 })
 
 layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postwire call", (it) => {

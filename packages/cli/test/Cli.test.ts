@@ -133,6 +133,26 @@ describe("postwire", () => {
           "  Did you mean getUser? postwire call --help lists all commands."
         ],
         [
+          ["call", "getPost", "--id", "1", "--tweet-fields", "lang"],
+          "postwire: Unrecognized flag: --tweet-fields in command postwire call getPost\n" +
+          "  Did you mean --post-fields? postwire call getPost --help lists all flags with their rules."
+        ],
+        [
+          ["call", "getPost", "--id", "1", "--tweet.fields", "lang"],
+          "postwire: Unrecognized flag: --tweet.fields in command postwire call getPost\n" +
+          "  Did you mean --post-fields? postwire call getPost --help lists all flags with their rules."
+        ],
+        [
+          ["call", "createPost", "--text", "a", "--in_reply_to_tweet_id", "1"],
+          "postwire: Unrecognized flag: --in_reply_to_tweet_id in command postwire call createPost\n" +
+          "  Did you mean --in-reply-to-post-id? postwire call createPost --help lists all flags with their rules."
+        ],
+        [
+          ["call", "deleteTweet"],
+          "postwire: Unknown subcommand \"deleteTweet\" for \"postwire call\"\n" +
+          "  Did you mean deletePost? postwire call --help lists all commands."
+        ],
+        [
           ["counts"],
           "postwire: Missing required argument: query\n  postwire counts --help lists all flags with their rules."
         ]

@@ -247,7 +247,12 @@ const maxListed = 5
 
 /** The known name that another one may stand for: a misspelt one, the service's own, or one in other letters. */
 const nearest = (name: string, known: ReadonlyArray<string>): string | undefined => {
-  const neutral = name.replace(/tweet/gi, "post").replace(/([a-z])([A-Z])/g, "$1_$2").toLowerCase()
-  return closestMatch(neutral, known, { maxDistance: Math.min(3, neutral.length >> 1) }) ??
-    known.find((other) => other.startsWith(`${neutral}.`))
+  const plain = plainOf(name)
+  const match = closestMatch(plain, known.map(plainOf), { maxDistance: Math.min(3, plain.length >> 1) })
+  return known.find((other) =>
+    plainOf(other) === match || (match === undefined && plainOf(other).startsWith(`${plain}.`))
+  )
 }
+
+/** Without what others spell in another way. */
+const plainOf = (name: string): string => name.replace(/tweet/gi, "post").replaceAll("_", "").toLowerCase()

@@ -165,7 +165,14 @@ describe("prepare", () => {
         `"mentioned_users"`,
         "mentionedUsers"
       ],
-      [getUsersPosts, { id: "1", exclude: ["replys"] }, "exclude", `"replys"`, "replies"]
+      [getUsersPosts, { id: "1", exclude: ["replys"] }, "exclude", `"replys"`, "replies"],
+      [
+        getDirectMessageEvents,
+        { event_types: ["MessageCreated"] },
+        "event_types",
+        `"MessageCreated"`,
+        "MessageCreate"
+      ]
     ] as const
     for (const [operation, parameters, parameter, value, name] of meant) {
       for (const wire of [Wire.neutral, Wire.x]) {
