@@ -55,7 +55,7 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       "That document says of fewer ids that they are digits, and shows no others.",
       { difference: "path segment 1 pattern", operations: ["*"] }
     ),
-    because("Problems of streams, which are not called here, have them; they pass untyped.", {
+    because("Problems that the newer document no longer has are told by these; they pass untyped.", {
       difference: "result problem.*",
       change: "new"
     }),
