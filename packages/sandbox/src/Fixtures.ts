@@ -173,6 +173,8 @@ export interface User extends Identified {
   readonly mutes: (...users: ReadonlyArray<Identified>) => User
   readonly likes: (...posts: ReadonlyArray<Identified>) => User
   readonly bookmarks: (...posts: ReadonlyArray<Identified>) => User
+  /** Makes a folder of bookmarks, and bookmarks these posts into it. */
+  readonly bookmarkFolder: (name: string, ...posts: ReadonlyArray<Identified>) => Identified
   readonly pins: (post: Identified) => User
   readonly list: (list: ListOptions) => Identified
   readonly space: (space?: SpaceOptions) => Identified

@@ -3,6 +3,7 @@
  * same options over an empty store give the same rows, ids and pages.
  */
 import { adaOf, insertTies, insertUsers, usersOf } from "./seed/Accounts.ts"
+import { insertBookmarkFolders } from "./seed/BookmarkFolders.ts"
 import { insertCredentials, type Seeded } from "./seed/Credentials.ts"
 import { insertLists } from "./seed/Lists.ts"
 import { insertMessages } from "./seed/Messages.ts"
@@ -30,6 +31,7 @@ export const run = (store: State, options: Options): Seeded => {
   insertPosts(store, options, users)
   return store.transaction(() => {
     insertTies(store, options, users)
+    insertBookmarkFolders(store, options, users)
     insertLists(store, options, users)
     insertSpaces(store, options, users)
     insertMessages(store, options, users)

@@ -11,6 +11,7 @@ const collections = [
   "follows",
   "blocks",
   "mutes",
+  "bookmark_folders",
   "lists",
   "spaces",
   "conversations",

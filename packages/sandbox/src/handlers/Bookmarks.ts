@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { type Handlers, listed } from "../Handler.ts"
+import * as Problem from "../Problem.ts"
 import * as Caller from "./Caller.ts"
 import * as Marks from "./Marks.ts"
 
@@ -8,8 +9,16 @@ const cap = 800
 
 /** Bookmarks. */
 export const handlers = {
-  bookmark: (call) =>
-    Effect.map(Marks.set(call, call.store.bookmarks, true), (bookmarked) => ({ data: { bookmarked } })),
+  bookmark: Effect.fnUntraced(function*(call) {
+    const { caller, parameters: { folder_id: id, post_id }, store } = call
+    const { userId } = yield* Caller.user(caller)
+    if (id !== undefined && store.bookmarkFolders.byId(userId, id) === undefined) {
+      return yield* Problem.missing(Problem.notFound({ kind: "bookmark_folder", id, parameter: "folder_id" }))
+    }
+    const bookmarked = yield* Marks.set(call, store.bookmarks, true)
+    if (id !== undefined) store.bookmarkFolders.add(id, post_id)
+    return { data: { bookmarked } }
+  }),
   removeBookmark: (call) =>
     Effect.map(Marks.set(call, call.store.bookmarks, false), (bookmarked) => ({ data: { bookmarked } })),
 

@@ -37,6 +37,12 @@ export const make = (database: Database, table: "likes" | "bookmarks"): Marks =>
   const countUser = table === "likes"
     ? database.command("UPDATE users SET like_count = like_count + :by WHERE id = :id")
     : undefined
+  // What is no bookmark any more is in no folder either.
+  const unfile = table === "bookmarks"
+    ? database.command(`
+      DELETE FROM bookmark_folder_posts
+      WHERE post_id = :post AND folder_id IN (SELECT id FROM bookmark_folders WHERE user_id = :user)`)
+    : undefined
   const oldestOfLatest = database.query<{ readonly key: number | null }>(`
     SELECT min(key) AS key FROM (SELECT key FROM ${table} WHERE user_id = :user ORDER BY key DESC LIMIT :cap)`)
   const posts = pager<Post.Row, Post.Post>(database, {
@@ -61,6 +67,7 @@ export const make = (database: Database, table: "likes" | "bookmarks"): Marks =>
           const by = marked ? 1 : -1
           countPost({ id: post, by })
           countUser?.({ id: user, by })
+          if (!marked) unfile?.({ user, post })
         }
         return marked
       }),

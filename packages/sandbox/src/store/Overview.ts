@@ -100,6 +100,18 @@ const sources = {
   follows: { ...ties("follows", { pending: "t.pending" }), flags: ["pending"] },
   blocks: ties("blocks"),
   mutes: ties("mutes"),
+  bookmark_folders: {
+    key: "t.id",
+    from: "bookmark_folders t",
+    select: {
+      id: text("t.id"),
+      user: handle("t.user_id"),
+      name: beginning("t.name"),
+      posts: "(SELECT count(*) FROM bookmark_folder_posts b WHERE b.folder_id = t.id)",
+      created_at: time("t.id")
+    },
+    of: "t.user_id = :user"
+  },
   lists: {
     key: "t.id",
     from: "lists t",

@@ -63,7 +63,12 @@ export const make = (database: Database): Posts => {
   const countReply = count("posts", "reply_count")
   const countQuote = count("posts", "quote_count")
   const countRepost = count("posts", "repost_count")
-  const remove = ["posts WHERE id", "likes WHERE post_id", "bookmarks WHERE post_id"]
+  const remove = [
+    "posts WHERE id",
+    "likes WHERE post_id",
+    "bookmarks WHERE post_id",
+    "bookmark_folder_posts WHERE post_id"
+  ]
     .map((rows) => database.command(`DELETE FROM ${rows} = :id`))
   const uncountLikes = database.command(`
     UPDATE users SET like_count = like_count - 1 WHERE id IN (SELECT user_id FROM likes WHERE post_id = :id)`)

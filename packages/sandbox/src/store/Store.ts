@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Attachments from "./Attachments.ts"
+import * as BookmarkFolders from "./BookmarkFolders.ts"
 import * as Credentials from "./Credentials.ts"
 import type { Database } from "./Database.ts"
 import * as DatabaseFile from "./DatabaseFile.ts"
@@ -50,6 +51,7 @@ export interface State {
   readonly attachments: Attachments.Attachments
   readonly likes: Marks.Marks
   readonly bookmarks: Marks.Marks
+  readonly bookmarkFolders: BookmarkFolders.BookmarkFolders
   readonly follows: Follows.Follows
   /** A block ends the follows and the follow requests between the two. */
   readonly blocks: Ties.Ties
@@ -125,6 +127,7 @@ const stateOf = (database: Database): State => {
     attachments: Attachments.make(database),
     likes: Marks.make(database, "likes"),
     bookmarks: Marks.make(database, "bookmarks"),
+    bookmarkFolders: BookmarkFolders.make(database),
     follows,
     blocks: Ties.make(database, "blocks", (sourceId, targetId) => {
       follows.set(sourceId, targetId, "none")

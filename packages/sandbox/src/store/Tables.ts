@@ -116,6 +116,21 @@ CREATE TABLE IF NOT EXISTS bookmarks (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS bookmarks_by_user ON bookmarks (user_id);
 
+CREATE TABLE IF NOT EXISTS bookmark_folders (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  name TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS bookmark_folders_by_user ON bookmark_folders (user_id);
+
+CREATE TABLE IF NOT EXISTS bookmark_folder_posts (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  folder_id INTEGER NOT NULL,
+  post_id INTEGER NOT NULL,
+  UNIQUE (post_id, folder_id)
+) STRICT;
+CREATE INDEX IF NOT EXISTS bookmark_folder_posts_by_folder ON bookmark_folder_posts (folder_id);
+
 CREATE TABLE IF NOT EXISTS follows (
   key INTEGER PRIMARY KEY AUTOINCREMENT,
   source_id INTEGER NOT NULL,
