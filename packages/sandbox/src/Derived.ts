@@ -1,5 +1,6 @@
 /** Fields that are held nowhere: what the service works out of a record when somebody asks for it. */
 import type { Kind } from "@postwire/core/Model"
+import * as Editing from "./Editing.ts"
 import * as Recognition from "./Recognition.ts"
 import type { Media } from "./store/Attachments.ts"
 import * as Entities from "./store/Entities.ts"
@@ -33,9 +34,6 @@ export interface Private {
   readonly fields: Readonly<Record<string, ReadonlyArray<string>>>
 }
 
-/** How long a post can be edited, in milliseconds. */
-const editable = 3_600_000
-
 /** Private metrics are kept so long, in milliseconds. */
 const retention = 30 * 86_400_000
 
@@ -49,11 +47,7 @@ const ofPost = {
       : []
     return [addressees.length, length]
   },
-  edit_controls: ({ attachments, created_at, referenced_posts = [] }: Post) => ({
-    is_edit_eligible: attachments?.poll_ids === undefined && referenced_posts.every(({ type }) => type === "quoted"),
-    editable_until: new Date(Date.parse(created_at) + editable).toISOString(),
-    edits_remaining: 5
-  }),
+  edit_controls: Editing.controlsOf,
   entities: ({ entities, text }: Post) => Recognition.enrich(entities, Recognition.annotationsOf(text)),
   non_public_metrics: ({ created_at, public_metrics }: Post, { now }: Scene) =>
     Date.parse(created_at) < now - retention ? undefined : { impression_count: public_metrics.impression_count },

@@ -233,8 +233,6 @@ describe("operations", () => {
             const { data: quoted } = yield* createPost({ text: "quoted by me", user_auth })
             const { data: created } = yield* createPost({
               text: "hay @grace_h needle #tag",
-              media_ids: mediaIds.slice(0, 1),
-              media_tagged_user_ids: [other],
               quote_post_id: quoted!.id,
               in_reply_to_post_id: quoted!.id,
               exclude_reply_user_ids: [other],
@@ -242,6 +240,12 @@ describe("operations", () => {
               user_auth
             })
             assert.strictEqual(created?.text, "hay @grace_h needle #tag")
+            const { data: shown } = yield* createPost({
+              media_ids: mediaIds.slice(0, 1),
+              media_tagged_user_ids: [other],
+              user_auth
+            })
+            yield* deletePost({ id: shown!.id, user_auth })
             const post_fields = [
               "author_id",
               "created_at",

@@ -1,14 +1,12 @@
-import * as PostText from "@postwire/core/PostText"
 import * as Effect from "effect/Effect"
+import * as Editing from "../Editing.ts"
 import type { Handlers } from "../Handler.ts"
 import * as Problem from "../Problem.ts"
 import type { Post, ReplySettings } from "../store/Post.ts"
 import type { Store } from "../store/Store.ts"
 import * as Caller from "./Caller.ts"
+import * as NewPost from "./NewPost.ts"
 import * as Subject from "./Subject.ts"
-
-/** How long the text of a verified author may be, in characters. */
-const maximumLength = 25_000
 
 /** For so long an author cannot say the same again, in milliseconds. */
 const memory = 86_400_000
@@ -31,17 +29,9 @@ export const handlers = {
     const { caller, now, parameters, store } = call
     const author = yield* Caller.user(caller)
     const { in_reply_to_post_id, media_ids = [], place_id, quote_post_id, text = "" } = parameters
-    const { poll_duration_minutes, poll_options, previous_post_id } = parameters
-    if (text === "" && media_ids.length === 0) {
-      return yield* Problem.invalidRequest("The text of a post without media can not be empty.", { text })
-    }
-    const { verified = false } = store.users.byId(author.userId) ?? {}
-    if (verified ? Array.from(text).length > maximumLength : PostText.isLong(text)) {
-      return yield* Problem.invalidRequest(
-        "Your Tweet text is too long. For more information on how Twitter determines text length see https://github.com/twitter/twitter-text.",
-        { text }
-      )
-    }
+    const { media_preview_media_id, poll_duration_minutes, poll_options, previous_post_id } = parameters
+    const refusal = NewPost.refusal(parameters, store.users.byId(author.userId)?.verified === true)
+    if (refusal !== undefined) return yield* refusal
     for (const [parameter, id] of Object.entries({ in_reply_to_post_id, quote_post_id })) {
       if (id === undefined) continue
       if (store.posts.byId(id) === undefined) {
@@ -59,22 +49,34 @@ export const handlers = {
     const previous = previous_post_id === undefined
       ? undefined
       : yield* Subject.post(call, previous_post_id, "previous_post_id")
-    if (previous !== undefined && previous.author_id !== author.userId) {
-      return yield* Problem.forbidden("You are not permitted to edit a post of another user.")
+    if (previous !== undefined) {
+      if (previous.author_id !== author.userId) {
+        return yield* Problem.forbidden("You are not permitted to edit a post of another user.")
+      }
+      const obstacle = Editing.obstacle(previous, now)
+      if (obstacle !== undefined) return yield* Problem.forbidden(obstacle)
     }
     const mediaKeys = store.attachments.mediaKeys(media_ids, author.userId)
     if (mediaKeys.length !== new Set(media_ids).size) {
       return yield* Problem.invalidRequest("Your media IDs are invalid.", { media_ids: media_ids.join(",") })
     }
+    if (
+      media_preview_media_id !== undefined &&
+      store.attachments.mediaKeys([media_preview_media_id], author.userId).length === 0
+    ) {
+      return yield* Problem.invalidRequest("Your media IDs are invalid.", { media_preview_media_id })
+    }
     if (place_id !== undefined && store.attachments.placesByIds([place_id]).length === 0) {
       return yield* Problem.invalidRequest(`There is no place [${place_id}].`, { place_id })
     }
+    // Another version says it in the same place.
+    const referred = (type: string) => previous?.referenced_posts?.find((reference) => reference.type === type)?.id
     const said = {
       authorId: author.userId,
       text,
       createdAt: now,
-      inReplyToPostId: in_reply_to_post_id,
-      quotedPostId: quote_post_id
+      inReplyToPostId: in_reply_to_post_id ?? referred("replied_to"),
+      quotedPostId: quote_post_id ?? referred("quoted")
     }
     if (mediaKeys.length === 0 && poll_options === undefined && store.posts.isRepeated(said, now - memory)) {
       return yield* Problem.forbidden("You are not allowed to create a Tweet with duplicate content.")
@@ -94,18 +96,21 @@ export const handlers = {
         communityId: parameters.community_id,
         cardUri: parameters.card_uri,
         paidPartnership: parameters.paid_partnership,
-        edits: previous?.edit_history_post_ids,
+        editOf: previous?.id,
+        unlisted: parameters.nullcast,
+        audience: parameters.for_super_followers_only !== true
+          ? "all"
+          : parameters.share_with_followers === true
+          ? "followers"
+          : "subscribers",
         // The parameter is open; the store shows whatever it was given.
         replySettings: parameters.reply_settings as ReplySettings | undefined,
         extra: {
           // Users who do not want to be tagged are left out; the post is created all the same.
           tagged_user_ids: store.users.taggable(parameters.media_tagged_user_ids ?? []),
           exclude_reply_user_ids: parameters.exclude_reply_user_ids,
-          for_super_followers_only: parameters.for_super_followers_only,
           direct_message_deep_link: parameters.direct_message_deep_link,
-          share_with_followers: parameters.share_with_followers,
           made_with_ai: parameters.made_with_ai,
-          nullcast: parameters.nullcast,
           poll_reply_settings: parameters.poll_reply_settings,
           auto_populate_reply_metadata: parameters.auto_populate_reply_metadata,
           media: {
@@ -122,7 +127,7 @@ export const handlers = {
         }
       })
     )
-    return { data: { id, text } }
+    return { data: { id, text, edit_history_post_ids: [...previous?.edit_history_post_ids ?? [], id] } }
   }),
 
   deletePost: Effect.fnUntraced(function*({ caller, parameters: { id }, store }) {
@@ -139,11 +144,16 @@ export const handlers = {
 const mayReply = (store: Store["Service"], post: Post, userId: string): boolean => {
   if (post.author_id === userId) return true
   const isMentioned = post.entities?.mentions?.some(({ id }) => id === userId) === true
+  const isVerified = store.users.byId(userId)?.verified === true
   switch (post.reply_settings) {
     case "mentionedUsers":
       return isMentioned
     case "following":
       return isMentioned || store.follows.state(post.author_id, userId) === "following"
+    case "verified":
+      return isMentioned || isVerified
+    case "subscribers":
+      return isMentioned || (isVerified && store.follows.state(userId, post.author_id) === "following")
     default:
       return true
   }

@@ -26,7 +26,7 @@ export const handlers = {
         repostedPostId: original.id
       })
     }
-    return { data: { reposted: true } }
+    return { data: { reposted: true, rest_id: original.id } }
   }),
 
   unrepost: Effect.fnUntraced(function*({ caller, parameters: { source_post_id }, store }) {

@@ -32,6 +32,8 @@ export interface Post extends Notes {
   /** Whether its author said that it is paid for. */
   readonly paid_partnership?: boolean
   readonly withheld?: Withheld
+  /** Whether it is of a kind that is never edited. */
+  readonly fixed?: boolean
   /** Fields that the service does not give although they are asked for. */
   readonly left_out?: ReadonlyArray<string>
   readonly public_metrics: {
@@ -46,6 +48,9 @@ export interface Post extends Notes {
 
 /** Who may reply. */
 export type ReplySettings = "everyone" | "mentionedUsers" | "following" | "subscribers" | "verified"
+
+/** Who sees a post of an account that they may look at. Verified followers are subscribers. */
+export type Audience = "all" | "followers" | "subscribers"
 
 /** A point, longitude first. */
 export interface Coordinates {
@@ -93,8 +98,12 @@ export interface NewPost {
   readonly coordinates?: Coordinates | undefined
   readonly communityId?: string | undefined
   readonly cardUri?: string | undefined
-  /** The posts of which it is an edit, the first one first. */
-  readonly edits?: ReadonlyArray<string> | undefined
+  /** The latest version of a post, which it takes the place of. */
+  readonly editOf?: string | undefined
+  /** Who sees it. */
+  readonly audience?: Audience | undefined
+  /** Whether it is in no timeline and no search, and does not count. */
+  readonly unlisted?: boolean | undefined
   readonly withheld?: Withheld | undefined
   readonly paidPartnership?: boolean | undefined
   readonly notes?: Notes | undefined
@@ -116,16 +125,19 @@ export const columns = `
   CAST(p.in_reply_to_post_id AS TEXT) AS in_reply_to_post_id, CAST(p.quoted_post_id AS TEXT) AS quoted_post_id,
   CAST(p.reposted_post_id AS TEXT) AS reposted_post_id, p.lang, p.source, p.reply_settings, p.possibly_sensitive,
   p.entities, p.attachments, p.place_id, p.facts, p.impression_count, p.like_count, p.reply_count, p.repost_count, p.quote_count,
-  p.bookmark_count`
+  p.bookmark_count, p.unlisted`
 
 /** What few posts have, as it is kept. */
-export interface Facts
-  extends
-    Notes,
-    Pick<Post, "community_id" | "card_uri" | "note_post" | "paid_partnership" | "scopes" | "withheld" | "left_out">
+export interface Facts extends
+  Notes,
+  Pick<
+    Post,
+    "community_id" | "card_uri" | "fixed" | "note_post" | "paid_partnership" | "scopes" | "withheld" | "left_out"
+  >
 {
   readonly coordinates?: Coordinates | undefined
-  readonly edits?: ReadonlyArray<string> | undefined
+  /** All versions of an edited post, the first one first. */
+  readonly history?: ReadonlyArray<string> | undefined
 }
 
 /** One row of {@link columns}. */
@@ -153,6 +165,7 @@ export interface Row {
   readonly repost_count: number
   readonly quote_count: number
   readonly bookmark_count: number
+  readonly unlisted: number
 }
 
 /** The post in a row. */
@@ -187,9 +200,9 @@ export const decode = (row: Row): Post => {
   if (row.attachments !== null) post.attachments = JSON.parse(row.attachments)
   if (row.place_id !== null) post.geo = { place_id: row.place_id }
   if (row.facts !== null) {
-    const { coordinates, edits = [], ...facts }: Facts = JSON.parse(row.facts)
+    const { coordinates, history, ...facts }: Facts = JSON.parse(row.facts)
     Object.assign(post, facts)
-    post.edit_history_post_ids = [...edits, row.id]
+    if (history !== undefined) post.edit_history_post_ids = history
     if (coordinates !== undefined) post.geo = { ...post.geo, coordinates }
   }
   return post

@@ -17,7 +17,7 @@ export interface Posts extends PostIndex.Searches {
   readonly byId: (id: string) => Post.Post | undefined
   /** In the order of `ids`, once each, without those that do not exist or, when given, that `viewer` may not see. */
   readonly byIds: (ids: ReadonlyArray<string>, viewer?: Visibility.Viewer) => ReadonlyArray<Post.Post>
-  /** Removes a post with its likes, bookmarks and reposts; false when there is none. */
+  /** Removes a post, in all its versions, with its likes, bookmarks and reposts; false when there is none. */
   readonly delete: (id: string) => boolean
   /** The repost of a post by a user. */
   readonly repostBy: (userId: string, postId: string) => string | undefined
@@ -52,10 +52,13 @@ export const make = (database: Database): Posts => {
   )
   const insert = database.command(`
     INSERT INTO posts (id, author_id, text, conversation_id, in_reply_to_user_id, in_reply_to_post_id, quoted_post_id,
-      reposted_post_id, lang, source, reply_settings, possibly_sensitive, entities, attachments, place_id, facts,
-      extra, impression_count)
+      reposted_post_id, lang, source, reply_settings, possibly_sensitive, unlisted, audience, entities, attachments, place_id,
+      facts, extra, impression_count)
     VALUES (:id, :author, :text, :conversation, :replyUser, :reply, :quoted, :reposted, :lang, :source, :replySettings,
-      :sensitive, :entities, :attachments, :place, :facts, :extra, :impressions)`)
+      :sensitive, :unlisted, :audience, :entities, :attachments, :place, :facts, :extra, :impressions)`)
+  const setHistory = database.command(`
+    UPDATE posts SET unlisted = 1, facts = json_set(coalesce(facts, '{}'), '$.history', json(:history))
+    WHERE id IN (SELECT value FROM json_each(:ids))`)
   const index = PostIndex.make(database)
   const count = (table: string, column: string) =>
     database.command(`UPDATE ${table} SET ${column} = ${column} + :by WHERE id = :id`)
@@ -79,6 +82,7 @@ export const make = (database: Database): Posts => {
   const hidden = database.query<{ readonly hidden: number }>("SELECT hidden FROM posts WHERE id = :id")
   const same = database.query(`
     SELECT 1 FROM posts WHERE author_id = :author AND id >= :since AND reposted_post_id IS NULL AND attachments IS NULL
+      AND unlisted = 0
       AND coalesce(facts ->> '$.note_post.text', text) = :text AND in_reply_to_post_id IS :reply
       AND quoted_post_id IS :quoted LIMIT 1`)
   const unpin = database.command("UPDATE users SET pinned_post_id = NULL WHERE id = :author AND pinned_post_id = :id")
@@ -97,7 +101,9 @@ export const make = (database: Database): Posts => {
   const quoting = pager<Post.Row, Post.Post>(database, {
     select: Post.columns,
     from: "posts p",
-    where: `p.quoted_post_id = :quoted AND (:replies OR p.in_reply_to_user_id IS NULL) AND ${Visibility.post("p")}`,
+    where: `p.quoted_post_id = :quoted AND p.unlisted = 0 AND (:replies OR p.in_reply_to_user_id IS NULL) AND ${
+      Visibility.post("p")
+    }`,
     key: "p.id"
   }, Post.decode)
   const mentionable = (username: string) => named.get({ username })
@@ -118,10 +124,14 @@ export const make = (database: Database): Posts => {
     const text = isLong ? PostText.truncate(post.text) : post.text
     const found = Entities.find(post.text, mentionable)
     const entities = isLong ? Entities.find(text, mentionable) : found
+    const edited = post.editOf === undefined ? undefined : byId.get({ id: Snowflake.parse(post.editOf) })
+    const versions = edited && Post.decode(edited).edit_history_post_ids
+    const history = versions && [...versions, String(id)]
     const facts: Post.Facts = {
       ...(post.communityId === undefined ? {} : { community_id: post.communityId }),
       ...(post.cardUri === undefined ? {} : { card_uri: post.cardUri }),
-      ...(post.edits === undefined ? {} : { edits: post.edits }),
+      ...(history === undefined ? {} : { history }),
+      ...(post.unlisted === true || (post.audience ?? "all") !== "all" ? { fixed: true } : {}),
       ...(post.coordinates === undefined ? {} : { coordinates: post.coordinates }),
       ...(post.withheld === undefined ? {} : { withheld: post.withheld }),
       ...(post.paidPartnership === true ? { paid_partnership: true } : {}),
@@ -130,7 +140,7 @@ export const make = (database: Database): Posts => {
       ...(isLong ? { note_post: { text: post.text, entities: found } } : {}),
       ...(author.protected === 0 ? {} : { scopes: { followers: true } })
     }
-    const conversation = answered?.conversation_id ?? String(id)
+    const conversation = answered?.conversation_id ?? edited?.conversation_id ?? String(id)
     const attachments = {
       media_keys: post.mediaKeys?.length ? post.mediaKeys : undefined,
       poll_ids: post.pollId === undefined ? undefined : [post.pollId]
@@ -148,6 +158,8 @@ export const make = (database: Database): Posts => {
       source: post.source ?? "Postwire Sandbox",
       replySettings: post.replySettings ?? "everyone",
       sensitive: Number(post.possiblySensitive ?? false),
+      unlisted: Number(post.unlisted ?? false),
+      audience: post.audience ?? "all",
       entities: entities === undefined ? null : JSON.stringify(entities),
       attachments: attachments.media_keys || attachments.poll_ids ? JSON.stringify(attachments) : null,
       place: post.placeId ?? null,
@@ -155,6 +167,11 @@ export const make = (database: Database): Posts => {
       extra: post.extra === undefined ? null : JSON.stringify(post.extra),
       impressions: post.impressions ?? 0
     })
+    if (edited !== undefined && versions !== undefined) {
+      withdraw(edited)
+      setHistory({ ids: idList(versions), history: JSON.stringify(history) })
+    }
+    if (post.unlisted === true) return String(id)
     countPost({ id: Snowflake.parse(post.authorId), by: 1 })
     // A repost says again what somebody else has said.
     if (post.repostedPostId === undefined) {
@@ -163,18 +180,17 @@ export const make = (database: Database): Posts => {
     if (post.inReplyToPostId !== undefined) countReply({ id: Snowflake.parse(post.inReplyToPostId), by: 1 })
     if (post.quotedPostId !== undefined) countQuote({ id: Snowflake.parse(post.quotedPostId), by: 1 })
     if (post.repostedPostId !== undefined) countRepost({ id: Snowflake.parse(post.repostedPostId), by: 1 })
-    // Posts of protected accounts are not public, so no search finds them.
-    if (author.protected === 0) {
+    // No search finds what is not public: posts of protected accounts, and those for some only.
+    if (author.protected === 0 && (post.audience ?? "all") === "all") {
       index.add(id, { post, conversation, author, addressee, repostee, entities: found })
     }
     return String(id)
   }
 
-  const erase = (id: string): boolean => {
-    const key = Snowflake.parse(id)
-    const row = byId.get({ id: key })
-    if (row === undefined) return false
-    for (const repost of repostsOf.all({ id: key })) erase(repost.id)
+  /** Takes a post out of what is counted and found. */
+  const withdraw = (row: Post.Row): void => {
+    if (row.unlisted === 1) return
+    const key = Snowflake.parse(row.id)
     countPost({ id: Snowflake.parse(row.author_id), by: -1 })
     if (row.in_reply_to_post_id !== null) countReply({ id: Snowflake.parse(row.in_reply_to_post_id), by: -1 })
     if (row.quoted_post_id !== null) countQuote({ id: Snowflake.parse(row.quoted_post_id), by: -1 })
@@ -183,12 +199,26 @@ export const make = (database: Database): Posts => {
     for (const { id: user } of (note_post?.entities ?? entities)?.mentions ?? []) {
       unmention({ user: Snowflake.parse(user), post: key })
     }
+    index.remove(key)
+  }
+
+  const erase = (id: string): boolean => {
+    const row = byId.get({ id: Snowflake.parse(id) })
+    if (row === undefined) return false
+    for (const version of Post.decode(row).edit_history_post_ids) eraseOne(version)
+    return true
+  }
+
+  const eraseOne = (id: string): void => {
+    const key = Snowflake.parse(id)
+    const row = byId.get({ id: key })
+    if (row === undefined) return
+    for (const repost of repostsOf.all({ id: key })) erase(repost.id)
+    withdraw(row)
     unshare({ id: key })
     unpin({ author: Snowflake.parse(row.author_id), id: key })
     uncountLikes({ id: key })
-    index.remove(key)
     for (const command of remove) command({ id: key })
-    return true
   }
 
   return {

@@ -72,6 +72,8 @@ CREATE TABLE IF NOT EXISTS posts (
   reply_settings TEXT NOT NULL,
   possibly_sensitive INTEGER NOT NULL,
   hidden INTEGER NOT NULL DEFAULT 0,
+  unlisted INTEGER NOT NULL DEFAULT 0,
+  audience TEXT NOT NULL DEFAULT 'all',
   entities TEXT,
   attachments TEXT,
   place_id TEXT,

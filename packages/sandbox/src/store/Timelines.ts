@@ -61,10 +61,14 @@ export const make = (database: Database): Timelines => {
   const home = merged(
     database,
     followed,
-    `${wanted("q")} AND (q.reposted_post_id IS NULL OR NOT EXISTS (
+    `${wanted("q")} AND ${Visibility.audience("q")} AND (q.reposted_post_id IS NULL OR NOT EXISTS (
       SELECT 1 FROM posts o WHERE o.id = q.reposted_post_id AND (${unwanted("o.author_id")})))`
   )
-  const ofList = merged(database, "SELECT user_id AS id FROM list_members WHERE list_id = :list", Visibility.post("q"))
+  const ofList = merged(
+    database,
+    "SELECT user_id AS id FROM list_members WHERE list_id = :list",
+    `q.unlisted = 0 AND ${Visibility.post("q")}`
+  )
 
   const reachOf = ({ cap }: Options, skip: { readonly all: (values: Values) => ReadonlyArray<Id> }, values: Values) =>
     cap === undefined ? undefined : reach(cap, (offset) => skip.all({ ...values, offset }))
@@ -113,7 +117,7 @@ const exclusions = ({ excludeReplies, excludeReposts }: Exclusions) => ({
 
 /** Holds where the post in this row is not excluded. */
 const wanted = (row: string): string =>
-  `(:replies OR ${row}.in_reply_to_user_id IS NULL) AND (:reposts OR ${row}.reposted_post_id IS NULL)`
+  `${row}.unlisted = 0 AND (:replies OR ${row}.in_reply_to_user_id IS NULL) AND (:reposts OR ${row}.reposted_post_id IS NULL)`
 
 const unwanted = (author: string): string =>
   ["blocks", "mutes"].map((table) => `${author} IN (SELECT target_id FROM ${table} WHERE source_id = :viewer)`)

@@ -81,7 +81,8 @@ export const columns = `
   CAST(u.id AS TEXT) AS id, u.id >> ${Snowflake.counterBits} AS millis, u.username, u.name, u.description, u.location,
   u.url, u.profile_image_url, u.verified_type, u.protected, u.receives_dm,
   CAST(u.pinned_post_id AS TEXT) AS pinned_post_id,
-  (SELECT CAST(max(id) AS TEXT) FROM posts WHERE author_id = u.id) AS most_recent_post_id, u.entities,
+  (SELECT CAST(id AS TEXT) FROM posts WHERE author_id = u.id AND unlisted = 0 ORDER BY id DESC LIMIT 1)
+    AS most_recent_post_id, u.entities,
   u.followers_count, u.following_count, u.post_count, u.like_count, u.listed_count`
 
 /** One row of {@link columns}. */

@@ -20,9 +20,16 @@ export const account = (id: string): string => `
     (NOT EXISTS (SELECT 1 FROM users WHERE id = ${id} AND protected = 1) OR
       EXISTS (SELECT 1 FROM follows WHERE source_id = :viewer AND target_id = ${id} AND pending = 0)))`
 
+/** Holds where the post in this row is for the viewer, too. */
+export const audience = (row: string): string => `
+  (${row}.audience = 'all' OR :viewer IS NULL OR ${row}.author_id = :viewer OR EXISTS (
+    SELECT 1 FROM follows JOIN users ON users.id = source_id
+    WHERE source_id = :viewer AND target_id = ${row}.author_id AND pending = 0
+      AND (${row}.audience = 'followers' OR verified_type = 'blue')))`
+
 /** Holds where the viewer may see the post in this row, and the post that it reposts. */
 export const post = (row: string): string => `
-  (${account(`${row}.author_id`)} AND (${row}.reposted_post_id IS NULL OR :viewer IS NULL OR
+  (${account(`${row}.author_id`)} AND ${audience(row)} AND (${row}.reposted_post_id IS NULL OR :viewer IS NULL OR
     EXISTS (SELECT 1 FROM posts o WHERE o.id = ${row}.reposted_post_id AND ${account("o.author_id")})))`
 
 /** Holds where neither the author of the public post in this row nor that of what it reposts blocks the viewer. */

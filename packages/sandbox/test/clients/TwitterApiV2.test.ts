@@ -104,14 +104,14 @@ describe("twitter-api-v2", () => {
       yield* Effect.promise(async () => {
         for (const client of Object.values(forms)) {
           const text = "It's (really) new! 100% é 😀 *&+="
-          const { data: { id, ...created } } = await client.tweet(text, {
-            media: { media_ids: [mediaIds[0]!] },
-            quote_tweet_id: quoted!
-          })
+          const shown = await client.tweet({ media: { media_ids: [mediaIds[0]!] } })
+          await client.deleteTweet(shown.data.id)
+          const { data: { id, ...created } } = await client.tweet(text, { quote_tweet_id: quoted! })
           assert.strictEqual(created.text, text)
           const reply = await client.reply("an answer", id)
           assert.deepStrictEqual((await client.like(ada.id, id)).data, { liked: true })
-          assert.deepStrictEqual((await client.retweet(ada.id, id)).data.retweeted, true)
+          const reposted: object = (await client.retweet(ada.id, id)).data
+          assert.deepStrictEqual(reposted, { retweeted: true, id })
           const read = await app.singleTweet(id, { "tweet.fields": ["public_metrics", "referenced_tweets"] })
           assert.deepInclude(read.data.public_metrics, { like_count: 1, retweet_count: 1, reply_count: 1 })
           assert.deepStrictEqual(read.data.referenced_tweets, [{ type: "quoted", id: quoted! }])

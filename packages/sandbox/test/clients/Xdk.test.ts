@@ -111,7 +111,8 @@ describe("@xdevplatform/xdk", () => {
           assert.strictEqual(created.data?.text, text)
           const id = created.data!.id!
           assert.strictEqual((await client.users.likePost(ada.id, { tweetId: id })).data?.liked, true)
-          assert.strictEqual((await client.users.repostPost(ada.id, { tweetId: id })).data?.retweeted, true)
+          const reposted = await client.users.repostPost(ada.id, { tweetId: id })
+          assert.deepInclude(reposted.data, { retweeted: true, restId: id })
           const read = await app.posts.getById(id, { postFields: ["public_metrics"] })
           assert.deepInclude(read.data?.publicMetrics, { likeCount: 1, repostCount: 1 })
           for (let n = 0; n < 2; n++) {

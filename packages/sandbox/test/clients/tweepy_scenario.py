@@ -94,13 +94,14 @@ def pages():
 def writes():
     for client, form in forms:
         text = "It's (really) new! 100% é 😀 *&+="
-        created = client.create_tweet(
-            text=text, media_ids=settings["mediaIds"][:1], quote_tweet_id=needles[0], **form)
+        shown = client.create_tweet(media_ids=settings["mediaIds"][:1], **form).data["id"]
+        same(client.delete_tweet(shown, **form).data, {"deleted": True})
+        created = client.create_tweet(text=text, quote_tweet_id=needles[0], **form)
         same(created.data["text"], text)
         post = created.data["id"]
         reply = client.create_tweet(text="an answer", in_reply_to_tweet_id=post, **form).data["id"]
         same(client.like(post, **form).data, {"liked": True})
-        same(client.retweet(post, **form).data["retweeted"], True)
+        same(client.retweet(post, **form).data, {"retweeted": True, "id": post})
         same(app.get_tweet(post, tweet_fields="public_metrics").data.public_metrics["like_count"], 1)
         for _ in range(2):
             same(client.unretweet(post, **form).data, {"retweeted": False})

@@ -1,0 +1,45 @@
+/** What the service refuses of a post to be for what it is made of, whatever else there is. */
+import * as PostText from "@postwire/core/PostText"
+import type { Parameters } from "../Handler.ts"
+import * as Problem from "../Problem.ts"
+
+/** How long the text of a verified author may be, in characters. */
+const maximumLength = 25_000
+
+/** Of these a post has one at most. */
+const alone = ["card_uri", "media_ids", "poll_options", "quote_post_id"] as const
+
+/** Pages that media lead to. */
+const pages = ["media_visit_site_url", "media_watch_now_url"] as const
+
+/** The first rule that the parameters break. */
+export const refusal = (parameters: Parameters<"createPost">, isVerified: boolean): Problem.Problem | undefined => {
+  const { media_ids = [], text = "" } = parameters
+  const { invalidRequest } = Problem
+  if (text === "" && media_ids.length === 0) {
+    return invalidRequest("The text of a post without media can not be empty.", { text })
+  }
+  const together = alone.filter((name) => parameters[name] !== undefined)
+  if (parameters.card_uri !== undefined && parameters.direct_message_deep_link !== undefined) {
+    return invalidRequest("A post has a card or a direct message deep link.", { card_uri: parameters.card_uri })
+  }
+  if (together.length > 1) {
+    return invalidRequest(
+      "A post has one of a card, media, a poll and a quoted post.",
+      Object.fromEntries(together.map((name) => [name, String(parameters[name])]))
+    )
+  }
+  for (const name of pages) {
+    const address = parameters[name]
+    if (address !== undefined && !(URL.canParse(address) && new URL(address).protocol === "https:")) {
+      return invalidRequest("Media lead to an https address.", { [name]: address })
+    }
+  }
+  if (isVerified ? Array.from(text).length > maximumLength : PostText.isLong(text)) {
+    return invalidRequest(
+      "Your Tweet text is too long. For more information on how Twitter determines text length see https://github.com/twitter/twitter-text.",
+      { text }
+    )
+  }
+  return undefined
+}
