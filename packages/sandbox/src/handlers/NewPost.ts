@@ -19,10 +19,10 @@ export const refusal = (parameters: Parameters<"createPost">, isVerified: boolea
   if (text === "" && media_ids.length === 0) {
     return invalidRequest("The text of a post without media can not be empty.", { text })
   }
-  const together = alone.filter((name) => parameters[name] !== undefined)
   if (parameters.card_uri !== undefined && parameters.direct_message_deep_link !== undefined) {
     return invalidRequest("A post has a card or a direct message deep link.", { card_uri: parameters.card_uri })
   }
+  const together = alone.filter((name) => parameters[name] !== undefined)
   if (together.length > 1) {
     return invalidRequest(
       "A post has one of a card, media, a poll and a quoted post.",
