@@ -14,6 +14,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
+import { withDefault } from "./Defaults.ts"
 import * as Progress from "./Progress.ts"
 import * as Report from "./Report.ts"
 import * as Text from "./Text.ts"
@@ -133,13 +134,12 @@ const run = Effect.fnUntraced(
 export const command = Command.make(
   "demo",
   {
-    query: Flag.String("query").pipe(Flag.withDescription("What to search for"), Flag.withDefault("effect")),
+    query: Flag.String("query").pipe(withDefault("What to search for", "effect")),
     posts: Flag.Int("posts").pipe(
       Flag.filter(Seed.isSize, () => Seed.size),
-      Flag.withDescription("Posts in the local service"),
-      Flag.withDefault(25_500)
+      withDefault("Posts in the local service", 25_500)
     ),
-    out: Flag.String("out").pipe(Flag.withDescription("Folder for the results"), Flag.withDefault("out"))
+    out: Flag.String("out").pipe(withDefault("Folder for the results", "out"))
   },
   run
 ).pipe(Command.withDescription("Run the main job: a real export, from a local service."))

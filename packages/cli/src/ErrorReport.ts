@@ -9,6 +9,7 @@ import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import { isSqlError } from "effect/sql/SqlError"
 import * as Report from "./Report.ts"
+import { forShells } from "./ShellWords.ts"
 import * as Text from "./Text.ts"
 
 /** The exit code of what a signal has ended. */
@@ -190,8 +191,7 @@ const advices: Readonly<Record<string, Advice>> = {
 }
 
 /** A text without what programs are to do: a command says that in its own words. */
-export const forCommands = (text: string): string =>
-  text.replace(forPrograms, "").replace("{ unlisted: \"name\" }", "unlisted:name")
+export const forCommands = (text: string): string => forShells(text.replace(forPrograms, ""))
 
 const forPrograms =
   / Pass (it|them) to the client, or set [A-Z_, ]+( \(read .+\))?\.?$|: choose another one, or 0 for any that is free$/

@@ -56,7 +56,13 @@ export const command = Command.make("export").pipe(
       definition,
       Command.make(
         definition.name,
-        { own: flags, parameters: OperationFlags.make(definition, { without: OperationFlags.pageToken(definition) }) },
+        {
+          own: flags,
+          parameters: OperationFlags.make(definition, {
+            without: OperationFlags.pageToken(definition),
+            defaults: Source.fromDefinition(definition, {}).parameters
+          })
+        },
         ({ own, parameters }) =>
           run(definition, OperationFlags.parametersOf(parameters), { partitions: Option.none(), ...own })
       )

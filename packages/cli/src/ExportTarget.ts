@@ -19,11 +19,11 @@ type Format = typeof formats[number]
 export const flags = {
   out: Flag.String("out").pipe(
     Flag.withMetavar("FILE"),
-    Flag.withDescription("The file to write; - is standard output"),
+    Flag.withDescription("The file to write; - is standard output (required without --cluster)"),
     Flag.withDefault("")
   ),
   format: Flag.Literals("format", formats).pipe(
-    Flag.withDescription("Default: what the file's name says, else jsonl"),
+    Flag.withDescription("Of the file (default: what its name says, else jsonl)"),
     Flag.optional
   ),
   gzip: Flag.Boolean("gzip").pipe(Flag.withDescription("Compress jsonl or csv with gzip"), Flag.withDefault(false)),

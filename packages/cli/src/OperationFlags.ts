@@ -6,6 +6,7 @@ import * as Parameters from "@postwire/core/Parameters"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
+import { forShells } from "./ShellWords.ts"
 
 /** Flags by the name of their parameter. A flag that was not given is none. */
 export type Flags = Record<string, Flag.Flag<Option.Option<unknown>>>
@@ -49,12 +50,18 @@ const termsOf = (definition: Definition): ReadonlyArray<string> => {
   ]
 }
 
-/** The flags of an operation. */
-export const make = (definition: Definition, options: { readonly without?: ReadonlyArray<string> } = {}): Flags => {
-  const { without = [] } = options
+/** The flags of an operation. What a command sends by itself is in `defaults`, and all else is up to the service. */
+export const make = (
+  definition: Definition,
+  options: {
+    readonly without?: ReadonlyArray<string>
+    readonly defaults?: Readonly<Record<string, unknown>>
+  } = {}
+): Flags => {
+  const { defaults = {}, without = [] } = options
   const flags: Flags = {}
   for (const [name, parameter] of Object.entries(declaredBy(definition))) {
-    if (!without.includes(name)) flags[name] = flagOf(name, parameter, isAlternative(definition, name))
+    if (!without.includes(name)) flags[name] = flagOf(name, parameter, defaults[name], othersOf(definition, name))
   }
   if (definition.userAuth !== undefined) {
     flags["user_auth"] = Flag.Boolean("user-auth").pipe(
@@ -73,15 +80,23 @@ export const parametersOf = (given: Readonly<Record<string, unknown>>): Readonly
     )
   )
 
-const isAlternative = ({ alternatives }: Definition, name: string): boolean => alternatives?.of.includes(name) ?? false
+/** The parameters of which one is to be given, besides this one. */
+const othersOf = ({ alternatives }: Definition, name: string): ReadonlyArray<string> =>
+  alternatives?.of.includes(name) === true ? alternatives.of.filter((other) => other !== name) : []
+
+const nameOf = (parameter: string): string => parameter.replaceAll("_", "-")
 
 const flagOf = (
   name: string,
   parameter: Parameters.AnyParameter,
-  isAlternative: boolean
+  standard: unknown,
+  others: ReadonlyArray<string>
 ): Flag.Flag<Option.Option<unknown>> => {
-  const flag = plain(name.replaceAll("_", "-"), parameter).pipe(Flag.withDescription(describe(parameter)))
-  return parameter.required && !isAlternative ? Flag.map(flag, (value) => Option.some(value)) : Flag.optional(flag)
+  const needed = others.length === 0 ? "" : ` (this, or ${others.map((other) => `--${nameOf(other)}`).join(" or ")})`
+  const flag = plain(nameOf(name), parameter).pipe(
+    Flag.withDescription(describe(name, parameter, standard) + needed)
+  )
+  return parameter.required && needed === "" ? Flag.map(flag, (value) => Option.some(value)) : Flag.optional(flag)
 }
 
 const plain = (name: string, { kind, open, values }: Parameters.AnyParameter): Flag.Flag<unknown> => {
@@ -108,12 +123,15 @@ const items = (name: string): Flag.Flag<ReadonlyArray<string>> =>
   )
 
 /** The rule in a few words. */
-const describe = (parameter: Parameters.AnyParameter): string => {
-  const { default: usual, kind, open, values } = parameter
+const describe = (name: string, parameter: Parameters.AnyParameter, standard: unknown): string => {
+  const { default: usual = standard, kind, open, values } = parameter
   const rule = kind === "list" && values !== undefined
     ? `Names, separated by commas, such as ${values.slice(0, 2).join(",")}`
-    : open === true && values !== undefined
-    ? `Such as ${values.join(" or ")}`
-    : Parameters.describe(parameter).replace(/^must be /, "").replace(/^./, (letter) => letter.toUpperCase())
-  return usual === undefined ? rule : `${rule} (default ${usual})`
+    : kind === "choice" && open !== true
+    // The help of a flag lists them.
+    ? "One of these"
+    : kind === "boolean"
+    ? `True; --no-${nameOf(name)} is false`
+    : forShells(Parameters.describe(parameter)).replace(/^must be /, "").replace(/^./, (letter) => letter.toUpperCase())
+  return usual === undefined ? rule : `${rule} (default ${standard ?? usual})`
 }

@@ -19,7 +19,7 @@ const own = {
   ),
   requests: Flag.Int("requests-per-window").pipe(
     Flag.filter((requests) => requests >= 1, () => "1 or more"),
-    Flag.withDescription("Requests that the operation takes in 15 minutes; default what the service announces"),
+    Flag.withDescription("Requests that the operation takes in 15 minutes (default: what the service announces)"),
     Flag.optional
   ),
   json: Report.json,
@@ -35,7 +35,13 @@ export const command = Command.make("plan").pipe(
       definition,
       Command.make(
         definition.name,
-        { own, parameters: OperationFlags.make(definition, { without: OperationFlags.pageToken(definition) }) },
+        {
+          own,
+          parameters: OperationFlags.make(definition, {
+            without: OperationFlags.pageToken(definition),
+            defaults: Source.fromDefinition(definition, {}).parameters
+          })
+        },
         ({ own, parameters }) => run(definition, OperationFlags.parametersOf(parameters), own)
       )
     )

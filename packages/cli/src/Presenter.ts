@@ -1,10 +1,13 @@
 /** Help, which breaks no word, and what a wrong command line is told: two lines, with the flag that is meant. */
 import type { NonShowHelpErrors } from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
+import type { FlagDoc } from "effect/cli/HelpDoc"
 import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Report from "./Report.ts"
+import { forShells } from "./ShellWords.ts"
 import { Terminal } from "./Terminal.ts"
 import * as Text from "./Text.ts"
 
@@ -16,7 +19,14 @@ export const layer = CliOutput.layerPresenter({
         return Effect.gen(function*() {
           const { canColor } = yield* TerminalCapabilities
           const { output } = yield* Terminal
-          const help = CliOutput.defaultFormatter({ colors: canColor }).formatHelpDoc(event.helpDoc)
+          const { flags } = event.helpDoc
+          const help = CliOutput.defaultFormatter({ colors: canColor }).formatHelpDoc({
+            ...event.helpDoc,
+            flags: [
+              ...flags.filter(({ required }) => required).map(marked),
+              ...flags.filter(({ required }) => !required)
+            ]
+          })
           yield* Console.log(help.split("\n\n").map((section) => fit(section, output.columns)).join("\n\n"))
         })
       case "Version":
@@ -25,11 +35,17 @@ export const layer = CliOutput.layerPresenter({
         return Effect.forEach(event.errors, (error, i) =>
           Report.say(
             // What is suggested comes after an empty line.
-            error.message.split("\n\n", 1)[0] ?? "",
+            forShells(error.message.split("\n\n", 1)[0] ?? ""),
             i < event.errors.length - 1 ? undefined : adviceFor(event)
           ), { discard: true })
     }
   }
+})
+
+/** What has to be given is at the top, and says so. */
+const marked = (flag: FlagDoc): FlagDoc => ({
+  ...flag,
+  description: Option.some(`${Option.getOrElse(flag.description, () => "")} (required)`.trimStart())
 })
 
 const adviceFor = ({ commandPath, errors, helpDoc }: CliOutput.Presenter.InvalidInvocation): string => {
@@ -64,7 +80,7 @@ const fit = (section: string, columns: number): string => {
     Math.min(widest, Math.max(...rows.map(([name = "", text]) => text === undefined ? 0 : Text.width(name)))) + 4
   return rows.flatMap(([name = "", text]) => {
     if (text === undefined) {
-      return Text.wrap(name.trim(), columns - 2, 2).map((line) => name.startsWith(" ") ? `  ${line}` : line)
+      return Text.wrap(name.trim(), columns - 2).map((line) => name.startsWith(" ") ? `  ${line}` : line)
     }
     const [first = "", ...more] = Text.wrap(text, columns - left).map((line) => " ".repeat(left) + line)
     const label = `  ${name}`

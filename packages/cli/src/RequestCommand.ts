@@ -21,11 +21,11 @@ const flags = {
     Flag.withDefault(false)
   ),
   effect: Flag.Literals("effect", ["read", "toggle", "create"]).pipe(
-    Flag.withDescription("What sending it twice does; a create is not retried (default read of GET, else create)"),
+    Flag.withDescription("What sending it twice does; a create is not retried (default: read of GET, else create)"),
     Flag.optional
   ),
   name: Flag.String("name").pipe(
-    Flag.withDescription("Its name in messages, and of its rate limit (default method and path)"),
+    Flag.withDescription("Its name in messages, and of its rate limit (default: method and path)"),
     Flag.optional
   ),
   ...CallCommand.outputFlags

@@ -10,6 +10,7 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import { withDefault } from "./Defaults.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 import * as Report from "./Report.ts"
 
@@ -37,15 +38,13 @@ export const command = Command.make(
   {
     port: Flag.Int("port").pipe(
       Flag.filter((port) => port >= 0 && port <= 65_535, () => "0 to 65535"),
-      Flag.withDescription("Port on 127.0.0.1; 0 takes any free one"),
-      Flag.withDefault(8080)
+      withDefault("Port on 127.0.0.1; 0 takes any free one", 8080)
     ),
     posts: Flag.Int("posts").pipe(
       Flag.filter(Seed.isSize, () => Seed.size),
-      Flag.withDescription("Posts to begin with"),
-      Flag.withDefault(1_000)
+      withDefault("Posts to begin with", 1_000)
     ),
-    seed: Flag.Int("seed").pipe(Flag.withDescription("The number that decides all data"), Flag.withDefault(1)),
+    seed: Flag.Int("seed").pipe(withDefault("The number that decides all data", 1)),
     file: Flag.String("file").pipe(
       Flag.withDescription("SQLite file that keeps the state; else memory"),
       Flag.optional
@@ -60,8 +59,7 @@ export const command = Command.make(
     ),
     faults: Flag.Finite("faults").pipe(
       Flag.filter((share) => share >= 0 && share <= 1, () => "0 to 1"),
-      Flag.withDescription("Share of requests that go wrong; the seed decides"),
-      Flag.withDefault(0)
+      withDefault("Share of requests that go wrong; the seed decides", 0)
     ),
     wire: Flag.Literals("wire", Wire.names).pipe(
       Flag.withDescription("Speak these words alone, as a service of one date; else all"),

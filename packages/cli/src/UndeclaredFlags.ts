@@ -11,7 +11,9 @@ export const query = (name: string): Flag.Flag<ReadonlyArray<string>> =>
   Flag.String(name).pipe(
     Flag.withMetavar("NAME=VALUE"),
     Flag.withDescription("A member of the query by the service's name; may be given again"),
-    Flag.atLeast(0)
+    Flag.atLeast(0),
+    // Help would take it for one that has to be given.
+    Flag.withDefault([])
   )
 
 /** A flag of JSON for a body. */

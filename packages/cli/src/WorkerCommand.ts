@@ -9,6 +9,7 @@ import { createServer } from "node:net"
 import { hostname } from "node:os"
 import * as Cluster from "./Cluster.ts"
 import * as Connection from "./Connection.ts"
+import { withDefault } from "./Defaults.ts"
 import * as Report from "./Report.ts"
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/
@@ -20,17 +21,15 @@ export const command = Command.make(
     cluster: Cluster.flag,
     credentials: Connection.flag,
     host: Flag.String("host").pipe(
-      Flag.withDescription("Name by which the other workers reach this machine"),
-      Flag.withDefault(hostname())
+      withDefault("Name by which the other workers reach this machine", hostname())
     ),
     port: Flag.Int("port").pipe(
       Flag.filter((port) => port >= 0 && port <= 65_535, () => "0 to 65535"),
-      Flag.withDescription("Port that they reach it at; 0 takes any free one"),
-      Flag.withDefault(34_431)
+      withDefault("Port that they reach it at; 0 takes any free one", 34_431)
     ),
     store: Flag.String("rate-limit-store").pipe(
       Flag.withMetavar("ADDRESS"),
-      Flag.withDescription("Where all workers share one budget: redis://...; default the database of the cluster"),
+      Flag.withDescription("Where all workers share one budget: redis://... (default: the database of the cluster)"),
       Flag.optional
     ),
     json: Report.jsonWhenReady

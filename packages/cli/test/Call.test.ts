@@ -236,9 +236,26 @@ describe("the flags of call", () => {
         assert.strictEqual(new Set(names).size, names.length, "a parameter is called like a flag of the command")
         for (const name of names) assert.match(output, new RegExp(`--${name.replaceAll("_", "-")}\\b`))
         assert.strictEqual(output.includes("--user-auth"), "userAuth" in definition)
+        assert.notMatch(output, /DateTime|bigint|string of|list of|True or false/, "the words of programs")
+        const required = Object.entries(parametersOf(definition)).filter(([name, parameter]) =>
+          parameter.required && definition.alternatives?.of.includes(name) !== true
+        )
+        assert.strictEqual(output.match(/\(required\)/g)?.length ?? 0, required.length, definition.name)
       }
       const { output } = yield* Commands.parse("call", "searchRecentPosts", "--help")
       assert.match(output, /--max-results integer +A whole number from 10 to 100 \(default 10\)/)
+      assert.match(output, /FLAGS\n {2}--query string +Text, 1 to 1024 characters \(required\)\n/)
+      assert.match((yield* Commands.parse("call", "getUser", "--help")).output, /digits \(this, or --username\)/)
+    }))
+
+  it.effect("say what is sent when they are left out", () =>
+    Effect.gen(function*() {
+      for (const command of ["export", "plan"]) {
+        const { output } = yield* Commands.parse(command, "searchRecentPosts", "--help")
+        assert.match(output, /--max-results integer +A whole number from 10 to 100 \(default 100\)/)
+      }
+      const { output } = yield* Commands.parse("sandbox", "--help")
+      for (const standard of ["8080", "1000", "1", "0"]) assert.include(output, `(default ${standard})`)
     }))
 
   it.effect("have the second names of operations", () =>

@@ -103,10 +103,10 @@ describe("postwire", () => {
       [["sandbox", "--posts", "1000001"], /--posts: "1000001".*a whole number from 0 to 1000000/],
       [["demo", "--posts=-1"], /--posts: "-1".*a whole number from 0 to 1000000/],
       [["sandbox", "--faults", "1.1"], /--faults: "1.1".*0 to 1/],
-      [["sandbox", "--start", "soon"], /--start: "soon".*Date/],
+      [["sandbox", "--start", "soon"], /--start: "soon". Expected a time such as 2026-01-31T12:00:00Z\n/],
       [["sandbox", "--memory", "--file", "x.sqlite"], /--memory and --file contradict each other/],
       [["sandbox", "--posts", "1.5"], /--posts: "1.5".*integer/],
-      [["demo", "--posts", "many"], /--posts: "many"/]
+      [["demo", "--posts", "many"], /--posts: "many". Expected a number\n/]
     ] satisfies Array<[Array<string>, RegExp]>
   )(
     "refuses what it does not understand, in two lines on standard error: %s",
