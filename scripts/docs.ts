@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { fileURLToPath } from "node:url"
 import { minimum } from "../packages/core/src/SupportedNode.ts"
 import { names } from "../packages/core/src/Wire.ts"
+import * as Editor from "./docs/Editor.ts"
 import * as Examples from "./docs/Examples.ts"
 import { openApi } from "./docs/OpenApi.ts"
 import * as Packages from "./docs/Packages.ts"
@@ -36,12 +37,15 @@ export const current = (document: string): string =>
     )
     .replaceAll(/\b\d+\.\d+ or newer/g, `${minimum} or newer`)
 
+const editorFile = "packages/core/src/Documentation.ts"
+
 /** Every file that is generated, as a whole or in its blocks, with its text. */
 export const generated = (): ReadonlyMap<string, string> =>
   new Map([
     ...documents.map((document) => [document, current(document)] as const),
     ...Examples.faces.map((face) => [face.file, Examples.file(face)] as const),
     ["examples/reference/parameters.ts", Examples.parametersFile()],
+    [editorFile, Editor.module()],
     ...Packages.readmes(),
     ...names.map((wire) => [`docs/openapi/${wire}.json`, `${JSON.stringify(openApi(wire), null, 2)}\n`] as const),
     [decisionsFile, decisions()],
@@ -68,6 +72,7 @@ const present = (): ReadonlySet<string> =>
   new Set([
     ...documents,
     decisionsFile,
+    ...[editorFile].filter((file) => existsSync(new URL(file, root))),
     ...Packages.readmes().map(([file]) => file).filter((file) => existsSync(new URL(file, root))),
     ...folders
       .filter((folder) => existsSync(new URL(folder, root)))

@@ -10,6 +10,7 @@ import type * as Stream from "effect/Stream"
 import type { CallOptions } from "./CallOptions.ts"
 import { Client } from "./Client.ts"
 import type { Definition, Direction, Form, Paging } from "./Definition.ts"
+import type * as Documentation from "./Documentation.ts"
 import type { AnyError, ConflictingIdentifiers, OperationError, OutcomeUnknown, PaginationStuck } from "./Errors.ts"
 import type { Joined } from "./Joins.ts"
 import type { Kind } from "./Model.ts"
@@ -32,19 +33,30 @@ type Get<D, K extends string> = D extends { readonly [X in K]: infer V } ? V : {
 
 type Groups<D> = Get<D, "path"> & Get<D, "query"> & Get<D, "body">
 
+/** What no value has: its message is what the compiler says of a parameter that another one excludes. */
+export interface Excluded<Message extends string> {
+  readonly [excluded]: Message
+}
+
+declare const excluded: unique symbol
+
+type OneOf<A extends string, B extends string, None> = `${None extends true ? "at most"
+  : "exactly"} one of ${A} and ${B}`
+
 type Choice<A extends string, B extends string, None, G> =
-  | ({ readonly [K in A]: In<G[K & keyof G]> } & { readonly [K in B]?: undefined })
-  | ({ readonly [K in B]: In<G[K & keyof G]> } & { readonly [K in A]?: undefined })
+  | ({ readonly [K in A]: In<G[K & keyof G]> } & { readonly [K in B]?: Excluded<OneOf<A, B, None>> | undefined })
+  | ({ readonly [K in B]: In<G[K & keyof G]> } & { readonly [K in A]?: Excluded<OneOf<A, B, None>> | undefined })
   | (None extends true ? { readonly [K in A | B]?: undefined } : never)
 
-type Simplify<A> = A extends unknown ? { [K in keyof A]: A[K] } & {} : never
+/** `A` in one piece, with what editors show of each parameter. */
+type Described<A, D> = A extends unknown ? { [K in keyof A]: A[K] } & Documentation.ParametersOf<D> : never
 
 type UserAuth<D> = D extends { readonly userAuth: boolean } ? { readonly user_auth?: boolean | undefined } : {}
 
 /** The parameters of a declaration, selectors left out. */
 export type ParametersOf<D> = D extends { readonly alternatives: Alternatives<infer A, infer B, infer None> }
-  ? Simplify<Group<Omit<Groups<D>, A | B>> & Choice<A, B, None, Groups<D>> & UserAuth<D>>
-  : Simplify<Group<Groups<D>> & UserAuth<D>>
+  ? Described<Group<Omit<Groups<D>, A | B>> & Choice<A, B, None, Groups<D>> & UserAuth<D>, D>
+  : Described<Group<Groups<D>> & UserAuth<D>, D>
 
 type SelectorsOf<D> = keyof Get<D, "query"> & keyof Selection
 

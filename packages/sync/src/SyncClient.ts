@@ -7,6 +7,7 @@ import { checkFlag } from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import * as Decoding from "@postwire/core/Decoding"
 import type { Definition, Direction, Form } from "@postwire/core/Definition"
+import type * as Documentation from "@postwire/core/Documentation"
 import { InvalidSettings } from "@postwire/core/Errors"
 import type { Joined } from "@postwire/core/Joins"
 import type { Arguments, FormOf, ItemOf, Operation, Paged, SelectionOf } from "@postwire/core/Operation"
@@ -68,13 +69,17 @@ export interface SyncRequest<F extends Form = "response"> {
   <A = unknown>(request: Requests.Request<A>, options?: Core.RequestOptions): Requests.ResultOf<F, A, RawResponse>
 }
 
-/** Every operation of the catalogue as a blocking method. */
-export type Methods<F extends Form = "response"> = {
-  readonly [N in keyof Catalogue]: Catalogue[N] extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D>
-    ? SyncPaged<P, R, Sel, F, D>
-    : Catalogue[N] extends Operation<infer P, infer R, infer Sel, infer _E> ? SyncOperation<P, R, Sel, F>
-    : never
+type MethodOf<O, F extends Form> = O extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D> ?
+  SyncPaged<P, R, Sel, F, D>
+  : O extends Operation<infer P, infer R, infer Sel, infer _E> ? SyncOperation<P, R, Sel, F>
+  : never
+
+interface Face<F extends Form> extends Documentation.Face {
+  readonly method: MethodOf<Catalogue[this["name"] & keyof Catalogue], F>
 }
+
+/** Every operation of the catalogue as a blocking method. */
+export interface Methods<F extends Form = "response"> extends Documentation.Methods<Face<F>> {}
 
 /** The HTTP session of a client: its connections are in the worker. */
 export interface Session {

@@ -13,6 +13,7 @@ import type { RequestOptions } from "../CallOptions.ts"
 import { type Catalogue, catalogue } from "../Catalogue.ts"
 import type { Client } from "../Client.ts"
 import type { Definition, Direction, Form } from "../Definition.ts"
+import type * as Documentation from "../Documentation.ts"
 import { InvalidSettings } from "../Errors.ts"
 import type { Joined } from "../Joins.ts"
 import type { Arguments, FormOf, ItemOf, Operation, Paged, SelectionOf } from "../Operation.ts"
@@ -76,13 +77,17 @@ export interface PromiseRequest<F extends Form = "response"> {
   ): Answer<Requests.ResultOf<F, A, globalThis.Response>>
 }
 
-/** Every operation of the catalogue as a method. */
-export type Methods<F extends Form = "response"> = {
-  readonly [N in keyof Catalogue]: Catalogue[N] extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D>
-    ? PromisePaged<P, R, Sel, F, D>
-    : Catalogue[N] extends Operation<infer P, infer R, infer Sel, infer _E> ? PromiseOperation<P, R, Sel, F>
-    : never
+type MethodOf<O, F extends Form> = O extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D> ?
+  PromisePaged<P, R, Sel, F, D>
+  : O extends Operation<infer P, infer R, infer Sel, infer _E> ? PromiseOperation<P, R, Sel, F>
+  : never
+
+interface Face<F extends Form> extends Documentation.Face {
+  readonly method: MethodOf<Catalogue[this["name"] & keyof Catalogue], F>
 }
+
+/** Every operation of the catalogue as a method. */
+export interface Methods<F extends Form = "response"> extends Documentation.Methods<Face<F>> {}
 
 /** What programs that use Effect find of a client. */
 export interface EffectFace {

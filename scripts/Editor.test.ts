@@ -1,0 +1,98 @@
+// What an editor shows where the pointer rests, as the compiler's own language server says it.
+import { describe, it } from "@effect/vitest"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import { expect } from "vitest"
+
+const root = fileURLToPath(new URL("../examples/", import.meta.url))
+
+const program = `
+import { createClient } from "@postwire/node"
+import { createClientSync } from "@postwire/sync"
+import { Posts } from "@postwire/core"
+const client = createClient()
+await client.getUser({ username: "ada" })
+await client.searchRecentPosts({ query: "a", max_results: 10, start_time: new Date() })
+await client.follow({ target_user_id: "1" })
+createClientSync().getPosts({ ids: ["1"] })
+Posts.getPost({ id: "1" })
+`
+
+interface Message {
+  readonly id?: number
+  readonly method?: string
+  readonly params?: { readonly items?: ReadonlyArray<unknown> }
+  readonly result?: { readonly contents?: { readonly value: string } } | null
+}
+
+/** Asks the language server of the workspace's compiler. */
+const open = () => {
+  const child = spawn("tsc", ["--lsp", "--stdio"], { cwd: root, stdio: ["pipe", "pipe", "ignore"] })
+  const waiting = new Map<number, (message: Message) => void>()
+  let received = Buffer.alloc(0)
+  let last = 0
+  const send = (message: object) => {
+    const text = JSON.stringify({ jsonrpc: "2.0", ...message })
+    child.stdin.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`)
+  }
+  child.stdout.on("data", (bytes: Buffer) => {
+    received = Buffer.concat([received, bytes])
+    for (;;) {
+      const start = received.indexOf("\r\n\r\n") + 4
+      const length = Number(/Content-Length: (\d+)/i.exec(received.toString("latin1", 0, start))?.[1])
+      if (start < 4 || received.length < start + length) return
+      const message: Message = JSON.parse(received.toString("utf8", start, start + length))
+      received = received.subarray(start + length)
+      if (message.id === undefined) continue
+      // What the server asks for is answered with nothing.
+      if (message.method === undefined) waiting.get(message.id)?.(message)
+      else send({ id: message.id, result: message.params?.items?.map(() => null) ?? null })
+    }
+  })
+  return {
+    notify: (method: string, params: object) => send({ method, params }),
+    request: (method: string, params: object) =>
+      new Promise<Message>((resolve) => {
+        waiting.set(++last, resolve)
+        send({ id: last, method, params })
+      }),
+    close: async () => {
+      child.kill()
+      await once(child, "exit")
+    }
+  }
+}
+
+describe.skipIf(process.env["POSTWIRE_LONG"] === undefined)("in an editor: npm run test:long", () => {
+  it("methods of every face and their parameters have their documentation", async () => {
+    const server = open()
+    try {
+      const uri = pathToFileURL(`${root}hover.ts`).href
+      await server.request("initialize", {
+        processId: process.pid,
+        rootUri: pathToFileURL(root).href,
+        capabilities: { textDocument: { hover: { contentFormat: ["markdown"] } } }
+      })
+      server.notify("initialized", {})
+      server.notify("textDocument/didOpen", {
+        textDocument: { uri, languageId: "typescript", version: 1, text: program }
+      })
+      const hover = async (words: string) => {
+        const before = program.slice(0, program.indexOf(words) + words.length - 1).split("\n")
+        const position = { line: before.length - 1, character: before.at(-1)?.length }
+        const { result } = await server.request("textDocument/hover", { textDocument: { uri }, position })
+        return result?.contents?.value
+      }
+      expect(await hover("client.getUser")).toContain("Looks one user up, by exactly one of `id` and `username`.")
+      expect(await hover("client.getUser")).toContain(`client.getUser({ username: "ada"`)
+      expect(await hover("client.follow")).toContain("@deprecated")
+      expect(await hover("max_results")).toContain("A whole number from 10 to 100; 10 when left out.")
+      expect(await hover("start_time")).toContain("A Date, a DateTime or an RFC 3339 string")
+      expect(await hover("createClientSync().getPosts")).toContain("Looks up to 100 posts up.")
+      expect(await hover("Posts.getPost")).toContain("Looks one post up")
+    } finally {
+      await server.close()
+    }
+  }, 120_000)
+})

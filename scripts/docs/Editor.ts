@@ -1,0 +1,123 @@
+/**
+ * What editors show of methods and parameters. The methods of a client and what they take are computed types, of which editors
+ * show no documentation; so the texts stand in generated interfaces that these types are joined with.
+ */
+import { type Definition, parametersOf } from "../../packages/core/src/Definition.ts"
+import * as Parameters from "../../packages/core/src/Parameters.ts"
+import { type Documented, documented, notice } from "./Source.ts"
+
+const comment = (text: string, indent: string): string => {
+  const lines = text.trim().split("\n")
+  return lines.length === 1
+    ? `${indent}/** ${lines[0]} */`
+    : `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd()).join("\n")}\n${indent} */`
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+
+const selectors: Readonly<Record<string, string>> = {
+  expansions: "What is referred to and should come along, in `includes`",
+  dm_event_fields: "Fields of direct message events to return besides those that always come",
+  list_fields: "Fields of lists to return besides those that always come",
+  media_fields: "Fields of media in `includes` to return besides those that always come",
+  place_fields: "Fields of places in `includes` to return besides those that always come",
+  poll_fields: "Fields of polls in `includes` to return besides those that always come",
+  post_fields: "Fields of posts to return besides those that always come",
+  space_fields: "Fields of spaces to return besides those that always come",
+  topic_fields: "Fields of topics in `includes` to return besides those that always come",
+  user_fields: "Fields of users to return besides those that always come"
+}
+
+/** The rule of a parameter, its default and its known values, in words. */
+const textOf = (name: string, parameter: Parameters.AnyParameter): string => {
+  const { bounds, default: fallback, values } = parameter
+  if (Parameters.isSelector(name)) {
+    const text = selectors[name]
+    if (text === undefined) throw new Error(`${name} has no text for editors`)
+    return sentence(text)
+  }
+  return sentence([
+    Parameters.describe(parameter).replace(/^must be /, ""),
+    ...(bounds !== undefined && bounds.of !== "time" && bounds.standard !== undefined
+      ? [`at most ${bounds.standard} ${bounds.of} with standard access`]
+      : []),
+    ...(values !== undefined && parameter.kind === "list" ? [`known are ${values.join(", ")}`] : []),
+    ...(parameter.required ? ["required"] : []),
+    ...(fallback === undefined ? [] : [`${fallback} when left out`])
+  ].join("; "))
+}
+
+/** The name of the type of what is said of an operation's parameters, which editors show in its place. */
+const typeOf = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}Parameters`
+
+const parametersText = (definition: Definition): string => {
+  const members = Object.entries(parametersOf(definition)).map(([name, parameter]) =>
+    `${comment(textOf(name, parameter), "  ")}\n  readonly ${name}?: unknown`
+  )
+  if (definition.userAuth !== undefined) {
+    const text = sentence(
+      `whether OAuth 1.0a signs the request instead of a bearer token; ${definition.userAuth} when left out`
+    )
+    members.push(`${comment(text, "  ")}\n  readonly user_auth?: unknown`)
+  }
+  return `/** What \`${definition.name}\` takes. */
+export type ${typeOf(definition.name)} = {
+${members.join("\n")}
+}
+`
+}
+
+const byName = new Map<string, { readonly operation: Documented; readonly second: boolean | undefined }>(
+  documented.flatMap((operation) => [
+    [operation.definition.name, { operation, second: undefined }] as const,
+    ...operation.aliases.map(({ deprecated, name }) => [name, { operation, second: deprecated }] as const)
+  ])
+)
+
+const methodText = ({ definition, example, prose }: Documented, second: boolean | undefined): string => {
+  const call = example.replace(/^const .+? = /, "").replace(/^yield\* /, "")
+  const text = `${prose}\n\n\`\`\`ts\nclient.${call}\n\`\`\``
+  return second === undefined
+    ? text
+    : second
+    ? `${text}\n\n@deprecated Use \`${definition.name}\`.`
+    : `Another name of \`${definition.name}\`.\n\n${text}`
+}
+
+/** The module with all of them. */
+export const module = (): string => {
+  const names = [...byName].map(([name, found]) => ({ name, ...found }))
+  const withParameters = documented.filter(({ definition }) =>
+    definition.userAuth !== undefined || Object.keys(parametersOf(definition)).length > 0
+  )
+  return `// ${notice}
+/** What editors show of methods and of parameters. Types only. */
+
+/** How a face calls operations: \`method\` is the type of the one called \`name\`. */
+export interface Face {
+  readonly name: string
+  readonly method: unknown
+}
+
+/** The method of an operation in a face. */
+export type MethodOf<F extends Face, Name extends string> = (F & { readonly name: Name })["method"]
+
+/** Every operation as a method of a face. */
+export interface Methods<F extends Face> {
+${
+    names.map(({ name, operation, second }) =>
+      `${comment(methodText(operation, second), "  ")}\n  readonly ${name}: MethodOf<F, "${name}">`
+    ).join("\n")
+  }
+}
+
+${withParameters.map(({ definition }) => parametersText(definition)).join("\n")}
+/** What is said of the parameters of every operation that has some; of their types, the declarations tell. */
+export interface Parameters {
+${withParameters.map(({ definition: { name } }) => `  readonly ${name}: ${typeOf(name)}`).join("\n")}
+}
+
+/** What is said of the parameters of a declaration; nothing of one that is not in the catalogue. */
+export type ParametersOf<D> = D extends { readonly name: infer Name extends keyof Parameters } ? Parameters[Name] : {}
+`
+}
