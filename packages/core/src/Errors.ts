@@ -4,6 +4,8 @@
  * `MissingAccessToken`, `ConflictingIdentifiers`, `InvalidParameters` and `InvalidSettings` are mistakes of the program
  * and also instances of `TypeError`. No error ever holds a credential: where a service quotes one, or a parameter is one,
  * it says `<redacted>`.
+ *
+ * `instanceof` and `_tag` tell them apart, across copies of this module too.
  */
 import * as Data from "effect/Data"
 import { identity } from "effect/Function"
@@ -409,6 +411,20 @@ const inspectAsError = function(this: object, _depth: number, options: object, i
   return inspect(this, { ...options, customInspect: false })
 }
 
+/** Says which of these errors something is, whichever copy of this module made it. */
+const brand = Symbol.for("@postwire/core/Errors")
+
 for (const errorClass of [...classes, InvalidSettings]) {
+  const { name } = errorClass.prototype
   Object.defineProperty(errorClass.prototype, NodeInspectSymbol, { value: inspectAsError })
+  Object.defineProperty(errorClass.prototype, brand, { value: name })
+  // A program may hold this module twice: in the Promise client, which is published as one file, and by itself.
+  Object.defineProperty(errorClass, Symbol.hasInstance, {
+    value(this: unknown, value: unknown): boolean {
+      return this === errorClass
+        ? Predicate.hasProperty(value, brand) && value[brand] === name
+        // A subclass has no errors but its own.
+        : Function.prototype[Symbol.hasInstance].call(this, value)
+    }
+  })
 }

@@ -204,3 +204,25 @@ describe("environmentVariable", () => {
     assert.strictEqual(Errors.environmentVariable("baseUrl"), "POSTWIRE_BASE_URL")
   })
 })
+
+describe("a copy of the module", () => {
+  it("makes errors that are those of the other, and nobody else's", async () => {
+    const Copy: typeof Errors = await import(/* @vite-ignore */ new URL("../src/Errors.ts?copy", import.meta.url).href)
+    assert.notStrictEqual(Copy.NotFound, Errors.NotFound)
+    class Mine extends Errors.RateLimitWaitTooLong {}
+    for (const error of samples) {
+      const theirs = Object.create(Copy[error._tag].prototype)
+      for (const [name, errorClass] of Object.entries(classes)) {
+        assert.strictEqual(theirs instanceof errorClass, name === error._tag, `${error._tag} as ${name}`)
+        assert.strictEqual(error instanceof Copy[name as typeof error._tag], name === error._tag)
+      }
+      assert.isFalse(theirs instanceof Mine)
+    }
+    const own = new Mine({ operation: "a", bucket: "a", resetAt: new Date(0), maxWait: 0 })
+    assert.instanceOf(own, Mine)
+    assert.instanceOf(own, Copy.RateLimitWaitTooLong)
+    for (const none of [undefined, null, "NotFound", { _tag: "NotFound" }, new Error("a")]) {
+      assert.isFalse((none as unknown) instanceof Errors.NotFound)
+    }
+  })
+})
