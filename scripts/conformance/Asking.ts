@@ -1,6 +1,7 @@
 /** Whether the client asks only for what a document knows: random valid calls, prepared and held against its facts. */
 import type { Endpoint } from "../../packages/cli/src/drift/Endpoint.ts"
 import type { Bounds, Fact, Facts, RouteFacts } from "../../packages/cli/src/drift/ServiceFacts.ts"
+import { isSelector } from "../../packages/core/src/Parameters.ts"
 import { prepare } from "../../packages/core/src/Prepare.ts"
 import type { Wire } from "../../packages/core/src/Wire.ts"
 import * as Random from "../../packages/sandbox/src/internal/random.ts"
@@ -11,7 +12,7 @@ export interface Asking {
   readonly operation: string
   readonly route: string
   readonly calls: number
-  /** Calls that the client refuses, because the words of the wire have no name for something. */
+  /** Calls that the client refuses, because the words of the wire have no name for something; they are made without it. */
   readonly refused: number
   /** Calls that violate the document. */
   readonly violating: number
@@ -30,16 +31,14 @@ export const measure = (
   let refused = 0
   let violating = 0
   for (let i = 0; i < options.calls; i++) {
-    const prepared = prepare(
-      definition,
-      callOf(definition, selectedBy, Random.make(options.seed, `${definition.name} ${selectedBy} ${i}`)),
-      wire
-    )
+    const call = callOf(definition, selectedBy, Random.make(options.seed, `${definition.name} ${selectedBy} ${i}`))
+    let prepared = prepare(definition, call, wire)
     if ("_tag" in prepared) {
       refused++
       const refusal = `refused here: ${prepared.message.replace(/^\w+: | Got .*/g, "")}`
       violations.set(refusal, (violations.get(refusal) ?? 0) + 1)
-      continue
+      prepared = prepare(definition, sayable(call, definition, wire), wire)
+      if ("_tag" in prepared) continue
     }
     const found = document === undefined ? ["the route"] : [
       ...[...new URLSearchParams(prepared.query)].flatMap(([name, text]) =>
@@ -62,6 +61,15 @@ export const measure = (
     )
   }
 }
+
+/** A call without the names that a wire cannot say. */
+const sayable = (call: Readonly<Record<string, unknown>>, definition: Endpoint["definition"], wire: Wire) =>
+  Object.fromEntries(
+    Object.entries(call).map(([name, value]) => {
+      const say = isSelector(name) ? wire.selector(definition, name) : undefined
+      return [name, Array.isArray(value) && say !== undefined ? value.filter((item) => !say(item).unsaid) : value]
+    })
+  )
 
 /** What a text of a query stands for. */
 const valueOf = (text: string, fact: Fact | undefined): unknown =>
