@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { getDirectMessageEvents } from "@postwire/core/operations/DirectMessages"
 import { Effect } from "effect"
 import { type Bench, make } from "./support/Requests.ts"
 
@@ -235,5 +236,45 @@ describe("an edit", () => {
       bench.clock.advance("1 hour")
       yield* refused(late, /is over/)
       assert.strictEqual((yield* create(edit("1"))).status, 404)
+    }))
+})
+
+describe("answers of a date", () => {
+  it.effect("have the marked parts of a message, the post of a repost and the versions of a new post where it has them", () =>
+    Effect.gen(function*() {
+      const hashtags = [{ start: 3, end: 9, tag: "party" }]
+      for (const wire of ["neutral", "x", "x-2026-02"] as const) {
+        const bench = yield* make({ wire, posts: 0 })
+        const { client, request, sandbox, seeded: { ada } } = bench
+        const isFebruary = wire === "x-2026-02"
+        const grace = sandbox.user({ username: "grace" })
+        const post = grace.post("hers")
+        grace.message(sandbox.ada, "to #party")
+        const { body: messages } = yield* request("GET", "/2/dm_events?dm_event.fields=entities")
+        assert.deepInclude(messages.data[0], isFebruary ? { hashtags } : { entities: { hashtags } })
+        assert.strictEqual("entities" in messages.data[0], !isFebruary)
+        const read = yield* Effect.provide(getDirectMessageEvents({ dm_event_fields: ["entities"] }), client(wire))
+        assert.isEmpty(read.anomalies)
+        const event: object = read.data?.[0] ?? {}
+        assert.deepInclude(event, isFebruary ? { hashtags } : { entities: { hashtags } })
+
+        const isNeutral = wire === "neutral"
+        const { body: repost } = yield* request("POST", `/2/users/${ada.id}/${isNeutral ? "reposts" : "retweets"}`, {
+          body: isNeutral ? { post_id: post.id } : { tweet_id: post.id }
+        })
+        assert.deepStrictEqual(repost.data, {
+          [isNeutral ? "reposted" : "retweeted"]: true,
+          [isFebruary ? "id" : "rest_id"]: post.id
+        })
+        const { body: created } = yield* request("POST", isNeutral ? "/2/posts" : "/2/tweets", {
+          body: { text: "mine" }
+        })
+        const { id } = created.data
+        assert.deepStrictEqual(created.data, {
+          id,
+          text: "mine",
+          ...(isFebruary ? {} : { edit_history_post_ids: [id] })
+        })
+      }
     }))
 })
