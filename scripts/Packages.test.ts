@@ -6,7 +6,7 @@ import { spawnSync, type SpawnSyncReturns } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
 import { gzipSync } from "node:zlib"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
@@ -65,6 +65,31 @@ describe.each(names)("@postwire/%s", (name) => {
     assert.deepStrictEqual(messages.map((message) => formatMessage(message, pkg ?? {}, { color: false })), [])
   })
 
+  it("holds no sources, and no dependency that only the workspace knows", () => {
+    const { stdout } = run("tar", ["tzf", join(folder, `postwire-${name}-0.1.0.tgz`)], folder)
+    const files = stdout.split("\n").filter((file) => /\.tsx?$|\.map$|tsbuildinfo/.test(file))
+    assert.deepStrictEqual(files.filter((file) => !file.endsWith(".d.ts")), [])
+    const { bin, dependencies, exports, imports, peerDependencies }: Readonly<Record<string, object>> = JSON.parse(
+      readFileSync(join(folder, "node_modules/@postwire", name, "package.json"), "utf8")
+    )
+    const told = JSON.stringify({ bin, dependencies, exports, imports, peerDependencies })
+    assert.notMatch(told, /workspace:|\/src\/|\.ts"(?<!\.d\.ts")/)
+  })
+
+  it("is neither packed by npm nor published by hand", () => {
+    const sentences = [["npm/11", [], "`pnpm pack`"], ["pnpm/12", ["publish"], "`npm run release:dry`"]] as const
+    for (const [agent, args, command] of sentences) {
+      const { status, stderr } = spawnSync(process.execPath, ["../../scripts/prepack.mjs", ...args], {
+        cwd: join(root, "packages", name),
+        env: { npm_config_user_agent: agent, npm_package_name: `@postwire/${name}` },
+        encoding: "utf8"
+      })
+      assert.strictEqual(status, 1)
+      assert.include(stderr, command)
+      assert.include(stderr, `@postwire/${name} is`)
+    }
+  })
+
   it("has types for every module, however it is resolved", async () => {
     const exports: Readonly<Record<string, unknown>> | undefined =
       JSON.parse(readFileSync(join(folder, "node_modules/@postwire", name, "package.json"), "utf8")).exports
@@ -119,9 +144,14 @@ describe("a program", () => {
     run("tsc", ["-p", "."], folder)
   })
 
+  // Not at the top: programs in CommonJS cannot wait there.
   const running = `
+    import * as Core from "@postwire/core/Errors"
+    import { getPost } from "@postwire/core/operations/Posts"
     import * as Node from "@postwire/node"
+    import * as WithEffect from "@postwire/node/EffectClient"
     import * as Sync from "@postwire/sync"
+    import { Effect } from "effect"
     import { Worker } from "node:worker_threads"
     const worker = new Worker(\`
       const { createServer } = require("node:http")
@@ -131,20 +161,86 @@ describe("a program", () => {
       })
       server.listen(0, "127.0.0.1", () => require("node:worker_threads").parentPort.postMessage(server.address().port))
     \`, { eval: true })
-    const port = await new Promise((resolve) => worker.once("message", resolve))
-    const settings = { baseUrl: "http://127.0.0.1:" + port, bearerToken: "a" }
-    await using client = Node.createClient(settings)
-    using blocking = Sync.createClientSync(settings)
-    console.log((await client.getPost({ id: "1" })).data.text, blocking.getPost({ id: "1" }).data.text)
-    console.log(await client.getPost({ id: "9" }).catch((error) => error instanceof Node.RateLimited))
-    try { blocking.getPost({ id: "9" }) } catch (error) { console.log(error instanceof Sync.RateLimited, error._tag) }
-    worker.terminate()
+    const main = async () => {
+      const port = await new Promise((resolve) => worker.once("message", resolve))
+      const settings = { baseUrl: "http://127.0.0.1:" + port, bearerToken: "a" }
+      const client = Node.createClient(settings)
+      const shared = WithEffect.createClient(settings)
+      const blocking = Sync.createClientSync({ ...settings, workerUrl: process.env.WORKER })
+      const told = (error) => [Core, Node, WithEffect, Sync].map(({ RateLimited }) => error instanceof RateLimited)
+      const text = ({ data }) => data.text
+      console.log("promises", await client.getPost({ id: "1" }).then(text), "effect" in client)
+      console.log(...await client.getPost({ id: "9" }).catch(told))
+      console.log("blocking", text(blocking.getPost({ id: "1" })))
+      try { blocking.getPost({ id: "9" }) } catch (error) { console.log(...told(error)) }
+      const effect = getPost({ id: "1" })
+      console.log("effect", text(await shared.effect.runPromise(effect)),
+        text(await Effect.runPromise(Effect.provide(effect, shared.effect.layer))))
+      console.log(...await shared.effect.runPromise(getPost({ id: "9" })).catch(told))
+      const late = Effect.tryPromise({ try: () => client.getPost({ id: "9" }), catch: (error) => error })
+      console.log(await Effect.runPromise(Effect.catchTag(late, "RateLimited", ({ status }) => Effect.succeed(status))))
+      try { Node.createClient({ baseUrl: "" }) } catch (error) { console.log(error instanceof Core.InvalidSettings) }
+      await client.close()
+      await shared.close()
+      blocking.close()
+      worker.terminate()
+    }
+    main()
   `
 
-  it("runs, Promises and blocking", () => {
+  const printed = [
+    "promises a false",
+    "true true true true",
+    "blocking a",
+    "true true true true",
+    "effect a a",
+    "true true true true",
+    "429",
+    "true",
+    ""
+  ].join("\n")
+
+  it("runs: Promises, blocking and Effect, with the same errors", () => {
     writeFileSync(join(folder, "program.mjs"), running)
     const { stdout } = run(process.execPath, ["program.mjs"], folder)
-    assert.strictEqual(stdout, "a a\ntrue\ntrue RateLimited\n")
+    assert.strictEqual(stdout, printed)
+  })
+
+  it.each(
+    [
+      ["a module", { format: "esm" }],
+      ["modules", { format: "esm", splitting: true }],
+      ["CommonJS", { format: "cjs" }]
+    ] as const
+  )("runs as %s that a bundler made, far from any package", async (_, options) => {
+    const target = mkdtempSync(join(tmpdir(), "postwire-bundle-"))
+    try {
+      writeFileSync(join(folder, "program.mjs"), running)
+      await build({
+        absWorkingDir: folder,
+        entryPoints: ["program.mjs", { in: "@postwire/sync/PostwireWorker", out: "PostwireWorker" }],
+        outdir: target,
+        bundle: true,
+        platform: "node",
+        logLevel: "error",
+        ...options
+      })
+      writeFileSync(
+        join(target, "package.json"),
+        JSON.stringify({ type: options.format === "esm" ? "module" : "commonjs" })
+      )
+      const { NODE_PATH: _, ...env } = process.env
+      // CommonJS does not know where it is.
+      const WORKER = options.format === "cjs" ? pathToFileURL(join(target, "PostwireWorker.js")).href : undefined
+      const result = spawnSync(process.execPath, ["program.js"], {
+        cwd: target,
+        encoding: "utf8",
+        env: WORKER === undefined ? env : { ...env, WORKER }
+      })
+      assert.strictEqual(result.stdout, printed, result.stderr)
+    } finally {
+      rmSync(target, { recursive: true })
+    }
   })
 
   it("loads neither Effect nor Undici with the clients", () => {

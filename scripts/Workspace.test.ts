@@ -44,9 +44,18 @@ describe.each(packages)("%s", (folder) => {
   })
 
   it("publishes what the workspace uses", () => {
-    assert.deepStrictEqual(manifest.publishConfig?.exports, built(manifest.exports))
+    assert.deepStrictEqual(modules(manifest.publishConfig?.exports), built(manifest.exports))
     assert.deepStrictEqual(manifest.publishConfig?.bin, built(manifest.bin))
-    assert.deepStrictEqual(manifest.files, ["dist", "src", "!dist/.tsbuildinfo"])
+    // The sandbox serves its console from where it is written.
+    const files = manifest.files?.filter((file) => file !== "src/console")
+    assert.deepStrictEqual(files, ["dist", "!dist/.tsbuildinfo"])
+  })
+
+  it("is not published by hand", () => {
+    assert.deepStrictEqual(manifest.scripts, {
+      prepack: "node ../../scripts/prepack.mjs",
+      prepublishOnly: "node ../../scripts/prepack.mjs publish"
+    })
   })
 
   it("refers to the projects of its dependencies", () => {
@@ -131,9 +140,10 @@ interface Manifest {
   readonly bin?: Entries
   readonly engines?: Readonly<Record<string, string>>
   readonly files?: ReadonlyArray<string>
+  readonly scripts?: Readonly<Record<string, string>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
-  readonly publishConfig?: { readonly exports?: Entries; readonly bin?: Entries }
+  readonly publishConfig?: { readonly exports?: Readonly<Record<string, Target>>; readonly bin?: Entries }
 }
 
 interface Report {
@@ -145,6 +155,23 @@ interface Project {
 }
 
 type Entries = Readonly<Record<string, string | null>>
+
+/** For bundlers the module that the compiler made, for Node one file. */
+type Target = string | null | { readonly types: string; readonly module: string; readonly default: string }
+
+/** What is published as the compiler made it. */
+function modules(targets: Readonly<Record<string, Target>> | undefined): Entries | undefined {
+  if (targets === undefined) return undefined
+  const entries = Object.entries(targets).flatMap(([name, target]): ReadonlyArray<[string, string | null]> => {
+    if (name === "./bundled/*") return []
+    if (target === null || typeof target === "string") return [[name, target]]
+    assert.strictEqual(target.types, target.module.replace(/\.js$/, ".d.ts"))
+    assert.strictEqual(target.default, target.module.replace("./dist/", "./dist/bundled/"))
+    // Others than the first are in the pattern.
+    return name === "." ? [[name, target.module]] : []
+  })
+  return Object.fromEntries(entries)
+}
 
 function built(entries: Entries | undefined): Entries | undefined {
   if (entries === undefined) return undefined

@@ -1,36 +1,97 @@
-// After `tsc -b`: puts Effect and the core into the published Promise and blocking entries, which then load as one file.
-// Their types and all other modules stay as the compiler made them.
-import { build } from "esbuild"
-import { rmSync } from "node:fs"
+// After `tsc -b`: what the packages hold beside what the compiler made (ADR 23). Each is one file in `dist/bundled`:
+// - the Promise and blocking entries, and the worker, with Effect and the core inside, so that Node loads them fast;
+// - Undici as a module, for programs that are bundled, since not every bundler makes one of it.
+import { build, type BuildOptions, type Plugin } from "esbuild"
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { isBuiltin } from "node:module"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { minimum } from "../packages/core/src/SupportedNode.ts"
 
-const entries = {
-  node: ["index"],
-  sync: ["index", "PostwireWorker"]
-}
+const root = fileURLToPath(new URL("..", import.meta.url))
 
-for (const [name, modules] of Object.entries(entries)) {
-  const folder = fileURLToPath(new URL(`../packages/${name}`, import.meta.url))
-  await build({
-    absWorkingDir: folder,
+const common = {
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: `node${minimum}`,
+  legalComments: "none",
+  logLevel: "warning",
+  metafile: true
+} satisfies BuildOptions
+
+const entries = (modules: ReadonlyArray<string>) =>
+  ({
+    ...common,
+    outdir: "dist/bundled",
     entryPoints: modules.map((module) => `src/${module}.ts`),
-    outdir: "dist",
-    allowOverwrite: true,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: `node${minimum}`,
-    // Undici is loaded at the first request.
+    // Only Node loads these, and loads Undici at the first request.
+    alias: { "#undici": "undici", "#undici/agent": "undici/lib/dispatcher/agent.js" },
     external: ["undici"],
     // Names stay, for whoever reads a stack.
     minifySyntax: true,
     minifyWhitespace: true,
     // Node shows the line of an error that nobody catches.
-    lineLimit: 160,
-    legalComments: "none",
-    logLevel: "warning"
+    lineLimit: 160
+  }) satisfies BuildOptions
+
+/** `require` of what Node has is a function that throws in the modules that esbuild makes. */
+const builtins: Plugin = {
+  name: "builtins",
+  setup: ({ onLoad, onResolve }) => {
+    onResolve(
+      { filter: /.*/ },
+      ({ kind, path }) => kind === "require-call" && isBuiltin(path) ? { path, namespace: "builtin" } : undefined
+    )
+    onLoad(
+      { filter: /.*/, namespace: "builtin" },
+      ({ path }) => ({ contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})` })
+    )
+  }
+}
+
+const undici = {
+  ...common,
+  stdin: {
+    contents: `
+      export { default, default as Agent } from "undici/lib/dispatcher/agent.js"
+      export { default as EnvHttpProxyAgent } from "undici/lib/dispatcher/env-http-proxy-agent.js"
+      export { default as ProxyAgent } from "undici/lib/dispatcher/proxy-agent.js"
+    `,
+    resolveDir: join(root, "packages/node"),
+    sourcefile: "undici.js"
+  },
+  outfile: "dist/bundled/undici.js",
+  plugins: [builtins],
+  minify: true,
+  keepNames: true
+} satisfies BuildOptions
+
+const builds = { node: [entries(["index"]), undici], sync: [entries(["index", "PostwireWorker"])] }
+
+/** The packages that a build took something from. */
+const sourcesOf = (inputs: object): ReadonlyArray<string> =>
+  Object.keys(inputs).flatMap((file) => {
+    const [, path] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file) ?? []
+    return path === undefined ? [] : [path]
   })
-  // The maps of what the compiler had put there.
-  for (const module of modules) rmSync(`${folder}/dist/${module}.js.map`, { force: true })
+
+for (const [name, each] of Object.entries(builds)) {
+  const folder = join(root, "packages", name)
+  rmSync(join(folder, "dist/bundled"), { recursive: true, force: true })
+  const sources = new Set<string>()
+  for (const options of each) {
+    const { metafile } = await build({ ...options, absWorkingDir: folder })
+    for (const source of sourcesOf(metafile.inputs)) sources.add(join(folder, source))
+  }
+  // Their licences ask to go where they go.
+  const licences = [...sources].sort().map((source) => {
+    const { name, version }: { name: string; version: string } = JSON.parse(
+      readFileSync(join(source, "package.json"), "utf8")
+    )
+    const file = readdirSync(source).find((file) => /^licen[cs]e/i.test(file))
+    if (file === undefined) throw new Error(`${name} comes without its licence`)
+    return `${name} ${version}\n\n${readFileSync(join(source, file), "utf8").trim()}\n`
+  })
+  writeFileSync(join(folder, "dist/bundled/LICENSES.txt"), licences.join("\n---\n\n"))
 }

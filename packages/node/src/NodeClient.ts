@@ -20,7 +20,8 @@ export { type Logger, wireOf } from "@postwire/core/promises/Settings"
 export interface Settings<F extends Form = "response"> extends Shared.Settings<F> {
   /**
    * What `waitOnRateLimit` shares its budgets through: the path of an SQLite file, for processes of one machine, or a
-   * `redis://` or `rediss://` address, which needs the package `@redis/client`. Default: this client's memory.
+   * `redis://` or `rediss://` address, which needs the package `@redis/client`. A path names its folder (`./limits`) or
+   * ends in `.db` or `.sqlite`. Default: this client's memory.
    */
   readonly rateLimitStore?: string | undefined
   /**
@@ -59,7 +60,14 @@ export const agentOptionsOf = ({ ca, proxy, timeout }: Settings<Form>): UndiciHt
 
 const isAddress = (store: string): boolean => store.includes("://")
 
-const layerStore = ({ rateLimitStore: store }: Settings<Form>) =>
+/** Whether nobody takes it for the name of a host, such as `10.0.0.5`, `redis.internal:6379/0` or `user:password@cache`. */
+const isPath = (store: string): boolean =>
+  !/^[^/\\]*(@|:\d)/.test(store) && (/[/\\]/.test(store) || /\.(db|sqlite3?)$/i.test(store))
+
+/** Where the settings keep rate limits. Fails when that cannot be used on this machine. */
+export const layerStore = (
+  { rateLimitStore: store }: Pick<Settings, "rateLimitStore">
+): Layer.Layer<RateLimitStore.RateLimitStore, InvalidSettings> =>
   store === undefined
     ? RateLimitStore.layerMemory
     : isAddress(store)
@@ -92,6 +100,14 @@ const checkStore = Effect.fnUntraced(function*({ rateLimitStore: store }: Settin
     return yield* new InvalidSettings({ setting: "rateLimitStore", rule: "must be the path of a file or an address" })
   }
   if (isAddress(store)) yield* RedisRateLimitStore.checkUrl(store)
+  else if (!isPath(store)) {
+    // Its value is not shown: it may hold a password.
+    return yield* new InvalidSettings({
+      setting: "rateLimitStore",
+      rule:
+        "may be a file or a host: an address begins with redis://, a path names its folder (./limits) or ends in .db"
+    })
+  }
 })
 
 /** The settings that only Node has. */
@@ -111,15 +127,21 @@ export const check = Effect.fnUntraced(function*(
   yield* checkTransport(settings)
 })
 
-/** The settings that the environment holds, each in the variable of its name, such as `POSTWIRE_BEARER_TOKEN`. */
+/**
+ * The settings that the environment holds, each in the variable of its name, such as `POSTWIRE_BEARER_TOKEN`.
+ * `POSTWIRE_REDIS_URL` is the address of a `rateLimitStore`, with or without `redis://`.
+ */
 export const fromEnvironment = (
   environment: Readonly<Record<string, string | undefined>> = process.env
-): Omit<Settings, "returnType"> =>
-  Object.fromEntries(
+): Omit<Settings, "returnType"> => {
+  const redis = environment["POSTWIRE_REDIS_URL"]
+  return Object.fromEntries(
     [
-      ...["baseUrl", "wire", ...Credentials.names].map((name) => [name, environmentVariable(name)] as const),
-      ["rateLimitStore", "POSTWIRE_REDIS_URL"] as const
-    ]
-      .map(([name, variable]) => [name, environment[variable]] as const)
-      .filter(([, value]) => value !== undefined && value !== "")
+      ...["baseUrl", "wire", ...Credentials.names].map((name) =>
+        [name, environment[environmentVariable(name)]] as const
+      ),
+      // Never a path: the variable says what it is.
+      ["rateLimitStore", redis === undefined || redis === "" || isAddress(redis) ? redis : `redis://${redis}`] as const
+    ].filter(([, value]) => value !== undefined && value !== "")
   )
+}

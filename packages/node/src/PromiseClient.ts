@@ -15,7 +15,9 @@ export {
   type Methods,
   type PromiseClient,
   type PromiseOperation,
-  type PromisePaged
+  type PromisePaged,
+  type WithEffect,
+  withEffect
 } from "@postwire/core/promises/PromiseFace"
 
 const platform: Platform = {
@@ -30,7 +32,7 @@ const platform: Platform = {
 }
 
 export const {
-  /** A client with the services of a context; `end` is called when it is closed. */
+  /** A client with the services of a context, `also` more than the methods; `end` is called when it is closed. */
   of,
   /**
    * The way from Effect to Promises: a client on the services of a Layer, such as one on another HttpClient. Closing it

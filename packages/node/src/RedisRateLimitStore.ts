@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import * as Redacted from "effect/Redacted"
-import { connection, type Evaluator, stepTimeoutMillis } from "./internal/RedisConnection.ts"
+import { connection, type Evaluator, find, stepTimeoutMillis } from "./internal/RedisConnection.ts"
 import { scripts } from "./internal/RedisScripts.ts"
 
 /** Settings of the store with a connection of its own. */
@@ -18,15 +18,16 @@ export interface Options {
 /** Checks an address without showing it: it may hold a password. */
 export const checkUrl = (given: string | Redacted.Redacted): Effect.Effect<string, InvalidSettings> => {
   const url = Redacted.isRedacted(given) ? Redacted.value(given) : given
-  return URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol)
-    ? Effect.succeed(url)
-    : Effect.fail(
-      new InvalidSettings({
-        setting: "rateLimitStore",
-        rule: "must be an address that begins with redis:// or rediss://"
-      })
-    )
+  return URL.canParse(url) && isServer(new URL(url)) ? Effect.succeed(url) : Effect.fail(
+    new InvalidSettings({
+      setting: "rateLimitStore",
+      rule: "must be an address such as redis://host:6379/0, or rediss:// for TLS"
+    })
+  )
 }
+
+const isServer = ({ hostname, pathname, protocol }: URL): boolean =>
+  /^rediss?:$/.test(protocol) && /\w|:/.test(hostname) && /^\/?\d*$/.test(pathname)
 
 /** By the number that `reserve` answers with; 0 is none. */
 const reasons: ReadonlyArray<Ledger.Reason> = ["window", "refusal", "pace", "in flight", "turn"]
@@ -71,13 +72,23 @@ export const layer: Layer.Layer<RateLimitStore.RateLimitStore, never, Redis.Redi
 )
 
 /**
- * The store with a connection of its own, made at the first request and closed with the scope. Needs the package
- * `@redis/client`. Fails when the address is none; a server that does not answer fails nothing.
+ * The store with a connection of its own, made at the first request and closed with the scope. Fails when the address is
+ * none, or the package `@redis/client` is not installed; a server that does not answer fails nothing.
  */
 export const layerUrl = (options: Options): Layer.Layer<RateLimitStore.RateLimitStore, InvalidSettings> =>
   Layer.effect(
     RateLimitStore.RateLimitStore,
-    Effect.map(Effect.flatMap(checkUrl(options.url), connection), make)
+    Effect.flatMap(checkUrl(options.url), (url) => {
+      const path = find()
+      return path === undefined
+        ? Effect.fail(
+          new InvalidSettings({
+            setting: "rateLimitStore",
+            rule: "in Redis needs the package @redis/client, which is not installed: npm install @redis/client"
+          })
+        )
+        : Effect.map(connection(url, path), make)
+    })
   )
 
 const reasonOf = (cause: unknown): string => cause instanceof Error ? cause.message.slice(0, 200) : "Redis failed"

@@ -1,4 +1,5 @@
 /** Rate limits of several processes on one machine, in an SQLite file. */
+import { InvalidSettings } from "@postwire/core/Errors"
 import * as Ledger from "@postwire/core/Ledger"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import * as Clock from "effect/Clock"
@@ -14,13 +15,16 @@ export interface Options {
   readonly path: string
 }
 
-/** The store in a file, by the machine's clock. The file is opened at the first request and closed with the scope. */
-export const layer = (options: Options): Layer.Layer<RateLimitStore.RateLimitStore> =>
+/**
+ * The store in a file, by the machine's clock; closed with the scope. Fails when the file cannot be opened; that it is
+ * locked, or breaks later, fails nothing.
+ */
+export const layer = (options: Options): Layer.Layer<RateLimitStore.RateLimitStore, InvalidSettings> =>
   Layer.effect(
     RateLimitStore.RateLimitStore,
-    Effect.map(
-      Effect.acquireRelease(Effect.sync(() => make(options.path)), ({ close }) => Effect.sync(close)),
-      ({ store }) => store
+    Effect.acquireRelease(Effect.sync(() => make(options.path)), ({ close }) => Effect.sync(close)).pipe(
+      Effect.tap(({ open }) => open),
+      Effect.map(({ store }) => store)
     )
   )
 
@@ -41,6 +45,17 @@ const make = (path: string) => {
     connection = undefined
     if (database?.isOpen === true) database.close()
   }
+  const open = Clock.clockWith((clock) =>
+    Effect.try({
+      try: () => void (connection ??= connect(path, clock.currentTimeMillisUnsafe())),
+      catch: (cause) => ({ isLocked: isBusy(cause), reason: reasonOf(cause) })
+    })
+  ).pipe(
+    Effect.catchIf(({ isLocked }) => isLocked, () => Effect.void),
+    Effect.mapError(({ reason }) =>
+      new InvalidSettings({ setting: "rateLimitStore", rule: `is a file that cannot be used (${reason})` })
+    )
+  )
   const turns = Semaphore.makeUnsafe(1)
   let waiting = 0
   const atomically = <A>(use: (step: Step) => A): Effect.Effect<A, RateLimitStore.RateLimitStoreUnavailable> =>
@@ -51,7 +66,7 @@ const make = (path: string) => {
         catch: (cause) => {
           const isLocked = isBusy(cause)
           if (!isLocked) close()
-          return { isLocked, reason: cause instanceof Error ? cause.message : "node:sqlite failed" }
+          return { isLocked, reason: reasonOf(cause) }
         }
       })
       // Who finds the file locked tries again, one at a time and without blocking the thread; who comes later waits too.
@@ -75,10 +90,12 @@ const make = (path: string) => {
       atomically((step) => step(key, (ledger, now) => Ledger.settle(ledger, now, lease, report))),
     read: (key) => atomically((step) => step(key, Ledger.read, false))
   }
-  return { store, close }
+  return { store, open, close }
 }
 
 const betweenAttempts = Schedule.min([Schedule.exponential("5 millis", 1.5), Schedule.spaced("100 millis")])
+
+const reasonOf = (cause: unknown): string => cause instanceof Error ? cause.message : "node:sqlite failed"
 
 const isBusy = (cause: unknown): boolean =>
   typeof cause === "object" && cause !== null && "errcode" in cause && (Number(cause.errcode) & 0xff) === 5

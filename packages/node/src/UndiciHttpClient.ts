@@ -48,7 +48,8 @@ export const make = (dispatcher: Pick<Dispatcher, "dispatch">, options?: Options
   fromDispatch(
     (request, exchange) => dispatcher.dispatch(request, exchange),
     options,
-    () => dispatcher instanceof Session ? Session.secretsOf(dispatcher) : []
+    // Of a session, whichever copy of this package made it.
+    () => secrets in dispatcher && typeof dispatcher[secrets] === "function" ? dispatcher[secrets]() : []
   )
 
 /** A client on a given dispatcher, or on connections of its own, which are closed with the layer. */

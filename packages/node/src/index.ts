@@ -7,18 +7,17 @@
  * await using client = createClient({ baseUrl: "http://127.0.0.1:8080", bearerToken: "..." })
  * for await (const post of client.searchRecentPosts.items({ query: "effect" })) console.log(post.text)
  * ```
+ *
+ * It is published as one file, which holds an Effect of its own. A program that uses Effect itself makes its client with
+ * `@postwire/node/EffectClient`.
  */
 import "@postwire/core/SupportedNode"
 import type { Form } from "@postwire/core/Definition"
-import { valueOf } from "@postwire/core/promises/Calls"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
 import type { Dispatcher } from "undici"
+import { connect } from "./internal/Connect.ts"
 import * as NodeClient from "./NodeClient.ts"
 import * as PromiseClient from "./PromiseClient.ts"
-import * as UndiciHttpClient from "./UndiciHttpClient.ts"
+import type * as UndiciHttpClient from "./UndiciHttpClient.ts"
 
 export type { Sent } from "@postwire/core/Attempt"
 export type { Form } from "@postwire/core/Definition"
@@ -49,18 +48,6 @@ export const createClient: {
 } = <F extends Form = "response">(
   settings: NodeClient.Settings<F> = NodeClient.fromEnvironment()
 ): PostwireClient<F> => {
-  valueOf(Effect.runSyncExit(NodeClient.check(settings)), undefined)
-  const own = settings.dispatcher === undefined
-    ? new UndiciHttpClient.Session(NodeClient.agentOptionsOf(settings))
-    : undefined
-  const session: Session = settings.dispatcher ?? own!
-  const scope = Scope.makeUnsafe()
-  const layer = NodeClient.layer({ ...settings, proxy: undefined, ca: undefined, dispatcher: session })
-  const context = Effect.runSync(Layer.buildWithScope(layer, scope))
-  const end = async () => {
-    await Effect.runPromise(Scope.close(scope, Exit.void))
-    await own?.close()
-  }
-  // Without a setting, F is its default.
-  return PromiseClient.of(context, settings.returnType ?? "response" as F, end, { session })
+  const { end, form, services, session } = connect(settings)
+  return PromiseClient.of(services, form, end, () => ({ session }))
 }

@@ -133,7 +133,7 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
   const connect = (settings: NodeClient.Settings) => {
     const scope = Scope.makeUnsafe()
     const context = Effect.runSync(Layer.buildWithScope(transports[transport](settings), scope))
-    return PromiseClient.of(context, "response", () => Effect.runPromise(Scope.close(scope, Exit.void)), {})
+    return PromiseClient.of(context, "response", () => Effect.runPromise(Scope.close(scope, Exit.void)), () => ({}))
   }
 
   describe("connections", () => {

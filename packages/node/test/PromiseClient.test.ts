@@ -13,8 +13,8 @@ import { inspect } from "node:util"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import type { Dispatcher } from "undici"
-import * as Node from "../src/index.ts"
-import { createClient, type PostwireClient } from "../src/index.ts"
+import * as Node from "../src/EffectClient.ts"
+import { createClient, type PostwireClient } from "../src/EffectClient.ts"
 import * as NodeClient from "../src/NodeClient.ts"
 
 const secrets = {

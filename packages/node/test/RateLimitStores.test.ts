@@ -3,10 +3,10 @@ import type * as Ledger from "@postwire/core/Ledger"
 import * as RateLimit from "@postwire/core/RateLimit"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import { createClient as createRedisClient } from "@redis/client"
-import { Arbitrary, Effect, Fiber, Layer, Schema } from "effect"
+import { Arbitrary, Effect, Fiber, Layer, Option, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { build } from "esbuild"
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
@@ -17,6 +17,7 @@ import { DatabaseSync } from "node:sqlite"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { type Change, createClient, InvalidSettings } from "../src/index.ts"
+import * as NodeClient from "../src/NodeClient.ts"
 import * as RedisRateLimitStore from "../src/RedisRateLimitStore.ts"
 import * as SqliteRateLimitStore from "../src/SqliteRateLimitStore.ts"
 import * as RedisServer from "./support/RedisServer.ts"
@@ -111,7 +112,8 @@ const runAll = async (
     const child = spawn(
       process.execPath,
       ["--disable-warning=ExperimentalWarning", caller, baseUrl, store, operation, String(calls), String(concurrency)],
-      { stdio: ["pipe", "pipe", "pipe"] }
+      // From here, for that is where the client of Redis is.
+      { stdio: ["pipe", "pipe", "pipe"], cwd: fileURLToPath(new URL("..", import.meta.url)) }
     )
     spawned.add(child)
     let printed = ""
@@ -477,11 +479,14 @@ describe("a store that is gone", () => {
     }
   })
 
-  it("fails no call when the file cannot be opened, or is none of SQLite's", async () => {
-    assert.lengthOf(await callsWith(join(folder, "no", "such", "folder.db")), 1)
-    const other = newFile()
-    writeFileSync(other, "something else\n".repeat(1000))
-    assert.lengthOf(await callsWith(other), 1)
+  it("fails no call when the file breaks between two", async () => {
+    const path = newFile()
+    const spoil = async () => {
+      const other = new DatabaseSync(path)
+      other.exec("DROP TABLE postwire_ledgers_2")
+      other.close()
+    }
+    assert.lengthOf(await callsWith(path, spoil), 1)
   })
 })
 
@@ -515,7 +520,112 @@ describe("onRateLimit", () => {
   })
 })
 
+describe("a store that cannot be used", () => {
+  const settings = { baseUrl: "http://127.0.0.1:1", bearerToken: "a", waitOnRateLimit: true }
+
+  const refusalOf = (rateLimitStore: string): InvalidSettings => {
+    try {
+      createClient({ ...settings, rateLimitStore })
+    } catch (error) {
+      assert.instanceOf(error, InvalidSettings)
+      assert.strictEqual(error.setting, "rateLimitStore")
+      return error
+    }
+    assert.fail("it was accepted")
+  }
+
+  it("is an error when the client is made: a file that cannot be opened, or is none of SQLite's", () => {
+    assert.include(refusalOf(join(folder, "no", "such", "folder.db")).message, "unable to open database file")
+    const other = newFile()
+    writeFileSync(other, "something else\n".repeat(1000))
+    assert.include(refusalOf(other).message, "file is not a database")
+  })
+
+  it("is none when another process has locked the file", async () => {
+    const path = newFile()
+    const other = new DatabaseSync(path)
+    other.exec("PRAGMA journal_mode = WAL; BEGIN EXCLUSIVE")
+    await createClient({ ...settings, rateLimitStore: path }).close()
+    other.close()
+  })
+
+  it("is an error that says what to install when there is no client of Redis", async () => {
+    // A program in one file, far from any package.
+    const program = join(folder, "program.mjs")
+    await build({
+      stdin: {
+        contents: `
+          import { createClient, InvalidSettings } from "@postwire/node"
+          const settings = { baseUrl: "http://127.0.0.1:1", bearerToken: "a", rateLimitStore: "redis://127.0.0.1:1" }
+          await createClient(settings).close()
+          try {
+            createClient({ ...settings, waitOnRateLimit: true })
+          } catch (error) {
+            console.log(error instanceof InvalidSettings, error.message)
+          }
+        `,
+        resolveDir: fileURLToPath(new URL("..", import.meta.url))
+      },
+      outfile: program,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      external: ["undici"]
+    })
+    // pnpm starts what it starts with a path on which there is one.
+    const { NODE_PATH: _, ...env } = process.env
+    const { stderr, stdout } = spawnSync(process.execPath, [program], { cwd: folder, env, encoding: "utf8" })
+    assert.strictEqual(
+      stdout,
+      "true rateLimitStore in Redis needs the package @redis/client, which is not installed: npm install @redis/client.\n",
+      stderr
+    )
+  })
+})
+
 describe("settings", () => {
+  it("take a host for no file", () => {
+    for (
+      const [path, isOne] of [
+        ["./limits", true],
+        ["limits.db", true],
+        ["C:\\job\\limits.sqlite", true],
+        ["/var/lib/job/a@b:1.sqlite3", true],
+        ["localhost", false],
+        ["10.0.0.5", false],
+        ["redis.internal:6379", false],
+        ["redis.internal:6379/0", false],
+        ["user:canary@redis.internal/0", false]
+      ] as const
+    ) {
+      const check = Effect.runSync(Effect.exit(NodeClient.check({ baseUrl: "http://127.0.0.1", rateLimitStore: path })))
+      assert.strictEqual(check._tag === "Success", isOne, path)
+      assert.notInclude(String(check), "canary")
+    }
+  })
+
+  it("of the environment have an address of Redis, with or without its scheme", () => {
+    for (
+      const [variable, expected] of [
+        ["redis://service.test", "redis://service.test"],
+        ["rediss://a:b@service.test:1/2", "rediss://a:b@service.test:1/2"],
+        ["localhost:6379", "redis://localhost:6379"],
+        ["limits.db", "redis://limits.db"],
+        ["", undefined],
+        ["./limits.db", InvalidSettings],
+        ["/var/lib/limits.db", InvalidSettings],
+        ["var/limits.db", InvalidSettings],
+        ["http://service.test", InvalidSettings]
+      ] as const
+    ) {
+      const settings = { baseUrl: "http://127.0.0.1", ...NodeClient.fromEnvironment({ POSTWIRE_REDIS_URL: variable }) }
+      const check = Effect.runSync(Effect.result(NodeClient.check(settings)))
+      if (expected === InvalidSettings) {
+        assert.instanceOf(Result.getFailure(check).pipe(Option.getOrThrow), InvalidSettings)
+      } else assert.deepStrictEqual([check._tag, settings.rateLimitStore], ["Success", expected])
+    }
+  })
+
   it("refuse what is no store, no hook and no wait", () => {
     const cases = [
       [{ rateLimitStore: "" }, "rateLimitStore"],

@@ -9,7 +9,7 @@ import * as Http from "node:http"
 import * as Https from "node:https"
 import * as Net from "node:net"
 import { Agent } from "undici"
-import { createClient, InvalidSettings, type PostwireClient, type Settings } from "../src/index.ts"
+import { createClient, InvalidSettings, type PostwireClient, type Settings } from "../src/EffectClient.ts"
 import * as NodeClient from "../src/NodeClient.ts"
 import * as PromiseClient from "../src/PromiseClient.ts"
 

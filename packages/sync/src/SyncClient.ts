@@ -21,6 +21,7 @@ import * as NodeClient from "@postwire/node/NodeClient"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import { existsSync } from "node:fs"
@@ -109,6 +110,8 @@ export const check = Effect.fnUntraced(function*(
       return yield* new InvalidSettings({ setting, rule: "cannot be handed to a worker" })
     }
   }
+  // Here, because the worker begins with the first call.
+  if (settings.waitOnRateLimit === true) yield* Effect.scoped(Layer.build(NodeClient.layerStore(settings)))
 })
 
 /** Makes a client of checked settings. */

@@ -10,7 +10,7 @@
  */
 import "@postwire/core/SupportedNode"
 import type { Form } from "@postwire/core/Definition"
-import { fromEnvironment } from "@postwire/node"
+import { fromEnvironment } from "@postwire/node/NodeClient"
 import { checkForm, type Chosen } from "@postwire/node/PromiseClient"
 import * as Effect from "effect/Effect"
 import { orThrow } from "./internal/Calls.ts"
@@ -19,7 +19,7 @@ import * as SyncClient from "./SyncClient.ts"
 
 export type { Form } from "@postwire/core/Definition"
 export * from "@postwire/core/Errors"
-export { fromEnvironment } from "@postwire/node"
+export { fromEnvironment } from "@postwire/node/NodeClient"
 export type { RawResponse } from "./RawResponse.ts"
 export type { Settings } from "./Settings.ts"
 export type { CallOptions, PageOptions, Session } from "./SyncClient.ts"

@@ -89,7 +89,12 @@ interface Face<F extends Form> extends Documentation.Face {
 /** Every operation of the catalogue as a method. */
 export interface Methods<F extends Form = "response"> extends Documentation.Methods<Face<F>> {}
 
-/** What programs that use Effect find of a client. */
+/** What programs that use Effect find of a client, beside its methods. */
+export interface WithEffect {
+  readonly effect: EffectFace
+}
+
+/** The client as a Layer and as a runtime. */
 export interface EffectFace {
   /**
    * Provides this client to operations, and its rate limits to `RateLimit.snapshot` and `RateLimit.changes`:
@@ -111,7 +116,6 @@ export type PromiseClient<F extends Form = "response", Also extends object = {}>
   & {
     /** The same client (one login, one pool of connections), returning results in another form. */
     readonly as: <F extends Form>(form: F) => PromiseClient<F, Also>
-    readonly effect: EffectFace
     /**
      * Requests any path of the service, for what there is no method for, as every call is sent: with the credential, the
      * limits, the retries and the errors. Names are the service's own, there and back.
@@ -123,23 +127,23 @@ export type PromiseClient<F extends Form = "response", Also extends object = {}>
 
 /** How clients are made on a platform. */
 export interface Makers {
-  /** A client with the services of a context; `end` is called when it is closed. */
+  /** A client with the services of a context, `also` more than the methods; `end` is called when it is closed. */
   readonly of: <F extends Form, Also extends object>(
     services: Context.Context<Client>,
     form: F,
     end: () => Promise<void>,
-    also: Also
+    also: (context: Calls.Context) => Also
   ) => PromiseClient<F, Also>
   /**
    * The way from Effect to Promises: a client on the services of a Layer, such as one on another HttpClient. Closing it
    * releases what the Layer acquired. Rejects with what the Layer fails with.
    */
   readonly fromLayer: {
-    <E>(layer: Layer.Layer<Client, E>): Promise<PromiseClient>
+    <E>(layer: Layer.Layer<Client, E>): Promise<PromiseClient<"response", WithEffect>>
     <E, F extends Form = "response">(
       layer: Layer.Layer<Client, E>,
       options: { readonly returnType?: F | undefined } & Chosen<F>
-    ): Promise<PromiseClient<F>>
+    ): Promise<PromiseClient<F, WithEffect>>
   }
 }
 
@@ -149,7 +153,7 @@ export const on = (platform: Calls.Platform): Makers => {
     services: Context.Context<Client>,
     form: F,
     end: () => Promise<void>,
-    also: Also
+    also: (context: Calls.Context) => Also
   ): PromiseClient<F, Also> => {
     const closing = new AbortController()
     const context = Calls.contextOf(services, closing.signal, platform)
@@ -157,18 +161,18 @@ export const on = (platform: Calls.Platform): Makers => {
       closing.abort()
       return end()
     }
-    return inForm(context, form, { ...also, effect: effectOf(services, context), close })
+    return inForm(context, form, { ...also(context), close })
   }
   const fromLayer = async <E, F extends Form = "response">(
     layer: Layer.Layer<Client, E>,
     options: { readonly returnType?: F | undefined } = {}
-  ): Promise<PromiseClient<F>> => {
+  ): Promise<PromiseClient<F, WithEffect>> => {
     const scope = Scope.makeUnsafe()
     const end = () => Effect.runPromise(Scope.close(scope, Exit.void))
     try {
       const services = await Effect.runPromise(Layer.buildWithScope(layer, scope))
       // Without the option, F is its default.
-      return of(services, options.returnType ?? "response" as F, end, {})
+      return of(services, options.returnType ?? "response" as F, end, withEffect(services))
     } catch (error) {
       await end()
       throw error
@@ -177,20 +181,23 @@ export const on = (platform: Calls.Platform): Makers => {
   return { of, fromLayer }
 }
 
-const effectOf = (services: Context.Context<Client>, context: Calls.Context): EffectFace => ({
-  layer: Layer.succeedContext(services),
-  runPromise: async (effect) => {
-    // It may be a create, or have some.
-    const exit = await Calls.run(context, { name: "effect.runPromise", effect: "create" }, effect, undefined)
-    if (Exit.isSuccess(exit)) return exit.value
-    throw Cause.squash(exit.cause)
+/** What a client on these services is for programs that use Effect. */
+export const withEffect = (services: Context.Context<Client>) => (context: Calls.Context): WithEffect => ({
+  effect: {
+    layer: Layer.succeedContext(services),
+    runPromise: async (effect) => {
+      // It may be a create, or have some.
+      const exit = await Calls.run(context, { name: "effect.runPromise", effect: "create" }, effect, undefined)
+      if (Exit.isSuccess(exit)) return exit.value
+      throw Cause.squash(exit.cause)
+    }
   }
 })
 
 const inForm = <F extends Form, Also extends object>(
   context: Calls.Context,
   form: F,
-  rest: Also & { readonly effect: EffectFace; readonly close: () => Promise<void> }
+  rest: Also & { readonly close: () => Promise<void> }
 ): PromiseClient<F, Also> => {
   Effect.runSync(checkForm(form))
   const client = {

@@ -1,9 +1,10 @@
 /** A connection to Redis that is made when it is needed, and given up when nothing comes back. */
-import type { createClient } from "@redis/client"
+import type * as RedisClient from "@redis/client"
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Redis from "effect/persistence/Redis"
 import { createHash } from "node:crypto"
+import { join } from "node:path"
 
 /** So long a connection and a step may take; then the store counts as gone. A busy machine is slow too. */
 const connectTimeoutMillis = 5_000
@@ -19,7 +20,7 @@ export interface Evaluator extends Pick<Redis.Redis["Service"], "eval"> {
   readonly giveUp: Effect.Effect<void>
 }
 
-type Client = ReturnType<typeof createClient>
+type Client = ReturnType<typeof RedisClient.createClient>
 
 interface Open {
   client: Client | undefined
@@ -36,13 +37,35 @@ const drop = (open: Open): void => {
   if (client?.isOpen === true) client.destroy()
 }
 
+// Not imported: programs that are bundled often have a `createRequire` of their own before everything.
+const modules = () => process.getBuiltinModule("node:module")
+
+/**
+ * Where `@redis/client` is installed, if it is: beside this package or, once that is in a bundle, beside the program. Not
+ * imported by name, which bundlers would take into the program or fail for want of it.
+ */
+export const find = (): string | undefined => {
+  const { createRequire } = modules()
+  // In a bundle this module may not know its address.
+  const here: string | undefined = import.meta.url
+  for (const from of [here, process.argv[1], join(process.cwd(), "program")]) {
+    try {
+      if (from !== undefined) return createRequire(from).resolve("@redis/client")
+    } catch {
+      // There may be one from elsewhere.
+    }
+  }
+  return undefined
+}
+
 /**
  * Connects when there is something to send, and again when the connection is gone. Nothing goes on in the background, so
- * that a program ends without closing its client.
+ * that a program ends without closing its client. `path` is where `@redis/client` is.
  */
-export const connection = (url: string) => {
+export const connection = (url: string, path: string) => {
   const connect = async (open: Open): Promise<Client> => {
-    const { createClient } = await import("@redis/client")
+    // As late as this, for it is some hundred files.
+    const { createClient }: typeof RedisClient = modules().createRequire(path)(path)
     const client: Client = createClient({
       url,
       disableOfflineQueue: true,

@@ -1,4 +1,5 @@
 /** The connections of a client. */
+import { secrets } from "@postwire/core/Redaction"
 import type { Agent, Dispatcher } from "undici"
 
 /**
@@ -46,9 +47,9 @@ export class Session {
     this.#options = options
   }
 
-  /** What no text may hold of how a session connects. */
-  static secretsOf(session: Session): ReadonlyArray<string> {
-    return secretsOfProxy(session.#options.proxy)
+  /** What no text may hold of how it connects. */
+  [secrets](): ReadonlyArray<string> {
+    return secretsOfProxy(this.#options.proxy)
   }
 
   /** As of an Undici dispatcher. */
@@ -131,10 +132,10 @@ const connect = async (
   proxy: string | undefined
 ): Promise<Connections> => {
   if (proxy === undefined) {
-    const { default: Agent } = await import("undici/lib/dispatcher/agent.js")
+    const { default: Agent } = await import("#undici/agent")
     return new Agent(options)
   }
-  const { EnvHttpProxyAgent, ProxyAgent } = await import("undici")
+  const { EnvHttpProxyAgent, ProxyAgent } = await import("#undici")
   return proxy === "environment"
     ? new EnvHttpProxyAgent({ ...options, requestTls: tls, proxyTls: tls })
     : new ProxyAgent({ ...options, uri: proxy, requestTls: tls, proxyTls: tls })

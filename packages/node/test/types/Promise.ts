@@ -11,7 +11,7 @@ import {
   type Settings
 } from "../../src/index.ts"
 import type { layer as layerOf } from "../../src/NodeClient.ts"
-import { fromLayer, type PromiseClient } from "../../src/PromiseClient.ts"
+import { fromLayer, type PromiseClient, type WithEffect } from "../../src/PromiseClient.ts"
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 const assertType = <T extends true>(): T | void => undefined
@@ -57,9 +57,9 @@ createClient<"response">({ baseUrl })
 createClient(undefined)
 declare const layer: ReturnType<typeof layerOf>
 const ofLayer = fromLayer(layer)
-assertType<Equal<typeof ofLayer, Promise<PromiseClient>>>()
+assertType<Equal<typeof ofLayer, Promise<PromiseClient<"response", WithEffect>>>>()
 const rawOfLayer = fromLayer(layer, { returnType: "raw" })
-assertType<Equal<typeof rawOfLayer, Promise<PromiseClient<"raw">>>>()
+assertType<Equal<typeof rawOfLayer, Promise<PromiseClient<"raw", WithEffect>>>>()
 // @ts-expect-error raw is not chosen
 fromLayer<InvalidSettings, "raw">(layer)
 // @ts-expect-error raw is not chosen

@@ -1,0 +1,44 @@
+/**
+ * The Promise client for programs that also use Effect. It shares their `effect` and their `@postwire/core`, so that
+ * operations as Effects run on it:
+ *
+ * ```ts
+ * import { getPost } from "@postwire/core/operations/Posts"
+ * import { createClient } from "@postwire/node/EffectClient"
+ * import { Effect } from "effect"
+ *
+ * await using client = createClient({ baseUrl: "http://127.0.0.1:8080", bearerToken: "..." })
+ * await Effect.runPromise(Effect.provide(getPost({ id: "1" }), client.effect.layer))
+ * ```
+ */
+import type { Form } from "@postwire/core/Definition"
+import type { Session } from "./index.ts"
+import { connect } from "./internal/Connect.ts"
+import * as NodeClient from "./NodeClient.ts"
+import * as PromiseClient from "./PromiseClient.ts"
+
+export * from "./index.ts"
+export type { EffectFace } from "./PromiseClient.ts"
+
+/** Every operation as a method that returns a Promise; the session; the way to Effect; the end of the client. */
+export type PostwireClient<F extends Form = "response"> = PromiseClient.PromiseClient<
+  F,
+  PromiseClient.WithEffect & {
+    /** As of the client without Effect. */
+    readonly session: Session
+  }
+>
+
+/** As `createClient` of `@postwire/node`, for a program that uses Effect. */
+export const createClient: {
+  (settings?: undefined): PostwireClient
+  <F extends Form = "response">(settings: NodeClient.Settings<F> & PromiseClient.Chosen<F>): PostwireClient<F>
+} = <F extends Form = "response">(
+  settings: NodeClient.Settings<F> = NodeClient.fromEnvironment()
+): PostwireClient<F> => {
+  const { end, form, services, session } = connect(settings)
+  return PromiseClient.of(services, form, end, (context) => ({
+    session,
+    ...PromiseClient.withEffect(services)(context)
+  }))
+}

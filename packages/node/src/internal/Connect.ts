@@ -1,0 +1,37 @@
+/** What a client is made of, whether or not its program uses Effect. */
+import type { Client } from "@postwire/core/Client"
+import type { Form } from "@postwire/core/Definition"
+import { valueOf } from "@postwire/core/promises/Calls"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import type { Dispatcher } from "undici"
+import * as NodeClient from "../NodeClient.ts"
+import { Session } from "./Session.ts"
+
+/** The services of a client, what sends its requests, and its end. */
+export interface Connected<F extends Form> {
+  readonly services: Context.Context<Client>
+  readonly session: Pick<Dispatcher, "dispatch"> & Partial<Pick<Session, "statistics" | "close">>
+  readonly form: F
+  readonly end: () => Promise<void>
+}
+
+/** From settings. Throws `InvalidSettings` at once; connects at the first call. */
+export const connect = <F extends Form>(settings: NodeClient.Settings<F>): Connected<F> => {
+  valueOf(Effect.runSyncExit(NodeClient.check(settings)), undefined)
+  const own = settings.dispatcher === undefined ? new Session(NodeClient.agentOptionsOf(settings)) : undefined
+  const session = settings.dispatcher ?? own!
+  const scope = Scope.makeUnsafe()
+  const layer = NodeClient.layer({ ...settings, proxy: undefined, ca: undefined, dispatcher: session })
+  const built = Effect.onError(Layer.buildWithScope(layer, scope), (cause) => Scope.close(scope, Exit.failCause(cause)))
+  const services = valueOf(Effect.runSyncExit(built), undefined)
+  const end = async () => {
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await own?.close()
+  }
+  // Without a setting, F is its default.
+  return { services, session, form: settings.returnType ?? "response" as F, end }
+}
