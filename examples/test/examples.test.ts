@@ -107,6 +107,20 @@ describe("programs for a job", () => {
     assert.strictEqual(created.length, 3)
   })
 
+  it("a path and parameters without a declaration are requested", async () => {
+    await using sandbox = await Sandbox.start({ posts: 60 })
+    const { stdout } = await run(process.execPath, [path("../undeclared.ts")], { env: environmentOf(sandbox) })
+    const [since, refused, own, ...rest] = stdout.split("\n")
+    assert.match(since!, /^with us since \d{4}$/)
+    assert.match(refused!, /^searchRecentPosts: The service refused a parameter \(400\): .*\[widgets\] is not one of/)
+    assert.strictEqual(own, 'createPost: "extraBody.text" is a parameter of createPost: pass it among the parameters.')
+    assert.deepStrictEqual(rest, [""])
+    assert.deepStrictEqual(
+      sandbox.requests.map(({ operation, status }) => [operation, status]),
+      [["getUser", 200], ["searchRecentPosts", 200], ["like", 200], ["searchRecentPosts", 400]]
+    )
+  })
+
   it("a handler has a client for each request", async () => {
     const { GET } = await import("../handler.ts")
     await using sandbox = await Sandbox.start({ posts: 0 })
