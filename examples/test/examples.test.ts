@@ -113,7 +113,10 @@ describe("programs for a job", () => {
     const [since, refused, own, ...rest] = stdout.split("\n")
     assert.match(since!, /^with us since \d{4}$/)
     assert.match(refused!, /^searchRecentPosts: The service refused a parameter \(400\): .*\[widgets\] is not one of/)
-    assert.strictEqual(own, 'createPost: "extraBody.text" is a parameter of createPost: pass it among the parameters.')
+    assert.strictEqual(
+      own,
+      "createPost: \"extraBody.text\" is a parameter of createPost: pass it among the parameters."
+    )
     assert.deepStrictEqual(rest, [""])
     assert.deepStrictEqual(
       sandbox.requests.map(({ operation, status }) => [operation, status]),

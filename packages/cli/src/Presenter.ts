@@ -1,7 +1,7 @@
 /** Help, which breaks no word, and what a wrong command line is told: two lines, with the flag that is meant. */
 import type { NonShowHelpErrors } from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
-import type { FlagDoc } from "effect/cli/HelpDoc"
+import type { FlagDoc, HelpDoc } from "effect/cli/HelpDoc"
 import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -49,24 +49,42 @@ const marked = (flag: FlagDoc): FlagDoc => ({
 })
 
 const adviceFor = ({ commandPath, errors, helpDoc }: CliOutput.Presenter.InvalidInvocation): string => {
-  const known = [
-    ...helpDoc.flags.map(({ name }) => `--${name}`),
-    ...(helpDoc.subcommands ?? []).flatMap(({ commands }) => commands.map(({ name }) => name))
-  ]
-  const meant = errors.flatMap((error) => meantBy(error, known))
+  const meant = errors.flatMap((error) => meantBy(error, helpDoc))
   const all = errors.some(({ _tag }) => _tag === "UnknownSubcommand") ? "commands" : "flags with their rules"
-  return `${meant.length === 0 ? "" : `Did you mean ${meant.join(" or ")}? `}${
+  return `${meant.length === 0 ? "" : `Did you mean ${listed(meant)}? `}${
     commandPath.join(" ")
   } --help lists all ${all}.`
 }
 
-/** What is spelled alike, or what a word of the live service stands for. */
-const meantBy = (error: NonShowHelpErrors, known: ReadonlyArray<string>): ReadonlyArray<string> => {
+/** What is spelled alike, what a word of the live service stands for, and commands that share words with what was typed. */
+const meantBy = (error: NonShowHelpErrors, { flags, subcommands = [] }: HelpDoc): ReadonlyArray<string> => {
   if (!("suggestions" in error) || error.suggestions.length > 0) return "suggestions" in error ? error.suggestions : []
-  const word = (error._tag === "UnrecognizedOption" ? error.option : error.subcommand)
-    .replace(/[._]/g, "-").replace("Tweet", "Post").replace("tweet", "post")
-  return known.filter((name) => name === word)
+  if (error._tag === "UnrecognizedOption") {
+    const flag = neutral(error.option).replace(/[._]/g, "-")
+    return flags.map(({ name }) => `--${name}`).filter((name) => name === flag)
+  }
+  const names = subcommands.flatMap(({ commands }) => commands.map(({ name }) => name))
+  const typed = neutral(error.subcommand)
+  return names.includes(typed) ? [typed] : sharing(typed, names)
 }
+
+const neutral = (word: string): string => word.replace("Tweet", "Post").replace("tweet", "post")
+
+/** So many names are suggested. */
+const suggested = 3
+
+/** The names that have every word of what was typed (`search`, `users_posts`); those that begin so, first. */
+const sharing = (typed: string, names: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const words = typed.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().split(/[^a-z]+/).filter((word) => word !== "")
+  const begins = (name: string): number => name.toLowerCase().startsWith(words[0] ?? "") ? 0 : 1
+  return words.length === 0 ? [] : names
+    .filter((name) => words.every((word) => name.toLowerCase().includes(word)))
+    .sort((a, b) => begins(a) - begins(b) || a.length - b.length)
+    .slice(0, suggested)
+}
+
+const listed = (names: ReadonlyArray<string>): string =>
+  names.length < 3 ? names.join(" or ") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`
 
 /** What stands to the left is at most so wide; what is wider has a line of its own. */
 const widest = 30

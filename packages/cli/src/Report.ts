@@ -41,11 +41,13 @@ export const speaker: Effect.Effect<ReturnType<typeof speak>> = Effect.gen(funct
   return speak(yield* Console.Console, yield* Terminal)
 })
 
-/** A notice is one line, which a terminal shows broken at spaces. */
+/** A notice and its advice are a line each, which a terminal shows broken at spaces. */
 export const speak = (to: Console.Console, { errors }: Terminal) => (text: string, advice?: string): void => {
   const line = `postwire: ${Text.oneLine(text)}`
   const shown = errors.isTerminal ? Text.wrap(line, errors.columns, 2).join("\n") : line
-  to.error(begin(errors) + (advice === undefined ? shown : `${shown}\n  ${advice}`))
+  if (advice === undefined) return to.error(begin(errors) + shown)
+  const advised = errors.isTerminal ? Text.wrap(advice, errors.columns - 2) : [advice]
+  to.error([begin(errors) + shown, ...advised.map((line) => `  ${line}`)].join("\n"))
 }
 
 /** On a terminal, what is said takes the place of a progress bar, which is drawn anew below. */

@@ -153,6 +153,26 @@ describe("postwire", () => {
           "  Did you mean deletePost? postwire call --help lists all commands."
         ],
         [
+          ["export", "search"],
+          "postwire: Unknown subcommand \"search\" for \"postwire export\"\n" +
+          "  Did you mean searchAllPosts or searchRecentPosts? postwire export --help lists all commands."
+        ],
+        [
+          ["export", "quote_tweets"],
+          "postwire: Unknown subcommand \"quote_tweets\" for \"postwire export\"\n" +
+          "  Did you mean getQuotePosts? postwire export --help lists all commands."
+        ],
+        [
+          ["call", "bookmarks_get"],
+          "postwire: Unknown subcommand \"bookmarks_get\" for \"postwire call\"\n" +
+          "  Did you mean getBookmarks? postwire call --help lists all commands."
+        ],
+        [
+          ["export", "createPost"],
+          "postwire: Unknown subcommand \"createPost\" for \"postwire export\"\n" +
+          "  postwire export --help lists all commands."
+        ],
+        [
           ["counts"],
           "postwire: Missing required argument: query\n  postwire counts --help lists all flags with their rules."
         ]

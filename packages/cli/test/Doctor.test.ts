@@ -75,8 +75,8 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
       const told = yield* Commands.run("doctor")
       assert.deepStrictEqual([told.code, told.errors], [0, ""])
       for (const line of told.output.split("\n")) assert.isAtMost(line.length, 80)
-      assert.match(told.output, /ok +bearer token +Set, of @ada: may count and search/)
-      assert.match(told.output, /ok +user \(OAuth 1\.0a\) Set, of @ada: may read, write/)
+      assert.match(told.output, /ok +bearer token +Belongs to @ada, may count and search/)
+      assert.match(told.output, /ok +user \(OAuth 1\.0a\) Belongs to @ada, may read, write/)
       assert.match(told.output, /ok +clock +It agrees/)
       assert.match(told.output, /ok +budget +getMe \(bearer\): \d+ of 75 left/)
       const json = yield* Commands.run("doctor", "--json")
@@ -103,7 +103,7 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
         POSTWIRE_ACCESS_TOKEN: undefined,
         POSTWIRE_ACCESS_TOKEN_SECRET: undefined
       })
-      assert.match(named(checks, "bearer token")?.finding ?? "", /of an app: may count and search recent/)
+      assert.match(named(checks, "bearer token")?.finding ?? "", /^Belongs to an app, may count and search recent/)
       assert.strictEqual(named(checks, "user (OAuth 1.0a)")?.status, "info")
       assert.deepStrictEqual(checks.filter(({ status }) => status === "bad"), [])
     }))
@@ -118,8 +118,8 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
         POSTWIRE_ACCESS_TOKEN_SECRET: ""
       }
       const cases: ReadonlyArray<readonly [Readonly<Record<string, string>>, string, RegExp]> = [
-        [{ POSTWIRE_BEARER_TOKEN: "canary-token" }, "bearer token", /does not take it \(401\)/],
-        [{ POSTWIRE_ACCESS_TOKEN_SECRET: "canary-token" }, "user (OAuth 1.0a)", /does not take it/],
+        [{ POSTWIRE_BEARER_TOKEN: "canary-token" }, "bearer token", /does not accept it \(401\)/],
+        [{ POSTWIRE_ACCESS_TOKEN_SECRET: "canary-token" }, "user (OAuth 1.0a)", /does not accept it/],
         [{ POSTWIRE_CONSUMER_SECRET: "" }, "user (OAuth 1.0a)", /Only 3 of its 4 parts/],
         [
           { POSTWIRE_BEARER_TOKEN: "canary-token with a space" },
@@ -212,7 +212,7 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
         [named(older, "words")?.status, named(older, "words")?.finding],
         ["ok", "The service takes those of x-2026-02"]
       )
-      assert.match(named(right, "user (OAuth 1.0a)")?.finding ?? "", /of @a: may read$/)
+      assert.match(named(right, "user (OAuth 1.0a)")?.finding ?? "", /^Belongs to @a, may read$/)
       assert.deepStrictEqual(
         [named(right, "budget")?.status, named(right, "budget")?.details?.["remaining"]],
         ["warning", 0]

@@ -78,6 +78,9 @@ export const makeWarnings = () => {
       const key = `${operation} ${place}`
       if (known.has(key)) return []
       known.add(key)
-      return [`${operation}: ${place} is not ${anomaly.expected} and was left out (this is said once)`]
+      const what = anomaly.glimpse === undefined
+        ? `is missing, ${anomaly.expected} was expected`
+        : `is not ${anomaly.expected} and was left out`
+      return [`${operation}: ${place} ${what} (reported once)`]
     })
 }

@@ -129,7 +129,7 @@ export class BadRequest extends Data.TaggedError("BadRequest")<
       "The service refused a parameter",
       this.otherWire === undefined
         ? undefined
-        : `It seems to speak other words: set wire: "${this.otherWire}", or ${environmentVariable("wire")}.`
+        : `The service seems to use other names: try wire: "${this.otherWire}", or set ${environmentVariable("wire")}.`
     )
   }
 }

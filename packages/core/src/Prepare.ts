@@ -240,7 +240,7 @@ const unlisted = (name: string, { parameter: { values = [] }, words }: Input): s
 
 /** Why a name is refused that the words of a wire do not have where it stands. */
 const unsaid = ({ elsewhere, name }: Wire): string =>
-  `cannot be asked for in the words of wire ${name}${elsewhere === undefined ? "" : `; wire: "${elsewhere.name}" can`}`
+  `cannot be requested with wire: "${name}"${elsewhere === undefined ? "" : `, only with wire: "${elsewhere.name}"`}`
 
 /** Longer lists are not shown in a message. */
 const maxListed = 5

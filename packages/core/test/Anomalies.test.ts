@@ -190,13 +190,16 @@ describe("a call", () => {
     Effect.gen(function*() {
       const lines: Array<string> = []
       const logger = Logger.make(({ message }) => void lines.push(String(message)))
-      const service = serviceOf({ body: { data: [{ ...post, lang: 1 }, { ...post, lang: ["private words"] }] } })
+      const { like_count: _, ...public_metrics } = metrics
+      const data = [{ ...post, lang: 1, public_metrics }, { ...post, lang: ["private words"] }]
+      const service = serviceOf({ body: { data } })
       const calls = Effect.forEach([1, 2, 3], () => searchRecentPosts({ query: "a" }), { discard: true })
       yield* Effect.provide(calls, service.layer(secrets, AnomalyMetrics.layer)).pipe(
         Effect.provide(Logger.layer([logger]))
       )
       assert.deepStrictEqual(lines, [
-        "searchRecentPosts: data[].lang is not a string and was left out (this is said once)"
+        "searchRecentPosts: data[].lang is not a string and was left out (reported once)",
+        "searchRecentPosts: data[].public_metrics.like_count is missing, an integer was expected (reported once)"
       ])
       const counter = Metric.withAttributes(AnomalyMetrics.anomalies, {
         operation: "searchRecentPosts",

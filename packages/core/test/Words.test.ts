@@ -100,7 +100,7 @@ describe("in the words of August", () => {
     const error = prepared(name, parameters)
     assert.instanceOf(error, Errors.InvalidParameters)
     assert.strictEqual(error.parameter, parameter)
-    assert.match(error.message, /cannot be asked for in the words of wire x; wire: "x-2026-02" can\. Got "/)
+    assert.match(error.message, /cannot be requested with wire: "x", only with wire: "x-2026-02"\. Got "/)
     assert.isFalse("_tag" in prepared(name, parameters, Wire.x202602))
   })
 
@@ -116,7 +116,7 @@ describe("in the words of August", () => {
       const error = prepared(name, parameters, Wire.x202602)
       assert.instanceOf(error, Errors.InvalidParameters)
       assert.strictEqual(error.parameter, parameter)
-      assert.include(error.message, `cannot be asked for in the words of wire x-2026-02; wire: "x" can. Got "${field}"`)
+      assert.include(error.message, `cannot be requested with wire: "x-2026-02", only with wire: "x". Got "${field}"`)
       for (const wire of [Wire.x, Wire.neutral]) {
         const fields = new Map(Object.entries(query(name, parameters, wire))).get(parameter.replace("_", "."))
         assert.include(String(fields).split(","), field)
@@ -169,7 +169,7 @@ describe("a refusal", () => {
       assert.strictEqual(error.otherWire, otherWire)
       assert.strictEqual(
         error.message.endsWith(
-          `It seems to speak other words: set wire: "${otherWire}", or POSTWIRE_WIRE.`
+          `The service seems to use other names: try wire: "${otherWire}", or set POSTWIRE_WIRE.`
         ),
         otherWire !== undefined
       )

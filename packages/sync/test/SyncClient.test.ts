@@ -350,7 +350,7 @@ describe("errors", () => {
     await new Promise(setImmediate)
     process.off("warning", warn)
     assert.deepStrictEqual(warnings, [
-      "PostwireWarning: searchRecentPosts: data[].text is not a string and was left out (this is said once)"
+      "PostwireWarning: searchRecentPosts: data[].text is not a string and was left out (reported once)"
     ])
     using strict = Sync.createClientSync(faulty({ verify: "strict" }))
     assert.instanceOf(thrown(() => strict.searchRecentPosts(parameters)), Sync.UndecodableResponse)

@@ -41,13 +41,17 @@ export const bearer = Effect.fnUntraced(
       return check({ status: "info", finding: "Not set", advice: `${name} is what searches and counts need.` })
     }
     if (!isThere) {
-      return check({ status: "info", finding: "Set; not tried", advice: "Run doctor again when the service answers." })
+      return check({
+        status: "info",
+        finding: "Set, but not tried",
+        advice: "Run doctor again when the service answers."
+      })
     }
     const me = yield* ask(getMe.definition, { user_auth: false })
     if (me._tag === "Failure" && me.failure._tag === "Unauthorized") {
       return check({
         status: "bad",
-        finding: "Set, but the service does not take it (401)",
+        finding: "Set, but the service does not accept it (401)",
         advice: `Make a new token and set ${name}${place}.`
       })
     }
@@ -55,7 +59,7 @@ export const bearer = Effect.fnUntraced(
     if (me._tag === "Failure" && !isApp) {
       return check({
         status: unclear(me.failure),
-        finding: `Set; ${me.failure.message}`,
+        finding: `Set, but not confirmed: ${me.failure.message}`,
         advice: "Run doctor again later."
       })
     }
@@ -65,12 +69,12 @@ export const bearer = Effect.fnUntraced(
       ...counts._tag === "Success" ? ["recent posts"] : [],
       ...archive._tag === "Success" ? ["the full archive"] : []
     ]
-    const who = me._tag === "Success" ? `of ${nameOf(me.success)}` : "of an app"
+    const who = me._tag === "Success" ? nameOf(me.success) : "an app"
     return check({
       status: counts._tag === "Failure" ? unclear(counts.failure) : "ok",
       finding: counts._tag === "Failure"
-        ? `Set, ${who}, but ${counts.failure.message}`
-        : `Set, ${who}: may count and search ${may.join(" and ")}`,
+        ? `Belongs to ${who}, but ${counts.failure.message}`
+        : `Belongs to ${who}, may count and search ${may.join(" and ")}`,
       advice: counts._tag === "Failure"
         ? "Look at the app's access in the service's portal."
         : archive._tag === "Success"
@@ -112,7 +116,11 @@ export const user = Effect.fnUntraced(function*(
     })
   }
   if (!isThere) {
-    return check({ status: "info", finding: "Set; not tried", advice: "Run doctor again when the service answers." })
+    return check({
+      status: "info",
+      finding: "Set, but not tried",
+      advice: "Run doctor again when the service answers."
+    })
   }
   // The retry is for a clock that is wrong.
   const me = yield* ask(getMe.definition, { user_auth: true }, 1)
@@ -120,17 +128,17 @@ export const user = Effect.fnUntraced(function*(
     const isRefused = unclear(me.failure) === "bad"
     return check({
       status: unclear(me.failure),
-      finding: isRefused ? "Set, but the service does not take it" : `Set; ${me.failure.message}`,
+      finding: isRefused ? "Set, but the service does not accept it" : `Set, but not confirmed: ${me.failure.message}`,
       advice: isRefused ? "Check that its 4 parts belong together, and the clock." : "Run doctor again later."
     })
   }
   const rights = rightsOf()
   const [may, advice] = rights === undefined
-    ? ["its rights are not announced", "A refused write tells whether it may write."]
+    ? ["may read; the service does not say whether it may write", "A refused write would show it."]
     : rights === "read"
     ? ["may read", "To write, give the app that permission, then make a new access token."]
     : rights === "read-write"
     ? ["may read and write", "For direct messages, give the app that permission, then make a new access token."]
     : ["may read, write and send direct messages", "All operations work with it."]
-  return check({ status: "ok", finding: `Set, of ${nameOf(me.success)}: ${may}`, advice, details: { rights } })
+  return check({ status: "ok", finding: `Belongs to ${nameOf(me.success)}, ${may}`, advice, details: { rights } })
 })
