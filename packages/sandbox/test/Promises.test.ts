@@ -40,6 +40,31 @@ const promised = ({ defaults, fields, selector }: AnyModel, asked: Readonly<Reco
     fields[name] !== undefined && !SchemaAST.isOptional(fields[name].ast)
   )
 
+/** Members that an answer is nothing without: the envelope, and what identifies an item or a page. */
+const essential = /^(data|includes|errors|meta)$|^data\.(\d+|id|\d+\.id)$|^includes\.[a-z]+$|_token$/
+
+const placesIn = (value: unknown, above: ReadonlyArray<string> = []): ReadonlyArray<ReadonlyArray<string>> =>
+  typeof value === "object" && value !== null
+    ? Object.entries(value).flatMap(([key, member]) => [[...above, key], ...placesIn(member, [...above, key])])
+    : []
+
+/** Whatever else is malformed in an answer, the rest of it is read. */
+const assertMends = (definition: Definition, body: object, seed: number) => {
+  const places = placesIn(body).filter((place) => !essential.test(place.join(".")))
+  const values = seed % 2 === 0 ? [null, "a", { a: [null] }] : [7.5, [{ a: 1 }], true]
+  for (const [i, value] of values.entries()) {
+    const place = places[(i * 7919 + seed * 104_729) % places.length]
+    if (place === undefined) return
+    const malformed: object = structuredClone(body)
+    const holder = place.slice(0, -1).reduce<object>((object, key) => Reflect.get(object, key), malformed)
+    Reflect.set(holder, place.at(-1)!, value)
+    const read = Decoding.decode(definition, Wire.neutral, JSON.stringify(malformed), {})
+    const where = `${definition.name} ${place.join(".")} ${JSON.stringify(value)}`
+    if (read instanceof Decoding.Undecodable) return assert.fail(`${where}: ${read.reason}`)
+    assert.strictEqual(listOf(read.data).length, listOf("data" in body ? body.data : undefined).length, where)
+  }
+}
+
 describe("what types promise", () => {
   // What the service may leave out differs from seed to seed.
   it.effect.each([1, 2])("is in every answer of every operation: seed %s", (seed) =>
@@ -80,6 +105,7 @@ describe("what types promise", () => {
         if (response instanceof Decoding.Undecodable) return assert.fail(`${name}: ${response.reason}`)
         // Of what is no resource, reading strictly has seen all.
         if (result._tag === "Value") continue
+        assertMends(definition, response.body, seed)
         const { data, includes } = response.body
         const buckets = new Map<string, unknown>(Predicate.isObject(includes) ? Object.entries(includes) : [])
         const objects = [
