@@ -3,16 +3,23 @@ import { registerSchema, type SchemaObject, validate } from "@hyperjump/json-sch
 import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { existsSync, globSync, readdirSync, readFileSync } from "node:fs"
+import { createRequire } from "node:module"
 import { parameters } from "../examples/reference/parameters.ts"
 import { aliases, catalogue } from "../packages/core/src/Catalogue.ts"
 import { parametersOf } from "../packages/core/src/Definition.ts"
+import * as Errors from "../packages/core/src/Errors.ts"
 import { prepare } from "../packages/core/src/Prepare.ts"
+import * as Settings from "../packages/core/src/promises/Settings.ts"
 import * as Wire from "../packages/core/src/Wire.ts"
 import * as Admin from "../packages/sandbox/src/Admin.ts"
 import * as Faults from "../packages/sandbox/src/Faults.ts"
 import * as Sandbox from "../packages/sandbox/src/Sandbox.ts"
 import { documents, generated, stale } from "./docs.ts"
+import * as Blocks from "./docs/Blocks.ts"
+import * as ErrorDocs from "./docs/ErrorDocs.ts"
+import * as Moving from "./docs/Moving.ts"
 import { documented } from "./docs/Source.ts"
 
 const root = new URL("..", import.meta.url)
@@ -57,6 +64,74 @@ describe("documentation", () => {
     const page = text("docs/sandbox.md")
     for (const field of Object.keys(Faults.Rule.fields)) assert.include(page, `| \`${field}`)
     for (const call of Admin.calls) assert.include(page, `| \`${call}\` |`)
+  })
+})
+
+describe("the guides", () => {
+  const guides = readdirSync(new URL("docs", root)).filter((file) => file.endsWith(".md"))
+
+  it.each(guides)("every program in %s is one that is compiled", (file) => {
+    const page = text(`docs/${file}`)
+    const blocks = [...page.matchAll(Blocks.program)]
+    assert.strictEqual(page.match(/^<!-- from /gm)?.length ?? 0, blocks.length)
+    assert.strictEqual(
+      page.match(/^`{3,}ts\b/gm)?.length ?? 0,
+      blocks.filter(([, , language]) => language === "ts").length
+    )
+    assert.strictEqual(page.match(/^<!-- generated: /gm)?.length ?? 0, [...page.matchAll(Blocks.made)].length)
+  })
+
+  it("have a section for each error, with its cause and cure", () => {
+    const page = text("docs/errors.md")
+    const classes = Object.values(Errors).flatMap((member) =>
+      typeof member === "function" && member.prototype instanceof Error ? [member.name] : []
+    )
+    assert.sameMembers([...ErrorDocs.tags], classes)
+    for (const tag of classes) {
+      const [, section = ""] = new RegExp(`^## ${tag}\\n([^]*?)(?=^## )`, "m").exec(page) ?? []
+      assert.include(section, `<!-- generated: error ${tag} -->`)
+      assert.match(section, /^\*\*Cause\.\*\* \S[^]*^\*\*Cure\.\*\* \S/m, tag)
+      assert.include(page, `](#${tag.toLowerCase()})`)
+    }
+  })
+
+  it.each(["docs/from-tweepy.md", "docs/from-twitter-api-v2.md"])("%s has a row for each operation", (file) => {
+    const page = text(file)
+    for (const { definition: { name } } of documented) {
+      assert.match(page, new RegExp(`^\\| \`.+ \\| \\[\`${name}\\(.*\`\\]\\(reference/${name}\\.md\\) \\|$`, "m"))
+    }
+  })
+
+  it("name methods that twitter-api-v2 has", () => {
+    const { TwitterApiv2 } = createRequire(new URL("bench/package.json", root))("twitter-api-v2")
+    for (const call of Object.values(Moving.calls).flatMap(({ twitterApiV2 }) => twitterApiV2)) {
+      assert.isFunction(TwitterApiv2.prototype[call.split("(")[0]!], call)
+    }
+  })
+
+  it("name methods that tweepy has, and all but those for which there is no operation", ({ skip }) => {
+    const program = "import tweepy; print(*[name for name in dir(tweepy.Client) if not name.startswith('_')])"
+    const { status, stdout } = spawnSync("/usr/bin/python3", ["-c", program], { encoding: "utf8" })
+    if (status !== 0) skip("tweepy is not there")
+    const has = stdout.trim().split(" ")
+    const named = Object.values(Moving.calls).flatMap(({ tweepy }) => tweepy).map((call) => call.split("(")[0]!)
+    assert.includeMembers(has, named)
+    const rest = has.filter((name) => !named.includes(name))
+    assert.isEmpty(rest.filter((name) => !/list|compliance|^request$/.test(name)))
+  })
+
+  it("link every example", () => {
+    const page = text("docs/recipes.md")
+    const examples = globSync("examples/{*,app/*,sandbox/*}.{ts,sh}", { cwd: root })
+    assert.isAbove(examples.length, 15)
+    for (const file of examples) {
+      assert.isTrue(page.includes(`](../${file})`) || page.includes(`<!-- from ${file} -->`), file)
+    }
+  })
+
+  it("say every setting", () => {
+    const page = text("docs/reference/settings.md")
+    for (const name of Settings.names) assert.include(page, `| \`${name}\` |`)
   })
 })
 

@@ -1,48 +1,29 @@
 // Brings the generated documentation up to date; with --check it only tells what is not.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, globSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { minimum } from "../packages/core/src/SupportedNode.ts"
 import { names } from "../packages/core/src/Wire.ts"
+import * as Blocks from "./docs/Blocks.ts"
 import * as Editor from "./docs/Editor.ts"
 import * as Examples from "./docs/Examples.ts"
 import { openApi } from "./docs/OpenApi.ts"
 import * as Packages from "./docs/Packages.ts"
 import * as Reference from "./docs/Reference.ts"
-import { notice } from "./docs/Source.ts"
+import { notice, text } from "./docs/Source.ts"
 
 const root = new URL("..", import.meta.url)
 
-/** The documents with blocks from files, or with the Node that is needed. */
-export const documents = [
-  "README.md",
-  "CONTRIBUTING.md",
-  "docs/cli.md",
-  "docs/sandbox.md",
-  "docs/export.md",
-  "docs/undeclared.md"
-]
+/** The documents that people write, parts of which come from elsewhere. */
+export const documents = ["README.md", "CONTRIBUTING.md", ...globSync("docs/*.md", { cwd: root }).sort()]
 
 /** The folders in which everything is generated. */
 export const folders = ["docs/reference", "docs/openapi", "examples/reference"]
-
-// Four backticks, because docstrings hold fences of three.
-const block = /<!-- from (\S+\.(ts|sh)) -->\n````\2\n[\s\S]*?````/g
-
-/** A document with its blocks as the files are now, and the Node that is needed. */
-export const current = (document: string): string =>
-  read(document)
-    .replace(
-      block,
-      (_, file: string, language: string) => `<!-- from ${file} -->\n\`\`\`\`${language}\n${read(file)}\`\`\`\``
-    )
-    .replaceAll(/\b\d+\.\d+ or newer/g, `${minimum} or newer`)
 
 const editorFile = "packages/core/src/Documentation.ts"
 
 /** Every file that is generated, as a whole or in its blocks, with its text. */
 export const generated = (): ReadonlyMap<string, string> =>
   new Map([
-    ...documents.map((document) => [document, current(document)] as const),
+    ...documents.map((document) => [document, Blocks.current(document)] as const),
     ...Examples.faces.map((face) => [face.file, Examples.file(face)] as const),
     ["examples/reference/parameters.ts", Examples.parametersFile()],
     [editorFile, Editor.module()],
@@ -56,7 +37,7 @@ const decisionsFile = "docs/adr/README.md"
 
 const decisions = (): string => {
   const files = readdirSync(new URL("docs/adr", root)).filter((file) => file !== "README.md").sort()
-  const lines = files.map((file) => `- [${/^# (.+)/.exec(read(`docs/adr/${file}`))?.[1]}](${file})`)
+  const lines = files.map((file) => `- [${/^# (.+)/.exec(text(`docs/adr/${file}`))?.[1]}](${file})`)
   return `<!-- ${notice} -->\n\n# Decisions\n\nWhy things are as they are, one page for each decision.\n\n${
     lines.join("\n")
   }\n`
@@ -64,7 +45,7 @@ const decisions = (): string => {
 
 /** The files that are missing, not as they are generated, or not generated any more. */
 export const stale = (files: ReadonlyMap<string, string>): ReadonlyArray<string> => [
-  ...[...files].filter(([file, text]) => !present().has(file) || read(file) !== text).map(([file]) => file),
+  ...[...files].filter(([file, content]) => !present().has(file) || text(file) !== content).map(([file]) => file),
   ...[...present()].filter((file) => !files.has(file))
 ]
 
@@ -79,8 +60,6 @@ const present = (): ReadonlySet<string> =>
       .flatMap((folder) => readdirSync(new URL(folder, root)).map((file) => `${folder}/${file}`))
   ])
 
-const read = (file: string): string => readFileSync(new URL(file, root), "utf8")
-
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const files = generated()
   const outdated = stale(files)
@@ -91,9 +70,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   } else {
     for (const folder of folders) mkdirSync(new URL(folder, root), { recursive: true })
     for (const file of outdated) {
-      const text = files.get(file)
-      if (text === undefined) rmSync(new URL(file, root))
-      else writeFileSync(new URL(file, root), text)
+      const content = files.get(file)
+      if (content === undefined) rmSync(new URL(file, root))
+      else writeFileSync(new URL(file, root), content)
     }
     console.log(`${files.size} files, ${outdated.length} changed`)
   }

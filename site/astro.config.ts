@@ -26,6 +26,8 @@ export default defineConfig({
         items: ids.map((slug) => ({ slug }))
       })),
       markdown: { processedDirs: ["../docs"] },
+      // Messages are read as a whole.
+      expressiveCode: { defaultProps: { overridesByLang: { text: { wrap: true } } } },
       customCss: ["./src/site.css"],
       components: { SocialIcons: "./src/components/Versions.astro" },
       disable404Route: false,

@@ -12,6 +12,8 @@ import { august, february } from "../../packages/core/src/Vocabulary.ts"
 import * as Wire from "../../packages/core/src/Wire.ts"
 import * as WireNames from "../../packages/core/src/WireNames.ts"
 import { example, faces } from "./Examples.ts"
+import { layersPage, settingsPage } from "./Interfaces.ts"
+import { table } from "./Members.ts"
 import { members, models, structures, typeOf, typeStructure } from "./Schemas.ts"
 import { type Alias, areas, docstrings, type Documented, documented, notice } from "./Source.ts"
 
@@ -19,6 +21,8 @@ import { type Alias, areas, docstrings, type Documented, documented, notice } fr
 export const pages = (): Readonly<Record<string, string>> => ({
   "README.md": page(index()),
   "resources.md": page(resources()),
+  "settings.md": page(settingsPage()),
+  "layers.md": page(layersPage()),
   ...Object.fromEntries(
     documented.map((operation) => [`${operation.definition.name}.md`, page(operationPage(operation))])
   )
@@ -32,7 +36,8 @@ const index = (): ReadonlyArray<string> => [
   `${documented.length} operations, each an Effect, a Promise method and a blocking method of the same name. ` +
   "[Resources](resources.md) lists the fields of what they return; [neutral.json](../openapi/neutral.json), " +
   "[x.json](../openapi/x.json) and [x-2026-02.json](../openapi/x-2026-02.json) describe the wires as OpenAPI documents. " +
-  "[The client](../client.md) tells the settings, the errors and how pages work.",
+  "[Settings](settings.md) and [Layers](layers.md) say what a client is made of; the guides tell what " +
+  "[comes back](../client.md), what the [errors](../errors.md) mean and how [pages](../pages.md) work.",
   "Every operation returns `{ data, includes, errors, anomalies, meta, rateLimit, requestId, body }`. `data` is " +
   "`undefined` on an empty page and where the service reports only `errors`. Fields named by no selector are not " +
   "there, and not in the type.",
@@ -241,12 +246,14 @@ const conditional = {
   PaginationStuck: ({ paging }) => paging !== undefined
 } satisfies { readonly [T in Exclude<AnyError["_tag"], OperationError["_tag"]>]: (definition: Definition) => boolean }
 
+/** Whether only some operations have an error. */
 const isConditional = (tag: string): tag is keyof typeof conditional => tag in conditional
 
 const errorsOf = (definition: Definition): ReadonlyArray<string> =>
   tags.filter((tag) => !isConditional(tag) || conditional[tag](definition))
 
-const errorDocstrings = docstrings("packages/core/src/Errors.ts")
+/** What the docstring of each error says. */
+export const errorDocstrings = docstrings("packages/core/src/Errors.ts")
 
 /** The errors of operations, in the order of their module. */
 const tags = Array.from(errorDocstrings.keys()).filter((name) =>
@@ -311,11 +318,3 @@ const resource = (kind: Kind): string => `[${kind}](resources.md#${kind})`
 const code = (text: string): string => `\`${text}\``
 
 const list = (items: ReadonlyArray<string>): string => items.map((item) => `- ${item}`).join("\n")
-
-const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
-  // A column in which no row says anything is left out.
-  const used = head.map((_, i) => rows.some((row) => row[i] !== ""))
-  const line = (cells: ReadonlyArray<string>) =>
-    `| ${cells.filter((_, i) => used[i]).map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n")
-}

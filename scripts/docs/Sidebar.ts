@@ -1,11 +1,15 @@
-/** The list of pages, in the order in which they are needed. */
+/** The guides, in the order in which they are needed. One that is not there yet is not in the list. */
 const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArray<string> }> = [
-  { label: "The client", ids: ["client", "rate-limits", "undeclared"] },
+  { label: "Start here", ids: ["start", "credentials", "client", "pages", "rate-limits", "errors", "retries"] },
+  { label: "More ways to call", ids: ["blocking", "effect", "undeclared", "web", "bundling"] },
+  { label: "Testing", ids: ["testing", "sandbox", "console"] },
   { label: "Exports", ids: ["export", "cluster"] },
-  { label: "Testing", ids: ["sandbox", "console"] },
+  { label: "Recipes", ids: ["recipes", "from-tweepy", "from-twitter-api-v2"] },
   { label: "Tools", ids: ["cli", "drift", "bench"] },
-  { label: "Project", ids: ["CONTRIBUTING"] }
+  { label: "Project", ids: ["versions", "SECURITY", "CONTRIBUTING"] }
 ]
+
+const overviews = ["reference", "reference/resources", "reference/settings", "reference/layers"]
 
 /** A heading of the list with its pages. */
 export interface Group {
@@ -18,8 +22,8 @@ export interface Group {
 export const groups = (ids: ReadonlyArray<string>): ReadonlyArray<Group> => {
   const below = (folder: string) => ids.filter((id) => id.startsWith(`${folder}/`)).sort()
   const all = [
-    ...guides.map((group) => ({ ...group, collapsed: false })),
-    { label: "Reference", ids: ["reference", ...below("reference")], collapsed: true },
+    ...guides.map((group) => ({ ...group, ids: group.ids.filter((id) => ids.includes(id)), collapsed: false })),
+    { label: "Reference", ids: [...new Set([...overviews, ...below("reference")])], collapsed: true },
     { label: "Decisions", ids: ["adr", ...below("adr")], collapsed: true }
   ]
   const listed = all.flatMap(({ ids }) => ids)

@@ -17,6 +17,8 @@ export interface Page {
 export interface Addresses {
   /** The path prefix of the site, such as `/` or `/1.2/`. */
   readonly base: string
+  /** The address of the repository, where files are that are no pages. */
+  readonly repository: string
   /** Whether a file, named from the root of the repository, exists. */
   readonly exists: (file: string) => boolean
 }
@@ -25,31 +27,24 @@ export interface Addresses {
 export const folder = "docs"
 
 /** The pages outside of that folder. */
-export const others: ReadonlyArray<string> = ["CONTRIBUTING.md"]
+export const others: ReadonlyArray<string> = ["CONTRIBUTING.md", "SECURITY.md"]
 
 /** The address of a Markdown file, below the site's root: `docs/reference/README.md` is `reference`. */
 export const idOf = (file: string): string =>
   posix.relative(folder, file).replaceAll("../", "").replace(/\.md$/, "").replace(/(^|\/)README$/, "") || "index"
 
-/** The address of what a link names, where the site has it. */
-export const addressOf = (file: string, { base, exists }: Addresses): string | undefined => {
+/** The address of what a link names: a page, a document, or a file of the repository. */
+export const addressOf = (file: string, { base, exists, repository }: Addresses): string | undefined => {
   if (!exists(file)) return undefined
-  const found = !posix.basename(file).includes(".") ? `${file}/README.md` : file
-  if (found === "README.md") return base
-  if (found.endsWith(".md")) {
-    return isPage(found)
-      ? `${base}${idOf(found) === "index" ? "" : `${idOf(found)}/`}`
-      : undefined
-  }
-  return found.startsWith(`${folder}/openapi/`)
-    ? `${base}openapi/${posix.basename(found)}`
-    : `${base}${sourceId(found)}`
+  const page = isPage(file) ? file : `${file}/README.md`
+  if (file === "README.md") return base
+  if (isPage(page) && exists(page)) return `${base}${idOf(page) === "index" ? "" : `${idOf(page)}/`}`
+  if (file.startsWith(`${folder}/openapi/`)) return `${base}openapi/${posix.basename(file)}`
+  return `${repository}/blob/main/${file}`
 }
 
-/** The address of a file of the repository that is no page, as text: a browser shows it instead of saving it. */
-export const sourceId = (file: string): string => `source/${file}.txt`
-
-const isPage = (file: string): boolean => file.startsWith(`${folder}/`) || others.includes(file)
+const isPage = (file: string): boolean =>
+  (file.startsWith(`${folder}/`) && file.endsWith(".md")) || others.includes(file)
 
 /** Code, which holds no links: fences of any length, and what stands between backticks. */
 const code = /^(`{3,})[^]*?^\1`*$|(`+)[^`][^]*?\2/gm
@@ -65,18 +60,6 @@ const outsideOfCode = (text: string, replace: (prose: string) => string): string
     end = match.index + match[0].length
   }
   return result + replace(text.slice(end))
-}
-
-/** The links of a text that lead to other files: the file from the root of the repository, and the anchor. */
-export const linksOf = (file: string, text: string): ReadonlyArray<string> => {
-  const targets: Array<string> = []
-  outsideOfCode(text, (prose) => {
-    for (const [, , target = ""] of prose.matchAll(link)) {
-      if (isRelative(target)) targets.push(resolve(file, target.split("#")[0]!))
-    }
-    return prose
-  })
-  return targets
 }
 
 const isRelative = (target: string): boolean => !/^(\w+:|#|\/)/.test(target)

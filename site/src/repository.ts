@@ -1,7 +1,7 @@
 /** The repository that the site is made of. */
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import { type Addresses, folder, linksOf, others } from "../../scripts/docs/Site.ts"
+import { type Addresses, folder, others } from "../../scripts/docs/Site.ts"
 
 // Astro bundles this module to somewhere else, and builds in the folder of the site.
 export const root = new URL("../", pathToFileURL(`${process.cwd()}/`))
@@ -12,6 +12,7 @@ export const text = (file: string): string => readFileSync(path(file), "utf8")
 
 export const addresses: Addresses = {
   base: import.meta.env.BASE_URL.replace(/\/?$/, "/"),
+  repository: JSON.parse(text("packages/core/package.json")).homepage,
   exists: (file) => existsSync(path(file))
 }
 
@@ -20,8 +21,3 @@ export const files = (): ReadonlyArray<string> => [
   ...globSync(`${folder}/**/*.md`, { cwd: path(".") }).sort(),
   ...others
 ]
-
-/** The files that pages link to and that are no pages. */
-export const sources = (): ReadonlyArray<string> =>
-  [...new Set(files().flatMap((file) => linksOf(file, text(file))))]
-    .filter((file) => !file.endsWith(".md") && !file.startsWith(`${folder}/openapi/`) && /\.\w+$/.test(file))

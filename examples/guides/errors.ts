@@ -1,0 +1,42 @@
+// #region catch
+import { createClient, Forbidden, NotFound, OutcomeUnknown, RateLimited } from "@postwire/node"
+
+await using client = createClient()
+
+try {
+  const { data } = await client.createPost({ text: "Hello" })
+  console.log("posted", data?.id)
+} catch (error) {
+  if (error instanceof RateLimited) console.log("again at", error.resetAt)
+  else if (error instanceof Forbidden) console.log("not permitted:", error.message)
+  else if (error instanceof OutcomeUnknown) console.log("look first, with", error.confirmWith)
+  else throw error
+}
+// #endregion
+
+// #region partial
+const { data = [], errors } = await client.getUsers({ usernames: ["ada", "nobodyyy"] })
+console.log(data.map(({ username }) => username))
+for (const { detail } of errors) console.log(detail)
+// #endregion
+
+// #region notFound
+try {
+  await client.deletePost({ id: "1" })
+} catch (error) {
+  if (!(error instanceof NotFound)) throw error
+  console.log("there is no such post")
+}
+// #endregion
+
+// #region confirm
+const text = `Only once, ${new Date().toISOString()}`
+try {
+  await client.createPost({ text })
+} catch (error) {
+  if (!(error instanceof OutcomeUnknown)) throw error
+  const { data: me } = await client.getMe()
+  const { data: latest = [] } = await client.getUsersPosts({ id: me!.id, user_auth: true })
+  if (!latest.some((post) => post.text === text)) await client.createPost({ text })
+}
+// #endregion

@@ -1,0 +1,46 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Sandbox } from "@postwire/sandbox"
+import { execFile } from "node:child_process"
+import { readdirSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { format, promisify } from "node:util"
+import { vi } from "vitest"
+
+const run = promisify(execFile)
+
+const folder = new URL("../guides/", import.meta.url)
+
+/** What each guide's program prints against a sandbox, in part. */
+const expected: Readonly<Record<string, RegExp>> = {
+  "blocking.ts": /^Ada Lovelace\n[^]*\nthere is no such post$/,
+  "credentials.ts": /^\d+\noauth1 \[ 'consumerKey', 'consumerSecret', 'accessToken', 'accessTokenSecret' \]$/,
+  "effect.ts": /^Ada Lovelace and 20 posts\nAda Lovelace\n[^]*http\.request\.method/,
+  "errors.ts": /^posted \d+\n\[ 'ada' \]\nCould not find user with usernames: \[nobodyyy\]\.\nthere is no such post$/,
+  "moving.ts": /\d/,
+  "pages.ts": /requests remaining\n[^]*posts of the second page/,
+  "rate-limits.ts": /^\d+ of \d+ requests remaining$/,
+  "retries.ts": /^Ada Lovelace\ngetMe 1 200 /,
+  "start.ts": /^Hello, Ada Lovelace\n\d{4}-/
+}
+
+describe("the programs of the guides", () => {
+  it.each(readdirSync(folder))("%s runs", async (name) => {
+    await using sandbox = await Sandbox.start({ posts: 300 })
+    vi.stubEnv("POSTWIRE_WIRE", undefined)
+    for (const [setting, value] of Object.entries(sandbox.settings)) {
+      vi.stubEnv(`POSTWIRE_${setting.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`, String(value))
+    }
+    const lines: Array<string> = []
+    const log = vi.spyOn(console, "log").mockImplementation((...line) => void lines.push(format(...line)))
+    try {
+      // A blocking call would keep the sandbox, which is on this thread, from answering.
+      if (name === "blocking.ts") {
+        lines.push((await run(process.execPath, [fileURLToPath(new URL(name, folder))])).stdout.trim())
+      } else await import(new URL(name, folder).href)
+    } finally {
+      log.mockRestore()
+      vi.unstubAllEnvs()
+    }
+    assert.match(lines.join("\n"), expected[name] ?? /^$/)
+  })
+})

@@ -1,0 +1,45 @@
+/** The parts of documents that come from elsewhere: programs that are compiled and run, and what declarations say. */
+import { minimum } from "../../packages/core/src/SupportedNode.ts"
+import * as ErrorDocs from "./ErrorDocs.ts"
+import * as Moving from "./Moving.ts"
+import { text } from "./Source.ts"
+
+/** A program, or a region of one: `<!-- from examples/bot.ts -->`, `<!-- from examples/guides/pages.ts#limit -->`. */
+export const program = /<!-- from (\S+?\.(ts|sh))(?:#(\S+))? -->\n(`{3,})\2\n[^]*?^\4$/gm
+
+/** What is made of declarations: `<!-- generated: error NotFound -->`. */
+export const made = /<!-- generated: ([^\n]+) -->\n[^]*?^<!-- end -->$/gm
+
+/** A document with its blocks as they are now, and the Node that is needed. */
+export const current = (document: string): string =>
+  text(document)
+    .replace(program, (_, file: string, language: string, region: string | undefined, fence: string) => {
+      const code = region === undefined ? text(file) : regionOf(file, region)
+      return `<!-- from ${file}${region === undefined ? "" : `#${region}`} -->\n${fence}${language}\n${code}${fence}`
+    })
+    .replace(made, (_, name: string) => `<!-- generated: ${name} -->\n\n${make(name)}\n\n<!-- end -->`)
+    .replaceAll(/\b\d+\.\d+ or newer/g, `${minimum} or newer`)
+
+const regionOf = (file: string, region: string): string => {
+  const [, indent, code] = RegExp(`^( *)// #region ${region}\\n([^]*?)^ *// #endregion`, "m").exec(text(file)) ?? []
+  if (code === undefined) throw new Error(`${file} has no region ${region}`)
+  return code.replaceAll(RegExp(`^${indent}`, "gm"), "")
+}
+
+const make = (name: string): string => {
+  const [kind, argument = ""] = name.split(" ")
+  switch (kind) {
+    case "error":
+      return ErrorDocs.section(argument)
+    case "refusal":
+      return ErrorDocs.refusalFields()
+    case "budget":
+      return ErrorDocs.budgetFields()
+    case "tweepy":
+      return Moving.tweepy()
+    case "twitter-api-v2":
+      return Moving.twitterApiV2()
+    default:
+      throw new Error(`Nothing makes ${name}`)
+  }
+}

@@ -1,0 +1,142 @@
+/** What the page of the errors says of each from its class: when it is raised, its message and its members. */
+import type { Definition } from "../../packages/core/src/Definition.ts"
+import * as Errors from "../../packages/core/src/Errors.ts"
+import { type Member, membersAfter, membersOf, table } from "./Members.ts"
+import { errorDocstrings } from "./Reference.ts"
+import { documented, text } from "./Source.ts"
+
+const file = "packages/core/src/Errors.ts"
+
+const resetAt = new Date(Date.UTC(2026, 10, 20, 12, 15))
+
+const refusal = { credential: "bearer", accepts: ["bearer", "oauth1"], problems: [], requestId: "9f2c" } as const
+
+/** One of each, as programs meet it. */
+const samples: { readonly [T in (Errors.AnyError | Errors.InvalidSettings)["_tag"]]: Error & { readonly _tag: T } } = {
+  MissingAccessToken: new Errors.MissingAccessToken({
+    operation: "createPost",
+    credential: "oauth1",
+    missing: ["accessToken", "accessTokenSecret"]
+  }),
+  ConflictingIdentifiers: new Errors.ConflictingIdentifiers({
+    operation: "getUser",
+    parameters: ["id", "username"],
+    given: ["id", "username"],
+    rule: "either id or username"
+  }),
+  InvalidParameters: new Errors.InvalidParameters({
+    operation: "searchRecentPosts",
+    parameter: "max_results",
+    rule: "must be a whole number from 10 to 100",
+    value: "500"
+  }),
+  InvalidSettings: new Errors.InvalidSettings({ setting: "retires", rule: "is not a setting (did you mean retries?)" }),
+  BadRequest: new Errors.BadRequest({
+    ...refusal,
+    operation: "searchRecentPosts",
+    status: 400,
+    problems: [{ message: "no viable alternative at input 'from:'" }]
+  }),
+  Unauthorized: new Errors.Unauthorized({ ...refusal, operation: "getMe", status: 401, title: "Unauthorized" }),
+  Forbidden: new Errors.Forbidden({
+    ...refusal,
+    operation: "createPost",
+    status: 403,
+    credential: "oauth1",
+    detail: "Your client app is not configured with the appropriate permissions"
+  }),
+  NotFound: new Errors.NotFound({ ...refusal, operation: "getPost", status: 404 }),
+  RateLimited: new Errors.RateLimited({
+    ...refusal,
+    operation: "searchRecentPosts",
+    status: 429,
+    bucket: "searchRecentPosts (bearer)",
+    title: "Too Many Requests",
+    resetAt
+  }),
+  ServerFailure: new Errors.ServerFailure({
+    ...refusal,
+    operation: "getUser",
+    status: 503,
+    title: "Service Unavailable"
+  }),
+  UnexpectedStatus: new Errors.UnexpectedStatus({ ...refusal, operation: "getUser", status: 302 }),
+  TransportFailure: new Errors.TransportFailure({
+    operation: "getUser",
+    phase: "connect",
+    timeout: "connect",
+    reason: "there was no connection within 10000 ms"
+  }),
+  UndecodableResponse: new Errors.UndecodableResponse({
+    operation: "getUser",
+    status: 200,
+    reason: "it is not JSON",
+    excerpt: "<!doctype html>"
+  }),
+  OutcomeUnknown: new Errors.OutcomeUnknown({
+    operation: "createPost",
+    reason: "the connection was reset",
+    confirmWith: "getUsersPosts"
+  }),
+  PaginationStuck: new Errors.PaginationStuck({ operation: "searchRecentPosts", token: "b26v89c19zqg8o3f" }),
+  RateLimitWaitTooLong: new Errors.RateLimitWaitTooLong({
+    operation: "searchRecentPosts",
+    bucket: "searchRecentPosts (bearer)",
+    resetAt,
+    maxWait: 60_000
+  })
+}
+
+/** The tags of all errors. */
+export const tags: ReadonlyArray<string> = Object.keys(samples)
+
+/** The errors of only some operations: of which. */
+const only: Readonly<Record<string, (definition: Definition) => boolean>> = {
+  ConflictingIdentifiers: ({ alternatives }) => alternatives !== undefined,
+  OutcomeUnknown: ({ effect }) => effect === "create"
+}
+
+const whose = (tag: string): string => {
+  if (tag === "InvalidSettings") return "Thrown when a client is made."
+  if (tag === "PaginationStuck") return "`.pages`, `.items` and `.joined` can fail with it."
+  const has = only[tag]
+  if (has === undefined) return "Every operation can fail with it."
+  const definitions = documented.map(({ definition }) => definition)
+  return `Can be the failure of ${
+    definitions.filter(has).map(({ name }) => `[\`${name}\`](reference/${name}.md)`).join(", ")
+  }.`
+}
+
+const members = (tag: string): ReadonlyArray<Member> => {
+  const place = RegExp(`class ${tag} extends Data\\.TaggedError\\("${tag}"\\)<\\s*(?:RefusalFields & )?\\{`)
+  const hasNone = text(file).includes(`TaggedError("${tag}")<RefusalFields>`)
+  return hasNone ? [] : membersAfter(file, place)
+}
+
+/** What is generated of one error. */
+export const section = (tag: string): string => {
+  const sample = samples[tag as keyof typeof samples]
+  if (sample === undefined) throw new Error(`There is no error ${tag}`)
+  const own = members(tag)
+  const isRefusal = "problems" in sample
+  return [
+    `${errorDocstrings.get(tag)!.replace(/\s+/g, " ")} ${whose(tag)}${
+      sample instanceof TypeError ? " It is also a `TypeError`." : ""
+    }`,
+    `\`\`\`text\n${sample.message}\n\`\`\``,
+    own.length === 0 ? "" : membersTable(own),
+    isRefusal ? "It also has [what every refusal has](#what-every-refusal-has)." : ""
+  ].filter((part) => part !== "").join("\n\n")
+}
+
+/** The members that all refusals have. */
+export const refusalFields = (): string => membersTable(membersAfter(file, /interface RefusalFields \{/))
+
+/** The members that a budget has. */
+export const budgetFields = (): string => membersTable(membersOf(file, "Budget"))
+
+const membersTable = (members: ReadonlyArray<Member>): string =>
+  table(
+    ["Member", "Type", ""],
+    members.map(({ doc, name, optional, type }) => [`\`${name}${optional ? "?" : ""}\``, `\`${type}\``, doc])
+  )

@@ -1,0 +1,191 @@
+/** The pages of the reference that are made of types: the settings of clients and calls, and the Layers. */
+import { environmentVariable } from "../../packages/core/src/Errors.ts"
+import { names } from "../../packages/core/src/Wire.ts"
+import { type Member, membersOf, table } from "./Members.ts"
+import { docstrings, text } from "./Source.ts"
+
+/** Where settings are declared: what a client of Promises has comes together from several interfaces. */
+const settings = [
+  {
+    title: "The service",
+    lead:
+      "Where the service is, and what is checked. In Effect these are the settings of `Client.layer`, and `wire` is a value, " +
+      "such as `Wire.x`.",
+    of: [["packages/core/src/Client.ts", "Settings"]]
+  },
+  {
+    title: "Credentials",
+    lead: "See [credentials](../credentials.md).",
+    of: [["packages/core/src/Credentials.ts", "Settings"]]
+  },
+  {
+    title: "Return types, rate limits, logs",
+    lead: "Of clients of Promises and of blocking ones. In Effect, Layers take their place.",
+    of: [["packages/core/src/promises/Settings.ts", "Settings"]]
+  },
+  {
+    title: "Connections",
+    lead: "Of clients on Node.",
+    of: [["packages/node/src/NodeClient.ts", "Settings"]]
+  },
+  {
+    title: "Blocking clients",
+    lead:
+      "Blocking clients have those above, but for `dispatcher`, `logger`, `onRateLimit` and `onRequest`, and these.",
+    of: [["packages/sync/src/Settings.ts", "Settings"]]
+  },
+  {
+    title: "Timeouts",
+    lead: "The members of `timeout`, in milliseconds; see [timeouts](../retries.md#timeouts).",
+    of: [["packages/core/src/Timeouts.ts", "Timeouts"]]
+  },
+  {
+    title: "Options of a call",
+    lead: "The second argument of every operation.",
+    of: [
+      ["packages/core/src/CallOptions.ts", "CallOptions"],
+      ["packages/core/src/Undeclared.ts", "Extras"],
+      ["packages/core/src/promises/Calls.ts", "CallOptions"]
+    ]
+  },
+  {
+    title: "Options of a run of pages",
+    lead: "Of `.pages`, `.items` and `.joined`, besides those of a call; see [pages](../pages.md).",
+    of: [["packages/core/src/Pagination.ts", "PageOptions"]]
+  },
+  {
+    title: "What onRequest receives",
+    lead: "Called after every attempt.",
+    of: [["packages/core/src/Attempt.ts", "Sent"]]
+  },
+  {
+    title: "What onRateLimit receives",
+    lead:
+      "`Announced`, with every response that announces a rate limit, or `Waiting`, as a wait begins: `_tag` tells which. Both " +
+      "have the `operation` and the kind of `credential`, too.",
+    of: [
+      ["packages/core/src/internal/Budget.ts", "Announced"],
+      ["packages/core/src/internal/Budget.ts", "Waiting"]
+    ]
+  }
+] as const satisfies ReadonlyArray<{
+  readonly title: string
+  readonly lead: string
+  readonly of: ReadonlyArray<readonly [path: string, name: string]>
+}>
+
+/** The settings that have a variable. */
+const variables = [
+  "baseUrl",
+  "wire",
+  "bearerToken",
+  "consumerKey",
+  "consumerSecret",
+  "accessToken",
+  "accessTokenSecret"
+]
+
+/** Types as users would write them, where the source has a name of its own. */
+const spelled: Readonly<Record<string, string>> = {
+  "Anomaly.Verify": "\"lenient\" | \"strict\"",
+  F: "\"response\" | \"dictionary\" | \"raw\"",
+  D: "\"forward\" | \"backward\"",
+  "Ledger.Reason": "\"window\" | \"refusal\" | \"pace\" | \"in flight\" | \"turn\"",
+  Logger: "{ debug, info, warn, error }",
+  Members: "{ [name: string]: unknown }",
+  "Pick<Dispatcher, \"dispatch\">": "Session | Dispatcher",
+  "Prepare.Limits[\"accessLevel\"]": "\"research\" | \"standard\"",
+  "Prepare.Limits[\"checks\"]": "\"spec\" | \"identifiers\"",
+  Query: "{ [name: string]: unknown }",
+  "RateLimit.Change": "Change",
+  Secret: "string | Redacted",
+  WireName: names.map((name) => `"${name}"`).join(" | ")
+}
+
+const typeText = (type: string): string => spelled[type] ?? type.replaceAll(/\b[A-Z]\w+\.(?=[A-Z])/g, "")
+
+/** What is shown of interfaces: their members, but those that another one of the same client replaces. */
+const shown = (path: string, name: string): ReadonlyArray<Member> =>
+  membersOf(path, name).filter((member) => path !== "packages/core/src/Client.ts" || member.name !== "wire")
+
+const variableOf = (name: string): ReadonlyArray<string> =>
+  variables.includes(name) ? [`Variable: \`${environmentVariable(name)}\`.`] : []
+
+/** The page of the settings. */
+export const settingsPage = (): ReadonlyArray<string> => [
+  "# Settings",
+  "What `createClient` and `createClientSync` take. Without an argument they read the environment; with one they take what they " +
+  "are given and nothing else, so both are `createClient({ ...fromEnvironment(), waitOnRateLimit: true })`. A setting that " +
+  "breaks its rule, or is misspelt, is [`InvalidSettings`](../errors.md#invalidsettings) when the client is made. " +
+  "`POSTWIRE_REDIS_URL` is the variable of `rateLimitStore`.",
+  ...settings.flatMap(({ lead, of, title }) => [
+    `## ${title}`,
+    lead,
+    table(
+      ["Name", "Type", ""],
+      of.flatMap(([path, name]) => shown(path, name)).map(({ doc, name, type }) => [
+        `\`${name}\``,
+        `\`${typeText(type)}\``,
+        [doc, ...(title === "Blocking clients" ? [] : variableOf(name))].join(" ")
+      ])
+    )
+  ])
+]
+
+/** The modules whose Layers programs provide. */
+const modules = [
+  "packages/core/src/ClientConfig.ts",
+  "packages/core/src/Client.ts",
+  "packages/core/src/Credentials.ts",
+  "packages/core/src/RateLimit.ts",
+  "packages/core/src/RateLimitStore.ts",
+  "packages/core/src/RetryMetrics.ts",
+  "packages/core/src/AnomalyMetrics.ts",
+  "packages/node/src/NodeClient.ts",
+  "packages/node/src/UndiciHttpClient.ts",
+  "packages/node/src/SqliteRateLimitStore.ts",
+  "packages/node/src/RedisRateLimitStore.ts",
+  "packages/sandbox/src/Sandbox.ts"
+]
+
+interface LayerOf {
+  readonly name: string
+  readonly type: string
+  readonly doc: string
+}
+
+/** The Layers that a module exports, with their types as the source has them. */
+const layersOf = (path: string): ReadonlyArray<LayerOf> => {
+  const docs = docstrings(path)
+  return Array.from(
+    text(path).matchAll(
+      /^export const (layer\w*)(?:: (Layer\.Layer<[^=]+>)| = (\([^]*?\)): (Layer\.Layer<[^=]+?>)) =/gm
+    ),
+    ([, name = "", value, parameters = "", result]) => ({
+      name,
+      type: (value ?? `${parameters} => ${result}`).replace(/\s+/g, " ").replaceAll("( ", "(").replaceAll(" )", ")"),
+      doc: (docs.get(name) ?? "").replace(/\s+/g, " ")
+    })
+  )
+}
+
+/** The page of the Layers. */
+export const layersPage = (): ReadonlyArray<string> => [
+  "# Layers",
+  "What an [Effect program](../effect.md) provides. A type `Layer<A, E, R>` is a Layer that provides `A`, can fail with `E` when " +
+  "it is built, and requires `R`.",
+  ...modules.flatMap((path) => {
+    const [, packageName = "", module = ""] = /^packages\/(\w+)\/src\/(\w+)\.ts$/.exec(path) ?? []
+    const layers = layersOf(path)
+    if (layers.length === 0) throw new Error(`${path} has no Layer`)
+    return [
+      `## ${module}`,
+      `From \`@postwire/${packageName}/${module}\`.`,
+      ...layers.flatMap(({ doc, name, type }) => [
+        `### ${module}.${name}`,
+        `\`\`\`ts\n${type}\n\`\`\``,
+        doc
+      ])
+    ]
+  })
+]

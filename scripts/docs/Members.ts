@@ -1,0 +1,50 @@
+/** What the source says of the members of its interfaces and error classes: name, type and docstring. */
+import { text } from "./Source.ts"
+
+/** A member of an interface. */
+export interface Member {
+  readonly name: string
+  readonly optional: boolean
+  /** As the source has it, without `| undefined`. */
+  readonly type: string
+  /** Its docstring on one line; empty where it has none. */
+  readonly doc: string
+}
+
+const member = /(?:\/\*\*((?:(?!\*\/)[^])*)\*\/\s+)?readonly (\w+)(\?)?: ([^\n]+)\n/g
+
+/** The members between the first pair of braces after a place in a file. Throws where the place is not there. */
+export const membersAfter = (path: string, place: RegExp): ReadonlyArray<Member> => {
+  const source = text(path)
+  const start = place.exec(source)
+  if (start === null) throw new Error(`${path} has no ${place}`)
+  const open = start.index + start[0].length
+  let depth = 1
+  let end = open
+  while (depth > 0 && end < source.length) {
+    if (source[end] === "{") depth++
+    if (source[end] === "}") depth--
+    end++
+  }
+  return Array.from(source.slice(open, end).matchAll(member), ([, doc = "", name = "", optional, type = ""]) => ({
+    name,
+    optional: optional !== undefined,
+    type: type.replace(/ \| undefined$/, "").replace(
+      /^\((.*)\)$/,
+      (whole, inner: string) => inner.includes("=>") ? inner : whole
+    ),
+    doc: doc.replace(/^ *\* ?/gm, "").replace(/\s+/g, " ").trim()
+  }))
+}
+
+/** The members of an interface. */
+export const membersOf = (path: string, name: string): ReadonlyArray<Member> =>
+  membersAfter(path, RegExp(`export interface ${name}\\b[^{]*\\{`))
+
+/** A table of Markdown. A column in which no row says anything is left out. */
+export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const used = head.map((_, i) => rows.some((row) => row[i] !== ""))
+  const line = (cells: ReadonlyArray<string>) =>
+    `| ${cells.filter((_, i) => used[i]).map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n")
+}

@@ -1,0 +1,112 @@
+/** What operations are called in the clients that people come from. */
+import type { Name } from "../../packages/core/src/Catalogue.ts"
+import { type Definition, parametersOf } from "../../packages/core/src/Definition.ts"
+import { table } from "./Members.ts"
+import { documented } from "./Source.ts"
+
+/** An operation in other clients, as one calls it there. */
+interface Calls {
+  /** On tweepy's `Client`. */
+  readonly tweepy: ReadonlyArray<string>
+  /** On twitter-api-v2's `client.v2`. */
+  readonly twitterApiV2: ReadonlyArray<string>
+}
+
+/** Every operation; the compiler knows which are missing. */
+export const calls: { readonly [N in Name]: Calls } = {
+  block: { tweepy: ["block(target_user_id)"], twitterApiV2: ["block(me, targetUserId)"] },
+  unblock: { tweepy: ["unblock(target_user_id)"], twitterApiV2: ["unblock(me, targetUserId)"] },
+  getBlocked: { tweepy: ["get_blocked()"], twitterApiV2: ["userBlockingUsers(me)"] },
+  bookmark: { tweepy: ["bookmark(tweet_id)"], twitterApiV2: ["bookmark(tweetId)"] },
+  getBookmarks: { tweepy: ["get_bookmarks()"], twitterApiV2: ["bookmarks()"] },
+  removeBookmark: { tweepy: ["remove_bookmark(tweet_id)"], twitterApiV2: ["deleteBookmark(tweetId)"] },
+  getRecentPostsCount: { tweepy: ["get_recent_tweets_count(query)"], twitterApiV2: ["tweetCountRecent(query)"] },
+  getAllPostsCount: { tweepy: ["get_all_tweets_count(query)"], twitterApiV2: ["tweetCountAll(query)"] },
+  getDirectMessageEvents: {
+    tweepy: ["get_direct_message_events()", "get_dm_events()"],
+    twitterApiV2: ["listDmEvents()", "listDmEventsWithParticipant(id)", "listDmEventsOfConversation(id)"]
+  },
+  createDirectMessage: {
+    tweepy: ["create_direct_message(participant_id=…, text=…)", "create_dm(participant_id=…, text=…)"],
+    twitterApiV2: ["sendDmToParticipant(id, { text })", "sendDmInConversation(id, { text })"]
+  },
+  createDirectMessageConversation: {
+    tweepy: [
+      "create_direct_message_conversation(participant_ids=…, text=…)",
+      "create_dm_conversation(participant_ids=…, text=…)"
+    ],
+    twitterApiV2: ["createDmConversation({ participant_ids, message })"]
+  },
+  followUser: {
+    tweepy: ["follow_user(target_user_id)", "follow(target_user_id)"],
+    twitterApiV2: ["follow(me, targetUserId)"]
+  },
+  unfollowUser: {
+    tweepy: ["unfollow_user(target_user_id)", "unfollow(target_user_id)"],
+    twitterApiV2: ["unfollow(me, targetUserId)"]
+  },
+  getUsersFollowers: { tweepy: ["get_users_followers(id)"], twitterApiV2: ["followers(userId)"] },
+  getUsersFollowing: { tweepy: ["get_users_following(id)"], twitterApiV2: ["following(userId)"] },
+  like: { tweepy: ["like(tweet_id)"], twitterApiV2: ["like(me, tweetId)"] },
+  unlike: { tweepy: ["unlike(tweet_id)"], twitterApiV2: ["unlike(me, tweetId)"] },
+  getLikingUsers: { tweepy: ["get_liking_users(id)"], twitterApiV2: ["tweetLikedBy(tweetId)"] },
+  getLikedPosts: { tweepy: ["get_liked_tweets(id)"], twitterApiV2: ["userLikedTweets(userId)"] },
+  getListPosts: { tweepy: ["get_list_tweets(id)"], twitterApiV2: ["listTweets(listId)"] },
+  getListFollowers: { tweepy: ["get_list_followers(id)"], twitterApiV2: ["listFollowers(listId)"] },
+  getFollowedLists: { tweepy: ["get_followed_lists(id)"], twitterApiV2: ["listFollowed(userId)"] },
+  unfollowList: { tweepy: ["unfollow_list(list_id)"], twitterApiV2: ["unsubscribeOfList(me, listId)"] },
+  mute: { tweepy: ["mute(target_user_id)"], twitterApiV2: ["mute(me, targetUserId)"] },
+  unmute: { tweepy: ["unmute(target_user_id)"], twitterApiV2: ["unmute(me, targetUserId)"] },
+  getMuted: { tweepy: ["get_muted()"], twitterApiV2: ["userMutingUsers(me)"] },
+  getPost: { tweepy: ["get_tweet(id)"], twitterApiV2: ["singleTweet(tweetId)"] },
+  getPosts: { tweepy: ["get_tweets(ids)"], twitterApiV2: ["tweets(ids)"] },
+  createPost: {
+    tweepy: ["create_tweet(text=…)"],
+    twitterApiV2: ["tweet(text)", "reply(text, tweetId)", "quote(text, tweetId)"]
+  },
+  deletePost: { tweepy: ["delete_tweet(id)"], twitterApiV2: ["deleteTweet(tweetId)"] },
+  getQuotePosts: { tweepy: ["get_quote_tweets(id)"], twitterApiV2: ["quotes(tweetId)"] },
+  hideReply: { tweepy: ["hide_reply(id)"], twitterApiV2: ["hideReply(tweetId, true)"] },
+  unhideReply: { tweepy: ["unhide_reply(id)"], twitterApiV2: ["hideReply(tweetId, false)"] },
+  repost: { tweepy: ["retweet(tweet_id)"], twitterApiV2: ["retweet(me, tweetId)"] },
+  unrepost: { tweepy: ["unretweet(source_tweet_id)"], twitterApiV2: ["unretweet(me, tweetId)"] },
+  getReposters: { tweepy: ["get_retweeters(id)"], twitterApiV2: ["tweetRetweetedBy(tweetId)"] },
+  searchRecentPosts: { tweepy: ["search_recent_tweets(query)"], twitterApiV2: ["search(query)"] },
+  searchAllPosts: { tweepy: ["search_all_tweets(query)"], twitterApiV2: ["searchAll(query)"] },
+  searchSpaces: { tweepy: ["search_spaces(query)"], twitterApiV2: ["searchSpaces({ query, state })"] },
+  getSpaces: { tweepy: ["get_spaces(ids=…)"], twitterApiV2: ["spaces(ids)", "spacesByCreators(ids)"] },
+  getSpace: { tweepy: ["get_space(id)"], twitterApiV2: ["space(spaceId)"] },
+  getSpaceBuyers: { tweepy: ["get_space_buyers(id)"], twitterApiV2: ["spaceBuyers(spaceId)"] },
+  getSpacePosts: { tweepy: ["get_space_tweets(id)"], twitterApiV2: ["spaceTweets(spaceId)"] },
+  getUsersPosts: { tweepy: ["get_users_tweets(id)"], twitterApiV2: ["userTimeline(userId)"] },
+  getUsersMentions: { tweepy: ["get_users_mentions(id)"], twitterApiV2: ["userMentionTimeline(userId)"] },
+  getHomeTimeline: { tweepy: ["get_home_timeline()"], twitterApiV2: ["homeTimeline()"] },
+  getUser: { tweepy: ["get_user(username=…)"], twitterApiV2: ["userByUsername(username)", "user(userId)"] },
+  getMe: { tweepy: ["get_me()"], twitterApiV2: ["me()"] },
+  getUsers: { tweepy: ["get_users(ids=…)"], twitterApiV2: ["users(ids)", "usersByUsernames(usernames)"] }
+}
+
+/** The call of an operation with what it cannot be without. */
+const callOf = (definition: Definition): string => {
+  const { alternatives, name, rules = [] } = definition
+  const required = Object.entries(parametersOf(definition)).filter(([, { required }]) => required).map(([name]) => name)
+  const either = alternatives === undefined || alternatives.none ? [] : [alternatives.of.join(" or ")]
+  const first = rules.flatMap((rule) => rule._tag === "AtLeastOne" ? rule.of.slice(0, 1) : [])
+  const names = [...either, ...required, ...first]
+  return names.length === 0 ? `${name}()` : `${name}({ ${names.join(", ")} })`
+}
+
+const tableOf = (title: string, before: keyof Calls): string =>
+  table(
+    [title, "Postwire"],
+    documented.map(({ definition }) => [
+      calls[definition.name as Name][before].map((call) => `\`${call}\``).join("<br>"),
+      `[\`${callOf(definition)}\`](reference/${definition.name}.md)`
+    ])
+  )
+
+/** The table of tweepy's methods. */
+export const tweepy = (): string => tableOf("tweepy", "tweepy")
+
+/** The table of the methods of twitter-api-v2. */
+export const twitterApiV2 = (): string => tableOf("`client.v2`", "twitterApiV2")
