@@ -48,7 +48,7 @@ describe.each(packages)("%s", (folder) => {
     assert.deepStrictEqual(manifest.publishConfig?.bin, built(manifest.bin))
     // The sandbox serves its console from where it is written.
     const files = manifest.files?.filter((file) => file !== "src/console")
-    assert.deepStrictEqual(files, ["dist", "!dist/.tsbuildinfo"])
+    assert.deepStrictEqual(files, ["dist", "CHANGELOG.md", "!dist/.tsbuildinfo"])
   })
 
   it("is not published by hand", () => {

@@ -13,11 +13,12 @@ const folder = join(root, "out/release")
 const budgets: Readonly<Record<string, number>> = {
   cli: 200,
   cluster: 70,
-  core: 380,
+  core: 420,
   export: 120,
   node: 360,
-  sandbox: 380,
-  sync: 460
+  sandbox: 420,
+  sync: 460,
+  web: 460
 }
 
 /** The licences that a program with a licence of its own can depend on without a thought. */
@@ -68,7 +69,7 @@ const check = (name: string, tarball: string): Packed => {
     ),
     ...(text.includes("workspace:") ? ["workspace: is left in package.json"] : []),
     ...(bytes > budget * 1_000 ? [`more than its ${budget} kB`] : []),
-    ...(run("tar", "xzOf", tarball, "package/CHANGELOG.md").includes(`## ${manifest.version}\n`)
+    ...(readFileSync(join(root, "packages", name, "CHANGELOG.md"), "utf8").includes(`## ${manifest.version}\n`)
       ? []
       : [`CHANGELOG.md has no ${manifest.version}`])
   ]
