@@ -208,7 +208,7 @@ describe("operations", () => {
           const error = yield* Effect.flip(Effect.provide(call, service.client(own)))
           assert.instanceOf(error, BadRequest)
           assert.strictEqual(error.otherWire, other)
-          assert.include(error.message, `set wire: "${other}", or POSTWIRE_WIRE.`)
+          assert.include(error.message, `try wire: "${other}", or set POSTWIRE_WIRE.`)
           yield* Effect.provide(call, service.client(other))
         }
       }
