@@ -27,6 +27,9 @@ const secrets = {
 
 const port = (server: Net.Server) => (server.address() as Net.AddressInfo).port
 
+/** What is cut off ends at once, and not when something else times out: on a machine that others use too. */
+const promptMillis = 2_000
+
 /** A server of bytes that keeps the requests and connections that it saw. */
 const raw = async (answer: (socket: Net.Socket, index: number, head: string) => void) => {
   const requests: Array<string> = []
@@ -380,10 +383,10 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
       void accepted.then(() => there = true)
       const text = "x".repeat(16 * 1024 * 1024)
       const millis = await aborted((signal) => client.createPost({ text }, { signal }), () => there)
-      assert.isBelow(millis, 100)
+      assert.isBelow(millis, promptMillis)
       const socket = (await accepted).on("error", () => {}).resume()
       // `once` would reject when the client ends it by a reset.
-    if (!socket.closed) await new Promise<void>((resolve) => void socket.once("close", () => resolve()))
+      if (!socket.closed) await new Promise<void>((resolve) => void socket.once("close", () => resolve()))
       server.close()
     })
 
@@ -395,10 +398,10 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
           (signal) => client.getPost({ id: "1" }, { signal }),
           () => server.requests.length === 1
         )
-        assert.isBelow(millis, 100)
+        assert.isBelow(millis, promptMillis)
         const closed = performance.now()
         await server.closed()
-        assert.isBelow(performance.now() - closed, 100)
+        assert.isBelow(performance.now() - closed, promptMillis)
       }
     })
 
@@ -406,7 +409,7 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
       await using server = await http((_, response) => void response.writeHead(503, { "retry-after": "30" }).end())
       await using client = connect({ baseUrl: server.baseUrl })
       const millis = await aborted((signal) => client.getPost({ id: "1" }, { signal }), () => server.count() === 1)
-      assert.isBelow(millis, 100)
+      assert.isBelow(millis, promptMillis)
       assert.strictEqual(server.count(), 1)
     })
 
@@ -422,7 +425,7 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
       })
       await using client = connect({ baseUrl: server.baseUrl, waitOnRateLimit: true })
       const millis = await aborted((signal) => client.getPost({ id: "1" }, { signal }), () => server.count() === 1)
-      assert.isBelow(millis, 100)
+      assert.isBelow(millis, promptMillis)
       assert.strictEqual((await client.getUser({ id: "1" })).data?.id, "1")
     })
 
@@ -439,7 +442,7 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
         const millis = await aborted(async (signal) => {
           for await (const _ of client.searchRecentPosts.items({ query: "a" }, { signal, prefetch }));
         }, () => server.requests.length === 2)
-        assert.isBelow(millis, 100)
+        assert.isBelow(millis, promptMillis)
         await server.closed(server.sockets.length - 1)
       }
     })
