@@ -12,12 +12,17 @@ const barrels: Restriction = {
 
 const platforms: Restriction = {
   regex: "^(node:.*|undici|@effect/platform-node.*)$",
-  message: "The core runs on every platform."
+  message: "This runs on every platform."
 }
 
 const faces: Restriction = {
-  regex: "^@postwire/(node|sync|sandbox|cli)(/.*)?$",
+  regex: "^@postwire/(node|web|sync|sandbox|cli)(/.*)?$",
   message: "The core does not know its faces."
+}
+
+const hosts: Restriction = {
+  regex: "^@postwire/(node|sync|sandbox|cli)(/.*)?$",
+  message: "They need Node, and this is for where there is none."
 }
 
 const service: Restriction = {
@@ -73,8 +78,9 @@ export default defineConfig({
   overrides: [
     { files: ["packages/*/test/types/**"], rules: { "eslint/no-unused-expressions": "off" } },
     { files: ["packages/*/src/**"], rules: imports(barrels) },
-    { files: ["packages/{core,node,sync,sandbox,export}/src/**"], rules: { "eslint/no-console": "error" } },
+    { files: ["packages/{core,node,web,sync,sandbox,export}/src/**"], rules: { "eslint/no-console": "error" } },
     { files: ["packages/{node,sync,export}/src/**"], rules: imports(barrels, service) },
+    { files: ["packages/web/src/**"], rules: imports(barrels, platforms, hosts) },
     {
       files: ["packages/core/src/**"],
       rules: {

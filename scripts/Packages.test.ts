@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
+import { createContext, runInContext } from "node:vm"
 import { gzipSync } from "node:zlib"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
@@ -144,6 +145,39 @@ describe("a program", () => {
     run("tsc", ["-p", "."], folder)
   })
 
+  const onFetch = `
+    import { createClient, NotFound, type PostwireClient } from "@postwire/web"
+    const client: PostwireClient = createClient({ baseUrl: "http://127.0.0.1:1", bearerToken: "a" })
+    const text = async (): Promise<string | undefined> => {
+      for await (const { author_id } of client.searchRecentPosts.items({ query: "a", post_fields: ["author_id"] })) author_id
+      return client.getPost({ id: "1" }).then(({ data }) => data?.text, (error) => error instanceof NotFound ? error.title : "")
+    }
+    // @ts-expect-error not asked for
+    text().then(() => client.getPost({ id: "1" })).then(({ data }) => data?.created_at)
+  `
+
+  // Names of web APIs are all that declarations need of them; the types of a platform are as they were.
+  it.each([
+    ["no types of any platform", ["ES2023"], []],
+    ["the types of pages", ["ES2023", "DOM"], []],
+    ["the types of Node", ["ES2023"], ["node"]]
+  ])("on fetch is type-checked with %s", (_, lib, types) => {
+    const own = join(folder, "web")
+    mkdirSync(own, { recursive: true })
+    writeFileSync(join(own, "program.ts"), onFetch)
+    const compilerOptions = {
+      module: "NodeNext",
+      target: "ES2023",
+      lib,
+      types,
+      strict: true,
+      noEmit: true,
+      skipLibCheck: false
+    }
+    writeFileSync(join(own, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }))
+    run("tsc", ["-p", "."], own)
+  })
+
   // Not at the top: programs in CommonJS cannot wait there.
   const running = `
     import * as Core from "@postwire/core/Errors"
@@ -267,9 +301,12 @@ describe("a program", () => {
       metafile: true,
       write: false
     })
-    const inputs = Object.entries(Object.values(metafile.outputs)[0]!.inputs)
+    const { imports, inputs: used } = Object.values(metafile.outputs)[0]!
+    const inputs = Object.entries(used)
     return {
       bytes: gzipSync(outputFiles[0]!.contents).length,
+      text: outputFiles[0]!.text,
+      imports,
       has: (part: string) => inputs.some(([file, { bytesInOutput }]) => file.includes(part) && bytesInOutput > 0)
     }
   }
@@ -324,10 +361,45 @@ describe("a program", () => {
       `export { getPost } from "@postwire/core/operations/Posts"; export * as Client from "@postwire/core/Client"`,
       67_900
     ],
-    [`export * from "@postwire/core"`, 96_900]
+    [`export * from "@postwire/core"`, 97_300]
   ])("of %s is small", async (program, limit) => {
     const { bytes } = await bundled(`${program}; export * as FetchHttpClient from "effect/http/FetchHttpClient"`)
     assert.isBelow(bytes, limit)
+  })
+
+  it("on fetch is small, imports nothing, and runs where there are web APIs and nothing else", async () => {
+    const { bytes, imports, text } = await bundled(`
+      import { createClient, InvalidParameters, NotFound } from "@postwire/web"
+      globalThis.client = createClient({
+        baseUrl: "https://service.example",
+        bearerToken: "a",
+        fetch: async (url) => url.endsWith("/9") ? answer(404, {}) : answer(200, { data: { id: "1", text: url } })
+      })
+      globalThis.isError = (error) => [error instanceof NotFound, error instanceof InvalidParameters, error._tag]
+    `)
+    assert.isBelow(bytes, 91_500)
+    assert.deepStrictEqual(imports, [])
+    // Asked of `globalThis` is what may be missing.
+    assert.notMatch(text, /(?<![\w$.?"'`])((process|Buffer)(\.|\?\.|\[)|(require|setImmediate)\()/)
+    const names =
+      "AbortController AbortSignal Headers ReadableStream Request Response TextDecoder TextEncoder URL URLSearchParams atob btoa clearTimeout console crypto performance queueMicrotask setTimeout"
+        .split(" ")
+    const globals = Object.fromEntries(names.map((name) => [name, Reflect.get(globalThis, name)]))
+    const realm = createContext({
+      ...globals,
+      answer: (status: number, body: object) => Response.json(body, { status })
+    })
+    runInContext(`(() => { ${text} })()`, realm)
+    const program = `(async () => [
+      (await client.getPost({ id: "1" })).data.text,
+      await client.getPost({ id: "9" }).catch(isError),
+      await client.getPost({ id: "../" }).catch(isError)
+    ])()`
+    assert.deepStrictEqual(JSON.parse(JSON.stringify(await runInContext(program, realm))), [
+      "https://service.example/2/posts/1",
+      [true, false, "NotFound"],
+      [false, true, "InvalidParameters"]
+    ])
   })
 
   it("that imports the worker of blocking calls keeps it in its bundle", async () => {

@@ -22,8 +22,11 @@ const pages: Readonly<Record<string, ReadonlyArray<readonly [title: string, file
   node: [["The client", "docs/client.md"], ["All operations", "docs/reference/README.md"]],
   sandbox: [["The sandbox for test authors", "docs/sandbox.md"], ["Its console", "docs/console.md"]],
   sync: [["The client", "docs/client.md"], ["All operations", "docs/reference/README.md"]],
-  web: [["The client", "docs/client.md"], ["All operations", "docs/reference/README.md"]]
+  web: [["Where there is no Node", "docs/web.md"], ["All operations", "docs/reference/README.md"]]
 }
+
+/** What a package runs on besides Node. */
+const alsoOn: Readonly<Record<string, string>> = { web: "Workers, Deno, Bun, edge runtimes, browsers; " }
 
 const exampleOf = (folder: string): string => {
   const [file, language] = [
@@ -53,7 +56,7 @@ ${description}
 npm install ${[name, ...needed ?? []].join(" ")}
 \`\`\`
 
-Node ${engines.node.replace(">=", "")} or newer.${
+${alsoOn[folder] ?? ""}Node ${engines.node.replace(">=", "")} or newer.${
     optional?.length ? ` Optional: ${optional.map((peer) => `\`${peer}\``).join(", ")}.` : ""
   }
 

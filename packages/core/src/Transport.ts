@@ -13,6 +13,7 @@ import { DecodeError, HttpClientError, TransportError } from "effect/http/HttpCl
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as TraceContext from "effect/http/HttpTraceContext"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
@@ -171,9 +172,27 @@ const buffered = (
       body.set(piece, at)
       at += piece.length
     }
-    return HttpClientResponse.fromWeb(request, webOf(response.status, { ...response.headers }, body))
+    return HttpClientResponse.fromWeb(request, webOf(response.status, headersOf(response), body))
   })
 }
+
+/** Of a response whose body was read, however often, one that has not been. */
+export const toWeb = (
+  response: HttpClientResponse.HttpClientResponse
+): Effect.Effect<globalThis.Response, HttpClientError> =>
+  Effect.map(
+    response.arrayBuffer,
+    (body) => webOf(response.status, headersOf(response), body.byteLength === 0 ? null : new Uint8Array(body))
+  )
+
+/** As they came, where the platform has them: on one line, cookies cannot be told apart. */
+const headersOf = (
+  response: HttpClientResponse.HttpClientResponse
+): Record<string, string> | globalThis.Headers =>
+  Option.match(HttpClientResponse.toWeb(response), {
+    onNone: () => ({ ...response.headers }),
+    onSome: ({ headers }) => headers
+  })
 
 /** A web `Response`, which refuses to be made with a status beyond the classes of HTTP: a server may send one all the same. */
 export const webOf = (

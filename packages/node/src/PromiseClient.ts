@@ -1,6 +1,7 @@
 /** The Promise face on Node. */
 import type { Platform } from "@postwire/core/promises/Calls"
 import { type Makers, on } from "@postwire/core/promises/PromiseFace"
+import * as Transport from "@postwire/core/Transport"
 import * as Effect from "effect/Effect"
 import { setImmediate as turn } from "node:timers/promises"
 import { BufferedResponse } from "./internal/BufferedResponse.ts"
@@ -21,13 +22,9 @@ export {
 } from "@postwire/core/promises/PromiseFace"
 
 const platform: Platform = {
-  webOf: async (response) => {
-    // Whose headers are still as they came: cookies cannot be told apart when they are one line.
-    if (response instanceof BufferedResponse) return response.toWeb()
-    const { arrayBuffer, headers, status } = response
-    const body = await Effect.runPromise(arrayBuffer)
-    return new globalThis.Response(body.byteLength === 0 ? null : body, { status, headers: { ...headers } })
-  },
+  // Whose headers are still as they came, it makes one at once.
+  webOf: async (response) =>
+    response instanceof BufferedResponse ? response.toWeb() : Effect.runPromise(Transport.toWeb(response)),
   turn: () => turn()
 }
 

@@ -31,6 +31,10 @@ export const checkForm = (form: Form): Effect.Effect<void, InvalidSettings> =>
     ? Effect.void
     : Effect.fail(new InvalidSettings({ setting: "returnType", rule: `must be one of ${forms.join(", ")}` }))
 
+/** The form that was chosen. Without a choice, F is its default. */
+export const formOf = <F extends Form>({ returnType }: { readonly returnType?: F | undefined }): F =>
+  returnType ?? "response" as F
+
 /** Settings that choose no form choose the first; any other is chosen by a value, not only by a type. */
 export type Chosen<F extends Form> = "response" extends F ? unknown : { readonly returnType: NoInfer<F> }
 
@@ -171,8 +175,7 @@ export const on = (platform: Calls.Platform): Makers => {
     const end = () => Effect.runPromise(Scope.close(scope, Exit.void))
     try {
       const services = await Effect.runPromise(Layer.buildWithScope(layer, scope))
-      // Without the option, F is its default.
-      return of(services, options.returnType ?? "response" as F, end, withEffect(services))
+      return of(services, formOf(options), end, withEffect(services))
     } catch (error) {
       await end()
       throw error

@@ -2,6 +2,7 @@
 import type { Client } from "@postwire/core/Client"
 import type { Form } from "@postwire/core/Definition"
 import { valueOf } from "@postwire/core/promises/Calls"
+import { formOf } from "@postwire/core/promises/PromiseFace"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -32,6 +33,5 @@ export const connect = <F extends Form>(settings: NodeClient.Settings<F>): Conne
     await Effect.runPromise(Scope.close(scope, Exit.void))
     await own?.close()
   }
-  // Without a setting, F is its default.
-  return { services, session, form: settings.returnType ?? "response" as F, end }
+  return { services, session, form: formOf(settings), end }
 }

@@ -1,0 +1,44 @@
+/**
+ * The Promise client of Postwire on `fetch`, for where Node is not.
+ *
+ * ```ts
+ * import { createClient } from "@postwire/web"
+ *
+ * const client = createClient({ baseUrl: "http://127.0.0.1:8080", bearerToken: "..." })
+ * for await (const post of client.searchRecentPosts.items({ query: "effect" })) console.log(post.text)
+ * ```
+ */
+import type { Form } from "@postwire/core/Definition"
+import { valueOf } from "@postwire/core/promises/Calls"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as PromiseClient from "./PromiseClient.ts"
+import * as WebClient from "./WebClient.ts"
+
+export type { Sent } from "@postwire/core/Attempt"
+export type { Form } from "@postwire/core/Definition"
+export * from "@postwire/core/Errors"
+export type { Announced, Change, Waiting } from "@postwire/core/RateLimit"
+export type { Fetch, FetchInit } from "./FetchHttpClient.ts"
+export type * from "./PlatformTypes.ts"
+export type { Answer, CallOptions, PageOptions } from "./PromiseClient.ts"
+export type { Logger, Settings } from "./WebClient.ts"
+
+/** Every operation as a method that returns a Promise; the way to Effect; the end of the client. */
+export type PostwireClient<F extends Form = "response"> = PromiseClient.PromiseClient<F, PromiseClient.WithEffect>
+
+/**
+ * Makes a client from settings. Throws `InvalidSettings` at once when a setting breaks a rule; nothing is sent, timed or
+ * drawn by chance before the first call.
+ */
+export const createClient = <F extends Form = "response">(
+  settings: WebClient.Settings<F> & PromiseClient.Chosen<F>
+): PostwireClient<F> => {
+  valueOf(Effect.runSyncExit(WebClient.check(settings)), undefined)
+  const scope = Scope.makeUnsafe()
+  const services = Effect.runSync(Layer.buildWithScope(WebClient.layer(settings), scope))
+  const end = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  return PromiseClient.of(services, PromiseClient.formOf(settings), end, PromiseClient.withEffect(services))
+}
