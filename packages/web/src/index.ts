@@ -29,10 +29,7 @@ export type { Logger, Settings } from "./WebClient.ts"
 /** Every operation as a method that returns a Promise; the way to Effect; the end of the client. */
 export type PostwireClient<F extends Form = "response"> = PromiseClient.PromiseClient<F, PromiseClient.WithEffect>
 
-/**
- * Makes a client from settings. Throws `InvalidSettings` at once when a setting breaks a rule; nothing is sent, timed or
- * drawn by chance before the first call.
- */
+/** Makes a client from settings. Throws `InvalidSettings` at once when a setting breaks a rule; connects at the first call. */
 export const createClient = <F extends Form = "response">(
   settings: WebClient.Settings<F> & PromiseClient.Chosen<F>
 ): PostwireClient<F> => {

@@ -1,0 +1,16 @@
+import { createClient, NotFound } from "@postwire/web"
+
+/** What the page shows, line by line. */
+export async function* lines(): AsyncGenerator<string> {
+  // What the page knows of its user. The proxy has the credential of the service.
+  const client = createClient({ baseUrl: location.origin, bearerToken: "session-of-ada", waitOnRateLimit: true })
+  try {
+    const { data: ada } = await client.getUser({ username: "ada" })
+    yield `This is ${ada?.name}.`
+    if (ada === undefined) return
+    for await (const { text } of client.getUsersPosts.items({ id: ada.id }, { limit: 10 })) yield text
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error
+    yield "There is no ada."
+  }
+}
