@@ -220,14 +220,17 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   }),
   "GET /snapshot": call(({ snapshot }) => snapshot()),
   "PUT /snapshot": {
-    answer: Effect.fnUntraced(function*(sandbox, request) {
+    answer: Effect.fnUntraced(function*(sandbox, request, { journal }) {
+      if (journal !== undefined && journal !== "keep") {
+        return yield* Problem.invalidRequest("The `journal` parameter can only be `keep`.", { journal })
+      }
       const bytes = yield* Effect.mapError(
         request.arrayBuffer,
         () => Problem.invalidRequest("The body could not be read.")
       )
       return yield* Effect.try({
         try: () => {
-          sandbox.restore(new Uint8Array(bytes))
+          sandbox.restore(new Uint8Array(bytes), { keepJournal: journal === "keep" })
           return { counts: sandbox.store.counts() }
         },
         catch: (error) =>

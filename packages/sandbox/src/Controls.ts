@@ -36,9 +36,9 @@ export interface Controls extends Fixtures {
   readonly snapshot: () => Uint8Array
   /**
    * Puts the state of a snapshot in the place of this one; throws when it is none. What is in no snapshot begins anew:
-   * faults, journal, budget. The clock goes on.
+   * faults, budget and, unless it is kept, the journal. The clock goes on.
    */
-  readonly restore: (snapshot: Uint8Array) => void
+  readonly restore: (snapshot: Uint8Array, options?: { readonly keepJournal?: boolean | undefined }) => void
   /**
    * Begins anew as the sandbox was made, or with another population. Credentials of another seed are others. What
    * `user`, `app` and `ada` gave before stands for nothing any more.
@@ -87,7 +87,6 @@ export const make = Effect.fnUntraced(function*(
   const forget = (): void => {
     epoch++
     budget.clear()
-    journal.clear()
     faults.clear()
     if (faulty > 0) faults.add({ probability: faulty })
   }
@@ -117,13 +116,14 @@ export const make = Effect.fnUntraced(function*(
     budget,
     adminToken,
     snapshot: store.snapshot,
-    restore: (snapshot) => {
+    restore: (snapshot, { keepJournal = false } = {}) => {
       seeded = store.restore(snapshot, (next) => {
         next.verify()
         // A snapshot of another population: the credentials of this one get to work on it too.
         return Seed.isIn(next, seeded) ? seeded : populate(next, population, clock.now())
       })
       forget()
+      if (!keepJournal) journal.clear()
     },
     reset: (other = {}) => {
       const next = { ...options, ...other }
@@ -142,6 +142,7 @@ export const make = Effect.fnUntraced(function*(
       population = next
       fixtures.clear()
       forget()
+      journal.clear()
     }
   }
   const parts: Omit<Service.Parts, "delivered"> = {

@@ -221,6 +221,11 @@ describe("admin calls", () => {
     const { body } = await call("PUT", "/snapshot", bytes, { "content-type": "application/octet-stream" })
     assert.deepStrictEqual(body, { counts: { ...sandbox.store.counts() } })
     assert.isUndefined(sandbox.store.posts.byId(post.id))
+    assert.lengthOf(sandbox.requests, 0)
+    await fetch(`${sandbox.baseUrl}/2/users/me`)
+    await call("PUT", "/snapshot?journal=keep", bytes)
+    assert.lengthOf(sandbox.requests, 1)
+    assert.strictEqual((await call("PUT", "/snapshot?journal=kept", bytes)).status, 400)
     for (const wrong of [Buffer.from("nonsense"), bytes.subarray(0, 5_000), Buffer.alloc(0)]) {
       const { body, status } = await call("PUT", "/snapshot", wrong)
       assert.deepStrictEqual([status, body.title], [400, "Invalid Request"])

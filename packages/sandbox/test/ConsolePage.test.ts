@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { accessSync, constants, readFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
@@ -29,10 +29,12 @@ if (executable === undefined) {
 }
 
 describe.skipIf(executable === undefined)("in a browser", () => {
-  const browser = Effect.acquireRelease(
-    Effect.promise((): Promise<Browser> => chromium.launch({ executablePath: executable! })),
-    (browser) => Effect.promise(() => browser.close())
-  )
+  // Each visit has a context of its own, which shares nothing with the others.
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: executable! })
+  }, 60_000)
+  afterAll(() => browser.close())
 
   /** A sandbox, and a page that keeps account of what must not happen. */
   const visit = Effect.fnUntraced(function*(options: Sandbox.ServerOptions = {}) {
@@ -41,7 +43,10 @@ describe.skipIf(executable === undefined)("in a browser", () => {
       Sandbox.Sandbox
     )
     const { baseUrl } = sandbox
-    const context = yield* Effect.flatMap(browser, (browser) => Effect.promise(() => browser.newContext()))
+    const context = yield* Effect.acquireRelease(
+      Effect.promise(() => browser.newContext()),
+      (context) => Effect.promise(() => context.close())
+    )
     const page = yield* Effect.promise(() => context.newPage())
     page.setDefaultTimeout(10_000)
     const errors: Array<string> = []
@@ -93,6 +98,10 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           await page.reload()
           await page.locator("#state-rows tr").first().waitFor()
           const focused = () => page.evaluate(() => document.activeElement?.id ?? "")
+          assert.strictEqual(await focused(), "")
+          await page.keyboard.press("Tab")
+          assert.strictEqual(await page.locator(":focus").innerText(), "Skip to the content")
+          await page.keyboard.press("Enter")
           assert.strictEqual(await focused(), "main")
           await page.keyboard.press("Tab")
           assert.strictEqual(await focused(), "operation")
@@ -174,7 +183,14 @@ describe.skipIf(executable === undefined)("in a browser", () => {
       const { errors, foreign, page, sandbox } = yield* visit({ posts: 1_000 })
       const { seeded: { ada }, store } = sandbox
       yield* Effect.promise(async () => {
-        page.on("dialog", (dialog) => void dialog.accept())
+        let answer: "accept" | "dismiss" = "accept"
+        const questions: Array<string> = []
+        page.on("dialog", (dialog) => {
+          questions.push(dialog.message())
+          void dialog[answer]()
+        })
+        const outcomeOf = (part: string, hasText: string | RegExp) =>
+          page.locator(`#${part} .outcome`, { hasText }).waitFor()
         await open(page, sandbox)
 
         await page.locator("#wire").selectOption("x")
@@ -239,21 +255,44 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           page.getByRole("button", { name: "Download a snapshot" }).click()
         ])
         assert.strictEqual(download.suggestedFilename(), "sandbox.sqlite")
-        const file = await download.path()
-        assert.strictEqual(readFileSync(file).toString("latin1", 0, 15), "SQLite format 3")
+        const buffer = readFileSync(await download.path())
+        assert.strictEqual(buffer.toString("latin1", 0, 15), "SQLite format 3")
         store.posts.insert({ authorId: ada.id, text: "later", createdAt: now })
         await page.getByRole("button", { name: "Reset everything" }).click()
-        await page.getByText("The sandbox has begun anew.").waitFor()
+        await outcomeOf("service", "Everything is as it was at the start.")
         // The journal begins anew as well.
         await page.getByText("No requests yet.").waitFor()
         assert.strictEqual(store.counts().posts, 1_000)
         store.posts.insert({ authorId: ada.id, text: "later", createdAt: now })
-        await page.getByLabel("Snapshot file").setInputFiles(file)
+        await page.getByLabel("Snapshot file").setInputFiles({ name: "sandbox.sqlite", mimeType: "", buffer })
+        await page.locator("#send-button").click()
+        await page.locator("#lines li").first().waitFor()
+
+        // It asks before anything is lost, and the journal stays.
+        answer = "dismiss"
         await page.getByRole("button", { name: "Restore" }).click()
-        await page.getByText("The snapshot is restored.").waitFor()
+        await outcomeOf("service", "Nothing is changed.")
+        assert.match(questions.at(-1)!, /What is there now is lost, .*The journal stays\.$/)
+        assert.strictEqual(store.counts().posts, 1_001)
+        answer = "accept"
+        await page.getByRole("button", { name: "Restore" }).click()
+        await outcomeOf("service", "sandbox.sqlite is restored.")
+        assert.strictEqual(store.counts().posts, 1_000)
+        await page.locator("[data-collection=posts]", { hasText: "1,000" }).waitFor()
+        assert.strictEqual(await page.locator("#lines li").count(), 1)
+
+        // What is wrong is told at the button as well.
+        await page.getByLabel("Snapshot file").setInputFiles({
+          name: "other.sqlite",
+          mimeType: "",
+          buffer: Buffer.from("no snapshot")
+        })
+        await page.getByRole("button", { name: "Restore" }).click()
+        await outcomeOf("service", /snapshot/)
+        assert.strictEqual(await page.locator(".outcome.bad").count(), 1)
         assert.strictEqual(store.counts().posts, 1_000)
       })
-      assert.deepStrictEqual(statusesOf(errors), ["403"])
+      assert.deepStrictEqual(statusesOf(errors), ["403", "403", "400"])
       assert.deepStrictEqual(foreign, [])
     }), 60_000)
 
@@ -275,6 +314,7 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         await page.keyboard.press("Enter")
         await page.locator("#state-rows tr").first().waitFor()
         assert.isTrue(await gate.isHidden())
+        assert.strictEqual(await page.evaluate(() => document.activeElement?.id), "title")
         assert.notInclude(await page.content(), Redacted.value(sandbox.adminToken))
         // Kept for this tab only.
         const other = await page.context().newPage()

@@ -83,6 +83,12 @@ describe.each(["memory", "file"])("a snapshot of the state in %s", (place) => {
       sandbox.restore(snapshot)
       assert.deepStrictEqual([sandbox.faults.list(), sandbox.requests, sandbox.budget.windows()], [[], [], []])
       assert.strictEqual(sandbox.clock.now(), now + 3_600_000)
+
+      yield* request("GET", "/2/users/me", { as: "signed" })
+      sandbox.faults.add({ status: 500 })
+      sandbox.restore(snapshot, { keepJournal: true })
+      assert.deepStrictEqual([sandbox.faults.list(), sandbox.budget.windows()], [[], []])
+      assert.deepStrictEqual(sandbox.requests.map(({ operation }) => operation), ["getMe"])
     }))
 
   it.effect("that is none is refused, and nothing is lost", () =>

@@ -10,8 +10,9 @@ export const start = () => {
     return "The clock goes as at the start."
   })
   for (const element of document.querySelectorAll("[data-advance]")) {
+    if (!(element instanceof HTMLElement)) continue
     element.addEventListener("click", () =>
-      act(async () => {
+      void act(element, async () => {
         const advance = element.getAttribute("data-advance")
         await call("POST", "/clock", { advance })
         await look()

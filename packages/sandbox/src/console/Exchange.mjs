@@ -1,5 +1,5 @@
 // A request as it was sent and its answer, and the way to the pages before and after it.
-import { failed, onSubmit } from "./Actions.mjs"
+import { onSubmit, reasonOf } from "./Actions.mjs"
 import { call, Refused } from "./AdminCalls.mjs"
 import { box, button, lookOf, pretty, select } from "./Elements.mjs"
 import { look } from "./Live.mjs"
@@ -63,15 +63,15 @@ const prepare = async () => {
       )
     })
   } catch (error) {
-    if (error instanceof Refused && error.status !== 401) showMistake(error)
-    else failed(error)
+    showMistake(error)
     return undefined
   }
 }
 
-/** @param {Refused} refused */
-const showMistake = ({ message, parameters }) => {
-  box("send-error").textContent = message
+/** @param {unknown} error */
+const showMistake = (error) => {
+  box("send-error").textContent = reasonOf(error)
+  const parameters = error instanceof Refused ? error.parameters : []
   const wrong = fields().filter((field) => parameters.includes(field.name))
   for (const field of wrong) field.setAttribute("aria-invalid", "true")
   wrong[0]?.closest("details")?.setAttribute("open", "")
@@ -179,7 +179,7 @@ const turn = (page) => {
 }
 
 export const start = () => {
-  onSubmit("send-form", () => void send().catch(failed))
+  onSubmit("send-form", () => void send())
   for (const id of ["operation", "wire"]) select(id).addEventListener("change", forgetPages)
   for (const id of ["next-page", "previous-page"]) button(id).addEventListener("click", () => turn(button(id)))
 }

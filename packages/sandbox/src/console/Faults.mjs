@@ -35,7 +35,7 @@ const showRules = (rules) => {
     key: ({ id }) => String(id),
     create: ({ id }) => {
       const button = make("button", { type: "button", "aria-label": `Remove fault ${id}` }, "Remove")
-      button.addEventListener("click", () => act(() => remove(id)))
+      button.addEventListener("click", () => void act(button, () => remove(id)))
       return make("li", {}, make("code"), make("span", { class: "hint" }), button)
     },
     update: (element, { met, rule }) => {
@@ -82,5 +82,5 @@ export const start = () => {
     const { faults } = await call("GET", "/faults")
     return () => showRules(faults)
   })
-  onSubmit("fault-form", () => act(add))
+  onSubmit("fault-form", () => void act(box("fault-form"), add))
 }

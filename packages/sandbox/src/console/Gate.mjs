@@ -11,7 +11,7 @@ export const lock = (reason) => {
   box("clock").hidden = true
   box("gate").hidden = false
   box("connection").textContent = ""
-  box("notice").textContent = ""
+  for (const outcome of document.querySelectorAll(".outcome")) outcome.textContent = ""
   box("gate-error").textContent = reason
   input("token").toggleAttribute("aria-invalid", false)
   if (reason !== "") input("token").setAttribute("aria-invalid", "true")
@@ -19,11 +19,12 @@ export const lock = (reason) => {
 }
 
 export const unlock = () => {
-  const focused = document.activeElement
+  const isTyped = box("gate").contains(document.activeElement)
   box("gate").hidden = true
   box("main").hidden = false
   box("clock").hidden = false
-  if (focused === null || focused === document.body || box("gate").contains(focused)) box("main").focus()
+  // The focus does not go with the gate, and what comes next is what the page begins with.
+  if (isTyped) box("title").focus()
 }
 
 /** Takes the token that was typed. */

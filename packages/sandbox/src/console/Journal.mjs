@@ -60,7 +60,7 @@ const lineOf = (/** @type {Line} */ { at, fault, id, method, operation, path, st
   )
   const item = make("li", {}, toggle)
   toggle.addEventListener("click", () => {
-    if (!collapse(item)) act(() => expand(item, toggle, id))
+    if (!collapse(item)) void act(toggle, () => expand(item, toggle, id))
   })
   item.addEventListener("keydown", ({ key }) => {
     if (key === "Escape" && collapse(item)) toggle.focus()

@@ -1,6 +1,6 @@
 // What is looked at every second: the clock of the service, and what others watch.
-import { failed } from "./Actions.mjs"
-import { call, Refused } from "./AdminCalls.mjs"
+import { reasonOf } from "./Actions.mjs"
+import { call } from "./AdminCalls.mjs"
 import { at, box, isoTime } from "./Elements.mjs"
 import { isLocked } from "./Gate.mjs"
 
@@ -33,8 +33,9 @@ const lookOnce = async () => {
     box("connection").textContent = `Connected to ${location.host}`
     box("connection").classList.remove("lost")
   } catch (error) {
-    if (error instanceof Refused) return failed(error)
-    box("connection").textContent = "The sandbox does not answer. Trying again."
+    const reason = reasonOf(error)
+    if (isLocked()) return
+    box("connection").textContent = `${reason} Trying again.`
     box("connection").classList.add("lost")
   }
   timer = setTimeout(look, intervalMillis)

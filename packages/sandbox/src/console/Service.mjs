@@ -9,6 +9,9 @@ import * as State from "./State.mjs"
 /** How long the browser has to begin with a download. */
 const downloadMillis = 60_000
 
+const lost = "What is there now is lost, with faults and rate limit windows."
+const unchanged = "Nothing is changed."
+
 const showAgain = async () => {
   await loadCredentials()
   await Promise.all([State.restart(), look()])
@@ -27,16 +30,17 @@ const restore = async () => {
     input("restore-file").focus()
     return "Choose a snapshot file first."
   }
-  await call("PUT", "/snapshot", file)
+  if (!confirm(`Replace what is in the service by ${file.name}? ${lost} The journal stays.`)) return unchanged
+  await call("PUT", "/snapshot?journal=keep", file)
   await showAgain()
-  return "The snapshot is restored."
+  return `${file.name} is restored.`
 }
 
 const reset = async () => {
-  if (!confirm("Begin anew? Everything that was written since the start is lost.")) return ""
+  if (!confirm(`Reset everything to what was there at the start? ${lost} The journal is lost, too.`)) return unchanged
   await call("POST", "/reset")
   await showAgain()
-  return "The sandbox has begun anew."
+  return "Everything is as it was at the start."
 }
 
 export const start = () => {

@@ -98,21 +98,24 @@ const cellOf = (column, value) =>
     value === false ? "" : value === true ? "yes" : `${value}`
   )
 
-/** @param {string} chosen */
-const choose = (chosen) => {
+/**
+ * @param {HTMLElement} asking
+ * @param {string} chosen
+ */
+const choose = (asking, chosen) => {
   collection = chosen
   afters = [""]
-  act(showPage)
+  void act(asking, showPage)
 }
 
 export const start = () => {
   box("collections").replaceChildren(...collections.map((listed) => {
     const element = make("button", { type: "button", "data-collection": listed, "aria-pressed": "false" }, listed)
-    element.addEventListener("click", () => choose(listed))
+    element.addEventListener("click", () => choose(element, listed))
     return element
   }))
   onSubmit("state-form", () =>
-    act(async () => {
+    void act(box("state-form"), async () => {
       await restart()
       return ""
     }))

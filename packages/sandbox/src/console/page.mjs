@@ -1,7 +1,8 @@
 // The console page: its parts are started, and it is entered with the admin token.
-import { failed, onSubmit } from "./Actions.mjs"
+import { onSubmit, reasonOf } from "./Actions.mjs"
 import { hasToken } from "./AdminCalls.mjs"
 import * as Clock from "./Clock.mjs"
+import { box } from "./Elements.mjs"
 import * as Exchange from "./Exchange.mjs"
 import * as Faults from "./Faults.mjs"
 import { isLocked, lock, takeFromAddress, takeTyped, unlock } from "./Gate.mjs"
@@ -18,7 +19,8 @@ const enter = async () => {
   try {
     await Operations.load()
   } catch (error) {
-    return failed(error)
+    box("connection").textContent = reasonOf(error)
+    return
   }
   unlock()
   RequestForm.offerOperations()
