@@ -201,7 +201,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
     sandbox.budget.clear()
     return budgetOf(sandbox)
   }),
-  "GET /operations": call(() => ({ operations: Description.operations() })),
+  "GET /operations": call(({ wires }) => ({ wires, operations: Description.operations() })),
   "POST /request": {
     answer: Effect.fnUntraced(function*(sandbox, request) {
       const form = yield* Effect.mapError(

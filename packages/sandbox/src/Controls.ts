@@ -1,4 +1,6 @@
 /** What one needs to use a sandbox, and what one can make it do: plain calls, as its state is synchronous. */
+import * as Wire from "@postwire/core/Wire"
+import type * as WireNames from "@postwire/core/WireNames"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
@@ -21,6 +23,8 @@ import { Store, StoreUnavailable } from "./store/Store.ts"
 export interface Controls extends Fixtures {
   /** The address; over a connection with its port. */
   readonly baseUrl: string
+  /** What it speaks: all wires, or the one of the option `wire`. */
+  readonly wires: ReadonlyArray<WireNames.Wire>
   /** What the seed made: the user ada and credentials of every form. */
   readonly seeded: Seed.Seeded
   readonly store: Store["Service"]
@@ -106,6 +110,7 @@ export const make = Effect.fnUntraced(function*(
     get baseUrl() {
       return baseUrl()
     },
+    wires: options.wire === undefined ? Wire.names : [options.wire],
     get seeded() {
       return seeded
     },

@@ -154,16 +154,53 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           // A fault.
           await page.getByLabel("Operation", { exact: true }).last().selectOption("getPost")
           await page.getByRole("button", { name: "Add fault" }).click()
-          await page.locator("#rules li", { hasText: "met 0 times" }).waitFor()
+          const rule = page.locator("#rules li")
+          await rule.first().waitFor()
+          assert.strictEqual(
+            await rule.innerText(),
+            "Status 503, retry-after: 1. For getPost, once.\nnot met yet\nRemove"
+          )
+          await page.locator("#faults .outcome", { hasText: "Fault 1 is added." }).waitFor()
           await page.locator("#parameter-id").press("Enter")
           await page.locator("#response-status", { hasText: "503" }).waitFor()
-          await page.locator("#rules li", { hasText: "met 1 times" }).waitFor()
+          await page.locator("#rules li", { hasText: "met once" }).waitFor()
           await page.locator("#journal-status").selectOption("fault")
           assert.strictEqual(await page.locator("#lines li").count(), 1)
+          assert.include(await page.locator("#lines li").innerText(), "Fault: Status 503, retry-after: 1")
           await page.locator("#journal-operation").fill("users")
           await page.getByText("No request matches.").waitFor()
           await page.getByRole("button", { name: /^Remove fault/ }).click()
           await page.locator("#faults-empty").waitFor()
+
+          // A delay alone, and one with something else; what a program adds is in words as well.
+          await page.getByLabel("What happens").selectOption("Only the delay")
+          await page.getByRole("button", { name: "Add fault" }).click()
+          await page.getByText("Type how long the delay is.").waitFor()
+          assert.strictEqual(await focused(), "fault-delay")
+          await page.keyboard.type("0.25")
+          await page.keyboard.press("Enter")
+          await page.locator("#rules li", { hasText: "Delayed by 250 ms. For getPost, once." }).waitFor()
+          await page.getByLabel("What happens").selectOption("Broken JSON")
+          await page.getByLabel("Delay in seconds").fill("2")
+          await page.getByLabel("How often").selectOption("1 of 10, at random")
+          await page.getByRole("button", { name: "Add fault" }).click()
+          await page.locator("#rules li", {
+            hasText: "Broken JSON, delayed by 2 seconds. For getPost, 10% of requests."
+          })
+            .waitFor()
+          sandbox.faults.add({ probability: 0.5, times: 2, oneOf: [{ status: 500 }, { reset: "after" }], nth: 3 })
+          await page.locator("#rules li", {
+            hasText: "One of these: status 500; the connection breaks, the work is done. " +
+              "For all operations, from request 3 on, 50% of requests, at most twice."
+          }).waitFor()
+          assert.deepStrictEqual(sandbox.faults.list().slice(0, 2).map(({ rule }) => rule), [
+            { operation: "getPost", nth: 1, times: 1, delay: 250 },
+            { operation: "getPost", nth: 1, probability: 0.1, body: "broken-json", delay: 2_000 }
+          ])
+          await page.getByRole("button", { name: "Remove all" }).click()
+          await page.locator("#faults-empty").waitFor()
+          assert.deepStrictEqual(sandbox.faults.list(), [])
+          assert.strictEqual(await focused(), "fault-operation")
 
           // The clock ends the window.
           await page.getByRole("button", { name: "+15 min" }).click()
@@ -294,6 +331,23 @@ describe.skipIf(executable === undefined)("in a browser", () => {
       })
       assert.deepStrictEqual(statusesOf(errors), ["403", "403", "400"])
       assert.deepStrictEqual(foreign, [])
+    }), 60_000)
+
+  it.live("offers the wire alone that the sandbox speaks", () =>
+    Effect.gen(function*() {
+      const { errors, page, sandbox } = yield* visit({ wire: "x-2026-02" })
+      yield* Effect.promise(async () => {
+        await open(page, sandbox)
+        assert.deepStrictEqual(await page.locator("#wire option:enabled").allInnerTexts(), [
+          "x-2026-02 (tweets, tweet.fields)"
+        ])
+        await page.locator("#operation").selectOption("getUsersPosts")
+        await page.locator("#parameter-id").fill(sandbox.seeded.ada.id)
+        await page.locator("#send-button").click()
+        await page.locator("#response-status", { hasText: "200 OK" }).waitFor()
+        assert.include(await page.locator("#request").innerText(), `/2/users/${sandbox.seeded.ada.id}/tweets`)
+      })
+      assert.deepStrictEqual(errors, [])
     }), 60_000)
 
   it.live("asks for the token, says when it is wrong, and forgets it", () =>

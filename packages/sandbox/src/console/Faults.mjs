@@ -1,48 +1,49 @@
 // The faults that requests meet: added, counted, removed.
-import { act, onSubmit } from "./Actions.mjs"
+import { act, onClick, onSubmit } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
 import { box, fill, input, make, select } from "./Elements.mjs"
+import * as FaultWords from "./FaultWords.mjs"
 import { look, watch } from "./Live.mjs"
 import { operations } from "./Operations.mjs"
 
-/** @import { Active, Rule } from "../Faults.ts" */
+/** @import { Active, Behaviour } from "../Faults.ts" */
 
-/** @type {ReadonlyArray<readonly [label: string, behaviour: Partial<Rule>]>} */
+/** @type {ReadonlyArray<Behaviour>} */
 const kinds = [
-  ["503, retry after 1 second", { status: 503, headers: { "retry-after": "1" } }],
-  ["500", { status: 500 }],
-  ["502 with a page of HTML", { status: 502, body: "html" }],
-  ["429", { status: 429 }],
-  ["2 seconds of delay", { delay: "2 seconds" }],
-  ["a body that comes slowly", { pause: "200 millis" }],
-  ["a body cut in half", { truncate: true }],
-  ["broken connection, work not done", { reset: "before" }],
-  ["broken connection, work done", { reset: "after" }],
-  ["broken JSON", { body: "broken-json" }],
-  ["an empty body", { body: "empty" }],
-  ["a body of 256 MiB", { body: "huge" }],
-  ["no rate-limit headers", { rateLimitHeaders: "missing" }],
-  ["absurd rate-limit headers", { rateLimitHeaders: "absurd" }],
-  ["an empty page that has a next one", { page: "empty" }],
-  ["a short page", { page: "short" }],
-  ["a token that leads to itself", { page: "repeated-token" }]
+  { status: 503, headers: { "retry-after": "1" } },
+  { status: 500 },
+  { status: 502, body: "html" },
+  { status: 429 },
+  {},
+  { pause: "200 millis" },
+  { truncate: true },
+  { reset: "before" },
+  { reset: "after" },
+  { body: "broken-json" },
+  { body: "empty" },
+  { body: "huge" },
+  { rateLimitHeaders: "missing" },
+  { rateLimitHeaders: "absurd" },
+  { page: "empty" },
+  { page: "short" },
+  { page: "repeated-token" }
 ]
 
 /** @param {ReadonlyArray<Active>} rules */
 const showRules = (rules) => {
   box("faults-empty").hidden = rules.length > 0
+  box("faults-clear").hidden = rules.length < 2
   fill(box("rules"), rules, {
     key: ({ id }) => String(id),
-    create: ({ id }) => {
-      const button = make("button", { type: "button", "aria-label": `Remove fault ${id}` }, "Remove")
+    create: ({ id, rule }) => {
+      const words = FaultWords.ofRule(rule)
+      const button = make("button", { type: "button", "aria-label": `Remove fault ${id}: ${words}` }, "Remove")
       button.addEventListener("click", () => void act(button, () => remove(id)))
-      return make("li", {}, make("code"), make("span", { class: "hint" }), button)
+      return make("li", {}, make("span", { class: "words" }, words), make("span", { class: "hint" }), button)
     },
-    update: (element, { met, rule }) => {
-      const [code, hint] = element.children
-      const text = JSON.stringify(rule)
-      if (code !== undefined && code.textContent !== text) code.textContent = text
-      if (hint !== undefined) hint.textContent = `met ${met} times`
+    update: (element, { met }) => {
+      const [, hint] = element.children
+      if (hint !== undefined) hint.textContent = met === 0 ? "not met yet" : `met ${FaultWords.times(met)}`
     }
   })
 }
@@ -56,11 +57,17 @@ const remove = async (id) => {
 }
 
 const add = async () => {
-  const [, behaviour] = kinds[Number(select("fault-kind").value)] ?? []
+  const kind = kinds[Number(select("fault-kind").value)] ?? {}
   const operation = select("fault-operation").value
   const times = select("fault-times").value
+  const seconds = input("fault-delay").valueAsNumber || 0
+  if (seconds === 0 && Object.keys(kind).length === 0) {
+    input("fault-delay").focus()
+    return "Type how long the delay is."
+  }
   const { id } = await call("POST", "/faults", {
-    ...behaviour,
+    ...kind,
+    ...(seconds === 0 ? {} : { delay: Math.round(seconds * 1_000) }),
     ...(operation === "" ? {} : { operation }),
     nth: Number(input("fault-nth").value),
     ...(times.includes(".") ? { probability: Number(times) } : { times: times === "always" ? times : Number(times) })
@@ -77,10 +84,18 @@ export const offerOperations = () =>
   )
 
 export const start = () => {
-  select("fault-kind").replaceChildren(...kinds.map(([label], i) => make("option", { value: String(i) }, label)))
+  select("fault-kind").replaceChildren(
+    ...kinds.map((kind, i) => make("option", { value: String(i) }, FaultWords.ofBehaviour(kind) || "Only the delay"))
+  )
   watch(async () => {
     const { faults } = await call("GET", "/faults")
     return () => showRules(faults)
+  })
+  onClick("faults-clear", async () => {
+    await call("DELETE", "/faults")
+    await look()
+    select("fault-operation").focus()
+    return "All faults are removed."
   })
   onSubmit("fault-form", () => void act(box("fault-form"), add))
 }

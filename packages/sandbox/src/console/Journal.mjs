@@ -2,6 +2,7 @@
 import { act, onClick } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
 import { box, fill, input, isoTime, lookOf, make, pretty, select } from "./Elements.mjs"
+import * as FaultWords from "./FaultWords.mjs"
 import { look, watch } from "./Live.mjs"
 
 /**
@@ -56,7 +57,8 @@ const lineOf = (/** @type {Line} */ { at, fault, id, method, operation, path, st
     make("span", {}, isoTime(at).slice(11, 19)),
     make("span", { class: `status ${lookOf(code)}` }, code === undefined ? "none" : String(code)),
     make("span", { class: "what mono" }, `${method} ${path}`),
-    make("span", { class: "operation" }, `${operation ?? "no operation"}${fault === undefined ? "" : ", fault"}`)
+    make("span", { class: "operation" }, operation ?? "no operation"),
+    ...(fault === undefined ? [] : [make("span", { class: "fault" }, `Fault: ${FaultWords.ofBehaviour(fault)}`)])
   )
   const item = make("li", {}, toggle)
   toggle.addEventListener("click", () => {

@@ -8,12 +8,15 @@ import { call } from "./AdminCalls.mjs"
 
 /** @type {ReadonlyArray<Operation>} */
 export let operations = []
+/** What the service speaks. @type {ReadonlyArray<string>} */
+export let wires = []
 /** @type {Credentials | undefined} */
 export let credentials
 
 export const load = async () => {
   const [described, found] = await Promise.all([call("GET", "/operations"), call("GET", "/credentials")])
   operations = described.operations
+  wires = described.wires
   credentials = found
 }
 

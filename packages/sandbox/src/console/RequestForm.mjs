@@ -1,6 +1,6 @@
 // The form of a request: a field for each parameter of the operation.
 import { box, make, select } from "./Elements.mjs"
-import { operations } from "./Operations.mjs"
+import { operations, wires } from "./Operations.mjs"
 
 /** @import { Parameter } from "../Description.ts" */
 
@@ -16,12 +16,14 @@ export const fields = () =>
       : []
   )
 
-/** Offers the operations that there are. */
+/** Offers the operations that there are, and the wires that the sandbox speaks. */
 export const offerOperations = () => {
   const { value } = select("operation")
   /** @type {ReadonlyArray<string>} */
   const names = operations.map((described) => described.name)
   select("operation").replaceChildren(...names.map((listed) => make("option", { value: listed }, listed)))
+  for (const option of select("wire").options) option.hidden = option.disabled = !wires.includes(option.value)
+  if (!wires.includes(select("wire").value)) select("wire").value = wires[0] ?? ""
   select("operation").value = names.includes(value) ? value : "searchRecentPosts"
   showForm()
 }

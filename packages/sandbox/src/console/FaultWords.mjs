@@ -1,0 +1,85 @@
+// Faults in words.
+
+/** @import { Behaviour, Rule } from "../Faults.ts" */
+
+const bodies = {
+  html: "a page of HTML",
+  "broken-json": "broken JSON",
+  empty: "an empty body",
+  huge: "a body of 256 MiB"
+}
+
+const pages = {
+  empty: "an empty page that has a next one",
+  short: "a short page",
+  "repeated-token": "a page whose token leads to itself"
+}
+
+/**
+ * Numbers are milliseconds; texts say their unit themselves.
+ * @param {number | string} time
+ */
+const duration = (time) =>
+  typeof time === "string" ? time : time % 1_000 === 0 ? plural(time / 1_000, "second") : `${time} ms`
+
+/**
+ * @param {number} count
+ * @param {string} noun
+ */
+const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`
+
+/** @param {number} count */
+export const times = (count) => count === 1 ? "once" : count === 2 ? "twice" : plural(count, "time")
+
+/** @param {Readonly<Record<string, string | null>>} headers */
+const headerWords = (headers) =>
+  Object.entries(headers).map(([header, value]) => value === null ? `no ${header} header` : `${header}: ${value}`)
+
+/**
+ * What happens to the answer.
+ * @param {Behaviour} fault
+ */
+const behaviour = ({ body, delay, headers = {}, page, pause, rateLimitHeaders, reset, status, truncate }) =>
+  [
+    ...(status === undefined ? [] : [`status ${status}`]),
+    ...(body === undefined ? [] : [bodies[body]]),
+    ...headerWords(headers),
+    ...(rateLimitHeaders === undefined ? [] : [
+      rateLimitHeaders === "missing" ? "no rate limit headers" : "absurd rate limit headers"
+    ]),
+    ...(page === undefined ? [] : [pages[page]]),
+    ...(truncate === true ? ["the body is cut in half"] : []),
+    ...(pause === undefined ? [] : [`the body pauses 16 times for ${duration(pause)}`]),
+    ...(reset === undefined ? [] : [
+      reset === "before" ? "the connection breaks, the work is not done" : "the connection breaks, the work is done"
+    ]),
+    ...(delay === undefined ? [] : [`delayed by ${duration(delay)}`])
+  ].join(", ")
+
+/** @param {string} text */
+const sentence = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
+
+/** @param {Behaviour} fault */
+export const ofBehaviour = (fault) => sentence(behaviour(fault))
+
+/**
+ * What happens, and to which requests.
+ * @param {Rule} rule
+ */
+export const ofRule = ({ nth = 1, oneOf, operation, probability, times: count, ...fault }) => {
+  const own = behaviour(fault)
+  const drawn = oneOf === undefined
+    ? own === "" ? "any fault, drawn at random" : own
+    : `${own === "" ? "" : `${own}; and `}one of these: ${oneOf.map(behaviour).join("; ")}`
+  const most = count ?? (probability === undefined ? 1 : "always")
+  const where = operation === undefined
+    ? "all operations"
+    : typeof operation === "string"
+    ? operation
+    : operation.join(", ")
+  const from = nth === 1 ? "" : most === 1 ? `, at request ${nth}` : `, from request ${nth} on`
+  const often = probability === undefined
+    ? most === "always" ? "always" : times(most)
+    : `${Math.round(probability * 1_000) / 10}% of requests${most === "always" ? "" : `, at most ${times(most)}`}`
+  return `${sentence(drawn)}. For ${where}${from}, ${often}.`
+}
