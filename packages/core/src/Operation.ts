@@ -19,7 +19,7 @@ import type { PageOptions } from "./Pagination.ts"
 import type { Parameter } from "./Parameters.ts"
 import type { Dictionary, Many, One, Response, Value } from "./Response.ts"
 import type { Alternatives } from "./Rule.ts"
-import type { Included, RefusedParts, Selected, Selection } from "./Selection.ts"
+import type { Included, Lists, RefusedParts, Selected, Selection } from "./Selection.ts"
 
 type In<P> = P extends Parameter<infer I, boolean> ? I : never
 
@@ -66,9 +66,9 @@ type ErrorsOf<D> =
   | (D extends { readonly effect: "create" } ? OutcomeUnknown : never)
 
 /** Anything that is neither a parameter nor a selector of the operation is refused by name. */
-type Refused<P, Sel extends keyof Selection, S> =
+type Refused<P, R, Sel extends keyof Selection, S> =
   & { readonly [K in Exclude<keyof S, KeysOf<P> | Sel>]?: NotAParameter<K, Meant<K> & (KeysOf<P> | Sel)> }
-  & RefusedParts<S>
+  & RefusedParts<SelectionOf<P, R, Sel>, S>
 
 /** What the compiler shows of what is no parameter, and of the one that is meant. */
 interface NotAParameter<in out Name, in out DidYouMean> {
@@ -86,9 +86,9 @@ type KeysOf<P> = P extends unknown ? keyof P : never
 type KindOf<R> = R extends One<infer K> ? K : R extends Many<infer K> ? K : Kind
 
 /** What a call takes: the parameters and the selection `S`; optional as a whole when nothing is required. */
-export type Arguments<P, Sel extends keyof Selection, S, Options> = {} extends P
-  ? [parameters?: P & S & Refused<P, Sel, S>, options?: Options]
-  : [parameters: P & S & Refused<P, Sel, S>, options?: Options]
+export type Arguments<P, R, Sel extends keyof Selection, S, Options> = {} extends P
+  ? [parameters?: P & S & Refused<P, R, Sel, S>, options?: Options]
+  : [parameters: P & S & Refused<P, R, Sel, S>, options?: Options]
 
 /** The response of a call with the selection `S`. */
 export type ResponseOf<R, S> = R extends One<infer K> ? Response<Selected<K, S>, Included<S>>
@@ -107,16 +107,19 @@ export type ItemOf<R, S> = R extends Many<infer K> ? Selected<K, S>
   : R extends Value<ReadonlyArray<infer A>> ? A
   : never
 
-/** The selections that an operation with result `R` and selectors `Sel` accepts. */
-export type SelectionOf<R, Sel extends keyof Selection> = Pick<Selection<KindOf<R>>, Sel>
+/** The selections, and the other lists of names, that an operation accepts. */
+export type SelectionOf<P, R, Sel extends keyof Selection> = Pick<
+  Selection<KindOf<R>> & Lists<P>,
+  Sel | keyof Lists<P>
+>
 
 /**
  * An operation: called with parameters it is an Effect that needs a `Client`.
  * `P` are its parameters, `R` its result, `Sel` its selectors, `E` its errors, `F` the form of what it returns.
  */
 export interface Operation<in out P, out R, Sel extends keyof Selection, out E, F extends Form = "response"> {
-  <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, CallOptions>
+  <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, CallOptions>
   ): Effect.Effect<FormOf<F, R, S, HttpClientResponse>, E, Client>
   readonly definition: Definition
   /** The same operation, returning its result in another form. */
@@ -139,16 +142,16 @@ export interface Paged<
 > extends Operation<P, R, Sel, E, F> {
   readonly as: <F extends Form>(form: F) => Paged<P, R, Sel, E, F, D>
   /** Every page, with its `includes`, `errors`, `meta` and place (`page`). */
-  readonly pages: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, PageOptions<D>>
+  readonly pages: <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
   ) => Stream.Stream<FormOf<F, R, S, HttpClientResponse>, E | PaginationStuck, Client>
   /** Every item of every page. */
-  readonly items: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, PageOptions<D>>
+  readonly items: <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
   ) => Stream.Stream<ItemOf<R, S>, E | PaginationStuck, Client>
   /** Every item of every page, joined with the objects that expansions brought with it. */
-  readonly joined: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, PageOptions<D>>
+  readonly joined: <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
   ) => Stream.Stream<Joined<ItemOf<R, S>, Included<S>>, E | PaginationStuck, Client>
 }
 

@@ -75,12 +75,20 @@ type Certain<C> = IsUnion<C> extends true ? never
 
 type Literal<N> = N extends string ? Single<N> : never
 
-/** Of a text of names, a part that its selector does not list. */
+/** The names that a list or text of names lists; `string` of other lists. */
+type NamesIn<L> = L extends ReadonlyArray<infer Name> ? Extract<Name, string> : never
+
+/** The parameters in `P` that take listed names. */
+export type Lists<P> = { readonly [K in keyof P as IsListed<NamesIn<P[K]>> extends true ? K : never]?: P[K] }
+
+type IsListed<Names> = [Names] extends [never] ? false : string extends Names ? false : true
+
+/** Of a text of names, a part that is not listed. */
 type Misspelt<C, Known> = C extends `${string},${string}` ? Exclude<Literal<Split<C>>, Known> : never
 
-/** Parts of comma-separated texts that no list has are refused by name. */
-export type RefusedParts<S> = {
-  readonly [K in keyof S & keyof Listed<Kind>]?: Unless<Misspelt<S[K], AnyListed[K]>, AnyListed[K]>
+/** Parts of comma-separated texts that are not among the names that `Taken` lists there are refused by name. */
+export type RefusedParts<Taken, S> = {
+  readonly [K in keyof S & keyof Taken]?: Unless<Misspelt<S[K], NamesIn<Taken[K]>>, NamesIn<Taken[K]>>
 }
 
 /** Anything if there are no such names. Lists and known names in any case: a type parameter may stand for these. */
@@ -90,8 +98,6 @@ type Unless<Names, Known> = [Names] extends [never] ? unknown : ReadonlyArray<un
 interface NotListed<in out Name> {
   readonly notListed: Name
 }
-
-type AnyListed = { readonly [Sel in keyof Listed<Kind>]: { [K in Kind]: Listed<K>[Sel] }[Kind] }
 
 type Simplify<A> = { [K in keyof A]: A[K] } & {}
 

@@ -33,9 +33,9 @@ export interface Source<out E = never> {
 }
 
 /** The pages of an operation, of the largest size unless `max_results` is given. */
-export const make = <P, R extends Result, Sel extends keyof Selection, E, const S extends SelectionOf<R, Sel>>(
+export const make = <P, R extends Result, Sel extends keyof Selection, E, const S extends SelectionOf<P, R, Sel>>(
   operation: Paged<P, R, Sel, E>,
-  ...[parameters]: Arguments<P, Sel, S, never>
+  ...[parameters]: Arguments<P, R, Sel, S, never>
 ): Source => fromDefinition(operation.definition, { ...parameters })
 
 /**

@@ -40,7 +40,7 @@ export type PageOptions<D extends Direction = Direction> = Pagination.PageOption
 
 /** An operation as a blocking method. */
 export interface SyncOperation<in out P, out R, Sel extends keyof Selection, F extends Form = "response"> {
-  <const S extends SelectionOf<R, Sel>>(...args: Arguments<P, Sel, S, CallOptions>): FormOf<F, R, S, RawResponse>
+  <const S extends SelectionOf<P, R, Sel>>(...args: Arguments<P, R, Sel, S, CallOptions>): FormOf<F, R, S, RawResponse>
 }
 
 /** An operation that pages, with lazy iterables: a page is fetched when the loop gets to it. */
@@ -52,16 +52,16 @@ export interface SyncPaged<
   in D extends Direction = "forward"
 > extends SyncOperation<P, R, Sel, F> {
   /** Every page, with its `includes`, `errors`, `meta` and place (`page`). */
-  readonly pages: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, PageOptions<D>>
+  readonly pages: <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
   ) => Iterable<FormOf<F, R, S, RawResponse>>
   /** Every item of every page. */
-  readonly items: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, PageOptions<D>>
+  readonly items: <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
   ) => Iterable<ItemOf<R, S>>
   /** Every item of every page, joined with the objects that expansions brought with it. */
-  readonly joined: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, PageOptions<D>>
+  readonly joined: <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
   ) => Iterable<Joined<ItemOf<R, S>, Included<S>>>
 }
 

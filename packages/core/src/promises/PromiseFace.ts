@@ -46,8 +46,8 @@ export interface Answer<A> extends Promise<A> {
 
 /** An operation as a method. Raw results are web `Response`s. */
 export interface PromiseOperation<in out P, out R, Sel extends keyof Selection, F extends Form = "response"> {
-  <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, Calls.CallOptions>
+  <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, Calls.CallOptions>
   ): Answer<FormOf<F, R, S, globalThis.Response>>
 }
 
@@ -60,16 +60,16 @@ export interface PromisePaged<
   in D extends Direction = "forward"
 > extends PromiseOperation<P, R, Sel, F> {
   /** Every page, with its `includes`, `errors`, `meta` and place (`page`). */
-  readonly pages: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, PageOptions<D>>
+  readonly pages: <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
   ) => AsyncIterable<FormOf<F, R, S, globalThis.Response>>
   /** Every item of every page. */
-  readonly items: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, PageOptions<D>>
+  readonly items: <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
   ) => AsyncIterable<ItemOf<R, S>>
   /** Every item of every page, joined with the objects that expansions brought with it. */
-  readonly joined: <const S extends SelectionOf<R, Sel>>(
-    ...args: Arguments<P, Sel, S, PageOptions<D>>
+  readonly joined: <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
   ) => AsyncIterable<Joined<ItemOf<R, S>, Included<S>>>
 }
 

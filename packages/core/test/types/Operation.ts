@@ -107,6 +107,15 @@ getPost({ id: "1", post_fields: "createdat" })
 getPost({ id: "1", post_fields: "createdat,lang" })
 // @ts-expect-error misspelt, second of two
 getPost({ id: "1", post_fields: "lang,createdat" })
+// @ts-expect-error an expansion of users, second of two
+getPost({ id: "1", expansions: "author_id,pinned_post_id" })
+// @ts-expect-error an expansion of posts, second of two
+getMe({ expansions: "pinned_post_id,author_id" })
+// @ts-expect-error an expansion of users, in a run of pages
+searchRecentPosts.items({ query: "a, b", expansions: "author_id,pinned_post_id" })
+getMe({ expansions: "pinned_post_id,affiliation.user_id", post_fields: "lang,author_id" })
+declare const more: string
+getPost({ id: "1", expansions: `author_id,${more}` })
 // @ts-expect-error a field that comes along and cannot be asked for
 getPost({ id: "1", post_fields: ["username"] })
 // @ts-expect-error posts have no pinned post
@@ -189,6 +198,13 @@ getDirectMessageEvents({ event_types: ["MessageCreate", { unlisted: "BrandNew" }
 getDirectMessageEvents({ event_types: ["MessageCreated"] })
 // @ts-expect-error misspelt
 getUsersPosts({ id: 1, exclude: ["reply"] })
+// @ts-expect-error misspelt, second of two
+getUsersPosts({ id: 1, exclude: "replies,reply" })
+// @ts-expect-error misspelt, second of two
+getDirectMessageEvents({ event_types: "MessageCreate,MessageCreated" })
+getDirectMessageEvents({ participant_id: "2", event_types: "MessageCreate,ParticipantsJoin" })
+getPosts({ ids: "1,2,3" })
+createPost({ text: "commas, in, a, text", reply_settings: "following" })
 // @ts-expect-error misspelt
 createPost({ text: "hi", reply_settings: "followers" })
 
