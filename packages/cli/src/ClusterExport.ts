@@ -17,7 +17,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import * as Cluster from "./Cluster.ts"
-import { watch } from "./ClusterWatch.ts"
+import { noWorker, watch } from "./ClusterWatch.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 import { malformed } from "./ExportProgress.ts"
 import * as Report from "./Report.ts"
@@ -117,7 +117,12 @@ export const run = (
     address,
     Effect.fnUntraced(function*(isAlone) {
       const { id } = yield* begin(yield* queryOf(definition, parameters, options), options)
-      if (options.detach && !isAlone) return yield* Report.lines(id)
+      if (options.detach && !isAlone) {
+        yield* Report.lines(id)
+        const { Engine } = yield* load
+        if ((yield* Engine.workers).length === 0) yield* Report.say(...noWorker(id))
+        return
+      }
       const ended = yield* finish(id, isAlone)
       const { errors, items, pages, state } = ended
       const { Tables } = yield* load

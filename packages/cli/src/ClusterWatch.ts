@@ -13,6 +13,12 @@ const patience = { worker: 3_000, page: 60_000 }
 /** The same is not said again for so many milliseconds. */
 const pause = 300_000
 
+/** What is said where nobody is there to do it, and what to do. */
+export const noWorker = (id: string): readonly [text: string, advice: string] => [
+  `The export ${id} waits: there is no worker.`,
+  "Run postwire worker on any machine that reaches the database."
+]
+
 /**
  * Shows how far the export is until it has ended, and says why where it does not get on. A database that is away is waited
  * for. `workers` are those that are there; where this process does the work by itself, there is nobody to look for.
@@ -22,7 +28,7 @@ export const watch = Effect.fnUntraced(function*<E, R>(
   id: string,
   workers: Effect.Effect<ReadonlyArray<string>, E, R> | undefined
 ) {
-  const progress = yield* Progress.make({ elsewhere: "nothing" })
+  const progress = yield* Progress.make({ elsewhere: "seldom" })
   const begun = yield* Monotonic.millis
   const isNews = Report.news(pause)
   const say = Effect.fnUntraced(function*(text: string, advice?: string) {
@@ -59,10 +65,7 @@ export const watch = Effect.fnUntraced(function*<E, R>(
     }
     if (workers !== undefined && status !== undefined && now - last.at >= patience.worker) {
       if ((yield* Effect.orElseSucceed(workers, () => ["nobody knows"])).length === 0) {
-        yield* say(
-          `The export ${id} waits: there is no worker.`,
-          "Run postwire worker on any machine that reaches the database."
-        )
+        yield* say(...noWorker(id))
       } else if (now - last.at >= patience.page) {
         yield* say(
           `No page of the export ${id} has come for a minute: the rate limit may be exhausted.`,

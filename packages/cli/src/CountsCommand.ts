@@ -119,7 +119,7 @@ const count = (
 
 /** Pages come one a second, so a long span takes a while. */
 const archived = Effect.fnUntraced(function*(parameters: Parameters<typeof getAllPostsCount>[0]) {
-  const progress = yield* Progress.make({ elsewhere: "nothing" })
+  const progress = yield* Progress.make({ elsewhere: "seldom" })
   let posts = 0
   let pages = 0
   const buckets = yield* getAllPostsCount.pages(parameters).pipe(

@@ -42,7 +42,7 @@ interface Summary {
 /** Exports every match of a recent search, one post a line. */
 const exportSearch = Effect.fnUntraced(function*(query: string, file: string) {
   const fs = yield* FileSystem.FileSystem
-  const progress = yield* Progress.make({ elsewhere: "lines" })
+  const progress = yield* Progress.make({ elsewhere: "often" })
   const start = yield* Clock.currentTimeMillis
   const begun = yield* Monotonic.millis
   let summary: Summary = { posts: 0, pages: 0, seconds: 0, newest: undefined, oldest: undefined }

@@ -24,7 +24,7 @@ export const progressOf = Effect.fnUntraced(function*(
   noun: string,
   estimated: () => Option.Option<Plan.Estimate>
 ) {
-  const progress = yield* Progress.make({ elsewhere: "nothing" })
+  const progress = yield* Progress.make({ elsewhere: "seldom" })
   const begun = yield* Monotonic.millis
   let before: number | undefined
   let pagesBefore = 0

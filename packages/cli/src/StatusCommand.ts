@@ -12,6 +12,8 @@ import * as Text from "./Text.ts"
 export interface View {
   /** Milliseconds, by the clock of the database. */
   readonly now: number
+  /** Whether there are workers at all: what is in a file is done by its own command. */
+  readonly isShared: boolean
   /** The workers that are there. */
   readonly workers: ReadonlyArray<string>
   readonly exports: ReadonlyArray<ExportStatus>
@@ -38,6 +40,7 @@ export const command = Command.make(
       const tables = yield* Tables
       return {
         now: yield* tables.now,
+        isShared: database._tag !== "Sqlite",
         workers: database._tag === "Sqlite" ? [] : yield* Engine.workers,
         exports: yield* tables.status(Option.getOrUndefined(id))
       }
@@ -50,12 +53,14 @@ export const command = Command.make(
 )
 
 /** The view in lines of at most 80 columns. Exports that have ended show no parts unless they are asked for. */
-export const told = ({ exports, now, workers }: View, isOne: boolean): ReadonlyArray<string> => [
-  ...workers.length === 0 ? [] : Text.wrap(`${Text.quantity(workers.length, "workers")}: ${workers.join(", ")}`, 80, 2),
-  ...exports.length === 0
+export const told = (view: View, isOne: boolean): ReadonlyArray<string> => [
+  ...view.workers.length === 0
+    ? []
+    : Text.wrap(`${Text.quantity(view.workers.length, "workers")}: ${view.workers.join(", ")}`, 80, 2),
+  ...view.exports.length === 0
     ? [isOne ? "There is no such export." : "There are no exports."]
     : [row(["EXPORT", "OPERATION", "STATE", "PARTS", "PAGES", "ITEMS", "LAST"])],
-  ...exports.flatMap((all) => [
+  ...view.exports.flatMap((all) => [
     row([
       all.id,
       all.query.operation,
@@ -63,14 +68,56 @@ export const told = ({ exports, now, workers }: View, isOne: boolean): ReadonlyA
       `${all.parts.filter(({ state }) => state === "done").length}/${all.parts.length || all.wanted}`,
       Text.count(all.pages),
       Text.count(all.items),
-      ago(now - all.updated)
+      ago(view.now - all.updated)
     ]),
-    ...all.problem === undefined ? [] : problemTold(all.problem, 2),
+    ...askedTold(all.query, isOne),
+    ...indented(waitedFor(all, view), 2),
+    ...indented(all.problem, 2),
     ...isOne || (all.state !== "done" && all.parts.length > 1)
-      ? all.parts.flatMap((part) => partTold(part, now))
-      : all.parts.flatMap(({ problem }) => problem === undefined ? [] : problemTold(problem, 2))
+      ? all.parts.flatMap((part) => partTold(part, view.now))
+      : all.parts.flatMap(({ problem }) => indented(problem, 2))
   ])
 ]
+
+/** The flags that ask for the same. Where there are many exports, so many lines of them tell one from another. */
+const askedTold = (
+  { credentials, label, parameters }: ExportStatus["query"],
+  isOne: boolean
+): ReadonlyArray<string> => {
+  const flags = Object.entries({
+    ...parameters,
+    ...label === "" ? {} : { label },
+    ...credentials === "default" ? {} : { credentials }
+  }).map(([name, value]) => `--${name.replaceAll("_", "-")} ${quoted(Text.oneLine(String(value)))}`)
+  const lines = indented(flags.join(" "), 2)
+  return isOne || lines.length <= manyLines ? lines : [...lines.slice(0, manyLines - 1), "    ..."]
+}
+
+const manyLines = 3
+
+/** A word for a shell. */
+const quoted = (text: string): string => /^[\w.,:@/+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+
+/** Nothing has come for so many milliseconds: there is a reason. */
+const patience = 60_000
+
+/** What keeps an export that has not ended, as far as that can be seen from here. */
+const waitedFor = (
+  { parts, problem, state, updated }: ExportStatus,
+  { isShared, now, workers }: View
+): string | undefined => {
+  if (state === "done" || state === "failed" || problem !== undefined) return undefined
+  if (isShared && workers.length === 0) {
+    return "It waits for a worker: run postwire worker on any machine that reaches the database."
+  }
+  if (now - updated < patience || parts.some(({ problem }) => problem !== undefined)) return undefined
+  return isShared
+    ? `Nothing has come for ${
+      ago(now - updated)
+    }: the rate limit may be exhausted; workers say on their standard error ` +
+      "what they wait for."
+    : `Nothing has come for ${ago(now - updated)}: unless its command still runs, run that again.`
+}
 
 const partTold = (part: PartStatus, now: number): ReadonlyArray<string> => [
   row([
@@ -82,11 +129,11 @@ const partTold = (part: PartStatus, now: number): ReadonlyArray<string> => [
     Text.count(part.items),
     ago(now - part.updated)
   ]),
-  ...part.problem === undefined ? [] : problemTold(part.problem, 4)
+  ...indented(part.problem, 4)
 ]
 
-const problemTold = (problem: string, indent: number): ReadonlyArray<string> =>
-  Text.wrap(problem, 80 - indent, 2).map((line) => " ".repeat(indent) + line)
+const indented = (text: string | undefined, indent: number): ReadonlyArray<string> =>
+  text === undefined || text === "" ? [] : Text.wrap(text, 80 - indent, 2).map((line) => " ".repeat(indent) + line)
 
 const widths = [16, 22, 8, 7, 6, 10, 5]
 

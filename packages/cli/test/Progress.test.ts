@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Schema } from "effect"
-import { TestClock } from "effect/testing"
+import { TestClock, TestConsole } from "effect/testing"
 import * as Progress from "../src/Progress.ts"
 import { type Screen, Terminal } from "../src/Terminal.ts"
 
@@ -66,7 +66,7 @@ describe("line", () => {
 })
 
 describe("make", () => {
-  const make = (written: Array<string>, screen: Partial<Screen> = {}, elsewhere: "lines" | "nothing" = "lines") => {
+  const make = (written: Array<string>, screen: Partial<Screen> = {}, elsewhere: "often" | "seldom" = "often") => {
     const errors = { isTerminal: false, columns: 80, write: (text: string) => void written.push(text), ...screen }
     return Effect.provideService(Progress.make({ elsewhere }), Terminal, { output: errors, errors })
   }
@@ -101,15 +101,34 @@ describe("make", () => {
       for (const text of written) assert.match(text, /^[^\u0000-\u001f]{1,79}\n$/)
     }))
 
-  it.effect("draws nothing where no terminal is, unless lines are wanted", () =>
+  it.effect("says ever more seldom how far it is where messages are kept, and only when a page has come", () =>
     Effect.gen(function*() {
-      for (const [isTerminal, drawn] of [[false, 0], [true, 2]] as const) {
-        const written: Array<string> = []
-        const progress = yield* make(written, { isTerminal }, "nothing")
-        yield* progress.update(state)
-        yield* progress.end
-        assert.lengthOf(written, drawn)
+      const written: Array<string> = []
+      const progress = yield* make(written, {}, "seldom")
+      for (let pages = 1; pages <= 90; pages++) {
+        yield* TestClock.adjust("1 minute")
+        yield* progress.update({ ...state, done: pages / 180, pages, posts: pages * 100 })
       }
+      for (let minutes = 1; minutes <= 60; minutes++) {
+        yield* TestClock.adjust("1 minute")
+        yield* progress.update({ ...state, pages: 90 })
+      }
+      yield* progress.end
+      const lines = yield* TestConsole.errorLines
+      assert.deepStrictEqual(lines.map((text) => /(\d+) pages?/.exec(String(text))?.[1]), [
+        ..."1 3 7 15 25 35 45 55 65 75 85 90".split(" ")
+      ])
+      for (const text of lines) assert.match(String(text), /^postwire: +\d+%, [\d,]+ posts, \d+ pages?, [^\n]+$/)
+      assert.deepStrictEqual(written, [])
+    }))
+
+  it.effect("says nothing of what is short", () =>
+    Effect.gen(function*() {
+      const progress = yield* make([], {}, "seldom")
+      yield* TestClock.adjust("59 seconds")
+      yield* progress.update(state)
+      yield* progress.end
+      assert.deepStrictEqual(yield* TestConsole.errorLines, [])
     }))
 
   it.effect("draws nothing where nothing happened", () =>

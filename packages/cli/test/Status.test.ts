@@ -1,0 +1,102 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { ExportStatus, PartStatus } from "@postwire/cluster/Tables"
+import * as StatusCommand from "../src/StatusCommand.ts"
+
+const now = Date.UTC(2026, 0, 31)
+
+const part = (replaced: Partial<PartStatus> = {}): PartStatus => ({
+  export: "5fc901ecd74d4267",
+  part: 0,
+  partition: undefined,
+  state: "running",
+  attempt: 0,
+  pages: 7,
+  items: 700,
+  errors: 0,
+  worker: "a:1",
+  updated: now - 5_000,
+  problem: undefined,
+  ...replaced
+})
+
+const status = (replaced: Partial<ExportStatus> = {}): ExportStatus => ({
+  id: "5fc901ecd74d4267",
+  query: {
+    operation: "searchRecentPosts",
+    parameters: { query: "it's (effect OR \"zio\")", max_results: 50, post_fields: "created_at,text" },
+    credentials: "default",
+    label: ""
+  },
+  wanted: 1,
+  state: "running",
+  attempt: 0,
+  created: now - 10_000,
+  updated: now - 5_000,
+  pages: 7,
+  items: 700,
+  errors: 0,
+  problem: undefined,
+  parts: [part()],
+  ...replaced
+})
+
+const told = (
+  all: ExportStatus,
+  { isOne = false, ...replaced }: Partial<StatusCommand.View> & { readonly isOne?: boolean } = {}
+) => StatusCommand.told({ now, isShared: true, workers: ["a:1"], exports: [all], ...replaced }, isOne)
+
+describe("the status of an export", () => {
+  it("tells it by the flags that ask for the same", () => {
+    assert.deepStrictEqual(told(status()), [
+      "1 worker: a:1",
+      "EXPORT           OPERATION              STATE      PARTS  PAGES      ITEMS  LAST",
+      "5fc901ecd74d4267 searchRecentPosts      running      0/1      7        700   5 s",
+      "  --query 'it'\\''s (effect OR \"zio\")' --max-results 50 --post-fields",
+      "    created_at,text"
+    ])
+  })
+
+  it("has its label, and the name of its credentials", () => {
+    const { query } = status()
+    const lines = told(status({ query: { ...query, parameters: { id: "1" }, label: "this week", credentials: "lab" } }))
+    assert.strictEqual(lines[3], "  --id 1 --label 'this week' --credentials lab")
+  })
+
+  it("shows a long query as a whole only where it is alone, and never wider than a terminal", () => {
+    const { query } = status()
+    const long = status({ query: { ...query, parameters: { query: `${"word ".repeat(200)}\u001b[31m\n` } } })
+    for (const isOne of [false, true]) {
+      const lines = told(long, { isOne })
+      for (const line of lines) assert.isAtMost(line.length, 80)
+      assert.strictEqual(lines.some((line) => line === "    ..."), !isOne)
+      assert.notMatch(lines.join(""), /[\u0000-\u001f]/)
+    }
+    assert.strictEqual(told(long, { isOne: true }).join(" ").match(/word/g)?.length, 200)
+  })
+
+  const waits = (all: ExportStatus, view: Partial<StatusCommand.View> = {}) =>
+    told(all, view).filter((line) => / waits |Nothing has come|worker(s?) say/.test(line)).join(" ")
+  const old = { updated: now - 600_000, parts: [part({ updated: now - 600_000 })] }
+
+  it("says that there is no worker", () => {
+    assert.match(waits(status(), { workers: [] }), /It waits for a worker: run postwire worker/)
+    assert.strictEqual(waits(status({ state: "done" }), { workers: [] }), "")
+    assert.strictEqual(waits(status()), "")
+  })
+
+  it("says what it may wait for when nothing comes", () => {
+    assert.match(waits(status(old)), /Nothing has come for 10 m: the rate limit may be exhausted/)
+    assert.match(
+      waits(status(old), { isShared: false, workers: [] }),
+      /for 10 m: unless its command still runs, run that/
+    )
+    assert.strictEqual(waits(status({ ...old, state: "failed" })), "")
+  })
+
+  it("says the reason where it is known, instead", () => {
+    const problem = "searchRecentPosts: the service failed (503)"
+    const all = status({ ...old, parts: [part({ problem, updated: now - 600_000 })] })
+    assert.strictEqual(waits(all), "")
+    assert.include(told(all), `  ${problem}`)
+  })
+})
