@@ -23,6 +23,7 @@ const tooOld = ["18.19", "20.20", "22.0", "22.18"]
 const entries = [
   "node",
   "node/NodeClient",
+  "node/EffectClient",
   "sync",
   "sandbox",
   "sandbox/Sandbox",

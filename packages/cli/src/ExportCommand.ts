@@ -121,10 +121,11 @@ const run = Effect.fnUntraced(
           write(definition, flags, (stop) =>
             Effect.gen(function*() {
               const progress = yield* progressOf(own, nounOf(definition), () => Option.none())
-              const summary = yield* Export.run(source, { ...optionsOf(own), onPage: progress.onPage, sink, stop })
+              const { onPage, onStart } = progress
+              const summary = yield* Export.run(source, { ...optionsOf(own), onPage, onStart, sink, stop })
               yield* progress.end(summary)
               return summary
-            }).pipe(Effect.provide(layerClient)))
+            }).pipe(Effect.scoped, Effect.provide(layerClient)))
       )
   }
 )
@@ -222,6 +223,7 @@ const exportTo = Effect.fnUntraced(function*(
     stop,
     // Without a terminal nobody looks at what is left; partitions have been counted.
     onStart: Effect.gen(function*() {
+      yield* progress.onStart
       if (parts !== undefined || !errors.isTerminal) return
       estimate = Option.flatten(yield* Effect.timeoutOption(Effect.option(Plan.estimate(source)), "5 seconds"))
     }).pipe(Effect.provideService(Client, client))
@@ -239,7 +241,7 @@ const exportTo = Effect.fnUntraced(function*(
     })
   yield* progress.end(summary)
   return summary
-})
+}, Effect.scoped)
 
 const cut = (source: Source.Source, { buckets }: Plan.Estimate, parts: number, limit: number | undefined) => {
   const partitions = Partitions.planPartitions(source, buckets, parts, limit)

@@ -6,6 +6,7 @@ import * as Plan from "@postwire/export/Plan"
 import type { Anomalies } from "@postwire/export/Source"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Phase from "./Phase.ts"
 import * as Progress from "./Progress.ts"
 import * as Report from "./Report.ts"
 import * as Text from "./Text.ts"
@@ -18,19 +19,31 @@ export const nounOf = ({ result }: Definition): string =>
 export const whereErrorsAre = ({ files }: Export.Summary, out: string): string =>
   out === "-" ? "above" : `in ${files.find(({ holds }) => holds === "errors")?.name ?? `the table errors of ${out}`}`
 
-/** A bar where there is a terminal, and partial errors of what goes to standard output. */
+/** What the flags say of how an export goes on. */
+interface Flags {
+  readonly out: string
+  readonly limit: Option.Option<number>
+  readonly partitions: Option.Option<number>
+  readonly resume: boolean
+}
+
+/** A bar where there is a terminal, what takes long before and after it, and partial errors of what goes to standard output. */
 export const progressOf = Effect.fnUntraced(function*(
-  flags: { readonly out: string; readonly limit: Option.Option<number> },
+  flags: Flags,
   noun: string,
   estimated: () => Option.Option<Plan.Estimate>
 ) {
   const progress = yield* Progress.make({ elsewhere: "seldom" })
+  const phase = yield* Phase.make
+  if (flags.resume) yield* phase.enter(`What was written of ${flags.out} is read and compared.`)
+  else if (Option.isSome(flags.partitions)) yield* phase.enter("The search is counted, so that it can be cut.")
   const begun = yield* Monotonic.millis
   let before: number | undefined
   let pagesBefore = 0
   let last: Progress.State | undefined
   const onPage = Effect.fnUntraced(
     function*({ pageItems, problems, progress: { complete, errors, items, pages }, rateLimit }: Export.Report) {
+      yield* phase.leave
       if (flags.out === "-") yield* Report.sayProblems(problems, errors - problems.length)
       const now = yield* Monotonic.millis
       if (before === undefined) {
@@ -58,14 +71,19 @@ export const progressOf = Effect.fnUntraced(function*(
         waitingUntil: !complete && rateLimit?.remaining === 0 ? rateLimit.resetAt.getTime() : undefined
       }
       yield* progress.update(last)
+      // A part does not know whether it is the last one, and standard output needs no end.
+      if (complete && Option.isNone(flags.partitions) && flags.out !== "-") {
+        yield* phase.enter(`All pages are there; ${flags.out} is written.`)
+      }
     }
   )
   /** Draws how it has ended: parts do not know that they are all. */
   const end = Effect.fnUntraced(function*({ status }: Export.Summary) {
+    yield* phase.leave
     if (last !== undefined && status !== "interrupted") yield* progress.update({ ...last, done: 1, toGo: undefined })
     yield* progress.end
   })
-  return { onPage, end }
+  return { onStart: phase.leave, onPage, end }
 })
 
 const totalOf = (estimate: Option.Option<Plan.Estimate>, limit: Option.Option<number>): number | undefined =>

@@ -1,5 +1,6 @@
 /** What every command says in one way: answers on standard output, notices on standard error. */
 import * as Flag from "effect/cli/Flag"
+import * as Config from "effect/Config"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { type Screen, Terminal } from "./Terminal.ts"
@@ -16,14 +17,31 @@ export const jsonWhenReady = Flag.Boolean("json").pipe(
 
 /** Prints an answer: as JSON for programs, or as lines for people. Neither can steer a terminal. */
 export const print = (json: boolean, value: unknown, lines: () => ReadonlyArray<string>): Effect.Effect<void> =>
-  Console.log(json ? Text.plainJson(JSON.stringify(value, null, 2)) : Text.plain(lines().join("\n")))
+  json
+    ? Effect.andThen(Console.log(Text.plainJson(JSON.stringify(value, null, 2))), sayPreamble)
+    : Console.log(Text.plain(lines().join("\n")))
+
+/** Of the script of the workspace: npm writes what it runs to standard output first, unless it is told not to. */
+const followsPreamble = Config.all({
+  script: Config.String("npm_lifecycle_event"),
+  level: Config.String("npm_config_loglevel").pipe(Config.withDefault("notice"))
+}).pipe(
+  Config.map(({ level, script }) => script === "postwire" && level !== "silent"),
+  Config.withDefault(false)
+)
+
+const sayPreamble: Effect.Effect<void> = Effect.gen(function*() {
+  const { output } = yield* Terminal
+  if (output.isTerminal || !(yield* Effect.orElseSucceed(followsPreamble, () => false))) return
+  yield* say("npm has written lines of its own before the JSON.", "npm run -s postwire -- leaves them out.")
+})
 
 /** Prints lines for people. */
 export const lines = (...lines: ReadonlyArray<string>): Effect.Effect<void> => print(false, undefined, () => lines)
 
 /** Prints that a command is ready: as one JSON line for programs, or as lines for people. */
 export const ready = (json: boolean, value: unknown, lines: ReadonlyArray<string>): Effect.Effect<void> =>
-  Console.log(json ? JSON.stringify(value) : lines.join("\n"))
+  json ? Effect.andThen(Console.log(JSON.stringify(value)), sayPreamble) : Console.log(lines.join("\n"))
 
 /** Prints data as it is; only a terminal is not steered by it. */
 export const data = (text: string): Effect.Effect<void> =>

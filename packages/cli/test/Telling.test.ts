@@ -1,8 +1,10 @@
 /** What commands say while they run and when they fail, where nobody sits at a terminal. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
+import * as Checkpoint from "@postwire/export/Checkpoint"
+import type * as Export from "@postwire/export/Export"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { Cause, type Duration, Effect, Layer } from "effect"
+import { Cause, ConfigProvider, type Duration, Effect, Layer, Option } from "effect"
 import { Command } from "effect/cli"
 import { TestClock, TestConsole } from "effect/testing"
 import { existsSync, writeFileSync } from "node:fs"
@@ -12,6 +14,7 @@ import * as Tables from "../../cluster/src/Tables.ts"
 import { postwire } from "../src/Cli.ts"
 import * as ClusterWatch from "../src/ClusterWatch.ts"
 import * as ErrorReport from "../src/ErrorReport.ts"
+import * as ExportProgress from "../src/ExportProgress.ts"
 import * as Report from "../src/Report.ts"
 import { Terminal } from "../src/Terminal.ts"
 import * as Commands from "./Commands.ts"
@@ -209,4 +212,69 @@ describe("an export of a cluster", () => {
         "postwire: It is tried again: searchRecentPosts: the service failed (503)"
       ])
     }).pipe(Effect.provide(Tables.layer.pipe(Layer.provide(Sqlite.layer({ path: ":memory:" }))))))
+})
+
+describe("what takes long", () => {
+  const summary = (complete: boolean): Export.Report => ({
+    progress: { ...Checkpoint.start("2026-01-31T12:00:00Z"), complete, items: 1, pages: 1 },
+    pageItems: 1,
+    problems: [],
+    rateLimit: undefined
+  })
+  const flags = { out: "a.parquet", limit: Option.none(), partitions: Option.none(), resume: true }
+  const saidAfter = (duration: Duration.Input) =>
+    Effect.andThen(TestClock.adjust(duration), Effect.map(TestConsole.errorLines, (lines) => lines.length))
+
+  it.effect("before the first page and after the last one is named, once", () =>
+    Effect.gen(function*() {
+      const { end, onPage, onStart } = yield* ExportProgress.progressOf(flags, "posts", () => Option.none())
+      assert.strictEqual(yield* saidAfter("4 seconds"), 0)
+      assert.strictEqual(yield* saidAfter("1 hour"), 1)
+      yield* onStart
+      yield* onPage(summary(false))
+      yield* saidAfter("1 hour")
+      yield* onPage(summary(true))
+      yield* saidAfter("10 seconds")
+      yield* end({ status: "done", progress: summary(true).progress, files: [] })
+      assert.deepStrictEqual(
+        (yield* TestConsole.errorLines).filter((line) => !String(line).includes("posts/s")),
+        [
+          "postwire: What was written of a.parquet is read and compared.",
+          "postwire: All pages are there; a.parquet is written."
+        ]
+      )
+    }).pipe(Effect.scoped))
+
+  it.effect("is not named when it is short", () =>
+    Effect.gen(function*() {
+      const { end, onPage, onStart } = yield* ExportProgress.progressOf(flags, "posts", () => Option.none())
+      yield* onStart
+      yield* onPage(summary(true))
+      yield* end({ status: "done", progress: summary(true).progress, files: [] })
+      assert.strictEqual(yield* saidAfter("10 seconds"), 0)
+    }).pipe(Effect.scoped))
+})
+
+describe("JSON", () => {
+  it.effect.each(
+    [
+      [{ npm_lifecycle_event: "postwire" }, false, 1],
+      [{ npm_lifecycle_event: "postwire", npm_config_loglevel: "silent" }, false, 0],
+      [{ npm_lifecycle_event: "postwire" }, true, 0],
+      [{ npm_lifecycle_event: "test" }, false, 0],
+      [{}, false, 0]
+    ] as const
+  )(
+    "after the lines of npm is told to be so: %j, on a terminal: %s",
+    ([variables, isTerminal, said]) =>
+      Effect.gen(function*() {
+        const screen = { isTerminal, columns: 80, write: () => {} }
+        yield* Report.print(true, { a: 1 }, () => []).pipe(
+          Effect.provideService(Terminal, { output: screen, errors: screen }),
+          Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(variables)))
+        )
+        assert.lengthOf(yield* TestConsole.logLines, 1)
+        assert.lengthOf(yield* TestConsole.errorLines, said)
+      })
+  )
 })
