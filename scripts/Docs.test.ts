@@ -122,7 +122,7 @@ describe("the guides", () => {
 
   it("link every example", () => {
     const page = text("docs/recipes.md")
-    const examples = globSync("examples/{*,app/*,sandbox/*}.{ts,sh}", { cwd: root })
+    const examples = globSync("examples/{*,app/*,sandbox/*,web/*}.{ts,sh}", { cwd: root })
     assert.isAbove(examples.length, 15)
     for (const file of examples) {
       assert.isTrue(page.includes(`](../${file})`) || page.includes(`<!-- from ${file} -->`), file)

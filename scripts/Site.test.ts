@@ -12,7 +12,7 @@ import { build, install, serve } from "./site.ts"
 
 const root = new URL("..", import.meta.url)
 const text = (file: string) => readFileSync(new URL(file, root), "utf8")
-const repository = "https://forge.test/postwire"
+const repository: string = JSON.parse(text("packages/core/package.json")).homepage
 const exists = (file: string) => existsSync(new URL(file, root))
 const files = [...globSync("docs/**/*.md", { cwd: root }), ...others]
 const pages = files.map((file) => pageOf(file, text(file), { base: "/v1/", repository, exists }))
@@ -186,12 +186,9 @@ describe.skipIf(obstacle !== undefined)("the built site", () => {
   it("fits a phone and a desk, page by page, without an error", async () => {
     const overflow = (page: Page) =>
       page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    for (
-      const [width, shown] of [[400, pages], [
-        1280,
-        pages.filter(({ id }) => !/^(reference|adr)\//.test(id))
-      ]] as const
-    ) {
+    // The pages of operations and decisions are alike.
+    const shown = pages.filter(({ id }) => !/^(reference\/(?!resources|settings|layers|getUsersPosts)|adr\/)/.test(id))
+    for (const width of [400, 1280]) {
       await at(width, async (page) => {
         for (const { id, title } of shown) {
           await page.goto(`${served.url}2.0/${id === "index" ? "" : `${id}/`}`)
@@ -202,15 +199,39 @@ describe.skipIf(obstacle !== undefined)("the built site", () => {
     }
   }, 300_000)
 
+  const search = async (page: Page, words: string) => {
+    await page.getByRole("textbox", { name: "Search" }).fill(words)
+    await page.locator(".pagefind-ui__message", { hasText: `for ${words}` }).waitFor()
+    return page.locator(".pagefind-ui__result-title .pagefind-ui__result-link")
+  }
+
   it.each([400, 1280])("finds what people look for, at %i pixels", (width) =>
     at(width, async (page) => {
       await page.goto(`${served.url}2.0/`)
       await page.getByRole("button", { name: "Search" }).click()
-      await page.getByRole("textbox", { name: "Search" }).fill("retry")
-      const result = page.locator(".pagefind-ui__result-link").first()
-      await result.click()
-      await page.waitForURL(/\/2\.0\/.+/)
+      await (await search(page, "retry")).first().click()
+      await page.waitForURL(/\/2\.0\/retries\//)
       assert.match(await page.locator("main").innerText(), /\bretr(y|ies|ied)\b/i)
+    }))
+
+  it("finds the guide by the words of the field", () =>
+    at(1280, async (page) => {
+      await page.goto(`${served.url}2.0/`)
+      await page.getByRole("button", { name: "Search" }).click()
+      for (
+        const [words, id] of [
+          ["backoff", "retries"],
+          ["rate limit window", "rate-limits"],
+          ["credentials", "credentials"],
+          ["return type", "client"],
+          ["pagination", "pages"],
+          ["OutcomeUnknown", "errors"],
+          ["tweepy", "from-tweepy"]
+        ] as const
+      ) {
+        await search(page, words)
+        await page.locator(`.pagefind-ui__result:nth-child(-n+3) a[href="/postwire/2.0/${id}/"]`).first().waitFor()
+      }
     }))
 
   it("is dark when that is chosen, and stays so", () =>

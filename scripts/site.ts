@@ -43,6 +43,8 @@ export interface BuildOptions {
 
 /** Builds the site. */
 export const build = async ({ output = usual, prefix = "/", version }: BuildOptions = {}): Promise<void> => {
+  if (!/^(\/[\w.-]+)*\/$/.test(prefix)) throw new Error("--prefix must begin and end with a slash, such as /postwire/.")
+  if (version !== undefined && !/^\w[\w.-]*$/.test(version)) throw new Error("--version must be a name such as 1.0.")
   await install()
   const folder = version === undefined ? output : new URL(`${version}/`, output)
   rmSync(folder, { recursive: true, force: true })

@@ -26,6 +26,8 @@ export default defineConfig({
         items: ids.map((slug) => ({ slug }))
       })),
       markdown: { processedDirs: ["../docs"] },
+      // What a page says often counts, not only what it is called.
+      pagefind: { ranking: { pageLength: 0.75, termFrequency: 1, termSaturation: 1.4, termSimilarity: 1 } },
       // Messages are read as a whole.
       expressiveCode: { defaultProps: { overridesByLang: { text: { wrap: true } } } },
       customCss: ["./src/site.css"],

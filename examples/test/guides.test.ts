@@ -13,6 +13,7 @@ const folder = new URL("../guides/", import.meta.url)
 /** What each guide's program prints against a sandbox, in part. */
 const expected: Readonly<Record<string, RegExp>> = {
   "blocking.ts": /^Ada Lovelace\n[^]*\nthere is no such post$/,
+  "calls.ts": /^\d{4}-\S+ \d+\n\w+ (true|false)\n[^]*200 application\/json[^]* 200\n\{[^]*\}$/,
   "credentials.ts": /^\d+\noauth1 \[ 'consumerKey', 'consumerSecret', 'accessToken', 'accessTokenSecret' \]$/,
   "effect.ts": /^Ada Lovelace and 20 posts\nAda Lovelace\n[^]*http\.request\.method/,
   "errors.ts": /^posted \d+\n\[ 'ada' \]\nCould not find user with usernames: \[nobodyyy\]\.\nthere is no such post$/,

@@ -17,12 +17,18 @@ interface Manifest {
 const pages: Readonly<Record<string, ReadonlyArray<readonly [title: string, file: string]>>> = {
   cli: [["The command line", "docs/cli.md"], ["Exports", "docs/export.md"]],
   cluster: [["Exports on many machines", "docs/cluster.md"]],
-  core: [["The client", "docs/client.md"], ["All operations", "docs/reference/README.md"]],
+  core: [["Effect", "docs/effect.md"], ["All operations", "docs/reference/README.md"]],
   export: [["Exports", "docs/export.md"]],
-  node: [["The client", "docs/client.md"], ["All operations", "docs/reference/README.md"]],
-  sandbox: [["The sandbox for test authors", "docs/sandbox.md"], ["Its console", "docs/console.md"]],
-  sync: [["The client", "docs/client.md"], ["All operations", "docs/reference/README.md"]],
-  web: [["Where there is no Node", "docs/web.md"], ["All operations", "docs/reference/README.md"]]
+  node: [["Start", "docs/start.md"], ["Errors", "docs/errors.md"], ["All operations", "docs/reference/README.md"]],
+  sandbox: [["Testing your program", "docs/testing.md"], ["The sandbox for test authors", "docs/sandbox.md"], [
+    "Its console",
+    "docs/console.md"
+  ]],
+  sync: [["Blocking calls", "docs/blocking.md"], ["All operations", "docs/reference/README.md"]],
+  web: [["Where there is no Node", "docs/web.md"], ["Errors", "docs/errors.md"], [
+    "All operations",
+    "docs/reference/README.md"
+  ]]
 }
 
 /** What a package runs on besides Node. */
