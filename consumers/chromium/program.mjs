@@ -1,0 +1,56 @@
+// Bundles the page, serves it with a proxy to the service, and opens it in Chromium.
+import { build } from "esbuild"
+import { spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { text } from "node:stream/consumers"
+
+const browser = ["chromium", "chromium-browser", "google-chrome"]
+  .find((command) => spawnSync(command, ["--version"], { stdio: "ignore" }).status === 0)
+if (browser === undefined) {
+  console.log("skipped: Chromium is not installed")
+  process.exit()
+}
+
+const { outputFiles } = await build({
+  entryPoints: ["page.mjs"],
+  bundle: true,
+  minify: true,
+  format: "esm",
+  platform: "browser",
+  write: false
+})
+const { POSTWIRE_BASE_URL, POSTWIRE_BEARER_TOKEN } = process.env
+const result = Promise.withResolvers()
+const server = createServer(async (request, response) => {
+  switch (request.url) {
+    case "/":
+      return response.setHeader("content-type", "text/html").end(`<script type="module" src="/page.js"></script>`)
+    case "/page.js":
+      return response.setHeader("content-type", "text/javascript").end(outputFiles[0].contents)
+    case "/result":
+      result.resolve(await text(request))
+      return response.end()
+    default: {
+      const headers = { accept: "application/json", authorization: `Bearer ${POSTWIRE_BEARER_TOKEN}` }
+      const answer = await fetch(POSTWIRE_BASE_URL + request.url, { headers })
+      const told = ["content-type", "date", "x-rate-limit-limit", "x-rate-limit-remaining", "x-rate-limit-reset"]
+        .flatMap((name) => answer.headers.has(name) ? [[name, answer.headers.get(name)]] : [])
+      response.writeHead(answer.status, Object.fromEntries(told)).end(await answer.text())
+    }
+  }
+}).listen(0, "127.0.0.1")
+await once(server, "listening")
+const profile = mkdtempSync(join(tmpdir(), "postwire-chromium-"))
+const origin = `http://127.0.0.1:${server.address().port}`
+const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", `--user-data-dir=${profile}`]
+const child = spawn(browser, [...flags, origin], { stdio: "ignore" })
+console.log(`runtime: ${spawnSync(browser, ["--version"], { encoding: "utf8" }).stdout.trim()}`)
+console.log(await result.promise)
+child.kill()
+await once(child, "exit")
+server.close().closeAllConnections()
+rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
