@@ -127,7 +127,9 @@ const prove = async (node: string, project: string): Promise<string> => {
   const done: Array<string> = []
   try {
     const [ready] = await Promise.race([
-      createInterface(sandbox.child.stdout)[Symbol.asyncIterator]().next().then(({ value }) => [String(value)]),
+      createInterface(sandbox.child.stdout)[Symbol.asyncIterator]().next().then(({ done, value }) =>
+        done ? [] : [value]
+      ),
       sandbox.ended.then(() => [])
     ])
     if (ready === undefined) throw new Error(`sandbox: ${reasonOf(await sandbox.ended)}`)

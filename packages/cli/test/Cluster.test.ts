@@ -48,6 +48,24 @@ const onMachines = missing === undefined
   : `exports on many machines: skipped, it ${missing}`
 
 describe.runIf(missing === undefined && isLong)(onMachines, () => {
+  it.live("without a worker is started all the same, which is said, and seen in status", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { url } = yield* database
+      const environment = Rig.environmentOf(sandbox, url)
+      const args = ["export", "searchRecentPosts", "--query", "effect", "--label", "weekly", "--detach"]
+      const { code, errors, output } = yield* Rig.run(environment, ...args)
+      assert.strictEqual(code, 0)
+      assert.match(output, /^[0-9a-f]{16}\n$/)
+      assert.strictEqual(
+        errors,
+        `postwire: The export ${output.trim()} waits: there is no worker.\n` +
+          "  Run postwire worker on any machine that reaches the database.\n"
+      )
+      const shown = (yield* Rig.run(environment, "status")).output
+      assert.match(shown, /\n {2}--query effect --label weekly\n {2}It waits for a worker: run postwire worker/)
+    }).pipe(Effect.provide(Sandbox.layerServer({ posts: 0 }))), 60_000)
+
   it.live("goes on when two of four workers are killed: every post once, and no refusal", () =>
     Effect.gen(function*() {
       const sandbox = yield* slow(60)

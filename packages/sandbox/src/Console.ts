@@ -6,7 +6,6 @@ import * as Redacted from "effect/Redacted"
 import * as Crypto from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { extname } from "node:path"
-import { getAssetKeys, getRawAsset, isSea } from "node:sea"
 import * as Problem from "./Problem.ts"
 import { urlOf } from "./RequestTarget.ts"
 
@@ -61,11 +60,13 @@ let assets: ReadonlyMap<string, Asset> | undefined
 
 /** The files by name: among the sources, built or not, and in a single executable inside it. */
 const files = (): ReadonlyArray<readonly [file: string, bytes: Uint8Array]> => {
-  if (isSea()) {
+  // Not imported: a Node that cannot make such executables has less of it.
+  const sea = process.getBuiltinModule("node:sea")
+  if (sea.isSea()) {
     const inside = "console/"
-    return getAssetKeys()
+    return sea.getAssetKeys()
       .filter((key) => key.startsWith(inside))
-      .map((key) => [key.slice(inside.length), new Uint8Array(getRawAsset(key))])
+      .map((key) => [key.slice(inside.length), new Uint8Array(sea.getRawAsset(key))])
   }
   const folder = new URL("../src/console/", import.meta.url)
   return readdirSync(folder).map((file) => [file, readFileSync(new URL(file, folder))])
