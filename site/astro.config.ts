@@ -28,8 +28,8 @@ export default defineConfig({
       markdown: { processedDirs: ["../docs"] },
       // What a page says often counts, not only what it is called.
       pagefind: { ranking: { pageLength: 0.75, termFrequency: 1, termSaturation: 1.4, termSimilarity: 1 } },
-      // Messages are read as a whole.
-      expressiveCode: { defaultProps: { overridesByLang: { text: { wrap: true } } } },
+      // Messages and commands are read as a whole, and copied.
+      expressiveCode: { defaultProps: { overridesByLang: { "sh,text": { wrap: true, frame: "none" } } } },
       customCss: ["./src/site.css"],
       components: { SocialIcons: "./src/components/Versions.astro" },
       disable404Route: false,
