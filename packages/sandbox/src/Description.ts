@@ -135,7 +135,8 @@ export const requestOf = (
       if (parameter === undefined) return [name, text]
       // Lists of a body are arrays; everything else may be text.
       const isArray = parameter.kind === "list" && definition.body?.[name] !== undefined
-      return [name, isArray ? linesOf(text) : Parameters.fromText(parameter, text)]
+      if (isArray) return [name, linesOf(text)]
+      return [name, parameter.open === true ? namesOf(parameter, text) : Parameters.fromText(parameter, text)]
     })
   )
   const prepared = prepare(definition, parameters, Wire.named[wire], { checks: "identifiers" })
@@ -148,6 +149,12 @@ export const requestOf = (
   const { body, identityAt, method, path, query } = prepared
   const whole = identityAt === undefined ? path : path.slice(0, identityAt) + identity + path.slice(identityAt)
   return Effect.succeed({ method, path: query === "" ? whole : `${whole}?${query}`, body })
+}
+
+/** The names of an open parameter. A form offers those that are known: another one is meant as it is. */
+const namesOf = ({ kind, values = [] }: Parameters.AnyParameter, text: string) => {
+  const nameOf = (name: string) => values.includes(name) ? name : { unlisted: name }
+  return kind === "list" ? text.split(",").map((name) => nameOf(name.trim())) : nameOf(text)
 }
 
 /** One item per line, or separated by commas when there is one line only. */

@@ -183,6 +183,12 @@ describe("forms", () => {
         (yield* ask("searchRecentPosts", { query: "a b&c", max_results: "5000" })).body.path,
         "/2/posts/search/recent?query=a%20b%26c&max_results=5000"
       )
+      // Names that are not known are passed on, as the service may know them.
+      assert.strictEqual(
+        (yield* ask("searchRecentPosts", { query: "a", sort_order: "newest", post_fields: "lang, brand_new" })).body
+          .path,
+        "/2/posts/search/recent?query=a&sort_order=newest&post.fields=lang%2Cbrand_new"
+      )
       const cases: ReadonlyArray<readonly [string, object, ReadonlyArray<string>]> = [
         ["searchRecentPosts", {}, ["query"]],
         ["searchRecentPosts", { query: "a", max_results: "many" }, ["max_results"]],

@@ -333,6 +333,104 @@ describe.skipIf(executable === undefined)("in a browser", () => {
       assert.deepStrictEqual(foreign, [])
     }), 60_000)
 
+  it.live("offers what is known as choices, and takes what is not", () =>
+    Effect.gen(function*() {
+      const { errors, page, sandbox } = yield* visit()
+      const { seeded: { ada } } = sandbox
+      yield* Effect.promise(async () => {
+        await open(page, sandbox)
+        const request = async () => {
+          const [sent] = await Promise.all([
+            page.waitForRequest((request) => new URL(request.url()).pathname.startsWith("/2/")),
+            page.locator("#send-button").click()
+          ])
+          return new URL(sent.url()).searchParams
+        }
+        await page.locator("#operation").selectOption("searchRecentPosts")
+        await page.locator("#parameter-query").fill("a")
+        // One of few, and another one.
+        await page.locator("#parameter-sort_order").selectOption("relevancy")
+        assert.strictEqual((await request()).get("sort_order"), "relevancy")
+        const another = page.getByLabel("Another value of sort_order")
+        assert.isTrue(await another.isHidden())
+        await page.locator("#parameter-sort_order").selectOption("another value")
+        await another.fill("newest")
+        assert.strictEqual((await request()).get("sort_order"), "newest")
+        await page.locator("#parameter-sort_order").selectOption("recency")
+        assert.isTrue(await another.isHidden())
+
+        // Some of many by keyboard, and one that is not known; they stay when the wire is another.
+        const fields = page.locator("#selectors details", { hasText: /^post_fields/ })
+        await fields.locator("summary").focus()
+        await page.keyboard.press("Enter")
+        await fields.getByLabel("author_id", { exact: true }).focus()
+        await page.keyboard.press("Space")
+        await fields.getByLabel("lang", { exact: true }).check()
+        await fields.getByLabel("others").fill("brand_new")
+        const sent = await request()
+        assert.deepStrictEqual([sent.get("post.fields"), sent.get("sort_order")], [
+          "author_id,lang,brand_new",
+          "recency"
+        ])
+        assert.strictEqual(
+          await fields.locator("summary").innerText(),
+          "post_fieldsauthor_id, lang, brand_new"
+        )
+        await page.locator("#wire").selectOption("x-2026-02")
+        assert.strictEqual((await request()).get("tweet.fields"), "author_id,lang,brand_new")
+
+        // Ids that the service has, the user's own first.
+        await page.locator("#operation").selectOption("getUsersFollowers")
+        await page.locator("#parameter-id").focus()
+        const option = page.locator("#known-users option").first()
+        await option.waitFor({ state: "attached" })
+        assert.strictEqual(await option.getAttribute("value"), ada.id)
+        assert.match((await option.textContent())!, /^@ada, /)
+        assert.strictEqual(await page.locator("#parameter-id").getAttribute("list"), "known-users")
+        await page.locator("#operation").selectOption("getPost")
+        assert.strictEqual(await page.locator("#parameter-id").getAttribute("list"), "known-posts")
+      })
+      assert.deepStrictEqual([...new Set(statusesOf(errors))], ["400"])
+    }), 60_000)
+
+  it.live("loses nothing at 400 pixels", () =>
+    Effect.gen(function*() {
+      const { page, sandbox } = yield* visit()
+      yield* Effect.promise(async () => {
+        await page.setViewportSize({ width: 400, height: 800 })
+        await open(page, sandbox)
+        await page.locator("#operation").selectOption("getUsersFollowers")
+        await page.locator("#parameter-id").fill(sandbox.seeded.ada.id)
+        await page.locator("#send-button").click()
+        await page.locator("#lines li").first().waitFor()
+        for (const collection of ["users", "posts", "follows", "bookmark_folders", "messages"]) {
+          await page.locator(`[data-collection=${collection}]`).click()
+          await page.locator(`[data-collection=${collection}][aria-pressed=true]`).waitFor()
+          // All that has a text lies within the page, is shown, and is not cut.
+          const lost = await page.evaluate(() =>
+            [...document.querySelectorAll("button, label, td, #lines span, h2, h3, p, time, summary, input, select")]
+              .filter((element) =>
+                !element.closest("[hidden], .skip") && element.matches(":not(:empty), input, select")
+              )
+              .filter((element) => {
+                const { left, right, width } = element.getBoundingClientRect()
+                return width === 0 || left < 0 || right > 400 || element.scrollWidth > element.clientWidth + 1
+                    && getComputedStyle(element).display !== "inline"
+              })
+              .filter((element) => element.closest("details:not([open])") === null)
+              .map(({ outerHTML }) => outerHTML.slice(0, 120))
+          )
+          assert.deepStrictEqual(lost, [], collection)
+        }
+        assert.match(
+          await page.locator("#lines li").innerText(),
+          /200[^]*GET \/2\/users\/\d+\/followers\s+getUsersFollowers/
+        )
+        assert.match(await page.locator("#state-rows td").first().innerText(), /^\d+$/)
+        assert.isAtMost(await page.evaluate(() => document.documentElement.scrollWidth), 400)
+      })
+    }), 60_000)
+
   it.live("offers the wire alone that the sandbox speaks", () =>
     Effect.gen(function*() {
       const { errors, page, sandbox } = yield* visit({ wire: "x-2026-02" })
@@ -388,10 +486,13 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           await open(page, sandbox)
           for (const operation of ["createPost", "searchAllPosts", "getDirectMessageEvents"]) {
             await page.locator("#operation").selectOption(operation)
-            await page.locator("#selectors").evaluate((details: HTMLDetailsElement) => void (details.open = true))
+            await page.locator("#selectors").evaluate((fields) =>
+              fields.querySelectorAll("details").forEach((details) => void (details.open = true))
+            )
             const found = await page.evaluate(() => ({
               unnamed: [...document.querySelectorAll<HTMLInputElement>("input, select, textarea")]
-                .filter(({ labels }) => (labels?.length ?? 0) === 0).map(({ id }) => id),
+                .filter(({ ariaLabel, labels }) => ariaLabel === null && (labels?.length ?? 0) === 0)
+                .map(({ id, name }) => id || name),
               mute: [...document.querySelectorAll("button")].filter(({ textContent }) => !textContent).length,
               twice: [...document.querySelectorAll("[id]")].map(({ id }) => id).filter((id, i, ids) =>
                 ids.indexOf(id) !== i
@@ -402,10 +503,10 @@ describe.skipIf(executable === undefined)("in a browser", () => {
             assert.isAtMost(await page.evaluate(() => document.documentElement.scrollWidth), 360, operation)
             await page.setViewportSize({ width: 1280, height: 800 })
           }
-          const summary = page.locator("#selectors summary")
-          await summary.focus()
+          const details = page.locator("#selectors details").first()
+          await details.locator("summary").focus()
           await page.keyboard.press("Escape")
-          assert.isNull(await page.locator("#selectors").getAttribute("open"))
+          assert.isNull(await details.getAttribute("open"))
           const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
           await page.emulateMedia({ colorScheme: "light" })
           const light = await paper()

@@ -4,7 +4,7 @@ import { call, Refused } from "./AdminCalls.mjs"
 import { box, button, lookOf, pretty, select } from "./Elements.mjs"
 import { look } from "./Live.mjs"
 import { credentials } from "./Operations.mjs"
-import { fields, operation } from "./RequestForm.mjs"
+import { controlsOf, operation, put, texts } from "./RequestForm.mjs"
 
 /** @import { Request as Prepared } from "../Description.ts" */
 
@@ -53,14 +53,12 @@ const send = async () => {
  */
 const prepare = async () => {
   box("send-error").textContent = ""
-  for (const field of fields()) field.removeAttribute("aria-invalid")
+  for (const field of box("send-form").querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid")
   try {
     return await call("POST", "/request", {
       operation: operation()?.name,
       wire: select("wire").value,
-      parameters: Object.fromEntries(
-        fields().flatMap((field) => field.value === "" ? [] : [[field.name, field.value]])
-      )
+      parameters: texts()
     })
   } catch (error) {
     showMistake(error)
@@ -72,7 +70,7 @@ const prepare = async () => {
 const showMistake = (error) => {
   box("send-error").textContent = reasonOf(error)
   const parameters = error instanceof Refused ? error.parameters : []
-  const wrong = fields().filter((field) => parameters.includes(field.name))
+  const wrong = parameters.flatMap(controlsOf).filter(({ hidden, type }) => type !== "checkbox" && !hidden)
   for (const field of wrong) field.setAttribute("aria-invalid", "true")
   wrong[0]?.closest("details")?.setAttribute("open", "")
   wrong[0]?.focus()
@@ -172,10 +170,10 @@ export const forgetPages = () => showPages({})
 
 /** @param {HTMLButtonElement} page */
 const turn = (page) => {
-  const field = fields().find((field) => field.name === operation()?.pageToken)
-  if (field === undefined) return
-  field.value = page.value
-  send()
+  const parameter = operation()?.pageToken
+  if (parameter === undefined) return
+  put(parameter, page.value)
+  void send()
 }
 
 export const start = () => {

@@ -1,20 +1,72 @@
-// The form of a request: a field for each parameter of the operation.
-import { box, make, select } from "./Elements.mjs"
+// The form of a request: a field for each parameter of the operation, and choices where the values are known.
+import { at, box, make, select } from "./Elements.mjs"
 import { operations, wires } from "./Operations.mjs"
+import { knownTo, listOf } from "./Suggestions.mjs"
 
-/** @import { Parameter } from "../Description.ts" */
+/**
+ * @import { Operation, Parameter } from "../Description.ts"
+ * @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Control
+ */
+
+const form = () => at("send-form", HTMLFormElement)
 
 /** The operation that is chosen. */
 export const operation = () => operations.find((described) => described.name === select("operation").value)
 
-/** @returns {ReadonlyArray<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>} */
-export const fields = () =>
-  [...box("send-form").querySelectorAll("input, select, textarea")].flatMap((field) =>
-    (field instanceof HTMLInputElement || field instanceof HTMLSelectElement || field instanceof HTMLTextAreaElement) &&
-      field.name !== ""
-      ? [field]
+/**
+ * The controls of a parameter, those of what is known first.
+ * @param {string} parameter
+ * @returns {ReadonlyArray<Control>}
+ */
+export const controlsOf = (parameter) =>
+  [...form().elements].flatMap((control) =>
+    (control instanceof HTMLInputElement || control instanceof HTMLSelectElement ||
+        control instanceof HTMLTextAreaElement) && control.name === parameter
+      ? [control]
       : []
   )
+
+/** The text of each parameter that is given: what was chosen and what was typed, with commas. */
+export const texts = () => {
+  const given = new FormData(form())
+  return Object.fromEntries([...new Set(given.keys())].flatMap((parameter) => {
+    const text = given.getAll(parameter).filter((value) => value !== "").join(",")
+    return text === "" ? [] : [[parameter, text]]
+  }))
+}
+
+/**
+ * Puts a text in: what is known is chosen, the rest is typed.
+ * @param {string} parameter
+ * @param {string} text
+ */
+export const put = (parameter, text) => {
+  const controls = controlsOf(parameter)
+  const isList = controls.some(({ type }) => type === "checkbox")
+  const values = new Set(isList ? text.split(",") : [text])
+  for (const control of controls) {
+    if (control instanceof HTMLInputElement && control.type === "checkbox") {
+      control.checked = values.delete(control.value)
+    } else if (control instanceof HTMLSelectElement) {
+      const i = [...control.options].findIndex(({ value }) => values.delete(value))
+      control.selectedIndex = i < 0 ? control.options.length - 1 : i
+    } else control.value = [...values].join(",")
+  }
+}
+
+/** Says what is chosen where the choices are folded away, and shows where to type another value where that is chosen. */
+const showChosen = () => {
+  const given = texts()
+  for (const chosen of form().querySelectorAll("[data-chosen]")) {
+    chosen.textContent = given[chosen.getAttribute("data-chosen") ?? ""]?.replaceAll(",", ", ") ?? ""
+  }
+  for (const other of form().querySelectorAll("input[data-other]")) {
+    if (!(other instanceof HTMLInputElement)) continue
+    const choice = controlsOf(other.name)[0]
+    other.hidden = choice instanceof HTMLSelectElement && choice.selectedIndex < choice.options.length - 1
+    if (other.hidden) other.value = ""
+  }
+}
 
 /** Offers the operations that there are, and the wires that the sandbox speaks. */
 export const offerOperations = () => {
@@ -42,54 +94,131 @@ const showForm = () => {
     ...routes.map((route) => make("div", { class: "mono" }, route[wire])),
     ...rules.map((rule) => make("div", {}, `Rule: ${rule}.`))
   )
-  const known = new Map(fields().map((field) => [field.name, field.value]))
+  const before = texts()
   const isLast = (/** @type {Parameter} */ parameter) => parameter.name === pageToken
   const ordered = [...parameters].sort((a, b) => Number(isLast(a)) - Number(isLast(b)))
   const plain = ordered.filter(({ selector }) => !selector)
   const selectors = ordered.filter(({ selector }) => selector)
-  box("parameters").replaceChildren(...plain.map((parameter) => fieldOf(parameter, wire)))
-  box("selector-parameters").replaceChildren(...selectors.map((parameter) => fieldOf(parameter, wire)))
-  box("selectors").hidden = selectors.length === 0
-  // What was typed for another operation, or before the words were changed.
-  for (const field of fields()) if (field.name !== pageToken) field.value = known.get(field.name) ?? field.value
+  box("parameters").replaceChildren(...plain.map((parameter) => fieldOf(parameter, wire, routes)))
+  box("selectors").replaceChildren(...selectors.map((parameter) => fieldOf(parameter, wire, routes)))
+  // What was given for another operation, or before the wire was changed.
+  for (const [parameter, text] of Object.entries(before)) if (parameter !== pageToken) put(parameter, text)
+  showChosen()
 }
 
 /**
  * @param {Parameter} parameter
  * @param {"neutral" | "x" | "x-2026-02"} wire
+ * @param {Operation["routes"]} routes
  */
-const fieldOf = (parameter, wire) => {
-  const { default: otherwise, key, kind, name: field, open: isOpen, place, required, rule, values = [] } = parameter
+const fieldOf = (parameter, wire, routes) => {
+  const { default: otherwise, key, kind, name: field, place, required, rule, values = [] } = parameter
   const id = `parameter-${field}`
-  const common = { id, name: field, "aria-describedby": `${id}-rule`, "aria-required": required ? "true" : undefined }
   const isArray = kind === "list" && place === "body"
-  const isLong = isArray || field === "text" || field === "query" || parameter.selector
-  const choices = kind === "boolean" ? ["true", "false"] : kind === "choice" && !isOpen ? values : undefined
-  const control = choices !== undefined
-    ? make("select", common, make("option", { value: "" }, ""), ...choices.map((value) => make("option", {}, value)))
-    : isArray || field === "text"
-    ? make("textarea", { ...common, spellcheck: "false", rows: "2" })
-    : make("input", {
-      ...common,
-      autocomplete: "off",
-      spellcheck: "false",
-      inputmode: kind === "integer" ? "numeric" : undefined
-    })
+  const isChosen = kind === "list" && values.length > 0
   const hints = [
-    `${key[wire] === field ? "" : `Sent as ${key[wire]}. `}${rule[0]?.toUpperCase()}${rule.slice(1)}.`,
+    key[wire] === field ? "" : `Sent as ${key[wire]}.`,
+    isChosen || kind === "boolean" || kind === "choice" ? "" : `${rule[0]?.toUpperCase()}${rule.slice(1)}.`,
     otherwise === undefined ? "" : `Default ${otherwise}.`,
-    isArray ? "One per line, or with commas." : "",
-    kind === "list" && values.length > 0 ? `Known: ${values.join(", ")}.` : ""
-  ]
+    isArray ? "One per line, or with commas." : ""
+  ].filter((hint) => hint !== "").join(" ")
+  const hint = make("span", { class: "hint", id: `${id}-rule` }, hints)
+  if (isChosen) return choicesOf(parameter, id, hint)
+  const isLong = isArray || field === "text" || field === "query"
+  const common = { id, name: field, "aria-describedby": `${id}-rule`, "aria-required": required ? "true" : undefined }
+  const known = kind === "boolean" ? ["true", "false"] : kind === "choice" ? values : undefined
+  const controls = known !== undefined
+    ? choiceOf(parameter, known, common)
+    : [
+      isArray || field === "text"
+        ? make("textarea", { ...common, spellcheck: "false", rows: "2" })
+        : make("input", {
+          ...common,
+          autocomplete: "off",
+          spellcheck: "false",
+          list: listOf(knownTo(parameter, routes)),
+          inputmode: kind === "integer" ? "numeric" : undefined
+        })
+    ]
   return make(
     "div",
     { class: isLong ? "field long" : "field" },
     make("label", { for: id }, field, ...(required ? [make("span", { class: "needed" }, " (required)")] : [])),
-    control,
-    make("span", { class: "hint", id: `${id}-rule` }, hints.filter((hint) => hint !== "").join(" "))
+    ...controls,
+    hint
   )
+}
+
+/**
+ * One of known values, or another one where others may be given.
+ * @param {Parameter} parameter
+ * @param {ReadonlyArray<string>} known
+ * @param {Readonly<Record<string, string | undefined>>} common
+ */
+const choiceOf = ({ name: field, open: isOpen }, known, common) => [
+  make(
+    "select",
+    common,
+    make("option", { value: "" }, ""),
+    ...known.map((value) => make("option", {}, value)),
+    ...(isOpen ? [make("option", { value: "" }, "another value")] : [])
+  ),
+  ...(isOpen
+    ? [make("input", {
+      name: field,
+      "data-other": true,
+      "aria-label": `Another value of ${field}`,
+      autocomplete: "off",
+      spellcheck: "false",
+      hidden: true
+    })]
+    : [])
+]
+
+/**
+ * Some of known values, and others where they may be given; fields and expansions are folded away.
+ * @param {Parameter} parameter
+ * @param {string} id
+ * @param {HTMLElement} hint
+ */
+const choicesOf = ({ name: field, open: isOpen, selector: isFolded, values = [] }, id, hint) => {
+  const boxes = values.map((value) => make("input", { type: "checkbox", name: field, value }))
+  const all = make("button", { type: "button", "aria-label": `All or none of ${field}` }, "All or none")
+  all.addEventListener("click", () => {
+    const isAll = boxes.every(({ checked }) => checked)
+    for (const box of boxes) box.checked = !isAll
+    showChosen()
+  })
+  const choices = make(
+    "div",
+    { class: "choices", role: "group", "aria-label": field },
+    ...boxes.map((box) => make("label", { class: "inline" }, box, box.value)),
+    ...(isFolded ? [all] : []),
+    ...(isOpen
+      ? [make(
+        "label",
+        { class: "inline" },
+        "others",
+        make("input", { id, name: field, autocomplete: "off", spellcheck: "false", placeholder: "with commas" })
+      )]
+      : [])
+  )
+  return isFolded
+    ? make(
+      "details",
+      { class: "field long" },
+      make("summary", {}, field, make("span", { class: "hint", "data-chosen": field })),
+      hint,
+      choices
+    )
+    : make("div", { class: "field long" }, make("span", { class: "label" }, field), choices, hint)
 }
 
 export const start = () => {
   for (const id of ["operation", "wire"]) select(id).addEventListener("change", showForm)
+  for (const event of ["input", "change"]) form().addEventListener(event, showChosen)
+  form().addEventListener("keydown", (pressed) => {
+    // In fields of several lines Enter alone begins the next one.
+    if (pressed.key === "Enter" && (pressed.ctrlKey || pressed.metaKey)) form().requestSubmit()
+  })
 }

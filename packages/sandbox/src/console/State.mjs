@@ -94,7 +94,7 @@ const longColumns = ["text", "description", "title", "participants"]
 const cellOf = (column, value) =>
   make(
     "td",
-    { class: longColumns.includes(column) ? "text" : undefined },
+    { class: longColumns.includes(column) ? "text" : undefined, "data-column": column.replaceAll("_", " ") },
     value === false ? "" : value === true ? "yes" : `${value}`
   )
 

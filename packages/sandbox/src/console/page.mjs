@@ -13,6 +13,7 @@ import * as Operations from "./Operations.mjs"
 import * as RequestForm from "./RequestForm.mjs"
 import * as Service from "./Service.mjs"
 import * as State from "./State.mjs"
+import * as Suggestions from "./Suggestions.mjs"
 
 const enter = async () => {
   if (!hasToken()) return lock("")
@@ -31,7 +32,7 @@ const enter = async () => {
   await State.refresh()
 }
 
-for (const part of [Clock, RequestForm, Exchange, Journal, Limits, Faults, State, Service]) part.start()
+for (const part of [Clock, RequestForm, Exchange, Journal, Limits, Faults, State, Service, Suggestions]) part.start()
 
 onSubmit("gate-form", () => {
   takeTyped()
