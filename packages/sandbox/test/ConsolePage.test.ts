@@ -379,6 +379,18 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         await page.locator("#wire").selectOption("x-2026-02")
         assert.strictEqual((await request()).get("tweet.fields"), "author_id,lang,brand_new")
 
+        // From a field far above, the answer comes into view; the field keeps the focus.
+        await page.locator("#operation").selectOption("createPost")
+        await page.locator("#about summary", { hasText: /^\d+ rules$/ }).waitFor()
+        await page.locator("#parameter-text").fill("from afar")
+        await page.keyboard.press("Control+Enter")
+        const status = page.locator("#response-status", { hasText: "201 Created" })
+        await status.waitFor()
+        assert.isTrue(
+          await status.evaluate((element) => element.getBoundingClientRect().bottom < innerHeight)
+        )
+        assert.strictEqual(await page.evaluate(() => document.activeElement?.id), "parameter-text")
+
         // Ids that the service has, the user's own first.
         await page.locator("#operation").selectOption("getUsersFollowers")
         await page.locator("#parameter-id").focus()

@@ -147,6 +147,8 @@ const showRequest = ({ body, method, path }) => {
 const showAnswer = (outcome, look, headers, body) => {
   box("response-status").textContent = outcome
   box("response-status").className = look
+  // A request can be sent from any field, far from where its answer is.
+  box("response-status").parentElement?.scrollIntoView({ block: "nearest" })
   box("response-headers").textContent = headers
   box("response-body").textContent = body
 }

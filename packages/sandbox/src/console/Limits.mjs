@@ -62,7 +62,7 @@ const showWindows = (windows, now) => {
     create: ({ credential, operation }) => bar(`${operation}, ${whose(credential)}`),
     update: (element, { limit, remaining, resetAt }) => {
       const reset = minutesAndSeconds(resetAt - now)
-      setBar(element, remaining, limit, `${remaining} of ${limit} left, anew in ${reset}`)
+      setBar(element, remaining, limit, `${remaining} of ${limit} left, resets in ${reset}`)
     }
   })
 }

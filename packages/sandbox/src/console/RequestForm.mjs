@@ -80,6 +80,11 @@ export const offerOperations = () => {
   showForm()
 }
 
+/** More rules than these are folded away. */
+const mostRules = 3
+
+const ruleOf = (/** @type {string} */ rule) => make("div", {}, `Rule: ${rule}.`)
+
 const showForm = () => {
   const chosen = operation()
   if (chosen === undefined) return
@@ -92,7 +97,9 @@ const showForm = () => {
   box("about").replaceChildren(
     make("div", {}, `${summary} ${limits === undefined ? "" : `${limits}. `}Takes: ${credentials.join(", ")}.`),
     ...routes.map((route) => make("div", { class: "mono" }, route[wire])),
-    ...rules.map((rule) => make("div", {}, `Rule: ${rule}.`))
+    ...rules.length > mostRules
+      ? [make("details", {}, make("summary", {}, `${rules.length} rules`), ...rules.map(ruleOf))]
+      : rules.map(ruleOf)
   )
   const before = texts()
   const isLast = (/** @type {Parameter} */ parameter) => parameter.name === pageToken
@@ -118,7 +125,9 @@ const fieldOf = (parameter, wire, routes) => {
   const isChosen = kind === "list" && values.length > 0
   const hints = [
     key[wire] === field ? "" : `Sent as ${key[wire]}.`,
-    isChosen || kind === "boolean" || kind === "choice" ? "" : `${rule[0]?.toUpperCase()}${rule.slice(1)}.`,
+    isChosen || kind === "boolean" || kind === "choice" || rule === "must be text"
+      ? ""
+      : `${rule[0]?.toUpperCase()}${rule.slice(1)}.`,
     otherwise === undefined ? "" : `Default ${otherwise}.`,
     isArray ? "One per line, or with commas." : ""
   ].filter((hint) => hint !== "").join(" ")
