@@ -24,7 +24,8 @@ interface Attempted {
 /** The service answered, and not with success. */
 export interface Refused extends Attempted {
   readonly _tag: "Refused"
-  readonly response: HttpClientResponse
+  readonly response: Pick<HttpClientResponse, "headers" | "request" | "status">
+  /** Empty where the body cannot be read. */
   readonly text: string
   /** Whether it was the clock of this machine, which is corrected by now. */
   readonly isOfClock: boolean
@@ -117,6 +118,12 @@ export const ofTransport = (
     const answer = { prepared, authorization, response, text: "" }
     if (response.status >= 300) return { _tag: "Refused", ...answer, isOfClock: false }
     return { _tag: "Unreadable", ...answer, reason: messageOf(cause) ?? reason._tag }
+  }
+  // It did not happen, whatever the rest would have said. What is no create is asked again, and then for the rest as well.
+  if (prepared.effect === "create" && head !== undefined && head.status >= 400 && head.status < 500) {
+    const { headers, status } = head
+    const response = { headers, status, request: reason.request }
+    return { _tag: "Refused", prepared, authorization, response, text: "", isOfClock: false }
   }
   const cause = "cause" in reason ? reason.cause : undefined
   const code = Transport.codeOf(cause)

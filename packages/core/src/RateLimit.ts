@@ -21,6 +21,7 @@ import * as Monotonic from "./Monotonic.ts"
 import { figuresOf } from "./RateLimitHeaders.ts"
 import * as RateLimitStore from "./RateLimitStore.ts"
 import { defaultMaxWaitMillis } from "./Timeouts.ts"
+import * as Transport from "./Transport.ts"
 
 export type { Announced, Bucket, Change, Usage, Waiting } from "./internal/Budget.ts"
 
@@ -83,7 +84,8 @@ function makeFail(measure: Measure = () => {}): RateLimit {
         followed.inFlight++
         return Effect.onExitPrimitive(send, (exit) => {
           followed.inFlight--
-          const figures = exit._tag === "Success" ? figuresOf(exit.value, clock.currentTimeMillisUnsafe()) : undefined
+          const head = exit._tag === "Success" ? exit.value : Transport.headOf(exit.cause)
+          const figures = head && figuresOf(head, clock.currentTimeMillisUnsafe())
           if (figures !== undefined) {
             Ledger.learn(followed.ledger, Monotonic.millisUnsafe(clock), begun, figures)
             announce(bucket, figures)

@@ -1,8 +1,8 @@
 /** What the headers of an answer say of rate limits. They are untrusted: nonsense is no answer. */
-import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import type { Budget } from "./Errors.ts"
 import type { Figures } from "./Ledger.ts"
 import { windowMillis } from "./Limits.ts"
+import type { Head } from "./Transport.ts"
 
 /** Clocks of a service differ a little, so windows are left a second late. */
 const lateMillis = 1_000
@@ -18,7 +18,7 @@ type Headers = Readonly<Record<string, string | ReadonlyArray<string> | undefine
  */
 export const received: unique symbol = Symbol.for("@postwire/core/RateLimitHeaders/received")
 
-const headersOf = (response: HttpClientResponse & { readonly [received]?: Headers }): Headers =>
+const headersOf = (response: Head & { readonly [received]?: Headers }): Headers =>
   response[received] ?? response.headers
 
 /** Any number of so many digits is exact. */
@@ -58,7 +58,7 @@ const resetOf = (headers: Headers): number | undefined => {
  * What an answer announces, by the service's own clock where the answer has a `date`. A window that has ended, or ends
  * later than any does, is nonsense. A 429 that does not say what remains leaves nothing.
  */
-export const figuresOf = (response: HttpClientResponse, now: number): Figures | undefined => {
+export const figuresOf = (response: Head, now: number): Figures | undefined => {
   const headers = headersOf(response)
   const reset = resetOf(headers)
   const remaining = wholeOf(headers["x-rate-limit-remaining"]) ?? (response.status === 429 ? 0 : undefined)

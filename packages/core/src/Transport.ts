@@ -2,6 +2,7 @@
  * One exchange with the service over any `HttpClient`: how long its phases may take, how long its body may be, and the
  * span that tells of it. Redirects are never followed here.
  */
+import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -27,6 +28,17 @@ export type Head = Pick<HttpClientResponse.HttpClientResponse, "status" | "heade
 
 /** The property under which the `HttpClientError` of a transport has the {@link Head} of a response that it lost on the way. */
 export const head: unique symbol = Symbol.for("@postwire/core/Transport/head")
+
+/** The head that came before a failure. */
+export const headOf = ({ reasons }: Cause.Cause<unknown>): Head | undefined => {
+  const error = reasons.find((reason) => reason._tag === "Fail")?.error
+  return Predicate.hasProperty(error, head) && isHead(error[head]) ? error[head] : undefined
+}
+
+const isHead = (value: unknown): value is Head =>
+  Predicate.hasProperty(value, "status") && typeof value.status === "number" &&
+  Predicate.hasProperty(value, "headers") &&
+  Predicate.isObject(value.headers)
 
 /** An error of a transport, and the head that came before it. */
 export const headed = (error: HttpClientError, response: Head): HttpClientError =>

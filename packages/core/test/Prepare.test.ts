@@ -376,20 +376,31 @@ describe("send", () => {
       assert.strictEqual(toggle.message, "like: no answer (unknown): gone")
     }))
 
-  it.effect("treats a body that breaks off as no answer, whatever the status", () =>
+  it.effect("treats a body that breaks off as no answer, unless a create was refused", () =>
     Effect.gen(function*() {
-      for (const status of [200, 201, 401, 503]) {
+      for (const status of [200, 201, 302, 399, 400, 401, 403, 404, 409, 429, 499, 500, 503]) {
         const service = make(() => ({ status, body: brokenOff() }), { tells: false })
         const failure = (operation: Untyped, parameters: object) =>
           Effect.flip(Effect.provide(operation(parameters), service.layer()))
         const read = yield* failure(getPost as Untyped, { id: "1" })
         assert.instanceOf(read, Errors.TransportFailure)
         const created = yield* failure(createPost as Untyped, { text: "a" })
-        assert.instanceOf(created, Errors.OutcomeUnknown)
+        assert.strictEqual(created._tag, refusals[status] ?? "OutcomeUnknown", String(status))
         assert.lengthOf(service.requests, 2)
       }
     }))
 })
+
+/** What a create fails with, of whose answer only the head came. */
+const refusals: { readonly [status: number]: Errors.AnyError["_tag"] } = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "UnexpectedStatus",
+  429: "RateLimited",
+  499: "UnexpectedStatus"
+}
 
 const brokenOff = () =>
   new ReadableStream({

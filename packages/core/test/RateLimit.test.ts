@@ -884,6 +884,22 @@ describe("what can be seen", () => {
       })))
   }
 
+  it.effect("is what the head of an answer said, whose body was lost", () =>
+    at(Effect.gen(function*() {
+      for (const policy of [RateLimit.layerFail, Layer.orDie(RateLimit.layerWait())]) {
+        for (const status of [200, 404]) {
+          const body = () => new ReadableStream({ start: (controller) => controller.error(new Error("reset")) })
+          const service = make(() => ({ status, body: body(), headers: budget(7, nine + 600) }), { tells: false })
+          const known = yield* Effect.andThen(Effect.flip(getPost({ id: "1" })), RateLimit.snapshot).pipe(
+            Effect.provide(service.layer(secrets, policy))
+          )
+          assert.deepStrictEqual(known.map(({ inFlight, remaining }) => ({ inFlight, remaining })), [
+            { inFlight: 0, remaining: 7 }
+          ])
+        }
+      }
+    })))
+
   it.effect("is told to every listener, whatever another one throws or rejects with", () =>
     Effect.gen(function*() {
       const service = make(() => ({ ...ok, headers: budget(7, 600) }))

@@ -244,6 +244,26 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
       assert.isUndefined(error.status)
     })
 
+    it("that break within the refusal of a create leave the refusal, with what its head said", async () => {
+      const begun = "HTTP/1.1 403 Forbidden\r\nx-request-id: r1\r\nx-rate-limit-limit: 9\r\n" +
+        "x-rate-limit-remaining: 8\r\nx-rate-limit-reset: 900\r\ncontent-length: 100\r\n\r\n{\"title\":"
+      const losses: Readonly<Record<string, (socket: Net.Socket) => void>> = {
+        "breaks off": (socket) => void socket.write(begun, () => socket.destroy()),
+        stops: (socket) => void socket.write(begun)
+      }
+      for (const [loss, answer] of Object.entries(losses)) {
+        await using server = await raw(answer)
+        await using client = connect({ baseUrl: server.baseUrl, timeout: { idle: 30 } })
+        for (const form of ["response", "raw"] as const) {
+          const error = await rejection(client.as(form).createPost({ text: "a" }))
+          assert.instanceOf(error, Errors.Forbidden, loss)
+          assert.deepInclude(error, { status: 403, requestId: "r1", problems: [], isRead: false }, loss)
+          assert.deepStrictEqual(error.rateLimit, { limit: 9, remaining: 8, resetAt: new Date(900_000) }, loss)
+        }
+        assert.lengthOf(server.requests, 2)
+      }
+    })
+
     it("are kept and shared, and may be closed by the server between calls (row 13)", async () => {
       await using server = await http((_, response) => void response.end(bodyOf("1")))
       await using client = connect({ baseUrl: server.baseUrl })

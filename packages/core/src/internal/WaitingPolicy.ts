@@ -15,6 +15,7 @@ import * as Monotonic from "../Monotonic.ts"
 import { nonce } from "../OAuth1.ts"
 import { figuresOf, retryAfterOf } from "../RateLimitHeaders.ts"
 import type * as RateLimitStore from "../RateLimitStore.ts"
+import { type Head, headOf } from "../Transport.ts"
 import { type Bucket, maxRememberedBudgets, type Policy, usageOf, type Waiting } from "./Budget.ts"
 import { makeListeners, type Measure, waits, waitSeconds } from "./RateLimitEvents.ts"
 import { Recent } from "./Recent.ts"
@@ -162,14 +163,16 @@ export const make = (
     return undefined
   })
 
+  const reportOf = (head: Head, clock: Clock.Clock): Ledger.Report => {
+    const figures = figuresOf(head, clock.currentTimeMillisUnsafe())
+    // A gateway that refuses knows nothing of budgets: only who announces one, or does what was asked, took note.
+    return { answered: head.status < 300 || (head.status < 500 && figures !== undefined), figures }
+  }
+
   const verdict = (response: HttpClientResponse, refusals: number, briefs: number): Effect.Effect<Verdict> =>
     Clock.clockWith((clock) => {
-      const { status } = response
-      const figures = figuresOf(response, clock.currentTimeMillisUnsafe())
-      // A gateway that refuses knows nothing of budgets: only who announces one, or does what was asked, took note.
-      const answered = status < 300 || (status < 500 && figures !== undefined)
-      const final: Verdict = { response, report: { answered, figures } }
-      return status === 429
+      const final: Verdict = { response, report: reportOf(response, clock) }
+      return response.status === 429
         ? Effect.flatMap(
           isUsageCap(response),
           (isCap) => isCap ? Effect.succeed(final) : refused(final, refusals, briefs)
@@ -248,8 +251,14 @@ export const make = (
             (exit) => {
               line.leave(place)
               if (!place.isKnown) return Effect.void
+              // What a head says of a budget holds without the body.
+              const lost = exit._tag === "Success" ? undefined : headOf(exit.cause)
               const report: Ledger.Report = {
-                ...(exit._tag === "Success" ? exit.value.report : { answered: false }),
+                ...(exit._tag === "Success"
+                  ? exit.value.report
+                  : lost === undefined
+                  ? { answered: false }
+                  : reportOf(lost, clock)),
                 // After a cold start the pace counts from the answer: the next request may be quicker.
                 next: place.isCold && bucket.pace !== undefined ? bucket.pace + paceToleranceMillis : undefined,
                 emptied: line.callers === 0 ? ownLine : undefined
