@@ -106,14 +106,25 @@ const plain = (name: string, { kind, open, values }: Parameters.AnyParameter): F
     case "boolean":
       return Flag.Boolean(name)
     case "choice":
-      return values === undefined || open === true ? Flag.String(name) : Flag.Literals(name, values)
+      return open === true
+        ? Flag.map(Flag.String(name), nameOn)
+        : values === undefined
+        ? Flag.String(name)
+        : Flag.Literals(name, values)
     case "list":
-      // Names stay one text, whose commas the parameter reads.
-      return values === undefined ? items(name) : Flag.String(name)
+      return values === undefined ? items(name) : Flag.map(Flag.String(name), namesOn)
     default:
       return Flag.String(name)
   }
 }
+
+/** What marks a name that is passed on purpose though no list has it, which a program writes `{ unlisted: "name" }`. */
+const unlistedMark = "unlisted:"
+
+const nameOn = (text: string) => text.startsWith(unlistedMark) ? { unlisted: text.slice(unlistedMark.length) } : text
+
+/** Names stay one text, whose commas the parameter reads, unless one is marked. */
+const namesOn = (text: string) => text.includes(unlistedMark) ? text.split(",").map(nameOn) : text
 
 /** The items of a list: one text with commas, or a flag for each, which may then have commas itself. */
 const items = (name: string): Flag.Flag<ReadonlyArray<string>> =>

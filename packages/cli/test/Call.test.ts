@@ -65,6 +65,25 @@ describe("a report", () => {
 })
 
 layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postwire call", (it) => {
+  it.effect("passes a marked name on, for the service to judge", () =>
+    Effect.gen(function*() {
+      for (
+        const args of [
+          ["getUser", "--username", "ada", "--user-fields", "created_at,unlisted:brand_new"],
+          ["getUser", "--username", "ada", "--expansions", "unlisted:brand_new"],
+          ["searchRecentPosts", "--query", "a", "--sort-order", "unlisted:brand_new"]
+        ]
+      ) {
+        const { code, errors } = yield* Commands.run("call", ...args)
+        assert.strictEqual(code, 1)
+        assert.include(errors, "400")
+        assert.include(errors, "brand_new")
+        assert.notInclude(errors, "unlisted")
+      }
+      const { errors } = yield* Commands.run("call", "getMe", "--user-fields", "created_at,unlisted:")
+      assert.include(errors, "names, separated by commas")
+    }))
+
   it.effect("prints the whole answer as JSON where nobody looks", () =>
     Effect.gen(function*() {
       const { code, errors, output } = yield* Commands.run(

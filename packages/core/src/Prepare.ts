@@ -226,6 +226,8 @@ const refusal = (
 
 /** Why a name is refused that an open parameter does not list. */
 const unlisted = (name: string, { parameter: { values = [] }, words }: Input): string => {
+  // As a command line has it.
+  if (name.startsWith("unlisted:")) return onPurpose
   const wired = values.find((value) => {
     const said = words?.get(value)
     return said?.names[0] === name || said?.expansions[0] === name
@@ -235,8 +237,10 @@ const unlisted = (name: string, { parameter: { values = [] }, words }: Input): s
     ? `has no such name (did you mean ${meant}?)`
     : values.length <= maxListed
     ? `has no such name, only ${values.join(", ")}`
-    : `has no such name; pass one that only the service knows as { unlisted: "name" }`
+    : onPurpose
 }
+
+const onPurpose = `has no such name; pass one that only the service knows as { unlisted: "name" }`
 
 /** Why a name is refused that the words of a wire do not have where it stands. */
 const unsaid = ({ elsewhere, name }: Wire): string =>

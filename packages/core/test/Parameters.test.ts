@@ -128,7 +128,7 @@ cases("textArray", Parameters.textArray({ minimum: 2, maximum: 3, each: 2 }), {
 
 cases("list", Parameters.list(["known"]), {
   accepted: [
-    [["known", { unlisted: "new_one" }], "known,unlisted:new_one"],
+    [["known", { unlisted: "new_one" }], "known,\u0000new_one"],
     ["a.b,c", "a.b,c"]
   ],
   rejected: [["a b"], "a, b", ["a,b"], ["a\nb"], [""], [1], "a,", ["x".repeat(101)], 1]

@@ -195,14 +195,16 @@ describe("prepare", () => {
     const parameters = { id: 1, post_fields: ["note_post", { unlisted: "brand_new_post" }] }
     const x = Prepare.prepare(getPost.definition, parameters, Wire.x202602)
     assert.deepInclude(x, { query: "tweet.fields=note_tweet%2Cbrand_new_post" })
-    assert.strictEqual(
-      accepted(getPost, { id: 1, post_fields: "lang,unlisted:brand_new" }).query,
-      "post.fields=lang%2Cbrand_new"
-    )
+    // A command line's spelling of it, and nobody else's.
+    for (const post_fields of ["lang,unlisted:brand_new", ["lang", "unlisted:created_at"], "unlisted:"]) {
+      assert.strictEqual(
+        refusedAs(getPost, { id: 1, post_fields }).rule,
+        `has no such name; pass one that only the service knows as { unlisted: "name" }`
+      )
+    }
     for (const unlisted of ["", "a b", "a,b", 1, undefined, {}, "a\n"]) {
       assert.strictEqual(refusedAs(getPost, { id: 1, post_fields: [{ unlisted }] }).parameter, "post_fields")
     }
-    assert.strictEqual(refusedAs(getPost, { id: 1, post_fields: "unlisted:" }).parameter, "post_fields")
   })
 
   it("keeps a message on one line, whatever a parameter is called", () => {

@@ -367,18 +367,21 @@ describe("names", () => {
       assert.strictEqual(JSON.parse(post.body).reply_settings, "followers")
       yield* refusedFor("createPost", "reply_settings", { text: "a", reply_settings: "followers" })
       for (const name of ["searchAllPosts", "searchRecentPosts"]) {
-        for (const newest of [{ unlisted: "newest" }, "unlisted:newest"]) {
-          assert.strictEqual((yield* sent(name, { query: "a", sort_order: newest })).query["sort_order"], "newest")
+        const sort_order = { unlisted: "newest" }
+        assert.strictEqual((yield* sent(name, { query: "a", sort_order })).query["sort_order"], "newest")
+        for (const newest of ["newest", "unlisted:newest", "\u0000newest"]) {
+          yield* refusedFor(name, "sort_order", { query: "a", sort_order: newest })
         }
-        yield* refusedFor(name, "sort_order", { query: "a", sort_order: "newest" })
       }
       for (
         const [row, { name, neutral }] of parametersWhere(({ name }) =>
           /^(exclude|event_types|expansions|.*_fields)$/.test(name)
         )
       ) {
-        for (const value of [[{ unlisted: "tweet_new" }], "unlisted:tweet_new"]) {
-          assert.strictEqual((yield* sent(row.name, needed(row, name, value))).query[neutral], "tweet_new")
+        const value = [{ unlisted: "tweet_new" }]
+        assert.strictEqual((yield* sent(row.name, needed(row, name, value))).query[neutral], "tweet_new")
+        for (const text of ["unlisted:tweet_new", ["unlisted:tweet_new"], "\u0000tweet_new", ["\u0000tweet_new"]]) {
+          yield* refusedFor(row.name, name, needed(row, name, text))
         }
         yield* refusedFor(row.name, name, needed(row, name, ["brand_new"]))
         yield* refusedFor(row.name, name, needed(row, name, "brand_new"))

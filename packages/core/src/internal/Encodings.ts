@@ -58,8 +58,8 @@ export interface Unlisted<Name extends string = string> {
   readonly unlisted: Name
 }
 
-/** Marks a name that is passed on purpose, where values are text. */
-export const unlistedMark = "unlisted:"
+/** Marks a name that is passed on purpose, where values are text. No name has it, so no text of a program is marked. */
+export const unlistedMark = "\u0000"
 
 const nameText: Schema.Codec<string> = /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(namePattern))
 

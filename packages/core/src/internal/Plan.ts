@@ -118,7 +118,7 @@ export const inWords = (
 ): Said | { readonly unlisted: string } | { readonly unsaid: string } => {
   const said = { names: Array<string>(), expansions: Array<string>(), unsaid: false }
   for (const name of value.split(",")) {
-    if (name.startsWith(unlistedMark) && name !== unlistedMark) {
+    if (name.startsWith(unlistedMark)) {
       said[isExpansion ? "expansions" : "names"].push(name.slice(unlistedMark.length))
       continue
     }
