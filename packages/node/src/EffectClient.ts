@@ -12,8 +12,7 @@
  * ```
  */
 import type { Form } from "@postwire/core/Definition"
-import type { Session } from "./index.ts"
-import { connect } from "./internal/Connect.ts"
+import { connect, type Session } from "./internal/Connect.ts"
 import * as NodeClient from "./NodeClient.ts"
 import * as PromiseClient from "./PromiseClient.ts"
 

@@ -13,21 +13,17 @@
  */
 import "@postwire/core/SupportedNode"
 import type { Form } from "@postwire/core/Definition"
-import type { Dispatcher } from "undici"
-import { connect } from "./internal/Connect.ts"
+import { connect, type Session } from "./internal/Connect.ts"
 import * as NodeClient from "./NodeClient.ts"
 import * as PromiseClient from "./PromiseClient.ts"
-import type * as UndiciHttpClient from "./UndiciHttpClient.ts"
 
 export type { Sent } from "@postwire/core/Attempt"
 export type { Form } from "@postwire/core/Definition"
 export * from "@postwire/core/Errors"
 export type { Announced, Change, Waiting } from "@postwire/core/RateLimit"
+export type { Session } from "./internal/Connect.ts"
 export { fromEnvironment, type Logger, type Settings } from "./NodeClient.ts"
 export type { Answer, CallOptions, PageOptions } from "./PromiseClient.ts"
-
-/** The HTTP session of a client: what sends its requests. */
-export type Session = Pick<Dispatcher, "dispatch"> & Partial<Pick<UndiciHttpClient.Session, "statistics" | "close">>
 
 /** Every operation as a method that returns a Promise; the session; the end of the client. */
 export type PostwireClient<F extends Form = "response"> = PromiseClient.PromiseClient<F, {

@@ -10,12 +10,15 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import type { Dispatcher } from "undici"
 import * as NodeClient from "../NodeClient.ts"
-import { Session } from "./Session.ts"
+import { Session as OwnSession } from "./Session.ts"
+
+/** The HTTP session of a client: what sends its requests. */
+export type Session = Pick<Dispatcher, "dispatch"> & Partial<Pick<OwnSession, "statistics" | "close">>
 
 /** The services of a client, what sends its requests, and its end. */
 export interface Connected<F extends Form> {
   readonly services: Context.Context<Client>
-  readonly session: Pick<Dispatcher, "dispatch"> & Partial<Pick<Session, "statistics" | "close">>
+  readonly session: Session
   readonly form: F
   readonly end: () => Promise<void>
 }
@@ -23,7 +26,7 @@ export interface Connected<F extends Form> {
 /** From settings. Throws `InvalidSettings` at once; connects at the first call. */
 export const connect = <F extends Form>(settings: NodeClient.Settings<F>): Connected<F> => {
   valueOf(Effect.runSyncExit(NodeClient.check(settings)), undefined)
-  const own = settings.dispatcher === undefined ? new Session(NodeClient.agentOptionsOf(settings)) : undefined
+  const own = settings.dispatcher === undefined ? new OwnSession(NodeClient.agentOptionsOf(settings)) : undefined
   const session = settings.dispatcher ?? own!
   const scope = Scope.makeUnsafe()
   const layer = NodeClient.layer({ ...settings, proxy: undefined, ca: undefined, dispatcher: session })
