@@ -1,6 +1,6 @@
 /**
  * Runs the packages, as they are installed, on many Nodes: `pnpm engines`, or `pnpm engines 22.19.0 26.0.0`. By default on
- * the newest patch of every minor of the lines that are supported; and on some that are too old, which have to be refused
+ * the newest patch of every minor of the lines that are supported; and on some that will not do, which have to be refused
  * in one line. A Node takes some seconds and 170 MB, which are removed when it is done; with `--keep` it stays in
  * `node_modules/.cache/nodes`.
  */
@@ -16,8 +16,8 @@ import { refusalOf } from "../packages/core/src/SupportedNode.ts"
 /** The lines of Node that are supported. */
 const lines = ["22", "24", "26"]
 
-/** What is told to be too old: what distributions ship, and the one before the first that will do. */
-const tooOld = ["18.19", "20.20", "22.0", "22.18"]
+/** What is refused: what distributions ship, what comes right before the first that will do, and a line without what is needed. */
+const refused = ["18.19", "20.20", "22.0", "22.18", "23.11"]
 
 /** What can be imported before anything else. */
 const entries = [
@@ -57,7 +57,7 @@ const newest = (): ReadonlyMap<string, string> => {
 const usual = (): ReadonlyArray<string> => {
   const minors = [...newest()]
   return [
-    ...minors.filter(([minor]) => tooOld.includes(minor)),
+    ...minors.filter(([minor]) => refused.includes(minor)),
     ...minors.filter(([minor, version]) => lines.includes(minor.split(".", 1)[0]!) && refusalOf(version) === undefined)
   ].map(([, version]) => version)
 }
@@ -153,7 +153,7 @@ const prove = async (node: string, project: string): Promise<string> => {
   return done.join(", ")
 }
 
-/** A Node that is too old says so in one line, whatever is asked of it. */
+/** A Node that will not do is told so in one line, whatever is asked of it. */
 const refuse = async (node: string, version: string, project: string): Promise<string> => {
   const refusal = refusalOf(version)
   for (const entry of entries) {

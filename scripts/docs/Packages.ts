@@ -1,5 +1,6 @@
 /** The README of each package, for who finds it in a registry: what it is, how it is installed, ten lines, where to go on. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { minimum } from "../../packages/core/src/SupportedNode.ts"
 
 const root = new URL("../../", import.meta.url)
 const read = (file: string) => readFileSync(new URL(file, root), "utf8")
@@ -8,7 +9,6 @@ interface Manifest {
   readonly name: string
   readonly description: string
   readonly homepage: string
-  readonly engines: { readonly node: string }
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
 }
@@ -45,7 +45,7 @@ const exampleOf = (folder: string): string => {
 }
 
 const readme = (folder: string): string => {
-  const { description, engines, homepage, name, peerDependencies = {}, peerDependenciesMeta = {} }: Manifest = JSON
+  const { description, homepage, name, peerDependencies = {}, peerDependenciesMeta = {} }: Manifest = JSON
     .parse(
       read(`packages/${folder}/package.json`)
     )
@@ -62,7 +62,7 @@ ${description}
 npm install ${[name, ...needed ?? []].join(" ")}
 \`\`\`
 
-${alsoOn[folder] ?? ""}Node ${engines.node.replace(">=", "")} or newer.${
+${alsoOn[folder] ?? ""}Node ${minimum} or newer.${
     optional?.length ? ` Optional: ${optional.map((peer) => `\`${peer}\``).join(", ")}.` : ""
   }
 

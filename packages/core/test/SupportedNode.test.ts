@@ -21,7 +21,14 @@ describe("a Node", () => {
     }
   )
 
-  it.each([`${minimum}.0`, `${major}.${minor! + 1}.0`, `${major! + 1}.0.0`, "100.0.0", "24.0.0-nightly2025"])(
+  it.each(["23.0.0", "23.11.1"])("%s, of a line without full-text search, is refused in one line", (version) => {
+    assert.strictEqual(
+      refusalOf(version),
+      `postwire: Node 23 will not do, and this is ${version}: install 24 or newer`
+    )
+  })
+
+  it.each([`${minimum}.0`, `${major}.${minor! + 1}.0`, "24.0.0", "25.0.0", "100.0.0", "24.0.0-nightly2025"])(
     "%s will do",
     (version) => {
       assert.isUndefined(refusalOf(version))
