@@ -390,6 +390,8 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           await status.evaluate((element) => element.getBoundingClientRect().bottom < innerHeight)
         )
         assert.strictEqual(await page.evaluate(() => document.activeElement?.id), "parameter-text")
+        // What was written is there.
+        await page.getByRole("button", { name: /^posts 61$/ }).waitFor()
 
         // Ids that the service has, the user's own first.
         await page.locator("#operation").selectOption("getUsersFollowers")
@@ -458,6 +460,29 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         assert.include(await page.locator("#request").innerText(), `/2/users/${sandbox.seeded.ada.id}/tweets`)
       })
       assert.deepStrictEqual(errors, [])
+    }), 60_000)
+
+  it.live("goes on when the sandbox answers again", () =>
+    Effect.gen(function*() {
+      const { page, sandbox } = yield* visit()
+      yield* Effect.promise(async () => {
+        await open(page, sandbox)
+        const lookNow = () => page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")))
+        await page.route("**/_sandbox/budget", (route) =>
+          route.fulfill({ status: 507, json: { detail: "Disk is full." } }))
+        await lookNow()
+        await page.locator("#connection.lost", { hasText: "Disk is full. Trying again." }).waitFor()
+        await page.getByRole("button", { name: "Refill" }).click()
+        await page.locator("#limits .outcome.bad", { hasText: "Disk is full." }).waitFor()
+        await page.route("**/_sandbox/budget", (route) =>
+          route.abort())
+        await page.getByRole("button", { name: "Refill" }).click()
+        await page.locator("#limits .outcome.bad", { hasText: "The sandbox does not answer." }).waitFor()
+        await page.unroute("**/_sandbox/budget")
+        await page.getByRole("button", { name: "Refill" }).click()
+        await page.locator("#limits .outcome:not(.bad)", { hasText: "All limits are full again." }).waitFor()
+        await page.locator("#connection:not(.lost)", { hasText: "Connected to " }).waitFor()
+      })
     }), 60_000)
 
   it.live("asks for the token, says when it is wrong, and forgets it", () =>

@@ -5,6 +5,7 @@ import { box, button, lookOf, pretty, select } from "./Elements.mjs"
 import { look } from "./Live.mjs"
 import { credentials } from "./Operations.mjs"
 import { controlsOf, operation, put, texts } from "./RequestForm.mjs"
+import * as State from "./State.mjs"
 
 /** @import { Request as Prepared } from "../Description.ts" */
 
@@ -19,6 +20,7 @@ const send = async () => {
   const token = select("credential").value === "app" ? credentials.appBearerToken : credentials.bearerToken
   sending.abort()
   const { signal } = sending = new AbortController()
+  const isWrite = operation()?.effect !== "read"
   const prepared = await prepare()
   if (prepared === undefined) return
   showRequest(prepared)
@@ -45,6 +47,8 @@ const send = async () => {
   )
   showPages(parsed?.meta ?? {})
   await look()
+  // What was written is there.
+  if (isWrite) await State.refresh().catch(reasonOf)
 }
 
 /**

@@ -41,7 +41,7 @@ const showCounts = async () => {
   const { counts } = await call("GET", "/health")
   for (const element of box("collections").children) {
     const counted = element.getAttribute("data-collection") ?? ""
-    element.textContent = `${counted} ${Number(counts[counted]).toLocaleString("en")}`
+    element.textContent = `${counted.replaceAll("_", " ")} ${Number(counts[counted]).toLocaleString("en")}`
   }
 }
 
@@ -110,7 +110,7 @@ const choose = (asking, chosen) => {
 
 export const start = () => {
   box("collections").replaceChildren(...collections.map((listed) => {
-    const element = make("button", { type: "button", "data-collection": listed, "aria-pressed": "false" }, listed)
+    const element = make("button", { type: "button", "data-collection": listed, "aria-pressed": "false" })
     element.addEventListener("click", () => choose(element, listed))
     return element
   }))
