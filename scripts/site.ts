@@ -80,8 +80,13 @@ const run = async (command: ReadonlyArray<string>, environment: Readonly<Record<
     env: { ...inherited, CI: "true", ASTRO_TELEMETRY_DISABLED: "1", ...environment },
     stdio: ["ignore", 2, 2]
   })
-  const [code] = await once(child, "exit")
-  if (code !== 0) throw new Error(`${command.join(" ")} failed in ${site}; the reason is printed above.`)
+  // Or the server of --dev would outlive this process.
+  const end = () => child.kill()
+  process.once("exit", end).once("SIGTERM", end)
+  const [code] = await once(child, "exit").finally(() => process.off("exit", end).off("SIGTERM", end))
+  if (code !== 0) {
+    throw new Error(`${args.slice(0, 2).join(" ")} did not end well in ${site}; the reason is printed above.`)
+  }
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -114,7 +119,7 @@ export const serve = async (
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}` }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+const main = async () => {
   const { values } = parseArgs({
     options: {
       build: { type: "boolean" },
@@ -127,8 +132,15 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   if (values.dev === true) {
     await install()
     await run([...astro, "dev", "--port", values.port])
-  } else {
-    await build(values)
-    if (values.build !== true) console.log(`The site is at ${(await serve(Number(values.port), values.prefix)).url}`)
+    return
   }
+  await build(values)
+  if (values.build !== true) console.log(`The site is at ${(await serve(Number(values.port), values.prefix)).url}`)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await main().catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+  })
 }
