@@ -29,6 +29,11 @@ const settings = [
     of: [["packages/node/src/NodeClient.ts", "Settings"]]
   },
   {
+    title: "Clients on fetch",
+    lead: "Of `@postwire/web`, in place of those of clients on Node; see [where there is no Node](../web.md).",
+    of: [["packages/web/src/WebClient.ts", "Settings"]]
+  },
+  {
     title: "Blocking clients",
     lead:
       "Blocking clients have those above, but for `dispatcher`, `logger`, `onRateLimit` and `onRequest`, and these.",
