@@ -118,11 +118,13 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           await page.keyboard.press("Enter")
           await page.locator("#parameter-id[aria-invalid=true]").waitFor()
           assert.match(await page.locator("#send-error").innerText(), /id is required/)
+          assert.match(await page.locator("#parameter-id + .mistake").innerText(), /id is required/)
           assert.strictEqual(await focused(), "parameter-id")
 
           await page.keyboard.type(post)
           await page.keyboard.press("Enter")
           await page.locator("#response-status", { hasText: "200 OK" }).waitFor()
+          assert.strictEqual(await page.locator(".mistake").count(), 0)
           assert.deepInclude(JSON.parse(await page.locator("#response-body").innerText()), {
             data: { id: post, text, edit_history_post_ids: [post] }
           })

@@ -1,7 +1,7 @@
 // A request as it was sent and its answer, and the way to the pages before and after it.
 import { onSubmit, reasonOf } from "./Actions.mjs"
 import { call, Refused } from "./AdminCalls.mjs"
-import { box, button, lookOf, pretty, select } from "./Elements.mjs"
+import { box, button, lookOf, make, pretty, select } from "./Elements.mjs"
 import { look } from "./Live.mjs"
 import { credentials } from "./Operations.mjs"
 import { controlsOf, operation, put, texts } from "./RequestForm.mjs"
@@ -57,6 +57,8 @@ const send = async () => {
  */
 const prepare = async () => {
   box("send-error").textContent = ""
+  box("response-status").textContent = ""
+  for (const mistake of box("send-form").querySelectorAll(".mistake")) mistake.remove()
   for (const field of box("send-form").querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid")
   try {
     return await call("POST", "/request", {
@@ -77,6 +79,8 @@ const showMistake = (error) => {
   const wrong = parameters.flatMap(controlsOf).filter(({ hidden, type }) => type !== "checkbox" && !hidden)
   for (const field of wrong) field.setAttribute("aria-invalid", "true")
   wrong[0]?.closest("details")?.setAttribute("open", "")
+  // The focus may go far from the button: what is wrong is told here as well.
+  wrong[0]?.after(make("span", { class: "error mistake" }, box("send-error").textContent))
   wrong[0]?.focus()
 }
 
