@@ -129,8 +129,12 @@ export const missingOf = (sent: unknown, got: unknown, place = ""): ReadonlyArra
     if (!isObject(got)) return [place]
     return Object.entries(sent).flatMap(([name, value]) => {
       const at = place === "" ? name : `${place}.${name}`
-      const places = [name, neutral(name)].filter((candidate) => Object.hasOwn(got, candidate))
-        .map((candidate) => missingOf(value, got[candidate], at))
+      // Some members are brought to where the newest words have them.
+      const entities = place === "data[]" && isObject(got["entities"]) ? [got["entities"]] : []
+      const places = [got, ...entities].flatMap((within) =>
+        [name, neutral(name)].filter((candidate) => Object.hasOwn(within, candidate))
+          .map((candidate) => missingOf(value, within[candidate], at))
+      )
       return places.find((missing) => missing.length === 0) ?? places[0] ?? (value === null ? [] : [at])
     })
   }

@@ -1,4 +1,5 @@
 /** From a received body to a response: parsed, brought into neutral names, verified, and mended where it is worth it. */
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import type { Verify } from "./Anomaly.ts"
@@ -128,10 +129,29 @@ export const decode = (
   if ("data" in parsed && parsed.data === null) delete parsed.data
   if (!isAnswer(definition, parsed)) return noAnswer
   const decoder = decoderOf(definition.result)
+  if (definition.result._tag !== "Value" && definition.result.model.gathered !== undefined && "data" in parsed) {
+    for (const item of Array.isArray(parsed.data) ? parsed.data : [parsed.data]) {
+      gather(item, definition.result.model.gathered)
+    }
+  }
   const body = wire.isForeign(text) ? wire.problemToNeutral(wire.toNeutral(decoder.schema)(parsed)) : parsed
   return decoder.is(body)
     ? Response.make(definition, body, headers)
     : mended(definition, decoder, body, headers, verify)
+}
+
+/** Brings members that stand beside their field into it; not where there is one already. */
+const gather = (item: unknown, gathered: Model.Gathered): void => {
+  if (!Predicate.isObject(item)) return
+  for (const [field, members] of Object.entries(gathered)) {
+    for (const member of members) {
+      if (!Object.hasOwn(item, member)) continue
+      const into = item[field] ??= {}
+      if (!Predicate.isObject(into) || Object.hasOwn(into, member)) continue
+      into[member] = item[member]
+      delete item[member]
+    }
+  }
 }
 
 const mended = (

@@ -49,6 +49,8 @@ export interface Model<
   readonly fields: Fields
   /** What each expansion brings into `includes`. */
   readonly expansions: Expansions
+  /** Members that some words have beside a field and not in it, by that field. */
+  readonly gathered: Gathered | undefined
   /** What is verified of a received object: the identifier is there, every other known field has its type if it is there. */
   readonly schema: Schema.Codec<Received<Fields, Identifier<K>>>
 }
@@ -63,8 +65,12 @@ export interface AnyModel {
   readonly selectable: ReadonlyArray<string>
   readonly fields: Schema.Struct.Fields
   readonly expansions: Readonly<Record<string, Kind>>
+  readonly gathered: Gathered | undefined
   readonly schema: Schema.Codec<object>
 }
+
+/** Names of members, by the field that they are members of. */
+export type Gathered = Readonly<Record<string, ReadonlyArray<string>>>
 
 /** An object of which everything was asked for. */
 export type Type<M extends { readonly fields: Schema.Struct.Fields }> = Schema.Struct.Type<M["fields"]>
@@ -91,8 +97,10 @@ export const make = <
   readonly unselectable?: ReadonlyArray<Unselectable>
   readonly fields: Fields
   readonly expansions?: Expansions
+  /** Members that some words have beside a field and not in it. */
+  readonly gathered?: Gathered
 }): Model<K, Fields, Default, Expansions, Exclude<keyof Fields & string, Unselectable>> => {
-  const { expansions, fields, identifier, unselectable = [], ...rest } = options
+  const { expansions, fields, gathered, identifier, unselectable = [], ...rest } = options
   const isSelectable = (key: string): key is Exclude<keyof Fields & string, Unselectable> =>
     !unselectable.some((name) => name === key)
   return {
@@ -101,6 +109,7 @@ export const make = <
     fields,
     // The default of the type parameter and of the value are the same.
     expansions: expansions ?? {} as Expansions,
+    gathered,
     selectable: Object.keys(fields).filter(isSelectable),
     schema: received<Fields, Identifier<K>>(fields, identifier)
   }

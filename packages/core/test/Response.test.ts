@@ -63,6 +63,31 @@ describe("decode", () => {
     }
   })
 
+  it("has the tags of a message in one place, wherever the words of an answer have them", () => {
+    const hashtags = [{ start: 0, end: 2, tag: "a" }]
+    const urls = [{ start: 3, end: 4, url: "https://t.co/a" }]
+    const message = { id: "1", event_type: "MessageCreate", text: "#a b" }
+    for (const wire of wires) {
+      for (
+        const [received, read] of [
+          [{ hashtags, urls }, { entities: { hashtags, urls } }],
+          [{ entities: { hashtags }, urls }, { entities: { hashtags, urls } }],
+          [{ entities: { hashtags, urls } }, { entities: { hashtags, urls } }],
+          [{}, {}],
+          // Neither is lost.
+          [{ entities: { hashtags }, hashtags: [] }, { entities: { hashtags }, hashtags: [] }]
+        ]
+      ) {
+        const { anomalies, data } = decoded(
+          catalogue.getDirectMessageEvents,
+          { data: [{ ...message, ...received }, message] },
+          wire
+        )
+        assert.deepStrictEqual<unknown>([data, anomalies], [[{ ...message, ...read }, message], []], wire)
+      }
+    }
+  })
+
   it("takes no body of another shape for an answer", () => {
     const id = { id: "1" }
     const wrong = [

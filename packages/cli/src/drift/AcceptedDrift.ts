@@ -86,6 +86,13 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       "result data.rest_id",
       "result user.public_metrics.media_count"
     ),
+    because(
+      "Brought into `entities`, where the newer document has them.",
+      "result dm_event.cashtags",
+      "result dm_event.hashtags",
+      "result dm_event.mentions",
+      "result dm_event.urls"
+    ),
     because("A place has nothing but its id.", "body geo.place_id required"),
     because(
       "New since that document; sent only when a program passes them, and then the service's to refuse.",
@@ -101,12 +108,9 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
     because(
       "Answers in the words of February have it, which are read on every wire.",
       "result data.id",
-      "result dm_event.cashtags",
-      "result dm_event.hashtags",
-      "result dm_event.mentions",
-      "result dm_event.urls",
       "result place.geo.geometry",
       "result *entities*.annotations",
+      "result dm_event.entities.urls[].*",
       "result post.note_post.entities.urls[].*",
       "result space.topics"
     ),

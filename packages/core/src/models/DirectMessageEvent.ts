@@ -9,7 +9,7 @@ export const DirectMessageEvent = /*#__PURE__*/ Model.make({
   selector: "dm_event_fields",
   includes: undefined,
   defaults: ["id", "event_type", "text"],
-  unselectable: ["cashtags", "hashtags", "mentions", "urls"],
+  gathered: { entities: ["cashtags", "hashtags", "mentions", "urls"] },
   fields: {
     id: Schema.String,
     event_type: Model.known("MessageCreate", "ParticipantsJoin", "ParticipantsLeave"),
@@ -20,11 +20,10 @@ export const DirectMessageEvent = /*#__PURE__*/ Model.make({
     })),
     created_at: Schema.String,
     dm_conversation_id: Schema.String,
-    entities: Schema.optionalKey(Model.Json),
+    entities: Schema.optionalKey(TextEntities),
     participant_ids: Schema.optionalKey(Schema.Array(Schema.String)),
     referenced_posts: Schema.optionalKey(Schema.Array(Schema.Struct({ id: Schema.String }))),
-    sender_id: Schema.optionalKey(Schema.String),
-    ...TextEntities.fields
+    sender_id: Schema.optionalKey(Schema.String)
   },
   expansions: {
     "attachments.media_keys": "media",
