@@ -1,33 +1,143 @@
 /**
- * Installs the packed packages into programs of their own and runs them against a sandbox: `npm run consumers`, or
- * `npm run consumers -- bun deno`. consumers/README.md tells how a program is added.
+ * Tries the packages as users have them: packs each, copies the projects of `consumers/` into empty folders, installs the
+ * tarballs there, and runs one scenario (`consumers/scenario.ts`) in all of them against a sandbox on this machine.
+ *
+ *   npm run consumers                       what CI runs
+ *   npm run consumers -- --all              every script of every project
+ *   npm run consumers -- bun bundlers       these projects
+ *
+ * Each script of a project's package.json is run. What it leaves in `out/<its name>` is a bundle, which is then run by
+ * itself, in a folder that knows nothing of any package.
  */
-import { execFile, execFileSync } from "node:child_process"
-import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { stripTypeScriptTypes } from "node:module"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
+import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
-import { isDeepStrictEqual, promisify } from "node:util"
-import * as Sandbox from "../packages/sandbox/src/Sandbox.ts"
+import { isDeepStrictEqual, parseArgs } from "node:util"
+import { minimum } from "../packages/core/src/SupportedNode.ts"
+import { Sandbox } from "../packages/sandbox/src/index.ts"
+import { newest, nodeOf } from "./engines/Nodes.ts"
+
+interface Project {
+  /** `npm` installs as most do; `pnpm` strictly, so that a package sees nothing that it does not depend on. */
+  readonly installer: "npm" | "pnpm"
+  /** The lines of Node that it runs on, where that is not the one of the workspace alone. */
+  readonly nodes?: ReadonlyArray<string>
+  /** The scripts that are run without `--all` too, where not all are. The others take long, and are much the same. */
+  readonly usual?: ReadonlyArray<string>
+}
+
+const projects: Readonly<Record<string, Project>> = {
+  node: { installer: "npm", nodes: [minimum, "24", "26"] },
+  effect: { installer: "pnpm" },
+  // Other tests bundle with esbuild, and compile with TypeScript 7.
+  bundlers: { installer: "pnpm", usual: ["rollup-esm", "webpack", "vite"] },
+  typescript: { installer: "pnpm", usual: ["5.9, nodenext"] },
+  bun: { installer: "pnpm" },
+  deno: { installer: "pnpm" },
+  workerd: { installer: "pnpm" },
+  chromium: { installer: "pnpm" }
+}
+
+/** What may run a program once it is installed. */
+const builds = { bun: true, deno: true, workerd: true, esbuild: false, sharp: false }
+
+/** How it reads when something cannot be had here, for want of a network or because it is not made for this system. */
+const unavailable =
+  /skipped: .*|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EBADPLATFORM|ERR_PNPM_META_FETCH_FAIL/
+
+/** Nothing takes so many milliseconds. */
+const patience = 180_000
 
 interface Manifest {
-  readonly dependencies: Readonly<Record<string, string>>
-  readonly postwire: ReadonlyArray<string>
+  readonly name: string
+  readonly version: string
+  readonly scripts: Readonly<Record<string, string>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
 }
 
 interface Row {
-  readonly consumer: string
-  readonly runtime: string
-  readonly result: string
-  readonly seconds: string
+  readonly project: string
+  readonly script: string
+  readonly told: ReadonlyArray<string>
+  readonly verdict: "ok" | "FAILS" | "skipped"
+  readonly seconds: number
 }
 
 const root = fileURLToPath(new URL("..", import.meta.url))
-const run = promisify(execFile)
+const folder = mkdtempSync(join(tmpdir(), "postwire-consumers-"))
 
-/** Nothing takes so many milliseconds. */
-const timeout = 180_000
+const read = (path: string): Manifest => JSON.parse(readFileSync(path, "utf8"))
 
+/** Runs a command line to its end. Rejects with what it printed when it fails. */
+const run = async (line: string, cwd: string, variables: Readonly<Record<string, string>> = {}): Promise<string> => {
+  // Of a test runner, or of the workspace.
+  const { NODE_ENV: _env, NODE_OPTIONS: _options, NODE_PATH: _path, ...inherited } = process.env
+  const child = spawn(line, {
+    cwd,
+    env: { ...inherited, CI: "true", NO_COLOR: "1", ...variables },
+    shell: true,
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: patience
+  })
+  const code = new Promise<number | null>((resolve) => child.on("close", resolve))
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
+  if (await code === 0) return output
+  throw new Error(`${line}: exit ${await code}\n${`${output}\n${errors}`.trim()}`)
+}
+
+/** The tarballs of all packages, by name. */
+const pack = async (): Promise<Readonly<Record<string, string>>> => {
+  await run("tsc -b", root)
+  await run("node scripts/bundle.ts", root)
+  await run(`pnpm -r --filter "./packages/*" pack --pack-destination ${folder}`, root)
+  return Object.fromEntries(
+    readdirSync(join(root, "packages")).map((name) => {
+      const { name: full, version } = read(join(root, "packages", name, "package.json"))
+      return [full, `file:${join(folder, `postwire-${name}-${version}.tgz`)}`]
+    })
+  )
+}
+
+/** Copies a project into a folder of its own and installs what it depends on. */
+const install = async (name: string, tarballs: Readonly<Record<string, string>>): Promise<string> => {
+  const target = join(folder, name)
+  cpSync(join(root, "consumers", name), target, { recursive: true })
+  const scenario = readFileSync(join(root, "consumers/scenario.ts"), "utf8")
+  writeFileSync(join(target, "scenario.ts"), scenario)
+  writeFileSync(join(target, "scenario.mjs"), stripTypeScriptTypes(scenario))
+  const manifest = read(join(target, "package.json"))
+  const dependencies = Object.fromEntries(
+    Object.entries(manifest.dependencies ?? {}).map(([name, version]) => [name, tarballs[name] ?? version])
+  )
+  const isNpm = projects[name]?.installer === "npm"
+  writeFileSync(
+    join(target, "package.json"),
+    JSON.stringify({ ...manifest, dependencies, ...(isNpm ? { overrides: tarballs } : {}) })
+  )
+  if (isNpm) await run("npm install --no-audit --no-fund --no-package-lock --loglevel=error --prefer-offline", target)
+  else {
+    // JSON is YAML.
+    writeFileSync(
+      join(target, "pnpm-workspace.yaml"),
+      JSON.stringify({ packages: ["."], hoist: false, overrides: tarballs, allowBuilds: builds })
+    )
+    await run("pnpm install --prefer-offline --no-lockfile", target)
+  }
+  return target
+}
+
+/** The tools that a script runs, with their versions. */
+const toolsOf = ({ devDependencies = {} }: Manifest, script: string): ReadonlyArray<string> =>
+  Object.entries(devDependencies)
+    .filter(([name]) => script.split(/[\s/]+/).includes(name))
+    .map(([name, version]) => `${name.replace(/-.*/, "")} ${version.replace(/^npm:.*@/, "")}`)
+
+/** What the scenario comes to, wherever it runs. */
 const expected = {
   waits: ["getMe"],
   me: "ada",
@@ -36,86 +146,121 @@ const expected = {
   errors: [[true, true, "BadRequest"], [true, true, "InvalidParameters"], ["TransportFailure"]]
 }
 
-const wanted = process.argv.slice(2)
-const consumers = readdirSync(join(root, "consumers"), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && (wanted.length === 0 || wanted.includes(entry.name)))
-  .map(({ name }) => name)
-const missing = wanted.filter((name) => !consumers.includes(name))
-if (missing.length > 0) throw new Error(`There is no consumers/${missing[0]}`)
-
-const folder = mkdtempSync(join(tmpdir(), "postwire-consumers-"))
-const npm = (args: ReadonlyArray<string>, cwd: string) =>
-  run("npm", [...args, "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"], { cwd, timeout })
-
-const messageOf = (error: unknown): string => {
-  const { message, stderr, stdout }: { message?: string; stderr?: string; stdout?: string } = Object(error)
-  return `${stdout ?? ""}${stderr ?? ""}`.trim() || String(message ?? error)
-}
-
-/** The runtime, or what stands for it, as npm installed it. */
-const runtimeOf = (own: string): string => {
-  const { dependencies }: Manifest = JSON.parse(readFileSync(join(own, "package.json"), "utf8"))
-  const found = Object.keys(dependencies)
-    .filter((name) => !name.startsWith("@postwire/"))
-    .map((name) => {
-      const { version }: { version: string } = JSON.parse(
-        readFileSync(join(own, "node_modules", name, "package.json"), "utf8")
-      )
-      return `${name} ${version}`
-    })
-  return found.length === 0 ? `node ${process.versions.node}` : found.join(", ")
-}
-
-/** Runs one, and tells in a few words what came of it and what it ran on. */
-const play = async (name: string, sandbox: Sandbox.RunningSandbox): Promise<Omit<Row, "consumer" | "seconds">> => {
-  const own = join(folder, name)
-  cpSync(join(root, "consumers", name), own, { recursive: true })
-  cpSync(join(root, "consumers/scenario.mjs"), join(own, "scenario.mjs"))
-  const { postwire }: Manifest = JSON.parse(readFileSync(join(own, "package.json"), "utf8"))
-  try {
-    await npm(["install"], own)
-  } catch (error) {
-    return { runtime: "", result: `skipped: npm cannot install it here (${messageOf(error).split("\n")[0]})` }
+/** Runs a script of a project against a sandbox of its own; returns what it ran on. */
+const attempt = async (target: string, name: string, script: string, node: string): Promise<string> => {
+  const { faults, settings, stop } = await Sandbox.start({ posts: 400 })
+  faults.add({ operation: "getMe", status: 429, headers: { "retry-after": "1" } })
+  const variables = {
+    PATH: [dirname(node), join(target, "node_modules/.bin"), process.env["PATH"]].join(delimiter),
+    POSTWIRE_BASE_URL: String(settings.baseUrl),
+    POSTWIRE_BEARER_TOKEN: String(settings.bearerToken)
   }
   try {
-    await npm(["install", ...postwire.flatMap((name) => globSync(join(folder, `postwire-${name}-[0-9]*.tgz`)))], own)
-    sandbox.faults.clear()
-    sandbox.faults.add({ operation: "getMe", status: 429, headers: { "retry-after": "1" } })
-    const { stdout } = await run("npm", ["start", "--silent"], {
-      cwd: own,
-      timeout,
-      env: {
-        ...process.env,
-        POSTWIRE_BASE_URL: sandbox.settings.baseUrl,
-        POSTWIRE_BEARER_TOKEN: String(sandbox.settings.bearerToken)
-      }
-    })
-    const runtime = /^runtime: (.+)$/m.exec(stdout)?.[1] ?? runtimeOf(own)
-    const last = stdout.trim().split("\n").at(-1) ?? ""
-    if (last.startsWith("skipped: ")) return { runtime, result: last }
-    return { runtime, result: isDeepStrictEqual(JSON.parse(last), expected) ? "ran" : `failed: ${last}` }
-  } catch (error) {
-    return { runtime: runtimeOf(own), result: `failed: ${messageOf(error)}` }
+    const bundle = join(target, "out", name)
+    const printed = await run(script, target, variables)
+    const last = (existsSync(bundle) ? await runApart(bundle, variables) : printed).trim().split("\n").at(-1) ?? ""
+    if (last.startsWith("skipped: ")) throw new Error(last)
+    const { runtime, ...result }: { readonly runtime: string } = JSON.parse(last)
+    if (!isDeepStrictEqual(result, expected)) throw new Error(last)
+    return runtime
+  } finally {
+    await stop()
   }
 }
 
-try {
-  execFileSync("pnpm", ["build"], { cwd: root, stdio: ["ignore", "ignore", "inherit"] })
-  execFileSync("pnpm", ["-r", "--filter", "./packages/*", "pack", "--pack-destination", folder], {
-    cwd: root,
-    stdio: "ignore"
-  })
-  await using sandbox = await Sandbox.start({ posts: 400 })
-  const rows: Array<Row> = []
-  // One after the other, for each has the first refusal.
-  for (const consumer of consumers) {
+/** Runs a bundle in a folder that knows nothing of any package. */
+const runApart = async (bundle: string, variables: Readonly<Record<string, string>>): Promise<string> => {
+  const apart = mkdtempSync(join(tmpdir(), "postwire-bundle-"))
+  try {
+    cpSync(bundle, apart, { recursive: true })
+    const program = readdirSync(apart).find((file) => /^program\.[cm]js$/.test(file))
+    return await run(`node ${program}`, apart, variables)
+  } finally {
+    rmSync(apart, { recursive: true })
+  }
+}
+
+const seconds = (begun: number) => (performance.now() - begun) / 1000
+
+/** Runs all scripts of a project, one after the other. */
+async function* rowsOf(project: string, tarballs: Readonly<Record<string, string>>): AsyncGenerator<Row> {
+  const { installer, nodes, usual } = projects[project]!
+  const row = async (
+    script: string,
+    told: () => ReadonlyArray<string> | Promise<ReadonlyArray<string>>
+  ): Promise<Row> => {
     const begun = performance.now()
-    const { result, runtime } = await play(consumer, sandbox)
-    rows.push({ consumer, runtime, result, seconds: ((performance.now() - begun) / 1000).toFixed(0) })
-    console.error(`${consumer}: ${result}`)
+    try {
+      return { project, script, told: await told(), verdict: "ok", seconds: seconds(begun) }
+    } catch (error) {
+      const { message } = error as Error
+      const [reason] = unavailable.exec(message) ?? []
+      return reason === undefined
+        ? { project, script, told: [message], verdict: "FAILS", seconds: seconds(begun) }
+        : { project, script, told: [`cannot be had here (${reason})`], verdict: "skipped", seconds: seconds(begun) }
+    }
   }
-  console.table(rows)
-  if (rows.some(({ result }) => result.startsWith("failed"))) process.exitCode = 1
-} finally {
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+
+  let target = ""
+  const installed = await row("install", async () => {
+    target = await install(project, tarballs)
+    return [`with ${installer}`]
+  })
+  yield installed
+  if (installed.verdict !== "ok") return
+  const manifest = read(join(target, "package.json"))
+  for (const line of nodes ?? ["24"]) {
+    for (const [script, command] of Object.entries(manifest.scripts)) {
+      if (!values.all && usual?.includes(script) === false) continue
+      yield await row(script, async () => [
+        ...toolsOf(manifest, command),
+        await attempt(target, script, command, executableOf(line))
+      ])
+    }
+  }
 }
+
+/** The Node of the workspace, or another one for which a line or a minor stands: its newest patch. */
+const executableOf = (line: string): string => {
+  if (process.versions.node.startsWith(`${line}.`)) return process.execPath
+  known ??= newest()
+  return nodeOf([...known.values()].findLast((version) => version.startsWith(`${line}.`))!)
+}
+
+let known: ReadonlyMap<string, string> | undefined
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { all: { type: "boolean", default: false } }
+})
+const unknown = positionals.filter((name) => !(name in projects))
+if (unknown.length > 0) {
+  console.error(`There is no ${unknown.join(", ")}: ${Object.keys(projects).join(", ")}.`)
+  process.exit(1)
+}
+const chosen = positionals.length > 0
+  ? positionals
+  : Object.keys(projects).filter((name) => values.all || projects[name]?.usual?.length !== 0)
+
+const rows: Array<Row> = []
+try {
+  const begun = performance.now()
+  const tarballs = await pack()
+  console.log(`${"packed".padEnd(28)}${seconds(begun).toFixed(1).padStart(8)} s`)
+  for (const name of chosen) {
+    for await (const row of rowsOf(name, tarballs)) {
+      const told = row.verdict === "FAILS" ? "FAILS" : row.told.join(", ")
+      console.log(`${`${row.project}: ${row.script}`.padEnd(28)}${row.seconds.toFixed(1).padStart(8)} s  ${told}`)
+      rows.push(row)
+    }
+  }
+} finally {
+  rmSync(folder, { recursive: true })
+}
+const failures = rows.filter(({ verdict }) => verdict === "FAILS")
+for (const { project, script, told } of failures) console.error(`\n${project}: ${script}\n${told.join("\n")}`)
+console.log(
+  ["ok", "FAILS", "skipped"].map((verdict) => `${rows.filter((row) => row.verdict === verdict).length} ${verdict}`)
+    .join(", ")
+)
+process.exitCode = failures.length === 0 ? 0 : 1

@@ -5,13 +5,14 @@
  * `node_modules/.cache/nodes`.
  */
 import { execFileSync, spawn } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { refusalOf } from "../packages/core/src/SupportedNode.ts"
+import { forget, newest, nodeOf, npm } from "./engines/Nodes.ts"
 
 /** The lines of Node that are supported. */
 const lines = ["22", "24", "26"]
@@ -36,23 +37,6 @@ const entries = [
 const patience = 120_000
 
 const root = fileURLToPath(new URL("..", import.meta.url))
-const cache = join(root, "node_modules/.cache/nodes")
-const npm = (args: ReadonlyArray<string>, cwd: string) =>
-  execFileSync("npm", [...args, "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"], {
-    cwd,
-    encoding: "utf8"
-  })
-
-/** The newest patch of every minor that there is. */
-const newest = (): ReadonlyMap<string, string> => {
-  const versions: ReadonlyArray<string> = JSON.parse(npm(["view", "node", "versions", "--json"], root))
-  const stable = versions.filter((version) => /^\d+\.\d+\.\d+$/.test(version))
-  return new Map(
-    stable
-      .toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }))
-      .map((version) => [version.split(".", 2).join("."), version])
-  )
-}
 
 const usual = (): ReadonlyArray<string> => {
   const minors = [...newest()]
@@ -73,18 +57,6 @@ const install = (): string => {
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
   npm(["install", ...readdirSync(folder).filter((file) => file.endsWith(".tgz")).map((file) => `./${file}`)], folder)
   return folder
-}
-
-/** The executable of a Node, from the npm package that brings it. */
-const nodeOf = (version: string): string => {
-  const folder = join(cache, version)
-  const executable = join(folder, "node_modules/node/bin/node")
-  if (!existsSync(executable)) {
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true }))
-    npm(["install", `node@${version}`], folder)
-  }
-  return executable
 }
 
 interface Ended {
@@ -186,7 +158,7 @@ for (const version of versions) {
   if (verdict !== "ok") failed++
   const seconds = ((performance.now() - begun) / 1000).toFixed(1)
   console.log(`${version.padEnd(10)} ${verdict?.padEnd(6)} ${seconds.padStart(6)} s  ${told}`)
-  if (!values.keep) rmSync(join(cache, version), { recursive: true })
+  if (!values.keep) forget(version)
 }
 rmSync(project, { recursive: true })
 console.log(`${versions.length - failed} of ${versions.length} Nodes do what they have to.`)

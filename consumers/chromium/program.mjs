@@ -48,7 +48,6 @@ const profile = mkdtempSync(join(tmpdir(), "postwire-chromium-"))
 const origin = `http://127.0.0.1:${server.address().port}`
 const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", `--user-data-dir=${profile}`]
 const child = spawn(browser, [...flags, origin], { stdio: "ignore" })
-console.log(`runtime: ${spawnSync(browser, ["--version"], { encoding: "utf8" }).stdout.trim()}`)
 console.log(await result.promise)
 child.kill()
 await once(child, "exit")

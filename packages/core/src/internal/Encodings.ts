@@ -15,7 +15,7 @@ export const idText: Schema.Codec<string> = /*#__PURE__*/ Schema.String.check(/*
 export const id: Schema.Codec<Id, string> = /*#__PURE__*/ Schema.Union([
   idText,
   /*#__PURE__*/ Schema.Int.check(/*#__PURE__*/ Schema.isGreaterThanOrEqualTo(0)),
-  /*#__PURE__*/ Schema.BigInt
+  Schema.BigInt
 ]).pipe(
   /*#__PURE__*/ Schema.encodeTo(
     idText,

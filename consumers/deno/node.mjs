@@ -1,0 +1,5 @@
+import * as postwire from "@postwire/node"
+import process from "node:process"
+import { scenario, settingsOf } from "./scenario.mjs"
+
+console.log(JSON.stringify(await scenario(postwire, settingsOf(process.env))))
