@@ -77,6 +77,10 @@ const check = (name: string, tarball: string): Packed => {
 }
 
 console.log("Building ...")
+// What earlier builds left would be packed as well.
+for (const name of readdirSync(join(root, "packages"))) {
+  rmSync(join(root, "packages", name, "dist"), { recursive: true, force: true })
+}
 run("tsc", "-b")
 run(process.execPath, "scripts/bundle.ts")
 rmSync(folder, { recursive: true, force: true })
