@@ -1,5 +1,4 @@
-// Bundles the page, serves it with a proxy to the service, and opens it in Chromium.
-import { build } from "esbuild"
+// Builds the page with Vite, serves it with a proxy to the service, and opens it in Chromium.
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -7,6 +6,7 @@ import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
+import { build } from "vite"
 
 const browser = ["chromium", "chromium-browser", "google-chrome"]
   .find((command) => spawnSync(command, ["--version"], { stdio: "ignore" }).status === 0)
@@ -15,13 +15,10 @@ if (browser === undefined) {
   process.exit()
 }
 
-const { outputFiles } = await build({
-  entryPoints: ["page.mjs"],
-  bundle: true,
-  minify: true,
-  format: "esm",
-  platform: "browser",
-  write: false
+const { output: [page] } = await build({
+  configFile: false,
+  logLevel: "error",
+  build: { write: false, rolldownOptions: { input: "page.mjs" } }
 })
 const { POSTWIRE_BASE_URL, POSTWIRE_BEARER_TOKEN } = process.env
 const result = Promise.withResolvers()
@@ -30,7 +27,7 @@ const server = createServer(async (request, response) => {
     case "/":
       return response.setHeader("content-type", "text/html").end(`<script type="module" src="/page.js"></script>`)
     case "/page.js":
-      return response.setHeader("content-type", "text/javascript").end(outputFiles[0].contents)
+      return response.setHeader("content-type", "text/javascript").end(page.code)
     case "/result":
       result.resolve(await text(request))
       return response.end()
