@@ -118,7 +118,7 @@ const nodeCheck = (version: string): Check => ({
 const budgetChecks = (usages: ReadonlyArray<RateLimit.Usage>, now: number): ReadonlyArray<Check> =>
   usages.flatMap(({ credential, limit, operation, remaining, resetAt }): ReadonlyArray<Check> => {
     if (remaining === undefined) return []
-    const left = resetAt === undefined ? "" : `, anew in ${Text.duration((resetAt.getTime() - now) / 1000)}`
+    const left = resetAt === undefined ? "" : `, resets in ${Text.duration((resetAt.getTime() - now) / 1000)}`
     return [{
       name: "budget",
       status: remaining === 0 ? "warning" : "ok",
