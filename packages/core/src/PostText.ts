@@ -13,7 +13,7 @@ export const weightOf = (text: string): number => weigh(text, Infinity)
 // Goes no further than the first unit beyond `enough`: a text may have millions.
 const weigh = (text: string, enough: number): number => {
   let weight = 0
-  for (const { 0: unit, groups } of text.normalize("NFC").matchAll(units)) {
+  for (const { 0: unit, groups } of text.normalize("NFC").matchAll(units())) {
     weight += groups?.link !== undefined ? linkWeight : groups?.emoji !== undefined || !isLight(unit) ? 2 : 1
     if (weight > enough) break
   }
@@ -34,7 +34,7 @@ export const truncate = (text: string, maximum = maximumWeight): string => {
   let weight = 0
   let end = 0
   let word = 0
-  for (const { 0: unit, groups, index } of text.matchAll(units)) {
+  for (const { 0: unit, groups, index } of text.matchAll(units())) {
     weight += weightOf(unit)
     if (weight > maximum) return text.slice(0, word === 0 ? end : word)
     end = index + unit.length
@@ -47,11 +47,14 @@ const linkWeight = 23
 
 const beyondLatin1 = /[^\0-\xff]/g
 
-// A literal would keep a Node that is too old from reading this module, which then could not be told so.
-const units = /*#__PURE__*/ new RegExp(
-  String.raw`(?<link>https?:\/\/[^\s"<>\(\)\/?#.]+\.[^\s"<>\(\)]*[^\s"<>\(\).,;:!?'…])|(?<emoji>\p{RGI_Emoji})|[\s\S]`,
-  "giv"
-)
+const source = String
+  .raw`(?<link>https?:\/\/[^\s"<>\(\)\/?#.]+\.[^\s"<>\(\)]*[^\s"<>\(\).,;:!?'…])|(?<emoji>\p{RGI_Emoji})|[\s\S]`
+
+let pattern: RegExp | undefined
+
+// Reading it takes some 30 ms, which hardly a program needs. As a literal it would be read with this module, and would keep
+// a Node that is too old from being told so.
+const units = (): RegExp => pattern ??= new RegExp(source, "giv")
 
 /** Ranges of code points, ends included. */
 const light = [[0, 4351], [8192, 8205], [8208, 8223], [8242, 8247]] as const
