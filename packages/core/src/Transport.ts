@@ -121,15 +121,16 @@ const limited = (
     watch.reached("body")
     return buffered(request, response, watch)
   })
-  return Effect.raceFirst(
+  const raced = Effect.raceFirst(
     Effect.provideContext(
       whole,
       Context.make(Progress, watch).pipe(
         Context.add(RequestInit, init === undefined ? noRedirects : { ...init, ...noRedirects })
       )
     ),
-    Effect.mapError(limit(watch, request), (error) => begun === undefined ? error : headed(error, begun))
+    limit(watch, request)
   )
+  return Effect.mapError(raced, (error) => begun === undefined ? error : headed(error, begun))
 }
 
 const noRedirects = { redirect: "manual" } as const
@@ -175,7 +176,7 @@ const buffered = (
       : Effect.fail(
         error.reason._tag === "DecodeError" && error.reason.cause instanceof TooLarge
           ? error
-          : headed(brokenOff(request, error), response)
+          : brokenOff(request, error)
       ))
   return Effect.map(broken, () => {
     const body = new Uint8Array(size)

@@ -888,14 +888,16 @@ describe("what can be seen", () => {
     at(Effect.gen(function*() {
       for (const policy of [RateLimit.layerFail, Layer.orDie(RateLimit.layerWait())]) {
         for (const status of [200, 404]) {
-          const body = () => new ReadableStream({ start: (controller) => controller.error(new Error("reset")) })
-          const service = make(() => ({ status, body: body(), headers: budget(7, nine + 600) }), { tells: false })
-          const known = yield* Effect.andThen(Effect.flip(getPost({ id: "1" })), RateLimit.snapshot).pipe(
-            Effect.provide(service.layer(secrets, policy))
-          )
-          assert.deepStrictEqual(known.map(({ inFlight, remaining }) => ({ inFlight, remaining })), [
-            { inFlight: 0, remaining: 7 }
-          ])
+          const brokenOff = () => new ReadableStream({ start: (controller) => controller.error(new Error("reset")) })
+          for (const body of [brokenOff, () => "longer than it may be"]) {
+            const service = make(() => ({ status, body: body(), headers: budget(7, nine + 600) }), { tells: false })
+            const known = yield* Effect.andThen(Effect.flip(getPost({ id: "1" })), RateLimit.snapshot).pipe(
+              Effect.provide(service.layer({ ...secrets, maxBodySize: 10 }, policy))
+            )
+            assert.deepStrictEqual(known.map(({ inFlight, remaining }) => ({ inFlight, remaining })), [
+              { inFlight: 0, remaining: 7 }
+            ])
+          }
         }
       }
     })))
