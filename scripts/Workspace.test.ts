@@ -8,7 +8,7 @@ import { range } from "../packages/core/src/SupportedNode.ts"
 
 /** How often the sources of the packages overrule the compiler. Lower a number with its casts, never raise it. */
 const casts = { "as unknown as": 4, "as never": 4, "as any": 0 }
-const assertions = { "consistent-type-assertions": 68, "no-non-null-assertion": 58 }
+const assertions = { "consistent-type-assertions": 67, "no-non-null-assertion": 58 }
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const packages = readdirSync(join(root, "packages")).map((name) => `packages/${name}`)

@@ -10,7 +10,6 @@ export type { CallOptions } from "@postwire/core/promises/Calls"
 export type { PageOptions } from "@postwire/core/promises/Pages"
 export {
   type Answer,
-  checkForm,
   type Chosen,
   type EffectFace,
   type Methods,

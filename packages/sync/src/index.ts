@@ -10,8 +10,8 @@
  */
 import "@postwire/core/SupportedNode"
 import type { Form } from "@postwire/core/Definition"
+import { checkForm, type Chosen, formOf } from "@postwire/core/promises/PromiseFace"
 import { fromEnvironment } from "@postwire/node/NodeClient"
-import { checkForm, type Chosen } from "@postwire/node/PromiseClient"
 import * as Effect from "effect/Effect"
 import { orThrow } from "./internal/Calls.ts"
 import type { Settings } from "./Settings.ts"
@@ -54,6 +54,5 @@ export const createClientSync: {
     Effect.runSync(checkForm(form))
     return { ...methods(form), request: request(form), as, session, close, [Symbol.dispose]: close }
   }
-  // Without a setting, F is its default.
-  return as(settings.returnType ?? "response" as F)
+  return as(formOf(settings))
 }

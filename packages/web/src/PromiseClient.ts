@@ -9,7 +9,6 @@ export {
   type Answer,
   type Chosen,
   type EffectFace,
-  formOf,
   type Methods,
   type PromiseClient,
   type PromiseOperation,

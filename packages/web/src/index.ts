@@ -10,6 +10,7 @@
  */
 import type { Form } from "@postwire/core/Definition"
 import { valueOf } from "@postwire/core/promises/Calls"
+import { formOf } from "@postwire/core/promises/PromiseFace"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -33,9 +34,8 @@ export type PostwireClient<F extends Form = "response"> = PromiseClient.PromiseC
 export const createClient = <F extends Form = "response">(
   settings: WebClient.Settings<F> & PromiseClient.Chosen<F>
 ): PostwireClient<F> => {
-  valueOf(Effect.runSyncExit(WebClient.check(settings)), undefined)
   const scope = Scope.makeUnsafe()
-  const services = Effect.runSync(Layer.buildWithScope(WebClient.layer(settings), scope))
+  const services = valueOf(Effect.runSyncExit(Layer.buildWithScope(WebClient.layer(settings), scope)), undefined)
   const end = () => Effect.runPromise(Scope.close(scope, Exit.void))
-  return PromiseClient.of(services, PromiseClient.formOf(settings), end, PromiseClient.withEffect(services))
+  return PromiseClient.of(services, formOf(settings), end, PromiseClient.withEffect(services))
 }

@@ -5,7 +5,7 @@ import { getPost } from "@postwire/core/operations/Posts"
 import { test } from "@postwire/sandbox/vitest"
 import { once } from "node:events"
 import * as Http from "node:http"
-import type { AddressInfo, Socket } from "node:net"
+import type { AddressInfo } from "node:net"
 import { inspect } from "node:util"
 import { gzipSync } from "node:zlib"
 import { expect, vi } from "vitest"
@@ -34,7 +34,6 @@ let baseUrl: string
 let client: PostwireClient
 let requests: Array<Request> = []
 let aborted: Promise<void>
-const sockets = new Set<Socket>()
 
 const megabyte = Buffer.alloc(2 ** 20, " ")
 
@@ -87,8 +86,8 @@ beforeAll(async () => {
     requests.push(request)
     await answer(request, response)
   })
-  server.on("connection", (socket) => sockets.add(socket.on("error", () => {})))
-  server.listen(0)
+  server.on("connection", (socket) => socket.on("error", () => {}))
+  server.listen(0, "127.0.0.1")
   await once(server, "listening")
   baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
