@@ -8,7 +8,7 @@ import * as Examples from "./docs/Examples.ts"
 import { openApi } from "./docs/OpenApi.ts"
 import * as Packages from "./docs/Packages.ts"
 import * as Reference from "./docs/Reference.ts"
-import { notice, text } from "./docs/Source.ts"
+import { notice, text, titleOf } from "./docs/Source.ts"
 
 const root = new URL("..", import.meta.url)
 
@@ -37,7 +37,7 @@ const decisionsFile = "docs/adr/README.md"
 
 const decisions = (): string => {
   const files = readdirSync(new URL("docs/adr", root)).filter((file) => file !== "README.md").sort()
-  const lines = files.map((file) => `- [${/^# (.+)/.exec(text(`docs/adr/${file}`))?.[1]}](${file})`)
+  const lines = files.map((file) => `- [${titleOf(`docs/adr/${file}`)}](${file})`)
   return `<!-- ${notice} -->\n\n# Decisions\n\nWhy things are as they are, one page for each decision.\n\n${
     lines.join("\n")
   }\n`

@@ -4,6 +4,7 @@
  */
 import { type Definition, parametersOf } from "../../packages/core/src/Definition.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
+import { rulesOf } from "./ParameterRules.ts"
 import { type Documented, documented, notice } from "./Source.ts"
 
 const comment = (text: string, indent: string): string => {
@@ -30,21 +31,12 @@ const selectors: Readonly<Record<string, string>> = {
 
 /** The rule of a parameter, its default and its known values, in words. */
 const textOf = (name: string, parameter: Parameters.AnyParameter): string => {
-  const { bounds, default: fallback, values } = parameter
   if (Parameters.isSelector(name)) {
     const text = selectors[name]
     if (text === undefined) throw new Error(`${name} has no text for editors`)
     return sentence(text)
   }
-  return sentence([
-    Parameters.describe(parameter).replace(/^must be /, ""),
-    ...(bounds !== undefined && bounds.of !== "time" && bounds.standard !== undefined
-      ? [`at most ${bounds.standard} ${bounds.of} with standard access`]
-      : []),
-    ...(values !== undefined && parameter.kind === "list" ? [`known are ${values.join(", ")}`] : []),
-    ...(parameter.required ? ["required"] : []),
-    ...(fallback === undefined ? [] : [`${fallback} when left out`])
-  ].join("; "))
+  return sentence([...rulesOf(parameter), ...(parameter.required ? ["required"] : [])].join("; "))
 }
 
 /** The name of the type of what is said of an operation's parameters, which editors show in its place. */

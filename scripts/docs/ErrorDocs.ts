@@ -1,8 +1,7 @@
 /** What the page of the errors says of each from its class: when it is raised, its message and its members. */
-import type { Definition } from "../../packages/core/src/Definition.ts"
 import * as Errors from "../../packages/core/src/Errors.ts"
 import { type Member, membersAfter, membersOf, table } from "./Members.ts"
-import { errorDocstrings } from "./Reference.ts"
+import { conditional, errorDocstrings, isConditional } from "./Reference.ts"
 import { documented, text } from "./Source.ts"
 
 const file = "packages/core/src/Errors.ts"
@@ -90,20 +89,13 @@ const samples: { readonly [T in (Errors.AnyError | Errors.InvalidSettings)["_tag
 /** The tags of all errors. */
 export const tags: ReadonlyArray<string> = Object.keys(samples)
 
-/** The errors of only some operations: of which. */
-const only: Readonly<Record<string, (definition: Definition) => boolean>> = {
-  ConflictingIdentifiers: ({ alternatives }) => alternatives !== undefined,
-  OutcomeUnknown: ({ effect }) => effect === "create"
-}
-
 const whose = (tag: string): string => {
   if (tag === "InvalidSettings") return "Thrown when a client is made."
   if (tag === "PaginationStuck") return "`.pages`, `.items` and `.joined` can fail with it."
-  const has = only[tag]
-  if (has === undefined) return "Every operation can fail with it."
+  if (!isConditional(tag)) return "Every operation can fail with it."
   const definitions = documented.map(({ definition }) => definition)
   return `Can be the failure of ${
-    definitions.filter(has).map(({ name }) => `[\`${name}\`](reference/${name}.md)`).join(", ")
+    definitions.filter(conditional[tag]).map(({ name }) => `[\`${name}\`](reference/${name}.md)`).join(", ")
   }.`
 }
 

@@ -1,4 +1,5 @@
 /** The pages of the reference that are made of types: the settings of clients and calls, and the Layers. */
+import * as Credentials from "../../packages/core/src/Credentials.ts"
 import { environmentVariable } from "../../packages/core/src/Errors.ts"
 import { names } from "../../packages/core/src/Wire.ts"
 import { type Member, membersOf, table } from "./Members.ts"
@@ -79,16 +80,8 @@ const settings = [
   readonly of: ReadonlyArray<readonly [path: string, name: string]>
 }>
 
-/** The settings that have a variable. */
-const variables = [
-  "baseUrl",
-  "wire",
-  "bearerToken",
-  "consumerKey",
-  "consumerSecret",
-  "accessToken",
-  "accessTokenSecret"
-]
+/** The settings that have a variable of their name. */
+const variables: ReadonlyArray<string> = ["baseUrl", "wire", ...Credentials.names]
 
 /** Types as users would write them, where the source has a name of its own. */
 const spelled: Readonly<Record<string, string>> = {

@@ -1,9 +1,9 @@
 /** The README of each package, for who finds it in a registry: what it is, how it is installed, ten lines, where to go on. */
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import { minimum } from "../../packages/core/src/SupportedNode.ts"
+import { text, titleOf } from "./Source.ts"
 
 const root = new URL("../../", import.meta.url)
-const read = (file: string) => readFileSync(new URL(file, root), "utf8")
 
 interface Manifest {
   readonly name: string
@@ -14,21 +14,15 @@ interface Manifest {
 }
 
 /** The pages of the documentation that concern a package. */
-const pages: Readonly<Record<string, ReadonlyArray<readonly [title: string, file: string]>>> = {
-  cli: [["The command line", "docs/cli.md"], ["Exports", "docs/export.md"]],
-  cluster: [["Exports on many machines", "docs/cluster.md"]],
-  core: [["Effect", "docs/effect.md"], ["All operations", "docs/reference/README.md"]],
-  export: [["Exports", "docs/export.md"]],
-  node: [["Start", "docs/start.md"], ["Errors", "docs/errors.md"], ["All operations", "docs/reference/README.md"]],
-  sandbox: [["Testing your program", "docs/testing.md"], ["The sandbox for test authors", "docs/sandbox.md"], [
-    "Its console",
-    "docs/console.md"
-  ]],
-  sync: [["Blocking calls", "docs/blocking.md"], ["All operations", "docs/reference/README.md"]],
-  web: [["Where there is no Node", "docs/web.md"], ["Errors", "docs/errors.md"], [
-    "All operations",
-    "docs/reference/README.md"
-  ]]
+const pages: Readonly<Record<string, ReadonlyArray<string>>> = {
+  cli: ["docs/cli.md", "docs/export.md"],
+  cluster: ["docs/cluster.md"],
+  core: ["docs/effect.md", "docs/reference/README.md"],
+  export: ["docs/export.md"],
+  node: ["docs/start.md", "docs/errors.md", "docs/reference/README.md"],
+  sandbox: ["docs/testing.md", "docs/sandbox.md", "docs/console.md"],
+  sync: ["docs/blocking.md", "docs/reference/README.md"],
+  web: ["docs/web.md", "docs/errors.md", "docs/reference/README.md"]
 }
 
 /** What a package runs on besides Node. */
@@ -41,19 +35,19 @@ const exampleOf = (folder: string): string => {
     [`examples/packages/${folder}.sh`, "sh"]
   ].find(([file]) => existsSync(new URL(file!, root))) ?? []
   if (file === undefined) throw new Error(`There is no examples/packages/${folder}.ts`)
-  return `\`\`\`${language}\n${read(file)}\`\`\``
+  return `\`\`\`${language}\n${text(file)}\`\`\``
 }
 
 const readme = (folder: string): string => {
   const { description, homepage, name, peerDependencies = {}, peerDependenciesMeta = {} }: Manifest = JSON
     .parse(
-      read(`packages/${folder}/package.json`)
+      text(`packages/${folder}/package.json`)
     )
   const peers = Object.keys(peerDependencies)
   const [needed, optional] = [true, false].map((needed) =>
     peers.filter((peer) => (peerDependenciesMeta[peer]?.optional !== true) === needed)
   )
-  const linked = (pages[folder] ?? []).map(([title, file]) => `- [${title}](${homepage}/blob/main/${file})`)
+  const linked = (pages[folder] ?? []).map((file) => `- [${titleOf(file)}](${homepage}/blob/main/${file})`)
   return `# ${name}
 
 ${description}

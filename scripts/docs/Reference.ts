@@ -14,6 +14,7 @@ import * as WireNames from "../../packages/core/src/WireNames.ts"
 import { example, faces } from "./Examples.ts"
 import { layersPage, settingsPage } from "./Interfaces.ts"
 import { table } from "./Members.ts"
+import { rulesOf } from "./ParameterRules.ts"
 import { members, models, structures, typeOf, typeStructure } from "./Schemas.ts"
 import { type Alias, areas, docstrings, type Documented, documented, notice } from "./Source.ts"
 
@@ -119,21 +120,8 @@ const parameters = (definition: Definition): ReadonlyArray<string> => {
 const codeNames = (text: string, names: object): string =>
   text.replace(/\w+/g, (word) => Object.hasOwn(names, word) ? code(word) : word)
 
-const ruleOf = (name: string, parameter: Parameters.AnyParameter): string => {
-  const { bounds, default: fallback, open, values } = parameter
-  if (Parameters.isSelector(name)) return selectorRule(name, parameter)
-  const parts = [
-    Parameters.describe(parameter).replace(/^must be /, ""),
-    ...(bounds !== undefined && bounds.of !== "time" && bounds.standard !== undefined
-      ? [`at most ${bounds.standard} ${bounds.of} with standard access`]
-      : []),
-    ...(open === true && parameter.kind === "list"
-      ? [`known are ${values!.map(code).join(", ")}`]
-      : []),
-    ...(fallback === undefined ? [] : [`${code(String(fallback))} when left out`])
-  ]
-  return parts.join("; ")
-}
+const ruleOf = (name: string, parameter: Parameters.AnyParameter): string =>
+  Parameters.isSelector(name) ? selectorRule(name, parameter) : rulesOf(parameter, code).join("; ")
 
 const selectorRule = (name: string, { values = [] }: Parameters.AnyParameter): string => {
   const chosen = Object.values(models).filter(({ expansions, selector }) => {
@@ -239,15 +227,15 @@ const result = (definition: Definition): ReadonlyArray<string> => {
 const typeOfValue = (ast: SchemaAST.AST): string =>
   ast._tag === "Arrays" ? `Array<${ast.rest.map(typeStructure).join()}>` : typeStructure(ast)
 
-/** The errors that not every operation has. */
-const conditional = {
+/** The errors that not every operation has, and which operations have them. */
+export const conditional = {
   ConflictingIdentifiers: ({ alternatives }) => alternatives !== undefined,
   OutcomeUnknown: ({ effect }) => effect === "create",
   PaginationStuck: ({ paging }) => paging !== undefined
 } satisfies { readonly [T in Exclude<AnyError["_tag"], OperationError["_tag"]>]: (definition: Definition) => boolean }
 
 /** Whether only some operations have an error. */
-const isConditional = (tag: string): tag is keyof typeof conditional => tag in conditional
+export const isConditional = (tag: string): tag is keyof typeof conditional => tag in conditional
 
 const errorsOf = (definition: Definition): ReadonlyArray<string> =>
   tags.filter((tag) => !isConditional(tag) || conditional[tag](definition))

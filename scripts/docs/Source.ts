@@ -31,6 +31,13 @@ export interface Alias {
 /** The text of a file of the workspace. */
 export const text = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
 
+/** The first heading of a document. */
+export const titleOf = (path: string): string => {
+  const [, title] = /^# (.+)$/m.exec(text(path)) ?? []
+  if (title === undefined) throw new Error(`${path} has no heading`)
+  return title
+}
+
 /** The docstrings of a source file by the name of the constant or class that they stand before. */
 export const docstrings = (path: string): ReadonlyMap<string, string> =>
   new Map(

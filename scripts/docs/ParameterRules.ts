@@ -1,0 +1,18 @@
+/** What is said of a parameter wherever it is documented. */
+import * as Parameters from "../../packages/core/src/Parameters.ts"
+
+/** Its rule, its known values and its default, in words; `code` marks what is written as it is. */
+export const rulesOf = (
+  parameter: Parameters.AnyParameter,
+  code: (text: string) => string = (text) => text
+): ReadonlyArray<string> => {
+  const { bounds, default: fallback, kind, open, values = [] } = parameter
+  return [
+    Parameters.describe(parameter).replace(/^must be /, ""),
+    ...(bounds !== undefined && bounds.of !== "time" && bounds.standard !== undefined
+      ? [`at most ${bounds.standard} ${bounds.of} with standard access`]
+      : []),
+    ...(open === true && kind === "list" ? [`known are ${values.map(code).join(", ")}`] : []),
+    ...(fallback === undefined ? [] : [`${code(String(fallback))} when left out`])
+  ]
+}
