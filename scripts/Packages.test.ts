@@ -12,6 +12,7 @@ import { gzipSync } from "node:zlib"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 import { afterAll, beforeAll } from "vitest"
+import { pack } from "./pack.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const names = readdirSync(join(root, "packages"))
@@ -23,7 +24,9 @@ const run = (command: string, args: ReadonlyArray<string>, cwd: string): SpawnSy
   return result
 }
 
-const tarballOf = (name: string) => readFileSync(join(folder, `postwire-${name}-0.1.0.tgz`))
+let tarballs: ReadonlyMap<string, string>
+
+const tarballOf = (name: string) => readFileSync(tarballs.get(name)!)
 
 const exact = ({ buffer, byteLength, byteOffset }: Buffer): ArrayBuffer => {
   const bytes = new Uint8Array(byteLength)
@@ -44,13 +47,11 @@ const link = () => {
 }
 
 beforeAll(() => {
-  run("tsc", ["-b"], root)
-  run(process.execPath, ["scripts/bundle.ts"], root)
-  run("pnpm", ["-r", "--filter", "./packages/*", "pack", "--pack-destination", folder], root)
-  for (const name of names) {
+  tarballs = pack(folder)
+  for (const [name, tarball] of tarballs) {
     const target = join(folder, "node_modules/@postwire", name)
     mkdirSync(target, { recursive: true })
-    run("tar", ["xzf", join(folder, `postwire-${name}-0.1.0.tgz`), "-C", target, "--strip-components=1"], folder)
+    run("tar", ["xzf", tarball, "-C", target, "--strip-components=1"], folder)
   }
   link()
   mkdirSync(join(folder, "node_modules/@types"))
@@ -67,7 +68,7 @@ describe.each(names)("@postwire/%s", (name) => {
   })
 
   it("holds no sources, and no dependency that only the workspace knows", () => {
-    const { stdout } = run("tar", ["tzf", join(folder, `postwire-${name}-0.1.0.tgz`)], folder)
+    const { stdout } = run("tar", ["tzf", tarballs.get(name)!], folder)
     const files = stdout.split("\n").filter((file) => /\.tsx?$|\.map$|tsbuildinfo/.test(file))
     assert.deepStrictEqual(files.filter((file) => !file.endsWith(".d.ts")), [])
     const { bin, dependencies, exports, imports, peerDependencies }: Readonly<Record<string, object>> = JSON.parse(

@@ -19,7 +19,8 @@ import { fileURLToPath } from "node:url"
 import { isDeepStrictEqual, parseArgs } from "node:util"
 import { minimum } from "../packages/core/src/SupportedNode.ts"
 import { Sandbox } from "../packages/sandbox/src/index.ts"
-import { newest, nodeOf } from "./engines/Nodes.ts"
+import { newest, nodeOf } from "./Nodes.ts"
+import { pack } from "./pack.ts"
 
 interface Project {
   /** `npm` installs as most do; `pnpm` strictly, so that a package sees nothing that it does not depend on. */
@@ -53,8 +54,6 @@ const unavailable =
 const patience = 180_000
 
 interface Manifest {
-  readonly name: string
-  readonly version: string
   readonly scripts: Readonly<Record<string, string>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
@@ -88,19 +87,6 @@ const run = async (line: string, cwd: string, variables: Readonly<Record<string,
   const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
   if (await code === 0) return output
   throw new Error(`${line}: exit ${await code}\n${`${output}\n${errors}`.trim()}`)
-}
-
-/** The tarballs of all packages, by name. */
-const pack = async (): Promise<Readonly<Record<string, string>>> => {
-  await run("tsc -b", root)
-  await run("node scripts/bundle.ts", root)
-  await run(`pnpm -r --filter "./packages/*" pack --pack-destination ${folder}`, root)
-  return Object.fromEntries(
-    readdirSync(join(root, "packages")).map((name) => {
-      const { name: full, version } = read(join(root, "packages", name, "package.json"))
-      return [full, `file:${join(folder, `postwire-${name}-${version}.tgz`)}`]
-    })
-  )
 }
 
 /** Copies a project into a folder of its own and installs what it depends on. */
@@ -245,7 +231,9 @@ const chosen = positionals.length > 0
 const rows: Array<Row> = []
 try {
   const begun = performance.now()
-  const tarballs = await pack()
+  const tarballs = Object.fromEntries(
+    Array.from(pack(folder), ([name, tarball]) => [`@postwire/${name}`, `file:${tarball}`])
+  )
   console.log(`${"packed".padEnd(28)}${seconds(begun).toFixed(1).padStart(8)} s`)
   for (const name of chosen) {
     for await (const row of rowsOf(name, tarballs)) {

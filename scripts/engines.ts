@@ -4,15 +4,15 @@
  * in one line. A Node takes some seconds and 170 MB, which are removed when it is done; with `--keep` it stays in
  * `node_modules/.cache/nodes`.
  */
-import { execFileSync, spawn } from "node:child_process"
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { refusalOf } from "../packages/core/src/SupportedNode.ts"
-import { forget, newest, nodeOf, npm } from "./engines/Nodes.ts"
+import { forget, newest, nodeOf, npm } from "./Nodes.ts"
+import { pack } from "./pack.ts"
 
 /** The lines of Node that are supported. */
 const lines = ["22", "24", "26"]
@@ -36,8 +36,6 @@ const entries = [
 /** Nothing takes so many milliseconds. */
 const patience = 120_000
 
-const root = fileURLToPath(new URL("..", import.meta.url))
-
 const usual = (): ReadonlyArray<string> => {
   const minors = [...newest()]
   return [
@@ -49,13 +47,9 @@ const usual = (): ReadonlyArray<string> => {
 /** The packages in an empty project. */
 const install = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "postwire-engines-"))
-  execFileSync("pnpm", ["build"], { cwd: root, stdio: "ignore" })
-  execFileSync("pnpm", ["-r", "--filter", "./packages/*", "pack", "--pack-destination", folder], {
-    cwd: root,
-    stdio: "ignore"
-  })
+  const tarballs = pack(folder)
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
-  npm(["install", ...readdirSync(folder).filter((file) => file.endsWith(".tgz")).map((file) => `./${file}`)], folder)
+  npm(["install", ...tarballs.values()], folder)
   return folder
 }
 

@@ -4,11 +4,12 @@
 import { build } from "esbuild"
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { arch, platform, tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
+import { nodeOf } from "./Nodes.ts"
 
 /** The first line of Node whose single executables may be modules. */
 const nodeVersion = "26.10.0"
@@ -16,7 +17,6 @@ const nodeVersion = "26.10.0"
 const root = fileURLToPath(new URL("..", import.meta.url))
 const cache = join(root, "node_modules/.cache/executable")
 const windows = platform() === "win32"
-const node = join(cache, "node_modules/node/bin", windows ? "node.exe" : "node")
 const output = join(root, "out/executable", `postwire-${platform()}-${arch()}${windows ? ".exe" : ""}`)
 
 const run = (command: string, args: ReadonlyArray<string>, options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) => {
@@ -25,17 +25,8 @@ const run = (command: string, args: ReadonlyArray<string>, options: { cwd?: stri
   throw new Error(`${[basename(command), ...args].join(" ")}: ${error?.message ?? `${stdout}${stderr}`.slice(-2_000)}`)
 }
 
-const installNode = () => {
-  if (existsSync(node)) return
-  console.error(`Getting Node ${nodeVersion} ...`)
+const make = async (node: string) => {
   mkdirSync(cache, { recursive: true })
-  writeFileSync(join(cache, "package.json"), "{}")
-  run(windows ? "npm.cmd" : "npm", ["install", "--no-save", "--no-audit", "--no-fund", `node@${nodeVersion}`], {
-    cwd: cache
-  })
-}
-
-const make = async () => {
   const main = join(cache, "postwire.mjs")
   await build({
     absWorkingDir: root,
@@ -104,8 +95,9 @@ const attempt = async () => {
   }
 }
 
-installNode()
-await make()
+console.error(`Getting Node ${nodeVersion} ...`)
+const node = nodeOf(nodeVersion)
+await make(node)
 console.log(
   `${output.slice(root.length)}: ${(statSync(output).size / 1e6).toFixed(0)} MB, of which Node ${
     (statSync(node).size / 1e6).toFixed(0)

@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process"
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { pack } from "./pack.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const folder = join(root, "out/release")
@@ -81,11 +82,9 @@ console.log("Building ...")
 for (const name of readdirSync(join(root, "packages"))) {
   rmSync(join(root, "packages", name, "dist"), { recursive: true, force: true })
 }
-run("tsc", "-b")
-run(process.execPath, "scripts/bundle.ts")
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })
-run("pnpm", "-r", "--filter", "./packages/*", "pack", "--pack-destination", folder)
+const tarballs = pack(folder)
 
 console.log("Checking types and exports of the tarballs as installed (publint, Are The Types Wrong, bundles) ...")
 run("vitest", "run", "scripts/Packages.test.ts", "scripts/Exports.test.ts")
@@ -94,11 +93,10 @@ const problems: Array<string> = []
 console.log(
   `\n${"package".padEnd(22)}${"version".padEnd(10)}${"files".padStart(6)}${"kB".padStart(8)}${"of".padStart(6)}`
 )
-for (const name of readdirSync(join(root, "packages"))) {
-  const { version }: Manifest = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"))
-  const packed = check(name, join(folder, `postwire-${name}-${version}.tgz`))
+for (const [name, tarball] of tarballs) {
+  const packed = check(name, tarball)
   console.log(
-    packed.manifest.name.padEnd(22) + version.padEnd(10) + String(packed.files.length).padStart(6)
+    packed.manifest.name.padEnd(22) + packed.manifest.version.padEnd(10) + String(packed.files.length).padStart(6)
       + (packed.bytes / 1_000).toFixed(1).padStart(8) + String(budgets[name] ?? 0).padStart(6)
   )
   problems.push(...packed.problems.map((problem) => `${packed.manifest.name}: ${problem}`))

@@ -1,24 +1,23 @@
 /**
  * Measures how long the packed packages take to import beside `twitter-api-v2`, and how long the first blocking call of a
- * process takes: `node bench/src/start.ts [--rounds <n>]`. `pnpm build` comes first.
+ * process takes: `node bench/src/start.ts [--rounds <n>]`.
  */
 import { spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs"
 import { findPackageJSON } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
+import { pack } from "../../scripts/pack.ts"
 import * as Child from "./Child.ts"
 import { median } from "./Measurement.ts"
 
 const { values: { rounds } } = parseArgs({ options: { rounds: { type: "string", default: "15" } } })
 
-const root = fileURLToPath(new URL("../..", import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), "postwire-start-"))
 
-const run = (command: string, args: ReadonlyArray<string>, cwd = folder): string => {
-  const { status, stderr, stdout } = spawnSync(command, args, { cwd, encoding: "utf8" })
+const run = (command: string, args: ReadonlyArray<string>): string => {
+  const { status, stderr, stdout } = spawnSync(command, args, { cwd: folder, encoding: "utf8" })
   if (status !== 0) throw new Error(stderr)
   return stdout
 }
@@ -26,11 +25,10 @@ const run = (command: string, args: ReadonlyArray<string>, cwd = folder): string
 const evaluate = (code: string): number => Number(run(process.execPath, ["--input-type=module", "-e", code]))
 
 const install = () => {
-  run("pnpm", ["-r", "--filter", "./packages/*", "pack", "--pack-destination", folder], root)
-  for (const file of readdirSync(folder).filter((name) => name.endsWith(".tgz"))) {
-    const target = join(folder, "node_modules/@postwire", /^postwire-(\w+)-/.exec(file)![1]!)
+  for (const [name, tarball] of pack(folder)) {
+    const target = join(folder, "node_modules/@postwire", name)
     mkdirSync(target, { recursive: true })
-    run("tar", ["xzf", file, "-C", target, "--strip-components=1"])
+    run("tar", ["xzf", tarball, "-C", target, "--strip-components=1"])
   }
   for (const name of ["effect", "undici", "twitter-api-v2"]) {
     symlinkSync(dirname(findPackageJSON(name, import.meta.url)!), join(folder, "node_modules", name))

@@ -1,16 +1,21 @@
 /** Nodes of other versions, from the npm package that brings them. */
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { platform } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-const cache = fileURLToPath(new URL("../../node_modules/.cache/nodes", import.meta.url))
+const isWindows = platform() === "win32"
+
+const cache = fileURLToPath(new URL("../node_modules/.cache/nodes", import.meta.url))
 
 /** Runs npm; what it prints. */
 export const npm = (args: ReadonlyArray<string>, cwd: string): string =>
   execFileSync("npm", [...args, "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"], {
     cwd,
-    encoding: "utf8"
+    encoding: "utf8",
+    // A script there, which only a shell can run.
+    shell: isWindows
   })
 
 /** The newest patch of every minor that there is, oldest first. */
@@ -27,7 +32,7 @@ export const newest = (): ReadonlyMap<string, string> => {
 /** The executable of a Node, which is fetched if it is not there. */
 export const nodeOf = (version: string): string => {
   const folder = join(cache, version)
-  const executable = join(folder, "node_modules/node/bin/node")
+  const executable = join(folder, "node_modules/node/bin", isWindows ? "node.exe" : "node")
   if (!existsSync(executable)) {
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true }))

@@ -1,0 +1,27 @@
+/** The packages as they are published. */
+import { spawnSync } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+
+const run = (command: string, ...args: ReadonlyArray<string>): void => {
+  const { status, stderr, stdout } = spawnSync(command, args, { cwd: root, encoding: "utf8" })
+  if (status !== 0) throw new Error(`${[command, ...args].join(" ")}: failed\n${stdout}${stderr}`)
+}
+
+/** Builds every package and packs it into a folder; the tarballs by the folders of the packages. */
+export const pack = (folder: string): ReadonlyMap<string, string> => {
+  run("tsc", "-b")
+  run(process.execPath, "scripts/bundle.ts")
+  run("pnpm", "-r", "--filter", "./packages/*", "pack", "--pack-destination", folder)
+  return new Map(
+    readdirSync(join(root, "packages")).map((name) => {
+      const { version }: { version: string } = JSON.parse(
+        readFileSync(join(root, "packages", name, "package.json"), "utf8")
+      )
+      return [name, join(folder, `postwire-${name}-${version}.tgz`)]
+    })
+  )
+}
