@@ -23,7 +23,7 @@ const editorFile = "packages/core/src/Documentation.ts"
 /** Every file that is generated, as a whole or in its blocks, with its text. */
 export const generated = (): ReadonlyMap<string, string> =>
   new Map([
-    ...documents.map((document) => [document, Blocks.current(document)] as const),
+    ...documents.map((document) => [document, Blocks.current(text(document))] as const),
     ...Examples.faces.map((face) => [face.file, Examples.file(face)] as const),
     ["examples/reference/parameters.ts", Examples.parametersFile()],
     [editorFile, Editor.module()],

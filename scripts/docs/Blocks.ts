@@ -10,9 +10,9 @@ export const program = /<!-- from (\S+?\.(ts|sh))(?:#(\S+))? -->\n(`{3,})\2\n[^]
 /** What is made of declarations: `<!-- generated: error NotFound -->`. */
 export const made = /<!-- generated: ([^\n]+) -->\n[^]*?^<!-- end -->$/gm
 
-/** A document with its blocks as they are now, and the Node that is needed. */
-export const current = (document: string): string =>
-  text(document)
+/** The text of a document with its blocks as they are now, and the Node that is needed. */
+export const current = (page: string): string =>
+  page
     .replace(program, (_, file: string, language: string, region: string | undefined, fence: string) => {
       const code = region === undefined ? text(file) : regionOf(file, region)
       return `<!-- from ${file}${region === undefined ? "" : `#${region}`} -->\n${fence}${language}\n${code}${fence}`
