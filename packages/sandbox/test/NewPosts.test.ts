@@ -116,13 +116,18 @@ describe("a new post", () => {
       const bench = yield* make({ posts: 0 })
       const { created, listed, read } = using(bench)
       const own = `/2/users/${bench.ada.id}`
-      const id = yield* created({ text: "buy @ada needle", nullcast: true })
+      const quoted = bench.sandbox.user().post("quoted").id
+      const list = bench.ada.list({ name: "own", members: [bench.ada] })
+      const promoted = { text: "buy @ada needle", nullcast: true, quote_post_id: quoted }
+      const id = yield* created(promoted)
       bench.clock.advance("1 minute")
       for (
         const path of [
           `${own}/posts`,
           `${own}/mentions`,
           `${own}/timelines/reverse_chronological`,
+          `/2/lists/${list.id}/posts`,
+          `/2/posts/${quoted}/quote_posts`,
           "/2/posts/search/recent?query=needle"
         ]
       ) assert.isEmpty(yield* listed(path), path)
@@ -132,8 +137,9 @@ describe("a new post", () => {
       const me = yield* bench.request("GET", "/2/users/me?user.fields=public_metrics,most_recent_post_id")
       assert.strictEqual(me.body.data.public_metrics.post_count, 0)
       assert.notProperty(me.body.data, "most_recent_post_id")
-      assert.isTrue(bench.store.posts.delete(id))
-      assert.strictEqual(bench.store.counts().posts, 0)
+      // Nobody has read it, so it can be said again.
+      for (const promotion of [id, yield* created(promoted)]) assert.isTrue(bench.store.posts.delete(promotion))
+      assert.strictEqual(bench.store.counts().posts, 1)
     }))
 
   it.effect("is for subscribers alone, or for followers as well, when it is exclusive", () =>
