@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { getAllPostsCount, getRecentPostsCount } from "@postwire/core/operations/Counts"
 import * as Wire from "@postwire/core/Wire"
 import { Effect } from "effect"
+import * as Fuzz from "./support/Fuzz.ts"
 import { type Bench, day, make, minute, now, second } from "./support/Requests.ts"
 
 const iso = (millis: number) => `${new Date(millis).toISOString().slice(0, 19)}Z`
@@ -14,9 +15,14 @@ interface Bucket {
   readonly post_count: number
 }
 
-const counted = Effect.fnUntraced(function*(bench: Bench, kind: "recent" | "all", query: string) {
+const counted = Effect.fnUntraced(function*(
+  bench: Bench,
+  kind: "recent" | "all",
+  query: string,
+  as = bench.newcomer()
+) {
   const path = `/2/posts/counts/${kind}?query=needle${query}`
-  const { body, status } = yield* bench.request("GET", path, { as: bench.newcomer() })
+  const { body, status } = yield* bench.request("GET", path, { as })
   assert.strictEqual(status, 200, JSON.stringify(body))
   const buckets: ReadonlyArray<Bucket> = body.data
   assert.strictEqual(body.meta.total_post_count, buckets.reduce((sum, { post_count }) => sum + post_count, 0))
@@ -163,5 +169,110 @@ describe("counts of the archive", () => {
       }
       const all = yield* getAllPostsCount({ query: "needle" }).pipe(Effect.provide(bench.client("x")))
       assert.strictEqual(all.meta.total_post_count, 2)
+    }))
+})
+
+/** Posts of every kind about the bounds of spans, by accounts of which some are protected and some block each other. */
+const world = (bench: Bench, random: Fuzz.Random) => {
+  const { seeded: { ada }, store } = bench
+  const users = [
+    ada.id,
+    ...Array.from({ length: 5 }, (_, i) =>
+      store.users.insert({
+        username: `user${i}`,
+        name: "User",
+        createdAt: now - 900 * day,
+        protected: random.chance(0.2),
+        verifiedType: random.chance(0.2) ? "blue" : "none"
+      }))
+  ]
+  const ids: Array<string> = []
+  const times = Array.from({ length: 60 }, () => now - random.below(36) * hour + random.below(3) - 1).sort((a, b) =>
+    a - b
+  )
+  for (const createdAt of times) {
+    const target = random.chance(0.5) && ids.length > 0 ? random.pick(ids) : undefined
+    const kind = random.pick(["reply", "quote", "repost", "edit"] as const)
+    const edited = kind === "edit" && target ? store.posts.byId(target) : undefined
+    const authorId = edited?.author_id ?? random.pick(users)
+    if (edited && edited.edit_history_post_ids.at(-1) !== edited.id) continue
+    if (kind === "repost" && target && store.posts.repostBy(authorId, target) !== undefined) continue
+    ids.push(store.posts.insert({
+      authorId,
+      createdAt,
+      text: random.chance(0.8) ? "a needle" : "hay",
+      ...(target === undefined ? {} : {
+        reply: { inReplyToPostId: target },
+        quote: { quotedPostId: target },
+        repost: { repostedPostId: target },
+        edit: { editOf: target }
+      }[kind]),
+      audience: random.chance(0.1) ? random.pick(["followers", "subscribers"]) : "all",
+      unlisted: random.chance(0.05),
+      withheld: random.chance(0.05) ? { copyright: true, country_codes: ["DE"], scope: "post" } : undefined
+    }))
+  }
+  for (const source of users) {
+    const target = random.pick(users)
+    if (source !== target) random.pick([store.blocks, store.mutes, store.blocks]).set(source, target, true)
+  }
+  for (let n = random.below(4); n > 0; n--) store.posts.delete(random.pick(ids))
+  return { ids, users }
+}
+
+describe("counts and searches", () => {
+  it.effect("find the same, whoever asks, between any bounds", () =>
+    Effect.gen(function*() {
+      const seen = { asked: 0, found: 0, hidden: 0 }
+      for (let seed = 1; seed <= 5; seed++) {
+        const random = Fuzz.random(seed)
+        const bench = yield* make({ posts: 0, seed })
+        const { ids, users } = world(bench, random)
+        const moment = () => now - random.below(40) * hour - second * random.below(3)
+        for (let n = 0; n < 6; n++) {
+          const kind = random.pick(["recent", "all"] as const)
+          const userId = random.pick([undefined, ...users])
+          const [start, end] = [moment() - minute, moment() - minute].toSorted((a, b) => a - b) as [number, number]
+          const bounds = [
+            ...(random.chance(0.5) ? [`start_time=${iso(start)}`] : []),
+            ...(random.chance(0.5) && start < end ? [`end_time=${iso(end)}`] : []),
+            ...(random.chance(0.25) ? [`since_id=${random.pick(ids)}`] : []),
+            ...(random.chance(0.25) ? [`until_id=${random.pick(ids)}`] : [])
+          ].map((bound) => `&${bound}`).join("")
+          // The archive takes one request per second of each app.
+          const as = () => bench.newcomer({ userId })
+          const found: Array<number> = []
+          let token = ""
+          do {
+            const path = `/2/posts/search/${kind}?query=needle&post.fields=created_at&max_results=${
+              random.pick([10, 25, 100])
+            }${bounds}${token}`
+            const { body, status } = yield* bench.request("GET", path, { as: as() })
+            assert.strictEqual(status, 200, JSON.stringify(body))
+            for (const { created_at } of body.data ?? []) found.push(Date.parse(created_at))
+            token = body.meta.next_token === undefined ? "" : `&next_token=${body.meta.next_token}`
+          } while (token !== "")
+          // A page of the archive has a day's minutes.
+          const granularity = random.pick(bounds.includes("start_time") ? ["minute", "hour", "day"] : ["hour", "day"])
+          const shown = JSON.stringify({ seed, n, kind, userId, bounds, granularity })
+          let total = 0
+          do {
+            const counts = yield* counted(bench, kind, `&granularity=${granularity}${bounds}${token}`, as())
+            total += counts.total
+            for (const { end, post_count, start } of counts.buckets) {
+              const within = found.filter((time) => time >= Date.parse(start) && time < Date.parse(end))
+              assert.strictEqual(post_count, within.length, `${shown} ${start}`)
+            }
+            token = counts.next === undefined ? "" : `&next_token=${counts.next}`
+          } while (token !== "")
+          assert.strictEqual(total, found.length, shown)
+          seen.asked++
+          seen.found += found.length
+          seen.hidden += (yield* counted(bench, kind, bounds)).total - found.length
+        }
+      }
+      // Otherwise the worlds would show nothing.
+      assert.isAbove(seen.found, 5 * seen.asked, JSON.stringify(seen))
+      assert.isAbove(seen.hidden, seen.asked / 4, JSON.stringify(seen))
     }))
 })

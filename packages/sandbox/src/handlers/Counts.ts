@@ -36,7 +36,15 @@ const count = Effect.fnUntraced(function*(
   const last = until_id === undefined ? until : Math.min(until, Math.floor(timeOf(until_id) / second + 1) * second)
   const end = cursor === undefined ? last : Number(cursor.key)
   const first = Math.max(start, Math.ceil(end / size) * size - span)
-  const counts = store.posts.counts({ query, size, sinceId: since_id, untilId: until_id, from: first, until: end })
+  const counts = store.posts.counts({
+    query,
+    size,
+    sinceId: since_id,
+    untilId: until_id,
+    from: first,
+    until: end,
+    viewer: call.caller
+  })
   const data: Array<CountBucket> = []
   let total = 0
   for (let number = Math.floor(first / size); Math.max(first, number * size) < end; number++) {

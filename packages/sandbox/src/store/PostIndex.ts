@@ -23,8 +23,17 @@ export interface Searches {
       readonly viewer?: Visibility.Viewer | undefined
     }
   ) => Page<Post.Post>
-  /** How many public posts a query finds in each span of `size` milliseconds since the epoch, by number of the span. */
-  readonly counts: (options: Window & { readonly query: Query; readonly size: number }) => ReadonlyMap<number, number>
+  /**
+   * How many public posts a search finds for the same viewer in each span of `size` milliseconds since the epoch, by number
+   * of the span.
+   */
+  readonly counts: (
+    options: Window & {
+      readonly query: Query
+      readonly size: number
+      readonly viewer?: Visibility.Viewer | undefined
+    }
+  ) => ReadonlyMap<number, number>
 }
 
 /** The search index of a store. */
@@ -68,7 +77,8 @@ export const make = (database: Database): PostIndex => {
 
   const counts = database.query<{ readonly span: number; readonly found: number }>(`
     SELECT (rowid >> ${Snowflake.counterBits}) / :size AS span, count(*) AS found FROM post_index
-    WHERE post_index MATCH :match AND rowid > :low AND rowid < :high GROUP BY span`)
+    WHERE post_index MATCH :match AND rowid > :low AND rowid < :high AND rowid NOT IN (${Visibility.blocked})
+    GROUP BY span`)
 
   // To sort all that a common word finds takes long; the index yields each step in the order of time.
   const byRelevancy = (
@@ -111,12 +121,10 @@ export const make = (database: Database): PostIndex => {
         ? byRelevancy(query, viewer, rangeOf(options), options)
         : latest({ match: query.match, viewer }, rangeOf(options), options)
     },
-    counts: ({ query, size, ...window }) =>
-      new Map(
-        counts.all({ match: query.match, size: BigInt(size), ...rangeOf(window) }).map(({ found, span }) =>
-          [span, found] as const
-        )
-      )
+    counts: ({ query, size, viewer, ...window }) => {
+      const values = { match: query.match, size: BigInt(size), viewer: Visibility.valueOf(viewer) }
+      return new Map(counts.all({ ...values, ...rangeOf(window) }).map(({ found, span }) => [span, found] as const))
+    }
   }
 }
 

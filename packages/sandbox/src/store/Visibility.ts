@@ -37,3 +37,12 @@ export const unblocked = (row: string): string => `
   (${row}.author_id NOT IN (SELECT source_id FROM blocks WHERE target_id = :viewer) AND
     (${row}.reposted_post_id IS NULL OR NOT EXISTS (SELECT 1 FROM posts o WHERE o.id = ${row}.reposted_post_id AND
       o.author_id IN (SELECT source_id FROM blocks WHERE target_id = :viewer))))`
+
+/**
+ * The ids of all posts for which `unblocked` does not hold. Whoever counts asks for these few once, and not for the row of
+ * every post that is found.
+ */
+export const blocked = `
+  SELECT id FROM posts WHERE author_id IN (SELECT source_id FROM blocks WHERE target_id = :viewer)
+  UNION ALL SELECT r.id FROM posts o JOIN posts r ON r.reposted_post_id = o.id
+    WHERE o.author_id IN (SELECT source_id FROM blocks WHERE target_id = :viewer)`
