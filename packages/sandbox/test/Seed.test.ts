@@ -78,6 +78,19 @@ describe("Seed", () => {
       assert.notStrictEqual(yield* make({ ...options, start: start + 1000 }), first)
     }))
 
+  it.effect("spreads posts over time, up to the present, at whatever hour it begins", () =>
+    Effect.gen(function*() {
+      for (let hour = 0; hour < 24; hour += 3) {
+        const { store } = yield* seeded({ seed: 1, posts: 600, start: start + hour * 3_600_000 })
+        const { items } = store.posts.search({ query: query("effect"), limit: 600 })
+        const times = items.map(({ created_at }) => Date.parse(created_at))
+        assert.strictEqual(new Set(times).size, times.length, `${hour}`)
+        const newest = start + hour * 3_600_000 - times[0]!
+        assert.isAtLeast(newest, 40_000)
+        assert.isBelow(newest, day / 6)
+      }
+    }))
+
   it.effect("has about 20,000 recent posts on the topic among 25,500, and a believable rest", () =>
     Effect.gen(function*() {
       const { seed, store } = yield* seeded({ seed: 1, posts: 25_500, start })

@@ -127,8 +127,12 @@ const timesOf = (posts: number, start: number, random: Random): (i: number) => n
   const old = posts - Math.round(posts * recentShare)
   const border = start - 6.9 * day
   const wave = (time: number) => time + 0.6 * day / (2 * Math.PI) * Math.sin(2 * Math.PI * time / day)
-  const spread = (i: number, count: number, from: number, to: number) =>
-    Math.floor(Math.min(to, Math.max(from, wave(from + (i + random.next()) / count * (to - from)))))
+  const spread = (i: number, count: number, from: number, to: number) => {
+    const [first, last] = [wave(from), wave(to)]
+    return Math.floor(
+      from + (wave(from + (i + random.next()) / count * (to - from)) - first) / (last - first) * (to - from)
+    )
+  }
   return (i) =>
     i < old
       ? spread(i, old, start - 2 * year, border - 1)
