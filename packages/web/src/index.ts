@@ -9,12 +9,7 @@
  * ```
  */
 import type { Form } from "@postwire/core/Definition"
-import { valueOf } from "@postwire/core/promises/Calls"
-import { formOf } from "@postwire/core/promises/PromiseFace"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
+import { build, formOf } from "@postwire/core/promises/PromiseFace"
 import * as PromiseClient from "./PromiseClient.ts"
 import * as WebClient from "./WebClient.ts"
 
@@ -34,8 +29,6 @@ export type PostwireClient<F extends Form = "response"> = PromiseClient.PromiseC
 export const createClient = <F extends Form = "response">(
   settings: WebClient.Settings<F> & PromiseClient.Chosen<F>
 ): PostwireClient<F> => {
-  const scope = Scope.makeUnsafe()
-  const services = valueOf(Effect.runSyncExit(Layer.buildWithScope(WebClient.layer(settings), scope)), undefined)
-  const end = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  const { end, services } = build(WebClient.layer(settings))
   return PromiseClient.of(services, formOf(settings), end, PromiseClient.withEffect(services))
 }

@@ -151,6 +151,18 @@ export interface Makers {
   }
 }
 
+/** The services of a Layer, made at once, and their end. Throws what the Layer fails with. */
+export const build = (
+  layer: Layer.Layer<Client, InvalidSettings>
+): { readonly services: Context.Context<Client>; readonly end: () => Promise<void> } => {
+  const scope = Scope.makeUnsafe()
+  const built = Effect.onError(Layer.buildWithScope(layer, scope), (cause) => Scope.close(scope, Exit.failCause(cause)))
+  return {
+    services: Calls.valueOf(Effect.runSyncExit(built), undefined),
+    end: () => Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+}
+
 /** Clients on a platform. */
 export const on = (platform: Calls.Platform): Makers => {
   const of = <F extends Form, Also extends object>(

@@ -2,12 +2,9 @@
 import type { Client } from "@postwire/core/Client"
 import type { Form } from "@postwire/core/Definition"
 import { valueOf } from "@postwire/core/promises/Calls"
-import { formOf } from "@postwire/core/promises/PromiseFace"
+import { build, formOf } from "@postwire/core/promises/PromiseFace"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
 import type { Dispatcher } from "undici"
 import * as NodeClient from "../NodeClient.ts"
 import { Session as OwnSession } from "./Session.ts"
@@ -28,13 +25,10 @@ export const connect = <F extends Form>(settings: NodeClient.Settings<F>): Conne
   valueOf(Effect.runSyncExit(NodeClient.check(settings)), undefined)
   const own = settings.dispatcher === undefined ? new OwnSession(NodeClient.agentOptionsOf(settings)) : undefined
   const session = settings.dispatcher ?? own!
-  const scope = Scope.makeUnsafe()
-  const layer = NodeClient.layer({ ...settings, proxy: undefined, ca: undefined, dispatcher: session })
-  const built = Effect.onError(Layer.buildWithScope(layer, scope), (cause) => Scope.close(scope, Exit.failCause(cause)))
-  const services = valueOf(Effect.runSyncExit(built), undefined)
+  const built = build(NodeClient.layer({ ...settings, proxy: undefined, ca: undefined, dispatcher: session }))
   const end = async () => {
-    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await built.end()
     await own?.close()
   }
-  return { services, session, form: formOf(settings), end }
+  return { services: built.services, session, form: formOf(settings), end }
 }
