@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { environmentVariable } from "@postwire/core/Errors"
 import { Sandbox } from "@postwire/sandbox"
 import { execFile } from "node:child_process"
 import { readdirSync } from "node:fs"
@@ -33,7 +34,7 @@ describe("the programs of the guides", () => {
     await using sandbox = await Sandbox.start({ posts: 300 })
     vi.stubEnv("POSTWIRE_WIRE", undefined)
     for (const [setting, value] of Object.entries(sandbox.settings)) {
-      vi.stubEnv(`POSTWIRE_${setting.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`, String(value))
+      vi.stubEnv(environmentVariable(setting), String(value))
     }
     const lines: Array<string> = []
     const log = vi.spyOn(console, "log").mockImplementation((...line) => void lines.push(format(...line)))

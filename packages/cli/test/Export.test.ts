@@ -289,6 +289,7 @@ describe("postwire export", () => {
 
   it.live("refuses flags that contradict each other", () =>
     Effect.gen(function*() {
+      const cluster = ["--cluster", "postgres://127.0.0.1:1/a"]
       const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
         [["--out", "a.jsonl", "--resume", "--force"], /--resume and --force contradict/],
         [["--out", "a.jsonl", "--gzip", "--zstd"], /--gzip and --zstd contradict/],
@@ -297,6 +298,9 @@ describe("postwire export", () => {
         [["--out", "a.PARQUET.GZ"], /would be JSON Lines/],
         [["--out", "a.jsonl", "--detach"], /--detach is for exports of a cluster/],
         [["--out", "a.jsonl", "--label", "b"], /--label is for exports of a cluster/],
+        [[...cluster, "--json"], /--json is for files/],
+        [[...cluster, "--limit", "5"], /--limit and --cluster contradict/],
+        [[...cluster, "--detach", "--out", "a.jsonl"], /--detach and --out contradict/],
         [["--out", "-", "--format", "csv"], /Standard output takes JSON Lines/],
         [["--out", "a.jsonl", "--max-results", "7"], /max_results must be a whole number from 10 to 100/]
       ]

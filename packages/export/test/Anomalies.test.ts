@@ -95,11 +95,18 @@ describe("malformed members", () => {
       const path = join(yield* folder, "a.jsonl")
       const layer = yield* client
       const partition = { index: 0, end_time: "2026-11-20T12:00:00Z", posts: 4 }
+      const twice = Object.fromEntries(Object.entries(anomalies).map(([place, count]) => [place, 2 * count]))
+      let shown: unknown
       const { progress } = yield* Effect.provide(
-        Partitions.run(source, { sink: JsonLines.make(path), partitions: Effect.succeed([partition]) }),
+        Partitions.run(source, {
+          sink: JsonLines.make(path),
+          // The server gives both the same.
+          partitions: Effect.succeed([partition, { ...partition, index: 1 }]),
+          onPage: (page) => Effect.sync(() => shown = page.progress.anomalies)
+        }),
         layer
       )
-      assert.deepStrictEqual(progress.anomalies, anomalies)
+      assert.deepStrictEqual([progress.anomalies, shown], [twice, twice])
       let cursor = Partitions.beginning
       while (!cursor.complete) {
         const job = Partitions.exportPartition(source, partition, { cursor, write: () => Effect.void })

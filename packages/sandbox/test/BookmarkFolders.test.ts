@@ -40,12 +40,12 @@ describe("folders of bookmarks", () => {
       yield* Effect.gen(function*() {
         yield* bookmark({ post_id: one.id })
         assert.isEmpty(held(later))
+        yield* bookmark({ post_id: two.id, folder_id: later })
         for (const folder_id of [later, later, toRead]) {
           const { data } = yield* bookmark({ post_id: one.id, folder_id })
           assert.deepStrictEqual(data, { bookmarked: true })
         }
-        yield* bookmark({ post_id: two.id, folder_id: later })
-        assert.deepStrictEqual([held(later), held(toRead)], [[two.id, one.id], [one.id]])
+        assert.deepStrictEqual([held(later), held(toRead)], [[one.id, two.id], [one.id]])
         const { data } = yield* getBookmarks()
         assert.deepStrictEqual(data?.map(({ id }) => id), [two.id, one.id])
         yield* removeBookmark({ post_id: one.id })
@@ -76,8 +76,10 @@ describe("folders of bookmarks", () => {
 
   it.effect("are shown by the admin interface", () =>
     Effect.gen(function*() {
-      const { ada, request, sandbox } = yield* make({ posts: 0 })
-      const made = ada.bookmarkFolder("Mine", ada.post("one"))
+      const { ada, request, sandbox, store } = yield* make({ posts: 0 })
+      const gone = ada.post("two")
+      const made = ada.bookmarkFolder("Mine", ada.post("one"), gone)
+      store.posts.delete(gone.id)
       const { body, status } = yield* request("GET", "/_sandbox/state/bookmark_folders?user=ada", {
         as: { header: `Bearer ${Redacted.value(sandbox.adminToken)}` }
       })

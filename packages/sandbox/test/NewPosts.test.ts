@@ -67,6 +67,8 @@ describe("a new post", () => {
       const { data } = yield* read(shown, "attachments,paid_partnership")
       assert.lengthOf(data.attachments.media_keys, 1)
       assert.isFalse(data.paid_partnership)
+      const repost = bench.sandbox.user().repost({ id: plain })
+      assert.notProperty((yield* read(repost.id, "paid_partnership")).data, "paid_partnership")
     }))
 
   it.effect("is refused when its parts do not go together or are out of bounds", () =>
