@@ -79,9 +79,10 @@ describe("the pages", () => {
     ) ?? []
 
   it("are all in the list beside them, once", () => {
-    const listed = groups(pages.map(({ id }) => id)).flatMap(({ ids }) => ids)
-    assert.sameMembers(["index", ...listed], pages.map(({ id }) => id))
+    const there = pages.map(({ id }) => id)
+    assert.sameMembers(["index", ...groups(there).flatMap(({ ids }) => ids)], there)
     assert.throws(() => groups(["index", "unheard-of"]), "Not in Sidebar.ts: unheard-of")
+    assert.throws(() => groups(there.filter((id) => id !== "start")), "In Sidebar.ts, and not there: start")
   })
 
   it.each(pages.map((page) => [page.id, page] as const))("%s has links whose anchors are there", (_, { body, id }) => {
