@@ -153,6 +153,12 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     sign,
     telemetry: yield* Retry.Telemetry
   })
+  const prepare = (
+    definition: Definition,
+    parameters: unknown,
+    options: CallOptions | undefined,
+    clean?: Redaction.Redact
+  ) => Undeclared.add(Prepare.prepare(definition, parameters, wire, limits, clean), definition, wire, options, clean)
   /** Fails with what `check` says without credentials: what was passed may be one in the wrong place. */
   const refused = <E extends Error>(error: E, check: (redact: Redaction.Redact) => Prepare.Prepared | E) =>
     Effect.flatMap(current, (values) => {
@@ -178,10 +184,10 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
         if (isClosed) return Effect.fail(CallErrors.closed(definition))
         const invalid = options === undefined ? undefined : checkOptions(definition, options)
         if (invalid !== undefined) return Effect.fail(invalid)
-        const check = (clean?: Redaction.Redact) =>
-          Undeclared.add(Prepare.prepare(definition, parameters, wire, limits, clean), definition, wire, options, clean)
-        const prepared = check()
-        return prepared instanceof Error ? refused(prepared, check) : send(prepared, options)
+        const prepared = prepare(definition, parameters, options)
+        return prepared instanceof Error
+          ? refused(prepared, (clean) => prepare(definition, parameters, options, clean))
+          : send(prepared, options)
       }),
     sendChecked: (check, options) =>
       Effect.suspend((): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
