@@ -9,7 +9,7 @@ export const DirectMessageEvent = /*#__PURE__*/ Model.make({
   selector: "dm_event_fields",
   includes: undefined,
   defaults: ["id", "event_type", "text"],
-  gathered: { entities: ["cashtags", "hashtags", "mentions", "urls"] },
+  gathered: { entities: /*#__PURE__*/ Object.keys(TextEntities.fields) },
   fields: {
     id: Schema.String,
     event_type: Model.known("MessageCreate", "ParticipantsJoin", "ParticipantsLeave"),
