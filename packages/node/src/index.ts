@@ -44,6 +44,6 @@ export const createClient: {
 } = <F extends Form = "response">(
   settings: NodeClient.Settings<F> = NodeClient.fromEnvironment()
 ): PostwireClient<F> => {
-  const { end, form, services, session } = connect(settings)
+  const { end, form, services, session } = connect(settings, createClient)
   return PromiseClient.of(services, form, end, () => ({ session }))
 }

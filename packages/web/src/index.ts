@@ -29,6 +29,6 @@ export type PostwireClient<F extends Form = "response"> = PromiseClient.PromiseC
 export const createClient = <F extends Form = "response">(
   settings: WebClient.Settings<F> & PromiseClient.Chosen<F>
 ): PostwireClient<F> => {
-  const { end, services } = build(WebClient.layer(settings))
+  const { end, services } = build(WebClient.layer(settings), createClient)
   return PromiseClient.of(services, formOf(settings), end, PromiseClient.withEffect(services))
 }

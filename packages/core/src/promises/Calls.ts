@@ -77,14 +77,14 @@ export const exchange = async (
   const [signal, rest] = split(told, options)
   const sent = send(rest)
   if (form === "raw") {
-    const raw = valueOf(await run(context, told, sent, signal), signal)
+    const raw = valueOf(await run(context, told, sent, signal), signal, exchange)
     return { raw, data: await context.platform.webOf(raw) }
   }
   const read = Effect.flatMap(
     sent,
     (raw) => Effect.map(context.client.read(told, raw), (response) => ({ raw, response }))
   )
-  const { raw, response } = valueOf(await run(context, told, read, signal), signal)
+  const { raw, response } = valueOf(await run(context, told, read, signal), signal, exchange)
   return { raw, data: form === "response" ? response : response.body }
 }
 
@@ -96,7 +96,7 @@ export const run = <A, E>(
   signal: AbortSignal | undefined
 ): Promise<Exit.Exit<A, E | AnyError>> => {
   signal?.throwIfAborted()
-  if (closing.aborted) throw CallErrors.closed(told)
+  if (closing.aborted) return Promise.resolve(Exit.fail(CallErrors.closed(told)))
   return new Promise((resolve) => {
     const departure = told.effect === "create" ? new Watched() : undefined
     const fiber = fork(departure === undefined ? effect : Effect.provideService(effect, Departure, departure))
@@ -125,23 +125,33 @@ const cutOff = ({ confirmWith, effect, name }: Told, departure: Watched | undefi
     reason: "the client is closed"
   })
 
+/** A function that programs call, on the stack of what it throws. */
+export type Caller = (...args: never) => unknown
+
 /**
- * What a step led to. The stack of an error begins where the call is awaited: the frames of the runtime, in which it was
- * made, lead nowhere, and to note the caller beforehand would cost calls that succeed some microseconds.
+ * What a step led to. The stack of an error begins where `caller` is called or awaited, so that an uncaught one shows that
+ * line: the frames of the runtime, in which it was made, lead nowhere, and to note the line beforehand would cost calls that
+ * succeed some microseconds.
  */
 export const valueOf = <A>(
   exit: Exit.Exit<A, AnyError | InvalidSettings>,
-  signal: AbortSignal | undefined
+  signal: AbortSignal | undefined,
+  caller: Caller
 ): A => {
   if (Exit.isSuccess(exit)) return exit.value
   signal?.throwIfAborted()
   const failure = Cause.findErrorOption(exit.cause)
   if (Option.isNone(failure)) throw Cause.squash(exit.cause)
+  throw startingAt(failure.value, caller)
+}
+
+/** An error with the stack that begins where `caller` is called or awaited. */
+export const startingAt = <E extends Error>(error: E, caller: Caller): E => {
   // Not every engine has it.
   if ("captureStackTrace" in Error && typeof Error.captureStackTrace === "function") {
-    Error.captureStackTrace(failure.value, valueOf)
+    Error.captureStackTrace(error, caller)
   }
-  throw failure.value
+  return error
 }
 
 /** The signal among the options, and the others. What is no object is for the core to refuse. */

@@ -37,10 +37,10 @@ async function* run<A>(
 ): AsyncGenerator<A> {
   const [given, rest] = Calls.split(definition, chosen)
   given?.throwIfAborted()
-  if (own instanceof InvalidParameters) throw own
+  if (own instanceof InvalidParameters) throw Calls.startingAt(own, run)
   const first = Pagination.start(definition, own, rest)
   if (first === undefined) return
-  if (first instanceof InvalidParameters) throw first
+  if (first instanceof InvalidParameters) throw Calls.startingAt(first, run)
   const { prefetch } = rest ?? {}
   const ofPage = Pagination.callOptionsOf(rest ?? {})
   const ended = prefetch === 1 ? new AbortController() : undefined
@@ -49,14 +49,13 @@ async function* run<A>(
     : AbortSignal.any([given, ended.signal])
   const fetchAt = async (position: Pagination.Position) => {
     const here = Pagination.parametersAt(definition, own, position)
-    const page = Pagination.fetchPage(definition, here, ofPage)
-    return Calls.valueOf(await Calls.run(context, definition, page, signal), signal)
+    return Calls.run(context, definition, Pagination.fetchPage(definition, here, ofPage), signal)
   }
   let position: Pagination.Position = first
   let pending = fetchAt(position)
   try {
     while (true) {
-      const [raw, response] = await pending
+      const [raw, response] = Calls.valueOf(await pending, signal, run)
       const here = position
       const next = Pagination.advance(definition, rest ?? {}, here, response)
       const isLast = next === undefined || next instanceof PaginationStuck
@@ -70,10 +69,10 @@ async function* run<A>(
       for (const item of itemsOf({ raw, response, position: here })) {
         yield item
         given?.throwIfAborted()
-        if (context.closing.aborted) throw CallErrors.closed(definition)
+        if (context.closing.aborted) throw Calls.startingAt(CallErrors.closed(definition), run)
       }
       if (next === undefined) return
-      if (next instanceof PaginationStuck) throw next
+      if (next instanceof PaginationStuck) throw Calls.startingAt(next, run)
       position = next
       if (prefetch !== 1) pending = fetchAt(next)
     }

@@ -151,14 +151,15 @@ export interface Makers {
   }
 }
 
-/** The services of a Layer, made at once, and their end. Throws what the Layer fails with. */
+/** The services of a Layer, made at once for the function that is to make a client, and their end. Throws what the Layer fails with. */
 export const build = (
-  layer: Layer.Layer<Client, InvalidSettings>
+  layer: Layer.Layer<Client, InvalidSettings>,
+  caller: Calls.Caller
 ): { readonly services: Context.Context<Client>; readonly end: () => Promise<void> } => {
   const scope = Scope.makeUnsafe()
   const built = Effect.onError(Layer.buildWithScope(layer, scope), (cause) => Scope.close(scope, Exit.failCause(cause)))
   return {
-    services: Calls.valueOf(Effect.runSyncExit(built), undefined),
+    services: Calls.valueOf(Effect.runSyncExit(built), undefined, caller),
     end: () => Effect.runPromise(Scope.close(scope, Exit.void))
   }
 }
@@ -245,12 +246,12 @@ function request(context: Calls.Context, form: Form): object {
 const answer = (context: Calls.Context, exchanged: Promise<Calls.Exchange>): Answer<unknown> => {
   const result = exchanged.then(({ data }) => data)
   return Object.assign(result, {
-    withResponse: async () => {
+    withResponse: () =>
       // Not `exchanged` first: what two wait for, the stack of an error does not lead through.
-      const data = await result
-      const { raw } = await exchanged
-      return { data, response: await context.platform.webOf(raw) }
-    }
+      result.then(async (data) => {
+        const { raw } = await exchanged
+        return { data, response: await context.platform.webOf(raw) }
+      })
   })
 }
 

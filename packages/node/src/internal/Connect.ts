@@ -1,7 +1,7 @@
 /** What a client is made of, whether or not its program uses Effect. */
 import type { Client } from "@postwire/core/Client"
 import type { Form } from "@postwire/core/Definition"
-import { valueOf } from "@postwire/core/promises/Calls"
+import { type Caller, valueOf } from "@postwire/core/promises/Calls"
 import { build, formOf } from "@postwire/core/promises/PromiseFace"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -20,12 +20,12 @@ export interface Connected<F extends Form> {
   readonly end: () => Promise<void>
 }
 
-/** From settings. Throws `InvalidSettings` at once; connects at the first call. */
-export const connect = <F extends Form>(settings: NodeClient.Settings<F>): Connected<F> => {
-  valueOf(Effect.runSyncExit(NodeClient.check(settings)), undefined)
+/** From settings, for the function that is to make a client. Throws `InvalidSettings` at once; connects at the first call. */
+export const connect = <F extends Form>(settings: NodeClient.Settings<F>, caller: Caller): Connected<F> => {
+  valueOf(Effect.runSyncExit(NodeClient.check(settings)), undefined, caller)
   const own = settings.dispatcher === undefined ? new OwnSession(NodeClient.agentOptionsOf(settings)) : undefined
   const session = settings.dispatcher ?? own!
-  const built = build(NodeClient.layer({ ...settings, proxy: undefined, ca: undefined, dispatcher: session }))
+  const built = build(NodeClient.layer({ ...settings, proxy: undefined, ca: undefined, dispatcher: session }), caller)
   const end = async () => {
     await built.end()
     await own?.close()
