@@ -35,6 +35,8 @@ export class Problem extends Data.TaggedError("Problem")<{
   readonly members?: Readonly<Record<string, string>>
   /** Whether its words are those of the request, so that no wire says them otherwise. */
   readonly isVerbatim?: boolean
+  /** How X says the detail, or the message of the only one of the errors, in words of its own. */
+  readonly onX?: string
 }> {
   /** The body of the answer. */
   get document(): object {
@@ -45,13 +47,20 @@ export class Problem extends Data.TaggedError("Problem")<{
 
 /** A problem as an answer, by default in neutral words. */
 export const response = (
-  { document, isVerbatim = false, status }: Problem,
+  { document, errors, isVerbatim = false, onX, status }: Problem,
   wire: Wire.Wire = Wire.neutral
-): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.jsonUnsafe(typedFor(wire, isVerbatim ? document : wire.problemFromNeutral(document)), {
+): HttpServerResponse.HttpServerResponse => {
+  const own = onX === undefined || wire.name === "neutral"
+    ? {}
+    : errors === undefined
+    ? { detail: onX }
+    : { errors: errors.map((entry) => ({ ...entry, message: onX })) }
+  const told = { ...document, ...own }
+  return HttpServerResponse.jsonUnsafe(typedFor(wire, isVerbatim ? told : wire.problemFromNeutral(told)), {
     status,
     contentType: "application/problem+json"
   })
+}
 
 /** Problems, or the `errors` of any body, with the types of a wire. */
 export const typedFor = (wire: Wire.Wire, body: unknown): unknown => {
@@ -68,10 +77,10 @@ export const typedFor = (wire: Wire.Wire, body: unknown): unknown => {
 export const invalidRequest = (
   message: string,
   parameters: Readonly<Record<string, string>> = {},
-  isVerbatim = false
+  more: { readonly isVerbatim?: boolean; readonly onX?: string } = {}
 ): Problem =>
   new Problem({
-    isVerbatim,
+    ...more,
     status: 400,
     title: "Invalid Request",
     detail: "One or more parameters to your request was invalid.",
@@ -87,8 +96,8 @@ export const unauthorized = (detail = "Unauthorized"): Problem =>
   new Problem({ status: 401, title: "Unauthorized", detail, type: "about:blank" })
 
 /** 403: the credential may not do this. */
-export const forbidden = (detail: string): Problem =>
-  new Problem({ status: 403, title: "Forbidden", detail, type: "about:blank" })
+export const forbidden = (detail: string, more: { readonly onX?: string } = {}): Problem =>
+  new Problem({ ...more, status: 403, title: "Forbidden", detail, type: "about:blank" })
 
 /** 403: the operation takes another form of authorization. */
 export const unsupportedAuthentication = (accepted: ReadonlyArray<string>, used: string): Problem =>

@@ -172,7 +172,7 @@ const refuse = (
 
 /** Of a name that does not belong where it is, what is said is not a wire's to say otherwise. */
 const refuseName = (message: string, key: string, value: string): Result.Result<never, Problem.Problem> =>
-  Result.fail(Problem.invalidRequest(message, { [key]: value }, true))
+  Result.fail(Problem.invalidRequest(message, { [key]: value }, { isVerbatim: true }))
 
 /** A decoded value in the form that handlers see. */
 const valueOf = (parameter: Parameters.AnyParameter, value: unknown): unknown => {

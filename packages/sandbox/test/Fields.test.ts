@@ -237,7 +237,9 @@ describe("a long post", () => {
       for (const [unit, most] of [["x", 280], ["の", 140], ["👩‍💻", 140], ["https://a.example.com ", 11]] as const) {
         const long = yield* request("POST", "/2/posts", { body: { text: unit.repeat(most + 1) } })
         assert.strictEqual(long.status, 400)
-        assert.match(long.body.errors[0].message, /text is too long/)
+        assert.strictEqual(long.body.errors[0].message, "The text of the post is too long.")
+        const onX = yield* request("POST", "/2/tweets", { body: { text: unit.repeat(most + 1) } })
+        assert.match(onX.body.errors[0].message, /^Your Tweet text is too long\. For more/)
         assert.strictEqual((yield* request("POST", "/2/posts", { body: { text: unit.repeat(most) } })).status, 201)
       }
       assert.strictEqual(store.counts().posts, 4)
@@ -255,10 +257,12 @@ describe("a post that says what its author has just said", () => {
       const again = yield* post({ text: "hello" })
       assert.deepStrictEqual([again.status, again.body], [403, {
         title: "Forbidden",
-        detail: "You are not allowed to create a Tweet with duplicate content.",
+        detail: "You are not allowed to create a post with duplicate content.",
         type: "about:blank",
         status: 403
       }])
+      const onX = yield* request("POST", "/2/tweets", { body: { text: "hello" } })
+      assert.strictEqual(onX.body.detail, "You are not allowed to create a Tweet with duplicate content.")
       const { id } = first.body.data
       const reply = { text: "hello", reply: { in_reply_to_post_id: id } }
       assert.strictEqual((yield* post(reply)).status, 201)

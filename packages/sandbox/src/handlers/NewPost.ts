@@ -36,10 +36,10 @@ export const refusal = (parameters: Parameters<"createPost">, isVerified: boolea
     }
   }
   if (isVerified ? Array.from(text).length > maximumLength : PostText.isLong(text)) {
-    return invalidRequest(
-      "Your Tweet text is too long. For more information on how Twitter determines text length see https://github.com/twitter/twitter-text.",
-      { text }
-    )
+    return invalidRequest("The text of the post is too long.", { text }, {
+      onX:
+        "Your Tweet text is too long. For more information on how Twitter determines text length see https://github.com/twitter/twitter-text."
+    })
   }
   return undefined
 }

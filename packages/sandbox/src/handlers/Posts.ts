@@ -79,7 +79,9 @@ export const handlers = {
       quotedPostId: quote_post_id ?? referred("quoted")
     }
     if (mediaKeys.length === 0 && poll_options === undefined && store.posts.isRepeated(said, now - memory)) {
-      return yield* Problem.forbidden("You are not allowed to create a Tweet with duplicate content.")
+      return yield* Problem.forbidden("You are not allowed to create a post with duplicate content.", {
+        onX: "You are not allowed to create a Tweet with duplicate content."
+      })
     }
     const id = store.transaction(() =>
       store.posts.insert({
