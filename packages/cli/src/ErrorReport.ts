@@ -194,7 +194,7 @@ const advices: Readonly<Record<string, Advice>> = {
 export const forCommands = (text: string): string => forShells(text.replace(forPrograms, ""))
 
 const forPrograms =
-  / Pass (it|them) to the client, or set [A-Z_, ]+( \(read .+\))?\.?$|: choose another one, or 0 for any that is free$/
+  / Pass (it|them) to the client, or set [A-Z_, ]+( \(read .+\))?\.?$|: choose another one, or 0 for any that is free$|\. Is the sandbox running\?$/
 
 /** The messages of an error and of what caused it, less those that another one holds already. */
 const messagesOf = (error: unknown, said = ""): ReadonlyArray<string> => {

@@ -162,7 +162,9 @@ export class Forbidden extends Data.TaggedError("Forbidden")<
         ? `The operation takes ${accepted(this.accepts)}.`
         : this.isRead === true
         ? "The app's access or the user's permissions may not include it."
-        : "If the app was given write permission after the credential was made, generate a new credential and use that."
+        : isAboutPermission(saidIn(this))
+        ? "If the app was given write permission after the credential was made, generate a new credential and use that."
+        : undefined
     )
   }
 }
@@ -221,9 +223,13 @@ export class TransportFailure extends Data.TaggedError("TransportFailure")<{
   readonly cause?: unknown | undefined
 }> {
   override get message(): string {
-    return `${this.operation}: no answer (${this.phase}): ${this.reason}`
+    const advice = refusedHere.test(this.reason) ? ". Is the sandbox running?" : ""
+    return `${this.operation}: no answer (${this.phase}): ${this.reason}${advice}`
   }
 }
+
+/** Nothing listens on this machine. */
+const refusedHere = /\bECONNREFUSED (127\.|::1)/
 
 /** The answer is not JSON, or not of the form that the interface has. */
 export class UndecodableResponse extends Data.TaggedError("UndecodableResponse")<{
@@ -367,21 +373,24 @@ const accepted = (kinds: ReadonlyArray<CredentialKind>): string =>
     ? `a ${credentialName.bearer} only`
     : "OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)"
 
+/** What the service said: the single problems, or else the whole. */
+const saidIn = ({ detail, problems, title }: Pick<RefusalFields, "detail" | "problems" | "title">): Array<string> => {
+  const single = problems
+    .map(({ detail, message, title }) => message ?? detail ?? title)
+    .filter(Predicate.isNotUndefined)
+  return [...new Set(single.length > 0 ? single : [detail ?? title].filter(Predicate.isNotUndefined))]
+}
+
+/** Whether a 403 may be one of permissions: it says so, or it says nothing else. */
+const isAboutPermission = (said: ReadonlyArray<string>): boolean =>
+  said.every((text) => /permission|^Forbidden\.?$/i.test(text))
+
 const refused = (
-  error: {
-    readonly operation: string
-    readonly status: number
-    readonly detail?: string | undefined
-    readonly title?: string | undefined
-    readonly problems: ReadonlyArray<Problem>
-  },
+  error: Pick<RefusalFields, "operation" | "status" | "detail" | "problems" | "title">,
   meaning: string,
   advice = ""
 ): string => {
-  const single = error.problems
-    .map(({ detail, message, title }) => message ?? detail ?? title)
-    .filter(Predicate.isNotUndefined)
-  const said = [...new Set(single.length > 0 ? single : [error.detail ?? error.title].filter(Predicate.isNotUndefined))]
+  const said = saidIn(error)
   const reason = said.length === 0 ? "" : `: ${said.join("; ").replace(/\.$/, "")}`
   return `${error.operation}: ${meaning} (${error.status})${reason}.${advice === "" ? "" : ` ${advice}`}`
 }

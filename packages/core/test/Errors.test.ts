@@ -177,7 +177,32 @@ describe("messages", () => {
       new Errors.RateLimited({ ...refusal, bucket: "b", resetAt: new Date(0) }).message,
       "1970-01-01T00:00:00.000Z"
     )
-    assert.include(new Errors.Forbidden(refusal).message, "write permission")
+  })
+
+  it("advise on write permission where that may be missing, and not where something else is said", () => {
+    const forbidden = (detail?: string, title?: string) =>
+      new Errors.Forbidden({ ...refusal, status: 403, problems: [], title, detail }).message
+    for (const detail of [undefined, "Forbidden", "Your app has not the appropriate permissions."]) {
+      assert.include(forbidden(detail, detail), "write permission")
+    }
+    assert.strictEqual(
+      forbidden("You are not allowed to create a Tweet with duplicate content.", "Forbidden"),
+      "getPost: The bearer token may not do this (403): You are not allowed to create a Tweet with duplicate content."
+    )
+  })
+
+  it("ask for the sandbox where nothing listens on this machine", () => {
+    const failure = (reason: string) =>
+      new Errors.TransportFailure({ operation: "getPost", phase: "connect", reason }).message
+    for (const address of ["127.0.0.1:8080", "::1:8080"]) {
+      assert.strictEqual(
+        failure(`connect ECONNREFUSED ${address}`),
+        `getPost: no answer (connect): connect ECONNREFUSED ${address}. Is the sandbox running?`
+      )
+    }
+    for (const reason of ["connect ECONNREFUSED 10.0.0.1:443", "read ECONNRESET 127.0.0.1:8080"]) {
+      assert.strictEqual(failure(reason), `getPost: no answer (connect): ${reason}`)
+    }
   })
 })
 
