@@ -345,7 +345,7 @@ describe("a program", () => {
     ) {
       assert.isFalse(has(part), part)
     }
-    assert.isBelow(bytes, 68_400)
+    assert.isBelow(bytes, 68_500)
   })
 
   it("has the words, the signatures and the operations that it names", async () => {
@@ -360,9 +360,9 @@ describe("a program", () => {
   it.each([
     [
       `export { getPost } from "@postwire/core/operations/Posts"; export * as Client from "@postwire/core/Client"`,
-      68_000
+      68_100
     ],
-    [`export * from "@postwire/core"`, 97_300]
+    [`export * from "@postwire/core"`, 97_400]
   ])("of %s is small", async (program, limit) => {
     const { bytes } = await bundled(`${program}; export * as FetchHttpClient from "effect/http/FetchHttpClient"`)
     assert.isBelow(bytes, limit)
@@ -378,7 +378,7 @@ describe("a program", () => {
       })
       globalThis.isError = (error) => [error instanceof NotFound, error instanceof InvalidParameters, error._tag]
     `)
-    assert.isBelow(bytes, 91_500)
+    assert.isBelow(bytes, 91_600)
     assert.deepStrictEqual(imports, [])
     // Asked of `globalThis` is what may be missing.
     assert.notMatch(text, /(?<![\w$.?"'`])((process|Buffer)(\.|\?\.|\[)|(require|setImmediate)\()/)
