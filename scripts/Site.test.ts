@@ -45,6 +45,14 @@ describe("a page", () => {
     )
   })
 
+  it("has no comments, which are for those who edit it, but those in code", () => {
+    const code = "```html\n<!-- from d.ts -->\n```\n"
+    assert.strictEqual(
+      page(`# A\n\nB\n\n<!-- from c.ts -->\n${code}\n<!-- generated: error E -->\n\nF\n\n<!-- end -->\n\nG\n`).body,
+      `B\n\n${code}\nF\n\nG\n`
+    )
+  })
+
   it("leads to pages, documents and sources, and leaves code alone", () => {
     const body = (text: string) => page(`# A\n\n${text}\n`).body.trimEnd()
     assert.strictEqual(

@@ -4,6 +4,7 @@ import { globSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { groups } from "../scripts/docs/Sidebar.ts"
 import { folder, idOf, others } from "../scripts/docs/Site.ts"
+import { wholeWords } from "./src/WholeWords.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const { SITE_BASE = "/", SITE_OUT = "../out/site" } = process.env
@@ -29,9 +30,12 @@ export default defineConfig({
       // What a page says often counts, not only what it is called.
       pagefind: { ranking: { pageLength: 0.75, termFrequency: 1, termSaturation: 1.4, termSimilarity: 1 } },
       // Messages and commands are read as a whole, and copied.
-      expressiveCode: { defaultProps: { overridesByLang: { "sh,text": { wrap: true, frame: "none" } } } },
+      expressiveCode: {
+        defaultProps: { overridesByLang: { "sh,text": { wrap: true, frame: "none" } } },
+        plugins: [wholeWords()]
+      },
       customCss: ["./src/site.css"],
-      components: { SocialIcons: "./src/components/Versions.astro" },
+      components: { PageTitle: "./src/components/PageTitle.astro", SocialIcons: "./src/components/Versions.astro" },
       disable404Route: false,
       credits: false
     })

@@ -18,6 +18,9 @@ try {
 const { data = [], errors } = await client.getUsers({ usernames: ["ada", "nobodyyy"] })
 console.log(data.map(({ username }) => username))
 for (const { detail } of errors) console.log(detail)
+
+const { data: nobody, errors: reasons } = await client.getUser({ username: "nobodyyy" })
+if (nobody === undefined) console.log(reasons[0]?.detail)
 // #endregion
 
 // #region notFound

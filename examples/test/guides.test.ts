@@ -17,7 +17,8 @@ const expected: Readonly<Record<string, RegExp>> = {
   "calls.ts": /^\d{4}-\S+ \d+\n\w+ (true|false)\n[^]*200 application\/json[^]* 200\n\{[^]*\}$/,
   "credentials.ts": /^\d+\noauth1 \[ 'consumerKey', 'consumerSecret', 'accessToken', 'accessTokenSecret' \]$/,
   "effect.ts": /^Ada Lovelace and 20 posts\nAda Lovelace\n[^]*http\.request\.method/,
-  "errors.ts": /^posted \d+\n\[ 'ada' \]\nCould not find user with usernames: \[nobodyyy\]\.\nthere is no such post$/,
+  "errors.ts":
+    /^posted \d+\n\[ 'ada' \]\nCould not find user with usernames: \[nobodyyy\]\.\nCould not find user with username: \[nobodyyy\]\.\nthere is no such post$/,
   "moving.ts": /\d/,
   "pages.ts": /requests remaining\n[^]*posts of the second page/,
   "rate-limits.ts": /^\d+ of \d+ requests remaining$/,

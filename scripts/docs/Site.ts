@@ -49,6 +49,9 @@ const isPage = (file: string): boolean =>
 /** Code, which holds no links: fences of any length, and what stands between backticks. */
 const code = /^(`{3,})[^]*?^\1`*$|(`+)[^`][^]*?\2/gm
 
+/** A comment is for those who edit the file, and so is the empty line after it. */
+const comment = /^<!--[^]*?-->\n\n?/gm
+
 const link = /(\]\()([^)\s]+)(\))/g
 
 /** The text with what is no code replaced. */
@@ -71,7 +74,7 @@ const resolve = (file: string, target: string): string =>
 export const pageOf = (file: string, text: string, addresses: Addresses): Page => {
   const [heading, title] = /^# (.+)\n/m.exec(text) ?? []
   if (heading === undefined || title === undefined) throw new Error(`${file} has no heading`)
-  const body = text.replace(heading, "").replace(/^<!--(?! from| generated| end)[^]*?-->\n/gm, "").trimStart()
+  const body = outsideOfCode(text.replace(heading, ""), (prose) => prose.replace(comment, "")).trimStart()
   return {
     id: idOf(file),
     title: plain(title),
