@@ -1,8 +1,11 @@
 /** The encodings of bodies that a client asks for. */
 import { constants } from "node:buffer"
-import * as Zlib from "node:zlib"
 
 type Decompressed = (error: Error | null, plain: Buffer<ArrayBuffer>) => void
+
+interface Options {
+  readonly maxOutputLength: number
+}
 
 /** Fails with `ERR_BUFFER_TOO_LARGE` when the plain body would have more than so many bytes. */
 type Decompress = (body: Buffer, maxBytes: number, done: Decompressed) => void
@@ -10,27 +13,30 @@ type Decompress = (body: Buffer, maxBytes: number, done: Decompressed) => void
 /** Up to so many bytes, a thread would cost more than it saves. */
 const maxBytesOnThisThread = 1024 * 1024
 
+// Not imported: Node takes 2 ms to load it, and a client may never be answered with such a body.
+const zlib = () => process.getBuiltinModule("node:zlib")
+
 const decompressor = (
-  decompress: (body: Buffer, options: { readonly maxOutputLength: number }, done: Decompressed) => void,
-  decompressSync: (body: Buffer, options: { readonly maxOutputLength: number }) => Buffer<ArrayBuffer>
+  decompress: () => (body: Buffer, options: Options, done: Decompressed) => void,
+  decompressSync: () => (body: Buffer, options: Options) => Buffer<ArrayBuffer>
 ): Decompress =>
 (body, maxBytes, done) => {
   const options = { maxOutputLength: Math.min(maxBytes, constants.MAX_LENGTH) }
-  if (body.length > maxBytesOnThisThread) return decompress(body, options, done)
+  if (body.length > maxBytesOnThisThread) return decompress()(body, options, done)
   let plain: Buffer<ArrayBuffer>
   try {
-    plain = decompressSync(body, options)
+    plain = decompressSync()(body, options)
   } catch (error) {
     return done(error instanceof Error ? error : new Error(String(error)), Buffer.alloc(0))
   }
   done(null, plain)
 }
 
-const gunzip = decompressor(Zlib.gunzip, Zlib.gunzipSync)
+const gunzip = decompressor(() => zlib().gunzip, () => zlib().gunzipSync)
 
 /** By the name of the encoding, in lower case. */
 export const decompressors: ReadonlyMap<string, Decompress> = new Map([
   ["gzip", gunzip],
   ["x-gzip", gunzip],
-  ["br", decompressor(Zlib.brotliDecompress, Zlib.brotliDecompressSync)]
+  ["br", decompressor(() => zlib().brotliDecompress, () => zlib().brotliDecompressSync)]
 ])

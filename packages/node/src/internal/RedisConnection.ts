@@ -3,7 +3,6 @@ import type * as RedisClient from "@redis/client"
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Redis from "effect/persistence/Redis"
-import { createHash } from "node:crypto"
 import { join } from "node:path"
 
 /** So long a connection and a step may take; then the store counts as gone. A busy machine is slow too. */
@@ -130,7 +129,7 @@ export const connection = (url: string, path: string) => {
         eval: <Config extends { readonly params: ReadonlyArray<unknown>; readonly result: unknown }>(
           script: Redis.Script<Config>
         ) => {
-          const sha = createHash("sha1").update(script.lua).digest("hex")
+          const sha = process.getBuiltinModule("node:crypto").createHash("sha1").update(script.lua).digest("hex")
           return (...params: Config["params"]): Effect.Effect<Config["result"], Redis.RedisError> =>
             Effect.tryPromise({
               try: () =>
