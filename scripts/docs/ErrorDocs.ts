@@ -11,12 +11,34 @@ const resetAt = new Date(Date.UTC(2026, 10, 20, 12, 15))
 const refusal = { credential: "bearer", accepts: ["bearer", "oauth1"], problems: [], requestId: "9f2c" } as const
 
 /** One of each, as programs meet it. */
-const samples: { readonly [T in (Errors.AnyError | Errors.InvalidSettings)["_tag"]]: Error & { readonly _tag: T } } = {
+const samples: {
+  readonly [T in (Errors.AnyError | Errors.AuthorizationDenied | Errors.InvalidSettings)["_tag"]]: Error & {
+    readonly _tag: T
+  }
+} = {
   MissingAccessToken: new Errors.MissingAccessToken({
     operation: "createPost",
     credential: "oauth1",
     missing: ["accessToken", "accessTokenSecret"]
   }),
+  MissingScope: new Errors.MissingScope({
+    operation: "getBookmarks",
+    account: "ada",
+    missing: ["bookmark.read"],
+    granted: ["post.read", "users.read", "offline.access"]
+  }),
+  LoginRequired: new Errors.LoginRequired({
+    account: "ada",
+    reason: "refused",
+    detail: "Value passed for the token was invalid."
+  }),
+  TokenStoreFailure: new Errors.TokenStoreFailure({
+    store: "~/.config/postwire/accounts/ada.json",
+    fault: "full",
+    action: "write",
+    detail: "ENOSPC"
+  }),
+  AuthorizationDenied: new Errors.AuthorizationDenied({ error: "access_denied" }),
   ConflictingIdentifiers: new Errors.ConflictingIdentifiers({
     operation: "getUser",
     parameters: ["id", "username"],
@@ -91,6 +113,7 @@ export const tags: ReadonlyArray<string> = Object.keys(samples)
 
 const whose = (tag: string): string => {
   if (tag === "InvalidSettings") return "Thrown when a client is made."
+  if (tag === "AuthorizationDenied") return "Raised while somebody signs in."
   if (tag === "PaginationStuck") return "`.pages`, `.items` and `.joined` can fail with it."
   if (!isConditional(tag)) return "Every operation can fail with it."
   const definitions = documented.map(({ definition }) => definition)

@@ -243,9 +243,12 @@ const errorsOf = (definition: Definition): ReadonlyArray<string> =>
 /** What the docstring of each error says. */
 export const errorDocstrings = docstrings("packages/core/src/Errors.ts")
 
+/** What no call fails with. */
+const ofNoCall: ReadonlyArray<string> = ["AuthorizationDenied", "InvalidSettings"]
+
 /** The errors of operations, in the order of their module. */
 const tags = Array.from(errorDocstrings.keys()).filter((name) =>
-  name !== "InvalidSettings" && Reflect.get(Errors, name)?.prototype instanceof Error
+  !ofNoCall.includes(name) && Reflect.get(Errors, name)?.prototype instanceof Error
 )
 
 const errorText = (tag: string): string => {

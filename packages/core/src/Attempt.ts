@@ -174,11 +174,11 @@ export const make = (
   return (series) => send(series, series.url, false)
 }
 
-/** Budgets are counted for each operation and token. */
+/** Budgets are counted for each operation and token, or holder of tokens that change. */
 const makeBucketOf = ({ fingerprintOf }: Environment) => {
   const buckets = new WeakMap<Redacted.Redacted, Map<string, RateLimit.Bucket>>()
   return ({ prepared, values }: Series): RateLimit.Bucket | Effect.Effect<RateLimit.Bucket> => {
-    const token = Authorization.tokenOf(prepared, values)
+    const token = Authorization.holderOf(prepared, values)
     let known = buckets.get(token)
     if (known === undefined) buckets.set(token, known = new Map())
     const { operation, pace } = prepared

@@ -8,8 +8,10 @@ import { HttpClient } from "effect/http/HttpClient"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
 import * as Anomaly from "./Anomaly.ts"
 import type { Sent } from "./Attempt.ts"
+import * as Authorization from "./Authorization.ts"
 import * as CallErrors from "./CallErrors.ts"
 import { type CallOptions, checkOptions, requestOptionNames, type RequestOptions } from "./CallOptions.ts"
 import * as Credentials from "./Credentials.ts"
@@ -91,8 +93,11 @@ export class Client extends Context.Service<Client, {
     definition: CallErrors.Told,
     response: HttpClientResponse
   ) => Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError>
-  /** Tells the credential of calls with this `user_auth` from others without giving it away; `none` where it is not set. */
-  readonly credential: (userAuth: boolean) => Effect.Effect<string>
+  /**
+   * Tells the credential of calls with this `user_auth` from others without giving it away; `none` where it is not set. That of
+   * an account stays the same when its tokens are renewed.
+   */
+  readonly credential: (userAuth: boolean) => Effect.Effect<string, Errors.CredentialsError>
 }>()("@postwire/core/Client") {}
 
 /**
@@ -103,6 +108,15 @@ export const layer = (
   settings: Settings = {}
 ): Layer.Layer<Client, Errors.InvalidSettings, Credentials.Credentials | HttpClient> =>
   Layer.effectContext(make(settings))
+
+/** Credentials, and those that were had last: what is told of a call must not hold the ones that it was sent with. */
+const remembering = (credentials: Credentials.Credentials["Service"]["current"]) => {
+  if (Credentials.isAtHand(credentials)) return [credentials, credentials] as const
+  let last: Credentials.Values | undefined
+  const current = Effect.map(credentials, (values) => last = values)
+  const known = Effect.suspend(() => last === undefined ? current : Effect.succeed(last))
+  return [current, known] as const
+}
 
 /** Settings that were checked. */
 export interface Checked {
@@ -134,18 +148,22 @@ export const check = Effect.fnUntraced(
 
 const make = Effect.fnUntraced(function*(settings: Settings) {
   const rateLimit = yield* RateLimit
-  const { current, sign } = yield* Credentials.Credentials
+  const { current: credentials, renew, sign } = yield* Credentials.Credentials
   const anomalies = yield* Anomaly.Telemetry
   const { baseUrl, exchange, limits, userAgent, verify, wire } = yield* check(settings)
   const fingerprintOf = Fingerprint.make(baseUrl)
   const http = yield* HttpClient
   const redact = Redaction.ofCalls(http)
+  const [current, known] = remembering(credentials)
+  // Without credentials, there is none to tell.
+  const tellable = Effect.orElseSucceed(known, (): Credentials.Values => ({}))
   const send = Send.make({
     ...exchange,
     baseUrl,
     wire,
     userAgent,
     credentials: current,
+    renew,
     redact,
     http,
     rateLimit,
@@ -161,7 +179,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   ) => Undeclared.add(Prepare.prepare(definition, parameters, wire, limits, clean), definition, wire, options, clean)
   /** Fails with what `check` says without credentials: what was passed may be one in the wrong place. */
   const refused = <E extends Error>(error: E, check: (redact: Redaction.Redact) => Prepare.Prepared | E) =>
-    Effect.flatMap(current, (values) => {
+    Effect.flatMap(tellable, (values) => {
       const told = check(redact(values))
       return Effect.fail(told instanceof Error ? told : error)
     })
@@ -174,9 +192,9 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   const client = Client.of({
     send,
     credential: (userAuth) =>
-      Effect.flatMap(current, ({ accessToken, bearerToken }) => {
-        const token = userAuth ? accessToken : bearerToken
-        const fingerprint = token === undefined ? "none" : fingerprintOf(token)
+      Effect.flatMap(known, (values) => {
+        const token = Authorization.holderOf({ userAuth }, values)
+        const fingerprint = Redacted.value(token) === "" ? "none" : fingerprintOf(token)
         return typeof fingerprint === "string" ? Effect.succeed(fingerprint) : fingerprint
       }),
     request: (definition, parameters, options) =>
@@ -204,7 +222,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
         (text): Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError> => {
           const decoded = Decoding.decode(definition, wire, text, () => response.headers, verify)
           if (CallErrors.isClean(decoded)) return Effect.succeed(decoded)
-          return Effect.flatMap(current, (values) => {
+          return Effect.flatMap(tellable, (values) => {
             const told = redact(values, response.request.headers["authorization"])
             const read = CallErrors.reread(definition, decoded, response, text, told)
             if (read instanceof Error) return Effect.fail(read)

@@ -4,10 +4,12 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { InvalidSettings } from "./Errors.ts"
+import { type CredentialsError, InvalidSettings } from "./Errors.ts"
 import * as OAuth1 from "./OAuth1.ts"
+import type { Scope } from "./Scopes.ts"
 
 /** A secret, plain or already redacted. */
 export type Secret = string | Redacted.Redacted
@@ -39,6 +41,25 @@ export interface Values {
   readonly consumerSecret?: Redacted.Redacted | undefined
   readonly accessToken?: Redacted.Redacted | undefined
   readonly accessTokenSecret?: Redacted.Redacted | undefined
+  /** What is known of those of an account besides. */
+  readonly grant?: Grant | undefined
+}
+
+/** What a user has granted. */
+export interface Grant {
+  /** The name of the account. */
+  readonly account: string
+  /**
+   * Stands for the user and the app in place of tokens, which change: budgets and exports are those of the holder. As long as
+   * it is the same, so is this object.
+   */
+  readonly holder: Redacted.Redacted
+  /** The user's id. */
+  readonly userId: string | undefined
+  /** The scopes of the bearer token, where they are known. */
+  readonly scopes: ReadonlyArray<Scope> | undefined
+  /** More that no text may hold: the refresh token, the secret of the app. */
+  readonly secrets: ReadonlyArray<Redacted.Redacted>
 }
 
 /** The `Authorization` header of a request with OAuth 1.0a; see `OAuth1.authorize`. */
@@ -47,10 +68,20 @@ export type Sign = (request: Required<OAuth1.Credentials> & Omit<OAuth1.Request,
 /** The credentials in force. */
 export class Credentials extends Context.Service<Credentials, {
   /** A call waits for them no longer than its total allows, of which that is a part. */
-  readonly current: Effect.Effect<Values>
+  readonly current: Effect.Effect<Values, CredentialsError>
+  /**
+   * Asked once by a call whose bearer token the service does not accept: those that take its place, or the same ones when
+   * there are no others. Left out where nothing can be renewed.
+   */
+  readonly renew?: ((refused: Values) => Effect.Effect<Values, CredentialsError>) | undefined
   /** Left out, only bearer tokens can be used, and a program bundles nothing of OAuth 1.0a. */
   readonly sign?: Sign | undefined
 }>()("@postwire/core/Credentials") {}
+
+/** Whether credentials need not be waited for, and cannot fail. */
+export const isAtHand = (
+  current: Credentials["Service"]["current"]
+): current is Exit.Success<Values> => Exit.isExit(current) && Exit.isSuccess(current)
 
 /**
  * Checks settings: surrounding white space (a newline from a file) is dropped. In a token or key, which travel in headers,

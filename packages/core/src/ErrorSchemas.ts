@@ -6,6 +6,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Errors from "./Errors.ts"
 import { Problem } from "./models/Problem.ts"
+import { scopes } from "./Scopes.ts"
 
 /** The Schema of a class: its instances, encoded as what they tell. */
 const schemaOf = <Told extends { readonly _tag: string }, Encoded, E extends Told>(
@@ -48,6 +49,32 @@ export const AnyError = Schema.Union([
       operation: Schema.String,
       credential: CredentialKind,
       missing: Schema.Array(Schema.String)
+    })
+  ),
+  schemaOf(
+    Errors.MissingScope,
+    Schema.TaggedStruct("MissingScope", {
+      operation: Schema.String,
+      account: Schema.String,
+      missing: Schema.Array(Schema.Literals(scopes)),
+      granted: Schema.Array(Schema.Literals(scopes))
+    })
+  ),
+  schemaOf(
+    Errors.LoginRequired,
+    Schema.TaggedStruct("LoginRequired", {
+      account: Schema.String,
+      reason: Schema.Literals(["absent", "refused", "lost", "not renewable"]),
+      detail: Schema.optional(Schema.String)
+    })
+  ),
+  schemaOf(
+    Errors.TokenStoreFailure,
+    Schema.TaggedStruct("TokenStoreFailure", {
+      store: Schema.String,
+      fault: Schema.Literals(["locked", "unavailable", "forbidden", "full", "damaged", "newer"]),
+      action: Schema.Literals(["read", "write", "lock"]),
+      detail: Schema.optional(Schema.String)
     })
   ),
   schemaOf(

@@ -5,7 +5,7 @@
 import type { HttpClientError } from "effect/http/HttpClientError"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
-import type { RateLimitWaitTooLong, TransportFailure } from "./Errors.ts"
+import type { CredentialsError, RateLimitWaitTooLong, TransportFailure } from "./Errors.ts"
 import type { Prepared } from "./Prepare.ts"
 import { retryAfterOf } from "./RateLimitHeaders.ts"
 import * as Timeouts from "./Timeouts.ts"
@@ -50,11 +50,14 @@ export interface Unanswered extends Attempted, Loss {
   readonly cause: unknown
 }
 
-/** The rate limit let nothing leave. */
+/** The rate limit let nothing leave, or there was no credential. */
 export interface Withheld extends Attempted {
   readonly _tag: "Withheld"
-  readonly error: RateLimitWaitTooLong
+  readonly error: RateLimitWaitTooLong | CredentialsError
 }
+
+/** Whether the service does not accept the credential. */
+export const isOfToken = (failure: Failure): boolean => failure._tag === "Refused" && failure.response.status === 401
 
 /** Whether the attempt may have taken effect. */
 export const mayHaveApplied = (failure: Failure): boolean => {
@@ -161,6 +164,14 @@ export const ofTimeout = (late: Timeouts.TimedOut, prepared: Prepared): Unanswer
   timeout: late.limit,
   said: late.message,
   cause: undefined
+})
+
+/** What it means that there is no credential. */
+export const ofCredentials = (prepared: Prepared) => (error: CredentialsError): Withheld => ({
+  _tag: "Withheld",
+  prepared,
+  authorization: undefined,
+  error
 })
 
 /** What a transport tells of a request without an answer. */

@@ -32,6 +32,10 @@ export interface Prepared {
   readonly query: string
   readonly body: string | undefined
   readonly userAuth: boolean
+  /** Whether the caller said so, and it is not the default of the operation. */
+  readonly isChosen: boolean
+  /** What a user's OAuth 2.0 token must have been granted; unknown of a request that has no declaration. */
+  readonly scopes: Definition["scopes"]
   /** As in the declaration. */
   readonly pace: Definition["pace"]
   /** The kinds of credential that the operation takes. */
@@ -110,6 +114,7 @@ export const prepare = (
 
   const encoded = new Map<string, Parameters.Wire>()
   let userAuth = definition.userAuth ?? false
+  let isChosen = false
   let query = ""
   // Fields may be said as expansions, so these are sent together.
   let expansions: Set<string> | undefined
@@ -120,6 +125,7 @@ export const prepare = (
       if (value === undefined || value === null) continue
       if (typeof value !== "boolean") return invalid(name, Parameters.boolean.rule, value)
       userAuth = value
+      isChosen = true
       continue
     }
     const input = plan.inputs.get(name)
@@ -203,6 +209,8 @@ export const prepare = (
     query,
     body: body === undefined ? undefined : JSON.stringify(body),
     userAuth,
+    isChosen,
+    scopes: definition.scopes,
     pace: definition.pace,
     accepts: definition.userAuth === undefined ? ["bearer"] : ["oauth1", "bearer"]
   }

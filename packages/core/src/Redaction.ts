@@ -47,7 +47,8 @@ export const ofCalls = (http: HttpClient): (values: Values, authorization?: stri
 }
 
 const plain = (values: Values): ReadonlyArray<string> =>
-  Object.values(values).flatMap((value) => Redacted.isRedacted(value) ? [String(Redacted.value(value))] : [])
+  [...Object.values(values), ...(values.grant?.secrets ?? [])]
+    .flatMap((value) => Redacted.isRedacted(value) ? [String(Redacted.value(value))] : [])
 
 /**
  * A value whose texts, keys included, hold no secret: the value itself, or a copy where one was found. Of errors the copy

@@ -188,6 +188,8 @@ export const check = (request: unknown, redact?: Redact): Checked | Errors.Inval
       query: encoded,
       body: json,
       userAuth,
+      isChosen: given["user_auth"] !== undefined,
+      scopes: [],
       pace: undefined,
       accepts: ["oauth1", "bearer"]
     }

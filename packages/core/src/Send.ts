@@ -1,7 +1,6 @@
 /** Sends prepared requests: credential, the user's id where the path needs it, attempts, and the error of the last one. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import { identity } from "effect/Function"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Redacted from "effect/Redacted"
@@ -11,7 +10,8 @@ import * as Attempts from "./Attempts.ts"
 import * as Authorization from "./Authorization.ts"
 import * as CallErrors from "./CallErrors.ts"
 import type { CallOptions } from "./CallOptions.ts"
-import type * as Credentials from "./Credentials.ts"
+import * as Credentials from "./Credentials.ts"
+import type { CredentialsError } from "./Errors.ts"
 import * as Failure from "./Failure.ts"
 import * as Identity from "./Identity.ts"
 import * as OAuth1 from "./OAuth1.ts"
@@ -24,7 +24,8 @@ import type { Wire } from "./Wire.ts"
 /** What sending needs of a client. */
 export interface Environment extends Attempt.Environment {
   readonly wire: Wire
-  readonly credentials: Effect.Effect<Credentials.Values>
+  readonly credentials: Credentials.Credentials["Service"]["current"]
+  readonly renew: Credentials.Credentials["Service"]["renew"]
   readonly timeouts: Timeouts.Limits
   readonly retries: number
   readonly telemetry: Retry.Telemetry
@@ -34,7 +35,7 @@ export interface Environment extends Attempt.Environment {
 export const make = (
   environment: Environment
 ): (prepared: Prepared, options?: CallOptions) => Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
-  const { baseUrl, credentials, rateLimit: { waits }, redact, wire } = environment
+  const { baseUrl, credentials, rateLimit: { waits }, redact, renew, wire } = environment
   const attempts = Attempts.make(Attempt.make(environment), environment)
 
   const send = (prepared: Prepared, values: Credentials.Values, identity: string, terms: Identity.Terms) => {
@@ -45,14 +46,15 @@ export const make = (
     return attempts({ prepared, values, url: baseUrl + filled + (query === "" ? "" : `?${query}`), terms, sent: 0 })
   }
 
-  /** The credentials. Of a service that does not have them at once, waiting for them is a part of the call. */
-  const credentialsFor = (
+  /** Credentials that are not there at once: waiting for them is a part of the call. */
+  const within = (
+    terms: Identity.Terms,
     prepared: Prepared,
-    terms: Identity.Terms
+    credentials: Effect.Effect<Credentials.Values, CredentialsError>
   ): Effect.Effect<Credentials.Values, Failure.Failure> => {
-    if (Exit.isExit(credentials)) return credentials
+    if (Credentials.isAtHand(credentials)) return credentials
     const late = new Timeouts.TimedOut("total", "connect", terms.limits.total)
-    const inTime = Effect.timeoutOrElse(credentials, {
+    const inTime = Effect.timeoutOrElse(Effect.mapError(credentials, Failure.ofCredentials(prepared)), {
       duration: terms.left,
       orElse: () => Effect.fail(Failure.ofTimeout(late, prepared))
     })
@@ -63,7 +65,7 @@ export const make = (
   }
 
   const ofBearer = Identity.make((bearerToken, terms) =>
-    credentialsFor(lookup, terms).pipe(
+    within(terms, lookup, credentials).pipe(
       // Of the others nothing is sent, but whoever knows them may tell them.
       Effect.flatMap((values) => send(lookup, { ...values, bearerToken: Redacted.make(bearerToken) }, "", terms)),
       Effect.flatMap(identityIn)
@@ -71,6 +73,8 @@ export const make = (
   )
 
   const identityOf = (prepared: Prepared, values: Credentials.Values, terms: Identity.Terms) => {
+    const known = values.grant?.userId
+    if (known !== undefined) return Effect.succeed(known)
     const token = Redacted.value(Authorization.tokenOf(prepared, values))
     return prepared.userAuth ? Effect.succeed(Identity.ofAccessToken(token)) : ofBearer(token, terms)
   }
@@ -78,27 +82,38 @@ export const make = (
   const sendWith = (
     prepared: Prepared,
     values: Credentials.Values,
-    terms: Identity.Terms
+    terms: Identity.Terms,
+    isRenewed: boolean
   ): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
     const unusable = Authorization.unusable(prepared, values, environment.sign)
     if (unusable !== undefined) return Effect.fail(unusable)
     const sent = prepared.identityAt === undefined
       ? send(prepared, values, "", terms)
       : Effect.flatMap(identityOf(prepared, values, terms), (id) => send(prepared, values, id, terms))
-    return Effect.mapError(
-      sent,
-      (failure) => CallErrors.of(failure, prepared, { wire, waits, redact: redact(values, failure.authorization) })
-    )
+    const told = (failure: Failure.Failure) =>
+      CallErrors.of(failure, prepared, { wire, waits, redact: redact(values, failure.authorization) })
+    if (renew === undefined || isRenewed || prepared.userAuth) return Effect.mapError(sent, told)
+    return Effect.catch(sent, (failure) =>
+      // Such a request did nothing, so that a create can be sent again as well.
+      Failure.isOfToken(failure)
+        ? Effect.matchEffect(within(terms, prepared, renew(values)), {
+          onFailure: (failure) => Effect.fail(told(failure)),
+          onSuccess: (renewed) =>
+            Authorization.isSameToken(renewed, values)
+              ? Effect.fail(told(failure))
+              : sendWith(prepared, renewed, terms, true)
+        })
+        : Effect.fail(told(failure)))
   }
 
   return (prepared, { retries = environment.retries, timeout } = {}) =>
     Effect.suspend(() => {
       const limits = Timeouts.limitsOf(timeout, environment.timeouts) ?? environment.timeouts
       const terms: Identity.Terms = { limits, retries, left: limits.total }
-      return Effect.matchEffect(credentialsFor(prepared, terms), {
+      return Effect.matchEffect(within(terms, prepared, credentials), {
         // Without credentials, there is none to tell.
         onFailure: (failure) => Effect.fail(CallErrors.of(failure, prepared, { wire, waits, redact: identity })),
-        onSuccess: (values) => sendWith(prepared, values, terms)
+        onSuccess: (values) => sendWith(Authorization.choose(prepared, values), values, terms, false)
       })
     })
 }
@@ -118,6 +133,8 @@ const lookup: Prepared = {
   query: "",
   body: undefined,
   userAuth: false,
+  isChosen: true,
+  scopes: ["post.read", "users.read"],
   pace: undefined,
   accepts: ["bearer"]
 }

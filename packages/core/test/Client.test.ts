@@ -246,6 +246,7 @@ describe("index", () => {
       "Credentials",
       "check",
       "fault",
+      "isAtHand",
       "layer",
       "layerBearer",
       "names"
@@ -275,18 +276,22 @@ describe("index", () => {
       "snapshot"
     ])
     assert.sameMembers(Object.keys(Index.Errors), [
+      "AuthorizationDenied",
       "BadRequest",
       "ConflictingIdentifiers",
       "Forbidden",
       "InvalidParameters",
       "InvalidSettings",
+      "LoginRequired",
       "MissingAccessToken",
+      "MissingScope",
       "NotFound",
       "OutcomeUnknown",
       "PaginationStuck",
       "RateLimitWaitTooLong",
       "RateLimited",
       "ServerFailure",
+      "TokenStoreFailure",
       "TransportFailure",
       "Unauthorized",
       "UndecodableResponse",

@@ -1,0 +1,51 @@
+/**
+ * Where accounts are kept: one text for each name, and a lock for each, so that of all processes that use an account one renews
+ * it. `@postwire/node` has a store of files and one in Redis, `@postwire/cluster` one in PostgreSQL.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import type { TokenStoreFailure } from "./Errors.ts"
+
+/** A store of tokens. The texts are secrets. */
+export interface Store {
+  /** The text of a name; `undefined` where there is none. */
+  readonly read: (name: string) => Effect.Effect<string | undefined, TokenStoreFailure>
+  /** Replaces the text of a name as a whole, or removes it with `undefined`. When it ends, that is durable. */
+  readonly write: (name: string, text: string | undefined) => Effect.Effect<void, TokenStoreFailure>
+  /**
+   * Holds the lock of a name until the scope ends. Nobody else has it meanwhile, in this process or in another; who ends without
+   * giving it back, loses it soon. Waits for it half a minute at most.
+   */
+  readonly lock: (name: string) => Effect.Effect<void, TokenStoreFailure, Scope.Scope>
+  /** The names that have a text, in their order. */
+  readonly names: Effect.Effect<ReadonlyArray<string>, TokenStoreFailure>
+  /** Where the text of a name is, for messages: a path, or an address without its password. */
+  readonly describe: (name: string) => string
+}
+
+/** The store in force. */
+export class TokenStore extends /*#__PURE__*/ Context.Service<TokenStore, Store>()("@postwire/core/TokenStore") {}
+
+/** A store for one process, which begins with these texts. */
+export const makeMemory = (texts: Readonly<Record<string, string>> = {}): Store => {
+  const held = new Map(Object.entries(texts))
+  const locks = new Map<string, Semaphore.Semaphore>()
+  const lockOf = (name: string): Semaphore.Semaphore => {
+    let lock = locks.get(name)
+    if (lock === undefined) locks.set(name, lock = Semaphore.makeUnsafe(1))
+    return lock
+  }
+  return {
+    read: (name) => Effect.sync(() => held.get(name)),
+    write: (name, text) => Effect.sync(() => void (text === undefined ? held.delete(name) : held.set(name, text))),
+    lock: (name) => Effect.asVoid(Effect.suspend(() => Semaphore.takeScoped(lockOf(name), 1))),
+    names: Effect.sync(() => [...held.keys()].sort()),
+    describe: () => "in memory"
+  }
+}
+
+/** A store for one process. */
+export const layerMemory: Layer.Layer<TokenStore> = /*#__PURE__*/ Layer.sync(TokenStore, () => makeMemory())
