@@ -3,7 +3,7 @@
  * the account. Secrets are redacted in memory and plain in the text.
  */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { InvalidSettings, TokenStoreFailure } from "./Errors.ts"

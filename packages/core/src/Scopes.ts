@@ -1,5 +1,5 @@
 /** What users can allow an app to do with their OAuth 2.0 token, in neutral names. */
-import type { Wire } from "./WireNames.ts"
+import type { Wire } from "./Vocabulary.ts"
 
 /** Every scope. */
 export const scopes = [

@@ -3,6 +3,9 @@
  * where a name stands. What is in no table is called the same.
  */
 
+/** The name of a wire: the words of this library, the newest ones of X, and those of February 2026. */
+export type Wire = "neutral" | "x" | "x-2026-02"
+
 /** From names of this library to those of the service. */
 export type Names = ReadonlyMap<string, string>
 

@@ -12,8 +12,7 @@ import * as Model from "./Model.ts"
 import type { Result } from "./Response.ts"
 import { february, type Names, type Vocabulary } from "./Vocabulary.ts"
 
-/** The name of a wire: the words of this library, the newest ones of X, and those of February 2026. */
-export type Wire = "neutral" | "x" | "x-2026-02"
+export type { Wire } from "./Vocabulary.ts"
 
 /** Translates a route template, `/2/posts/:id/liking_users`. */
 export const path = ({ requests }: Vocabulary, template: string): string =>
