@@ -32,6 +32,34 @@ export const scopes = [
 /** One scope. */
 export type Scope = (typeof scopes)[number]
 
+/** What each scope lets an app do for the user who grants it, in words for that user. */
+export const meanings: Readonly<Record<Scope, string>> = {
+  "post.read": "Read the posts that you can see, also those of protected accounts",
+  "post.write": "Create, repost and delete posts as you",
+  "post.moderate.write": "Hide and unhide replies to your posts",
+  "users.read": "Look up the accounts that you can see, and your own",
+  "follows.read": "See whom you follow and who follows you",
+  "follows.write": "Follow and unfollow accounts as you",
+  "offline.access": "Stay signed in until you revoke it",
+  "space.read": "See the spaces that you can join",
+  "mute.read": "See whom you have muted",
+  "mute.write": "Mute and unmute accounts as you",
+  "like.read": "See the posts that you have liked",
+  "like.write": "Like posts and take likes back as you",
+  "list.read": "See your lists, also private ones, with their members and followers",
+  "list.write": "Create, change and delete your lists",
+  "block.read": "See whom you have blocked",
+  "block.write": "Block and unblock accounts as you",
+  "bookmark.read": "See your bookmarks",
+  "bookmark.write": "Add bookmarks and remove them",
+  "dm.read": "Read all your direct messages",
+  "dm.write": "Send and manage direct messages as you",
+  "media.write": "Upload photos and videos as you",
+  "timeline.read": "See the custom timelines that you can see",
+  "broadcast.read": "See your live broadcasts and their chat",
+  "broadcast.write": "Manage your live broadcasts and chat as you"
+}
+
 /** The name of a scope on a wire: `post.read` is `tweet.read` for X. */
 export const onWire = (wire: Wire, scope: Scope): string =>
   wire === "neutral" ? scope : scope.replace(/^post\./, "tweet.")
