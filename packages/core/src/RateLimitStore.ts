@@ -5,20 +5,19 @@
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import { Recent } from "./internal/Recent.ts"
 import * as Ledger from "./Ledger.ts"
 import type { Logging } from "./Logging.ts"
 import * as Monotonic from "./Monotonic.ts"
 
 /** The store did not answer. Calls never fail with it: they go on with what the process itself knows. */
-export class RateLimitStoreUnavailable extends /*#__PURE__*/ Schema.TaggedError<RateLimitStoreUnavailable>()(
-  "RateLimitStoreUnavailable",
-  { reason: Schema.String }
-) {
+export class RateLimitStoreUnavailable extends /*#__PURE__*/ Data.TaggedError("RateLimitStoreUnavailable")<{
+  readonly reason: string
+}> {
   override get message(): string {
     return `The store of rate limits does not answer: ${this.reason}`
   }

@@ -6,8 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import * as Redacted from "effect/Redacted"
-import { connection, type Evaluator, find, stepTimeoutMillis } from "./internal/RedisConnection.ts"
-import { scripts } from "./internal/RedisScripts.ts"
+import { connection, type Evaluator, find, type RedisFailed, stepTimeoutMillis } from "./internal/RedisConnection.ts"
+import { numberOfKeys, type Script, scripts } from "./internal/RedisScripts.ts"
 
 /** Settings of the store with a connection of its own. */
 export interface Options {
@@ -36,7 +36,7 @@ const make = (redis: Evaluator): RateLimitStore.Store => {
   const reserve = redis.eval(scripts.reserve)
   const settle = redis.eval(scripts.settle)
   const read = redis.eval(scripts.read)
-  const answered = <A>(step: Effect.Effect<A, Redis.RedisError>) =>
+  const answered = <A>(step: Effect.Effect<A, RedisFailed>) =>
     Effect.andThen(redis.connected, Effect.timeout(step, stepTimeoutMillis)).pipe(
       Effect.tapError((error) => error._tag === "TimeoutError" ? redis.giveUp : Effect.void),
       Effect.mapError((error) =>
@@ -66,9 +66,15 @@ const make = (redis: Evaluator): RateLimitStore.Store => {
 }
 
 /** The store on any `Redis` service of Effect. */
-export const layer: Layer.Layer<RateLimitStore.RateLimitStore, never, Redis.Redis> = Layer.effect(
+export const layer: Layer.Layer<RateLimitStore.RateLimitStore, never, Redis.Redis> = /*#__PURE__*/ Layer.effect(
   RateLimitStore.RateLimitStore,
-  Effect.map(Redis.Redis, (redis) => make({ eval: redis.eval, connected: Effect.void, giveUp: Effect.void }))
+  /*#__PURE__*/ Effect.map(Redis.Redis, (redis) =>
+    make({
+      eval: <Params extends ReadonlyArray<unknown>, Result>({ lua, params }: Script<Params, Result>) =>
+        redis.eval(Redis.script(params, { lua, numberOfKeys }).withReturnType<Result>()),
+      connected: Effect.void,
+      giveUp: Effect.void
+    }))
 )
 
 /**

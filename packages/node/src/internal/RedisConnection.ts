@@ -1,9 +1,11 @@
 /** A connection to Redis that is made when it is needed, and given up when nothing comes back. */
 import type * as RedisClient from "@redis/client"
 import type * as Cause from "effect/Cause"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Redis from "effect/persistence/Redis"
+import type * as Redis from "effect/persistence/Redis"
 import { join } from "node:path"
+import { numberOfKeys, type Script } from "./RedisScripts.ts"
 
 /** So long a connection and a step may take; then the store counts as gone. A busy machine is slow too. */
 const connectTimeoutMillis = 5_000
@@ -11,10 +13,18 @@ export const stepTimeoutMillis = 2_000
 /** A connection on which nothing has come for so long is dropped. */
 const idleTimeoutMillis = 30_000
 
+/** Redis did not do a step. What Effect's `RedisError` says, without the Schema that it is. */
+export interface RedisFailed extends Pick<Redis.RedisError, "_tag" | "cause"> {}
+
+class NotDone extends Data.TaggedError("RedisError")<{ readonly cause: unknown }> implements RedisFailed {}
+
 /** Runs scripts. */
-export interface Evaluator extends Pick<Redis.Redis["Service"], "eval"> {
+export interface Evaluator {
+  readonly eval: <Params extends ReadonlyArray<unknown>, Result>(
+    script: Script<Params, Result>
+  ) => (...params: Params) => Effect.Effect<Result, RedisFailed>
   /** Connects, when there is no connection. */
-  readonly connected: Effect.Effect<unknown, Redis.RedisError | Cause.TimeoutError>
+  readonly connected: Effect.Effect<unknown, RedisFailed | Cause.TimeoutError>
   /** Nothing comes back any more. */
   readonly giveUp: Effect.Effect<void>
 }
@@ -118,7 +128,7 @@ export const connection = (url: string, path: string) => {
           throw cause
         }
       }
-      const catching = (cause: unknown) => new Redis.RedisError({ cause })
+      const catching = (cause: unknown) => new NotDone({ cause })
       return {
         giveUp: Effect.sync(() => drop(open)),
         connected: Effect.suspend(() =>
@@ -126,17 +136,11 @@ export const connection = (url: string, path: string) => {
             ? Effect.void
             : Effect.timeout(Effect.tryPromise({ try: connected, catch: catching }), connectTimeoutMillis)
         ),
-        eval: <Config extends { readonly params: ReadonlyArray<unknown>; readonly result: unknown }>(
-          script: Redis.Script<Config>
-        ) => {
-          const sha = process.getBuiltinModule("node:crypto").createHash("sha1").update(script.lua).digest("hex")
-          return (...params: Config["params"]): Effect.Effect<Config["result"], Redis.RedisError> =>
+        eval: <Params extends ReadonlyArray<unknown>, Result>({ lua, params }: Script<Params, Result>) => {
+          const sha = process.getBuiltinModule("node:crypto").createHash("sha1").update(lua).digest("hex")
+          return (...values: Params): Effect.Effect<Result, RedisFailed> =>
             Effect.tryPromise({
-              try: () =>
-                evaluate<Config["result"]>(script.lua, sha, [
-                  String(script.numberOfKeys(...params)),
-                  ...script.params(...params).map(String)
-                ]),
+              try: () => evaluate<Result>(lua, sha, [String(numberOfKeys), ...params(...values).map(String)]),
               catch: catching
             })
         }

@@ -1,6 +1,5 @@
 /** The rules of `Ledger.reserve` and `settle` in Lua, by the clock of Redis. A property test holds the two together. */
 import * as Ledger from "@postwire/core/Ledger"
-import * as Redis from "effect/persistence/Redis"
 
 /** What the names of all keys begin with. The number goes up when the form of a ledger changes. */
 const keyPrefix = "postwire:ledger:2:"
@@ -30,9 +29,26 @@ do
 end
 `
 
+/** A step in Lua. Not Effect's `Script`, with which every client would make the Schemas of its module. */
+export interface Script<Params extends ReadonlyArray<unknown>, Result> {
+  readonly lua: string
+  readonly params: (...params: Params) => ReadonlyArray<string | number>
+  /** Only its type is there. */
+  readonly result?: Result
+}
+
+/** So many of what a script sends are keys. */
+export const numberOfKeys = 3
+
+const answering = <Result>() =>
+<Params extends ReadonlyArray<unknown>>(
+  params: Script<Params, Result>["params"],
+  lua: string
+): Script<Params, Result> => ({ lua, params })
+
 /** What the steps of a store send, and what Redis answers. */
 export const scripts = {
-  reserve: Redis.script(
+  reserve: answering<readonly [reason: number, millisOrRefusals: number]>()(
     (key: string, lease: string, pace: number, place: Ledger.Place | undefined) => [
       ...keysOf(key),
       lease,
@@ -41,9 +57,7 @@ export const scripts = {
       place?.callers ?? 0,
       Math.round(place?.waited ?? 0)
     ],
-    {
-      numberOfKeys: 3,
-      lua: `${now}${forget}${get("ends", "remaining", "refusedUntil", "refusals", "silentUntil", "next", "probeUntil")}
+    `${now}${forget}${get("ends", "remaining", "refusedUntil", "refusals", "silentUntil", "next", "probeUntil")}
 redis.call("ZREMRANGEBYSCORE", KEYS[2], "-inf", now)
 local pace, line, callers = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local arrived = now - tonumber(ARGV[5])
@@ -84,10 +98,9 @@ if callers > 1 then stand(callers - 1, now)
 elseif line ~= "" then redis.call("HDEL", KEYS[3], line) end
 return { 0, refusals }
 `
-    }
-  ).withReturnType<readonly [reason: number, millisOrRefusals: number]>(),
+  ),
 
-  settle: Redis.script(
+  settle: answering<void>()(
     (key: string, lease: string, { answered, emptied = "", figures, next = 0, pause }: Ledger.Report) => [
       ...keysOf(key),
       lease,
@@ -97,11 +110,7 @@ return { 0, refusals }
       emptied,
       ...(figures === undefined ? [] : [figures.window, figures.endsIn, figures.remaining, figures.limit ?? -1])
     ],
-    {
-      numberOfKeys: 3,
-      lua: `${now}${forget}${
-        get("ends", "remaining", "window", "since", "refusedUntil", "refusals", "silentUntil", "next")
-      }
+    `${now}${forget}${get("ends", "remaining", "window", "since", "refusedUntil", "refusals", "silentUntil", "next")}
 local lapses = redis.call("ZSCORE", KEYS[2], ARGV[1])
 local sent = lapses and tonumber(lapses) - ${leaseMillis} or 0
 redis.call("ZREM", KEYS[2], ARGV[1])
@@ -131,16 +140,15 @@ redis.call("HSET", KEYS[1], "at", now, "ends", ends, "remaining", remaining, "wi
   "next", math.max(next, now + tonumber(ARGV[4])))
 redis.call("PEXPIRE", KEYS[1], math.max(60000, ends - now, refusedUntil + ${silence} - now, silentUntil - now))
 `
-    }
   ),
 
-  read: Redis.script((key: string) => keysOf(key), {
-    numberOfKeys: 3,
-    lua: `${now}${get("ends", "remaining", "window", "limit")}
+  read: answering<readonly [inFlight: number, endsIn?: number, window?: number, remaining?: number, limit?: number]>()(
+    (key: string) => keysOf(key),
+    `${now}${get("ends", "remaining", "window", "limit")}
 if not isBelieved then return { 0 } end
 local inFlight = redis.call("ZCOUNT", KEYS[2], "(" .. now, "+inf")
 if now >= ends then return { inFlight } end
 return { inFlight, ends - now, window, remaining, limit }
 `
-  }).withReturnType<readonly [inFlight: number, endsIn?: number, window?: number, remaining?: number, limit?: number]>()
+  )
 }
