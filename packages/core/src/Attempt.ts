@@ -250,7 +250,11 @@ const clockToleranceMillis = 60_000
  * How far the service's clock is ahead, when it refuses a signature and its clock is clearly another one than it was
  * taken for. A cache between the two does not know the time.
  */
-const clockOffsetOf = ({ headers, status }: HttpClientResponse, now: number, known: number): number | undefined => {
+export const clockOffsetOf = (
+  { headers, status }: HttpClientResponse,
+  now: number,
+  known: number
+): number | undefined => {
   const served = Date.parse(headers["date"] ?? "")
   if (status !== 401 || headers["age"] !== undefined || Number.isNaN(served)) return undefined
   return Math.abs(served - (now + known)) > clockToleranceMillis ? served - now : undefined

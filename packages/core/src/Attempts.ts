@@ -9,10 +9,10 @@ import * as Retry from "./Retry.ts"
 import type { Wire } from "./Wire.ts"
 
 /** Makes the step out of that of one attempt. All calls of a client share a budget of retries. */
-export const make = (
-  attempt: (series: Series) => Effect.Effect<HttpClientResponse, Failure.Failure>,
+export const make = <F extends Failure.Failure>(
+  attempt: (series: Series) => Effect.Effect<HttpClientResponse, F>,
   { telemetry, wire }: { readonly telemetry: Retry.Telemetry; readonly wire: Wire }
-): (series: Series) => Effect.Effect<HttpClientResponse, Failure.Failure> => {
+): (series: Series) => Effect.Effect<HttpClientResponse, F> => {
   const budget = new Retry.Budget()
 
   const from = (
@@ -22,7 +22,7 @@ export const make = (
     applied: boolean,
     /** Whether it is signed by the service's clock. */
     resynced: boolean
-  ): Effect.Effect<HttpClientResponse, Failure.Failure> =>
+  ): Effect.Effect<HttpClientResponse, F> =>
     Effect.matchEffect(attempt(series), {
       onSuccess: (response) => {
         budget.succeeded()

@@ -23,7 +23,7 @@ export const choose = (prepared: Prepared, { accessToken, bearerToken, grant }: 
 }
 
 /** The kind that a request carries. */
-export const kindOf = ({ userAuth }: Pick<Prepared, "userAuth">): Errors.CredentialKind =>
+export const kindOf = ({ userAuth }: Pick<Prepared, "userAuth">): Exclude<Errors.CredentialKind, "app"> =>
   userAuth ? "oauth1" : "bearer"
 
 /** The token that stands for the user or the app; an empty one where there is none. */

@@ -11,7 +11,7 @@ import * as Authorization from "./Authorization.ts"
 import * as Decoding from "./Decoding.ts"
 import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
-import type { Failure, Refused } from "./Failure.ts"
+import type { Exchanged, Failure, Refused } from "./Failure.ts"
 import { Problem } from "./models/Problem.ts"
 import type { Prepared } from "./Prepare.ts"
 import * as RateLimitHeaders from "./RateLimitHeaders.ts"
@@ -31,6 +31,13 @@ export type Call = Pick<Prepared, "operation" | "effect" | "confirmWith" | "acce
 /** What sending can fail with. */
 export type SendError = Exclude<Errors.AnyError, Errors.ConflictingIdentifiers | Errors.PaginationStuck>
 
+/** What an exchange with the service can fail with. */
+export type ExchangeError =
+  | Errors.Refusal
+  | Errors.UndecodableResponse
+  | Errors.OutcomeUnknown
+  | Errors.TransportFailure
+
 /** What errors tell of a client. */
 export interface About {
   readonly wire: Wire
@@ -40,7 +47,11 @@ export interface About {
 }
 
 /** The error of a failure. It may be that of another request than the call's own: the user is looked up for any. */
-export const of = (failure: Failure, call: Call, about: About): SendError => {
+export const of = (failure: Failure, call: Call, about: About): SendError =>
+  failure._tag === "Withheld" ? failure.error : ofExchange(failure, call, about)
+
+/** The error of an exchange that failed. */
+export const ofExchange = (failure: Exchanged, call: Call, about: About): ExchangeError => {
   switch (failure._tag) {
     case "Refused":
       return refusal(failure, call, about)
@@ -57,8 +68,6 @@ export const of = (failure: Failure, call: Call, about: About): SendError => {
         cause: Redaction.within(cause, about.redact)
       })
     }
-    case "Withheld":
-      return failure.error
   }
 }
 
@@ -170,10 +179,11 @@ const refusal = (
   const told = redact(text)
   const described = describe(told, wire)
   const rateLimit = RateLimitHeaders.budgetOf(headers)
+  const credential: Errors.CredentialKind = accepts.includes("app") ? "app" : Authorization.kindOf(prepared)
   const common = {
     operation,
     status,
-    credential: Authorization.kindOf(prepared),
+    credential,
     accepts,
     ...described,
     requestId: requestIdOf(headers, redact),
@@ -216,6 +226,12 @@ const isProblem = /*#__PURE__*/ Schema.is(Problem)
 
 type Described = Pick<Errors.BadRequest, "type" | "title" | "detail" | "problems">
 
+/** As OAuth has it: a code, with or without a description. */
+const ofCode = (error: string, body: object): object =>
+  Predicate.hasProperty(body, "error_description") && typeof body.error_description === "string"
+    ? { title: error, detail: body.error_description }
+    : { message: error }
+
 /** What a refusal says of itself: the document and the members of its `errors`. Never fails. */
 export const describe = (text: string, wire: Wire): Described => {
   let body: unknown
@@ -228,7 +244,7 @@ export const describe = (text: string, wire: Wire): Described => {
   const problems = ("errors" in body && Array.isArray(body.errors) ? body.errors : [])
     .map((entry: unknown) => typeof entry === "string" ? { message: entry } : entry)
     .filter((entry): entry is Errors.Problem => Predicate.isObject(entry) && isProblem(entry))
-  const document = "error" in body && typeof body.error === "string" ? { message: body.error } : body
+  const document = "error" in body && typeof body.error === "string" ? ofCode(body.error, body) : body
   if (!isProblem(document)) return { problems }
   const { detail, message, title, type } = document
   const isDescribed = detail !== undefined || message !== undefined || title !== undefined

@@ -23,7 +23,7 @@ const schemaOf = <Told extends { readonly _tag: string }, Encoded, E extends Tol
     )
   )
 
-const CredentialKind = Schema.Literals(["bearer", "oauth1"])
+const CredentialKind = Schema.Literals(["bearer", "oauth1", "app"])
 
 const Budget = Schema.Struct({ limit: Schema.Finite, remaining: Schema.Finite, resetAt: Schema.Date })
 

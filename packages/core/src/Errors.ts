@@ -16,8 +16,8 @@ import type { Scope } from "./Scopes.ts"
 
 export type { Problem } from "./models/Problem.ts"
 
-/** `bearer`: an OAuth 2.0 token. `oauth1`: an OAuth 1.0a signature for a user. */
-export type CredentialKind = "bearer" | "oauth1"
+/** `bearer`: an OAuth 2.0 token. `oauth1`: an OAuth 1.0a signature. `app`: id and secret of an app, with which one signs in. */
+export type CredentialKind = "bearer" | "oauth1" | "app"
 
 /** The budget that the service announced for one operation and credential. */
 export interface Budget {
@@ -498,12 +498,18 @@ export const show = (value: unknown, redact: (text: string) => string = identity
   return text.length > 60 ? `${text.slice(0, 57)}...` : text
 }
 
-const credentialName = { bearer: "bearer token", oauth1: "OAuth 1.0a credential" } as const
+const credentialName = {
+  bearer: "bearer token",
+  oauth1: "OAuth 1.0a credential",
+  app: "id and secret of the app"
+} as const
 
-const accepted = (kinds: ReadonlyArray<CredentialKind>): string =>
-  kinds.length === 1
-    ? `a ${credentialName.bearer} only`
-    : "OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)"
+const accepted = (kinds: ReadonlyArray<CredentialKind>): string => {
+  const [kind, ...others] = kinds
+  return others.length > 0 || kind === undefined
+    ? "OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)"
+    : `${kind === "oauth1" ? "an" : "a"} ${credentialName[kind]} only`
+}
 
 /** What the service said: the single problems, or else the whole. */
 const saidIn = ({ detail, problems, title }: Pick<RefusalFields, "detail" | "problems" | "title">): Array<string> => {

@@ -12,7 +12,10 @@ import * as Timeouts from "./Timeouts.ts"
 import * as Transport from "./Transport.ts"
 
 /** An attempt that did not succeed. */
-export type Failure = Refused | Unreadable | Unanswered | Withheld
+export type Failure = Exchanged | Withheld
+
+/** What an exchange with the service can come to. */
+export type Exchanged = Refused | Unreadable | Unanswered
 
 interface Attempted {
   /** The request that failed: that of the call, or the one that looks up its user. */
@@ -113,7 +116,7 @@ export const ofTransport = (
   error: HttpClientError & { readonly [Transport.head]?: Transport.Head },
   prepared: Prepared,
   authorization: string | undefined
-): Failure => {
+): Exchanged => {
   const { [Transport.head]: head, reason } = error
   if (reason._tag === "DecodeError") {
     // The answer came, but is too long or not compressed as it says.

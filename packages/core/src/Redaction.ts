@@ -32,18 +32,35 @@ export const make = (secrets: () => Iterable<string>): Redact => {
 /** Replaces the credentials of calls over a transport, and with its `authorization` the signature of one request. */
 export const ofCalls = (http: HttpClient): (values: Values, authorization?: string) => Redact => {
   const known = new WeakMap<Values, Redact>()
-  const own = secrets in http && typeof http[secrets] === "function" ? http[secrets] : () => []
+  const own = ownOf(http)
   return (values, authorization) => {
     let redact = known.get(values)
     if (redact === undefined) {
       redact = make(() => [...plain(values), ...own()])
       known.set(values, redact)
     }
-    const signature = authorization === undefined ? undefined : /oauth_signature="([^"]+)"/.exec(authorization)?.[1]
-    if (signature === undefined) return redact
-    const [rest, signed] = [redact, make(() => [decodeURIComponent(signature)])]
-    return (text) => signed(rest(text))
+    return signedWith(redact, authorization)
   }
+}
+
+/** Replaces these secrets and those of a transport, and with its `authorization` the signature of one request. */
+export const ofSecrets = (
+  http: HttpClient,
+  secrets: ReadonlyArray<Redacted.Redacted>
+): (authorization: string | undefined) => Redact => {
+  const own = ownOf(http)
+  const redact = make(() => [...secrets.map(Redacted.value), ...own()])
+  return (authorization) => signedWith(redact, authorization)
+}
+
+const ownOf = (http: HttpClient) => (): Iterable<string> =>
+  secrets in http && typeof http[secrets] === "function" ? http[secrets]() : []
+
+const signedWith = (redact: Redact, authorization: string | undefined): Redact => {
+  const signature = authorization === undefined ? undefined : /oauth_signature="([^"]+)"/.exec(authorization)?.[1]
+  if (signature === undefined) return redact
+  const signed = make(() => [decodeURIComponent(signature)])
+  return (text) => signed(redact(text))
 }
 
 const plain = (values: Values): ReadonlyArray<string> =>

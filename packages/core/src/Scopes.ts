@@ -63,3 +63,9 @@ export const meanings: Readonly<Record<Scope, string>> = {
 /** The name of a scope on a wire: `post.read` is `tweet.read` for X. */
 export const onWire = (wire: Wire, scope: Scope): string =>
   wire === "neutral" ? scope : scope.replace(/^post\./, "tweet.")
+
+/** The scopes of a text in which a service lists them, in our order. It may know more than this version: those are left out. */
+export const fromWire = (text: string): ReadonlyArray<Scope> => {
+  const names = new Set(text.split(" ").map((name) => name.replace(/^tweet\./, "post.")))
+  return scopes.filter((scope) => names.has(scope))
+}
