@@ -1,0 +1,70 @@
+/** The calls that make apps and grants, and that look at them. */
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { attempt, call, type Endpoint, told } from "./AdminEndpoint.ts"
+import * as Problem from "./Problem.ts"
+import type { App } from "./store/Credentials.ts"
+
+const NewApp = Schema.Struct({
+  name: Schema.optional(Schema.NonEmptyString.check(Schema.isMaxLength(100))),
+  kind: Schema.optional(Schema.Literals(["public", "confidential"])),
+  redirects: Schema.optional(Schema.Array(Schema.String)),
+  rotation: Schema.optional(Schema.Literals(["lenient", "strict"])),
+  access: Schema.optional(Schema.Literals(["standard", "research"])),
+  rights: Schema.optional(Schema.Literals(["read", "read-write", "read-write-directmessages"]))
+})
+
+const NewGrant = Schema.Struct({
+  app: Schema.optional(Schema.String),
+  user: Schema.optional(Schema.String),
+  scopes: Schema.optional(Schema.Array(Schema.String))
+})
+
+/** An app without its secrets. */
+const overview = ({ access, client, id, name, rights }: App) => ({
+  id,
+  name,
+  kind: client.secret === undefined ? "public" : "confidential",
+  clientId: client.id,
+  redirects: client.redirects,
+  rotation: client.rotation,
+  access,
+  rights
+})
+
+/** The calls. */
+export const endpoints: Readonly<Record<string, Endpoint>> = {
+  "GET /apps": call(({ store }) => ({ apps: store.credentials.apps().map(overview) })),
+  "POST /apps": told(NewApp, ({ app, store }, options) => {
+    const made = app({
+      ...(options.name !== undefined && { name: options.name }),
+      ...(options.kind !== undefined && { kind: options.kind }),
+      ...(options.redirects !== undefined && { redirects: options.redirects }),
+      ...(options.rotation !== undefined && { rotation: options.rotation }),
+      ...(options.access !== undefined && { access: options.access }),
+      ...(options.rights !== undefined && { rights: options.rights })
+    })
+    const { bearerToken, consumerKey, consumerSecret } = made.settings
+    return {
+      ...overview(store.credentials.appById(made.id)!),
+      clientSecret: made.client.secret,
+      consumerKey,
+      consumerSecret,
+      bearerToken
+    }
+  }),
+  "GET /grants": call(({ grants }) => ({ grants: grants.list() })),
+  "POST /grants": told(NewGrant, ({ grants }, grant) => {
+    const { accessToken, refreshToken, ...rest } = grants.make(grant)
+    return {
+      ...rest,
+      accessToken: Redacted.value(accessToken),
+      refreshToken: refreshToken && Redacted.value(refreshToken)
+    }
+  }),
+  "DELETE /grants/:id": attempt(({ grants }, { id = "" }) => {
+    const ended = grants.revoke(id)
+    return ended === undefined ? Effect.fail(Problem.noRoute()) : Effect.succeed(ended)
+  })
+}

@@ -1,0 +1,82 @@
+/** The authorization server: which endpoint a request is to, what fault it meets, and its answer. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Faults from "../Faults.ts"
+import * as FaultyResponse from "../FaultyResponse.ts"
+import type * as Journal from "../Journal.ts"
+import * as Problem from "../Problem.ts"
+import * as RequestBody from "../RequestBody.ts"
+import { isSecretName } from "../Secrets.ts"
+import * as AppTokens from "./AppTokens.ts"
+import type * as Asked from "./Asked.ts"
+import * as Authorize from "./Authorize.ts"
+import type { Endpoint } from "./Names.ts"
+import * as Tokens from "./Tokens.ts"
+
+/** What the authorization server works with. */
+export interface Parts extends Asked.Parts {
+  readonly faults: Faults.Faults
+  readonly delivered: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void>
+}
+
+/** An endpoint; one without a name meets no fault. */
+interface Route {
+  readonly name: Endpoint | undefined
+  readonly answer: Asked.Answer
+}
+
+/** The authorization server. */
+export interface AuthorizationServer {
+  /** Whether a request is to one of its endpoints. */
+  readonly isFor: (method: string, url: URL) => boolean
+  /** Answers a request; notes in `trace` what it learns of it. */
+  readonly answer: (
+    request: HttpServerRequest.HttpServerRequest,
+    url: URL,
+    trace: Journal.Trace
+  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Problem.Problem | FaultyResponse.ConnectionLost>
+}
+
+/** Makes the authorization server of its parts. */
+export const make = (parts: Parts): AuthorizationServer => {
+  const { delivered, faults } = parts
+  const authorize = Authorize.make(parts)
+  const tokens = Tokens.make(parts)
+  const appTokens = AppTokens.make(parts)
+  const at = (name: Endpoint, answer: Asked.Answer) => (): Route => ({ name, answer })
+  const routes: Readonly<Record<string, (form: URLSearchParams) => Route>> = {
+    [`GET ${Authorize.path}`]: at("authorize", authorize.show),
+    [`POST ${Authorize.path}`]: at("authorize", authorize.decide),
+    "POST /2/oauth2/token": (form) => {
+      const type = form.get("grant_type")
+      return type === "authorization_code"
+        ? { name: "exchangeCode", answer: tokens.exchange }
+        : type === "refresh_token"
+        ? { name: "refreshToken", answer: tokens.refresh }
+        : { name: undefined, answer: tokens.refuse }
+    },
+    "POST /2/oauth2/revoke": at("revokeToken", tokens.revoke),
+    "POST /oauth2/token": at("getAppToken", appTokens.get),
+    "POST /oauth2/invalidate_token": at("invalidateAppToken", appTokens.invalidate)
+  }
+  return {
+    isFor: (method, { pathname }) => `${method} ${pathname}` in routes,
+    answer: Effect.fnUntraced(function*(request, url, trace) {
+      const form = yield* RequestBody.form(request)
+      const { answer, name } = routes[`${request.method} ${url.pathname}`]!(form)
+      if (form.size > 0) trace.body = Object.fromEntries(form)
+      trace.secrets = [...form, ...url.searchParams].filter(([name]) => isSecretName(name)).map(([, value]) => value)
+      if (name !== undefined) trace.operation = name
+      const now = yield* Clock.currentTimeMillis
+      const work = Effect.sync(() => answer({ request, url, form, now }))
+      const fault = name === undefined ? undefined : faults.next(name)
+      if (fault === undefined) return yield* work
+      trace.fault = fault
+      return yield* FaultyResponse.meet(fault, work, refuse, delivered(request))
+    })
+  }
+}
+
+const refuse = (status: number) => Problem.response(Faults.refusal(status))

@@ -1,0 +1,21 @@
+/** What requests are called in the journal and in faults. */
+import { catalogue, type Name } from "@postwire/core/Catalogue"
+
+/** The endpoints of the authorization server. */
+export const endpoints = [
+  "authorize",
+  "exchangeCode",
+  "refreshToken",
+  "revokeToken",
+  "getAppToken",
+  "invalidateAppToken"
+] as const
+
+/** An endpoint of the authorization server. */
+export type Endpoint = (typeof endpoints)[number]
+
+/** What a request is to: an operation, or an endpoint of the authorization server. */
+export type RequestName = Name | Endpoint
+
+/** Everything that a request can be to. */
+export const requestNames: ReadonlyArray<RequestName> = [...Object.keys(catalogue) as Array<Name>, ...endpoints]

@@ -1,0 +1,78 @@
+/** What users bring back to an app: good for one exchange within half a minute. */
+import type * as Redacted from "effect/Redacted"
+import { hash } from "node:crypto"
+import { type App, hashOf } from "./Credentials.ts"
+import type { Database } from "./Database.ts"
+import type { Grants, Tokens } from "./Grants.ts"
+import * as Mint from "./Mint.ts"
+import * as Snowflake from "./Snowflake.ts"
+
+/** How long a code is good for. */
+export const codeSeconds = 30
+
+/** What a code stands for. */
+export interface Consent {
+  readonly appId: string
+  readonly userId: string
+  readonly redirect: string
+  readonly challenge: string
+  readonly method: "S256" | "plain"
+  /** As it was asked for. */
+  readonly scope: string
+}
+
+/** The codes of a store. */
+export interface AuthorizationCodes {
+  /** `now` is in milliseconds. */
+  readonly insert: (consent: Consent, now: number) => Redacted.Redacted
+  /** Takes a code; nothing when it is not to be taken. The second time ends what the first has brought. */
+  readonly exchange: (options: {
+    readonly app: App
+    readonly code: Redacted.Redacted
+    readonly redirect: string
+    readonly verifier: string
+    readonly now: number
+  }) => Tokens | undefined
+}
+
+/** The codes in a database. */
+export const make = (database: Database, grants: Grants): AuthorizationCodes => {
+  const insert = database.command(`
+    INSERT INTO authorization_codes (hash, app_id, user_id, redirect, challenge, method, scope, expires_at)
+    VALUES (:hash, :app, :user, :redirect, :challenge, :method, :scope, :expiresAt)`)
+  const byHash = database.query<Consent & { readonly expiresAt: number; readonly grantId: string | null }>(`
+    SELECT CAST(app_id AS TEXT) AS appId, CAST(user_id AS TEXT) AS userId, redirect, challenge, method, scope,
+      expires_at AS expiresAt, CAST(grant_id AS TEXT) AS grantId
+    FROM authorization_codes WHERE hash = :hash`)
+  const spend = database.command("UPDATE authorization_codes SET grant_id = :grant WHERE hash = :hash")
+  return {
+    insert: ({ appId, challenge, method, redirect, scope, userId }, now) => {
+      const code = Mint.token("ac", now)
+      insert({
+        hash: hashOf(code),
+        app: Snowflake.parse(appId),
+        user: Snowflake.parse(userId),
+        redirect,
+        challenge,
+        method,
+        scope,
+        expiresAt: now + codeSeconds * 1000
+      })
+      return code
+    },
+    exchange: ({ app, code, now, redirect, verifier }) =>
+      database.transaction(() => {
+        const found = byHash.get({ hash: hashOf(code) })
+        if (found === undefined || found.appId !== app.id) return undefined
+        if (found.grantId !== null) {
+          grants.end(found.grantId, "code used twice", now)
+          return undefined
+        }
+        const shown = found.method === "plain" ? verifier : hash("sha256", verifier, "base64url")
+        if (found.expiresAt <= now || found.redirect !== redirect || found.challenge !== shown) return undefined
+        const tokens = grants.open({ app, userId: found.userId, scope: found.scope, now })
+        spend({ hash: hashOf(code), grant: Snowflake.parse(tokens.grantId) })
+        return tokens
+      })
+  }
+}
