@@ -23,7 +23,8 @@ export const environmentOf = (baseUrl: string, seeded: Seed.Seeded): Readonly<Re
       consumerKey: seeded.consumerKey,
       consumerSecret: Redacted.value(seeded.consumerSecret),
       accessToken: Redacted.value(seeded.accessToken),
-      accessTokenSecret: Redacted.value(seeded.accessTokenSecret)
+      accessTokenSecret: Redacted.value(seeded.accessTokenSecret),
+      clientId: seeded.publicClient.id
     }).map(([setting, value]) => [environmentVariable(setting), value])
   )
 

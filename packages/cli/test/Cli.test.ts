@@ -338,7 +338,8 @@ describe("postwire sandbox", () => {
         "POSTWIRE_CONSUMER_KEY",
         "POSTWIRE_CONSUMER_SECRET",
         "POSTWIRE_ACCESS_TOKEN",
-        "POSTWIRE_ACCESS_TOKEN_SECRET"
+        "POSTWIRE_ACCESS_TOKEN_SECRET",
+        "POSTWIRE_CLIENT_ID"
       ])
       yield* Effect.promise(async () => {
         await using client = createClient({ ...fromEnvironment(environment), wire: "x" })
@@ -375,7 +376,7 @@ describe("postwire sandbox", () => {
       )
       assert.strictEqual(health.status, 200)
       for (const line of lines.filter((line) => !line.startsWith("  "))) assert.isAtMost(line.length, 80, line)
-      assert.strictEqual(lines.filter((line) => /^ {2}export POSTWIRE_[A-Z_]+=\S+$/.test(line)).length, 6)
+      assert.strictEqual(lines.filter((line) => /^ {2}export POSTWIRE_[A-Z_]+=\S+$/.test(line)).length, 7)
     }))
 
   it.live("takes the admin token from the environment, the time and the share of faults from flags", () =>

@@ -13,6 +13,9 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Crypto from "node:crypto"
+import * as AdminApps from "./AdminApps.ts"
+import { attempt, call, type Endpoint, told } from "./AdminEndpoint.ts"
+import * as Names from "./authorization/Names.ts"
 import type { Controls } from "./Controls.ts"
 import * as Description from "./Description.ts"
 import * as Faults from "./Faults.ts"
@@ -28,60 +31,6 @@ export const root = "/_sandbox"
 
 /** Whether a request is one of the calls. */
 export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean => url.startsWith(`${root}/`)
-
-/** A request to one of the calls. */
-interface Asked<Payload> {
-  readonly payload: Payload
-  /** What the path and the query hold. */
-  readonly parameters: Readonly<Record<string, string | undefined>>
-}
-
-interface Endpoint {
-  readonly answer: (
-    sandbox: Controls,
-    request: HttpServerRequest.HttpServerRequest,
-    parameters: Asked<unknown>["parameters"]
-  ) => Effect.Effect<unknown, Problem.Problem>
-}
-
-/** A call without a body. */
-const call = (
-  answer: (sandbox: Controls, parameters: Asked<unknown>["parameters"]) => unknown
-): Endpoint => ({ answer: (sandbox, _request, parameters) => Effect.sync(() => answer(sandbox, parameters)) })
-
-/** A call without a body that may be refused. */
-const attempt = (
-  answer: (
-    sandbox: Controls,
-    parameters: Asked<unknown>["parameters"]
-  ) => Effect.Effect<unknown, Problem.Problem>
-): Endpoint => ({ answer: (sandbox, _request, parameters) => Effect.suspend(() => answer(sandbox, parameters)) })
-
-/** A call whose body is of a schema; no body is an empty object. */
-const told = <S extends Schema.Codec<unknown, unknown>>(
-  schema: S,
-  answer: (sandbox: Controls, payload: S["Type"], parameters: Asked<unknown>["parameters"]) => unknown
-): Endpoint => {
-  const decode = Schema.decodeUnknownEffect(schema, { onExcessProperty: "error" })
-  return {
-    answer: Effect.fnUntraced(function*(sandbox, request, parameters) {
-      const body = hasBody(request) ? yield* RequestBody.json(request) : {}
-      const payload = yield* Effect.mapError(decode(body), ({ message }) => Problem.invalidRequest(message))
-      return yield* Effect.try({
-        try: () => answer(sandbox, payload, parameters),
-        catch: (error) => {
-          // What only the state can tell is out of range.
-          if (error instanceof RangeError) return Problem.invalidRequest(error.message)
-          throw error
-        }
-      })
-    })
-  }
-}
-
-const hasBody = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
-  headers["content-type"] !== undefined || headers["transfer-encoding"] !== undefined ||
-  Number(headers["content-length"] ?? 0) > 0
 
 /** Whether a text is a day of the calendar, with a time and its zone or without; `Date` takes February 30 for March 2. */
 const isDated = (text: string): boolean => {
@@ -140,8 +89,15 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
     consumerKey: seeded.consumerKey,
     consumerSecret: Redacted.value(seeded.consumerSecret),
     accessToken: Redacted.value(seeded.accessToken),
-    accessTokenSecret: Redacted.value(seeded.accessTokenSecret)
+    accessTokenSecret: Redacted.value(seeded.accessTokenSecret),
+    publicClient: seeded.publicClient,
+    confidentialClient: {
+      id: seeded.confidentialClient.id,
+      secret: Redacted.value(seeded.confidentialClient.secret)
+    },
+    redirects: seeded.redirects
   })),
+  ...AdminApps.endpoints,
   "GET /clock": call(clockOf),
   "POST /clock": told(
     Schema.Union([Schema.Struct({ advance: Faults.Time }), Schema.Struct({ now: Instant })]),
@@ -201,7 +157,11 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
     sandbox.budget.clear()
     return budgetOf(sandbox)
   }),
-  "GET /operations": call(({ wires }) => ({ wires, operations: Description.operations() })),
+  "GET /operations": call(({ wires }) => ({
+    wires,
+    operations: Description.operations(),
+    authorization: Names.endpoints
+  })),
   "POST /request": {
     answer: Effect.fnUntraced(function*(sandbox, request) {
       const form = yield* Effect.mapError(

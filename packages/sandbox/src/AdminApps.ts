@@ -46,8 +46,9 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
       ...(options.rights !== undefined && { rights: options.rights })
     })
     const { bearerToken, consumerKey, consumerSecret } = made.settings
+    const kept = store.credentials.appById(made.id)
     return {
-      ...overview(store.credentials.appById(made.id)!),
+      ...(kept && overview(kept)),
       clientSecret: made.client.secret,
       consumerKey,
       consumerSecret,

@@ -3,7 +3,7 @@ import { bearerOf, type Definition } from "@postwire/core/Definition"
 import type { Holder } from "@postwire/core/Limits"
 import * as OAuth1 from "@postwire/core/OAuth1"
 import type { AccessLevel } from "@postwire/core/Parameters"
-import type { Scope } from "@postwire/core/Scopes"
+import { onWire, type Scope } from "@postwire/core/Scopes"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { timingSafeEqual } from "node:crypto"
@@ -61,15 +61,16 @@ export const identify = (
 ): Effect.Effect<Identified, Problem.Problem> => {
   const { authorization = "" } = request
   return /^bearer /i.test(authorization)
-    ? bearer(authority, authorization.slice("bearer ".length).trim())
+    ? bearer(authority, now, authorization.slice("bearer ".length).trim())
     : signed(authority, now, request, authorization)
 }
 
-const bearer = ({ store }: Authority, token: string): Effect.Effect<Identified, Problem.Problem> => {
-  const found = store.credentials.bearerToken(Redacted.make(token))
+const bearer = ({ store }: Authority, now: number, token: string): Effect.Effect<Identified, Problem.Problem> => {
+  const found = store.credentials.useBearerToken(Redacted.make(token))
   const app = found && store.credentials.appById(found.appId)
   if (found === undefined || app === undefined) return Problem.unauthorized()
-  const { rights, scopes, userId } = found
+  const { expiresAt = Infinity, rights, scopes, userId } = found
+  if (expiresAt <= now) return Problem.unauthorized()
   const caller: Caller = {
     form: userId === undefined ? "OAuth 2.0 Application-Only" : "OAuth 2.0 User Context",
     appId: app.id,
@@ -83,30 +84,18 @@ const bearer = ({ store }: Authority, token: string): Effect.Effect<Identified, 
 }
 
 const signed = (
-  { hmac, nonces, store }: Authority,
+  authority: Authority,
   now: number,
   request: Request,
   authorization: string
 ): Effect.Effect<Identified, Problem.Problem> => {
+  const { store } = authority
   const parameters = OAuth1.parseAuthorization(authorization) ?? {}
-  const { oauth_nonce: nonce = "", oauth_signature_method, oauth_timestamp = "", oauth_version = "1.0" } = parameters
   const app = store.credentials.appByConsumerKey(parameters["oauth_consumer_key"] ?? "")
   const token = store.credentials.accessToken(parameters["oauth_token"] ?? "")
   if (app === undefined || token === undefined || token.appId !== app.id) return Problem.unauthorized()
-  if (oauth_signature_method !== "HMAC-SHA1" || oauth_version !== "1.0" || nonce === "") return Problem.unauthorized()
-  const timestamp = /^[0-9]{1,12}$/.test(oauth_timestamp) ? Number(oauth_timestamp) : Number.NaN
-  if (!(Math.abs(timestamp - Math.floor(now / 1000)) <= Nonces.toleranceSeconds)) {
-    return Problem.unauthorized("Timestamp out of bounds.")
-  }
-  const expected = OAuth1.signature({
-    method: request.method,
-    url: request.url,
-    parameters,
-    consumerSecret: Redacted.value(app.consumerSecret),
-    tokenSecret: Redacted.value(token.secret),
-    hmac
-  })
-  if (!same(expected, parameters["oauth_signature"] ?? "")) return Problem.unauthorized()
+  const signature = verified(authority, now, request, parameters, app.consumerSecret, token.secret)
+  if ("_tag" in signature) return signature
   const caller: Caller = {
     form: "OAuth 1.0a User Context",
     appId: app.id,
@@ -118,15 +107,47 @@ const signed = (
   }
   return Effect.succeed({
     caller,
-    // Only those who can sign fill the memory.
-    claim: (now) =>
-      nonces.claim(token.token, timestamp, nonce, now)
-        ? Effect.void
-        : Problem.unauthorized("The nonce was used before.")
+    claim: (now) => signature.claim(now) ? Effect.void : Problem.unauthorized("The nonce was used before.")
   })
 }
 
-const same = (a: string, b: string): boolean => {
+/** A signature that is valid. */
+export interface Signature {
+  /** Whether this is the first request with its nonce. */
+  readonly claim: (now: number) => boolean
+}
+
+/** Verifies the signature of a request by its secrets. `parameters` are those of OAuth, and of a form in the body. */
+export const verified = (
+  { hmac, nonces }: Omit<Authority, "store">,
+  now: number,
+  { method, url }: Pick<Request, "method" | "url">,
+  parameters: Readonly<Record<string, string>>,
+  consumerSecret: Redacted.Redacted,
+  tokenSecret: Redacted.Redacted | undefined
+): Signature | Problem.Problem => {
+  const { oauth_nonce: nonce = "", oauth_signature_method, oauth_timestamp = "", oauth_version = "1.0" } = parameters
+  if (oauth_signature_method !== "HMAC-SHA1" || oauth_version !== "1.0" || nonce === "") return Problem.unauthorized()
+  const timestamp = /^[0-9]{1,12}$/.test(oauth_timestamp) ? Number(oauth_timestamp) : Number.NaN
+  if (!(Math.abs(timestamp - Math.floor(now / 1000)) <= Nonces.toleranceSeconds)) {
+    return Problem.unauthorized("Timestamp out of bounds.")
+  }
+  const expected = OAuth1.signature({
+    method,
+    url,
+    parameters,
+    consumerSecret: Redacted.value(consumerSecret),
+    tokenSecret: tokenSecret && Redacted.value(tokenSecret),
+    hmac
+  })
+  if (!isSame(expected, parameters["oauth_signature"] ?? "")) return Problem.unauthorized()
+  // Only those who can sign fill the memory.
+  const holder = parameters["oauth_token"] ?? parameters["oauth_consumer_key"] ?? ""
+  return { claim: (now) => nonces.claim(holder, timestamp, nonce, now) }
+}
+
+/** Compares secrets in a time that does not tell where they differ. */
+export const isSame = (a: string, b: string): boolean => {
   const [x, y] = [Buffer.from(a), Buffer.from(b)]
   return x.length === y.length && timingSafeEqual(x, y)
 }
@@ -160,7 +181,7 @@ export const authorize = (
   const missing = caller.scopes === undefined ? [] : scopes.filter((scope) => caller.scopes?.includes(scope) === false)
   if (missing.length > 0) {
     return Effect.fail(
-      Problem.forbidden(`The token was not given for this: it lacks the scopes [${missing.join(", ")}].`)
+      Problem.forbidden(lacking(missing), { onX: lacking(missing.map((scope) => onWire("x", scope))) })
     )
   }
   if (access === "research" && caller.access !== access) return Effect.fail(Problem.notEnrolled())
@@ -171,6 +192,9 @@ export const authorize = (
   }
   return Effect.void
 }
+
+const lacking = (scopes: ReadonlyArray<string>): string =>
+  `The token was not given for this: it lacks the scopes [${scopes.join(", ")}].`
 
 const isAllowed = (definition: Definition, rights: Rights): boolean => {
   if (definition.scopes.some((scope) => scope.startsWith("dm."))) return rights === "read-write-directmessages"

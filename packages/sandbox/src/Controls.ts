@@ -8,6 +8,7 @@ import * as Budget from "./Budget.ts"
 import * as Faults from "./Faults.ts"
 import type { Fixtures } from "./Fixtures.ts"
 import * as Arrangement from "./fixtures/index.ts"
+import * as Grants from "./Grants.ts"
 import * as Journal from "./Journal.ts"
 import * as Nonces from "./Nonces.ts"
 import type { Options, Population } from "./Options.ts"
@@ -34,6 +35,8 @@ export interface Controls extends Fixtures {
   /** What was asked, oldest first: the entries of the journal. */
   readonly requests: ReadonlyArray<Journal.Entry>
   readonly budget: Budget.Budget
+  /** What users have allowed apps. */
+  readonly grants: Grants.Grants
   /** Lets a program use `/_sandbox`. */
   readonly adminToken: Redacted.Redacted
   /** The state as the bytes of an SQLite file, which `restore` takes and `file` can be. */
@@ -88,6 +91,7 @@ export const make = Effect.fnUntraced(function*(
       nonces.clear()
     }
   })
+  const grants = Grants.make({ store, now: clock.now, seeded: () => seeded })
   const forget = (): void => {
     epoch++
     budget.clear()
@@ -119,6 +123,7 @@ export const make = Effect.fnUntraced(function*(
     faults,
     journal,
     budget,
+    grants,
     adminToken,
     snapshot: store.snapshot,
     restore: (snapshot, { keepJournal = false } = {}) => {

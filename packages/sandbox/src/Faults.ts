@@ -1,10 +1,10 @@
 /** What goes wrong, on command: what networks and services do to clients, per request or seeded at random. */
-import { catalogue, type Name } from "@postwire/core/Catalogue"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import * as Schema from "effect/Schema"
 import { STATUS_CODES, validateHeaderName, validateHeaderValue } from "node:http"
+import { type RequestName, requestNames } from "./authorization/Names.ts"
 import { make as random } from "./internal/random.ts"
 import * as Problem from "./Problem.ts"
 
@@ -32,6 +32,8 @@ const isHeader = (name: string, value: string | null): boolean => {
 const behaviour = {
   /** Answers with this status, and the work is not done. */
   status: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 200, maximum: 599 }))),
+  /** With a status: the work is done before that. */
+  after: Schema.optional(Schema.Boolean),
   /** What the body is instead: a page of HTML, JSON that ends too early, nothing, or 256 MiB. */
   body: Schema.optional(Schema.Literals(["html", "broken-json", "empty", "huge"])),
   /** Headers to set, or to leave out (null). */
@@ -66,12 +68,12 @@ export const Behaviour = Schema.Struct(behaviour)
 /** What happens to an answer. */
 export type Behaviour = typeof Behaviour.Type
 
-const Name = Schema.Literals(Object.keys(catalogue) as Array<Name>)
+const Name = Schema.Literals(requestNames)
 
 /** Which requests meet which fault. */
 export const Rule = Schema.Struct({
   ...behaviour,
-  /** The operations; all when left out. */
+  /** The operations, and endpoints of the authorization server; all when left out. */
   operation: Schema.optional(Schema.Union([Name, Schema.Array(Name)])),
   /** Counted from now among the requests to these operations: the first is 1, the default. */
   nth: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))),
@@ -113,7 +115,7 @@ export interface Faults {
   readonly remove: (id: number) => boolean
   readonly clear: () => void
   /** What happens to the next request of an operation. */
-  readonly next: (operation: Name) => Behaviour | undefined
+  readonly next: (operation: RequestName) => Behaviour | undefined
 }
 
 /** One of each kind: what `probability` alone draws from. */
@@ -146,7 +148,7 @@ export const make = (seed: number): Faults => {
   let draw = random(seed, "faults")
   let rules: Array<Kept> = []
   let ids = 0
-  const meets = (kept: Kept, operation: Name): boolean => {
+  const meets = (kept: Kept, operation: RequestName): boolean => {
     const { nth = 1, operation: of, probability, times = probability === undefined ? 1 : "always" } = kept.rule
     if (of !== undefined && (typeof of === "string" ? of !== operation : !of.includes(operation))) return false
     kept.seen++

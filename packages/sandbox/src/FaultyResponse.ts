@@ -10,8 +10,25 @@ import type { Behaviour } from "./Faults.ts"
 /** The connection breaks without a (whole) answer. */
 export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{}> {}
 
+/**
+ * What becomes of `work` under a fault. `refuse` answers with a status instead; `delivered` waits until what was written
+ * of the answer is on its way.
+ */
+export const meet = <E>(
+  fault: Behaviour,
+  work: Effect.Effect<HttpServerResponse.HttpServerResponse, E>,
+  refuse: (status: number) => HttpServerResponse.HttpServerResponse,
+  delivered: Effect.Effect<void>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, E | ConnectionLost> => {
+  const { after = false, reset, status } = fault
+  if (reset === "before") return Effect.fail(new ConnectionLost())
+  const refused = status === undefined ? undefined : Effect.sync(() => refuse(status))
+  const worked = refused === undefined ? work : after ? Effect.andThen(work, refused) : refused
+  return Effect.flatMap(worked, (response) => spoil(fault, response, delivered))
+}
+
 /** An answer as the fault leaves it. `delivered` waits until what was written of it is on its way. */
-export const spoil = (
+const spoil = (
   { body, delay, headers, pause, rateLimitHeaders, reset, truncate }: Behaviour,
   answer: HttpServerResponse.HttpServerResponse,
   delivered: Effect.Effect<void>

@@ -124,6 +124,15 @@ export interface AppOptions {
   readonly access?: AccessLevel
   /** Default `read-write-directmessages`. */
   readonly rights?: Rights
+  /** Whether it can keep a secret. Default `public`: it has none. */
+  readonly kind?: "public" | "confidential"
+  /** Where users who signed in are sent back to: exactly these. Default: those of the apps of the seed. */
+  readonly redirects?: ReadonlyArray<string>
+  /**
+   * What becomes of a refresh token that is used twice: `strict` always ends the grant; `lenient`, the default, takes it
+   * once more as long as nothing that it brought was used.
+   */
+  readonly rotation?: "lenient" | "strict"
 }
 
 /** What a credential may do. */
@@ -140,6 +149,8 @@ export interface Grant {
 export interface App extends Identified {
   /** The credentials of the app alone. */
   readonly settings: Settings
+  /** What it signs users in with; confidential ones have a secret. */
+  readonly client: { readonly id: string; readonly secret?: string }
   /** What credentials from now on may do. */
   readonly setRights: (rights: Rights) => App
 }

@@ -1,6 +1,6 @@
 /** What was asked and answered, to look at and to assert on. Credentials are not in it. */
-import type { Name } from "@postwire/core/Catalogue"
 import type * as Authentication from "./Authentication.ts"
+import type { RequestName } from "./authorization/Names.ts"
 import type { Behaviour } from "./Faults.ts"
 import * as Secrets from "./Secrets.ts"
 
@@ -16,10 +16,10 @@ export interface Entry {
   readonly query: Readonly<Record<string, string>>
   /** In lower case; what would let another sign in is left out. */
   readonly headers: Readonly<Record<string, string>>
-  /** The JSON of the body, where the operation has one that could be read; one of more than 64 KiB is only named. */
+  /** The JSON or the form of the body, where one could be read; one of more than 64 KiB is only named. */
   readonly body: unknown
-  /** None when the route is of no operation. */
-  readonly operation: Name | undefined
+  /** An operation, or an endpoint of the authorization server. None when the route is of neither. */
+  readonly operation: RequestName | undefined
   /** Who asked; nobody when the credential was not valid. */
   readonly caller: Pick<Authentication.Caller, "form" | "appId" | "userId"> | undefined
   /** None when there was no answer: the connection was broken, by a fault or by the client. */
@@ -33,10 +33,12 @@ export interface Entry {
 
 /** What is learned of a request on its way. */
 export interface Trace {
-  operation?: Name
+  operation?: RequestName
   caller?: Authentication.Caller
   /** What its body held, or that it was large. */
   body?: unknown
+  /** Values that it held under the names of secrets. */
+  secrets?: ReadonlyArray<string>
   problem?: string
   fault?: Behaviour
 }

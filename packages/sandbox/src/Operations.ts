@@ -160,18 +160,20 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
     const fault = (caller && (yield* Faults.asked(request.headers))) ?? faults.next(route.name)
     if (fault === undefined) return yield* work(asked, identified)
     trace.fault = fault
-    if (fault.reset === "before") return yield* new FaultyResponse.ConnectionLost()
-    const refused = fault.status === undefined ? undefined : Faults.refusal(fault.status)
+    const { after = false, reset, status } = fault
     // Nothing reads the body for its sake, but the journal shows what was refused.
-    if (refused !== undefined && caller !== undefined && RequestBody.isExpected(route.definition)) {
-      yield* Effect.ignore(RequestBody.traced(request, trace))
-    }
-    const worked = refused === undefined
-      ? work(asked, identified).pipe(
+    if (
+      status !== undefined && !after && reset !== "before" && caller !== undefined &&
+      RequestBody.isExpected(route.definition)
+    ) yield* Effect.ignore(RequestBody.traced(request, trace))
+    return yield* FaultyResponse.meet(
+      fault,
+      work(asked, identified).pipe(
         Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem, undefined, trace)))
-      )
-      : Effect.succeed(refuse(refused, route.wires[0], trace))
-    return yield* Effect.flatMap(worked, (response) => FaultyResponse.spoil(fault, response, delivered(request)))
+      ),
+      (status) => refuse(Faults.refusal(status), route.wires[0], trace),
+      delivered(request)
+    )
   })
 })
 

@@ -10,6 +10,9 @@ import * as Problem from "./Problem.ts"
 
 const maxBytes = 16 * 1024 * 1024
 
+/** Of a form, which nobody has signed in for yet. */
+const maxFormBytes = 64 * 1024
+
 /** How many arrays and objects may be within each other. */
 const maxDepth = 32
 
@@ -30,19 +33,38 @@ export const traced = (
     return json
   })
 
+/** What a form in the body holds; nothing where there is none. */
+export const form = (
+  request: HttpServerRequest.HttpServerRequest
+): Effect.Effect<URLSearchParams, Problem.Problem> =>
+  isForm(request)
+    ? Effect.map(bytesOf(request, maxFormBytes), (bytes) => new URLSearchParams(new TextDecoder().decode(bytes)))
+    : Effect.succeed(new URLSearchParams())
+
+/** Whether the body is a form. */
+export const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  /^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers["content-type"] ?? "")
+
+/** The bytes of a body; over a connection, no more than `maximum` are read. */
+const bytesOf = (
+  request: HttpServerRequest.HttpServerRequest,
+  maximum: number
+): Effect.Effect<ArrayBuffer, Problem.Problem> =>
+  request.arrayBuffer.pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maximum)),
+    Effect.mapError(({ reason }) =>
+      "reason" in reason && reason.reason === "BodyTooLarge"
+        ? Problem.tooLarge()
+        : Problem.invalidRequest("The body cannot be read.")
+    ),
+    Effect.filterOrFail(({ byteLength }) => byteLength <= maximum, Problem.tooLarge)
+  )
+
 const read = (
   request: HttpServerRequest.HttpServerRequest
 ): Effect.Effect<{ readonly json: object; readonly byteLength: number }, Problem.Problem> =>
   /^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "")
-    ? request.arrayBuffer.pipe(
-      // Over a connection, no more than this is read.
-      Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)),
-      Effect.mapError(({ reason }) =>
-        "reason" in reason && reason.reason === "BodyTooLarge"
-          ? Problem.tooLarge()
-          : Problem.invalidRequest("The body cannot be read.")
-      ),
-      Effect.filterOrFail(({ byteLength }) => byteLength <= maxBytes, Problem.tooLarge),
+    ? bytesOf(request, maxBytes).pipe(
       Effect.flatMap((bytes) =>
         Effect.try({
           try: () => parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes)),

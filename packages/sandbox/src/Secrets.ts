@@ -8,15 +8,15 @@ export const hidden = "<redacted>"
 
 /** Names of what lets somebody sign in. */
 export const isSecretName = (name: string): boolean =>
-  /cookie|auth|bearer|token|secret|password|signature|key/i.test(name)
+  /cookie|auth|bearer|token|secret|password|signature|key|verifier|^(code|pin)$/i.test(name)
 
 /** Hides credentials in a text. */
 export type Hide = (text: string) => string
 
 /** Finds the credentials of a store, of whoever runs it, and of the request that is looked at. */
 export interface Secrets {
-  /** For the texts of one request. */
-  readonly of: (authorization: string | undefined) => Hide
+  /** For the texts of one request, and what else it held under the names of secrets. */
+  readonly of: (authorization: string | undefined, held?: ReadonlyArray<string>) => Hide
 }
 
 /** `others` are those that are in no store. */
@@ -41,10 +41,11 @@ export const make = (
       : new RegExp(longestFirst.map((text) => text.replace(/\W/g, "\\$&")).join("|"), "g")
   }
   return {
-    of: (authorization = "") => {
+    of: (authorization = "", held = []) => {
       refresh()
-      const sent = sentIn(authorization).filter((text) => text.length >= minSecretLength && !stored.has(text))
-      const isToken = (word: string): boolean => credentials().bearerToken(Redacted.make(word)) !== undefined
+      const sent = [...sentIn(authorization), ...held]
+        .filter((text) => text.length >= minSecretLength && !stored.has(text))
+      const isToken = (word: string): boolean => credentials().isSecret(word)
       const holds = (text: string): boolean =>
         text.search(pattern) >= 0 || sent.some((secret) => text.includes(secret)) ||
         text.match(words)?.some(isToken) === true
@@ -67,7 +68,7 @@ const minSecretLength = 8
 
 /** A value with its name, wherever that is. */
 const named =
-  /((?:oauth_(?:consumer_key|token|signature|verifier)|(?:access|refresh|bearer|id)_token|(?:client|consumer|token)_secret|api_?key|password)["']?\s*(?:=|:|%3d|%3a)\s*["']?)[^\s"'&;,<]+/gi
+  /((?:oauth_(?:consumer_key|token|signature|verifier)|(?:access|refresh|bearer|id)_token|code_verifier|(?:client|consumer|token)_secret|api_?key|password)["']?\s*(?:=|:|%3d|%3a)\s*["']?)[^\s"'&;,<]+/gi
 
 /** What follows the name of a scheme; long enough to be no word. */
 const scheme = /\b((?:bearer|basic)(?:\s|\+|%20)+)[\w.~+/%=-]{16,}/gi

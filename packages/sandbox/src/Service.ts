@@ -9,6 +9,7 @@ import * as Exit from "effect/Exit"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { randomUUID } from "node:crypto"
+import * as AuthorizationServer from "./authorization/AuthorizationServer.ts"
 import { type ConnectionLost, withoutHeaders } from "./FaultyResponse.ts"
 import type * as Journal from "./Journal.ts"
 import * as Operations from "./Operations.ts"
@@ -33,6 +34,7 @@ export type Service = (
 export const make = Effect.fnUntraced(function*(parts: Parts, options: Operations.Options = {}) {
   const { clock, journal, secrets } = parts
   const operations = yield* Operations.make(parts, options)
+  const authorization = AuthorizationServer.make(parts)
 
   const service: Service = (request) =>
     clock.provide(Effect.gen(function*() {
@@ -44,7 +46,11 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Operation
         trace.problem = problem.title
         return Problem.response(problem)
       }
-      const answered = url === undefined ? Effect.fail(Problem.noRoute()) : operations(request, url, trace)
+      const answered = url === undefined
+        ? Effect.fail(Problem.noRoute())
+        : authorization.isFor(request.method, url)
+        ? authorization.answer(request, url, trace)
+        : operations(request, url, trace)
       return yield* answered.pipe(
         Effect.catchTag("Problem", (problem) => Effect.succeed(refuse(problem))),
         Effect.catchDefect((defect) =>
@@ -75,7 +81,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Operation
               problem: trace.problem,
               fault: trace.fault,
               millis: Math.round(end - begun)
-            }, secrets.of(request.headers["authorization"])))
+            }, secrets.of(request.headers["authorization"], trace.secrets)))
         )
       )
     }))

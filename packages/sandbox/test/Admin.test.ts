@@ -138,7 +138,15 @@ describe("admin calls", () => {
     const health = await read("/health")
     assert.deepStrictEqual([health.status, health.counts], ["ok", { ...sandbox.store.counts() }])
     assert.approximately(Date.parse(health.now), start, 60_000)
-    const { appBearerToken, user, ...credentials } = await read("/credentials")
+    const { appBearerToken, confidentialClient, publicClient, redirects, user, ...credentials } = await read(
+      "/credentials"
+    )
+    const { seeded } = sandbox
+    assert.deepStrictEqual([publicClient, redirects], [seeded.publicClient, seeded.redirects])
+    assert.deepStrictEqual(confidentialClient, {
+      id: seeded.confidentialClient.id,
+      secret: Redacted.value(seeded.confidentialClient.secret)
+    })
     assert.deepStrictEqual({ baseUrl: sandbox.baseUrl, ...credentials }, sandbox.settings)
     assert.deepStrictEqual(user, sandbox.seeded.ada)
     assert.strictEqual(appBearerToken, Redacted.value(sandbox.seeded.appBearerToken))
@@ -308,5 +316,68 @@ describe("admin calls", () => {
     for (const name of Object.keys(catalogue)) {
       assert.strictEqual((await call("POST", "/faults", { operation: name, status: 500 })).status, 200, name)
     }
+  })
+})
+
+describe("apps and grants", () => {
+  it("are made, looked at and revoked", async () => {
+    const redirects = ["http://localhost:3000/callback", "myapp://callback"]
+    const { body: app } = await call("POST", "/apps", {
+      name: "Mine",
+      kind: "confidential",
+      redirects,
+      rotation: "strict"
+    })
+    assert.match(Buffer.from(app.clientId, "base64url").toString(), /^\w{20}:1:ci$/)
+    assert.match(app.clientSecret, /^\w{50}$/)
+    const known = { name: "Mine", kind: "confidential", redirects, rotation: "strict", access: "research" }
+    assert.deepInclude(app, known)
+    const { apps } = await read("/apps")
+    assert.deepStrictEqual(apps.map(({ kind }: { kind: string }) => kind), ["confidential", "public", "confidential"])
+    assert.deepInclude(apps[0], known)
+    for (const secret of [app.clientSecret, app.consumerSecret]) assert.notInclude(JSON.stringify(apps), secret)
+
+    const scopes = ["tweet.read", "offline.access"]
+    const { body: grant } = await call("POST", "/grants", { app: app.clientId, user: "ADA", scopes })
+    assert.hasAllKeys(grant, ["id", "app", "user", "scopes", "accessToken", "refreshToken", "expiresAt"])
+    assert.approximately(grant.expiresAt, start + 7_200_000, 60_000)
+    await call("POST", "/grants")
+    const { grants } = await read("/grants")
+    assert.strictEqual(grants.length, 2)
+    assert.deepInclude(grants[1], {
+      kind: "OAuth 2.0",
+      app: { id: app.id, name: "Mine", clientId: app.clientId },
+      user: sandbox.seeded.ada,
+      scopes,
+      refreshes: 0,
+      replays: 0,
+      reuseDetected: 0,
+      alive: true
+    })
+    for (const token of [grant.accessToken, grant.refreshToken]) assert.notInclude(JSON.stringify(grants), token)
+    const { body: ended } = await call("DELETE", `/grants/${grant.id}`)
+    assert.deepInclude(ended, { id: grant.id, alive: false, endedBy: "revoked" })
+    const headers = { authorization: `Bearer ${grant.accessToken}` }
+    assert.strictEqual((await fetch(`${sandbox.baseUrl}/2/users/me`, { headers })).status, 401)
+  })
+
+  it("that cannot be are refused with the reason", async () => {
+    for (
+      const [path, payload, reason] of [
+        ["/apps", { redirects: ["/callback"] }, /no redirect address/],
+        ["/apps", { redirects: ["http://localhost/#a"] }, /no redirect address/],
+        ["/apps", { redirects: ["javascript:alert(1)"] }, /no redirect address/],
+        ["/apps", { kind: "secret" }, /kind/],
+        ["/apps", { rotation: "never" }, /rotation/],
+        ["/grants", { app: "nobody" }, /no app nobody/],
+        ["/grants", { user: "nobody" }, /no user nobody/],
+        ["/grants", { scopes: ["nothing.read"] }, /no scope nothing\.read/]
+      ] as const
+    ) {
+      const { body, status } = await call("POST", path, payload)
+      assert.strictEqual(status, 400)
+      assert.match(body.errors[0].message, reason)
+    }
+    assert.strictEqual((await call("DELETE", "/grants/1")).status, 404)
   })
 })

@@ -129,7 +129,9 @@ describe("the page of OAuth 2.0", () => {
       assert.strictEqual(searchParams.get("state"), said["state"] ?? "xyz")
       assert.isNull(searchParams.get("code"))
     }
-    const { searchParams } = locationOf(await fetch(`${authorizeUrl(sandbox.baseUrl, sandbox.seeded.publicClient.id)}&scope=a`, { redirect: "manual" }))
+    const { searchParams } = locationOf(
+      await fetch(`${authorizeUrl(sandbox.baseUrl, sandbox.seeded.publicClient.id)}&scope=a`, { redirect: "manual" })
+    )
     assert.strictEqual(searchParams.get("error"), "invalid_request")
     assert.strictEqual(locationOf(await answerForm(await page({ state: undefined }))).searchParams.has("state"), false)
   })

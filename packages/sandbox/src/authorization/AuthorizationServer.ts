@@ -64,8 +64,10 @@ export const make = (parts: Parts): AuthorizationServer => {
   return {
     isFor: (method, { pathname }) => `${method} ${pathname}` in routes,
     answer: Effect.fnUntraced(function*(request, url, trace) {
+      const route = routes[`${request.method} ${url.pathname}`]
+      if (route === undefined) return yield* Problem.noRoute()
       const form = yield* RequestBody.form(request)
-      const { answer, name } = routes[`${request.method} ${url.pathname}`]!(form)
+      const { answer, name } = route(form)
       if (form.size > 0) trace.body = Object.fromEntries(form)
       trace.secrets = [...form, ...url.searchParams].filter(([name]) => isSecretName(name)).map(([, value]) => value)
       if (name !== undefined) trace.operation = name

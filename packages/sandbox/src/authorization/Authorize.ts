@@ -76,7 +76,9 @@ export const make = (parts: Parts): { readonly show: Answer; readonly decide: An
       const names = namesOf(said("scope") ?? "")
       if (names.length === 0) return fault("invalid_scope", "Missing required parameter [scope].")
       const unknown = names.filter((name) => scopesOf(name) === undefined)
-      if (unknown.length > 0) return fault("invalid_scope", `Value passed for the scope was invalid: ${unknown.join(" ")}`)
+      if (unknown.length > 0) {
+        return fault("invalid_scope", `Value passed for the scope was invalid: ${unknown.join(" ")}`)
+      }
       const challenge = said("code_challenge") ?? ""
       if (challenge === "") return fault("invalid_request", "Missing required parameter [code_challenge].")
       if (!/^[\w.~-]{1,128}$/.test(challenge)) {

@@ -24,7 +24,8 @@ export const html = (
         ? escaped(value)
         : value instanceof Html
         ? value.markup
-        : value.map(({ markup }) => markup).join("")) + string
+        : value.map(({ markup }) => markup).join("")) +
+        string
     })
   )
 

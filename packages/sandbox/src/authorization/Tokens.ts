@@ -1,6 +1,6 @@
 /** Tokens of OAuth 2.0: for a code, for a refresh token, and revoked. */
-import * as Redacted from "effect/Redacted"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Redacted from "effect/Redacted"
 import { isForm } from "../RequestBody.ts"
 import type { App } from "../store/Credentials.ts"
 import { accessSeconds, type Tokens } from "../store/Grants.ts"

@@ -39,9 +39,9 @@ const headerWords = (headers) =>
  * What happens to the answer.
  * @param {Behaviour} fault
  */
-const behaviour = ({ body, delay, headers = {}, page, pause, rateLimitHeaders, reset, status, truncate }) =>
+const behaviour = ({ after, body, delay, headers = {}, page, pause, rateLimitHeaders, reset, status, truncate }) =>
   [
-    ...(status === undefined ? [] : [`status ${status}`]),
+    ...(status === undefined ? [] : [`status ${status}${after === true ? " after the work is done" : ""}`]),
     ...(body === undefined ? [] : [bodies[body]]),
     ...headerWords(headers),
     ...(rateLimitHeaders === undefined ? [] : [

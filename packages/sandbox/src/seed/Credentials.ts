@@ -3,6 +3,7 @@ import { scopes } from "@postwire/core/Scopes"
 import * as Redacted from "effect/Redacted"
 import { make } from "../internal/random.ts"
 import type * as Credentials from "../store/Credentials.ts"
+import * as Mint from "../store/Mint.ts"
 import type { State } from "../store/Store.ts"
 import { adaBorn } from "./Accounts.ts"
 import { minute, type Options } from "./Plan.ts"
@@ -19,11 +20,19 @@ export interface Seeded {
   readonly consumerSecret: Redacted.Redacted
   readonly accessToken: Redacted.Redacted
   readonly accessTokenSecret: Redacted.Redacted
+  /** OAuth 2.0 clients: of the app that all of the above belong to, and of another one, which has no secret. */
+  readonly confidentialClient: { readonly id: string; readonly secret: Redacted.Redacted }
+  readonly publicClient: { readonly id: string }
+  /** Where both send users back to. */
+  readonly redirects: ReadonlyArray<string>
   /** A token of ada's with all scopes. */
   readonly userBearerToken: Redacted.Redacted
   /** A token of the app alone. */
   readonly appBearerToken: Redacted.Redacted
 }
+
+/** Where `postwire login` and other programs listen. */
+const redirects = ["http://localhost:8080/callback", "http://127.0.0.1:8080/callback"]
 
 /** Makes the credentials that are not there yet, and media of ada's to post. */
 export const insertCredentials = (
@@ -41,6 +50,9 @@ export const insertCredentials = (
   const userBearerToken = secret(72)
   const appBearerToken = secret(104)
   const rights: Credentials.Rights = "read-write-directmessages"
+  const clients = make(seed, "clients")
+  const confidentialClient = { id: Mint.clientId(clients.text(20)), secret: Redacted.make(clients.text(50)) }
+  const publicClient = { id: Mint.clientId(clients.text(20)) }
   if (store.credentials.appByConsumerKey(consumerKey) === undefined) {
     const appId = store.credentials.insertApp({
       name: "Sandbox app",
@@ -48,6 +60,16 @@ export const insertCredentials = (
       rights,
       consumerKey,
       consumerSecret,
+      client: { ...confidentialClient, redirects, rotation: "lenient" },
+      createdAt: adaBorn
+    })
+    store.credentials.insertApp({
+      name: "Sandbox app without a secret",
+      access: "research",
+      rights,
+      consumerKey: clients.text(25),
+      consumerSecret: Redacted.make(clients.text(50)),
+      client: { ...publicClient, secret: undefined, redirects, rotation: "lenient" },
       createdAt: adaBorn
     })
     store.credentials.insertAccessToken({ token, secret: accessTokenSecret, appId, userId: id, rights })
@@ -76,6 +98,9 @@ export const insertCredentials = (
     consumerSecret,
     accessToken: Redacted.make(token),
     accessTokenSecret,
+    confidentialClient,
+    publicClient,
+    redirects,
     userBearerToken,
     appBearerToken
   }

@@ -105,7 +105,9 @@ export const make = (database: Database, changed: () => void): Grants => {
   const byId = grants("g.id = :id")
   const list = grants("TRUE ORDER BY g.id DESC LIMIT :limit")
   const alive = grants("g.app_id = :app AND g.user_id = :user AND g.kind = :kind AND g.ended_at IS NULL")
-  const newest = grants("g.app_id = :app AND g.kind = :kind AND g.ended_at IS NULL ORDER BY g.renewed_at DESC, g.id DESC")
+  const newest = grants(
+    "g.app_id = :app AND g.kind = :kind AND g.ended_at IS NULL ORDER BY g.renewed_at DESC, g.id DESC"
+  )
   const ofToken = grants(`g.id = coalesce(
     (SELECT grant_id FROM refresh_tokens WHERE hash = :hash), (SELECT grant_id FROM bearer_tokens WHERE hash = :hash),
     (SELECT grant_id FROM access_tokens WHERE token = :token)
@@ -151,7 +153,13 @@ export const make = (database: Database, changed: () => void): Grants => {
   const livingOf = (kind: Grant["kind"], { app, userId }: Login) =>
     alive.get({ app: Snowflake.parse(app.id), user: Snowflake.parse(userId), kind })
   /** Ends what there is of the user and app, and makes another one. */
-  const begin = (kind: Grant["kind"], login: Login, rights: Rights, scope: string, expiresAt: number | null): string => {
+  const begin = (
+    kind: Grant["kind"],
+    login: Login,
+    rights: Rights,
+    scope: string,
+    expiresAt: number | null
+  ): string => {
     const earlier = livingOf(kind, login)
     if (earlier !== undefined) close(earlier.id, "new login", login.now)
     const id = nextId(login.now)

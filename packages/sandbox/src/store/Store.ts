@@ -8,12 +8,14 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Attachments from "./Attachments.ts"
+import * as AuthorizationCodes from "./AuthorizationCodes.ts"
 import * as BookmarkFolders from "./BookmarkFolders.ts"
 import * as Credentials from "./Credentials.ts"
 import type { Database } from "./Database.ts"
 import * as DatabaseFile from "./DatabaseFile.ts"
 import { NodeUnsupported } from "./Engine.ts"
 import * as Follows from "./Follows.ts"
+import * as Grants from "./Grants.ts"
 import * as Layout from "./Layout.ts"
 import * as Lists from "./Lists.ts"
 import * as Marks from "./Marks.ts"
@@ -60,6 +62,8 @@ export interface State {
   readonly spaces: Spaces.Spaces
   readonly messages: Messages.Messages
   readonly credentials: Credentials.Credentials
+  readonly grants: Grants.Grants
+  readonly authorizationCodes: AuthorizationCodes.AuthorizationCodes
   /** Runs `body` as one atomic write: all of it is kept when it returns, nothing when it throws. */
   readonly transaction: <A>(body: () => A) => A
   /** Forgets everything. */
@@ -120,6 +124,8 @@ const connect = ({ file }: Options) => {
 
 const stateOf = (database: Database): State => {
   const follows = Follows.make(database)
+  const credentials = Credentials.make(database)
+  const grants = Grants.make(database, credentials.replaced)
   return {
     users: Users.make(database),
     posts: Posts.make(database),
@@ -137,7 +143,9 @@ const stateOf = (database: Database): State => {
     lists: Lists.make(database),
     spaces: Spaces.make(database),
     messages: Messages.make(database),
-    credentials: Credentials.make(database),
+    credentials,
+    grants,
+    authorizationCodes: AuthorizationCodes.make(database, grants),
     transaction: database.transaction,
     clear: () => Layout.clear(database),
     touch: () => Layout.touch(database),

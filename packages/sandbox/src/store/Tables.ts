@@ -6,6 +6,7 @@
 
 /** The columns that hold JSON. */
 export const json = {
+  apps: ["redirects"],
   dm_events: ["participant_ids", "entities", "attachments"],
   media: ["facts"],
   places: ["facts"],
@@ -250,15 +251,40 @@ CREATE TABLE IF NOT EXISTS apps (
   access TEXT NOT NULL,
   rights TEXT NOT NULL,
   consumer_key TEXT NOT NULL UNIQUE,
-  consumer_secret TEXT NOT NULL
+  consumer_secret TEXT NOT NULL,
+  client_id TEXT NOT NULL UNIQUE,
+  client_secret TEXT,
+  redirects TEXT NOT NULL,
+  rotation TEXT NOT NULL,
+  app_token TEXT
 ) STRICT;
+
+CREATE TABLE IF NOT EXISTS grants (
+  -- Instants are in milliseconds, here and below
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  app_id INTEGER NOT NULL,
+  user_id INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  rights TEXT NOT NULL,
+  issued_at INTEGER NOT NULL,
+  renewed_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  refreshes INTEGER NOT NULL DEFAULT 0,
+  replays INTEGER NOT NULL DEFAULT 0,
+  reuse_detected INTEGER NOT NULL DEFAULT 0,
+  ended_at INTEGER,
+  ended_by TEXT
+) STRICT;
+CREATE INDEX IF NOT EXISTS grants_alive ON grants (app_id, user_id) WHERE ended_at IS NULL;
 
 CREATE TABLE IF NOT EXISTS access_tokens (
   token TEXT PRIMARY KEY,
   secret TEXT NOT NULL,
   app_id INTEGER NOT NULL,
   user_id INTEGER NOT NULL,
-  rights TEXT NOT NULL
+  rights TEXT NOT NULL,
+  grant_id INTEGER
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS bearer_tokens (
@@ -266,6 +292,41 @@ CREATE TABLE IF NOT EXISTS bearer_tokens (
   app_id INTEGER NOT NULL,
   user_id INTEGER,
   rights TEXT NOT NULL,
-  scopes TEXT NOT NULL
+  scopes TEXT NOT NULL,
+  grant_id INTEGER,
+  expires_at INTEGER,
+  used INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS refresh_tokens (
+  -- Of a grant one is current, and the one that it came from is spent. All others are dead
+  hash TEXT PRIMARY KEY,
+  grant_id INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  access_hash TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS refresh_tokens_by_grant ON refresh_tokens (grant_id, state);
+
+CREATE TABLE IF NOT EXISTS authorization_codes (
+  hash TEXT PRIMARY KEY,
+  app_id INTEGER NOT NULL,
+  user_id INTEGER NOT NULL,
+  redirect TEXT NOT NULL,
+  challenge TEXT NOT NULL,
+  method TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  expires_at INTEGER NOT NULL,
+  grant_id INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS request_tokens (
+  token TEXT PRIMARY KEY,
+  secret TEXT NOT NULL,
+  app_id INTEGER NOT NULL,
+  callback TEXT NOT NULL,
+  rights TEXT NOT NULL,
+  user_id INTEGER,
+  verifier_hash TEXT,
+  expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 `

@@ -68,6 +68,8 @@ export interface Users {
   readonly byIds: (ids: ReadonlyArray<string>) => ReadonlyArray<User>
   /** In the order of `usernames`, once each, without those that do not exist. */
   readonly byUsernames: (usernames: ReadonlyArray<string>) => ReadonlyArray<User>
+  /** Those with most followers first. */
+  readonly foremost: (limit: number) => ReadonlyArray<User>
   /** Whether a viewer may see what this account posts, likes and follows. */
   readonly isOpenTo: (id: string, viewer: Visibility.Viewer) => boolean
   /** Of `ids`, those that may be tagged in media. */
@@ -140,6 +142,9 @@ export const make = (database: Database): Users => {
   const byId = database.query<Row>(`SELECT ${columns} FROM users u WHERE u.id = :id`)
   const byUsername = database.query<Row>(`SELECT ${columns} FROM users u WHERE u.username = :username`)
   const byIds = database.query<Row>(`SELECT ${columns} FROM users u WHERE u.id IN (SELECT value FROM json_each(:ids))`)
+  const foremost = database.query<Row>(
+    `SELECT ${columns} FROM users u ORDER BY u.followers_count DESC, u.id LIMIT :limit`
+  )
   const open = database.query(`SELECT 1 WHERE ${Visibility.account(":id")}`)
   const taggable = database.query<{ readonly id: string }>(`
     SELECT CAST(id AS TEXT) AS id FROM users WHERE photo_tagging = 1 AND id IN (SELECT value FROM json_each(:ids))`)
@@ -186,6 +191,7 @@ export const make = (database: Database): Users => {
     byIds: (ids) => inOrder(ids, byIds.all({ ids: idList(ids) }).map(decode), (user) => user.id),
     byUsernames: (usernames) =>
       [...new Set(usernames.map((username) => username.toLowerCase()))].flatMap((username) => find(username) ?? []),
+    foremost: (limit) => foremost.all({ limit }).map(decode),
     isOpenTo: (id, viewer) => open.get({ id: Snowflake.parse(id), viewer: Visibility.valueOf(viewer) }) !== undefined,
     taggable: (ids) => inOrder(ids, taggable.all({ ids: idList(ids) }), (row) => row.id).map((row) => row.id),
     pin: (id, postId) =>
