@@ -3,7 +3,6 @@ import type { Platform } from "@postwire/core/promises/Calls"
 import { type Makers, on } from "@postwire/core/promises/PromiseFace"
 import * as Transport from "@postwire/core/Transport"
 import * as Effect from "effect/Effect"
-import { setImmediate as turn } from "node:timers/promises"
 import { BufferedResponse } from "./internal/BufferedResponse.ts"
 
 export type { CallOptions } from "@postwire/core/promises/Calls"
@@ -24,7 +23,7 @@ const platform: Platform = {
   // Whose headers are still as they came, it makes one at once.
   webOf: async (response) =>
     response instanceof BufferedResponse ? response.toWeb() : Effect.runPromise(Transport.toWeb(response)),
-  turn: () => turn()
+  turn: () => new Promise((resolve) => setImmediate(resolve))
 }
 
 export const {

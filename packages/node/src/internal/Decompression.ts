@@ -1,5 +1,4 @@
 /** The encodings of bodies that a client asks for. */
-import { constants } from "node:buffer"
 
 type Decompressed = (error: Error | null, plain: Buffer<ArrayBuffer>) => void
 
@@ -13,15 +12,20 @@ type Decompress = (body: Buffer, maxBytes: number, done: Decompressed) => void
 /** Up to so many bytes, a thread would cost more than it saves. */
 const maxBytesOnThisThread = 1024 * 1024
 
-// Not imported: Node takes 2 ms to load it, and a client may never be answered with such a body.
-const zlib = () => process.getBuiltinModule("node:zlib")
+// Not imported: Node takes 2 ms to load them, and a client may never be answered with such a body.
+let loaded: typeof import("node:zlib") | undefined
+const zlib = () => loaded ??= process.getBuiltinModule("node:zlib")
+
+/** No body is longer, whatever a client allows. */
+let longest: number | undefined
 
 const decompressor = (
   decompress: () => (body: Buffer, options: Options, done: Decompressed) => void,
   decompressSync: () => (body: Buffer, options: Options) => Buffer<ArrayBuffer>
 ): Decompress =>
 (body, maxBytes, done) => {
-  const options = { maxOutputLength: Math.min(maxBytes, constants.MAX_LENGTH) }
+  longest ??= process.getBuiltinModule("node:buffer").constants.MAX_LENGTH
+  const options = { maxOutputLength: Math.min(maxBytes, longest) }
   if (body.length > maxBytesOnThisThread) return decompress()(body, options, done)
   let plain: Buffer<ArrayBuffer>
   try {

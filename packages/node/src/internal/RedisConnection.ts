@@ -4,7 +4,6 @@ import type * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Redis from "effect/persistence/Redis"
-import { join } from "node:path"
 import { numberOfKeys, type Script } from "./RedisScripts.ts"
 
 /** So long a connection and a step may take; then the store counts as gone. A busy machine is slow too. */
@@ -57,7 +56,7 @@ export const find = (): string | undefined => {
   const { createRequire } = modules()
   // In a bundle this module may not know its address.
   const here: string | undefined = import.meta.url
-  for (const from of [here, process.argv[1], join(process.cwd(), "program")]) {
+  for (const from of [here, process.argv[1], `${process.cwd()}/program`]) {
     try {
       if (from !== undefined) return createRequire(from).resolve("@redis/client")
     } catch {
