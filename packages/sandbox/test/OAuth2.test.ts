@@ -97,7 +97,7 @@ describe("the page of OAuth 2.0", () => {
       [{ redirect_uri: undefined }, /redirect_uri is missing/],
       [{ redirect_uri: `${redirect}/` }, /character by character/],
       [{ redirect_uri: `${redirect}?x=1` }, /character by character/],
-      [{ redirect_uri: "http://localhost:8081/callback" }, /character by character/],
+      [{ redirect_uri: "http://localhost:8082/callback" }, /character by character/],
       [{ redirect_uri: "https://evil.example" }, /character by character/]
     ]
     for (const [said, reason] of cases) {
@@ -105,6 +105,11 @@ describe("the page of OAuth 2.0", () => {
       assert.deepStrictEqual([response.status, response.headers.get("location")], [400, null])
       assert.match(response.headers.get("content-type") ?? "", /^text\/html/)
       assert.match(await response.text(), reason)
+      const address = authorizeUrl(sandbox.baseUrl, sandbox.seeded.publicClient.id, said)
+      const { error, error_description } = await (await fetch(address, { headers: { accept: "application/json" } }))
+        .json()
+      assert.strictEqual(error, "invalid_request")
+      assert.match(error_description, reason)
     }
     const twice = `${authorizeUrl(sandbox.baseUrl, sandbox.seeded.publicClient.id)}&redirect_uri=https://evil.example`
     assert.strictEqual((await fetch(twice, { redirect: "manual" })).status, 400)

@@ -4,7 +4,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
 import type { App } from "../store/Credentials.ts"
 import { scopesOf } from "../store/Grants.ts"
-import type { Answer, Parts } from "./Asked.ts"
+import { type Answer, type Parts, refusal } from "./Asked.ts"
 import * as Consent from "./Consent.ts"
 import * as Page from "./Page.ts"
 
@@ -42,7 +42,12 @@ export const make = (parts: Parts): { readonly show: Answer; readonly decide: An
   })
   return {
     decide: consent.decide,
-    show: ({ url: { searchParams: query } }) => {
+    show: ({ request: { headers }, url: { searchParams: query } }) => {
+      // A program that asks before it sends its user here reads no page.
+      const refused = (reason: string) =>
+        headers["accept"] === "application/json"
+          ? refusal("invalid_request", reason)
+          : Page.notice("This login cannot begin", reason, 400)
       const said = (name: string): string | undefined => query.get(name) ?? undefined
       const twice = [...new Set(query.keys())].filter((name) => query.getAll(name).length > 1)
       const app = store.credentials.appByClientId(said("client_id") ?? "")
@@ -95,5 +100,3 @@ export const make = (parts: Parts): { readonly show: Answer; readonly decide: An
 const methods: Readonly<Record<string, Wish["method"]>> = { S256: "S256", s256: "S256", plain: "plain" }
 
 const namesOf = (scope: string): ReadonlyArray<string> => [...new Set(scope.split(" ").filter((name) => name !== ""))]
-
-const refused = (reason: string) => Page.notice("This login cannot begin", reason, 400)

@@ -31,8 +31,10 @@ export interface Seeded {
   readonly appBearerToken: Redacted.Redacted
 }
 
-/** Where `postwire login` and other programs listen. */
-const redirects = ["http://localhost:8080/callback", "http://127.0.0.1:8080/callback"]
+/** Where `postwire login` and other programs listen: by 8081 where the sandbox has 8080. */
+const redirects = [8080, 8081].flatMap((
+  port
+) => [`http://localhost:${port}/callback`, `http://127.0.0.1:${port}/callback`])
 
 /** Makes the credentials that are not there yet, and media of ada's to post. */
 export const insertCredentials = (

@@ -1,0 +1,96 @@
+/** Where the browser comes back to: a listener on this machine that waits for the answer of the service. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { createServer } from "node:http"
+import * as Page from "./Page.ts"
+
+/** The port of the redirect address is not to be had. */
+export class NotListening extends Schema.TaggedError<NotListening>()("NotListening", {
+  redirect: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `Cannot listen for ${this.redirect}: ${this.reason}`
+  }
+  get advice(): string {
+    return "End what listens there, pass another address of the app with --redirect, or use --headless."
+  }
+}
+
+/** What the browser brought. */
+export interface Answer {
+  readonly parameters: URLSearchParams
+  /** Shows a page in the browser, and in every other tab that came with an answer. */
+  readonly show: (page: Page.Page) => Effect.Effect<void>
+}
+
+/** A listener, and the address that was asked for. */
+export interface Callback {
+  readonly answer: Effect.Effect<Answer>
+}
+
+/** `localhost` is either of the two, as the browser likes. */
+const hostsOf = ({ hostname }: URL): ReadonlyArray<string> =>
+  hostname === "localhost" ? ["127.0.0.1", "::1"] : [hostname.replace(/^\[|\]$/g, "")]
+
+/** Listens until the scope closes. Only what is at the path of the address is an answer, and the first one counts. */
+export const listen = Effect.fnUntraced(
+  function*(redirect: URL): Effect.fn.Return<Callback, NotListening, Scope.Scope> {
+    const arrived = yield* Deferred.make<URLSearchParams>()
+    const shown = yield* Deferred.make<Page.Page>()
+    const handle = Effect.gen(function*() {
+      const { method, url } = yield* HttpServerRequest.HttpServerRequest
+      const { pathname, searchParams } = new URL(url, redirect)
+      if (method !== "GET" || pathname !== redirect.pathname) return HttpServerResponse.empty({ status: 404 })
+      yield* Deferred.succeed(arrived, searchParams)
+      return Page.respond(yield* Deferred.await(shown))
+    })
+    const hosts = hostsOf(redirect)
+    for (const host of hosts) {
+      yield* at(host, Number(redirect.port || 80), handle).pipe(
+        // A machine may have no IPv6.
+        Effect.catchIf(
+          (code) => hosts.length > 1 && host === "::1" && (code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT"),
+          () => Effect.void
+        ),
+        Effect.mapError((code) =>
+          new NotListening({ redirect: redirect.href, reason: reasons[code] ?? `the system says ${code}` })
+        )
+      )
+    }
+    return {
+      answer: Effect.map(Deferred.await(arrived), (parameters) => ({
+        parameters,
+        show: (page) => Effect.asVoid(Deferred.succeed(shown, page))
+      }))
+    }
+  }
+)
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another program listens on its port",
+  EACCES: "this user may not listen on its port",
+  EADDRNOTAVAIL: "this machine has no such address"
+}
+
+/** Listens on one address of this machine; fails with the code of the system. */
+const at = <R>(
+  host: string,
+  port: number,
+  handle: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>
+) =>
+  Effect.gen(function*() {
+    const http = createServer()
+    const server = yield* NodeHttpServer.make(() => http, { port, host, gracefulShutdownTimeout: "1 second" }).pipe(
+      Effect.mapError(({ cause }) => Predicate.hasProperty(cause, "code") ? String(cause.code) : "no reason")
+    )
+    // A browser keeps its connections open.
+    yield* Effect.addFinalizer(() => Effect.sync(() => http.closeAllConnections()))
+    yield* server.serve(handle)
+  })
