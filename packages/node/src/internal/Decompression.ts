@@ -1,4 +1,5 @@
 /** The encodings of bodies that a client asks for. */
+import type * as Zlib from "node:zlib"
 
 type Decompressed = (error: Error | null, plain: Buffer<ArrayBuffer>) => void
 
@@ -13,7 +14,7 @@ type Decompress = (body: Buffer, maxBytes: number, done: Decompressed) => void
 const maxBytesOnThisThread = 1024 * 1024
 
 // Not imported: Node takes 2 ms to load them, and a client may never be answered with such a body.
-let loaded: typeof import("node:zlib") | undefined
+let loaded: typeof Zlib | undefined
 const zlib = () => loaded ??= process.getBuiltinModule("node:zlib")
 
 /** No body is longer, whatever a client allows. */
