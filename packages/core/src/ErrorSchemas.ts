@@ -72,7 +72,7 @@ export const AnyError = Schema.Union([
     Errors.TokenStoreFailure,
     Schema.TaggedStruct("TokenStoreFailure", {
       store: Schema.String,
-      fault: Schema.Literals(["locked", "unavailable", "forbidden", "full", "damaged", "newer"]),
+      fault: Schema.Literals(["locked", "unavailable", "forbidden", "exposed", "full", "damaged", "newer"]),
       action: Schema.Literals(["read", "write", "lock"]),
       detail: Schema.optional(Schema.String)
     })

@@ -109,6 +109,8 @@ export type TokenStoreFault =
   | "unavailable"
   /** It cannot be written, or not be read, by this user. */
   | "forbidden"
+  /** Other users of the machine may read it. */
+  | "exposed"
   /** There is no room left. */
   | "full"
   /** What it holds cannot be read. */
@@ -120,6 +122,7 @@ const storeAdvice: Readonly<Record<TokenStoreFault, string>> = {
   locked: "Another process keeps it locked: wait for it, or end it.",
   unavailable: "Check its place and that it can be reached.",
   forbidden: "Give this user the right to read and write it.",
+  exposed: "If others may have read it, sign in again with postwire login.",
   full: "Make room, then try again: nothing was lost.",
   damaged: "Sign in again with postwire login, which replaces it.",
   newer: "Update Postwire."
@@ -149,6 +152,7 @@ const storeFaults: Readonly<Record<TokenStoreFault, string>> = {
   locked: "locked",
   unavailable: "unavailable",
   forbidden: "not ours to use",
+  exposed: "open to other users",
   full: "full",
   damaged: "damaged",
   newer: "of a later version"

@@ -13,7 +13,10 @@ import type { TokenStoreFailure } from "./Errors.ts"
 export interface Store {
   /** The text of a name; `undefined` where there is none. */
   readonly read: (name: string) => Effect.Effect<string | undefined, TokenStoreFailure>
-  /** Replaces the text of a name as a whole, or removes it with `undefined`. When it ends, that is durable. */
+  /**
+   * Replaces the text of a name as a whole, or removes it with `undefined`. When it ends, that is durable. Waits while others
+   * have the lock, and fails where ours was lost meanwhile: then they may have written what is newer.
+   */
   readonly write: (name: string, text: string | undefined) => Effect.Effect<void, TokenStoreFailure>
   /**
    * Holds the lock of a name until the scope ends. Nobody else has it meanwhile, in this process or in another; who ends without
