@@ -1,9 +1,11 @@
+import { satteri } from "@astrojs/markdown-satteri"
 import starlight from "@astrojs/starlight"
 import { defineConfig, passthroughImageService } from "astro/config"
 import { globSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { groups } from "../scripts/docs/Sidebar.ts"
 import { folder, idOf, others } from "../scripts/docs/Site.ts"
+import { frames, names } from "./src/Markup.ts"
 import { wholeWords } from "./src/WholeWords.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -15,6 +17,7 @@ export default defineConfig({
   cacheDir: "node_modules/.cache/astro",
   trailingSlash: "always",
   image: { service: passthroughImageService() },
+  markdown: { processor: satteri({ hastPlugins: [names, frames] }) },
   integrations: [
     starlight({
       title: "Postwire",
@@ -31,7 +34,11 @@ export default defineConfig({
       pagefind: { ranking: { pageLength: 0.75, termFrequency: 1, termSaturation: 1.4, termSimilarity: 1 } },
       // Messages and commands are read as a whole, and copied.
       expressiveCode: {
-        defaultProps: { overridesByLang: { "sh,text": { wrap: true, frame: "none" } } },
+        defaultProps: {
+          overridesByLang: { sh: { wrap: true, frame: "none", hangingIndent: 4 }, text: { wrap: true, frame: "none" } }
+        },
+        // A terminal's 80 columns fit beside the lists of pages and headings.
+        styleOverrides: { codeFontSize: "0.8125rem", codePaddingInline: "0.875rem" },
         plugins: [wholeWords()]
       },
       customCss: ["./src/site.css"],

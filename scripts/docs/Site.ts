@@ -49,8 +49,8 @@ const isPage = (file: string): boolean =>
 /** Code, which holds no links: fences of any length, and what stands between backticks. */
 const code = /^(`{3,})[^]*?^\1`*$|(`+)[^`][^]*?\2/gm
 
-/** A comment is for those who edit the file, and so is the empty line after it. */
-const comment = /^<!--[^]*?-->\n\n?/gm
+/** A comment is for those who edit the file, and so is the empty line after it; in code it is code, and the other way. */
+const commentOrCode = RegExp(`^<!--[^]*?-->\\n\\n?|${code.source}`, "gm")
 
 const link = /(\]\()([^)\s]+)(\))/g
 
@@ -74,7 +74,8 @@ const resolve = (file: string, target: string): string =>
 export const pageOf = (file: string, text: string, addresses: Addresses): Page => {
   const [heading, title] = /^# (.+)\n/m.exec(text) ?? []
   if (heading === undefined || title === undefined) throw new Error(`${file} has no heading`)
-  const body = outsideOfCode(text.replace(heading, ""), (prose) => prose.replace(comment, "")).trimStart()
+  const body = text.replace(heading, "").replace(commentOrCode, (match) => match.startsWith("<!--") ? "" : match)
+    .trimStart()
   return {
     id: idOf(file),
     title: plain(title),
