@@ -8,6 +8,7 @@ export const hidden = "<redacted>"
 
 /** Names of what lets somebody sign in. */
 export const isSecretName = (name: string): boolean =>
+  !/^(?:token_type_hint|oauth_callback|x_auth_access_type)$/.test(name) &&
   /cookie|auth|bearer|token|secret|password|signature|key|verifier|^(code|pin)$/i.test(name)
 
 /** Hides credentials in a text. */
@@ -110,7 +111,9 @@ const sentIn = (authorization: string): ReadonlyArray<string> => {
   switch (name.toLowerCase()) {
     case "oauth": {
       const parameters = OAuth1.parseAuthorization(authorization) ?? {}
-      return ["oauth_consumer_key", "oauth_token", "oauth_signature"].flatMap((key) => parameters[key] ?? [])
+      return ["oauth_consumer_key", "oauth_token", "oauth_signature", "oauth_verifier"].flatMap((key) =>
+        parameters[key] ?? []
+      )
     }
     case "basic":
       return [value.trim(), ...Buffer.from(value, "base64").toString("latin1").split(":")]

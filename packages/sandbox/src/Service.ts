@@ -34,7 +34,7 @@ export type Service = (
 export const make = Effect.fnUntraced(function*(parts: Parts, options: Operations.Options = {}) {
   const { clock, journal, secrets } = parts
   const operations = yield* Operations.make(parts, options)
-  const authorization = AuthorizationServer.make(parts)
+  const authorization = yield* AuthorizationServer.make(parts)
 
   const service: Service = (request) =>
     clock.provide(Effect.gen(function*() {

@@ -29,7 +29,7 @@ export interface Asked {
 export type Answer = (asked: Asked) => HttpServerResponse.HttpServerResponse
 
 /** Nothing that is between a program and the service keeps tokens. */
-const headers = { "cache-control": "no-store", pragma: "no-cache" }
+export const headers = { "cache-control": "no-store", pragma: "no-cache" }
 
 /** An answer for a program. */
 export const json = (body: object, status = 200): HttpServerResponse.HttpServerResponse =>

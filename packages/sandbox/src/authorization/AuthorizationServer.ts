@@ -1,4 +1,5 @@
 /** The authorization server: which endpoint a request is to, what fault it meets, and its answer. */
+import { HmacSha1 } from "@postwire/core/OAuth1"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -13,6 +14,7 @@ import * as AppTokens from "./AppTokens.ts"
 import type * as Asked from "./Asked.ts"
 import * as Authorize from "./Authorize.ts"
 import type { Endpoint } from "./Names.ts"
+import * as OAuth1 from "./OAuth1.ts"
 import * as Tokens from "./Tokens.ts"
 
 /** What the authorization server works with. */
@@ -40,11 +42,12 @@ export interface AuthorizationServer {
 }
 
 /** Makes the authorization server of its parts. */
-export const make = (parts: Parts): AuthorizationServer => {
+export const make = Effect.fnUntraced(function*(parts: Parts): Effect.fn.Return<AuthorizationServer> {
   const { delivered, faults } = parts
   const authorize = Authorize.make(parts)
   const tokens = Tokens.make(parts)
   const appTokens = AppTokens.make(parts)
+  const oauth1 = OAuth1.make({ ...parts, hmac: yield* HmacSha1 })
   const at = (name: Endpoint, answer: Asked.Answer) => (): Route => ({ name, answer })
   const routes: Readonly<Record<string, (form: URLSearchParams) => Route>> = {
     [`GET ${Authorize.path}`]: at("authorize", authorize.show),
@@ -59,7 +62,13 @@ export const make = (parts: Parts): AuthorizationServer => {
     },
     "POST /2/oauth2/revoke": at("revokeToken", tokens.revoke),
     "POST /oauth2/token": at("getAppToken", appTokens.get),
-    "POST /oauth2/invalidate_token": at("invalidateAppToken", appTokens.invalidate)
+    "POST /oauth2/invalidate_token": at("invalidateAppToken", appTokens.invalidate),
+    "POST /oauth/request_token": at("requestToken", oauth1.requestToken),
+    [`GET ${OAuth1.path}`]: at("authorizeOAuth1", oauth1.authorize),
+    [`POST ${OAuth1.path}`]: at("authorizeOAuth1", oauth1.decide),
+    "GET /oauth/authenticate": at("authenticateOAuth1", oauth1.authenticate),
+    "POST /oauth/access_token": at("accessToken", oauth1.accessToken),
+    "POST /1.1/oauth/invalidate_token.json": at("invalidateAccessToken", oauth1.invalidate)
   }
   return {
     isFor: (method, { pathname }) => `${method} ${pathname}` in routes,
@@ -79,6 +88,6 @@ export const make = (parts: Parts): AuthorizationServer => {
       return yield* FaultyResponse.meet(fault, work, refuse, delivered(request))
     })
   }
-}
+})
 
 const refuse = (status: number) => Problem.response(Faults.refusal(status))

@@ -8,7 +8,12 @@ export const endpoints = [
   "refreshToken",
   "revokeToken",
   "getAppToken",
-  "invalidateAppToken"
+  "invalidateAppToken",
+  "requestToken",
+  "authorizeOAuth1",
+  "authenticateOAuth1",
+  "accessToken",
+  "invalidateAccessToken"
 ] as const
 
 /** An endpoint of the authorization server. */

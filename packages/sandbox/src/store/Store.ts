@@ -22,6 +22,7 @@ import * as Marks from "./Marks.ts"
 import * as Messages from "./Messages.ts"
 import * as Overview from "./Overview.ts"
 import * as Posts from "./Posts.ts"
+import * as RequestTokens from "./RequestTokens.ts"
 import * as Spaces from "./Spaces.ts"
 import * as Ties from "./Ties.ts"
 import * as Timelines from "./Timelines.ts"
@@ -64,6 +65,7 @@ export interface State {
   readonly credentials: Credentials.Credentials
   readonly grants: Grants.Grants
   readonly authorizationCodes: AuthorizationCodes.AuthorizationCodes
+  readonly requestTokens: RequestTokens.RequestTokens
   /** Runs `body` as one atomic write: all of it is kept when it returns, nothing when it throws. */
   readonly transaction: <A>(body: () => A) => A
   /** Forgets everything. */
@@ -146,6 +148,7 @@ const stateOf = (database: Database): State => {
     credentials,
     grants,
     authorizationCodes: AuthorizationCodes.make(database, grants),
+    requestTokens: RequestTokens.make(database, credentials.replaced),
     transaction: database.transaction,
     clear: () => Layout.clear(database),
     touch: () => Layout.touch(database),

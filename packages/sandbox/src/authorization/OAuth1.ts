@@ -1,0 +1,201 @@
+/** OAuth 1.0a in three legs: a request token, a page that asks the user, and the user's token. */
+import { parseAuthorization } from "@postwire/core/OAuth1"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Redacted from "effect/Redacted"
+import * as Authentication from "../Authentication.ts"
+import { type App, hashOf, type Rights } from "../store/Credentials.ts"
+import { outOfBand, type RequestToken } from "../store/RequestTokens.ts"
+import { type Answer, type Asked, headers, json, type Parts, refusalWithCode } from "./Asked.ts"
+import * as Consent from "./Consent.ts"
+import * as Page from "./Page.ts"
+
+/** Where the page is. */
+export const path = "/oauth/authorize"
+
+/** What the endpoints do. */
+export interface Endpoints {
+  readonly requestToken: Answer
+  readonly authorize: Answer
+  readonly authenticate: Answer
+  readonly decide: Answer
+  readonly accessToken: Answer
+  readonly invalidate: Answer
+}
+
+/** What the token of a request stands for. */
+interface Holder {
+  readonly secret: Redacted.Redacted | undefined
+  readonly appId: string
+}
+
+/** A request that was signed as it must be. */
+interface Signed<H> extends Asked {
+  readonly app: App
+  readonly holder: H
+  /** What it says: in its header, its body or its query. */
+  readonly said: (name: string) => string
+}
+
+/** A login that a page asks about. */
+interface Wish {
+  readonly app: App
+  readonly request: RequestToken
+  /** Who is offered first. */
+  readonly username: string | undefined
+}
+
+/** The endpoints over a store. */
+export const make = (parts: Parts & Omit<Authentication.Authority, "store">): Endpoints => {
+  const { store } = parts
+  const { credentials, grants, requestTokens, users } = store
+
+  /** Answers requests that are signed with the secret of what their token stands for. */
+  const signed = <H extends Holder>(
+    holderOf: (token: string, now: number, app: App) => H | undefined,
+    answer: (signed: Signed<H>) => HttpServerResponse.HttpServerResponse
+  ): Answer =>
+  (asked) => {
+    const { form, now, request, url } = asked
+    const header = parseAuthorization(request.headers["authorization"] ?? "") ?? {}
+    const app = credentials.appByConsumerKey(header["oauth_consumer_key"] ?? "")
+    if (app === undefined) return unauthenticated
+    const said = (name: string): string => header[name] ?? form.get(name) ?? url.searchParams.get(name) ?? ""
+    const holder = holderOf(said("oauth_token"), now, app)
+    if (holder?.appId !== app.id) return expired
+    const parameters = { ...Object.fromEntries(form), ...header }
+    const target = { method: request.method, url: url.href }
+    const signature = Authentication.verified(parts, now, target, parameters, app.consumerSecret, holder.secret)
+    if ("_tag" in signature) return signature.detail.startsWith("Timestamp") ? outOfTime : unauthenticated
+    return signature.claim(now) ? answer({ ...asked, app, holder, said }) : unauthenticated
+  }
+
+  const allow = (request: RequestToken, userId: string): HttpServerResponse.HttpServerResponse => {
+    const verifier = Redacted.value(requestTokens.allow(request, userId))
+    return request.callback === outOfBand
+      ? Page.page({
+        title: "Your PIN",
+        body: Page.html`<h1>Type this PIN into the app</h1>
+<p class="pin">${verifier}</p>
+<p>It can be used once, within a quarter of an hour.</p>`
+      })
+      : leadTo(request, { oauth_token: request.token, oauth_verifier: verifier })
+  }
+  const consent = Consent.make<Wish>(parts, {
+    action: path,
+    appOf: ({ app }) => app,
+    wishes: ({ request: { rights } }) =>
+      meanings.slice(0, levels.indexOf(rights) + 1).map((meaning, i) => ({ meaning, name: levels[i] ?? "" })),
+    redirect: ({ request: { callback } }) => callback === outOfBand ? undefined : callback,
+    username: ({ username }) => username,
+    allow: ({ request }, user) => allow(request, user.id),
+    deny: ({ app, request }) => {
+      requestTokens.remove(request.token)
+      return request.callback === outOfBand
+        ? Page.notice("Nothing was allowed", `${app.name} cannot act for you. You can close this page.`)
+        : leadTo(request, { denied: request.token })
+    }
+  })
+  /** The login that an address names. */
+  const wishOf = ({ now, url: { searchParams } }: Asked): Wish | undefined => {
+    const request = requestTokens.byToken(searchParams.get("oauth_token") ?? "", now)
+    const app = request && credentials.appById(request.appId)
+    return request === undefined || app === undefined || request.userId !== undefined
+      ? undefined
+      : { app, request, username: searchParams.get("screen_name") ?? undefined }
+  }
+
+  return {
+    requestToken: signed((_, __, { id }) => ({ appId: id, secret: undefined }), ({ app, now, said }) => {
+      const callback = said("oauth_callback")
+      if (callback !== outOfBand && !app.client.redirects.includes(callback)) return notApproved
+      const access = said("x_auth_access_type")
+      const most = access === "read" ? "read" : access === "write" ? "read-write" : app.rights
+      const { secret, token } = requestTokens.insert({ appId: app.id, callback, rights: lesser(most, app.rights) }, now)
+      return fields({
+        oauth_token: token,
+        oauth_token_secret: Redacted.value(secret),
+        oauth_callback_confirmed: "true"
+      })
+    }),
+    authorize: (asked) => {
+      const wish = wishOf(asked)
+      return wish === undefined ? tooLate : consent.ask(wish)
+    },
+    authenticate: (asked) => {
+      const wish = wishOf(asked)
+      if (wish === undefined) return tooLate
+      const { app, request, username } = wish
+      const isForced = asked.url.searchParams.get("force_login") === "true"
+      // Nobody is signed in to the sandbox: without a name it is whoever allowed the app last.
+      const user = username === undefined ? undefined : users.byUsername(username)
+      const grant = isForced || request.callback === outOfBand || (username !== undefined && user === undefined)
+        ? undefined
+        : grants.signed(app.id, user?.id)
+      return grant?.rights === request.rights ? allow(request, grant.userId) : consent.ask(wish)
+    },
+    decide: consent.decide,
+    accessToken: signed(requestTokens.byToken, ({ app, holder, now, said }) => {
+      const { rights, userId, verifierHash } = holder
+      if (userId === undefined || hashOf(Redacted.make(said("oauth_verifier"))) !== verifierHash) return wrongVerifier
+      requestTokens.remove(holder.token)
+      const { secret, token } = grants.openSigned({ app, userId, rights, now })
+      return fields({
+        oauth_token: token,
+        oauth_token_secret: Redacted.value(secret),
+        user_id: userId,
+        screen_name: users.byId(userId)?.username ?? ""
+      })
+    }),
+    invalidate: signed(credentials.accessToken, ({ app, holder: { token }, now }) => {
+      const grant = grants.ofToken(Redacted.make(token))
+      if (grant === undefined) credentials.forgetToken(app.id, Redacted.make(token))
+      else grants.end(grant.id, "revoked", now)
+      return json({ access_token: token })
+    })
+  }
+}
+
+/** From the least to the most. */
+const levels: ReadonlyArray<Rights> = ["read", "read-write", "read-write-directmessages"]
+
+/** What each level adds. */
+const meanings = [
+  "Read the posts that you can see, and see whom you follow, mute and block",
+  "Post, repost, like, follow, mute and block as you",
+  "Read and send direct messages as you"
+]
+
+const lesser = (a: Rights, b: Rights): Rights => levels.indexOf(a) < levels.indexOf(b) ? a : b
+
+/** An answer in the form that OAuth 1.0a has for everything. */
+const fields = (values: Record<string, string>): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(new URLSearchParams(values).toString(), {
+    contentType: "application/x-www-form-urlencoded",
+    headers
+  })
+
+const leadTo = ({ callback }: RequestToken, parameters: Readonly<Record<string, string>>) =>
+  HttpServerResponse.redirect(Consent.withParameters(callback, parameters), { status: 303 })
+
+const tooLate = Page.notice(
+  "This login cannot begin",
+  "Its request token is unknown, was used before, or is older than a quarter of an hour. Begin again in the app.",
+  400
+)
+
+const unauthenticated = refusalWithCode(401, { code: 32, message: "Could not authenticate you." })
+
+const outOfTime = refusalWithCode(401, { code: 135, message: "Timestamp out of bounds." })
+
+const expired = refusalWithCode(401, { code: 89, message: "Invalid or expired token." })
+
+const notApproved = refusalWithCode(403, {
+  code: 415,
+  message: "Callback URL not approved for this client application. Approved callback URLs can be adjusted in your " +
+    "application settings"
+})
+
+const wrongVerifier = HttpServerResponse.text(
+  "Error processing your OAuth request: Invalid oauth_verifier parameter",
+  { status: 401, headers }
+)
