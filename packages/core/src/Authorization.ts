@@ -50,7 +50,7 @@ export const unusable = (
   prepared: Prepared,
   values: Credentials.Values,
   sign: Credentials.Sign | undefined
-): Errors.MissingAccessToken | Errors.MissingScope | Errors.InvalidParameters | undefined => {
+): Errors.MissingAccessToken | Errors.MissingScope | Errors.CredentialsError | Errors.InvalidParameters | undefined => {
   const credential = kindOf(prepared)
   const { operation } = prepared
   const missing = (name: typeof Credentials.names[number]) => {
@@ -59,6 +59,7 @@ export const unusable = (
   }
   const needed: ReadonlyArray<typeof Credentials.names[number]> = names[credential]
   if (needed.some(missing)) {
+    if (!prepared.userAuth && values.grant?.lost !== undefined) return values.grant.lost
     return new Errors.MissingAccessToken({ operation, credential, missing: needed.filter(missing) })
   }
   for (const name of needed) {

@@ -110,12 +110,21 @@ export const layer = (
   Layer.effectContext(make(settings))
 
 /** Credentials, and those that were had last: what is told of a call must not hold the ones that it was sent with. */
-const remembering = (credentials: Credentials.Credentials["Service"]["current"]) => {
-  if (Credentials.isAtHand(credentials)) return [credentials, credentials] as const
+const remembering = (service: Credentials.Credentials["Service"]) => {
+  const { current, ready, renew } = service
+  if (Credentials.isAtHand(current)) return { ...service, known: current }
   let last: Credentials.Values | undefined
-  const current = Effect.map(credentials, (values) => last = values)
-  const known = Effect.suspend(() => last === undefined ? current : Effect.succeed(last))
-  return [current, known] as const
+  const remember = (values: Credentials.Values) => last = values
+  return {
+    ...service,
+    current: Effect.map(current, remember),
+    ready: ready && ((now: number) => {
+      const values = ready(now)
+      return values && remember(values)
+    }),
+    renew: renew && ((refused: Credentials.Values) => Effect.map(renew(refused), remember)),
+    known: Effect.suspend(() => last === undefined ? current : Effect.succeed(last))
+  }
 }
 
 /** Settings that were checked. */
@@ -148,13 +157,12 @@ export const check = Effect.fnUntraced(
 
 const make = Effect.fnUntraced(function*(settings: Settings) {
   const rateLimit = yield* RateLimit
-  const { current: credentials, renew, sign } = yield* Credentials.Credentials
+  const { current, known, ready, renew, sign } = remembering(yield* Credentials.Credentials)
   const anomalies = yield* Anomaly.Telemetry
   const { baseUrl, exchange, limits, userAgent, verify, wire } = yield* check(settings)
   const fingerprintOf = Fingerprint.make(baseUrl)
   const http = yield* HttpClient
   const redact = Redaction.ofCalls(http)
-  const [current, known] = remembering(credentials)
   // Without credentials, there is none to tell.
   const tellable = Effect.orElseSucceed(known, (): Credentials.Values => ({}))
   const send = Send.make({
@@ -163,6 +171,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     wire,
     userAgent,
     credentials: current,
+    ready,
     renew,
     redact,
     http,

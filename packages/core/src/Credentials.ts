@@ -58,8 +58,10 @@ export interface Grant {
   readonly userId: string | undefined
   /** The scopes of the bearer token, where they are known. */
   readonly scopes: ReadonlyArray<Scope> | undefined
-  /** More that no text may hold: the refresh token, the secret of the app. */
+  /** More that no text may hold: the refresh token, the secret of the app, the tokens before these. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
+  /** Why there is no bearer token any more, of an account that can still sign. */
+  readonly lost?: CredentialsError | undefined
 }
 
 /** The `Authorization` header of a request with OAuth 1.0a; see `OAuth1.authorize`. */
@@ -69,6 +71,11 @@ export type Sign = (request: Required<OAuth1.Credentials> & Omit<OAuth1.Request,
 export class Credentials extends Context.Service<Credentials, {
   /** A call waits for them no longer than its total allows, of which that is a part. */
   readonly current: Effect.Effect<Values, CredentialsError>
+  /**
+   * Those that need not be waited for at a time, in milliseconds since the epoch; `undefined` where a call has to take `current`.
+   * Left out where that is an `Exit` already, or where every call waits.
+   */
+  readonly ready?: ((now: number) => Values | undefined) | undefined
   /**
    * Asked once by a call whose bearer token the service does not accept: those that take its place, or the same ones when
    * there are no others. Left out where nothing can be renewed.

@@ -53,7 +53,7 @@ export class MissingAccessToken extends Data.TaggedError("MissingAccessToken")<{
  */
 export class MissingScope extends Data.TaggedError("MissingScope")<{
   readonly operation: string
-  /** The name of the account. */
+  /** The name of the account; empty where the program keeps the tokens itself. */
   readonly account: string
   /** The scopes that the operation needs and the user did not grant. */
   readonly missing: ReadonlyArray<Scope>
@@ -61,9 +61,12 @@ export class MissingScope extends Data.TaggedError("MissingScope")<{
   readonly granted: ReadonlyArray<Scope>
 }> {
   override get message(): string {
-    return `${this.operation} needs ${this.missing.join(", ")}, which the user of account ${
-      show(this.account)
-    } has not granted. Sign in again: postwire login ${this.account} --for ${this.operation}`
+    const scopes = this.missing.join(", ")
+    return this.account === ""
+      ? `${this.operation} needs ${scopes}, which the user has not granted. Sign in again, and ask for that.`
+      : `${this.operation} needs ${scopes}, which the user of account ${
+        show(this.account)
+      } has not granted. Sign in again: postwire login ${this.account} --for ${this.operation}`
   }
 }
 
@@ -89,7 +92,7 @@ const loginReasons: Readonly<Record<LoginReason, string>> = {
 
 /** An account has no credential any more that could be used or renewed: its user has to sign in. */
 export class LoginRequired extends Data.TaggedError("LoginRequired")<{
-  /** The name of the account. */
+  /** The name of the account; empty where the program keeps the tokens itself. */
   readonly account: string
   readonly reason: LoginReason
   /** What the service said. */
@@ -97,7 +100,9 @@ export class LoginRequired extends Data.TaggedError("LoginRequired")<{
 }> {
   override get message(): string {
     const said = this.detail === undefined ? "" : ` (${this.detail.replace(/\.$/, "")})`
-    return `Account ${show(this.account)} ${loginReasons[this.reason]}${said}. Run: postwire login ${this.account}`
+    return this.account === ""
+      ? `The user ${loginReasons[this.reason]}${said}.`
+      : `Account ${show(this.account)} ${loginReasons[this.reason]}${said}. Run: postwire login ${this.account}`
   }
 }
 

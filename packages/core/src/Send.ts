@@ -1,6 +1,8 @@
 /** Sends prepared requests: credential, the user's id where the path needs it, attempts, and the error of the last one. */
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import { identity } from "effect/Function"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Redacted from "effect/Redacted"
@@ -25,6 +27,7 @@ import type { Wire } from "./Wire.ts"
 export interface Environment extends Attempt.Environment {
   readonly wire: Wire
   readonly credentials: Credentials.Credentials["Service"]["current"]
+  readonly ready: Credentials.Credentials["Service"]["ready"]
   readonly renew: Credentials.Credentials["Service"]["renew"]
   readonly timeouts: Timeouts.Limits
   readonly retries: number
@@ -35,7 +38,7 @@ export interface Environment extends Attempt.Environment {
 export const make = (
   environment: Environment
 ): (prepared: Prepared, options?: CallOptions) => Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
-  const { baseUrl, credentials, rateLimit: { waits }, redact, renew, wire } = environment
+  const { baseUrl, credentials, rateLimit: { waits }, ready, redact, renew, wire } = environment
   const attempts = Attempts.make(Attempt.make(environment), environment)
 
   const send = (prepared: Prepared, values: Credentials.Values, identity: string, terms: Identity.Terms) => {
@@ -46,13 +49,17 @@ export const make = (
     return attempts({ prepared, values, url: baseUrl + filled + (query === "" ? "" : `?${query}`), terms, sent: 0 })
   }
 
-  /** Credentials that are not there at once: waiting for them is a part of the call. */
+  /** Credentials that are there at once. */
+  const atHand = Credentials.isAtHand(credentials)
+    ? () => credentials.value
+    : (fiber: Fiber.Fiber<unknown, unknown>) => ready?.(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
+
+  /** Credentials that may have to be waited for, which is a part of the call. */
   const within = (
     terms: Identity.Terms,
     prepared: Prepared,
     credentials: Effect.Effect<Credentials.Values, CredentialsError>
   ): Effect.Effect<Credentials.Values, Failure.Failure> => {
-    if (Credentials.isAtHand(credentials)) return credentials
     const late = new Timeouts.TimedOut("total", "connect", terms.limits.total)
     const inTime = Effect.timeoutOrElse(Effect.mapError(credentials, Failure.ofCredentials(prepared)), {
       duration: terms.left,
@@ -65,7 +72,10 @@ export const make = (
   }
 
   const ofBearer = Identity.make((bearerToken, terms) =>
-    within(terms, lookup, credentials).pipe(
+    Effect.withFiber<Credentials.Values, Failure.Failure>((fiber) => {
+      const values = atHand(fiber)
+      return values === undefined ? within(terms, lookup, credentials) : Effect.succeed(values)
+    }).pipe(
       // Of the others nothing is sent, but whoever knows them may tell them.
       Effect.flatMap((values) => send(lookup, { ...values, bearerToken: Redacted.make(bearerToken) }, "", terms)),
       Effect.flatMap(identityIn)
@@ -107,9 +117,11 @@ export const make = (
   }
 
   return (prepared, { retries = environment.retries, timeout } = {}) =>
-    Effect.suspend(() => {
+    Effect.withFiber((fiber) => {
       const limits = Timeouts.limitsOf(timeout, environment.timeouts) ?? environment.timeouts
       const terms: Identity.Terms = { limits, retries, left: limits.total }
+      const values = atHand(fiber)
+      if (values !== undefined) return sendWith(Authorization.choose(prepared, values), values, terms, false)
       return Effect.matchEffect(within(terms, prepared, credentials), {
         // Without credentials, there is none to tell.
         onFailure: (failure) => Effect.fail(CallErrors.of(failure, prepared, { wire, waits, redact: identity })),
