@@ -30,6 +30,7 @@ describe("state", () => {
     Effect.gen(function*() {
       const bench = yield* admin({ posts: 120 })
       const { call, store } = bench
+      for (const user of ["ada", bench.user().username]) bench.grants.make({ user })
       const counts: Record<string, number> = (yield* call("GET", "/health")).body.counts
       const keys: Record<string, (item: Record<string, unknown>) => unknown> = {
         follows: (item) => `${item["source"]} ${item["target"]}`,

@@ -1,28 +1,12 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
-import { accessSync, constants, readFileSync } from "node:fs"
-import { delimiter, join } from "node:path"
+import { readFileSync } from "node:fs"
 import { type Browser, chromium, type Page } from "playwright-core"
 import * as Console from "../src/Console.ts"
 import * as Sandbox from "../src/Sandbox.ts"
+import { executable } from "./support/Browser.ts"
 
 const now = Date.UTC(2026, 10, 20, 12)
-
-/** The browser that the machine has: `CHROMIUM`, or one of the names that distributions give it. */
-const executable = ((): string | undefined => {
-  const { CHROMIUM, PATH = "" } = process.env
-  const paths = PATH.split(delimiter).flatMap((folder) =>
-    ["chromium", "chromium-browser", "google-chrome"].map((name) => join(folder, name))
-  )
-  return [...(CHROMIUM === undefined ? [] : [CHROMIUM]), ...paths].find((path) => {
-    try {
-      accessSync(path, constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
-})()
 
 if (executable === undefined) {
   console.warn("The tests of the console page are skipped: `chromium` is not on PATH, and CHROMIUM names no browser.")
@@ -419,9 +403,11 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         await page.locator("#parameter-id").fill(sandbox.seeded.ada.id)
         await page.locator("#send-button").click()
         await page.locator("#lines li").first().waitFor()
-        for (const collection of ["users", "posts", "follows", "bookmark_folders", "messages"]) {
+        sandbox.grants.make()
+        for (const collection of ["users", "posts", "follows", "bookmark_folders", "messages", "grants"]) {
           await page.locator(`[data-collection=${collection}]`).click()
           await page.locator(`[data-collection=${collection}][aria-pressed=true]`).waitFor()
+          if (collection === "grants") await page.getByRole("button", { name: /^Revoke / }).waitFor()
           // All that has a text lies within the page, is shown, and is not cut.
           const lost = await page.evaluate(() =>
             [...document.querySelectorAll("button, label, td, #lines span, h2, h3, p, time, summary, input, select")]
@@ -442,9 +428,40 @@ describe.skipIf(executable === undefined)("in a browser", () => {
           await page.locator("#lines li").innerText(),
           /200[^]*GET \/2\/users\/\d+\/followers\s+getUsersFollowers/
         )
+        await page.locator("[data-collection=messages]").click()
+        await page.locator("[data-collection=messages][aria-pressed=true]").waitFor()
         assert.match(await page.locator("#state-rows td").first().innerText(), /^\d+$/)
         assert.isAtMost(await page.evaluate(() => document.documentElement.scrollWidth), 400)
       })
+    }), 60_000)
+
+  it.live("shows logins and their age, and revokes them", () =>
+    Effect.gen(function*() {
+      const { errors, foreign, page, sandbox } = yield* visit()
+      yield* Effect.promise(async () => {
+        const made = sandbox.grants.make({ scopes: ["tweet.read", "offline.access"] })
+        sandbox.clock.advance("3 hours")
+        sandbox.grants.make({ user: sandbox.user({ username: "grace" }).id })
+        await open(page, sandbox)
+        await page.getByRole("button", { name: "grants 2" }).click()
+        const old = page.locator("#state-rows tr", { hasText: "tweet.read offline.access" })
+        await old.waitFor()
+        assert.match(await old.locator("[data-column=age]").innerText(), /^3 h [01] min$/)
+        assert.strictEqual(await page.locator("#state-rows tr").count(), 2)
+        sandbox.clock.advance("2 days")
+        await page.locator("[data-column=age]", { hasText: /^2 d 3 h$/ }).waitFor()
+        await old.getByRole("button", { name: "Revoke what @ada allowed Sandbox app without a secret" }).press("Enter")
+        await page.locator("#state .outcome", { hasText: "cannot act for @ada any more." }).waitFor()
+        assert.strictEqual(await old.getByRole("button").count(), 0)
+        assert.include(await old.innerText(), "revoked")
+        assert.notStrictEqual(await page.evaluate(() => document.activeElement?.tagName), "BODY")
+        assert.deepInclude(sandbox.grants.list()[1], { id: made.id, alive: false, endedBy: "revoked" })
+        for (const token of [made.accessToken, made.refreshToken!]) {
+          assert.notInclude(await page.content(), Redacted.value(token))
+        }
+        assert.strictEqual(await page.locator("#fault-operation option[value=refreshToken]").count(), 1)
+      })
+      assert.deepStrictEqual([errors, foreign], [[], []])
     }), 60_000)
 
   it.live("offers the wire alone that the sandbox speaks", () =>

@@ -48,8 +48,11 @@ export const open = (
   return Effect.callback<void, NoBrowser>((resume) => {
     const child = spawn(program, rest, { detached: true, stdio: "ignore" })
     const fail = (reason: string) => resume(Effect.fail(new NoBrowser({ reason })))
-    child.once("error", (error: NodeJS.ErrnoException) =>
-      fail(error.code === "ENOENT" ? `there is no ${program}` : `${program}: ${error.message}`))
+    child.once(
+      "error",
+      (error: NodeJS.ErrnoException) =>
+        fail(error.code === "ENOENT" ? `there is no ${program}` : `${program}: ${error.message}`)
+    )
     child.once("exit", (code) => code === 0 ? resume(Effect.void) : fail(`${program} ended with ${code ?? "a signal"}`))
     child.unref()
   }).pipe(Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.void }))

@@ -22,7 +22,9 @@ export const respond = ({ isGood, text, title }: Page): HttpServerResponse.HttpS
 :root { color-scheme: light dark; font: 1.0625rem/1.5 system-ui, sans-serif }
 body { max-width: 34rem; margin: 18vh auto 0; padding: 0 1.5rem }
 h1 { font-size: 1.5rem; line-height: 1.25 }
-h1::before { content: "${isGood ? "✓" : "✗"} " / ""; color: ${isGood ? "light-dark(#1a7f37, #3fb950)" : "light-dark(#b3261e, #ff8a80)"} }
+h1::before { content: "${isGood ? "✓" : "✗"} " / ""; color: ${
+      isGood ? "light-dark(#1a7f37, #3fb950)" : "light-dark(#b3261e, #ff8a80)"
+    } }
 p { overflow-wrap: anywhere }
 </style>
 </head>
@@ -39,7 +41,8 @@ p { overflow-wrap: anywhere }
       contentType: "text/html; charset=utf-8",
       headers: {
         "cache-control": "no-store",
-        "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
+        "content-security-policy":
+          "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
         "referrer-policy": "no-referrer",
         "x-content-type-options": "nosniff",
         connection: "close"

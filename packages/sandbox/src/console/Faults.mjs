@@ -4,7 +4,7 @@ import { call } from "./AdminCalls.mjs"
 import { box, fill, input, make, select } from "./Elements.mjs"
 import * as FaultWords from "./FaultWords.mjs"
 import { look, watch } from "./Live.mjs"
-import { operations } from "./Operations.mjs"
+import { endpoints, operations } from "./Operations.mjs"
 
 /** @import { Active, Behaviour } from "../Faults.ts" */
 
@@ -80,7 +80,7 @@ const add = async () => {
 export const offerOperations = () =>
   select("fault-operation").replaceChildren(
     make("option", { value: "" }, "all"),
-    ...operations.map((operation) => make("option", { value: operation.name }, operation.name))
+    ...[...operations.map(({ name }) => name), ...endpoints].map((name) => make("option", { value: name }, name))
   )
 
 export const start = () => {

@@ -4,7 +4,7 @@ import { call } from "./AdminCalls.mjs"
 import { box, fill, input, isoTime, lookOf, make, pretty, select } from "./Elements.mjs"
 import * as FaultWords from "./FaultWords.mjs"
 import { look, watch } from "./Live.mjs"
-import { operations } from "./Operations.mjs"
+import { endpoints, operations } from "./Operations.mjs"
 
 /**
  * @import { Entry } from "../Journal.ts"
@@ -21,7 +21,9 @@ let last = 0
 
 /** Begins with the oldest that the sandbox has. */
 export const restart = () => {
-  box("operation-names").replaceChildren(...operations.map((operation) => make("option", { value: operation.name })))
+  box("operation-names").replaceChildren(
+    ...[...operations.map(({ name }) => name), ...endpoints].map((name) => make("option", { value: name }))
+  )
   shown.clear()
   last = 0
 }

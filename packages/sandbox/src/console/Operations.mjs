@@ -8,6 +8,8 @@ import { call } from "./AdminCalls.mjs"
 
 /** @type {ReadonlyArray<Operation>} */
 export let operations = []
+/** The endpoints of the authorization server, by name. @type {ReadonlyArray<string>} */
+export let endpoints = []
 /** What the service speaks. @type {ReadonlyArray<string>} */
 export let wires = []
 /** @type {Credentials | undefined} */
@@ -16,6 +18,7 @@ export let credentials
 export const load = async () => {
   const [described, found] = await Promise.all([call("GET", "/operations"), call("GET", "/credentials")])
   operations = described.operations
+  endpoints = described.authorization
   wires = described.wires
   credentials = found
 }

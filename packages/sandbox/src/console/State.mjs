@@ -2,6 +2,7 @@
 import { act, onClick, onSubmit } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
 import { box, button, input, make } from "./Elements.mjs"
+import * as Grants from "./Grants.mjs"
 
 /** @import { Part } from "../store/Overview.ts" */
 
@@ -15,7 +16,8 @@ const collections = [
   "lists",
   "spaces",
   "conversations",
-  "messages"
+  "messages",
+  "grants"
 ]
 
 const rowsPerPage = 50
@@ -76,16 +78,30 @@ const showPage = async () => {
 /** @param {Part["items"]} items */
 const showTable = (items) => {
   const columns = Object.keys(items[0] ?? {})
+  const isGrants = collection === "grants" && items.length > 0
   box("state-head").replaceChildren(
-    make("tr", {}, ...columns.map((column) => make("th", { scope: "col" }, column.replaceAll("_", " "))))
+    make(
+      "tr",
+      {},
+      ...[...isGrants ? Grants.columns : [], ...columns].map((column) =>
+        make("th", { scope: "col" }, column.replaceAll("_", " "))
+      )
+    )
   )
   box("state-rows").replaceChildren(
-    ...items.map((item) => make("tr", {}, ...columns.map((column) => cellOf(column, item[column] ?? ""))))
+    ...items.map((item) =>
+      make(
+        "tr",
+        {},
+        ...isGrants ? Grants.cells(item, refresh) : [],
+        ...columns.map((column) => cellOf(column, item[column] ?? ""))
+      )
+    )
   )
   box("state-rows").closest(".scroll")?.scrollTo(0, 0)
 }
 
-const longColumns = ["text", "description", "title", "participants"]
+const longColumns = ["text", "description", "title", "participants", "scopes"]
 
 /**
  * @param {string} column
@@ -109,6 +125,7 @@ const choose = (asking, chosen) => {
 }
 
 export const start = () => {
+  Grants.start()
   box("collections").replaceChildren(...collections.map((listed) => {
     const element = make("button", { type: "button", "data-collection": listed, "aria-pressed": "false" })
     element.addEventListener("click", () => choose(element, listed))

@@ -69,7 +69,8 @@ const counted = {
   lists: "lists",
   spaces: "spaces",
   conversations: "dm_conversations",
-  messages: "dm_events"
+  messages: "dm_events",
+  grants: "grants"
 } as const
 
 /** How many there are of what a service holds. */

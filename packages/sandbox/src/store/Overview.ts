@@ -172,6 +172,28 @@ const sources = {
       conversation_id: "t.conversation_id"
     },
     of: "t.sender_id = :user"
+  },
+  grants: {
+    key: "t.id",
+    from: "grants t",
+    select: {
+      id: text("t.id"),
+      user: handle("t.user_id"),
+      app: "(SELECT name FROM apps WHERE id = t.app_id)",
+      alive: "t.ended_at IS NULL",
+      ended_by: "t.ended_by",
+      kind: "t.kind",
+      rights: "t.rights",
+      scopes: beginning("t.scope"),
+      issued_at: millis("t.issued_at"),
+      renewed_at: millis("t.renewed_at"),
+      expires_at: millis("t.expires_at"),
+      refreshes: "t.refreshes",
+      replays: "t.replays",
+      reuse_detected: "t.reuse_detected"
+    },
+    of: "t.user_id = :user",
+    flags: ["alive"]
   }
 } satisfies Record<string, Source>
 

@@ -1,0 +1,55 @@
+// Logins in the table of what is in the service: how old they are, and a button that ends them.
+import { act } from "./Actions.mjs"
+import { call } from "./AdminCalls.mjs"
+import { at, box, make } from "./Elements.mjs"
+import { watch } from "./Live.mjs"
+
+/** @import { Item } from "../store/Overview.ts" */
+
+/** The columns beside those of a grant. */
+export const columns = ["action", "age"]
+
+/**
+ * The cells of these columns. `refresh` shows the table again.
+ * @param {Item} grant
+ * @param {() => Promise<void>} refresh
+ */
+export const cells = ({ alive, app, id, issued_at, user }, refresh) => {
+  const age = make("td", { "data-column": "age", "data-since": `${issued_at}` })
+  showAge(age, Date.parse(at("now", HTMLTimeElement).dateTime))
+  if (alive !== true) return [make("td", { "data-column": "action" }), age]
+  const label = `Revoke what @${user} allowed ${app}`
+  const revoke = make("button", { type: "button", class: "danger", "aria-label": label }, "Revoke")
+  revoke.addEventListener("click", () =>
+    void act(revoke, async () => {
+      await call("DELETE", `/grants/${id}`)
+      await refresh()
+      // The button is gone, and the focus must not be.
+      const table = box("state-rows").closest(".scroll")
+      if (document.activeElement === document.body && table instanceof HTMLElement) table.focus()
+      return `${app} cannot act for @${user} any more.`
+    }))
+  return [make("td", { "data-column": "action" }, revoke), age]
+}
+
+/**
+ * @param {Element} cell
+ * @param {number} now
+ */
+const showAge = (cell, now) => {
+  const since = Date.parse(cell.getAttribute("data-since") ?? "")
+  cell.textContent = Number.isNaN(since) || Number.isNaN(now) ? "" : words(Math.max(0, now - since) / 1_000)
+}
+
+/** @param {number} seconds */
+const words = (seconds) => {
+  if (seconds < 60) return `${Math.floor(seconds)} s`
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ${Math.floor(seconds / 60) % 60} min`
+  return `${Math.floor(seconds / 86_400)} d ${Math.floor(seconds / 3_600) % 24} h`
+}
+
+export const start = () =>
+  watch(async () => (now) => {
+    for (const cell of box("state-rows").querySelectorAll("[data-since]")) showAge(cell, now)
+  })
