@@ -12,7 +12,9 @@ const refusal = { credential: "bearer", accepts: ["bearer", "oauth1"], problems:
 
 /** One of each, as programs meet it. */
 const samples: {
-  readonly [T in (Errors.AnyError | Errors.AuthorizationDenied | Errors.InvalidSettings)["_tag"]]: Error & {
+  readonly [
+    T in (Errors.AnyError | Errors.AuthorizationDenied | Errors.InvalidRedirect | Errors.InvalidSettings)["_tag"]
+  ]: Error & {
     readonly _tag: T
   }
 } = {
@@ -39,6 +41,7 @@ const samples: {
     detail: "ENOSPC"
   }),
   AuthorizationDenied: new Errors.AuthorizationDenied({ error: "access_denied" }),
+  InvalidRedirect: new Errors.InvalidRedirect({ fault: "other" }),
   ConflictingIdentifiers: new Errors.ConflictingIdentifiers({
     operation: "getUser",
     parameters: ["id", "username"],
@@ -113,7 +116,7 @@ export const tags: ReadonlyArray<string> = Object.keys(samples)
 
 const whose = (tag: string): string => {
   if (tag === "InvalidSettings") return "Thrown when a client is made."
-  if (tag === "AuthorizationDenied") return "Raised while somebody signs in."
+  if (tag === "AuthorizationDenied" || tag === "InvalidRedirect") return "Raised while somebody signs in."
   if (tag === "PaginationStuck") return "`.pages`, `.items` and `.joined` can fail with it."
   if (!isConditional(tag)) return "Every operation can fail with it."
   const definitions = documented.map(({ definition }) => definition)

@@ -244,7 +244,7 @@ const errorsOf = (definition: Definition): ReadonlyArray<string> =>
 export const errorDocstrings = docstrings("packages/core/src/Errors.ts")
 
 /** What no call fails with. */
-const ofNoCall: ReadonlyArray<string> = ["AuthorizationDenied", "InvalidSettings"]
+const ofNoCall: ReadonlyArray<string> = ["AuthorizationDenied", "InvalidRedirect", "InvalidSettings"]
 
 /** The errors of operations, in the order of their module. */
 const tags = Array.from(errorDocstrings.keys()).filter((name) =>

@@ -12,11 +12,13 @@ import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as Attempt from "./Attempt.ts"
 import * as Attempts from "./Attempts.ts"
 import * as CallErrors from "./CallErrors.ts"
 import * as Client from "./Client.ts"
-import type { CredentialKind, InvalidSettings } from "./Errors.ts"
+import * as Credentials from "./Credentials.ts"
+import { type CredentialKind, InvalidSettings } from "./Errors.ts"
 import * as Failure from "./Failure.ts"
 import * as Monotonic from "./Monotonic.ts"
 import type { Prepared } from "./Prepare.ts"
@@ -35,25 +37,61 @@ export interface Settings extends
 /** What a request of a sign-in can fail with. */
 export type RequestError = CallErrors.ExchangeError | InvalidSettings
 
+/** What is left out is not sent. */
+export type Form = Readonly<Record<string, string | undefined>>
+
 /** What is asked of the service. */
 export interface Request<out A> {
   /** What errors and spans call it. */
   readonly operation: string
   /** A create is never repeated once it may have left. */
   readonly effect: "create" | "toggle"
+  /** What a repeated request is answered with that finds done what the one before it was to do. */
+  readonly settled?: Prepared["settled"]
   readonly path: string
-  /** What is left out is not sent. */
-  readonly form: Readonly<Record<string, string | undefined>>
+  readonly query?: Form | undefined
+  readonly form?: Form | undefined
   readonly credential: CredentialKind
   /** The header of a request to an address at a time, in milliseconds by the service's clock. */
   readonly authorization?: ((url: string, now: number) => string) | undefined
   /** All that no text may hold, of the form and of the header. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
-  /** Reads the body of a success; `undefined` where it is not as it should be. */
-  readonly read: (text: string) => A | undefined
+  /** Reads the body of a success; nothing where it is not as it should be. */
+  readonly read: (text: string) => Option.Option<A>
   /** What is said then. It quotes nothing. */
   readonly unread: string
 }
+
+/** A secret that can travel in a header. */
+export const Token = /*#__PURE__*/ Schema.RedactedFromValue(
+  /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(/^[\x21-\x7e]+$/))
+)
+
+/** Of a request whose success says all. */
+export const unread = { read: () => Option.some(undefined), unread: "" } as const
+
+/** Of a request that makes a token useless. Whoever repeats it may find that the one before has done so. */
+export const invalidating = { ...unread, settled: { body: "{}", by: { status: 401, problem: {} } } } as const
+
+/** The two secrets that an app has with OAuth 1.0a. */
+export type Consumer = Readonly<Record<"consumerKey" | "consumerSecret", Redacted.Redacted>>
+
+/** Both are needed. */
+export const checkConsumer = (
+  settings: Pick<Credentials.Settings, "consumerKey" | "consumerSecret">
+): Effect.Effect<Consumer, InvalidSettings> =>
+  Effect.flatMap(
+    Credentials.check(settings),
+    ({ consumerKey, consumerSecret }) =>
+      consumerKey === undefined || consumerSecret === undefined
+        ? Effect.fail(
+          new InvalidSettings({
+            setting: consumerKey === undefined ? "consumerKey" : "consumerSecret",
+            rule: "is missing: it is that of the app, from the console of the service"
+          })
+        )
+        : Effect.succeed({ consumerKey, consumerSecret })
+  )
 
 /** Sends a request and reads its answer. */
 export const send = <A>(settings: Settings, request: Request<A>): Effect.Effect<A, RequestError, HttpClient> =>
@@ -65,21 +103,23 @@ export const send = <A>(settings: Settings, request: Request<A>): Effect.Effect<
     /** Milliseconds by which the service's clock is ahead. */
     let clockOffset = 0
 
-    const attempt = ({ sent: resends, ...series }: Attempt.Series, header: string | undefined) =>
+    const attempt = (series: Attempt.Series) =>
       Effect.withFiber<HttpClientResponse, Failure.Exchanged>((fiber) => {
+        const { terms, url } = series
         const clock = fiber.getRef(Clock.Clock)
         const begun = Monotonic.millisUnsafe(clock)
+        const header = request.authorization?.(url, clock.currentTimeMillisUnsafe() + clockOffset)
         const exchanged = Transport.exchange(
           http,
           {
-            request: requestOf(series.url, userAgent, prepared.body, header),
-            limits: series.terms.limits,
-            left: series.terms.left,
+            request: requestOf(url, userAgent, prepared.body, header),
+            limits: terms.limits,
+            left: terms.left,
             maxBodySize,
             span: {
               operation: prepared.operation,
               template: prepared.template,
-              resends,
+              resends: series.sent++,
               content: false,
               redact: redact(header)
             }
@@ -89,7 +129,7 @@ export const send = <A>(settings: Settings, request: Request<A>): Effect.Effect<
         )
         const timed = Effect.onExit(exchanged, () =>
           Effect.sync(() => {
-            series.terms.left -= Monotonic.millisUnsafe(clock) - begun
+            terms.left -= Monotonic.millisUnsafe(clock) - begun
           }))
         const read = Effect.flatMap(timed, (response) => Effect.map(response.text, (text) => ({ response, text })))
         return Effect.matchEffect(read, {
@@ -99,31 +139,17 @@ export const send = <A>(settings: Settings, request: Request<A>): Effect.Effect<
             const now = clock.currentTimeMillisUnsafe()
             const offset = prepared.userAuth ? Attempt.clockOffsetOf(response, now, clockOffset) : undefined
             clockOffset = offset ?? clockOffset
-            return Effect.fail<Failure.Refused>({
-              _tag: "Refused",
-              prepared,
-              authorization: header,
-              response,
-              text,
-              isOfClock: offset !== undefined
-            })
+            const isOfClock = offset !== undefined
+            return Effect.fail({ _tag: "Refused", prepared, authorization: header, response, text, isOfClock })
           }
         })
       })
 
-    const attempts = Attempts.make<Failure.Exchanged>(
-      (series) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          const step = attempt({ ...series }, request.authorization?.(series.url, now + clockOffset))
-          series.sent++
-          return step
-        }),
-      { telemetry: yield* Retry.Telemetry, wire }
-    )
+    const attempts = Attempts.make(attempt, { telemetry: yield* Retry.Telemetry, wire })
     const answered = attempts({
       prepared,
       values: {},
-      url: baseUrl + request.path,
+      url: baseUrl + request.path + (prepared.query === "" ? "" : `?${prepared.query}`),
       terms: { limits: timeouts, retries, left: timeouts.total },
       sent: 0
     })
@@ -132,17 +158,10 @@ export const send = <A>(settings: Settings, request: Request<A>): Effect.Effect<
         onFailure: (error) => Effect.fail(Failure.ofTransport(error, prepared, undefined)),
         onSuccess: (text): Effect.Effect<A, Failure.Exchanged> => {
           const answer = request.read(text)
-          return answer === undefined
-            // The body is not told: it may hold a token.
-            ? Effect.fail({
-              _tag: "Unreadable",
-              prepared,
-              authorization: undefined,
-              response,
-              text: "",
-              reason: request.unread
-            })
-            : Effect.succeed(answer)
+          if (Option.isSome(answer)) return Effect.succeed(answer.value)
+          const reason = request.unread
+          // The body is not told: it may hold a token.
+          return Effect.fail({ _tag: "Unreadable", prepared, authorization: undefined, response, text: "", reason })
         }
       }))
     return yield* Effect.mapError(
@@ -152,17 +171,19 @@ export const send = <A>(settings: Settings, request: Request<A>): Effect.Effect<
     )
   })
 
-const preparedOf = ({ credential, effect, form, operation, path }: Request<unknown>): Prepared => ({
+const preparedOf = (
+  { credential, effect, form, operation, path, query = {}, settled }: Request<unknown>
+): Prepared => ({
   operation,
   effect,
   confirmWith: undefined,
-  settled: undefined,
+  settled,
   method: "POST",
   template: path,
   path,
   identityAt: undefined,
-  query: "",
-  body: encode(form),
+  query: encode(query),
+  body: form && encode(form),
   userAuth: credential === "oauth1",
   isChosen: true,
   scopes: [],
@@ -171,7 +192,7 @@ const preparedOf = ({ credential, effect, form, operation, path }: Request<unkno
 })
 
 /** As forms are encoded: `application/x-www-form-urlencoded`. */
-export const encode = (form: Request<unknown>["form"]): string => {
+export const encode = (form: Form): string => {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(form)) {
     if (value !== undefined) parameters.append(name, value)
@@ -179,20 +200,33 @@ export const encode = (form: Request<unknown>["form"]): string => {
   return parameters.toString()
 }
 
-const requestOf = (url: string, userAgent: string, body: string | undefined, authorization: string | undefined) => {
-  const type = "application/x-www-form-urlencoded"
-  const headers: Record<string, string> = {
-    accept: "application/json",
-    "content-type": type,
-    "user-agent": userAgent
-  }
+/** Reads what a form holds; of a name that it has twice, nothing is known. */
+export const decode = (text: string): Form => {
+  const parameters = new URLSearchParams(text)
+  return Object.fromEntries(Array.from(parameters.keys(), (name) => {
+    const [value, ...others] = parameters.getAll(name)
+    return [name, others.length === 0 ? value : undefined]
+  }))
+}
+
+const formType = "application/x-www-form-urlencoded"
+
+const requestOf = (
+  url: string,
+  userAgent: string,
+  body: string | undefined,
+  authorization: string | undefined
+): HttpClientRequest.HttpClientRequest => {
+  const headers: Record<string, string> = { accept: "application/json", "user-agent": userAgent }
   if (authorization !== undefined) headers["authorization"] = authorization
+  // Of the body's own type, the constructor takes no notice.
+  if (body !== undefined) headers["content-type"] = formType
   return HttpClientRequest.makeWith(
     "POST",
     url,
     UrlParams.empty,
     Option.none(),
     fromRecordUnsafe(headers),
-    HttpBody.text(body ?? "", type)
+    body === undefined ? HttpBody.empty : HttpBody.text(body, formType)
   )
 }

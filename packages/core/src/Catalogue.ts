@@ -1,4 +1,6 @@
 /** Every operation by name. Only faces import this module: a program that uses one operation bundles one. */
+import { closestMatch } from "leven"
+import * as Errors from "./Errors.ts"
 import * as Blocks from "./operations/Blocks.ts"
 import * as Bookmarks from "./operations/Bookmarks.ts"
 import * as Counts from "./operations/Counts.ts"
@@ -15,6 +17,7 @@ import * as Search from "./operations/Search.ts"
 import * as Spaces from "./operations/Spaces.ts"
 import * as Timelines from "./operations/Timelines.ts"
 import * as Users from "./operations/Users.ts"
+import { type Scope, scopes } from "./Scopes.ts"
 
 /** Every operation by name, the aliases included. */
 export const catalogue = {
@@ -50,3 +53,27 @@ export const aliases = {
 
 /** The name of an operation, aliases left out. */
 export type Name = Exclude<keyof Catalogue, keyof typeof aliases>
+
+/**
+ * What a user is to be asked for when an app is to call these operations with an OAuth 2.0 token, in the order of
+ * `Scopes.scopes`: what they need, and `offline.access`, without which the user has to sign in again every two hours. Throws
+ * `InvalidParameters` at a name that no operation has.
+ *
+ * ```ts
+ * const scopes = scopesFor(["createPost", "getBookmarks"])
+ * ```
+ */
+export const scopesFor = (operations: ReadonlyArray<keyof Catalogue>): ReadonlyArray<Scope> => {
+  const needed = new Set<Scope>(["offline.access"])
+  for (const name of operations) {
+    if (!Object.hasOwn(catalogue, name)) throw unknownOperation(name)
+    for (const scope of catalogue[name].definition.scopes) needed.add(scope)
+  }
+  return scopes.filter((scope) => needed.has(scope))
+}
+
+const unknownOperation = (name: string): Errors.InvalidParameters => {
+  const meant = closestMatch(String(name), Object.keys(catalogue), { maxDistance: 3 })
+  const rule = `must be names of operations${meant === undefined ? "" : ` (did you mean ${meant}?)`}`
+  return Errors.invalidParameter("scopesFor", "operations", rule, name)
+}

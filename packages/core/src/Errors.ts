@@ -178,6 +178,25 @@ export class AuthorizationDenied extends Data.TaggedError("AuthorizationDenied")
   }
 }
 
+const redirectFaults: Readonly<Record<InvalidRedirect["fault"], string>> = {
+  address: "This is no address. Use the whole address that the browser shows at the end of the sign-in",
+  other: "This address belongs to another sign-in. Use the one that this sign-in ended at, or start again",
+  incomplete: "This address does not say how the sign-in ended. Use the whole one that the browser shows at its end"
+}
+
+/** An address is not the one that a sign-in ended at. It is not shown, because it may hold a code. */
+export class InvalidRedirect extends Data.TaggedError("InvalidRedirect")<{
+  /**
+   * `address`: it is none. `other`: it has the state or the token of another sign-in, or none. `incomplete`: nothing in it
+   * says whether the user agreed.
+   */
+  readonly fault: "address" | "other" | "incomplete"
+}> {
+  override get message(): string {
+    return `${redirectFaults[this.fault]}.`
+  }
+}
+
 /** Neither or both of two alternative parameters were given. Raised before any traffic. */
 export class ConflictingIdentifiers extends Data.TaggedError("ConflictingIdentifiers")<{
   readonly operation: string
@@ -272,7 +291,9 @@ export class Unauthorized extends Data.TaggedError("Unauthorized")<RefusalFields
     return refused(
       this,
       `The service does not accept the ${credentialName[this.credential]}`,
-      `Check it; the operation takes ${accepted(this.accepts)}.`
+      this.credential === "app"
+        ? "Check them; a public app has no secret, a confidential one needs it."
+        : `Check it; the operation takes ${accepted(this.accepts)}.`
     )
   }
 }
@@ -513,12 +534,10 @@ const credentialName = {
   app: "id and secret of the app"
 } as const
 
-const accepted = (kinds: ReadonlyArray<CredentialKind>): string => {
-  const [kind, ...others] = kinds
-  return others.length > 0 || kind === undefined
-    ? "OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)"
-    : `${kind === "oauth1" ? "an" : "a"} ${credentialName[kind]} only`
-}
+const accepted = (kinds: ReadonlyArray<CredentialKind>): string =>
+  kinds.length === 1
+    ? `${kinds[0] === "oauth1" ? "OAuth 1.0a" : "a bearer token"} only`
+    : "OAuth 1.0a (user_auth: true) and a bearer token (user_auth: false)"
 
 /** What the service said: the single problems, or else the whole. */
 const saidIn = ({ detail, problems, title }: Pick<RefusalFields, "detail" | "problems" | "title">): Array<string> => {
@@ -570,7 +589,7 @@ const inspectAsError = function(this: object, _depth: number, options: object, i
 /** Says which of these errors something is, whichever copy of this module made it. */
 const brand = Symbol.for("@postwire/core/Errors")
 
-for (const errorClass of [...classes, AuthorizationDenied, InvalidSettings]) {
+for (const errorClass of [...classes, AuthorizationDenied, InvalidRedirect, InvalidSettings]) {
   const { name } = errorClass.prototype
   Object.defineProperty(errorClass.prototype, NodeInspectSymbol, { value: inspectAsError })
   Object.defineProperty(errorClass.prototype, brand, { value: name })

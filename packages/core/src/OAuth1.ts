@@ -39,6 +39,8 @@ export interface Request {
   readonly nonce: string
   /** Whole Unix seconds. */
   readonly timestamp: number
+  /** One more parameter, of a request that signs in: where it leads to, or the proof that the user agreed. */
+  readonly also?: readonly [name: "oauth_callback" | "oauth_verifier", value: string] | undefined
 }
 
 /** The value of the `Authorization` header of a request. Parameters of the query are signed, bodies are not. */
@@ -62,7 +64,7 @@ export const signer = (
   const token: Parameter | undefined = credentials.token === undefined
     ? undefined
     : ["oauth_token", percentEncode(credentials.token)]
-  return ({ method, nonce, timestamp, url }) => {
+  return ({ also, method, nonce, timestamp, url }) => {
     const parameters = [
       consumer,
       ["oauth_nonce", percentEncode(nonce)],
@@ -71,6 +73,7 @@ export const signer = (
     ] as Array<Parameter>
     if (token !== undefined) parameters.push(token)
     parameters.push(["oauth_version", "1.0"])
+    if (also !== undefined) parameters.push([also[0], percentEncode(also[1])])
     let header = "OAuth "
     for (const [name, value] of parameters) header += `${name}="${value}", `
     return `${header}oauth_signature="${percentEncode(hmac(key, encodedBaseString(method, url, parameters)))}"`

@@ -281,6 +281,7 @@ describe("index", () => {
       "ConflictingIdentifiers",
       "Forbidden",
       "InvalidParameters",
+      "InvalidRedirect",
       "InvalidSettings",
       "LoginRequired",
       "MissingAccessToken",

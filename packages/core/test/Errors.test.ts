@@ -33,7 +33,9 @@ const refusal = {
   rateLimit: { limit: 1, remaining: 0, resetAt: new Date(0) }
 }
 
-const samples: ReadonlyArray<Errors.AnyError | Errors.AuthorizationDenied | Errors.InvalidSettings> = [
+const samples: ReadonlyArray<
+  Errors.AnyError | Errors.AuthorizationDenied | Errors.InvalidRedirect | Errors.InvalidSettings
+> = [
   new Errors.MissingAccessToken({ operation: "like", credential: "oauth1", missing: ["accessToken", "consumerKey"] }),
   new Errors.MissingScope({
     operation: "getBookmarks",
@@ -47,6 +49,7 @@ const samples: ReadonlyArray<Errors.AnyError | Errors.AuthorizationDenied | Erro
   new Errors.InvalidParameters({ operation: "getPost", parameter: "id", rule: "must be", value: "1" }),
   new Errors.InvalidSettings({ setting: "baseUrl", rule: "is missing" }),
   new Errors.AuthorizationDenied({ error: "access_denied", detail: "d" }),
+  new Errors.InvalidRedirect({ fault: "other" }),
   new Errors.BadRequest(refusal),
   new Errors.Unauthorized(refusal),
   new Errors.Forbidden(refusal),
@@ -77,7 +80,7 @@ const roundTrip = (error: Errors.AnyError): Errors.AnyError =>
 describe("every error", () => {
   it("is in the union, but for those of no call", () => {
     assert.sameMembers([...new Set(samples.map(({ _tag }) => _tag))], Object.keys(classes))
-    const ofNoCall = ["AuthorizationDenied", "InvalidSettings"]
+    const ofNoCall = ["AuthorizationDenied", "InvalidRedirect", "InvalidSettings"]
     for (const error of samples) assert.strictEqual(Errors.isAnyError(error), !ofNoCall.includes(error._tag))
     for (const other of [new Error("a"), { _tag: "NotFound" }, null]) assert.isFalse(Errors.isAnyError(other))
   })

@@ -118,6 +118,60 @@ describe("vectors", () => {
     })
     assert.strictEqual(signature, "hCtSmYh+iHYCEqBWrE7C7hYmtUk=")
   })
+
+  it("the examples of three legs, in RFC 5849, 1.2, and in the documentation of X", () => {
+    const rfc = { oauth_consumer_key: "dpf43f3p2l4k3l03", oauth_signature_method: "HMAC-SHA1", realm: "Photos" }
+    const signature = (
+      url: string,
+      parameters: Readonly<Record<string, string>>,
+      consumerSecret: string,
+      tokenSecret?: string
+    ) => OAuth1.signature({ method: "POST", url, parameters, consumerSecret, tokenSecret, hmac: nodeHmac })
+    assert.strictEqual(
+      signature("https://photos.example.net/initiate", {
+        ...rfc,
+        oauth_timestamp: "137131200",
+        oauth_nonce: "wIjqoS",
+        oauth_callback: "http://printer.example.com/ready"
+      }, "kd94hf93k423kf44"),
+      "74KNZJeDHnMBp0EMJ9ZHt/XKycU="
+    )
+    assert.strictEqual(
+      signature(
+        "https://photos.example.net/token",
+        {
+          ...rfc,
+          oauth_token: "hh5s93j4hdidpola",
+          oauth_timestamp: "137131201",
+          oauth_nonce: "walatlh",
+          oauth_verifier: "hfdp7dh39dks9884"
+        },
+        "kd94hf93k423kf44",
+        "hdhd0244k9j7ao03"
+      ),
+      "gKgrFCywp7rO0OXSjdot/IHF7IU="
+    )
+    assert.include(
+      OAuth1.sign({
+        method: "POST",
+        url: "https://api.twitter.com/oauth/request_token",
+        consumerKey: "cChZNFj6T5R0TigYB9yd1w",
+        consumerSecret: "L8qq9PZyRg6ieKGEKhZolGC0vJWLw8iEJ88DRdyOg",
+        nonce: "ea9ec8429b68d6b77cd5600adbbb0456",
+        timestamp: 1318467427,
+        also: ["oauth_callback", "http://localhost/sign-in-with-twitter/"],
+        hmac: jsHmac
+      }),
+      `oauth_callback="http%3A%2F%2Flocalhost%2Fsign-in-with-twitter%2F", ` +
+        `oauth_signature="F1Li3tvehgcraF8DMJ7OyxO4w9Y%3D"`
+    )
+  })
+
+  it("a space in a query is signed as %20, also where it is sent as a plus", () => {
+    for (const query of ["a%20b", "a+b"]) {
+      assert.include(OAuth1.baseString("GET", `https://a.test/?query=${query}`, {}), "query%3Da%2520b")
+    }
+  })
 })
 
 describe("baseString", () => {

@@ -1,40 +1,497 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect, Fiber, Redacted } from "effect"
+import { WebCrypto } from "effect/crypto"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
+import { createHash } from "node:crypto"
+import * as Errors from "../src/Errors.ts"
 import * as OAuth2 from "../src/OAuth2.ts"
+import type * as Scopes from "../src/Scopes.ts"
 import * as Wire from "../src/Wire.ts"
-import { baseUrl, make } from "./support/Service.ts"
+import { type Answer, assertNoSecret, baseUrl, make, type Received, transportError } from "./support/Service.ts"
+import { assertTellsNoSecret } from "./support/Telling.ts"
+
+const secret = (text: string) => Redacted.make(`canary-${text}`)
+const revealed = (value: Redacted.Redacted | undefined) => value && Redacted.value(value)
 
 const app = { clientId: "client-1:ci" }
-const refreshToken = Redacted.make("canary-refresh-0001")
+const confidential = { clientId: "client-1:ci", clientSecret: Redacted.make("canary secret+/%ö") }
+const consumer = { consumerKey: secret("key-0001"), consumerSecret: secret("consumer-0002") }
+const redirectUri = "http://127.0.0.1:8080/callback"
+const code = secret("code-0003")
+const verifier = secret("verifier-0004")
+const refreshToken = secret("refresh-0005")
+const token = secret("token-0006")
+const scopes = ["post.read", "users.read"] as const
 
-describe("refresh", () => {
-  it.effect("brings a pair of tokens, with what was granted and until when", () =>
+const brought = { token_type: "bearer", access_token: "canary-access-0007", refresh_token: "canary-refresh-0008" }
+
+/** Every request, with what each is to be answered. */
+const requests = {
+  exchange: [OAuth2.exchange({ baseUrl, app: confidential, code, verifier, redirectUri, scopes }), brought],
+  refresh: [OAuth2.refresh({ baseUrl, app: confidential, refreshToken, scopes }), brought],
+  revoke: [OAuth2.revoke({ baseUrl, app: confidential, token }), { revoked: true }],
+  appToken: [OAuth2.appToken({ baseUrl, ...consumer }), brought],
+  invalidateAppToken: [
+    OAuth2.invalidateAppToken({ baseUrl, ...consumer, bearerToken: token }),
+    { access_token: "canary-access-0007" }
+  ]
+} as const
+
+type Name = keyof typeof requests
+
+const names = ["exchange", "refresh", "revoke", "appToken", "invalidateAppToken"] as const satisfies ReadonlyArray<Name>
+const creates: ReadonlyArray<Name> = ["exchange", "refresh"]
+const others = names.filter((name) => !creates.includes(name))
+
+const run = (name: Name): Effect.Effect<unknown, OAuth2.RequestError, HttpClient.HttpClient> => requests[name][0]
+
+const answered = <A, E>(request: Effect.Effect<A, E, HttpClient.HttpClient>, answer: Answer) => {
+  const { http, requests } = make(() => answer)
+  return Effect.map(Effect.provideService(request, HttpClient.HttpClient, http), (value) => ({ value, requests }))
+}
+
+const failed = <A, E>(request: Effect.Effect<A, E, HttpClient.HttpClient>, answer: Parameters<typeof make>[0]) => {
+  const { http, requests } = make(answer)
+  const provided = Effect.provideService(request, HttpClient.HttpClient, http)
+  return Effect.map(Effect.flip(provided), (error) => ({ error, requests }))
+}
+
+const formOf = ({ body }: Received) => Object.fromEntries(new URLSearchParams(body))
+
+describe("authorize", () => {
+  const begin = (settings: Partial<OAuth2.Authorize> = {}) =>
+    OAuth2.authorize({ baseUrl, app, redirectUri, scopes, ...settings })
+
+  it.effect("makes an address with PKCE and a state", () =>
+    Effect.gen(function*() {
+      const { state, url, verifier } = yield* begin()
+      assert.isTrue(url.startsWith(`${baseUrl}/i/oauth2/authorize?`))
+      assert.match(Redacted.value(state), /^[\w-]{43}$/)
+      assert.match(Redacted.value(verifier), /^[\w-]{43,128}$/)
+      assert.deepStrictEqual(Object.fromEntries(new URL(url).searchParams), {
+        response_type: "code",
+        client_id: "client-1:ci",
+        redirect_uri: redirectUri,
+        scope: "post.read users.read",
+        state: Redacted.value(state),
+        code_challenge: createHash("sha256").update(Redacted.value(verifier)).digest("base64url"),
+        code_challenge_method: "S256"
+      })
+      const other = yield* begin()
+      assert.notStrictEqual(Redacted.value(other.state), Redacted.value(state))
+      assert.notStrictEqual(Redacted.value(other.verifier), Redacted.value(verifier))
+      assert.notInclude(JSON.stringify({ state, verifier }), Redacted.value(verifier))
+    }))
+
+  it.effect("asks in the words of the wire, where X asks its users", () =>
+    Effect.gen(function*() {
+      const x = new URL((yield* begin({ baseUrl: undefined, wire: Wire.x })).url)
+      assert.strictEqual(x.origin + x.pathname, "https://x.com/i/oauth2/authorize")
+      assert.strictEqual(x.searchParams.get("scope"), "tweet.read users.read")
+      const local = new URL((yield* begin({ baseUrl: "http://127.0.0.1:1/", wire: Wire.x202602 })).url)
+      assert.strictEqual(local.origin + local.pathname, "http://127.0.0.1:1/i/oauth2/authorize")
+      assert.strictEqual(local.searchParams.get("scope"), "tweet.read users.read")
+    }))
+
+  it.effect("has the challenge of RFC 7636, appendix B", () =>
+    Effect.gen(function*() {
+      const octets = [
+        [116, 24, 223, 180, 151, 153, 224, 37, 79, 250, 96, 125, 216, 173, 187, 186],
+        [22, 212, 37, 77, 105, 214, 191, 240, 91, 88, 5, 88, 83, 132, 141, 121]
+      ].flat()
+      const fixed = {
+        subtle: globalThis.crypto.subtle,
+        randomUUID: () => globalThis.crypto.randomUUID(),
+        getRandomValues: <T extends ArrayBufferView | null>(array: T): T => {
+          if (array instanceof Uint8Array) array.set(octets)
+          return array
+        }
+      }
+      const { url, verifier } = yield* Effect.provide(begin(), WebCrypto.layer(fixed))
+      assert.strictEqual(Redacted.value(verifier), "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
+      assert.strictEqual(new URL(url).searchParams.get("code_challenge"), "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
+    }))
+
+  it.effect.each<readonly [string, Partial<OAuth2.Authorize>]>([
+    ["baseUrl", { baseUrl: undefined }],
+    ["baseUrl", { baseUrl: "http://service.test" }],
+    ["clientId", { app: { clientId: "" } }],
+    ["clientId", { app: { clientId: "a\r\nb" } }],
+    ["redirectUri", { redirectUri: "/callback" }],
+    ["redirectUri", { redirectUri: "https://app.test/#a" }],
+    ["scopes", { scopes: [] }],
+    ["scopes", { scopes: ["tweet.read" as Scopes.Scope] }]
+  ])("refuses a wrong %s", ([setting, settings]) =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(begin(settings))
+      assert.instanceOf(error, Errors.InvalidSettings)
+      assert.strictEqual(error.setting, setting)
+    }))
+})
+
+describe("callback", () => {
+  const state = secret("state-0009")
+  const read = (address: string | URL) => OAuth2.callback(address, { state })
+
+  it.effect.each([
+    `${redirectUri}?state=canary-state-0009&code=canary-code%2B1`,
+    ` /callback?code=canary-code%2B1&state=canary-state-0009\n`,
+    "?code=canary-code%2B1&state=canary-state-0009",
+    "my-app:/callback?code=canary-code%2B1&state=canary-state-0009"
+  ])("reads the code of %s", (address) =>
+    Effect.gen(function*() {
+      const code = yield* read(address)
+      assert.strictEqual(Redacted.value(code), "canary-code+1")
+      assertNoSecret(code)
+    }))
+
+  it.effect("takes a URL", () =>
+    Effect.gen(function*() {
+      const code = yield* read(new URL(`${redirectUri}?state=canary-state-0009&code=a`))
+      assert.strictEqual(Redacted.value(code), "a")
+    }))
+
+  it.effect.each(
+    [
+      ["address", ""],
+      ["address", "canary-code"],
+      ["address", "http://"],
+      ["other", redirectUri],
+      ["other", `${redirectUri}?code=canary-code`],
+      ["other", `${redirectUri}?code=canary-code&state=canary-state`],
+      ["other", `${redirectUri}?code=canary-code&state=canary-state-0009&state=canary-state-0009`],
+      ["other", `${redirectUri}?error=access_denied`],
+      ["other", `${redirectUri}#code=canary-code&state=canary-state-0009`],
+      ["incomplete", `${redirectUri}?state=canary-state-0009`],
+      ["incomplete", `${redirectUri}?state=canary-state-0009&code=`],
+      ["incomplete", `${redirectUri}?state=canary-state-0009&code=canary-1&code=canary-2`]
+    ] as const
+  )("%s: %s", ([fault, address]) =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(read(address))
+      assert.instanceOf(error, Errors.InvalidRedirect)
+      assert.strictEqual(error.fault, fault)
+      assertNoSecret(error)
+    }))
+
+  it.effect("says that the user said no", () =>
+    Effect.gen(function*() {
+      const denied = yield* Effect.flip(read(`${redirectUri}?error=access_denied&state=canary-state-0009`))
+      assert.instanceOf(denied, Errors.AuthorizationDenied)
+      assert.strictEqual(denied.error, "access_denied")
+      const refused = yield* Effect.flip(read(
+        `${redirectUri}?state=canary-state-0009&error=invalid_scope&code=canary-code` +
+          "&error_description=No%1B%5B1m%0Acanary-code%20canary-state-0009."
+      ))
+      assert.instanceOf(refused, Errors.AuthorizationDenied)
+      assert.strictEqual(
+        refused.message,
+        "The service refused the sign-in (invalid_scope): No [1m <redacted> <redacted>."
+      )
+      assertNoSecret(refused)
+    }))
+})
+
+describe("tokens", () => {
+  it.effect("come for a code", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1_000)
-      const { http, requests } = make(() => ({
+      const request = OAuth2.exchange({ baseUrl, wire: Wire.x, app, code, verifier, redirectUri, scopes })
+      const { requests: [sent], value: tokens } = yield* answered(request, {
         body: {
+          ...brought,
           token_type: "Bearer",
-          access_token: "access-2",
-          refresh_token: "refresh-2",
-          expires_in: 7200,
+          expires_in: 60,
           scope: "users.read tweet.read later.read offline.access"
         }
-      }))
-      const tokens = yield* OAuth2.refresh({ baseUrl, wire: Wire.x, app, refreshToken, scopes: ["users.read"] }).pipe(
-        Effect.provideService(HttpClient.HttpClient, http)
-      )
-      assert.deepStrictEqual(requests.map(({ body, method, path }) => [method, path, body]), [
-        [
-          "POST",
-          "/2/oauth2/token",
-          "grant_type=refresh_token&refresh_token=canary-refresh-0001&client_id=client-1%3Aci"
-        ]
-      ])
-      assert.strictEqual(Redacted.value(tokens.accessToken), "access-2")
-      assert.strictEqual(Redacted.value(tokens.refreshToken!), "refresh-2")
+      })
+      assert.deepStrictEqual([sent?.method, sent?.path, sent?.query], ["POST", "/2/oauth2/token", {}])
+      assert.deepStrictEqual(formOf(sent!), {
+        grant_type: "authorization_code",
+        code: "canary-code-0003",
+        redirect_uri: redirectUri,
+        code_verifier: "canary-verifier-0004",
+        client_id: "client-1:ci"
+      })
+      assert.strictEqual(sent?.headers["content-type"], "application/x-www-form-urlencoded")
+      assert.notProperty(sent?.headers, "authorization")
+      assert.strictEqual(revealed(tokens.accessToken), "canary-access-0007")
+      assert.strictEqual(revealed(tokens.refreshToken), "canary-refresh-0008")
       assert.deepStrictEqual(tokens.scopes, ["post.read", "users.read", "offline.access"])
-      assert.deepStrictEqual([tokens.renewedAt, tokens.expiresAt], [1_000, 7_201_000])
+      assert.deepStrictEqual([tokens.renewedAt, tokens.expiresAt], [1_000, 61_000])
+      assertNoSecret(tokens)
     }))
+
+  it.effect("of a confidential app come for a header with both, each encoded as in a form, and no id in the body", () =>
+    Effect.gen(function*() {
+      const { requests: [sent] } = yield* answered(run("exchange"), { body: brought })
+      assert.notProperty(formOf(sent!), "client_id")
+      const credentials = Buffer.from(sent!.headers["authorization"]!.replace("Basic ", ""), "base64").toString()
+      assert.strictEqual(credentials, "client-1%3Aci:canary+secret%2B%2F%25%C3%B6")
+    }))
+
+  it.effect("that say nothing of themselves live two hours, and have what was asked for", () =>
+    Effect.gen(function*() {
+      const { refresh_token: _, ...body } = brought
+      const { value: granted } = yield* answered(
+        OAuth2.exchange({ baseUrl, app, code, verifier, redirectUri, scopes }),
+        { body }
+      )
+      assert.deepStrictEqual(granted.scopes, scopes)
+      assert.strictEqual(granted.expiresAt - granted.renewedAt, 7_200_000)
+      assert.notProperty(granted, "refreshToken")
+      // A service that does not rotate keeps the refresh token that it has.
+      const { requests: [sent], value: renewed } = yield* answered(
+        OAuth2.refresh({ baseUrl, app, refreshToken, scopes }),
+        { body }
+      )
+      assert.deepStrictEqual(formOf(sent!), {
+        grant_type: "refresh_token",
+        refresh_token: "canary-refresh-0005",
+        client_id: "client-1:ci"
+      })
+      assert.strictEqual(revealed(renewed.refreshToken), "canary-refresh-0005")
+    }))
+
+  it.effect("expire by when they were asked for, not by when the answer came", () =>
+    Effect.gen(function*() {
+      const { http } = make(() => Effect.delay(Effect.succeed({ body: brought }), "10 seconds"))
+      const fiber = yield* Effect.forkChild(
+        Effect.provideService(OAuth2.refresh({ baseUrl, app, refreshToken, scopes }), HttpClient.HttpClient, http)
+      )
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual((yield* Fiber.join(fiber)).expiresAt, 7_200_000)
+    }))
+
+  const unreadable: ReadonlyArray<unknown> = [
+    "",
+    "canary",
+    "null",
+    "[]",
+    { ...brought, token_type: "mac" },
+    { ...brought, token_type: undefined },
+    { ...brought, access_token: "" },
+    { ...brought, access_token: "canary\r\ncanary" },
+    { ...brought, access_token: 1 },
+    { ...brought, refresh_token: "" },
+    { ...brought, expires_in: 0 },
+    { ...brought, expires_in: "canary" },
+    { ...brought, scope: ["canary"] }
+  ]
+
+  it.effect.each(unreadable)("that are none are not told: %j", (body) =>
+    Effect.gen(function*() {
+      for (const name of creates) {
+        const { error, requests } = yield* failed(run(name), () => ({ body }))
+        assert.instanceOf(error, Errors.OutcomeUnknown)
+        assert.strictEqual(error.status, 200)
+        assert.lengthOf(requests, 1)
+        assertNoSecret(error)
+      }
+    }))
+})
+
+describe("the token of an app", () => {
+  it.effect("comes for its key and secret", () =>
+    Effect.gen(function*() {
+      const { requests: [sent], value } = yield* answered(run("appToken"), {
+        body: { ...brought, access_token: "AA%2FA" }
+      })
+      assert.deepStrictEqual([sent?.method, sent?.path], ["POST", "/oauth2/token"])
+      assert.deepStrictEqual(formOf(sent!), { grant_type: "client_credentials" })
+      assert.strictEqual(sent?.headers["authorization"], `Basic ${btoa("canary-key-0001:canary-consumer-0002")}`)
+      assert.strictEqual(revealed(value as Redacted.Redacted), "AA%2FA")
+    }))
+
+  it.effect("can be invalidated", () =>
+    Effect.gen(function*() {
+      const { requests: [sent], value } = yield* answered(run("invalidateAppToken"), { body: {} })
+      assert.deepStrictEqual([sent?.method, sent?.path], ["POST", "/oauth2/invalidate_token"])
+      assert.deepStrictEqual(formOf(sent!), { access_token: "canary-token-0006" })
+      assert.strictEqual(sent?.headers["authorization"], `Basic ${btoa("canary-key-0001:canary-consumer-0002")}`)
+      assert.isUndefined(value)
+    }))
+
+  it.effect("is invalid when a repeated request finds it so", () =>
+    Effect.gen(function*() {
+      const gone = { status: 401, body: { errors: [{ code: 89, message: "Invalid or expired token" }] } }
+      const { http, requests } = make((_, index) => index === 0 ? { status: 503 } : gone)
+      const invalidated = Effect.provideService(run("invalidateAppToken"), HttpClient.HttpClient, http)
+      const fiber = yield* Effect.forkChild(invalidated)
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(fiber)
+      assert.lengthOf(requests, 2)
+      const { error } = yield* failed(run("invalidateAppToken"), () => gone)
+      assert.instanceOf(error, Errors.Unauthorized)
+    }))
+
+  it.effect.each(["consumerKey", "consumerSecret"] as const)("needs the %s", (setting) =>
+    Effect.gen(function*() {
+      const { error, requests } = yield* failed(OAuth2.appToken({ baseUrl, ...consumer, [setting]: " " }), () => ({}))
+      assert.instanceOf(error, Errors.InvalidSettings)
+      assert.strictEqual(error.setting, setting)
+      assert.lengthOf(requests, 0)
+    }))
+})
+
+describe("revoke", () => {
+  it.effect.each(
+    [
+      [app, { client_id: "client-1:ci" }],
+      [confidential, {}]
+    ] as const
+  )("says which app, and which token", ([app, identity]) =>
+    Effect.gen(function*() {
+      const request = OAuth2.revoke({ baseUrl, app, token, kind: "refresh_token" })
+      const { requests: [sent] } = yield* answered(request, { body: { revoked: true } })
+      assert.deepStrictEqual([sent?.method, sent?.path], ["POST", "/2/oauth2/revoke"])
+      assert.deepStrictEqual(formOf(sent!), {
+        token: "canary-token-0006",
+        token_type_hint: "refresh_token",
+        ...identity
+      })
+      assert.strictEqual("authorization" in sent!.headers, app === confidential)
+    }))
+
+  it.effect("leaves out what is not known, and needs no body", () =>
+    Effect.gen(function*() {
+      const { requests: [sent] } = yield* answered(OAuth2.revoke({ baseUrl, app, token }), {})
+      assert.deepStrictEqual(formOf(sent!), { token: "canary-token-0006", client_id: "client-1:ci" })
+    }))
+})
+
+describe("a refusal", () => {
+  it.effect.each(
+    [
+      [400, "BadRequest"],
+      [401, "Unauthorized"],
+      [403, "Forbidden"],
+      [429, "RateLimited"],
+      [500, "ServerFailure"],
+      [302, "UnexpectedStatus"]
+    ] as const
+  )("%i is %s, with what the service said", ([status, tag]) =>
+    Effect.gen(function*() {
+      for (const name of creates) {
+        const { error, requests } = yield* failed(run(name), () => ({
+          status,
+          headers: { location: `${baseUrl}/elsewhere`, "x-request-id": "r1" },
+          body: { error: "invalid_request", error_description: "Value passed for the token was invalid." }
+        }))
+        assert.strictEqual(error._tag, tag)
+        assert.propertyVal(error, "title", "invalid_request")
+        assert.propertyVal(error, "detail", "Value passed for the token was invalid.")
+        assert.propertyVal(error, "operation", `OAuth2.${name}`)
+        assert.propertyVal(error, "credential", "app")
+        assert.include(error.message, "Value passed for the token was invalid")
+        assert.lengthOf(requests, 1)
+      }
+    }))
+
+  it.effect("of an app says so", () =>
+    Effect.gen(function*() {
+      const { error } = yield* failed(run("refresh"), () => ({
+        status: 401,
+        body: { error: "unauthorized_client", error_description: "Missing valid authorization header" }
+      }))
+      assert.strictEqual(
+        error.message,
+        "OAuth2.refresh: The service does not accept the id and secret of the app (401): Missing valid authorization " +
+          "header. Check them; a public app has no secret, a confidential one needs it."
+      )
+    }))
+
+  it.effect.each(
+    [
+      [true, 400, { error: "invalid_grant" }],
+      [true, 400, { error: "invalid_grant", error_description: "Token is revoked" }],
+      [true, 400, { error: "invalid_request", error_description: "Value passed for the token was invalid." }],
+      [true, 401, { title: "Unauthorized", detail: "Unauthorized" }],
+      [true, 400, ""],
+      [false, 400, { error: "invalid_client" }],
+      [false, 401, { error: "invalid_client", error_description: "Unknown" }],
+      [false, 401, { error: "unauthorized_client", error_description: "Missing valid authorization header" }],
+      [false, 400, { error: "unsupported_grant_type" }],
+      [false, 403, { title: "Forbidden" }],
+      [false, 429, {}],
+      [false, 500, { error: "invalid_grant" }]
+    ] as const
+  )("refuses the token: %s (%i %j)", ([expected, status, body]) =>
+    Effect.gen(function*() {
+      const { error } = yield* failed(run("refresh"), () => ({ status, body }))
+      assert.strictEqual(OAuth2.isTokenRefused(error), expected)
+    }))
+})
+
+describe("a lost answer", () => {
+  it.effect("to a create is never asked for again", () =>
+    Effect.gen(function*() {
+      for (const name of creates) {
+        for (const cause of [{ code: "ECONNRESET", requestSent: true }, { message: "broken" }]) {
+          const { error, requests } = yield* failed(run(name), () => transportError(cause))
+          assert.instanceOf(error, Errors.OutcomeUnknown)
+          assert.lengthOf(requests, 1)
+        }
+        const { error, requests } = yield* failed(run(name), () => ({ status: 503 }))
+        assert.instanceOf(error, Errors.ServerFailure)
+        assert.lengthOf(requests, 1)
+      }
+    }))
+
+  it.effect("to anything else is", () =>
+    Effect.gen(function*() {
+      for (const name of others) {
+        const { http, requests: had } = make((_, index) => index === 0 ? { status: 503 } : { body: requests[name][1] })
+        const fiber = yield* Effect.forkChild(Effect.provideService(run(name), HttpClient.HttpClient, http))
+        yield* TestClock.adjust("1 minute")
+        yield* Fiber.join(fiber)
+        assert.lengthOf(had, 2)
+      }
+    }))
+
+  it.effect("is none when there was no connection: every request is repeated", () =>
+    Effect.gen(function*() {
+      for (const name of names) {
+        const { http, requests: had } = make((_, index) =>
+          index < 2 ? transportError({ code: "ECONNREFUSED" }) : { body: requests[name][1] }
+        )
+        const fiber = yield* Effect.forkChild(Effect.provideService(run(name), HttpClient.HttpClient, http))
+        yield* TestClock.adjust("1 minute")
+        yield* Fiber.join(fiber)
+        assert.lengthOf(had, 3)
+      }
+    }))
+
+  it.effect("is waited for as long as the settings say", () =>
+    Effect.gen(function*() {
+      const request = OAuth2.refresh({ baseUrl, app, refreshToken, scopes, timeout: 5_000 })
+      // A transport that tells nothing, as any but ours.
+      const { http, requests } = make(() => Effect.never, { tells: false })
+      const fiber = yield* Effect.forkChild(
+        Effect.flip(Effect.provideService(request, HttpClient.HttpClient, http))
+      )
+      yield* TestClock.adjust("5 seconds")
+      const error = yield* Fiber.join(fiber)
+      assert.instanceOf(error, Errors.OutcomeUnknown)
+      assert.include(error.reason, "within 5000 ms")
+      assert.lengthOf(requests, 1)
+    }))
+
+  it.effect("is not read beyond what the settings allow", () =>
+    Effect.gen(function*() {
+      const { http } = make(() => ({ body: { ...brought, filling: "a".repeat(2_000) } }), { tells: false })
+      const error = yield* Effect.flip(Effect.provideService(
+        OAuth2.refresh({ baseUrl, app, refreshToken, scopes, maxBodySize: 1_000 }),
+        HttpClient.HttpClient,
+        http
+      ))
+      assert.instanceOf(error, Errors.OutcomeUnknown)
+      assert.include(error.reason, "longer than 1000 bytes")
+      assertNoSecret(error)
+    }))
+})
+
+describe("secrets", () => {
+  it.effect.each(names)("of %s are in nothing that is told of it", (name) => assertTellsNoSecret(run(name)))
 })

@@ -1,0 +1,289 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Redacted } from "effect"
+import { HttpClient } from "effect/http"
+import { TestClock } from "effect/testing"
+import { createHmac } from "node:crypto"
+import * as Errors from "../src/Errors.ts"
+import * as OAuth1 from "../src/OAuth1.ts"
+import * as OAuth1Login from "../src/OAuth1Login.ts"
+import * as Wire from "../src/Wire.ts"
+import { type Answer, assertNoSecret, baseUrl, make, type Received, transportError } from "./support/Service.ts"
+import { assertTellsNoSecret } from "./support/Telling.ts"
+
+const secret = (text: string) => Redacted.make(`canary-${text}`)
+
+const consumer = { consumerKey: secret("key-0001"), consumerSecret: secret("consumer-0002") }
+const requestToken = { token: secret("request-0003"), tokenSecret: secret("request-secret-0004") }
+const tokens = { ...consumer, accessToken: secret("access-0005"), accessTokenSecret: secret("access-secret-0006") }
+const callback = "http://127.0.0.1:8080/callback?a=b c"
+
+const begun =
+  "oauth_token=canary-request-0003&oauth_token_secret=canary-request-secret-0004&oauth_callback_confirmed=true"
+const ended = "oauth_token=42-canary-access&oauth_token_secret=canary-secret&user_id=42&screen_name=ada"
+
+/** Every request, with what each is to be answered. */
+const requests = {
+  requestToken: [OAuth1Login.requestToken({ baseUrl, ...consumer, callback }), begun],
+  accessToken: [
+    OAuth1Login.accessToken({ baseUrl, ...consumer, requestToken, verifier: "canary-verifier-0007" }),
+    ended
+  ],
+  invalidate: [OAuth1Login.invalidate({ baseUrl, tokens }), "{}"]
+} as const
+
+type Name = keyof typeof requests
+
+const names = ["requestToken", "accessToken", "invalidate"] as const satisfies ReadonlyArray<Name>
+
+const run = (name: Name): Effect.Effect<unknown, OAuth1Login.RequestError, HttpClient.HttpClient> => requests[name][0]
+
+const answered = <A, E>(request: Effect.Effect<A, E, HttpClient.HttpClient>, answer: Answer) => {
+  const { http, requests } = make(() => answer)
+  return Effect.map(Effect.provideService(request, HttpClient.HttpClient, http), (value) => ({ value, requests }))
+}
+
+const failed = <A, E>(request: Effect.Effect<A, E, HttpClient.HttpClient>, answer: Parameters<typeof make>[0]) => {
+  const { http, requests } = make(answer)
+  const provided = Effect.provideService(request, HttpClient.HttpClient, http)
+  return Effect.map(Effect.flip(provided), (error) => ({ error, requests }))
+}
+
+const hmac = (key: string, message: string) => createHmac("sha1", key).update(message).digest("base64")
+
+/** The parameters of a request, whose signature is verified. */
+const verified = (sent: Received | undefined, tokenSecret?: string) => {
+  assert.isDefined(sent)
+  assert.strictEqual(sent.body, "")
+  const parameters = OAuth1.parseAuthorization(String(sent.headers["authorization"]))
+  assert.isDefined(parameters)
+  const { method, url } = sent
+  assert.strictEqual(
+    parameters["oauth_signature"],
+    OAuth1.signature({ method, url, parameters, consumerSecret: "canary-consumer-0002", tokenSecret, hmac })
+  )
+  const { oauth_nonce: _, oauth_signature: __, ...rest } = parameters
+  return rest
+}
+
+const common = {
+  oauth_consumer_key: "canary-key-0001",
+  oauth_signature_method: "HMAC-SHA1",
+  oauth_timestamp: "1600000000",
+  oauth_version: "1.0"
+}
+
+const atTime = TestClock.setTime(1_600_000_000_000)
+
+describe("requestToken", () => {
+  it.effect("signs where it leads to", () =>
+    Effect.gen(function*() {
+      yield* atTime
+      const { requests: [sent], value } = yield* answered(requests.requestToken[0], { body: begun })
+      assert.deepStrictEqual([sent?.method, sent?.path, sent?.query], ["POST", "/oauth/request_token", {}])
+      assert.deepStrictEqual(verified(sent), { ...common, oauth_callback: callback })
+      assert.strictEqual(Redacted.value(value.token), "canary-request-0003")
+      assert.strictEqual(Redacted.value(value.tokenSecret), "canary-request-secret-0004")
+      assertNoSecret(value)
+    }))
+
+  it.effect("can ask for less, and for a PIN", () =>
+    Effect.gen(function*() {
+      yield* atTime
+      const request = OAuth1Login.requestToken({ baseUrl, ...consumer, callback: "oob", access: "read" })
+      const { requests: [sent] } = yield* answered(request, { body: begun })
+      assert.deepStrictEqual(sent?.query, { x_auth_access_type: "read" })
+      assert.deepStrictEqual(verified(sent), { ...common, oauth_callback: "oob" })
+    }))
+
+  it.effect.each([
+    "",
+    "{}",
+    begun.replace("true", "false"),
+    begun.replace("&oauth_callback_confirmed=true", ""),
+    begun.replace("oauth_token=canary-request-0003", "oauth_token="),
+    `${begun}&oauth_token=canary`
+  ])("refuses an answer without a token, or that does not confirm: %s", (body) =>
+    Effect.gen(function*() {
+      const { error } = yield* failed(requests.requestToken[0], () => ({ body }))
+      assert.instanceOf(error, Errors.UndecodableResponse)
+      assertNoSecret(error)
+    }))
+
+  it.effect.each(["/callback", "", "OOB"])("refuses to lead to %s", (callback) =>
+    Effect.gen(function*() {
+      const { error, requests } = yield* failed(
+        OAuth1Login.requestToken({ baseUrl, ...consumer, callback }),
+        () => ({ body: begun })
+      )
+      assert.instanceOf(error, Errors.InvalidSettings)
+      assert.strictEqual(error.setting, "callback")
+      assert.lengthOf(requests, 0)
+    }))
+
+  it.effect("is signed by the service's clock when that is another one", () =>
+    Effect.gen(function*() {
+      yield* atTime
+      const { http, requests: had } = make(({ headers }) =>
+        headers["authorization"]?.includes(`oauth_timestamp="1600003600"`)
+          ? { body: begun }
+          : { status: 401, headers: { date: new Date(1_600_003_600_000).toUTCString() } }
+      )
+      yield* Effect.provideService(requests.requestToken[0], HttpClient.HttpClient, http)
+      assert.lengthOf(had, 2)
+    }))
+})
+
+describe("the address", () => {
+  it.effect("at which the user is asked", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        yield* OAuth1Login.authorizeUrl({ wire: Wire.x, requestToken }),
+        "https://api.x.com/oauth/authorize?oauth_token=canary-request-0003"
+      )
+      assert.strictEqual(
+        yield* OAuth1Login.authenticateUrl({ baseUrl, requestToken, forceLogin: true, username: "ada" }),
+        `${baseUrl}/oauth/authenticate?oauth_token=canary-request-0003&force_login=true&screen_name=ada`
+      )
+      const error = yield* Effect.flip(OAuth1Login.authorizeUrl({ requestToken }))
+      assert.strictEqual(error.setting, "baseUrl")
+    }))
+})
+
+describe("callback", () => {
+  const read = (query: string) => OAuth1Login.callback(`http://127.0.0.1:8080/callback?${query}`, { requestToken })
+
+  it.effect("reads the proof", () =>
+    Effect.gen(function*() {
+      const verifier = yield* read("oauth_token=canary-request-0003&oauth_verifier=canary-verifier")
+      assert.strictEqual(Redacted.value(verifier), "canary-verifier")
+    }))
+
+  it.effect("says that the user said no", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(read("denied=canary-request-0003"))
+      assert.instanceOf(error, Errors.AuthorizationDenied)
+      assert.strictEqual(error.error, "access_denied")
+      assertNoSecret(error)
+    }))
+
+  it.effect.each(
+    [
+      ["other", "oauth_verifier=canary-verifier"],
+      ["other", "oauth_token=canary-other&oauth_verifier=canary-verifier"],
+      ["other", "denied=canary-other"],
+      ["other", "denied=canary-other&oauth_token=canary-request-0003"],
+      ["incomplete", "oauth_token=canary-request-0003"],
+      ["incomplete", "oauth_token=canary-request-0003&oauth_verifier="]
+    ] as const
+  )("%s: %s", ([fault, query]) =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(read(query))
+      assert.instanceOf(error, Errors.InvalidRedirect)
+      assert.strictEqual(error.fault, fault)
+      assertNoSecret(error)
+    }))
+})
+
+describe("accessToken", () => {
+  it.effect.each([" 1234567\n", Redacted.make("1234567")])(
+    "signs the proof, and brings who signed in",
+    (verifier) =>
+      Effect.gen(function*() {
+        yield* atTime
+        const { requests: [sent], value } = yield* answered(
+          OAuth1Login.accessToken({ baseUrl, ...consumer, requestToken, verifier }),
+          { body: ended }
+        )
+        assert.deepStrictEqual([sent?.method, sent?.path, sent?.query], ["POST", "/oauth/access_token", {}])
+        assert.deepStrictEqual(verified(sent, "canary-request-secret-0004"), {
+          ...common,
+          oauth_token: "canary-request-0003",
+          oauth_verifier: "1234567"
+        })
+        assert.deepStrictEqual(value.user, { id: "42", username: "ada" })
+        assert.deepStrictEqual(
+          Object.entries(value.tokens).map(([name, value]) => [name, Redacted.value(value)]),
+          [
+            ["consumerKey", "canary-key-0001"],
+            ["consumerSecret", "canary-consumer-0002"],
+            ["accessToken", "42-canary-access"],
+            ["accessTokenSecret", "canary-secret"]
+          ]
+        )
+        assertNoSecret(value)
+      })
+  )
+
+  it.effect("is asked for once", () =>
+    Effect.gen(function*() {
+      for (const body of ["", ended.replace("user_id=42", "a=b"), ended.replace("ada", "")]) {
+        const { error, requests } = yield* failed(run("accessToken"), () => ({ body }))
+        assert.instanceOf(error, Errors.OutcomeUnknown)
+        assert.lengthOf(requests, 1)
+        assertNoSecret(error)
+      }
+      const lost = yield* failed(run("accessToken"), () => transportError({ code: "ECONNRESET" }))
+      assert.instanceOf(lost.error, Errors.OutcomeUnknown)
+      assert.lengthOf(lost.requests, 1)
+    }))
+
+  it.effect("needs a proof", () =>
+    Effect.gen(function*() {
+      const { error, requests } = yield* failed(
+        OAuth1Login.accessToken({ baseUrl, ...consumer, requestToken, verifier: " " }),
+        () => ({ body: ended })
+      )
+      assert.instanceOf(error, Errors.InvalidSettings)
+      assert.strictEqual(error.setting, "verifier")
+      assert.lengthOf(requests, 0)
+    }))
+})
+
+describe("invalidate", () => {
+  it.effect("is signed with what it makes useless", () =>
+    Effect.gen(function*() {
+      yield* atTime
+      const { requests: [sent] } = yield* answered(run("invalidate"), { body: { access_token: "canary" } })
+      assert.deepStrictEqual([sent?.method, sent?.path], ["POST", "/1.1/oauth/invalidate_token.json"])
+      assert.deepStrictEqual(verified(sent, "canary-access-secret-0006"), {
+        ...common,
+        oauth_token: "canary-access-0005"
+      })
+    }))
+
+  it.effect("is done when a repeated request finds it done", () =>
+    Effect.gen(function*() {
+      const gone = { status: 401, body: { errors: [{ code: 89, message: "Invalid or expired token" }] } }
+      const { http, requests } = make((_, index) => index === 0 ? { status: 503 } : gone)
+      const fiber = yield* Effect.forkChild(Effect.provideService(run("invalidate"), HttpClient.HttpClient, http))
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(fiber)
+      assert.lengthOf(requests, 2)
+    }))
+})
+
+describe("a refusal", () => {
+  it.effect.each(names)("of %s has what the service said", (name) =>
+    Effect.gen(function*() {
+      const { error } = yield* failed(run(name), () => ({
+        status: 401,
+        body: { errors: [{ code: 32, message: "Could not authenticate you." }] }
+      }))
+      assert.strictEqual(
+        error.message,
+        `OAuth1Login.${name}: The service does not accept the OAuth 1.0a credential (401): Could not authenticate you. ` +
+          "Check it; the operation takes OAuth 1.0a only."
+      )
+    }))
+})
+
+describe("secrets", () => {
+  it.effect.each(names)("of %s are in nothing that is told of it", (name) => assertTellsNoSecret(run(name)))
+
+  it.effect("that are short are not told either", () =>
+    Effect.gen(function*() {
+      const request = OAuth1Login.accessToken({ baseUrl, ...consumer, requestToken, verifier: "1234567" })
+      const { error } = yield* failed(request, () => ({ status: 400, body: { error: "PIN 1234567 is wrong" } }))
+      assert.include(error.message, "PIN <redacted> is wrong")
+    }))
+})

@@ -1,0 +1,69 @@
+/** Everything that a program may be told of a request, over services that quote all of it. */
+import { assert } from "@effect/vitest"
+import { Cause, Effect, Exit, Fiber, Layer, Logger, References, Tracer } from "effect"
+import { HttpClient } from "effect/http"
+import { TestClock } from "effect/testing"
+import { assertNoSecret, make, type Received, transportError } from "./Service.ts"
+
+/** What a service, or a proxy before it, may say of a request that it quotes. */
+const quoted = ({ body, headers, url }: Received): string => {
+  const authorization = String(headers["authorization"])
+  return [
+    url,
+    body,
+    authorization,
+    Buffer.from(authorization.replace("Basic ", ""), "base64").toString(),
+    ...authorization.split("\"").map(decodeURIComponent),
+    ...new URLSearchParams(body).values(),
+    Buffer.from(body).toString("base64")
+  ].join("\n")
+}
+
+const wraps: ReadonlyArray<(text: string) => unknown> = [
+  (text) => text,
+  (text) => ({ error: text, error_description: text }),
+  (text) => ({ errors: [{ message: text, [text]: text }], title: text, detail: text, type: text })
+]
+
+/** Fails where an error, an exit, a span or a log line holds a canary, whatever the service answers. */
+export const assertTellsNoSecret = <A, E>(request: Effect.Effect<A, E, HttpClient.HttpClient>) =>
+  Effect.gen(function*() {
+    const spans: Array<Tracer.NativeSpan> = []
+    const lines: Array<unknown> = []
+    const tracer = Tracer.make({
+      span: (options) => {
+        const span = new Tracer.NativeSpan(options)
+        spans.push(span)
+        return span
+      }
+    })
+    const services = Layer.mergeAll(
+      Layer.succeed(Tracer.Tracer, tracer),
+      Logger.layer([Logger.make(({ message }) => lines.push(message))]),
+      Layer.succeed(References.MinimumLogLevel, "All")
+    )
+    const tell = (answer: Parameters<typeof make>[0]) =>
+      Effect.gen(function*() {
+        const { http, requests } = make(answer)
+        const provided = Effect.provide(Effect.provideService(request, HttpClient.HttpClient, http), services)
+        const fiber = yield* Effect.forkChild(Effect.exit(provided))
+        yield* TestClock.adjust("1 minute")
+        const exit = yield* Fiber.join(fiber)
+        assert.isAbove(requests.length, 0)
+        assertNoSecret(exit)
+        if (Exit.isFailure(exit)) assertNoSecret(Cause.squash(exit.cause))
+      })
+    for (const status of [200, 201, 302, 400, 401, 403, 404, 418, 429, 500, 503]) {
+      for (const wrap of wraps) {
+        yield* tell((received) => ({
+          status,
+          headers: { "x-request-id": encodeURIComponent(quoted(received)) },
+          body: wrap(quoted(received))
+        }))
+      }
+    }
+    yield* tell((received) => transportError({ message: quoted(received), received, code: "EPIPE" }))
+    yield* tell((received) => transportError({ message: quoted(received), received, code: "ECONNREFUSED" }))
+    assert.isAbove(spans.length, 30)
+    assertNoSecret([lines, spans.map(({ attributes, events, name }) => [name, [...attributes], events.map(String)])])
+  })
