@@ -10,10 +10,7 @@ import * as Layer from "effect/Layer"
 import * as UserDirectories from "effect/persistence/UserDirectories"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import { constants, type Stats } from "node:fs"
-import * as fs from "node:fs/promises"
-import { dirname, isAbsolute, join, resolve } from "node:path"
-import { getSystemErrorMessage } from "node:util"
+import type { Stats } from "node:fs"
 import { type FileLock, tryLock } from "./internal/FileLock.ts"
 
 /** Settings of the store. */
@@ -29,18 +26,22 @@ const betweenAttemptsMillis = 20
 
 type Action = TokenStoreFailure["action"]
 
+// Not imported: Node takes a millisecond to load them, and most clients have no account.
+const paths = () => process.getBuiltinModule("node:path")
+const files = () => process.getBuiltinModule("node:fs/promises")
+
 /** The folder of accounts where none is named, as `~/.config/postwire/accounts`. */
 export const ownFolder: Effect.Effect<string, InvalidSettings> = Effect.suspend(() =>
   UserDirectories.make().config("postwire")
 ).pipe(
-  Effect.filterOrFail(isAbsolute),
+  Effect.filterOrFail((folder) => paths().isAbsolute(folder)),
   Effect.mapBoth({
     onFailure: () =>
       new InvalidSettings({
         setting: "tokenStore",
         rule: "must name a folder: this user has no home to keep accounts in (HOME is not set)"
       }),
-    onSuccess: (folder) => join(folder, "accounts")
+    onSuccess: (folder) => paths().join(folder, "accounts")
   })
 )
 
@@ -53,10 +54,10 @@ export const layer = (options: Options = {}): Layer.Layer<TokenStore.TokenStore,
 
 /** The store in a folder. */
 export const make = (given: string): TokenStore.Store => {
-  const folder = resolve(given)
+  const folder = paths().resolve(given)
   /** The locks that this store holds, by the names of their accounts. */
   const held = new Map<string, FileLock>()
-  const describe = (name: string) => join(folder, `${name}.json`)
+  const describe = (name: string) => paths().join(folder, `${name}.json`)
 
   const pathOf = (name: string, action: Action) =>
     Effect.mapBoth(checkName(name), {
@@ -67,7 +68,7 @@ export const make = (given: string): TokenStore.Store => {
   const lock = Effect.fnUntraced(function*(name: string): Effect.fn.Return<void, TokenStoreFailure, Scope.Scope> {
     const path = yield* pathOf(name, "lock")
     const locking = Effect.try({
-      try: () => tryLock(join(folder, `${name}.lock`)),
+      try: () => tryLock(paths().join(folder, `${name}.lock`)),
       catch: (cause) => failureOf(path, "lock", cause)
     })
     yield* Effect.timeoutOrElse(
@@ -83,7 +84,7 @@ export const make = (given: string): TokenStore.Store => {
             release()
           })
         )
-        yield* attempt(path, "lock", () => fs.rm(temporaryOf(path), { force: true }))
+        yield* attempt(path, "lock", () => files().rm(temporaryOf(path), { force: true }))
       })),
       {
         duration: lockTimeoutMillis,
@@ -122,8 +123,8 @@ export const make = (given: string): TokenStore.Store => {
     lock,
     names: Effect.gen(function*() {
       if (!(yield* checkFolder(folder, "read"))) return []
-      const files = yield* attempt(folder, "read", () => fs.readdir(folder))
-      const names = files.filter((file) => file.endsWith(suffix)).map((file) => file.slice(0, -suffix.length))
+      const found = yield* attempt(folder, "read", () => files().readdir(folder))
+      const names = found.filter((file) => file.endsWith(suffix)).map((file) => file.slice(0, -suffix.length))
       return (yield* Effect.filter(names, (name) => Effect.isSuccess(checkName(name)))).sort()
     })
   }
@@ -134,8 +135,9 @@ const suffix = ".json"
 /** The text of a file, where there is one, and who may read it. */
 const read = async (path: string) => {
   // Neither follows a link, which a write would replace, nor waits for who writes into a pipe.
+  const { constants, promises } = process.getBuiltinModule("node:fs")
   const file = await orMissing(
-    fs.open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
+    promises.open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
   )
   if (file === undefined) return undefined
   try {
@@ -150,24 +152,24 @@ const read = async (path: string) => {
 const replace = async (path: string, text: string) => {
   const temporary = temporaryOf(path)
   try {
-    const file = await fs.open(temporary, "wx", 0o600)
+    const file = await files().open(temporary, "wx", 0o600)
     try {
       await file.writeFile(text)
       await file.sync()
     } finally {
       await file.close()
     }
-    await fs.rename(temporary, path)
+    await files().rename(temporary, path)
   } catch (cause) {
-    await fs.rm(temporary, { force: true })
+    await files().rm(temporary, { force: true })
     throw cause
   }
-  await syncFolder(dirname(path))
+  await syncFolder(paths().dirname(path))
 }
 
 const remove = async (path: string) => {
-  await fs.rm(path, { force: true })
-  await syncFolder(dirname(path))
+  await files().rm(path, { force: true })
+  await syncFolder(paths().dirname(path))
 }
 
 /** It may have one name only, for who writes it has the lock; who has the lock next removes what a crash left. */
@@ -176,7 +178,7 @@ const temporaryOf = (path: string) => `${path}.tmp`
 /** A name is there after a crash only when its folder was synchronised too. */
 const syncFolder = async (path: string) => {
   try {
-    const folder = await fs.open(path, "r")
+    const folder = await files().open(path, "r")
     try {
       await folder.sync()
     } finally {
@@ -192,7 +194,7 @@ const unsynchronised = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EP
 
 /** Whether there is a folder, which is refused when others may look into it. */
 const checkFolder = (folder: string, action: Action): Effect.Effect<boolean, TokenStoreFailure> =>
-  Effect.flatMap(attempt(folder, action, () => orMissing(fs.stat(folder))), (stats) =>
+  Effect.flatMap(attempt(folder, action, () => orMissing(files().stat(folder))), (stats) =>
     stats === undefined
       ? Effect.succeed(false)
       : Effect.as(
@@ -208,9 +210,9 @@ const makeFolder = Effect.fnUntraced(function*(folder: string, action: Action) {
 
 /** Node's own way says of a read-only disk that the folder is not there, and synchronises nothing. */
 const makeFolders = async (folder: string): Promise<void> => {
-  const parent = dirname(folder)
-  if (parent !== folder && await orMissing(fs.stat(parent)) === undefined) await makeFolders(parent)
-  await fs.mkdir(folder, { mode: 0o700 }).catch((cause: unknown) => {
+  const parent = paths().dirname(folder)
+  if (parent !== folder && await orMissing(files().stat(parent)) === undefined) await makeFolders(parent)
+  await files().mkdir(folder, { mode: 0o700 }).catch((cause: unknown) => {
     if (codeOf(cause) !== "EEXIST") throw cause
   })
   await syncFolder(parent)
@@ -270,7 +272,7 @@ const details: Readonly<Record<string, string>> = {
 
 const saidBy = (cause: unknown): string =>
   Predicate.hasProperty(cause, "errno") && typeof cause.errno === "number" && cause.errno < 0
-    ? getSystemErrorMessage(cause.errno)
+    ? process.getBuiltinModule("node:util").getSystemErrorMessage(cause.errno)
     : cause instanceof Error
     ? cause.message
     : String(cause)

@@ -1,6 +1,4 @@
 /** A lock on a file that the system takes back however its process ends: SQLite's, which holds within a process too. */
-import { accessSync, constants, lstatSync } from "node:fs"
-import { dirname } from "node:path"
 
 /** A lock that is held. */
 export interface FileLock {
@@ -24,7 +22,8 @@ const attempt = (path: string): FileLock | undefined => {
   const before = look(path)
   if (before?.isFile() === false) throw new Error("the file of its lock is something else")
   // What SQLite cannot write it locks for reading, together with others.
-  accessSync(before === undefined ? dirname(path) : path, constants.W_OK)
+  const { accessSync, constants } = files()
+  accessSync(before === undefined ? process.getBuiltinModule("node:path").dirname(path) : path, constants.W_OK)
   // Not imported: Node announces it as experimental to every program that loads it.
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
   const database = new DatabaseSync(path, { timeout: 0 })
@@ -46,7 +45,9 @@ const attempt = (path: string): FileLock | undefined => {
   return undefined
 }
 
-const look = (path: string) => lstatSync(path, { bigint: true, throwIfNoEntry: false })
+const files = () => process.getBuiltinModule("node:fs")
+
+const look = (path: string) => files().lstatSync(path, { bigint: true, throwIfNoEntry: false })
 
 const busy = 5
 
