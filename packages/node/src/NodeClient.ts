@@ -6,11 +6,14 @@ import type { Form } from "@postwire/core/Definition"
 import { environmentVariable, InvalidSettings } from "@postwire/core/Errors"
 import * as Shared from "@postwire/core/promises/Settings"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
+import type { TokenStore } from "@postwire/core/TokenStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Dispatcher } from "undici"
+import * as FileTokenStore from "./FileTokenStore.ts"
 import * as NodeCrypto from "./NodeCrypto.ts"
 import * as RedisRateLimitStore from "./RedisRateLimitStore.ts"
+import * as RedisTokenStore from "./RedisTokenStore.ts"
 import * as SqliteRateLimitStore from "./SqliteRateLimitStore.ts"
 import * as UndiciHttpClient from "./UndiciHttpClient.ts"
 
@@ -61,8 +64,11 @@ export const agentOptionsOf = ({ ca, proxy, timeout }: Settings<Form>): UndiciHt
 const isAddress = (store: string): boolean => store.includes("://")
 
 /** Whether nobody takes it for the name of a host, such as `10.0.0.5`, `redis.internal:6379/0` or `user:password@cache`. */
-const isPath = (store: string): boolean =>
-  !/^[^/\\]*(@|:\d)/.test(store) && (/[/\\]/.test(store) || /\.(db|sqlite3?)$/i.test(store))
+const isPath = (store: string): boolean => isFolder(store) || (!mayBeHost(store) && /\.(db|sqlite3?)$/i.test(store))
+
+const isFolder = (store: string): boolean => !mayBeHost(store) && /[/\\]/.test(store)
+
+const mayBeHost = (store: string): boolean => /^[^/\\]*(@|:\d)/.test(store)
 
 /** Where the settings keep rate limits. Fails when that cannot be used on this machine. */
 export const layerStore = (
@@ -73,6 +79,29 @@ export const layerStore = (
     : isAddress(store)
     ? RedisRateLimitStore.layerUrl({ url: store })
     : SqliteRateLimitStore.layer({ path: store })
+
+/** Where accounts are kept: a folder, a `redis://` or `rediss://` address, or the folder of this user where none is named. */
+export const layerStoreOf = (place?: string): Layer.Layer<TokenStore, InvalidSettings> =>
+  Layer.unwrap(
+    Effect.as(
+      checkTokenStore(place),
+      place !== undefined && isAddress(place)
+        ? RedisTokenStore.layerUrl({ url: place })
+        : FileTokenStore.layer({ folder: place })
+    )
+  )
+
+/** Checks where accounts are kept without showing it: it may hold a password. */
+export const checkTokenStore = (place: string | undefined): Effect.Effect<void, InvalidSettings> => {
+  const invalid = (rule: string) => Effect.fail(new InvalidSettings({ setting: "tokenStore", rule }))
+  if (place === undefined) return Effect.void
+  if (typeof place !== "string" || place === "") return invalid("must be the path of a folder or an address")
+  if (isAddress(place)) return Effect.asVoid(RedisTokenStore.checkUrl(place))
+  if (place.startsWith("~")) return invalid("begins with ~, which only a shell replaces: write the whole path")
+  return isFolder(place)
+    ? Effect.void
+    : invalid("may be a folder or a host: an address begins with redis://, a path has a slash (./accounts)")
+}
 
 const checkTransport = ({ ca, dispatcher, proxy }: Settings<Form>): Effect.Effect<void, InvalidSettings> => {
   const invalid = (setting: string, rule: string) => Effect.fail(new InvalidSettings({ setting, rule }))

@@ -1,9 +1,13 @@
-import { describe } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import * as TokenStore from "@postwire/core/TokenStore"
+import { ConfigProvider, Context, Effect, Layer } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll } from "vitest"
 import * as FileTokenStore from "../src/FileTokenStore.ts"
+import * as NodeClient from "../src/NodeClient.ts"
+import * as RedisTokenStore from "../src/RedisTokenStore.ts"
+import * as RedisServer from "./support/RedisServer.ts"
 import { contention, contract, type Kind } from "./support/TokenStores.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "postwire-accounts-"))
@@ -22,4 +26,59 @@ const inFiles: Kind = {
 describe("in files", () => {
   contract(inFiles)
   contention(inFiles)
+})
+
+const inRedis = RedisServer.isInstalled
+  ? "in Redis"
+  : "in Redis: skipped, it needs redis-server (apt-get install redis-server)"
+
+describe.skipIf(!RedisServer.isInstalled)(inRedis, () => {
+  let redis: Awaited<ReturnType<typeof RedisServer.start>>
+  let databases = 0
+  beforeAll(async () => {
+    redis = await RedisServer.start()
+  })
+  afterAll(() => redis.stop())
+
+  const kind: Kind = {
+    // It has 16 of them.
+    place: () => `${redis.url}/${databases++}`,
+    layer: (url) => RedisTokenStore.layerUrl({ url }),
+    program
+  }
+  contract(kind)
+  contention(kind)
+})
+
+describe("the place of accounts", () => {
+  const storeOf = (place?: string) =>
+    Effect.map(
+      Layer.build(Layer.fresh(NodeClient.layerStoreOf(place))),
+      (context) => Context.get(context, TokenStore.TokenStore)
+    )
+
+  it.effect("is a folder or an address, and what may hold a password is not shown", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* storeOf(`${folder}/x/`)).describe("ada"), join(folder, "x", "ada.json"))
+      assert.strictEqual((yield* storeOf("./x")).describe("ada"), join(process.cwd(), "x", "ada.json"))
+      assert.strictEqual(
+        (yield* storeOf("rediss://app:canary-password@cache:6380/1")).describe("ada"),
+        "postwire:account:ada in rediss://cache:6380/1"
+      )
+      const env = ConfigProvider.layer(ConfigProvider.fromEnv({ env: { XDG_CONFIG_HOME: folder } }))
+      const own = yield* Effect.provide(storeOf(), env)
+      assert.strictEqual(own.describe("ada"), join(folder, "postwire", "accounts", "ada.json"))
+      const host = "may be a folder or a host: an address begins with redis://, a path has a slash (./accounts)"
+      const wrong: ReadonlyArray<readonly [place: string, rule: string]> = [
+        ["", "must be the path of a folder or an address"],
+        ["canary-password@cache", host],
+        ["cache:6379/0", host],
+        ["accounts", host],
+        ["~/canary-password", "begins with ~, which only a shell replaces: write the whole path"],
+        ["postgres://app:canary-password@db/x", "must be an address such as redis://host:6379/0, or rediss:// for TLS"]
+      ]
+      for (const [place, rule] of wrong) {
+        assert.strictEqual((yield* Effect.flip(storeOf(place))).message, `tokenStore ${rule}.`)
+      }
+    }))
 })

@@ -1,14 +1,17 @@
 /** A connection to Redis that is made when it is needed, and given up when nothing comes back. */
+import { InvalidSettings } from "@postwire/core/Errors"
 import type * as RedisClient from "@redis/client"
 import type * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import type * as Redis from "effect/persistence/Redis"
-import { numberOfKeys, type Script } from "./RedisScripts.ts"
+import * as Redis from "effect/persistence/Redis"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import type { Script } from "./RedisScripts.ts"
 
 /** So long a connection and a step may take; then the store counts as gone. A busy machine is slow too. */
 const connectTimeoutMillis = 5_000
-export const stepTimeoutMillis = 2_000
+const stepTimeoutMillis = 2_000
 /** A connection on which nothing has come for so long is dropped. */
 const idleTimeoutMillis = 30_000
 
@@ -52,7 +55,7 @@ const modules = () => process.getBuiltinModule("node:module")
  * Where `@redis/client` is installed, if it is: beside this package or, once that is in a bundle, beside the program. Not
  * imported by name, which bundlers would take into the program or fail for want of it.
  */
-export const find = (): string | undefined => {
+const find = (): string | undefined => {
   const { createRequire } = modules()
   // In a bundle this module may not know its address.
   const here: string | undefined = import.meta.url
@@ -66,11 +69,68 @@ export const find = (): string | undefined => {
   return undefined
 }
 
+/** Checks an address without showing it: it may hold a password. */
+export const checkUrl = (
+  given: string | Redacted.Redacted,
+  setting: string
+): Effect.Effect<string, InvalidSettings> => {
+  const url = Redacted.isRedacted(given) ? Redacted.value(given) : given
+  return URL.canParse(url) && isServer(new URL(url)) ? Effect.succeed(url) : Effect.fail(
+    new InvalidSettings({ setting, rule: "must be an address such as redis://host:6379/0, or rediss:// for TLS" })
+  )
+}
+
+const isServer = ({ hostname, pathname, protocol }: URL): boolean =>
+  /^rediss?:$/.test(protocol) && /\w|:/.test(hostname) && /^\/?\d*$/.test(pathname)
+
+/** What a setting of this name leads to. */
+export const connectionOf = (
+  given: string | Redacted.Redacted,
+  setting: string
+): Effect.Effect<Evaluator, InvalidSettings, Scope.Scope> =>
+  Effect.flatMap(checkUrl(given, setting), (url) => {
+    const path = find()
+    return path === undefined
+      ? Effect.fail(
+        new InvalidSettings({
+          setting,
+          rule: "in Redis needs the package @redis/client, which is not installed: npm install @redis/client"
+        })
+      )
+      : connection(url, path)
+  })
+
+/** What any `Redis` service of Effect does. */
+export const ofService = (redis: Redis.Redis["Service"]): Evaluator => ({
+  eval: <Params extends ReadonlyArray<unknown>, Result>({ lua, numberOfKeys, params }: Script<Params, Result>) =>
+    redis.eval(Redis.script(params, { lua, numberOfKeys }).withReturnType<Result>()),
+  connected: Effect.void,
+  giveUp: Effect.void
+})
+
+/** One step, which may take so long; then nothing is expected of the connection any more. */
+export const step = <A>(redis: Evaluator, effect: Effect.Effect<A, RedisFailed>): Effect.Effect<A, StepFailed> =>
+  Effect.andThen(redis.connected, Effect.timeout(effect, stepTimeoutMillis)).pipe(
+    Effect.tapError((error) => error._tag === "TimeoutError" ? redis.giveUp : Effect.void),
+    Effect.mapError((error) => ({
+      reason: error._tag === "TimeoutError"
+        ? "Redis takes too long"
+        : error.cause instanceof Error
+        ? error.cause.message.replace(/\.? script: \w+, on @user_script.*$/s, "").slice(0, 200)
+        : "Redis failed"
+    }))
+  )
+
+/** Why there is no answer, in words of Redis or of the system. */
+export interface StepFailed {
+  readonly reason: string
+}
+
 /**
  * Connects when there is something to send, and again when the connection is gone. Nothing goes on in the background, so
  * that a program ends without closing its client. `path` is where `@redis/client` is.
  */
-export const connection = (url: string, path: string) => {
+const connection = (url: string, path: string) => {
   const connect = async (open: Open): Promise<Client> => {
     // As late as this, for it is some hundred files.
     const { createClient }: typeof RedisClient = modules().createRequire(path)(path)
@@ -135,7 +195,9 @@ export const connection = (url: string, path: string) => {
             ? Effect.void
             : Effect.timeout(Effect.tryPromise({ try: connected, catch: catching }), connectTimeoutMillis)
         ),
-        eval: <Params extends ReadonlyArray<unknown>, Result>({ lua, params }: Script<Params, Result>) => {
+        eval: <Params extends ReadonlyArray<unknown>, Result>(
+          { lua, numberOfKeys, params }: Script<Params, Result>
+        ) => {
           const sha = process.getBuiltinModule("node:crypto").createHash("sha1").update(lua).digest("hex")
           return (...values: Params): Effect.Effect<Result, RedisFailed> =>
             Effect.tryPromise({

@@ -32,19 +32,18 @@ end
 /** A step in Lua. Not Effect's `Script`, with which every client would make the Schemas of its module. */
 export interface Script<Params extends ReadonlyArray<unknown>, Result> {
   readonly lua: string
+  /** So many of what it sends are keys. */
+  readonly numberOfKeys: number
   readonly params: (...params: Params) => ReadonlyArray<string | number>
   /** Only its type is there. */
   readonly result?: Result
 }
 
-/** So many of what a script sends are keys. */
-export const numberOfKeys = 3
-
 const answering = <Result>() =>
 <Params extends ReadonlyArray<unknown>>(
   params: Script<Params, Result>["params"],
   lua: string
-): Script<Params, Result> => ({ lua, params })
+): Script<Params, Result> => ({ lua, numberOfKeys: 3, params })
 
 /** What the steps of a store send, and what Redis answers. */
 export const scripts = {

@@ -137,7 +137,7 @@ const isLong = process.env["POSTWIRE_LONG"] === "1"
 
 /** What holds between processes, which are killed at random. */
 export const contention = (kind: Kind): void => {
-  const [steps, kills] = isLong ? [200, 40] : [25, 4]
+  const [steps, kills] = isLong ? [200, 40] : [12, 3]
 
   it(
     `loses none of ${8 * steps} steps of eight processes, of which ${kills} are killed`,
