@@ -1,6 +1,6 @@
 /** Pages for people: no script, no file beside them, as wide as a telephone. */
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { hash } from "node:crypto"
+import * as Crypto from "node:crypto"
 import type { App } from "../store/Credentials.ts"
 import type { User } from "../store/Users.ts"
 
@@ -67,7 +67,7 @@ ${body}
       headers: {
         "content-security-policy": [
           "default-src 'none'",
-          `style-src 'sha256-${hash("sha256", style, "base64")}'`,
+          `style-src 'sha256-${Crypto.hash("sha256", style, "base64")}'`,
           "img-src data:",
           "base-uri 'none'",
           // A browser holds the redirect after a form against this, too.

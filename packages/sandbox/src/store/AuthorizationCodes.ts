@@ -1,6 +1,6 @@
 /** What users bring back to an app: good for one exchange within half a minute. */
 import type * as Redacted from "effect/Redacted"
-import { hash } from "node:crypto"
+import * as Crypto from "node:crypto"
 import { type App, hashOf } from "./Credentials.ts"
 import type { Database } from "./Database.ts"
 import type { Grants, Tokens } from "./Grants.ts"
@@ -68,7 +68,7 @@ export const make = (database: Database, grants: Grants): AuthorizationCodes => 
           grants.end(found.grantId, "code used twice", now)
           return undefined
         }
-        const shown = found.method === "plain" ? verifier : hash("sha256", verifier, "base64url")
+        const shown = found.method === "plain" ? verifier : Crypto.hash("sha256", verifier, "base64url")
         if (found.expiresAt <= now || found.redirect !== redirect || found.challenge !== shown) return undefined
         const tokens = grants.open({ app, userId: found.userId, scope: found.scope, now })
         spend({ hash: hashOf(code), grant: Snowflake.parse(tokens.grantId) })
