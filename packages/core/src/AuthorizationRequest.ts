@@ -140,7 +140,14 @@ export const send = <A>(settings: Settings, request: Request<A>): Effect.Effect<
             const offset = prepared.userAuth ? Attempt.clockOffsetOf(response, now, clockOffset) : undefined
             clockOffset = offset ?? clockOffset
             const isOfClock = offset !== undefined
-            return Effect.fail({ _tag: "Refused", prepared, authorization: header, response, text, isOfClock })
+            return Effect.fail({
+              _tag: "Refused",
+              prepared,
+              authorization: header,
+              response,
+              text: inWords.test(text) ? JSON.stringify({ detail: text }) : text,
+              isOfClock
+            })
           }
         })
       })
@@ -170,6 +177,9 @@ export const send = <A>(settings: Settings, request: Request<A>): Effect.Effect<
         CallErrors.ofExchange(failure, prepared, { wire, waits: false, redact: redact(failure.authorization) })
     )
   })
+
+/** A refusal of OAuth 1.0a may be a sentence, and no document. */
+const inWords = /^[A-Za-z][^<>{}[\]\p{Cc}]{0,300}$/u
 
 const preparedOf = (
   { credential, effect, form, operation, path, query = {}, settled }: Request<unknown>

@@ -79,7 +79,13 @@ export interface Ask extends Pick<Settings, "allowInsecureHttp" | "baseUrl" | "w
   readonly username?: string | undefined
 }
 
-/** The address at which the user is asked each time. */
+/**
+ * The address at which the user is asked each time.
+ *
+ * ```ts
+ * const url = yield* OAuth1Login.authorizeUrl({ baseUrl, requestToken })
+ * ```
+ */
 export const authorizeUrl = (ask: Ask): Effect.Effect<string, InvalidSettings> => urlOf("/oauth/authorize", ask)
 
 /** The address that leads on without a question when the user has allowed the app before. */
@@ -136,13 +142,8 @@ export interface SignedIn {
  * `OutcomeUnknown`, and the sign-in begins anew.
  *
  * ```ts
- * const { tokens, user } = yield* OAuth1Login.accessToken({
- *   baseUrl,
- *   consumerKey,
- *   consumerSecret,
- *   requestToken,
- *   verifier: "1234567"
- * })
+ * const end = { baseUrl, consumerKey, consumerSecret, requestToken }
+ * const { tokens, user } = yield* OAuth1Login.accessToken({ ...end, verifier: "1234567" })
  * ```
  */
 export const accessToken = (

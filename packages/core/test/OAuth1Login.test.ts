@@ -3,6 +3,7 @@ import { Effect, Fiber, Redacted } from "effect"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import { createHmac } from "node:crypto"
+import { readFileSync } from "node:fs"
 import * as Errors from "../src/Errors.ts"
 import * as OAuth1 from "../src/OAuth1.ts"
 import * as OAuth1Login from "../src/OAuth1Login.ts"
@@ -47,6 +48,8 @@ const failed = <A, E>(request: Effect.Effect<A, E, HttpClient.HttpClient>, answe
   const provided = Effect.provideService(request, HttpClient.HttpClient, http)
   return Effect.map(Effect.flip(provided), (error) => ({ error, requests }))
 }
+
+const text = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8")
 
 const hmac = (key: string, message: string) => createHmac("sha1", key).update(message).digest("base64")
 
@@ -263,6 +266,18 @@ describe("invalidate", () => {
 })
 
 describe("a refusal", () => {
+  it.effect("in words is told", () =>
+    Effect.gen(function*() {
+      const { error } = yield* failed(run("accessToken"), () => ({
+        status: 401,
+        body: "Error processing your OAuth request: Invalid oauth_verifier parameter"
+      }))
+      assert.propertyVal(error, "detail", "Error processing your OAuth request: Invalid oauth_verifier parameter")
+      assert.include(error.message, "Invalid oauth_verifier parameter")
+      const page = yield* failed(run("accessToken"), () => ({ status: 502, body: "<html>Bad gateway</html>" }))
+      assert.propertyVal(page.error, "excerpt", "<html>Bad gateway</html>")
+    }))
+
   it.effect.each(names)("of %s has what the service said", (name) =>
     Effect.gen(function*() {
       const { error } = yield* failed(run(name), () => ({
@@ -275,6 +290,19 @@ describe("a refusal", () => {
           "Check it; the operation takes OAuth 1.0a only."
       )
     }))
+})
+
+describe("the examples", () => {
+  it("of the docstrings compile", () => {
+    const compiled = text("./types/SignIns.ts")
+    for (const module of ["OAuth1Login", "OAuth2", "Catalogue"]) {
+      const examples = [...text(`../src/${module}.ts`).matchAll(/ \* ```ts\n(.*?) \* ```\n/gs)]
+      assert.isAbove(examples.length, 0)
+      for (const [, example = ""] of examples) {
+        for (const line of example.trimEnd().split("\n")) assert.include(compiled, line.replace(" * ", ""))
+      }
+    }
+  })
 })
 
 describe("secrets", () => {

@@ -25,6 +25,9 @@ const wraps: ReadonlyArray<(text: string) => unknown> = [
   (text) => ({ errors: [{ message: text, [text]: text }], title: text, detail: text, type: text })
 ]
 
+/** Each of the first two is quoted in every way. */
+const statuses = [200, 200, 200, 400, 400, 400, 302, 401, 429, 503]
+
 /** Fails where an error, an exit, a span or a log line holds a canary, whatever the service answers. */
 export const assertTellsNoSecret = <A, E>(request: Effect.Effect<A, E, HttpClient.HttpClient>) =>
   Effect.gen(function*() {
@@ -53,17 +56,16 @@ export const assertTellsNoSecret = <A, E>(request: Effect.Effect<A, E, HttpClien
         assertNoSecret(exit)
         if (Exit.isFailure(exit)) assertNoSecret(Cause.squash(exit.cause))
       })
-    for (const status of [200, 201, 302, 400, 401, 403, 404, 418, 429, 500, 503]) {
-      for (const wrap of wraps) {
-        yield* tell((received) => ({
-          status,
-          headers: { "x-request-id": encodeURIComponent(quoted(received)) },
-          body: wrap(quoted(received))
-        }))
-      }
+    for (const [index, status] of statuses.entries()) {
+      const wrap = wraps[index % wraps.length]!
+      yield* tell((received) => ({
+        status,
+        headers: { "x-request-id": encodeURIComponent(quoted(received)) },
+        body: wrap(quoted(received))
+      }))
     }
     yield* tell((received) => transportError({ message: quoted(received), received, code: "EPIPE" }))
     yield* tell((received) => transportError({ message: quoted(received), received, code: "ECONNREFUSED" }))
-    assert.isAbove(spans.length, 30)
+    assert.isAbove(spans.length, 10)
     assertNoSecret([lines, spans.map(({ attributes, events, name }) => [name, [...attributes], events.map(String)])])
   })
