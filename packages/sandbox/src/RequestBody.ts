@@ -33,17 +33,24 @@ export const traced = (
     return json
   })
 
-/** What a form in the body holds; nothing where there is none. */
+/** What a form in the body holds, or the texts of a JSON object in its place; nothing where there is neither. */
 export const form = (
   request: HttpServerRequest.HttpServerRequest
 ): Effect.Effect<URLSearchParams, Problem.Problem> =>
   isForm(request)
     ? Effect.map(bytesOf(request, maxFormBytes), (bytes) => new URLSearchParams(new TextDecoder().decode(bytes)))
+    : isJson(request)
+    ? Effect.map(read(request, maxFormBytes), ({ json }) =>
+      new URLSearchParams(
+        Object.entries(json).filter((entry): entry is [string, string] => typeof entry[1] === "string")
+      ))
     : Effect.succeed(new URLSearchParams())
 
-/** Whether the body is a form. */
-export const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   /^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers["content-type"] ?? "")
+
+const isJson = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  /^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")
 
 /** The bytes of a body; over a connection, no more than `maximum` are read. */
 const bytesOf = (
@@ -61,10 +68,11 @@ const bytesOf = (
   )
 
 const read = (
-  request: HttpServerRequest.HttpServerRequest
+  request: HttpServerRequest.HttpServerRequest,
+  maximum = maxBytes
 ): Effect.Effect<{ readonly json: object; readonly byteLength: number }, Problem.Problem> =>
-  /^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "")
-    ? bytesOf(request, maxBytes).pipe(
+  isJson(request)
+    ? bytesOf(request, maximum).pipe(
       Effect.flatMap((bytes) =>
         Effect.try({
           try: () => parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes)),

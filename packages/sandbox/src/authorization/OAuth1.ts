@@ -63,8 +63,13 @@ export const make = (parts: Parts & Omit<Authentication.Authority, "store">): En
     const holder = holderOf(said("oauth_token"), now, app)
     if (holder?.appId !== app.id) return expired
     const parameters = { ...Object.fromEntries(form), ...header }
-    const target = { method: request.method, url: url.href }
-    const signature = Authentication.verified(parts, now, target, parameters, app.consumerSecret, holder.secret)
+    const verified = ({ href }: URL) => {
+      const target = { method: request.method, url: href }
+      return Authentication.verified(parts, now, target, parameters, app.consumerSecret, holder.secret)
+    }
+    const strict = verified(url)
+    // Some clients sign once what they say in the header and in the query.
+    const signature = "_tag" in strict ? verified(withoutRepeated(url, header)) : strict
     if ("_tag" in signature) return signature.detail.startsWith("Timestamp") ? outOfTime : unauthenticated
     return signature.claim(now) ? answer({ ...asked, app, holder, said }) : unauthenticated
   }
@@ -153,6 +158,13 @@ export const make = (parts: Parts & Omit<Authentication.Authority, "store">): En
       return json({ access_token: token })
     })
   }
+}
+
+/** An address without what a header says in the same words. */
+const withoutRepeated = (url: URL, header: Readonly<Record<string, string>>): URL => {
+  const other = new URL(url)
+  for (const [name, value] of url.searchParams) if (header[name] === value) other.searchParams.delete(name)
+  return other
 }
 
 /** From the least to the most. */

@@ -1,7 +1,9 @@
-/** Tokens of OAuth 2.0: for a code, for a refresh token, and revoked. */
+/**
+ * Tokens of OAuth 2.0: for a code, for a refresh token, and revoked. JSON is taken for a form, as it is by the service: a
+ * client of many users sends it.
+ */
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
-import { isForm } from "../RequestBody.ts"
 import type { App } from "../store/Credentials.ts"
 import { accessSeconds, type Tokens } from "../store/Grants.ts"
 import { type Answer, type Asked, basicOf, isSecretOf, json, type Parts, refusal } from "./Asked.ts"
@@ -42,10 +44,7 @@ export const make = ({ store }: Parts): Endpoints => {
     answer: (app: App, said: (name: string) => string, now: number) => HttpServerResponse.HttpServerResponse
   ): Answer =>
   (asked) => {
-    const { form, now, request } = asked
-    if (!isForm(request)) {
-      return invalid("The content type must be application/x-www-form-urlencoded.")
-    }
+    const { form, now } = asked
     const twice = [...form.keys()].find((name) => form.getAll(name).length > 1)
     if (twice !== undefined) return invalid(`There is more than one parameter [${twice}].`)
     const app = clientOf(asked)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { execFile, spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { serve } from "./Server.ts"
@@ -37,14 +37,19 @@ describe.skipIf(python === undefined)("tweepy", () => {
       ["pages", "pages forwards and backwards, and searches to the end"],
       ["writes", "writes, and what it writes is there"],
       ["refusals", "tells refusals apart"],
-      ["limits", "shows the rate limit, and that it is spent"]
+      ["limits", "shows the rate limit, and that it is spent"],
+      ["logins", "signs in with OAuth 2.0 and with OAuth 1.0a"]
     ] as const
   ) {
     it.live(title, () =>
       Effect.gen(function*() {
         const { baseUrl, liked, likers, needles, reader, secrets, seeded } = yield* serve("x-2026-02")
-        const { ada: { id: ada }, mediaIds } = seeded
-        const settings = { ada, baseUrl, liked, likers, mediaIds, needles, reader, secrets }
+        const { ada: { id: ada }, confidentialClient, mediaIds, publicClient } = seeded
+        const clients = [
+          { id: publicClient.id },
+          { id: confidentialClient.id, secret: Redacted.value(confidentialClient.secret) }
+        ]
+        const settings = { ada, baseUrl, clients, liked, likers, mediaIds, needles, reader, secrets }
         assert.strictEqual(yield* run(part, settings), "")
       }))
   }

@@ -1,7 +1,10 @@
 """What a program on tweepy does against a sandbox. Settings come as JSON on standard input; a failure is an exit code."""
 import json
+import os
+import re
 import sys
 import time
+from urllib.parse import parse_qs, urlsplit
 
 import requests
 import tweepy
@@ -144,4 +147,60 @@ def limits():
     same(shown(refusal.response.headers), [75, 0, reset])
 
 
-{each.__name__: each for each in (reads, pages, writes, refusals, limits)}[sys.argv[1]]()
+def allow(url):
+    """Allows what a page asks for; the address that leads back to the app."""
+    browser = requests.Session()
+    browser.trust_env = False
+    page = browser.get(re.sub(r"https://(api\.)?twitter\.com", settings["baseUrl"], url)).text
+    action = re.search(r'action="([^"]+)"', page)[1]
+    form = {"form_token": re.search(r'name="form_token" value="([^"]+)"', page)[1], "user": "ada", "decision": "allow"}
+    answer = browser.post(settings["baseUrl"] + action, data=form, allow_redirects=False)
+    same(answer.status_code, 303)
+    return answer.headers["location"]
+
+
+def here(session):
+    """Sends the requests of a session to the sandbox. They are signed later, by what they are sent with."""
+    request = session.request
+    session.request = lambda method, url, **kwargs: request(
+        method, url.replace("https://api.twitter.com", settings["baseUrl"], 1), **kwargs)
+    session.trust_env = False
+    return session
+
+
+def logins():
+    # Nothing here has TLS.
+    os.environ["OAUTHLIB_INSECURE_TRANSPORT"] = "1"
+    redirect = "http://localhost:8080/callback"
+    for client in settings["clients"]:
+        login = here(tweepy.OAuth2UserHandler(
+            client_id=client["id"],
+            client_secret=client.get("secret"),
+            redirect_uri=redirect,
+            scope=["tweet.read", "users.read", "offline.access"],
+        ))
+        tokens = login.fetch_token(allow(login.get_authorization_url()))
+        same((tokens["token_type"], tokens["expires_in"]), ("bearer", 7200))
+        same(str(connect(bearer=tokens["access_token"]).get_me(user_auth=False).data.id), settings["ada"])
+        # What its issues advise, as it has no method for it.
+        again = login.refresh_token(
+            "https://api.twitter.com/2/oauth2/token",
+            refresh_token=tokens["refresh_token"],
+            **({"auth": login.auth} if login.auth else {"client_id": client["id"]}),
+        )
+        assert again["refresh_token"] != tokens["refresh_token"]
+        same(str(connect(bearer=again["access_token"]).get_me(user_auth=False).data.id), settings["ada"])
+
+    login = tweepy.OAuth1UserHandler(secrets["consumerKey"], secrets["consumerSecret"], callback=redirect)
+    here(login.oauth)
+    back = allow(login.get_authorization_url(access_type="write"))
+    verifier = parse_qs(urlsplit(back).query)["oauth_verifier"][0]
+    session = tweepy.auth.OAuth1Session
+    # It makes its second session itself.
+    tweepy.auth.OAuth1Session = lambda *args, **kwargs: here(session(*args, **kwargs))
+    token, secret = login.get_access_token(verifier)
+    signed_in = connect({**secrets, "accessToken": token, "accessTokenSecret": secret})
+    same(str(signed_in.get_me(user_auth=True).data.id), settings["ada"])
+
+
+{each.__name__: each for each in (reads, pages, writes, refusals, limits, logins)}[sys.argv[1]]()
