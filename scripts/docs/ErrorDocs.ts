@@ -114,9 +114,11 @@ const samples: {
 /** The tags of all errors. */
 export const tags: ReadonlyArray<string> = Object.keys(samples)
 
+const ofSignIns = ["AuthorizationDenied", "InvalidRedirect"]
+
 const whose = (tag: string): string => {
   if (tag === "InvalidSettings") return "Thrown when a client is made."
-  if (tag === "AuthorizationDenied" || tag === "InvalidRedirect") return "Raised while somebody signs in."
+  if (ofSignIns.includes(tag)) return "Raised while somebody signs in."
   if (tag === "PaginationStuck") return "`.pages`, `.items` and `.joined` can fail with it."
   if (!isConditional(tag)) return "Every operation can fail with it."
   const definitions = documented.map(({ definition }) => definition)
@@ -128,7 +130,7 @@ const whose = (tag: string): string => {
 const members = (tag: string): ReadonlyArray<Member> => {
   const place = RegExp(`class ${tag} extends Data\\.TaggedError\\("${tag}"\\)<\\s*(?:RefusalFields & )?\\{`)
   const hasNone = text(file).includes(`TaggedError("${tag}")<RefusalFields>`)
-  return hasNone ? [] : membersAfter(file, place)
+  return hasNone ? [] : membersAfter(ofSignIns.includes(tag) ? "packages/core/src/SignInErrors.ts" : file, place)
 }
 
 /** What is generated of one error. */

@@ -241,7 +241,10 @@ const errorsOf = (definition: Definition): ReadonlyArray<string> =>
   tags.filter((tag) => !isConditional(tag) || conditional[tag](definition))
 
 /** What the docstring of each error says. */
-export const errorDocstrings = docstrings("packages/core/src/Errors.ts")
+export const errorDocstrings = new Map([
+  ...docstrings("packages/core/src/Errors.ts"),
+  ...docstrings("packages/core/src/SignInErrors.ts")
+])
 
 /** What no call fails with. */
 const ofNoCall: ReadonlyArray<string> = ["AuthorizationDenied", "InvalidRedirect", "InvalidSettings"]

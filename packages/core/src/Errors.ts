@@ -9,12 +9,13 @@
  */
 import * as Data from "effect/Data"
 import { identity } from "effect/Function"
-import { NodeInspectSymbol } from "effect/Inspectable"
 import * as Predicate from "effect/Predicate"
+import { brand } from "./internal/ErrorBrand.ts"
 import type { Problem } from "./models/Problem.ts"
 import type { Scope } from "./Scopes.ts"
 
 export type { Problem } from "./models/Problem.ts"
+export { AuthorizationDenied, InvalidRedirect } from "./SignInErrors.ts"
 
 /** `bearer`: an OAuth 2.0 token. `oauth1`: an OAuth 1.0a signature. `app`: id and secret of an app, with which one signs in. */
 export type CredentialKind = "bearer" | "oauth1" | "app"
@@ -161,40 +162,6 @@ const storeFaults: Readonly<Record<TokenStoreFault, string>> = {
   full: "full",
   damaged: "damaged",
   newer: "of a later version"
-}
-
-/** The user, or the service for them, said no to a sign-in. */
-export class AuthorizationDenied extends Data.TaggedError("AuthorizationDenied")<{
-  /** The code of OAuth, such as `access_denied`. */
-  readonly error: string
-  /** What the service said of it. */
-  readonly detail?: string | undefined
-}> {
-  override get message(): string {
-    const said = this.detail === undefined ? "" : `: ${this.detail.replace(/\.$/, "")}`
-    return this.error === "access_denied"
-      ? `The sign-in was denied${said}. Nothing was changed; start again to be asked again.`
-      : `The service refused the sign-in (${this.error})${said}.`
-  }
-}
-
-const redirectFaults: Readonly<Record<InvalidRedirect["fault"], string>> = {
-  address: "This is no address. Use the whole address that the browser shows at the end of the sign-in",
-  other: "This address belongs to another sign-in. Use the one that this sign-in ended at, or start again",
-  incomplete: "This address does not say how the sign-in ended. Use the whole one that the browser shows at its end"
-}
-
-/** An address is not the one that a sign-in ended at. It is not shown, because it may hold a code. */
-export class InvalidRedirect extends Data.TaggedError("InvalidRedirect")<{
-  /**
-   * `address`: it is none. `other`: it has the state or the token of another sign-in, or none. `incomplete`: nothing in it
-   * says whether the user agreed.
-   */
-  readonly fault: "address" | "other" | "incomplete"
-}> {
-  override get message(): string {
-    return `${redirectFaults[this.fault]}.`
-  }
 }
 
 /** Neither or both of two alternative parameters were given. Raised before any traffic. */
@@ -579,27 +546,4 @@ for (const errorClass of [MissingAccessToken, ConflictingIdentifiers, InvalidPar
   extendTypeError(errorClass.prototype)
 }
 
-type Inspect = (value: unknown, options: object) => string
-
-// Effect shows errors as plain objects; people who print one expect the message and the stack first.
-const inspectAsError = function(this: object, _depth: number, options: object, inspect: Inspect): string {
-  return inspect(this, { ...options, customInspect: false })
-}
-
-/** Says which of these errors something is, whichever copy of this module made it. */
-const brand = Symbol.for("@postwire/core/Errors")
-
-for (const errorClass of [...classes, AuthorizationDenied, InvalidRedirect, InvalidSettings]) {
-  const { name } = errorClass.prototype
-  Object.defineProperty(errorClass.prototype, NodeInspectSymbol, { value: inspectAsError })
-  Object.defineProperty(errorClass.prototype, brand, { value: name })
-  // A program may hold this module twice: in the Promise client, which is published as one file, and by itself.
-  Object.defineProperty(errorClass, Symbol.hasInstance, {
-    value(this: unknown, value: unknown): boolean {
-      return this === errorClass
-        ? Predicate.hasProperty(value, brand) && value[brand] === name
-        // A subclass has no errors but its own.
-        : Function.prototype[Symbol.hasInstance].call(this, value)
-    }
-  })
-}
+brand([...classes, InvalidSettings])
