@@ -36,8 +36,14 @@ export const hasPassword = (address: Redacted.Redacted): boolean => {
 
 /** The client of a database. */
 export const layer = (database: Database): Layer.Layer<SqlClient, SqlError> =>
-  database._tag === "Sqlite" ? Sqlite.layer({ path: database.path }) : PgClient.layer({
-    url: database.url,
+  database._tag === "Sqlite" ? Sqlite.layer({ path: database.path }) : layerPostgres(database)
+
+/** The client of a PostgreSQL, with what only that can do. */
+export const layerPostgres = (
+  { url }: { readonly url: Redacted.Redacted }
+): Layer.Layer<PgClient.PgClient | SqlClient, SqlError> =>
+  PgClient.layer({
+    url,
     applicationName: "postwire",
     // A machine that freezes in the middle of a transaction must not hold up the others.
     startupParameters: { idle_in_transaction_session_timeout: "4000" },

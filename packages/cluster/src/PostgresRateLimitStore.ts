@@ -8,13 +8,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
-import { LockTimeoutError, SqlError } from "effect/sql/SqlError"
+import type { SqlError } from "effect/sql/SqlError"
+import * as SharedTable from "./internal/SharedTable.ts"
 
 /** The database may be asked for so long; then it is asked again. */
 const stepTimeoutMillis = 2_000
-
-/** The table has to be there after so long. */
-const openTimeoutMillis = 10_000
 
 /** What is granted by the clock of the database is sent by other machines, some milliseconds later or earlier. */
 const travelMillis = 250
@@ -24,29 +22,11 @@ export const layer: Layer.Layer<RateLimitStore.RateLimitStore, SqlError, SqlClie
   RateLimitStore.RateLimitStore,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    // Two that make it at the same time would disturb each other: the lock is that of the table's name.
-    const made = sql.withTransaction(Effect.andThen(
-      sql`SELECT pg_advisory_xact_lock(hashtext(${ledgersTable}))`,
-      sql`CREATE TABLE IF NOT EXISTS ${
-        sql(ledgersTable)
-      } (key text PRIMARY KEY, ledger text NOT NULL, forget bigint NOT NULL)`
-    ))
-    yield* Effect.andThen(made, sql`DELETE FROM ${sql(ledgersTable)} WHERE forget < ${sql.literal(now)}`).pipe(
-      Effect.timeoutOrElse({
-        duration: openTimeoutMillis,
-        orElse: () =>
-          Effect.fail(
-            new SqlError({
-              reason: new LockTimeoutError({
-                cause: undefined,
-                message: `The table ${ledgersTable} could not be made within ${
-                  openTimeoutMillis / 1000
-                } s: somebody keeps it locked`,
-                operation: "open"
-              })
-            })
-          )
-      })
+    yield* SharedTable.open(
+      sql,
+      ledgersTable,
+      "key text PRIMARY KEY, ledger text NOT NULL, forget bigint NOT NULL",
+      sql`DELETE FROM ${sql(ledgersTable)} WHERE forget < ${sql.literal(now)}`
     )
     return make(sql)
   })

@@ -44,7 +44,8 @@ describe.skipIf(!RedisServer.isInstalled)(inRedis, () => {
     // It has 16 of them.
     place: () => `${redis.url}/${databases++}`,
     layer: (url) => RedisTokenStore.layerUrl({ url }),
-    program
+    program,
+    lease: 500
   }
   contract(kind)
   contention(kind)

@@ -19,6 +19,8 @@ export interface Kind {
   readonly layer: (place: string) => Layer.Layer<TokenStore.TokenStore, unknown>
   /** The program that shares it with other processes: see `Incrementing`. */
   readonly program: URL
+  /** After so long, a holder that says nothing has lost its lock; left out where it never does. */
+  readonly lease?: number
 }
 
 /** A client of its own of the store in a place. */
@@ -137,10 +139,12 @@ const isLong = process.env["POSTWIRE_LONG"] === "1"
 
 /** What holds between processes, which are killed at random. */
 export const contention = (kind: Kind): void => {
-  const [steps, kills] = isLong ? [200, 40] : [12, 3]
+  const [steps, kills, stops] = isLong ? [200, 40, 4] : [8, 2, 1]
+  // In the long run it is stopped for long enough to lose its lock.
+  const stoppedMillis = kind.lease === undefined || (kind.lease > 1_000 && !isLong) ? 200 : kind.lease * 1.2
 
   it(
-    `loses none of ${8 * steps} steps of eight processes, of which ${kills} are killed`,
+    `loses none of ${8 * steps} steps of eight processes, of which ${kills} are killed and ${stops} stand still`,
     async () => {
       const place = kind.place()
       const folder = mkdtempSync(join(tmpdir(), "postwire-increment-"))
@@ -157,6 +161,7 @@ export const contention = (kind: Kind): void => {
       const children = new Set<ChildProcess>()
       const written: Array<number> = []
       let left = kills
+      let halts = stops
       let errors = ""
       /** One of the eight: whoever is killed is followed by another. */
       const line = async () => {
@@ -180,6 +185,10 @@ export const contention = (kind: Kind): void => {
               after = Infinity
               // At any moment of what comes next.
               setTimeout(() => child.kill("SIGKILL"), Math.random() * 10)
+            } else if (after !== Infinity && halts > 0) {
+              halts--
+              setTimeout(() => child.kill("SIGSTOP"), Math.random() * 10)
+              setTimeout(() => child.kill("SIGCONT"), 10 + stoppedMillis)
             }
           }
           const [code, signal] = await ended

@@ -1,0 +1,175 @@
+/**
+ * The accounts of several machines, in the PostgreSQL that they share anyway, of version 14 or later. The texts are plain in it.
+ *
+ * The lock is an advisory one, of a connection that is made for it and written through: a lock that is lost and a write that is
+ * made cannot both be. The server takes it back with the connection, which it ends when its holder has died, or has said
+ * nothing for ten seconds. A transaction would hide the new text until its end, and a row that says who has the lock can be
+ * read, but not written, in the same moment. A pooler that gives each statement another connection keeps no such lock.
+ */
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { TokenStoreFailure, type TokenStoreFault } from "@postwire/core/Errors"
+import * as TokenStore from "@postwire/core/TokenStore"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import * as DatabaseProblem from "./DatabaseProblem.ts"
+import * as SharedTable from "./internal/SharedTable.ts"
+
+// The number goes up when its columns change.
+const table = "postwire_accounts_1"
+
+/** So long others may hold the lock of an account. */
+const lockTimeoutMillis = 30_000
+
+/** So long a holder may say nothing. */
+const leaseMillis = 10_000
+
+/** The database may be asked for so long; then it is asked again. */
+const stepTimeoutMillis = 5_000
+
+/** What most often ails a connection is that it was idle: then the next one does. */
+const again = Schedule.upTo(Schedule.spaced(100), { times: 2 })
+
+type Action = TokenStoreFailure["action"]
+
+/** The store. Its table is made when it is not there. */
+export const layer: Layer.Layer<TokenStore.TokenStore, SqlError, PgClient.PgClient> = Layer.effect(
+  TokenStore.TokenStore,
+  Effect.gen(function*() {
+    const sql = yield* PgClient.PgClient
+    yield* SharedTable.open(sql, table, "name text PRIMARY KEY, account text NOT NULL")
+    return make(sql)
+  })
+)
+
+const make = (sql: PgClient.PgClient): TokenStore.Store => {
+  const place = placeOf(sql.config)
+  /** The connections whose locks this store holds, by the names of their accounts. */
+  const held = new Map<string, SqlClient>()
+  /** One of us at a time asks for a lock: the others need no connection. */
+  const turns = TokenStore.makeMemory()
+  const describe = (name: string) => `account ${name} in ${place}`
+
+  const answered = <A>(store: string, action: Action, step: Effect.Effect<A, SqlError>) =>
+    Effect.timeoutOrElse(Effect.mapError(step, failureOf(store, action)), {
+      duration: stepTimeoutMillis,
+      orElse: () => Effect.fail(failure(store, action, "unavailable", "The database takes too long"))
+    })
+
+  const lock = Effect.fnUntraced(function*(name: string): Effect.fn.Return<void, TokenStoreFailure, Scope.Scope> {
+    const take = Effect.gen(function*() {
+      const own = yield* PgClient.makeClient({
+        ...sql.config,
+        multiplex: false,
+        startupParameters: {
+          ...sql.config.startupParameters,
+          idle_session_timeout: String(leaseMillis),
+          lock_timeout: String(lockTimeoutMillis),
+          // What is answered is kept, whatever the database is content with otherwise.
+          synchronous_commit: "on"
+        }
+      })
+      yield* own`SELECT pg_advisory_lock(hashtext(${table}), hashtext(${name}))`
+      yield* Effect.acquireRelease(
+        Effect.sync(() => void held.set(name, own)),
+        () => Effect.sync(() => held.delete(name))
+      )
+      yield* Effect.forkScoped(
+        Effect.forever(Effect.andThen(Effect.sleep(leaseMillis / 5), Effect.ignore(own`SELECT`)))
+      )
+    })
+    yield* Effect.andThen(turns.lock(name), Effect.mapError(take, failureOf(describe(name), "lock"))).pipe(
+      Effect.provide(Reactivity.layer),
+      Effect.timeoutOrElse({
+        duration: lockTimeoutMillis,
+        orElse: () => Effect.fail(failure(describe(name), "lock", "locked", `for ${lockTimeoutMillis / 1000} s`))
+      })
+    )
+  })
+
+  const writeLocked = (name: string, text: string | undefined) =>
+    Effect.suspend(() => {
+      const own = held.get(name) ?? sql
+      return answered(
+        describe(name),
+        "write",
+        text === undefined
+          ? own`DELETE FROM ${own(table)} WHERE name = ${name}`
+          : own`INSERT INTO ${own(table)} VALUES (${name}, ${text}) ON CONFLICT (name) DO UPDATE SET account = ${text}`
+      )
+    }).pipe(
+      Effect.asVoid,
+      Effect.mapError((error) =>
+        error.fault === "unavailable"
+          ? failure(error.store, "write", "locked", `our lock is lost, and another may have it: ${error.detail}`)
+          : error
+      )
+    )
+
+  return {
+    describe,
+    read: (name) =>
+      answered(
+        describe(name),
+        "read",
+        Effect.retry(sql<{ readonly account: string }>`SELECT account FROM ${sql(table)} WHERE name = ${name}`, again)
+      ).pipe(Effect.map(([row]) => row?.account)),
+    write: (name, text) =>
+      Effect.suspend(() =>
+        held.has(name)
+          ? writeLocked(name, text)
+          : Effect.scoped(Effect.andThen(lock(name), writeLocked(name, text)))
+      ),
+    lock,
+    names: answered(
+      place,
+      "read",
+      Effect.retry(sql<{ readonly name: string }>`SELECT name FROM ${sql(table)}`, again)
+    ).pipe(Effect.map((rows) => rows.map(({ name }) => name).sort()))
+  }
+}
+
+/** An address without the user and the password. */
+const placeOf = ({ database = "", host = "localhost", port = 5432, url }: PgClient.PgClientConfig): string => {
+  if (url === undefined || !URL.canParse(Redacted.value(url))) return `postgres://${host}:${port}/${database}`
+  const { host: authority, pathname } = new URL(Redacted.value(url))
+  return `postgres://${authority}${pathname}`
+}
+
+const failure = (store: string, action: Action, fault: TokenStoreFault, detail?: string) =>
+  new TokenStoreFailure({ store, action, fault, detail })
+
+const failureOf = (store: string, action: Action) => (error: SqlError): TokenStoreFailure =>
+  failure(
+    store,
+    action,
+    faults[codeOf(error) ?? ""] ?? tagged[error.reason._tag] ?? "unavailable",
+    DatabaseProblem.of(error)?.reason ?? error.reason.message
+  )
+
+const tagged: Readonly<Record<string, TokenStoreFault>> = {
+  AuthenticationError: "forbidden",
+  AuthorizationError: "forbidden",
+  LockTimeoutError: "locked"
+}
+
+/** By SQLSTATE. */
+const faults: Readonly<Record<string, TokenStoreFault>> = {
+  "25006": "forbidden",
+  "42501": "forbidden",
+  "53100": "full"
+}
+
+/** The SQLSTATE among the causes of an error. */
+const codeOf = (error: unknown): string | undefined =>
+  !Predicate.isObject(error)
+    ? undefined
+    : "code" in error && typeof error.code === "string"
+    ? error.code
+    : codeOf("cause" in error ? error.cause : "reason" in error ? error.reason : undefined)
