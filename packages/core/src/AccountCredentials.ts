@@ -75,6 +75,9 @@ const farewellMillis = 15_000
 /** Milliseconds that the service has for one answer: twice that is less than another process waits for the lock. */
 const timeout = { connect: 5_000, total: 12_000 }
 
+/** Milliseconds that a store has. Who holds its lock may have to wait for two answers of the service. */
+const storeMillis = { read: 10_000, write: 10_000, lock: 35_000 } as const
+
 /** The credentials of an account in the `TokenStore`. Nothing is read before the first call. */
 export const layer = (
   settings: Settings
@@ -84,15 +87,26 @@ export const layer = (
     Effect.gen(function*() {
       const name = yield* Account.checkName(settings.account)
       const store = yield* TokenStore
-      const keeping: Source = {
+      const late = (action: TokenStoreFailure["action"]) => ({
+        duration: storeMillis[action],
+        orElse: () =>
+          Effect.fail(
+            new TokenStoreFailure({
+              store: store.describe(name),
+              fault: action === "lock" ? "locked" : "unavailable",
+              action,
+              detail: `no answer within ${storeMillis[action]} ms`
+            })
+          )
+      })
+      return yield* make(settings, {
         name,
         user: `of ${name}`,
         ...(settings.app === undefined ? undefined : { app: settings.app }),
-        read: Account.read(store, name),
-        write: (account) => Account.write(store, name, account),
-        lock: store.lock(name)
-      }
-      return yield* make(settings, keeping)
+        read: Effect.timeoutOrElse(Account.read(store, name), late("read")),
+        write: (account) => Effect.timeoutOrElse(Account.write(store, name, account), late("write")),
+        lock: Effect.timeoutOrElse(store.lock(name), late("lock"))
+      })
     })
   )
 
@@ -178,6 +192,8 @@ interface Held {
   readonly values: Credentials.Values
   /** By the wall clock: before that, no call has to wait. */
   until: number
+  /** Why they have not been renewed, of tokens that may still do. */
+  readonly error: CredentialsError | undefined
 }
 
 /** Where an account is kept, and what stands for its user where the id is not known. */
@@ -209,6 +225,7 @@ const make = Effect.fnUntraced(function*(
   let nextAsk = -Infinity
   let pause = shortestPauseMillis
   let hasAsked = false
+  let hasFailed = false
 
   const renewal = Renewal.make({
     keeping: source,
@@ -240,18 +257,26 @@ const make = Effect.fnUntraced(function*(
     }
   }
 
-  const hold = (account: Account.Account, until: number, lost?: CredentialsError): Credentials.Values => {
-    const bearerToken = lost === undefined ? account.oauth2?.accessToken : undefined
-    const values = { bearerToken, ...account.oauth1, grant: { ...grantOf(account), lost } }
-    held = { account, values, until }
+  const hold = (account: Account.Account, until: number, error?: CredentialsError): Credentials.Values => {
+    const values = { bearerToken: account.oauth2?.accessToken, ...account.oauth1, grant: grantOf(account) }
+    held = { account, values, until, error }
     return values
   }
 
-  /** Asked in quick succession, the service is asked ever more seldom. */
-  const pace = (begun: number, ended: number): void => {
+  /** Without its bearer token, an account can still sign. */
+  const holdRest = (account: Account.Account, until: number, lost: CredentialsError): Credentials.Values => {
+    const values = { ...account.oauth1, grant: { ...grantOf(account), lost } }
+    held = { account, values, until, error: lost }
+    return values
+  }
+
+  /** Asked in vain, or for tokens that last no longer than the pause, the service is asked ever more seldom. */
+  const pace = (begun: number, ended: number, isFailure: boolean): void => {
     if (!hasAsked) return
     hasAsked = false
-    pause = begun - nextAsk < pause / 2 ? Math.min(2 * pause, longestPauseMillis) : shortestPauseMillis
+    const goesOn = isFailure ? hasFailed : begun - nextAsk < pause / 2
+    hasFailed = isFailure
+    pause = goesOn ? Math.min(2 * pause, longestPauseMillis) : shortestPauseMillis
     nextAsk = ended + pause
   }
 
@@ -259,7 +284,7 @@ const make = Effect.fnUntraced(function*(
     const begun = yield* Monotonic.millis
     const outcome = yield* Effect.result(renewal.settle(refused))
     const ended = yield* Monotonic.millis
-    pace(begun, ended)
+    pace(begun, ended, Result.isFailure(outcome))
     const now = yield* Clock.currentTimeMillis
     fault = undefined
     if (Result.isSuccess(outcome)) {
@@ -271,8 +296,8 @@ const make = Effect.fnUntraced(function*(
     const wait = error._tag === "LoginRequired" || error._tag === "TokenStoreFailure" ? shortestPauseMillis : pause
     const account = renewal.last()
     const goodFor = account === undefined || error._tag === "LoginRequired" ? 0 : leftOf(account, now)
-    if (account !== undefined && goodFor > 0) return hold(account, now + Math.min(wait, goodFor))
-    if (account?.oauth1 !== undefined) return hold(account, now + wait, error)
+    if (account !== undefined && goodFor > 0) return hold(account, now + Math.min(wait, goodFor), error)
+    if (account?.oauth1 !== undefined) return holdRest(account, now + wait, error)
     fault = { error, until: ended + wait }
     if (held !== undefined) held.until = -Infinity
     return yield* error
@@ -317,14 +342,14 @@ const make = Effect.fnUntraced(function*(
     if (isClosed) return Effect.fail(closed())
     if (fault !== undefined && Monotonic.millisUnsafe(clock) < fault.until) return Effect.fail(fault.error)
     const renewed = outcomeOf(underWay ?? begin())
-    const old = held
-    if (old === undefined || leftOf(old.account, now) <= 0) return renewed
+    if (held !== undefined && leftOf(held.account, now) <= 0) return renewed
     return Effect.timeoutOrElse(renewed, {
       duration: patienceMillis,
       orElse: () => {
-        // Nor need others wait: whatever comes of the renewal takes its place.
-        old.until = old.account.oauth2?.expiresAt ?? old.until
-        return Effect.succeed(old.values)
+        const account = renewal.last()
+        const goodFor = account === undefined ? 0 : leftOf(account, now) - patienceMillis
+        // Nor need others wait: what comes of the renewal takes its place.
+        return account === undefined || goodFor <= 0 ? renewed : Effect.succeed(hold(account, now + goodFor))
       }
     })
   })
@@ -333,8 +358,11 @@ const make = Effect.fnUntraced(function*(
     Effect.withFiber<Credentials.Values, CredentialsError>((fiber) => {
       const token = Renewal.plain(values.bearerToken)
       if (held !== undefined && token !== refused && token === Renewal.plain(held.values.bearerToken)) {
-        // Others have just been had, and these were no better.
-        if (Monotonic.millisUnsafe(fiber.getRef(Clock.Clock)) < nextAsk) return Effect.succeed(values)
+        if (Monotonic.millisUnsafe(fiber.getRef(Clock.Clock)) < nextAsk) {
+          // Those that have just been had are no better than the ones before.
+          if (held.error === undefined) return Effect.succeed(values)
+          fault = { error: held.error, until: nextAsk }
+        }
         refused = token
         held.until = -Infinity
       }
@@ -345,9 +373,10 @@ const make = Effect.fnUntraced(function*(
     Effect.gen(function*() {
       isClosed = true
       if (rewriting !== undefined) yield* Fiber.interrupt(rewriting)
-      if (underWay !== undefined) {
-        if (renewal.isOut()) yield* Effect.timeoutOption(Fiber.await(underWay), farewellMillis)
-        yield* Fiber.interrupt(underWay)
+      const renewing = underWay
+      if (renewing !== undefined) {
+        if (renewal.isOut()) yield* Effect.timeoutOption(Fiber.await(renewing), farewellMillis)
+        yield* Fiber.interrupt(renewing)
       }
       yield* Effect.ignore(Effect.timeoutOption(renewal.flush, farewellMillis))
     })

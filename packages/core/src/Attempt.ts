@@ -69,6 +69,8 @@ export interface Series {
   readonly terms: Terms
   /** Requests that were sent. */
   sent: number
+  /** Whether one that went before may have taken effect. */
+  applied: boolean
 }
 
 /** Makes the step. It succeeds with a status of success only. */

@@ -18,8 +18,6 @@ export const make = <F extends Failure.Failure>(
   const from = (
     series: Series,
     retried: number,
-    /** Whether an attempt before this one may have taken effect. */
-    applied: boolean,
     /** Whether it is signed by the service's clock. */
     resynced: boolean
   ): Effect.Effect<HttpClientResponse, F> =>
@@ -29,11 +27,11 @@ export const make = <F extends Failure.Failure>(
         return Effect.succeed(response)
       },
       onFailure: (failure) => {
-        const { prepared: { operation }, terms } = series
+        const { applied, prepared: { operation }, terms } = series
         const settled = applied ? settledBy(failure, wire) : undefined
         if (settled !== undefined) return Effect.succeed(settled)
         if (failure._tag === "Refused" && failure.isOfClock && !resynced && terms.retries > 0) {
-          return from(series, retried, applied, true)
+          return from(series, retried, true)
         }
         if (!Failure.mayRepeat(failure) || retried >= terms.retries) return Effect.fail(failure)
         const reason = Failure.label(failure)
@@ -45,14 +43,17 @@ export const make = <F extends Failure.Failure>(
           return telemetry.retrying(operation, reason, pause).pipe(
             Effect.andThen(Effect.sleep(pause)),
             // Not before: of a pause that is under way, a call that joins this lookup uses up the rest.
-            Effect.andThen(Effect.sync(() => terms.left -= pause)),
-            Effect.andThen(from(series, retried + 1, applied || Failure.mayHaveApplied(failure), resynced))
+            Effect.andThen(Effect.suspend(() => {
+              terms.left -= pause
+              series.applied ||= Failure.mayHaveApplied(failure)
+              return from(series, retried + 1, resynced)
+            }))
           )
         })
       }
     })
 
-  return (series) => from(series, 0, false, false)
+  return (series) => from(series, 0, false)
 }
 
 /** What the operation would have answered, when a repeated attempt finds done what an earlier one, without answer, was to do. */

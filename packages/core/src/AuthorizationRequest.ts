@@ -158,7 +158,8 @@ export const send = <A>(settings: Settings, request: Request<A>): Effect.Effect<
       values: {},
       url: baseUrl + request.path + (prepared.query === "" ? "" : `?${prepared.query}`),
       terms: { limits: timeouts, retries, left: timeouts.total },
-      sent: 0
+      sent: 0,
+      applied: false
     })
     const read = Effect.flatMap(answered, (response) =>
       Effect.matchEffect(response.text, {

@@ -41,12 +41,18 @@ export const make = (
   const { baseUrl, credentials, rateLimit: { waits }, ready, redact, renew, wire } = environment
   const attempts = Attempts.make(Attempt.make(environment), environment)
 
-  const send = (prepared: Prepared, values: Credentials.Values, identity: string, terms: Identity.Terms) => {
+  const seriesOf = (
+    prepared: Prepared,
+    values: Credentials.Values,
+    identity: string,
+    terms: Identity.Terms,
+    { applied, sent } = unsent
+  ): Attempt.Series => {
     const { identityAt, path, query } = prepared
     const filled = identityAt === undefined
       ? path
       : path.slice(0, identityAt) + OAuth1.percentEncode(identity) + path.slice(identityAt)
-    return attempts({ prepared, values, url: baseUrl + filled + (query === "" ? "" : `?${query}`), terms, sent: 0 })
+    return { prepared, values, url: baseUrl + filled + (query === "" ? "" : `?${query}`), terms, sent, applied }
   }
 
   /** Credentials that are there at once. */
@@ -77,7 +83,9 @@ export const make = (
       return values === undefined ? within(terms, lookup, credentials) : Effect.succeed(values)
     }).pipe(
       // Of the others nothing is sent, but whoever knows them may tell them.
-      Effect.flatMap((values) => send(lookup, { ...values, bearerToken: Redacted.make(bearerToken) }, "", terms)),
+      Effect.flatMap((values) =>
+        attempts(seriesOf(lookup, { ...values, bearerToken: Redacted.make(bearerToken) }, "", terms))
+      ),
       Effect.flatMap(identityIn)
     )
   )
@@ -93,16 +101,19 @@ export const make = (
     prepared: Prepared,
     values: Credentials.Values,
     terms: Identity.Terms,
-    isRenewed: boolean
+    /** What was sent with the credentials that these take the place of. */
+    before?: Pick<Attempt.Series, "sent" | "applied">
   ): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
     const unusable = Authorization.unusable(prepared, values, environment.sign)
     if (unusable !== undefined) return Effect.fail(unusable)
+    let series = before
+    const send = (identity: string) => attempts(series = seriesOf(prepared, values, identity, terms, before))
     const sent = prepared.identityAt === undefined
-      ? send(prepared, values, "", terms)
-      : Effect.flatMap(identityOf(prepared, values, terms), (id) => send(prepared, values, id, terms))
+      ? send("")
+      : Effect.flatMap(identityOf(prepared, values, terms), send)
     const told = (failure: Failure.Failure) =>
       CallErrors.of(failure, prepared, { wire, waits, redact: redact(values, failure.authorization) })
-    if (renew === undefined || isRenewed || prepared.userAuth) return Effect.mapError(sent, told)
+    if (renew === undefined || before !== undefined || prepared.userAuth) return Effect.mapError(sent, told)
     return Effect.catch(sent, (failure) =>
       // Such a request did nothing, so that a create can be sent again as well.
       Failure.isOfToken(failure)
@@ -111,7 +122,7 @@ export const make = (
           onSuccess: (renewed) =>
             Authorization.isSameToken(renewed, values)
               ? Effect.fail(told(failure))
-              : sendWith(prepared, renewed, terms, true)
+              : sendWith(prepared, renewed, terms, series ?? unsent)
         })
         : Effect.fail(told(failure)))
   }
@@ -121,14 +132,16 @@ export const make = (
       const limits = Timeouts.limitsOf(timeout, environment.timeouts) ?? environment.timeouts
       const terms: Identity.Terms = { limits, retries, left: limits.total }
       const values = atHand(fiber)
-      if (values !== undefined) return sendWith(Authorization.choose(prepared, values), values, terms, false)
+      if (values !== undefined) return sendWith(Authorization.choose(prepared, values), values, terms)
       return Effect.matchEffect(within(terms, prepared, credentials), {
         // Without credentials, there is none to tell.
         onFailure: (failure) => Effect.fail(CallErrors.of(failure, prepared, { wire, waits, redact: identity })),
-        onSuccess: (values) => sendWith(Authorization.choose(prepared, values), values, terms, false)
+        onSuccess: (values) => sendWith(Authorization.choose(prepared, values), values, terms)
       })
     })
 }
+
+const unsent = { sent: 0, applied: false }
 
 const [method = "", path = ""] = /*#__PURE__*/ Identity.route.split(" ")
 

@@ -1,14 +1,53 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Option, Redacted } from "effect"
+import { Data, Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
+import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as Account from "../src/Account.ts"
+import * as AccountCredentials from "../src/AccountCredentials.ts"
 import { catalogue } from "../src/Catalogue.ts"
+import * as Client from "../src/Client.ts"
+import * as Credentials from "../src/Credentials.ts"
+import * as Errors from "../src/Errors.ts"
+import type * as TokenStore from "../src/TokenStore.ts"
 import * as Grants from "./support/Grants.ts"
+import * as MovedClock from "./support/MovedClock.ts"
+import { assertNoSecret, baseUrl } from "./support/Service.ts"
 
-const { createPost, getMe } = catalogue
+const { bookmark, createPost, getMe, like } = catalogue
 
-const stored = (store: Parameters<typeof Account.read>[0]) =>
-  Effect.map(Account.read(store, "ada"), (account) => Option.getOrThrow(account))
+const day = 24 * 3_600_000
+
+/** Ends once time does not hold it up any more. */
+const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.forkChild(effect)
+    for (let second = 0; second < 60 && fiber.pollUnsafe() === undefined; second++) yield* TestClock.adjust("1 second")
+    return yield* Fiber.join(fiber)
+  })
+
+/** A store that fails in some of its parts. */
+const faulty = (store: TokenStore.Store) => {
+  const faults = new Map<Errors.TokenStoreFailure["action"], Errors.TokenStoreFault>()
+  const or = <A, R>(
+    action: Errors.TokenStoreFailure["action"],
+    effect: Effect.Effect<A, Errors.TokenStoreFailure, R>
+  ) =>
+    Effect.suspend(() => {
+      const fault = faults.get(action)
+      return fault === undefined
+        ? effect
+        : Effect.fail(new Errors.TokenStoreFailure({ store: store.describe("ada"), fault, action }))
+    })
+  return {
+    faults,
+    store: {
+      ...store,
+      read: (name) => or("read", store.read(name)),
+      write: (name, text) => or("write", store.write(name, text)),
+      lock: (name) => or("lock", store.lock(name))
+    } satisfies TokenStore.Store
+  }
+}
 
 describe("renewal", () => {
   it.effect("happens a minute before the access token expires, and not earlier", () =>
@@ -22,8 +61,21 @@ describe("renewal", () => {
         yield* TestClock.adjust(1)
         yield* getMe({})
         assert.deepStrictEqual(grants.state.refreshes, ["canary-refresh-1"])
-        const { oauth2 } = yield* stored(grants.store)
-        assert.strictEqual(Redacted.value(oauth2!.accessToken), Grants.access(2))
+        assert.strictEqual(yield* grants.stored, Grants.access(2))
+        yield* getMe({})
+        assert.lengthOf(grants.state.refreshes, 1)
+      }).pipe(Effect.provide(grants.layer()))
+    }))
+
+  it.effect("of a token that lives shortly happens at half of its life", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      yield* grants.keep(1, { oauth2: { expiresAt: 60_000 } })
+      yield* Effect.gen(function*() {
+        yield* TestClock.adjust(29_999)
+        yield* getMe({})
+        assert.lengthOf(grants.state.refreshes, 0)
+        yield* TestClock.adjust(1)
         yield* getMe({})
         assert.lengthOf(grants.state.refreshes, 1)
       }).pipe(Effect.provide(grants.layer()))
@@ -34,24 +86,887 @@ describe("renewal", () => {
       const grants = yield* Grants.make()
       grants.state.before = Effect.sleep(1000)
       yield* Effect.gen(function*() {
+        const { current } = yield* Credentials.Credentials
+        yield* current
         yield* TestClock.adjust(Grants.lifeMillis)
         const calls = yield* Effect.forkChild(
-          Effect.forEach(Array.from({ length: 10_000 }), () => getMe({}), { concurrency: "unbounded", discard: true })
+          Effect.forEach(Array.from({ length: 10_000 }), () => current, { concurrency: "unbounded" })
+        )
+        const few = yield* Effect.forkChild(
+          Effect.forEach(Array.from({ length: 50 }), () => getMe({}), { concurrency: "unbounded", discard: true })
         )
         yield* TestClock.adjust(1000)
-        yield* Fiber.join(calls)
+        assert.lengthOf(new Set(yield* Fiber.join(calls)), 1)
+        yield* Fiber.join(few)
         assert.lengthOf(grants.state.refreshes, 1)
-        assert.lengthOf(grants.requests, 10_001)
+        assert.lengthOf(grants.requests, 51)
       }).pipe(Effect.provide(grants.layer()))
     }))
 
-  it.effect("follows a 401: a create is sent exactly twice, and happens once", () =>
+  it.effect("happens once for eight clients of a store", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      grants.state.before = Effect.sleep(100)
+      const clients = yield* Effect.forEach(Array.from({ length: 8 }), () => Layer.build(grants.layer()))
+      for (let expiry = 1; expiry <= 10; expiry++) {
+        // The clock of the service alone, so that only a 401 tells.
+        if (expiry % 2 === 0) grants.state.offset += Grants.lifeMillis
+        else yield* TestClock.adjust(Grants.lifeMillis)
+        yield* inTime(
+          Effect.forEach(
+            clients.flatMap((client) => [client, client]),
+            (client) => Effect.provideContext(createPost({ text: "a", user_auth: false }), client),
+            { concurrency: "unbounded", discard: true }
+          )
+        )
+        assert.lengthOf(grants.state.refreshes, expiry)
+        assert.lengthOf(grants.state.created, 16 * expiry)
+      }
+      assert.strictEqual(grants.state.reuses, 0)
+    }))
+
+  it.effect("of ten calls that are refused at the same time happens once, and each create happens once", () =>
     Effect.gen(function*() {
       const grants = yield* Grants.make()
       grants.state.offset = Grants.lifeMillis
-      yield* createPost({ text: "a", user_auth: false }).pipe(Effect.provide(grants.layer()))
+      grants.state.before = Effect.sleep(100)
+      yield* inTime(
+        Effect.forEach(
+          Array.from({ length: 10 }, (_, i) => String(i)),
+          (text) => createPost({ text, user_auth: false }),
+          { concurrency: "unbounded", discard: true }
+        )
+      ).pipe(Effect.provide(grants.layer()))
       assert.lengthOf(grants.state.refreshes, 1)
-      assert.lengthOf(grants.state.created, 1)
-      assert.lengthOf(grants.requests.filter(({ path }) => path === "/2/posts"), 2)
+      assert.lengthOf(grants.requests.filter(({ path }) => path === "/2/posts"), 20)
+      assert.sameMembers(
+        grants.state.created,
+        Array.from({ length: 10 }, (_, i) => JSON.stringify({ text: String(i) }))
+      )
+    }))
+
+  it.effect("is not begun by a 403", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      grants.state.forbids = true
+      const error = yield* Effect.flip(getMe({})).pipe(Effect.provide(grants.layer()))
+      assert.instanceOf(error, Errors.Forbidden)
+      assert.lengthOf(grants.requests, 1)
+    }))
+
+  it.effect("does not go on for a service that refuses every token", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      grants.state.refusesAll = true
+      yield* Effect.gen(function*() {
+        for (let second = 0; second < 60; second++) {
+          const error = yield* Effect.flip(getMe({}))
+          assert.instanceOf(error, Errors.Unauthorized)
+          yield* TestClock.adjust(1000)
+        }
+        assert.isBelow(grants.state.refreshes.length, 10)
+        grants.state.refusesAll = false
+        yield* getMe({})
+      }).pipe(Effect.provide(grants.layer()))
+    }))
+
+  it.effect("of a service that gives tokens without a life does not go on either", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      yield* grants.keep(1, { oauth2: { expiresAt: 0, renewedAt: 0 } })
+      grants.state.lifeSeconds = 0.001
+      grants.state.refusesLate = false
+      yield* Effect.gen(function*() {
+        for (let second = 0; second < 60; second++) {
+          yield* getMe({})
+          yield* TestClock.adjust(1000)
+        }
+        assert.isBelow(grants.state.refreshes.length, 10)
+      }).pipe(Effect.provide(grants.layer()))
+    }))
+
+  it.effect("numbers the requests of a call as one", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      grants.state.offset = Grants.lifeMillis
+      const attempts: Array<readonly [number, number | undefined]> = []
+      const layer = grants.layer({ onRequest: ({ attempt, status }) => attempts.push([attempt, status]) })
+      yield* getMe({}).pipe(Effect.provide(layer))
+      assert.deepStrictEqual(attempts, [[1, 401], [2, 200]])
+    }))
+
+  for (const minutes of [-10, 10]) {
+    it.effect(`keeps calls going where the clock is wrong by ${minutes} minutes`, () =>
+      Effect.gen(function*() {
+        const clock = yield* MovedClock.make
+        const grants = yield* Grants.make()
+        clock.move(minutes * 60_000)
+        // As a machine with that clock has kept it.
+        yield* clock.provide(grants.keep(1))
+        const client = yield* clock.provide(Layer.build(grants.layer()))
+        for (let minute = 0; minute < 5 * 120; minute += 15) {
+          yield* clock.provide(Effect.provideContext(getMe({}), client))
+          yield* TestClock.adjust("15 minutes")
+        }
+        assert.lengthOf(grants.state.refreshes, 4)
+        assert.strictEqual(grants.state.reuses, 0)
+      }))
+
+    it.effect(`shares an account with a clock that is wrong by ${minutes} minutes`, () =>
+      Effect.gen(function*() {
+        const clock = yield* MovedClock.make
+        const grants = yield* Grants.make()
+        clock.move(minutes * 60_000)
+        const right = yield* Layer.build(grants.layer())
+        const wrong = yield* clock.provide(Layer.build(grants.layer()))
+        for (let minute = 0; minute < 5 * 120; minute += 15) {
+          yield* Effect.provideContext(getMe({}), right)
+          yield* clock.provide(Effect.provideContext(getMe({}), wrong))
+          yield* TestClock.adjust("15 minutes")
+        }
+        assert.isAtMost(grants.state.refreshes.length, 6)
+        assert.strictEqual(grants.state.reuses, 0)
+      }))
+  }
+})
+
+describe("what the service does to a renewal", () => {
+  interface Row {
+    readonly fates: ReadonlyArray<Grants.Fate>
+    readonly isStrict?: boolean
+    /** What the call fails with; nothing if it succeeds. */
+    readonly error?: string
+    /** Refresh tokens that reach the service, up to and with the call that succeeds again. */
+    readonly requests: number
+  }
+  const rows: ReadonlyArray<Row> = [
+    { fates: [], requests: 1 },
+    { fates: ["cut"], requests: 2 },
+    { fates: ["failed"], requests: 2 },
+    { fates: ["failed late"], requests: 2 },
+    { fates: ["unreadable"], requests: 2 },
+    { fates: ["unsent"], requests: 1 },
+    { fates: ["unsent", "failed"], error: "ServerFailure", requests: 2 },
+    { fates: ["cut", "cut"], error: "TransportFailure", requests: 3 },
+    { fates: ["unreadable", "unreadable"], error: "TransportFailure", requests: 3 },
+    { fates: ["failed", "failed late"], error: "ServerFailure", requests: 3 },
+    { fates: ["unsent", "unsent"], error: "TransportFailure", requests: 1 },
+    { fates: ["limited"], error: "RateLimited", requests: 2 },
+    { fates: ["forbidden"], error: "Forbidden", requests: 2 },
+    { fates: ["unknown app"], error: "Unauthorized", requests: 2 },
+    { fates: ["cut"], isStrict: true, error: "LoginRequired lost", requests: 2 },
+    { fates: ["failed late"], isStrict: true, error: "LoginRequired lost", requests: 2 },
+    { fates: ["cut", "cut"], isStrict: true, error: "TransportFailure", requests: 2 }
+  ]
+  const nameOf = (error: Errors.AnyError) =>
+    error._tag === "LoginRequired" ? `${error._tag} ${error.reason}` : error._tag
+
+  for (const { error, fates, isStrict = false, requests } of rows) {
+    const title = `${fates.join(", then ") || "nothing"}${isStrict ? ", strict" : ""}: ${error ?? "renewed"}`
+    it.effect(title, () =>
+      Effect.gen(function*() {
+        const grants = yield* Grants.make({ isStrict })
+        grants.state.fates.push(...fates)
+        yield* Effect.gen(function*() {
+          yield* TestClock.adjust(Grants.lifeMillis)
+          const exit = yield* Effect.exit(inTime(getMe({})))
+          const failure = Exit.findErrorOption(exit)
+          assert.strictEqual(failure._tag === "Some" ? nameOf(failure.value) : undefined, error)
+          assertNoSecret(failure)
+          if (error === undefined) return assert.lengthOf(grants.state.refreshes, requests)
+          if (error.startsWith("LoginRequired")) {
+            // Nothing but another sign-in helps, and that does.
+            for (let i = 0; i < 100; i++) {
+              assert.instanceOf(yield* Effect.flip(getMe({})), Errors.LoginRequired)
+              yield* TestClock.adjust("1 minute")
+            }
+            assert.lengthOf(grants.state.refreshes, requests)
+            yield* grants.keep(grants.login())
+          }
+          yield* TestClock.adjust("1 second")
+          if (isStrict && !error.startsWith("LoginRequired")) {
+            assert.strictEqual(nameOf(yield* Effect.flip(inTime(getMe({})))), "LoginRequired lost")
+            assert.lengthOf(grants.state.refreshes, requests + 1)
+            return
+          }
+          yield* inTime(getMe({}))
+          assert.lengthOf(grants.state.refreshes, requests)
+          if (!isStrict) assert.strictEqual(grants.state.reuses, 0)
+        }).pipe(Effect.provide(grants.layer()))
+      }))
+
+    if (error !== undefined && !isStrict && !fates.some((fate) => Grants.isProcessed(fate))) {
+      it.effect(`${title}, unless the access token still does`, () =>
+        Effect.gen(function*() {
+          const grants = yield* Grants.make()
+          grants.state.fates.push(...fates)
+          yield* Effect.gen(function*() {
+            yield* TestClock.adjust(Grants.lifeMillis - 30_000)
+            for (let i = 0; i < 20; i++) yield* inTime(getMe({}))
+            assert.isAtMost(grants.state.refreshes.length, 2)
+            yield* TestClock.adjust("2 seconds")
+            yield* inTime(getMe({}))
+            assert.lengthOf(grants.state.refreshes, requests)
+            assert.strictEqual(yield* grants.stored, Grants.access(2))
+          }).pipe(Effect.provide(grants.layer()))
+        }))
+    }
+  }
+
+  it.effect("an outage of an hour is asked about ever more seldom", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      grants.state.fates.push(...Array.from({ length: 10_000 }, () => "failed" as const))
+      yield* Effect.gen(function*() {
+        yield* TestClock.adjust(Grants.lifeMillis)
+        for (let second = 0; second < 3600; second += 10) {
+          assert.instanceOf(yield* Effect.flip(inTime(getMe({}))), Errors.ServerFailure)
+          yield* TestClock.adjust("9 seconds")
+        }
+        assert.isBelow(grants.state.refreshes.length, 250)
+        grants.state.fates.length = 0
+        yield* TestClock.adjust("30 seconds")
+        yield* inTime(getMe({}))
+      }).pipe(Effect.provide(grants.layer()))
+    }))
+
+  it.effect("a service that does not answer holds up no call whose token still does", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      grants.state.before = Effect.sleep("11 seconds")
+      yield* Effect.gen(function*() {
+        yield* TestClock.adjust(Grants.lifeMillis - 60_000)
+        const first = yield* Effect.forkChild(getMe({}))
+        yield* TestClock.adjust("2 seconds")
+        yield* Fiber.join(first)
+        // And those after it do not wait at all.
+        yield* getMe({})
+        assert.lengthOf(grants.state.refreshes, 1)
+        yield* TestClock.adjust("9 seconds")
+        yield* getMe({})
+        assert.strictEqual(grants.requests.at(-1)?.headers["authorization"], `Bearer ${Grants.access(2)}`)
+        assert.lengthOf(grants.state.refreshes, 1)
+      }).pipe(Effect.provide(grants.layer()))
+    }))
+
+  it.effect("a grant that is revoked: who signs in again need not restart the program", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      yield* Effect.gen(function*() {
+        yield* getMe({})
+        grants.state.isRevoked = true
+        const error = yield* Effect.flip(getMe({}))
+        assert.instanceOf(error, Errors.LoginRequired)
+        assert.strictEqual(error.reason, "refused")
+        assert.strictEqual(
+          error.message,
+          "Account \"ada\" has to sign in again: the service refuses its refresh token, which was revoked, replaced by " +
+            "another login, or used elsewhere (Value passed for the token was invalid). Run: postwire login ada"
+        )
+        yield* grants.keep(grants.login())
+        yield* TestClock.adjust("1 second")
+        yield* getMe({})
+        assert.lengthOf(grants.state.refreshes, 1)
+      }).pipe(Effect.provide(grants.layer()))
+    }))
+})
+
+describe("what a store does to a renewal", () => {
+  const faults = ["locked", "unavailable", "forbidden", "full", "damaged", "newer"] as const
+
+  for (const fault of faults) {
+    it.effect(`${fault} when it is first read`, () =>
+      Effect.gen(function*() {
+        const grants = yield* Grants.make()
+        const { faults, store } = faulty(grants.store)
+        faults.set("read", fault)
+        yield* Effect.gen(function*() {
+          const error = yield* Effect.flip(getMe({}))
+          assert.instanceOf(error, Errors.TokenStoreFailure)
+          assert.deepInclude(error, { fault, action: "read" })
+          faults.clear()
+          yield* TestClock.adjust("1 second")
+          yield* getMe({})
+          assert.lengthOf(grants.state.refreshes, 0)
+        }).pipe(Effect.provide(grants.layer({ store })))
+      }))
+
+    for (const action of ["read", "lock"] as const) {
+      it.effect(`${fault} when a renewal is to ${action} it: nothing is spent`, () =>
+        Effect.gen(function*() {
+          const grants = yield* Grants.make()
+          const { faults, store } = faulty(grants.store)
+          yield* Effect.gen(function*() {
+            yield* getMe({})
+            yield* TestClock.adjust(Grants.lifeMillis - 60_000)
+            faults.set(action, fault)
+            // The token is still good.
+            yield* getMe({})
+            yield* TestClock.adjust(60_000)
+            const error = yield* Effect.flip(getMe({}))
+            assert.instanceOf(error, Errors.TokenStoreFailure)
+            assert.deepInclude(error, { fault, action })
+            assert.lengthOf(grants.state.refreshes, 0)
+            faults.clear()
+            yield* TestClock.adjust("1 second")
+            yield* getMe({})
+            assert.lengthOf(grants.state.refreshes, 1)
+          }).pipe(Effect.provide(grants.layer({ store })))
+        }))
+    }
+
+    it.effect(`${fault} when it is written: the tokens are kept, and used once it has them`, () =>
+      Effect.gen(function*() {
+        const grants = yield* Grants.make()
+        const { faults, store } = faulty(grants.store)
+        yield* Effect.gen(function*() {
+          yield* getMe({})
+          yield* TestClock.adjust(Grants.lifeMillis)
+          faults.set("write", fault)
+          for (let i = 0; i < 20; i++) {
+            const error = yield* Effect.flip(inTime(getMe({})))
+            assert.instanceOf(error, Errors.TokenStoreFailure)
+            assert.deepInclude(error, { fault, action: "write" })
+            assertNoSecret(error)
+            yield* TestClock.adjust("1 second")
+          }
+          assert.lengthOf(grants.state.refreshes, 1)
+          assert.strictEqual(yield* grants.stored, Grants.access(1))
+          faults.clear()
+          // Whether there is a call or not.
+          yield* TestClock.adjust("31 seconds")
+          assert.strictEqual(yield* grants.stored, Grants.access(2))
+          yield* getMe({})
+          assert.lengthOf(grants.state.refreshes, 1)
+        }).pipe(Effect.provide(grants.layer({ store })))
+      }))
+  }
+
+  it.effect("a write that fails once or twice fails no call", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      let writes = 0
+      const store: TokenStore.Store = {
+        ...grants.store,
+        write: (name, text) =>
+          ++writes <= 2
+            ? Effect.fail(new Errors.TokenStoreFailure({ store: "a", fault: "unavailable", action: "write" }))
+            : grants.store.write(name, text)
+      }
+      yield* Effect.gen(function*() {
+        yield* TestClock.adjust(Grants.lifeMillis)
+        yield* inTime(getMe({}))
+        assert.strictEqual(writes, 3)
+        assert.lengthOf(grants.state.refreshes, 1)
+      }).pipe(Effect.provide(grants.layer({ store })))
+    }))
+
+  it.effect("tokens that could not be written are written when the client is closed", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      const { faults, store } = faulty(grants.store)
+      yield* Effect.gen(function*() {
+        yield* TestClock.adjust(Grants.lifeMillis)
+        faults.set("write", "full")
+        yield* Effect.flip(inTime(getMe({})))
+        faults.clear()
+      }).pipe(Effect.provide(grants.layer({ store })))
+      assert.strictEqual(yield* grants.stored, Grants.access(2))
+    }))
+
+  it.effect("tokens that could not be written give way to those of another sign-in", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      const { faults, store } = faulty(grants.store)
+      yield* Effect.gen(function*() {
+        yield* TestClock.adjust(Grants.lifeMillis)
+        faults.set("write", "full")
+        yield* Effect.flip(inTime(getMe({})))
+        yield* grants.keep(grants.login())
+        faults.clear()
+        yield* TestClock.adjust("1 second")
+        yield* getMe({})
+        assert.strictEqual(yield* grants.stored, Grants.access(3))
+      }).pipe(Effect.provide(grants.layer({ store })))
+      assert.strictEqual(yield* grants.stored, Grants.access(3))
+      assert.lengthOf(grants.state.refreshes, 1)
+    }))
+
+  it.effect("a record that is torn while the service answers is replaced by the tokens", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      grants.state.after = Effect.orDie(grants.store.write("ada", "{\"version\":1,\"base"))
+      yield* Effect.gen(function*() {
+        yield* TestClock.adjust(Grants.lifeMillis)
+        yield* getMe({})
+        assert.strictEqual(yield* grants.stored, Grants.access(2))
+      }).pipe(Effect.provide(grants.layer()))
+    }))
+
+  for (
+    const [title, text, fault] of [
+      ["torn", "{\"version\":1,\"base", "damaged"],
+      ["empty", "", "damaged"],
+      ["of a later version", "{\"version\":2,\"oauth2\":{\"accessToken\":\"canary\"}}", "newer"]
+    ] as const
+  ) {
+    it.effect(`a record that is ${title} is not touched`, () =>
+      Effect.gen(function*() {
+        const grants = yield* Grants.make()
+        yield* grants.store.write("ada", text)
+        const error = yield* Effect.flip(getMe({})).pipe(Effect.provide(grants.layer()))
+        assert.instanceOf(error, Errors.TokenStoreFailure)
+        assert.deepInclude(error, { fault, action: "read" })
+        assertNoSecret(error)
+        assert.strictEqual(yield* grants.store.read("ada"), text)
+      }))
+  }
+
+  for (const action of ["read", "lock", "write"] as const) {
+    it.effect(`no answer to a ${action} ends`, () =>
+      Effect.gen(function*() {
+        const grants = yield* Grants.make()
+        let isHung = true
+        const hung = <A, E, R>(effect: Effect.Effect<A, E, R>, is: boolean) =>
+          Effect.suspend(() => is && isHung ? Effect.never : effect)
+        const store: TokenStore.Store = {
+          ...grants.store,
+          read: (name) => hung(grants.store.read(name), action === "read"),
+          write: (name, text) => hung(grants.store.write(name, text), action === "write"),
+          lock: (name) => hung(grants.store.lock(name), action === "lock")
+        }
+        yield* Effect.gen(function*() {
+          yield* TestClock.adjust(Grants.lifeMillis)
+          const error = yield* Effect.flip(inTime(getMe({})))
+          // The total of the call may be over first.
+          assert.include(["TokenStoreFailure", "TransportFailure"], error._tag)
+          isHung = false
+          yield* TestClock.adjust("2 minutes")
+          yield* inTime(getMe({}))
+          assert.isAtMost(grants.state.refreshes.length, 1)
+        }).pipe(Effect.provide(grants.layer({ store })))
+      }))
+  }
+})
+
+describe("an account", () => {
+  it.effect("that is not there yet appears", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      yield* grants.store.write("ada", undefined)
+      yield* Effect.gen(function*() {
+        const error = yield* Effect.flip(getMe({}))
+        assert.instanceOf(error, Errors.LoginRequired)
+        assert.strictEqual(error.reason, "absent")
+        assert.lengthOf(grants.requests, 0)
+        yield* grants.keep(1)
+        yield* TestClock.adjust("1 second")
+        yield* getMe({})
+      }).pipe(Effect.provide(grants.layer()))
+    }))
+
+  it.effect("that is absent is looked for at most once a second", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      let reads = 0
+      const store: TokenStore.Store = { ...grants.store, read: () => Effect.sync(() => void reads++) }
+      yield* Effect.gen(function*() {
+        for (let i = 0; i < 100; i++) {
+          yield* Effect.flip(getMe({}))
+          yield* TestClock.adjust("100 millis")
+        }
+        assert.strictEqual(reads, 10)
+      }).pipe(Effect.provide(grants.layer({ store })))
+    }))
+
+  it.effect("that signs out while a client runs is absent", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      yield* Effect.gen(function*() {
+        yield* getMe({})
+        grants.state.isRevoked = true
+        yield* grants.store.write("ada", undefined)
+        const error = yield* Effect.flip(getMe({}))
+        assert.instanceOf(error, Errors.LoginRequired)
+        assert.strictEqual(error.reason, "absent")
+        assert.lengthOf(grants.state.refreshes, 0)
+      }).pipe(Effect.provide(grants.layer()))
+    }))
+
+  it.effect("that signs out during a renewal stays signed out", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      grants.state.after = Effect.orDie(grants.store.write("ada", undefined))
+      const error = yield* TestClock.adjust(Grants.lifeMillis).pipe(
+        Effect.andThen(Effect.flip(inTime(getMe({})))),
+        Effect.provide(grants.layer())
+      )
+      assert.instanceOf(error, Errors.LoginRequired)
+      assert.strictEqual(error.reason, "absent")
+      assert.isUndefined(yield* grants.store.read("ada"))
+    }))
+
+  it.effect("that signs in a second time is taken over", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      yield* Effect.gen(function*() {
+        yield* getMe({})
+        yield* grants.keep(grants.login())
+        yield* getMe({})
+        assert.lengthOf(grants.state.refreshes, 0)
+        // Also when that takes place while its tokens are renewed.
+        yield* TestClock.adjust(Grants.lifeMillis)
+        grants.state.before = Effect.suspend(() => {
+          grants.state.before = Effect.void
+          return Effect.orDie(grants.keep(grants.login()))
+        })
+        yield* getMe({})
+        assert.strictEqual(yield* grants.stored, Grants.access(3))
+      }).pipe(Effect.provide(grants.layer()))
+    }))
+
+  it.effect("of another service sends its tokens nowhere else", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      yield* grants.keep(1, { baseUrl: "https://api.x.com" })
+      const error = yield* Effect.flip(getMe({})).pipe(Effect.provide(grants.layer()))
+      assert.instanceOf(error, Errors.LoginRequired)
+      assert.strictEqual(error.reason, "absent")
+      assert.include(error.message, `it is an account of https://api.x.com, not of ${baseUrl}`)
+      assert.lengthOf(grants.requests, 0)
+    }))
+
+  it.effect("without a refresh token is used until the service refuses it", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      const { refreshToken: _, ...oauth2 } = Grants.recordOf(1, 0).oauth2!
+      yield* Account.write(grants.store, "ada", { ...Grants.recordOf(1, 0), oauth2 })
+      yield* Effect.gen(function*() {
+        yield* TestClock.adjust(Grants.lifeMillis - 1)
+        yield* getMe({})
+        yield* TestClock.adjust(1)
+        const error = yield* Effect.flip(getMe({}))
+        assert.instanceOf(error, Errors.LoginRequired)
+        assert.strictEqual(error.reason, "not renewable")
+        yield* Effect.flip(getMe({}))
+        assert.lengthOf(grants.requests, 2)
+        yield* grants.keep(grants.login())
+        yield* TestClock.adjust("1 second")
+        yield* getMe({})
+      }).pipe(Effect.provide(grants.layer()))
+    }))
+
+  it.effect("whose secret is not in its record has it from the program", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      yield* grants.keep(1, { app: { clientId: "app-1" } })
+      const app = { clientId: "app-1", clientSecret: Redacted.make("canary-client-secret") }
+      yield* TestClock.adjust(Grants.lifeMillis).pipe(
+        Effect.andThen(getMe({})),
+        Effect.provide(grants.layer({ app }))
+      )
+      assert.lengthOf(grants.state.refreshes, 1)
+      assert.notInclude(yield* grants.store.read("ada"), "canary-client-secret")
+    }))
+
+  it.effect("has a name that is checked", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      for (const account of ["", "../ada", "a b", "x".repeat(33)]) {
+        const error = yield* Effect.flip(Layer.build(grants.layer({ account })))
+        assert.instanceOf(error, Errors.InvalidSettings)
+        assert.strictEqual(error.setting, "account")
+      }
+    }))
+
+  it.effect("keeps its budgets, its exports and its user through renewals", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      const holders = new Set<unknown>()
+      yield* Effect.gen(function*() {
+        const { credential } = yield* Client.Client
+        const { current } = yield* Credentials.Credentials
+        for (let expiry = 0; expiry < 3; expiry++) {
+          yield* bookmark({ post_id: "1" })
+          holders.add((yield* current).grant?.holder)
+          holders.add(yield* credential(false))
+          yield* TestClock.adjust(Grants.lifeMillis)
+        }
+        assert.lengthOf(holders, 2)
+        // A sign-in of the same user with the same app is one more renewal; another app is not.
+        yield* grants.keep(grants.login())
+        holders.add((yield* current).grant?.holder)
+        assert.lengthOf(holders, 2)
+        yield* grants.keep(grants.login(), { app: { clientId: "app-2" } })
+        yield* getMe({})
+        holders.add((yield* current).grant?.holder)
+        assert.lengthOf(holders, 3)
+      }).pipe(Effect.provide(grants.layer()))
+      assert.notInclude(grants.requests.map(({ path }) => path), "/2/users/me/bookmarks")
+      assert.lengthOf(grants.requests.filter(({ path }) => path === "/2/users/42/bookmarks"), 3)
+      assert.lengthOf(grants.requests.filter(({ path }) => path === "/2/users/me"), 2)
+    }))
+
+  it.effect("lacks a scope: the call fails before traffic", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      const error = yield* Effect.flip(like({ post_id: "1" })).pipe(Effect.provide(grants.layer()))
+      assert.instanceOf(error, Errors.MissingScope)
+      assert.deepStrictEqual(error.missing, ["like.write"])
+      assert.include(error.message, "postwire login ada --for like")
+      assert.lengthOf(grants.requests, 0)
+    }))
+
+  const oauth1 = {
+    consumerKey: Redacted.make("canary-consumer-key"),
+    consumerSecret: Redacted.make("canary-consumer-secret"),
+    accessToken: Redacted.make("42-canary-access-token"),
+    accessTokenSecret: Redacted.make("canary-access-token-secret")
+  }
+
+  it.effect("that signs with OAuth 1.0a is never renewed", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      grants.state.takesSignatures = true
+      yield* Account.write(grants.store, "ada", { version: 1, baseUrl, oauth1 })
+      yield* Effect.gen(function*() {
+        yield* createPost({ text: "a" })
+        yield* TestClock.adjust(100 * day)
+        yield* createPost({ text: "a" })
+        assert.instanceOf(yield* Effect.flip(createPost({ text: "a", user_auth: false })), Errors.MissingAccessToken)
+        grants.state.takesSignatures = false
+        assert.instanceOf(yield* Effect.flip(createPost({ text: "a" })), Errors.Unauthorized)
+      }).pipe(Effect.provide(grants.layer()))
+      assert.lengthOf(grants.requests, 3)
+    }))
+
+  it.effect("of both kinds goes on signing when its bearer token is lost", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      grants.state.takesSignatures = true
+      yield* grants.keep(1, { oauth1 })
+      yield* Effect.gen(function*() {
+        grants.state.isRevoked = true
+        for (let i = 0; i < 5; i++) {
+          const error = yield* Effect.flip(getMe({ user_auth: false }))
+          assert.instanceOf(error, Errors.LoginRequired)
+          assert.strictEqual(error.reason, "refused")
+          yield* getMe({ user_auth: true })
+          yield* TestClock.adjust("1 minute")
+        }
+        assert.lengthOf(grants.state.refreshes, 1)
+        yield* grants.keep(grants.login(), { oauth1 })
+        yield* getMe({ user_auth: false })
+      }).pipe(Effect.provide(grants.layer()))
+    }))
+})
+
+describe("a call that waits for a renewal", () => {
+  it.effect("is given up without it", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      const asked = yield* Deferred.make<void>()
+      grants.state.before = Effect.andThen(Deferred.succeed(asked, undefined), Effect.sleep(1000))
+      yield* Effect.gen(function*() {
+        yield* TestClock.adjust(Grants.lifeMillis)
+        const call = yield* Effect.forkChild(getMe({}))
+        yield* Deferred.await(asked)
+        yield* Fiber.interrupt(call)
+        yield* TestClock.adjust(1000)
+        assert.strictEqual(yield* grants.stored, Grants.access(2))
+        yield* getMe({})
+        assert.lengthOf(grants.state.refreshes, 1)
+      }).pipe(Effect.provide(grants.layer()))
+    }))
+
+  it.effect("waits no longer than it may", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      grants.state.before = Effect.sleep(1000)
+      yield* Effect.gen(function*() {
+        yield* TestClock.adjust(Grants.lifeMillis)
+        const call = yield* Effect.forkChild(Effect.flip(createPost({ text: "a", user_auth: false }, { timeout: 400 })))
+        yield* TestClock.adjust(400)
+        const error = yield* Fiber.join(call)
+        assert.instanceOf(error, Errors.TransportFailure)
+        assert.strictEqual(error.timeout, "total")
+        yield* TestClock.adjust(600)
+        yield* getMe({})
+        assert.lengthOf(grants.state.refreshes, 1)
+      }).pipe(Effect.provide(grants.layer()))
+    }))
+})
+
+describe("a client that is closed", () => {
+  const build = Effect.fnUntraced(function*(grants: Effect.Success<ReturnType<typeof Grants.make>>) {
+    const scope = yield* Scope.make()
+    return { scope, client: yield* Layer.buildWithScope(grants.layer(), scope) }
+  })
+
+  it.effect("waits for tokens that are on their way", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      const asked = yield* Deferred.make<void>()
+      grants.state.before = Effect.andThen(Deferred.succeed(asked, undefined), Effect.sleep(5000))
+      const { client, scope } = yield* build(grants)
+      yield* TestClock.adjust(Grants.lifeMillis)
+      yield* Effect.forkChild(Effect.provideContext(getMe({}), client))
+      yield* Deferred.await(asked)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust(4999)
+      assert.isUndefined(closing.pollUnsafe())
+      yield* TestClock.adjust(1)
+      yield* Fiber.join(closing)
+      assert.strictEqual(yield* grants.stored, Grants.access(2))
+    }))
+
+  it.effect("waits for them fifteen seconds, and gives the lock back", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      const asked = yield* Deferred.make<void>()
+      grants.state.before = Effect.andThen(Deferred.succeed(asked, undefined), Effect.never)
+      const { client, scope } = yield* build(grants)
+      yield* TestClock.adjust(Grants.lifeMillis)
+      yield* Effect.forkChild(Effect.provideContext(getMe({}), client))
+      yield* Deferred.await(asked)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust(15_000)
+      yield* Fiber.join(closing)
+      yield* Effect.scoped(grants.store.lock("ada"))
+    }))
+
+  it.effect("does not wait for a lock", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      const { client, scope } = yield* build(grants)
+      yield* TestClock.adjust(Grants.lifeMillis)
+      const call = yield* Effect.scoped(Effect.gen(function*() {
+        yield* grants.store.lock("ada")
+        const call = yield* Effect.forkDetach(Effect.flip(Effect.provideContext(getMe({}), client)))
+        yield* Effect.yieldNow
+        yield* Scope.close(scope, Exit.void)
+        return call
+      }))
+      assert.instanceOf(yield* Fiber.join(call), Errors.TransportFailure)
+      assert.lengthOf(grants.state.refreshes, 0)
+    }))
+})
+
+class NoRoom extends Data.TaggedError("NoRoom")<{ readonly message: string }> {}
+
+describe("tokens that a program keeps itself", () => {
+  const settings = {
+    baseUrl,
+    clientId: "app-1",
+    clientSecret: "canary-client-secret",
+    refreshToken: "canary-refresh-1"
+  }
+
+  const layerOf = (grants: Effect.Success<ReturnType<typeof Grants.make>>, own: object = {}) =>
+    Client.layer({ baseUrl, retries: 0 }).pipe(
+      Layer.provideMerge(AccountCredentials.layerOAuth2({ ...settings, ...own })),
+      Layer.provide(Layer.succeed(HttpClient.HttpClient, grants.http))
+    )
+
+  it.effect("are renewed at once where there is no access token, and given to save before they are used", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      const saved: Array<string> = []
+      const save = (tokens: Account.OAuth2Tokens) =>
+        Effect.sync(() => {
+          saved.push(Redacted.value(tokens.refreshToken!))
+          assert.isTrue(grants.requests.every(({ path }) => path === "/2/oauth2/token" || saved.length > 1))
+        })
+      yield* Effect.gen(function*() {
+        yield* getMe({})
+        yield* TestClock.adjust(Grants.lifeMillis)
+        yield* getMe({})
+      }).pipe(Effect.provide(layerOf(grants, { save })))
+      assert.deepStrictEqual(saved, ["canary-refresh-2", "canary-refresh-3"])
+    }))
+
+  it.effect("are used until the service refuses them where nobody says when they expire", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      yield* Effect.gen(function*() {
+        yield* getMe({})
+        yield* TestClock.adjust(Grants.lifeMillis)
+        yield* getMe({})
+      }).pipe(Effect.provide(layerOf(grants, { accessToken: Grants.access(1) })))
+      assert.lengthOf(grants.requests, 4)
+      assert.lengthOf(grants.state.refreshes, 1)
+    }))
+
+  it.effect("are renewed before they expire where somebody does", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      const own = { accessToken: Grants.access(1), expiresAt: new Date(Grants.lifeMillis), scopes: ["users.read"] }
+      yield* Effect.gen(function*() {
+        assert.instanceOf(yield* Effect.flip(getMe({})), Errors.MissingScope)
+        yield* TestClock.adjust(Grants.lifeMillis - 60_000)
+        yield* getMe({})
+      }).pipe(Effect.provide(layerOf(grants, own)))
+      assert.deepStrictEqual(grants.requests.map(({ path }) => path), ["/2/oauth2/token", "/2/users/me"])
+    }))
+
+  it.effect("are not lost when they cannot be saved, and what is said of it holds none of them", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      let isFull = true
+      const save = ({ refreshToken }: Account.OAuth2Tokens) =>
+        isFull ? Effect.fail(new NoRoom({ message: `no room for ${Redacted.value(refreshToken!)}` })) : Effect.void
+      yield* Effect.gen(function*() {
+        const error = yield* Effect.flip(inTime(getMe({})))
+        assert.instanceOf(error, Errors.TokenStoreFailure)
+        assert.strictEqual(error.detail, "no room for <redacted>")
+        assertNoSecret(error)
+        isFull = false
+        yield* TestClock.adjust("1 second")
+        yield* getMe({})
+        assert.lengthOf(grants.state.refreshes, 1)
+      }).pipe(Effect.provide(layerOf(grants, { save })))
+    }))
+
+  it.effect("keep their holder, and are asked once whose they are", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      const seen = new Set<string>()
+      yield* Effect.gen(function*() {
+        const { credential } = yield* Client.Client
+        for (let i = 0; i < 3; i++) {
+          yield* bookmark({ post_id: "1" })
+          seen.add(yield* credential(false))
+          yield* TestClock.adjust(Grants.lifeMillis)
+        }
+      }).pipe(Effect.provide(layerOf(grants)))
+      assert.lengthOf(seen, 1)
+      const known = yield* Grants.make()
+      yield* bookmark({ post_id: "1" }).pipe(Effect.provide(layerOf(known, { userId: "7" })))
+      assert.deepStrictEqual(known.requests.map(({ path }) => path), ["/2/oauth2/token", "/2/users/7/bookmarks"])
+    }))
+
+  it.effect("that are refused are not of an account", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      grants.state.isRevoked = true
+      const error = yield* Effect.flip(getMe({})).pipe(Effect.provide(layerOf(grants)))
+      assert.instanceOf(error, Errors.LoginRequired)
+      assert.match(error.message, /^The user has to sign in again: .*[^:]\.$/)
+      assert.notInclude(error.message, "postwire login")
+    }))
+
+  it.effect("are checked", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      for (
+        const [setting, value] of [["refreshToken", ""], ["clientId", ""], ["refreshToken", "a\nb"], [
+          "accessToken",
+          "é"
+        ]]
+      ) {
+        const error = yield* Effect.flip(Layer.build(layerOf(grants, { [setting!]: value })))
+        assert.instanceOf(error, Errors.InvalidSettings)
+        assert.strictEqual(error.setting, setting)
+      }
     }))
 })

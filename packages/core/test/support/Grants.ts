@@ -3,7 +3,7 @@
  * nothing that it brought was used, or never if the service is strict. Any other reuse kills the grant.
  */
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Clock, Effect, Layer, Option, Redacted } from "effect"
 import { HttpClient } from "effect/http"
 import * as Account from "../../src/Account.ts"
 import * as AccountCredentials from "../../src/AccountCredentials.ts"
@@ -27,6 +27,9 @@ export type Fate =
   /** The app is refused, not the token. */
   | "unknown app"
   | "unreadable"
+
+/** Whether the service did what it was asked for. */
+export const isProcessed = (fate: Fate): boolean => ["answered", "cut", "failed late", "unreadable"].includes(fate)
 
 interface Pair {
   readonly number: number
@@ -76,6 +79,14 @@ export const make = Effect.fnUntraced(function*(options: { readonly isStrict?: b
     isRevoked: false,
     /** Whether it refuses every access token. */
     refusesAll: false,
+    /** Whether it refuses access tokens that have expired. */
+    refusesLate: true,
+    /** Whether it forbids whatever is asked for. */
+    forbids: false,
+    /** Whether it takes signatures, whatever they are. */
+    takesSignatures: false,
+    /** What it says of the life of new tokens. */
+    lifeSeconds: lifeMillis / 1000,
     /** How often a refresh token was used that had been used before. */
     reuses: 0,
     /** What was created, by the body of the request. */
@@ -94,12 +105,15 @@ export const make = Effect.fnUntraced(function*(options: { readonly isStrict?: b
   const now = () => clock.currentTimeMillisUnsafe() + state.offset
   let live: Pair = { number: 1, expiresAt: now() + lifeMillis, from: undefined, isUsed: false }
 
+  const earlier = new Set<string>()
+
   const give = (from: number | undefined): Pair =>
     live = { number: ++state.given, expiresAt: now() + lifeMillis, from, isUsed: false }
 
   /** Another sign-in of the user: the tokens before are dead. */
   const login = (): number => {
     state.isRevoked = false
+    for (let number = 1; number <= state.given; number++) earlier.add(refreshToken(number))
     return give(undefined).number
   }
 
@@ -108,7 +122,8 @@ export const make = Effect.fnUntraced(function*(options: { readonly isStrict?: b
       status: 400,
       body: { error: "invalid_request", error_description: "Value passed for the token was invalid." }
     }
-    if (state.isRevoked) return refused
+    // An earlier sign-in of the user is dead already.
+    if (state.isRevoked || earlier.has(token)) return refused
     if (token === refreshToken(live.number)) give(live.number)
     else if (
       live.from !== undefined && token === refreshToken(live.from) && !live.isUsed && options.isStrict !== true
@@ -122,7 +137,7 @@ export const make = Effect.fnUntraced(function*(options: { readonly isStrict?: b
     return {
       body: {
         token_type: "bearer",
-        expires_in: lifeMillis / 1000,
+        expires_in: state.lifeSeconds,
         access_token: access(live.number),
         refresh_token: refreshToken(live.number),
         scope: scopes.join(" ")
@@ -146,9 +161,9 @@ export const make = Effect.fnUntraced(function*(options: { readonly isStrict?: b
   })
 
   const accepts = (header: string | undefined): boolean => {
-    if (state.refusesAll || state.isRevoked || header !== `Bearer ${access(live.number)}` || now() >= live.expiresAt) {
-      return false
-    }
+    if (header?.startsWith("OAuth ") === true) return state.takesSignatures
+    const isExpired = state.refusesLate && now() >= live.expiresAt
+    if (state.refusesAll || state.isRevoked || header !== `Bearer ${access(live.number)}` || isExpired) return false
     live.isUsed = true
     return true
   }
@@ -156,6 +171,7 @@ export const make = Effect.fnUntraced(function*(options: { readonly isStrict?: b
   const service = makeService((request) => {
     if (request.path === "/2/oauth2/token") return answerToken(request)
     if (!accepts(request.headers["authorization"])) return { status: 401, body: { title: "Unauthorized" } }
+    if (state.forbids) return { status: 403, body: { title: "Forbidden" } }
     if (request.method === "POST") state.created.push(request.body)
     return { body: { data: { id: "1", text: "a", name: "Ada", username: "ada", bookmarked: true } } }
   })
@@ -163,21 +179,31 @@ export const make = Effect.fnUntraced(function*(options: { readonly isStrict?: b
   const store = TokenStore.makeMemory()
   yield* Account.write(store, "ada", recordOf(1, now())).pipe(Effect.orDie)
 
-  /** A client of the account: its Layer is one process. */
-  const layer = (settings: Partial<AccountCredentials.Settings> & { store?: TokenStore.Store } = {}) => {
-    const { store: own = store, ...account } = settings
-    return Layer.fresh(
-      Client.layer({ baseUrl, retries: 0 }).pipe(
-        Layer.provide(AccountCredentials.layer({ account: "ada", baseUrl, ...account })),
-        Layer.provide([
-          Layer.succeed(TokenStore.TokenStore, own),
-          Layer.succeed(HttpClient.HttpClient, service.http)
-        ])
+  /** A client of the account, and its credentials: its Layer is one process. */
+  const layer = (
+    { http = service.http, onRequest, store: own = store, ...account }:
+      & Partial<AccountCredentials.Settings>
+      & Pick<Client.Settings, "onRequest">
+      & { readonly store?: TokenStore.Store; readonly http?: HttpClient.HttpClient } = {}
+  ) =>
+    Layer.fresh(
+      Client.layer({ baseUrl, retries: 0, onRequest }).pipe(
+        Layer.provideMerge(AccountCredentials.layer({ account: "ada", baseUrl, ...account })),
+        Layer.provide([Layer.succeed(TokenStore.TokenStore, own), Layer.succeed(HttpClient.HttpClient, http)])
       )
     )
-  }
 
-  return { ...service, state, store, layer, login, live: () => live.number }
+  /** The access token that the store has. */
+  const stored = Effect.map(
+    Account.read(store, "ada"),
+    (account) => Redacted.value(Option.getOrThrow(account).oauth2?.accessToken ?? Redacted.make("none"))
+  )
+
+  /** Keeps a record of an account that signed in with the tokens of a number. */
+  const keep = (number: number, members?: Parameters<typeof recordOf>[2]) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => Account.write(store, "ada", recordOf(number, now, members)))
+
+  return { ...service, state, store, stored, keep, layer, login, live: () => live.number }
 })
 
 const refusals = {
