@@ -18,6 +18,12 @@ admin /faults --request DELETE
 json /clock '{"advance": "15 minutes"}'
 json /budget '{"operation": "getMe", "remaining": 2}'
 
+# Ada is signed in without a page; answers of the token endpoint are lost after the work; every login is listed.
+json /grants '{"user": "ada", "scopes": ["tweet.read", "users.read", "offline.access"]}'
+json /apps '{"name": "Mine", "kind": "confidential", "redirects": ["http://localhost:3000/callback"]}'
+json /faults '{"operation": "refreshToken", "reset": "after"}'
+admin /grants
+
 # What was asked since the entry 5, to assert on.
 admin '/journal?after=5'
 
