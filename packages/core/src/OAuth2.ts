@@ -344,9 +344,10 @@ const checkApp = (app: Account.App): Effect.Effect<Account.App, InvalidSettings>
   if (typeof clientId !== "string" || !/^[\x21-\x7e]+$/.test(clientId)) {
     return invalid("clientId", "must be the id of an app: one line of printable ASCII")
   }
-  return clientSecret === undefined || Credentials.fault("consumerSecret", clientSecret) === undefined
+  if (clientSecret === undefined) return Effect.succeed(app)
+  return Redacted.isRedacted(clientSecret) && Credentials.fault("consumerSecret", clientSecret) === undefined
     ? Effect.succeed(app)
-    : invalid("clientSecret", "must be text in well-formed Unicode")
+    : invalid("clientSecret", "must be redacted text in well-formed Unicode, and not empty; a public app has none")
 }
 
 const checkRedirectUri = (redirectUri: string): Effect.Effect<void, InvalidSettings> =>

@@ -292,6 +292,32 @@ describe("tokens", () => {
     }))
 })
 
+describe("an app", () => {
+  it.effect.each<readonly [string, object]>([
+    ["clientId", { clientId: "" }],
+    ["clientId", {}],
+    ["clientSecret", { ...app, clientSecret: Redacted.make("") }],
+    ["clientSecret", { ...app, clientSecret: Redacted.make("canary\ud800") }],
+    ["clientSecret", { ...app, clientSecret: "canary" }]
+  ])("with a wrong %s sends nothing", ([setting, app]) =>
+    Effect.gen(function*() {
+      const wrong = { baseUrl, app: app as typeof confidential, scopes }
+      for (
+        const request of [
+          OAuth2.exchange({ ...wrong, code, verifier, redirectUri }),
+          OAuth2.refresh({ ...wrong, refreshToken }),
+          OAuth2.revoke({ ...wrong, token })
+        ]
+      ) {
+        const { error, requests } = yield* failed<unknown, OAuth2.RequestError>(request, () => ({}))
+        assert.instanceOf(error, Errors.InvalidSettings)
+        assert.strictEqual(error.setting, setting)
+        assert.lengthOf(requests, 0)
+        assertNoSecret(error)
+      }
+    }))
+})
+
 describe("the token of an app", () => {
   it.effect("comes for its key and secret", () =>
     Effect.gen(function*() {

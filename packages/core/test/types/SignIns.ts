@@ -9,7 +9,6 @@ import type * as Redacted from "effect/Redacted"
 declare const app: Account.App
 declare const baseUrl: string
 declare const redirectUri: string
-declare const bearerToken: Redacted.Redacted
 declare const consumerKey: Redacted.Redacted
 declare const consumerSecret: Redacted.Redacted
 declare const refreshToken: Redacted.Redacted
@@ -32,10 +31,6 @@ export const renewal = Effect.gen(function*() {
 
 export const ofApps = Effect.gen(function*() {
   const bearerToken = yield* OAuth2.appToken({ baseUrl, consumerKey, consumerSecret })
-  return bearerToken
-})
-
-export const endOfApps = Effect.gen(function*() {
   yield* OAuth2.invalidateAppToken({ baseUrl, consumerKey, consumerSecret, bearerToken })
 })
 
