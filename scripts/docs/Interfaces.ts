@@ -137,12 +137,15 @@ const modules = [
   "packages/core/src/Credentials.ts",
   "packages/core/src/RateLimit.ts",
   "packages/core/src/RateLimitStore.ts",
+  "packages/core/src/TokenStore.ts",
   "packages/core/src/RetryMetrics.ts",
   "packages/core/src/AnomalyMetrics.ts",
   "packages/node/src/NodeClient.ts",
   "packages/node/src/UndiciHttpClient.ts",
   "packages/node/src/SqliteRateLimitStore.ts",
   "packages/node/src/RedisRateLimitStore.ts",
+  "packages/node/src/FileTokenStore.ts",
+  "packages/node/src/RedisTokenStore.ts",
   "packages/sandbox/src/Sandbox.ts"
 ]
 

@@ -3,7 +3,9 @@ import type { TokenStoreFailure } from "@postwire/core/Errors"
 import * as TokenStore from "@postwire/core/TokenStore"
 import { ConfigProvider, Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { execFileSync } from "node:child_process"
+import { build } from "esbuild"
+import { execFileSync, spawnSync } from "node:child_process"
+import { once } from "node:events"
 import {
   chmodSync,
   chownSync,
@@ -19,8 +21,11 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { inspect } from "node:util"
+import { Worker } from "node:worker_threads"
 import * as FileTokenStore from "../src/FileTokenStore.ts"
+import { tryLock } from "../src/internal/FileLock.ts"
 
 const root = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-accounts-"))),
@@ -70,6 +75,10 @@ const smallDisk = Effect.gen(function*() {
 })
 
 const isRoot = process.getuid?.() === 0
+
+/** Who has no rights, where this user may be another and that one may run this Node. */
+const nobody = { uid: 65_534, gid: 65_534 }
+const mayBeNobody = isRoot && spawnSync(process.execPath, ["--version"], nobody).status === 0
 
 describe("the folder of accounts", () => {
   it.effect("is the user's own where none is named, and closed to others", () =>
@@ -181,18 +190,100 @@ describe("the folder of accounts", () => {
   it.live.skipIf(!isRoot)("is refused where it belongs to another user", () =>
     Effect.gen(function*() {
       const { folder, path, store } = yield* filled
-      chownSync(path, 65_534, 65_534)
+      chownSync(path, nobody.uid, nobody.gid)
       assert.strictEqual(
         said(folder, yield* Effect.flip(store.read("ada"))),
         "The token store F/ada.json cannot be read: it is not ours to use (it belongs to the user with the number " +
           "65534). Give this user the right to read and write it."
       )
-      chownSync(folder, 65_534, 65_534)
+      chownSync(folder, nobody.uid, nobody.gid)
       assert.strictEqual((yield* Effect.flip(store.names)).fault, "forbidden")
     }))
 })
 
+describe.skipIf(!mayBeNobody)("an ordinary user", () => {
+  it.live("is told where there is no right to write, or to read", () =>
+    Effect.gen(function*() {
+      const home = yield* root
+      chmodSync(home, 0o755)
+      const program = join(home, "program.mjs")
+      yield* Effect.promise(() =>
+        build({
+          stdin: {
+            contents: `import * as FileTokenStore from "@postwire/node/FileTokenStore"
+              import * as Effect from "effect/Effect"
+              const store = FileTokenStore.make(process.argv[2])
+              const attempts = Effect.all([Effect.flip(store.write("ada", "canary-text")), Effect.exit(store.read("ada"))])
+              const [failed, read] = await Effect.runPromise(attempts)
+              console.log(failed.message + "\\n" + read._tag)`,
+            resolveDir: fileURLToPath(new URL(".", import.meta.url))
+          },
+          outfile: program,
+          bundle: true,
+          platform: "node",
+          format: "esm"
+        })
+      )
+      const said = (folder: string) =>
+        spawnSync(process.execPath, ["--disable-warning=ExperimentalWarning", program, folder], {
+          ...nobody,
+          encoding: "utf8"
+        }).stdout.trim().replaceAll(home, "F").split("\n")
+      const advice = "it is not ours to use (permission denied). Give this user the right to read and write it."
+      assert.deepStrictEqual(said(join(home, "none")), [
+        `The token store F/none cannot be locked: ${advice}`,
+        "Success"
+      ])
+      const closed = join(home, "closed")
+      mkdirSync(closed, { mode: 0o500 })
+      chownSync(closed, nobody.uid, nobody.gid)
+      assert.deepStrictEqual(said(closed), [
+        `The token store F/closed/ada.json cannot be locked: ${advice}`,
+        "Success"
+      ])
+      mkdirSync(join(home, "root"), { mode: 0o700 })
+      assert.deepStrictEqual(said(join(home, "root", "accounts")), [
+        `The token store F/root/accounts cannot be locked: ${advice}`,
+        "Failure"
+      ])
+    }))
+})
+
 describe("a lock on a file", () => {
+  it.live("keeps out the other threads of its process, whatever they close", () =>
+    Effect.gen(function*() {
+      const { folder, store } = yield* filled
+      const scope = yield* Scope.fork(yield* Effect.scope)
+      yield* Effect.provideService(store.lock("ada"), Scope.Scope, scope)
+      const thread = yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          new Worker(
+            `import("${new URL("../src/internal/FileLock.ts", import.meta.url)}").then(({ tryLock }) => {
+              const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads")
+              parentPort.on("message", () => {
+                const lock = tryLock(workerData)
+                lock?.release()
+                parentPort.postMessage(lock !== undefined)
+              })
+            })`,
+            { eval: true, workerData: join(folder, "ada.lock") }
+          )
+        ),
+        (worker) => Effect.promise(() => worker.terminate())
+      )
+      const isFree = Effect.promise(async (): Promise<unknown> => {
+        thread.postMessage("")
+        return (await once(thread, "message"))[0]
+      })
+      assert.deepStrictEqual([yield* isFree, yield* isFree, tryLock(join(folder, "ada.lock"))], [
+        false,
+        false,
+        undefined
+      ])
+      yield* Scope.close(scope, Exit.void)
+      assert.isTrue(yield* isFree)
+    }))
+
   it.effect("is waited for half a minute", () =>
     Effect.gen(function*() {
       const { folder, path, store } = yield* filled
