@@ -17,8 +17,7 @@ import * as Attempt from "./Attempt.ts"
 import * as Attempts from "./Attempts.ts"
 import * as CallErrors from "./CallErrors.ts"
 import * as Client from "./Client.ts"
-import * as Credentials from "./Credentials.ts"
-import { type CredentialKind, InvalidSettings } from "./Errors.ts"
+import type { CredentialKind, InvalidSettings } from "./Errors.ts"
 import * as Failure from "./Failure.ts"
 import * as Monotonic from "./Monotonic.ts"
 import type { Prepared } from "./Prepare.ts"
@@ -72,26 +71,6 @@ export const unread = { read: () => Option.some(undefined), unread: "" } as cons
 
 /** Of a request that makes a token useless. Whoever repeats it may find that the one before has done so. */
 export const invalidating = { ...unread, settled: { body: "{}", by: { status: 401, problem: {} } } } as const
-
-/** The two secrets that an app has with OAuth 1.0a. */
-export type Consumer = Readonly<Record<"consumerKey" | "consumerSecret", Redacted.Redacted>>
-
-/** Both are needed. */
-export const checkConsumer = (
-  settings: Pick<Credentials.Settings, "consumerKey" | "consumerSecret">
-): Effect.Effect<Consumer, InvalidSettings> =>
-  Effect.flatMap(
-    Credentials.check(settings),
-    ({ consumerKey, consumerSecret }) =>
-      consumerKey === undefined || consumerSecret === undefined
-        ? Effect.fail(
-          new InvalidSettings({
-            setting: consumerKey === undefined ? "consumerKey" : "consumerSecret",
-            rule: "is missing: it is that of the app, from the console of the service"
-          })
-        )
-        : Effect.succeed({ consumerKey, consumerSecret })
-  )
 
 /** Sends a request and reads its answer. */
 export const send = <A>(settings: Settings, request: Request<A>): Effect.Effect<A, RequestError, HttpClient> =>

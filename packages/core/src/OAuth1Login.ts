@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Account from "./Account.ts"
+import * as AppAuthentication from "./AppAuthentication.ts"
 import * as AuthorizationRequest from "./AuthorizationRequest.ts"
 import * as Client from "./Client.ts"
 import type * as Credentials from "./Credentials.ts"
@@ -49,7 +50,7 @@ export const requestToken = (
   { access, callback, consumerKey, consumerSecret, ...settings }: Begin
 ): Effect.Effect<RequestToken, RequestError, HttpClient> =>
   Effect.gen(function*() {
-    const consumer = yield* AuthorizationRequest.checkConsumer({ consumerKey, consumerSecret })
+    const consumer = yield* AppAuthentication.checkConsumer({ consumerKey, consumerSecret })
     if (callback !== "oob" && !URL.canParse(callback)) {
       return yield* new InvalidSettings({ setting: "callback", rule: "must be oob or an absolute address" })
     }
@@ -150,7 +151,7 @@ export const accessToken = (
   { consumerKey, consumerSecret, requestToken, verifier: given, ...settings }: End
 ): Effect.Effect<SignedIn, RequestError, HttpClient> =>
   Effect.gen(function*() {
-    const consumer = yield* AuthorizationRequest.checkConsumer({ consumerKey, consumerSecret })
+    const consumer = yield* AppAuthentication.checkConsumer({ consumerKey, consumerSecret })
     const verifier = Redacted.make((Redacted.isRedacted(given) ? Redacted.value(given) : given).trim())
     if (Redacted.value(verifier) === "") {
       return yield* new InvalidSettings({ setting: "verifier", rule: "must be the PIN, or what the redirect brought" })
@@ -199,7 +200,7 @@ interface Signed<A>
   extends
     Pick<AuthorizationRequest.Request<A>, "effect" | "operation" | "path" | "query" | "read" | "settled" | "unread">
 {
-  readonly credentials: AuthorizationRequest.Consumer & Partial<RequestToken>
+  readonly credentials: AppAuthentication.Consumer & Partial<RequestToken>
   readonly also?: OAuth1.Request["also"]
   readonly secrets?: ReadonlyArray<Redacted.Redacted>
 }

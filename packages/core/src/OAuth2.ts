@@ -12,9 +12,10 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Account from "./Account.ts"
+import * as AppAuthentication from "./AppAuthentication.ts"
 import * as AuthorizationRequest from "./AuthorizationRequest.ts"
 import * as Client from "./Client.ts"
-import * as Credentials from "./Credentials.ts"
+import type * as Credentials from "./Credentials.ts"
 import {
   type AuthorizationDenied,
   type BadRequest,
@@ -63,7 +64,7 @@ export const authorize = (
 ): Effect.Effect<Authorization, InvalidSettings> =>
   Effect.gen(function*() {
     const { baseUrl, wire } = yield* Client.check(settings)
-    const { clientId } = yield* checkApp(app)
+    const { clientId } = yield* AppAuthentication.check(app)
     yield* checkRedirectUri(redirectUri)
     yield* checkScopes(scopes)
     const { randomBytes } = yield* SecureRandom.SecureRandom
@@ -206,7 +207,7 @@ export const revoke = (
   { app, kind, token, ...settings }: Revoke
 ): Effect.Effect<void, RequestError, HttpClient> =>
   Effect.gen(function*() {
-    const identified = identify(yield* checkApp(app))
+    const identified = yield* AppAuthentication.identify(app)
     yield* AuthorizationRequest.send(settings, {
       ...identified,
       operation: "OAuth2.revoke",
@@ -233,10 +234,10 @@ export const appToken = (
   { consumerKey, consumerSecret, ...settings }: AppToken
 ): Effect.Effect<Redacted.Redacted, RequestError, HttpClient> =>
   Effect.flatMap(
-    AuthorizationRequest.checkConsumer({ consumerKey, consumerSecret }),
+    AppAuthentication.checkConsumer({ consumerKey, consumerSecret }),
     (consumer) =>
       AuthorizationRequest.send(settings, {
-        ...basicOf(consumer),
+        ...AppAuthentication.ofConsumer(consumer),
         operation: "OAuth2.appToken",
         // However often it is asked for, there is one.
         effect: "toggle",
@@ -262,8 +263,8 @@ export interface InvalidateAppToken extends AppToken {
 export const invalidateAppToken = (
   { bearerToken, consumerKey, consumerSecret, ...settings }: InvalidateAppToken
 ): Effect.Effect<void, RequestError, HttpClient> =>
-  Effect.flatMap(AuthorizationRequest.checkConsumer({ consumerKey, consumerSecret }), (consumer) => {
-    const identified = basicOf(consumer)
+  Effect.flatMap(AppAuthentication.checkConsumer({ consumerKey, consumerSecret }), (consumer) => {
+    const identified = AppAuthentication.ofConsumer(consumer)
     return AuthorizationRequest.send(settings, {
       ...identified,
       operation: "OAuth2.invalidateAppToken",
@@ -292,7 +293,7 @@ const grant = (
   { form, operation, refreshToken: known, scopes, secrets }: Grant
 ): Effect.Effect<Account.OAuth2Tokens, RequestError, HttpClient> =>
   Effect.gen(function*() {
-    const identified = identify(yield* checkApp(app))
+    const identified = yield* AppAuthentication.identify(app)
     // What passes until the answer comes is time in which the tokens are good already.
     const renewedAt = yield* Clock.currentTimeMillis
     return yield* AuthorizationRequest.send(settings, {
@@ -339,17 +340,6 @@ const decodeAppToken = /*#__PURE__*/ Schema.decodeOption(
   )
 )
 
-const checkApp = (app: Account.App): Effect.Effect<Account.App, InvalidSettings> => {
-  const { clientId, clientSecret } = app
-  if (typeof clientId !== "string" || !/^[\x21-\x7e]+$/.test(clientId)) {
-    return invalid("clientId", "must be the id of an app: one line of printable ASCII")
-  }
-  if (clientSecret === undefined) return Effect.succeed(app)
-  return Redacted.isRedacted(clientSecret) && Credentials.fault("consumerSecret", clientSecret) === undefined
-    ? Effect.succeed(app)
-    : invalid("clientSecret", "must be redacted text in well-formed Unicode, and not empty; a public app has none")
-}
-
 const checkRedirectUri = (redirectUri: string): Effect.Effect<void, InvalidSettings> =>
   URL.canParse(redirectUri) && !redirectUri.includes("#")
     ? Effect.void
@@ -362,32 +352,3 @@ const checkScopes = (given: ReadonlyArray<Scopes.Scope>): Effect.Effect<void, In
 
 const invalid = (setting: string, rule: string): Effect.Effect<never, InvalidSettings> =>
   Effect.fail(new InvalidSettings({ setting, rule }))
-
-/** How a request says which app it is of. */
-interface Identified extends Pick<AuthorizationRequest.Request<unknown>, "authorization" | "credential" | "secrets"> {
-  readonly form: AuthorizationRequest.Form
-}
-
-/** A public app is known by its id, a confidential one by a header. */
-const identify = ({ clientId, clientSecret }: Account.App): Identified =>
-  clientSecret === undefined
-    ? { credential: "app", form: { client_id: clientId }, secrets: [] }
-    : { ...basic(clientId, clientSecret), form: {} }
-
-/** Id and secret in a header, each encoded as in a form (RFC 6749, 2.3.1). */
-const basic = (id: string, secret: Redacted.Redacted): Omit<Identified, "form"> => {
-  const encoded = (text: string) => AuthorizationRequest.encode({ "": text }).slice(1)
-  const encodedSecret = Redacted.make(encoded(Redacted.value(secret)))
-  const credentials = Redacted.make(btoa(`${encoded(id)}:${Redacted.value(encodedSecret)}`))
-  return {
-    credential: "app",
-    authorization: () => `Basic ${Redacted.value(credentials)}`,
-    secrets: [secret, encodedSecret, credentials]
-  }
-}
-
-/** The same of a key, which is a secret as well. */
-const basicOf = ({ consumerKey, consumerSecret }: AuthorizationRequest.Consumer): Omit<Identified, "form"> => {
-  const identified = basic(Redacted.value(consumerKey), consumerSecret)
-  return { ...identified, secrets: [consumerKey, ...identified.secrets] }
-}
