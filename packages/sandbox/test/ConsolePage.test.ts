@@ -446,6 +446,12 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         await page.getByRole("button", { name: "grants 2" }).click()
         const old = page.locator("#state-rows tr", { hasText: "tweet.read offline.access" })
         await old.waitFor()
+        // The pointer is on the button, whose text is still to be read.
+        const { background, color } = await page.locator("[data-collection=grants]").evaluate((element) => {
+          const { backgroundColor: background, color } = getComputedStyle(element)
+          return { background, color }
+        })
+        assert.notStrictEqual(color, background)
         assert.match(await old.locator("[data-column=age]").innerText(), /^3 h [01] min$/)
         assert.strictEqual(await page.locator("#state-rows tr").count(), 2)
         sandbox.clock.advance("2 days")

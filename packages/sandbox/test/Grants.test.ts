@@ -43,6 +43,7 @@ describe("grants", () => {
           const { app, first, store } = yield* granted(rotation)
           const issued: Array<Tokens> = [first]
           const called = new Set<number>()
+          const putAside = new Set<Tokens>()
           // What must be, said another way.
           let current = 0
           let parent = -1
@@ -64,6 +65,7 @@ describe("grants", () => {
               continue
             }
             if (index === current) parent = current
+            else putAside.add(issued[current]!)
             current = issued.push(tokens) - 1
           }
           const grant = store.grants.byId(first.grantId)
@@ -89,6 +91,7 @@ describe("grants", () => {
           const valid = issued.filter(({ accessToken }) =>
             (store.credentials.bearerToken(accessToken)?.expiresAt ?? 0) > now
           )
+          assert.isFalse(valid.some((tokens) => putAside.has(tokens)))
           if (!alive) assert.lengthOf(valid, 0)
         }))
     )

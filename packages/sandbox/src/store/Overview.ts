@@ -182,15 +182,15 @@ const sources = {
       app: "(SELECT name FROM apps WHERE id = t.app_id)",
       alive: "t.ended_at IS NULL",
       ended_by: "t.ended_by",
-      kind: "t.kind",
-      rights: "t.rights",
-      scopes: beginning("t.scope"),
       issued_at: millis("t.issued_at"),
       renewed_at: millis("t.renewed_at"),
       expires_at: millis("t.expires_at"),
       refreshes: "t.refreshes",
       replays: "t.replays",
-      reuse_detected: "t.reuse_detected"
+      reuse_detected: "t.reuse_detected",
+      kind: "t.kind",
+      rights: "t.rights",
+      scopes: beginning("t.scope")
     },
     of: "t.user_id = :user",
     flags: ["alive"]
