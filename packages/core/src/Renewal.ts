@@ -22,6 +22,8 @@ export interface Keeping {
   readonly read: Effect.Effect<Option.Option<Account>, TokenStoreFailure>
   /** When it ends, the record is durable. */
   readonly write: (account: Account) => Effect.Effect<void, TokenStoreFailure>
+  /** Fails where the record could not be written: before a refresh token is spent. */
+  readonly probe: (account: Account) => Effect.Effect<void, TokenStoreFailure>
   readonly lock: Effect.Effect<void, TokenStoreFailure, Scope.Scope>
 }
 
@@ -77,7 +79,7 @@ const dueAt = ({ expiresAt, refreshToken, renewedAt }: OAuth2Tokens): number =>
 
 /** Makes them. */
 export const make = ({ app: given, baseUrl, keeping, refresh }: Environment): Renewal => {
-  const { lock, name, read, write } = keeping
+  const { lock, name, probe, read, write } = keeping
   let last: Account | undefined
   let isOut = false
   /** Tokens that the service gave and no store has, and the refresh token that was spent on them. */
@@ -128,6 +130,7 @@ export const make = ({ app: given, baseUrl, keeping, refresh }: Environment): Re
       const { oauth2: tokens } = account
       const app = appOf(account)
       if (tokens?.refreshToken === undefined || app === undefined) return yield* loginRequired("not renewable")
+      yield* probe(account)
       isOut = true
       const { scopes } = tokens
       const answer = yield* Effect.result(refresh({ app, refreshToken: tokens.refreshToken, scopes }))

@@ -101,7 +101,8 @@ export const make = (
     prepared: Prepared,
     values: Credentials.Values,
     terms: Identity.Terms,
-    /** What was sent with the credentials that these take the place of. */
+    /** How often they were renewed, and what was sent with those that they take the place of. */
+    renewals = 0,
     before?: Pick<Attempt.Series, "sent" | "applied">
   ): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
     const unusable = Authorization.unusable(prepared, values, environment.sign)
@@ -113,7 +114,7 @@ export const make = (
       : Effect.flatMap(identityOf(prepared, values, terms), send)
     const told = (failure: Failure.Failure) =>
       CallErrors.of(failure, prepared, { wire, waits, redact: redact(values, failure.authorization) })
-    if (renew === undefined || before !== undefined || prepared.userAuth) return Effect.mapError(sent, told)
+    if (renew === undefined || renewals === maxRenewals || prepared.userAuth) return Effect.mapError(sent, told)
     return Effect.catch(sent, (failure) =>
       // Such a request did nothing, so that a create can be sent again as well.
       Failure.isOfToken(failure)
@@ -122,7 +123,7 @@ export const make = (
           onSuccess: (renewed) =>
             Authorization.isSameToken(renewed, values)
               ? Effect.fail(told(failure))
-              : sendWith(prepared, renewed, terms, series ?? unsent)
+              : sendWith(prepared, renewed, terms, renewals + 1, series)
         })
         : Effect.fail(told(failure)))
   }
@@ -140,6 +141,9 @@ export const make = (
       })
     })
 }
+
+/** Those that another client of the account had may be of no use any more, either. */
+const maxRenewals = 2
 
 const unsent = { sent: 0, applied: false }
 

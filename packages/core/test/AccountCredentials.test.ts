@@ -415,6 +415,24 @@ describe("what a store does to a renewal", () => {
         }))
     }
 
+    it.effect(`${fault} before it is written: nothing is spent`, () =>
+      Effect.gen(function*() {
+        const grants = yield* Grants.make()
+        const { faults, store } = faulty(grants.store)
+        yield* Effect.gen(function*() {
+          yield* TestClock.adjust(Grants.lifeMillis)
+          faults.set("write", fault)
+          const error = yield* Effect.flip(inTime(getMe({})))
+          assert.instanceOf(error, Errors.TokenStoreFailure)
+          assert.deepInclude(error, { fault, action: "write" })
+          assert.lengthOf(grants.state.refreshes, 0)
+          faults.clear()
+          yield* TestClock.adjust("1 second")
+          yield* getMe({})
+          assert.lengthOf(grants.state.refreshes, 1)
+        }).pipe(Effect.provide(grants.layer({ store })))
+      }))
+
     it.effect(`${fault} when it is written: the tokens are kept, and used once it has them`, () =>
       Effect.gen(function*() {
         const grants = yield* Grants.make()
@@ -422,7 +440,7 @@ describe("what a store does to a renewal", () => {
         yield* Effect.gen(function*() {
           yield* getMe({})
           yield* TestClock.adjust(Grants.lifeMillis)
-          faults.set("write", fault)
+          grants.state.after = Effect.sync(() => void faults.set("write", fault))
           for (let i = 0; i < 20; i++) {
             const error = yield* Effect.flip(inTime(getMe({})))
             assert.instanceOf(error, Errors.TokenStoreFailure)
@@ -432,6 +450,7 @@ describe("what a store does to a renewal", () => {
           }
           assert.lengthOf(grants.state.refreshes, 1)
           assert.strictEqual(yield* grants.stored, Grants.access(1))
+          grants.state.after = Effect.void
           faults.clear()
           // Whether there is a call or not.
           yield* TestClock.adjust("31 seconds")
@@ -449,14 +468,14 @@ describe("what a store does to a renewal", () => {
       const store: TokenStore.Store = {
         ...grants.store,
         write: (name, text) =>
-          ++writes <= 2
+          ++writes === 2 || writes === 3
             ? Effect.fail(new Errors.TokenStoreFailure({ store: "a", fault: "unavailable", action: "write" }))
             : grants.store.write(name, text)
       }
       yield* Effect.gen(function*() {
         yield* TestClock.adjust(Grants.lifeMillis)
         yield* inTime(getMe({}))
-        assert.strictEqual(writes, 3)
+        assert.strictEqual(writes, 4)
         assert.lengthOf(grants.state.refreshes, 1)
       }).pipe(Effect.provide(grants.layer({ store })))
     }))
@@ -467,7 +486,7 @@ describe("what a store does to a renewal", () => {
       const { faults, store } = faulty(grants.store)
       yield* Effect.gen(function*() {
         yield* TestClock.adjust(Grants.lifeMillis)
-        faults.set("write", "full")
+        grants.state.after = Effect.sync(() => void faults.set("write", "full"))
         yield* Effect.flip(inTime(getMe({})))
         faults.clear()
       }).pipe(Effect.provide(grants.layer({ store })))
@@ -480,7 +499,7 @@ describe("what a store does to a renewal", () => {
       const { faults, store } = faulty(grants.store)
       yield* Effect.gen(function*() {
         yield* TestClock.adjust(Grants.lifeMillis)
-        faults.set("write", "full")
+        grants.state.after = Effect.sync(() => void faults.set("write", "full"))
         yield* Effect.flip(inTime(getMe({})))
         yield* grants.keep(grants.login())
         faults.clear()
