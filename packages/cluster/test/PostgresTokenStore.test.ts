@@ -5,7 +5,7 @@ import * as TokenStore from "@postwire/core/TokenStore"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { inspect } from "node:util"
 import { afterAll, beforeAll } from "vitest"
-import { contention, contract, type Kind } from "../../node/test/support/TokenStores.ts"
+import { contention, contract, type Kind, sharing } from "../../node/test/support/TokenStores.ts"
 import * as Database from "../src/Database.ts"
 import * as PostgresTokenStore from "../src/PostgresTokenStore.ts"
 import { missing, type Postgres, postgres } from "./support/Postgres.ts"
@@ -44,6 +44,7 @@ describe.skipIf(missing !== undefined)(title, () => {
     lease: 10_000
   }
   contract(kind)
+  sharing(kind)
   contention(kind)
 
   const storeOf = (url: string, options?: Partial<PgClient.PgPoolConfig>) =>

@@ -14,8 +14,8 @@ export interface Store {
   /** The text of a name; `undefined` where there is none. */
   readonly read: (name: string) => Effect.Effect<string | undefined, TokenStoreFailure>
   /**
-   * Replaces the text of a name as a whole, or removes it with `undefined`. When it ends, that is durable. Waits while others
-   * have the lock, and fails where ours was lost meanwhile: then they may have written what is newer.
+   * Replaces the text of a name as a whole, or removes it with `undefined`. When it ends, that is durable. Waits while another
+   * client of the store has the lock, and fails where ours was lost meanwhile: then others may have written what is newer.
    */
   readonly write: (name: string, text: string | undefined) => Effect.Effect<void, TokenStoreFailure>
   /**

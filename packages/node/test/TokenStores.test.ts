@@ -8,7 +8,7 @@ import * as FileTokenStore from "../src/FileTokenStore.ts"
 import * as NodeClient from "../src/NodeClient.ts"
 import * as RedisTokenStore from "../src/RedisTokenStore.ts"
 import * as RedisServer from "./support/RedisServer.ts"
-import { contention, contract, type Kind } from "./support/TokenStores.ts"
+import { contention, contract, type Kind, sharing } from "./support/TokenStores.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "postwire-accounts-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -23,8 +23,21 @@ const inFiles: Kind = {
   program
 }
 
+describe("in memory", () => {
+  const stores = new Map<string, TokenStore.Store>()
+  contract({
+    place: () => {
+      const place = String(++places)
+      stores.set(place, TokenStore.makeMemory())
+      return place
+    },
+    layer: (place) => Layer.sync(TokenStore.TokenStore, () => stores.get(place) ?? TokenStore.makeMemory())
+  })
+})
+
 describe("in files", () => {
   contract(inFiles)
+  sharing(inFiles)
   contention(inFiles)
 })
 
@@ -48,6 +61,7 @@ describe.skipIf(!RedisServer.isInstalled)(inRedis, () => {
     lease: 500
   }
   contract(kind)
+  sharing(kind)
   contention(kind)
 })
 

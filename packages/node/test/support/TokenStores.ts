@@ -11,12 +11,16 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
-/** A kind of store. */
-export interface Kind {
+/** Where stores of a kind are. */
+interface Layers {
   /** An empty store, by its folder or address. */
   readonly place: () => string
   /** One client of it. */
   readonly layer: (place: string) => Layer.Layer<TokenStore.TokenStore, unknown>
+}
+
+/** A kind of store that several processes use. */
+export interface Kind extends Layers {
   /** The program that shares it with other processes: see `Incrementing`. */
   readonly program: URL
   /** After so long, a holder that says nothing has lost its lock; left out where it never does. */
@@ -24,7 +28,7 @@ export interface Kind {
 }
 
 /** A client of its own of the store in a place. */
-const client = ({ layer }: Kind, place: string) =>
+const client = ({ layer }: Layers, place: string) =>
   Effect.map(Layer.build(Layer.fresh(layer(place))), (context) => Context.get(context, TokenStore.TokenStore))
 
 /** Takes a lock; the function gives it back. */
@@ -41,7 +45,7 @@ const waits = <A, E>(fiber: Fiber.Fiber<A, E>) =>
 const texts = ["{}", "quote ' \" \\ \\u0000 emoji 👩🏽‍🚀 line\u2028\n", "x".repeat(100_000)]
 
 /** What holds within a process. */
-export const contract = (kind: Kind): void => {
+export const contract = (kind: Layers): void => {
   it.live("keeps texts by their names, as they were", () =>
     Effect.gen(function*() {
       const place = kind.place()
@@ -103,19 +107,6 @@ export const contract = (kind: Kind): void => {
       yield* Effect.scoped(one.lock("ada"))
     }))
 
-  it.live("lets a write wait while another has the lock", () =>
-    Effect.gen(function*() {
-      const place = kind.place()
-      const [one, other] = [yield* client(kind, place), yield* client(kind, place)]
-      const release = yield* hold(one, "ada")
-      const write = yield* Effect.forkScoped(other.write("ada", "signed in"))
-      assert.isTrue(yield* waits(write))
-      yield* one.write("ada", "renewed")
-      yield* release()
-      yield* Fiber.join(write)
-      assert.strictEqual(yield* one.read("ada"), "signed in")
-    }))
-
   it.live("shows a reader whole texts only", () =>
     Effect.gen(function*() {
       const place = kind.place()
@@ -132,6 +123,22 @@ export const contract = (kind: Kind): void => {
       }
       yield* Fiber.join(writer)
       assert.isAbove(reads, 5)
+    }))
+}
+
+/** What holds between clients of one store. */
+export const sharing = (kind: Kind): void => {
+  it.live("lets a write wait while another has the lock", () =>
+    Effect.gen(function*() {
+      const place = kind.place()
+      const [one, other] = [yield* client(kind, place), yield* client(kind, place)]
+      const release = yield* hold(one, "ada")
+      const write = yield* Effect.forkScoped(other.write("ada", "signed in"))
+      assert.isTrue(yield* waits(write))
+      yield* one.write("ada", "renewed")
+      yield* release()
+      yield* Fiber.join(write)
+      assert.strictEqual(yield* one.read("ada"), "signed in")
     }))
 }
 
