@@ -30,7 +30,7 @@ export const outputFlags = {
     Flag.withDefault(false)
   ),
   wire: Connection.wire,
-  credentials: Connection.flag
+  ...Connection.flags
 }
 
 const extras = {
@@ -78,7 +78,7 @@ export const answer = Effect.fnUntraced(
     yield* ErrorReport.oneOf({ "--json": flags.json, "--table": flags.table, "--raw": flags.raw })
     const { output } = yield* Terminal
     const response = yield* call(definition, sent, flags).pipe(
-      Connection.provide(flags.credentials, flags.wire)
+      Connection.provide(flags, flags.wire)
     )
     const { body, data, errors } = response
     if (!flags.raw) {

@@ -11,12 +11,15 @@ import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as References from "effect/References"
 import packageJson from "../package.json" with { type: "json" }
+import * as AccountsCommand from "./AccountsCommand.ts"
 import * as CallCommand from "./CallCommand.ts"
 import * as CountsCommand from "./CountsCommand.ts"
 import * as Demo from "./Demo.ts"
 import * as DoctorCommand from "./DoctorCommand.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 import * as ExportCommand from "./ExportCommand.ts"
+import * as LoginCommand from "./LoginCommand.ts"
+import * as LogoutCommand from "./LogoutCommand.ts"
 import * as PlanCommand from "./PlanCommand.ts"
 import * as Presenter from "./Presenter.ts"
 import * as Report from "./Report.ts"
@@ -44,6 +47,9 @@ export const postwire = Command.make("postwire").pipe(
     CallCommand.command,
     RequestCommand.command,
     CountsCommand.command,
+    LoginCommand.command,
+    LogoutCommand.command,
+    AccountsCommand.command,
     DoctorCommand.command,
     Demo.command,
     SandboxCommand.command,

@@ -1,26 +1,30 @@
-/** Who the command speaks for: credentials from the environment or from a file that nobody else can read. */
-import type { Client } from "@postwire/core/Client"
+/** Who the command speaks for: an account, or credentials from the environment or from a file that nobody else can read. */
+import * as AccountCredentials from "@postwire/core/AccountCredentials"
+import * as Client from "@postwire/core/Client"
+import * as Credentials from "@postwire/core/Credentials"
 import type { InvalidSettings } from "@postwire/core/Errors"
-import type * as RateLimit from "@postwire/core/RateLimit"
+import { Logging } from "@postwire/core/Logging"
+import * as RateLimit from "@postwire/core/RateLimit"
+import { type Store, TokenStore } from "@postwire/core/TokenStore"
 import { names } from "@postwire/core/Wire"
 import type { Wire } from "@postwire/core/WireNames"
 import * as NodeClient from "@postwire/node/NodeClient"
+import * as NodeCrypto from "@postwire/node/NodeCrypto"
+import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
+import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
-import { open } from "node:fs/promises"
-import { parseEnv } from "node:util"
+import * as Scope from "effect/Scope"
+import * as Accounts from "./Accounts.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 import * as Report from "./Report.ts"
 import * as Text from "./Text.ts"
-
-/** `--credentials FILE`. */
-export const flag = Flag.String("credentials").pipe(
-  Flag.withMetavar("FILE"),
-  Flag.withDescription("File of mode 0600 with lines as POSTWIRE_BEARER_TOKEN=...; else the environment"),
-  Flag.optional
-)
+import * as Variables from "./Variables.ts"
 
 /** `--wire`, instead of the environment's. */
 export const wire = Flag.Literals("wire", names).pipe(
@@ -28,50 +32,107 @@ export const wire = Flag.Literals("wire", names).pipe(
   Flag.optional
 )
 
-type Variables = Readonly<Record<string, string | undefined>>
+/** The flags that say who asks. */
+export const flags = { account: Accounts.flag, tokenStore: Accounts.storeFlag, credentials: Variables.flag }
 
-/** The variables of the environment, and those of the file, which go first. */
-export const variables = (file: Option.Option<string>): Effect.Effect<Variables, ErrorReport.FileUnusable> =>
-  Option.match(file, {
-    onNone: () => Effect.succeed(process.env),
-    onSome: (path) => Effect.map(read(path), (variables) => ({ ...process.env, ...variables }))
-  })
+/** What they say. */
+export type Flags = Command.Command.Config.Infer<typeof flags>
+
+/** Who a command speaks for. */
+export interface Speaker {
+  /** The variables that count: those of an account, or of credentials. */
+  readonly variables: Variables.Variables
+  /** The account; none where there are credentials, or nothing at all. */
+  readonly account: Option.Option<Accounts.Chosen>
+  /** The store of accounts. It is opened when it is needed. */
+  readonly store: Effect.Effect<Store, InvalidSettings>
+}
+
+/** Finds out who a command speaks for. An account says where its service is, where nothing else does. */
+export const speaker = Effect.fnUntraced(function*(
+  { account: flag, credentials, tokenStore }: Flags
+): Effect.fn.Return<Speaker, Accounts.AccountsError | ErrorReport.FileUnusable, FileSystem.FileSystem | Scope.Scope> {
+  const places = yield* Variables.places(credentials)
+  const variables = Variables.all(places)
+  const store = yield* Effect.cached(Scope.provide(Accounts.open(tokenStore, variables), yield* Effect.scope))
+  const account = yield* Accounts.choose(flag, places, store)
+  if (Option.isNone(account)) {
+    return { variables: { ...variables, [Accounts.variable]: undefined }, account, store }
+  }
+  const { name } = account.value
+  const { baseUrl } = yield* Accounts.existing(yield* store, name)
+  return {
+    variables: {
+      ...variables,
+      [Accounts.variable]: name,
+      POSTWIRE_BASE_URL: Variables.valueOf(variables, "POSTWIRE_BASE_URL") ?? baseUrl
+    },
+    account,
+    store
+  }
+})
 
 /**
  * Gives a command the client that the flags and the environment make. It waits when a budget is spent, and says so; what
  * goes wrong is told with the place of the credentials.
  */
 export const provide =
-  (file: Option.Option<string>, wire: Option.Option<Wire> = Option.none()) =>
-  <A, E, R>(command: Effect.Effect<A, E, R>) =>
+  (flags: Flags, wire: Option.Option<Wire> = Option.none()) => <A, E, R>(command: Effect.Effect<A, E, R>) =>
     Effect.gen(function*() {
-      const own = Option.isSome(file) ? yield* read(file.value) : {}
+      const { credentials } = flags
+      const file = Option.isSome(credentials) ? yield* Variables.read(credentials.value) : {}
+      const speaking = yield* speaker(flags)
       return yield* command.pipe(
-        Effect.provide(layer({ ...process.env, ...own }, wire)),
+        Effect.provide(layer(speaking, wire)),
         ErrorReport.within({
-          credentials: Option.isSome(file) ? { path: file.value, names: Object.keys(own) } : undefined
+          account: Option.getOrUndefined(Option.map(speaking.account, ({ name }) => name)),
+          credentials: Option.getOrUndefined(Option.map(credentials, (path) => ({ path, names: Object.keys(file) })))
         })
       )
-    })
+    }).pipe(Effect.scoped)
 
-const layer = (variables: Variables, wire: Option.Option<Wire>): Layer.Layer<Client, InvalidSettings> =>
-  Layer.unwrap(Effect.map(Report.speaker, (speak) =>
-    NodeClient.layer({
-      ...NodeClient.fromEnvironment(variables),
-      ...Option.match(wire, { onNone: () => ({}), onSome: (wire) => ({ wire }) }),
-      waitOnRateLimit: true,
-      onRateLimit: (change) => {
+const layer = (
+  { account, store, variables }: Speaker,
+  wire: Option.Option<Wire>
+): Layer.Layer<Client.Client, InvalidSettings> =>
+  Layer.unwrap(Effect.gen(function*() {
+    const settings = { ...NodeClient.fromEnvironment(variables), ...Option.isSome(wire) && { wire: wire.value } }
+    const service = { baseUrl: settings.baseUrl, wire: yield* NodeClient.wireOf(settings) }
+    const http = UndiciHttpClient.layer()
+    const credentials = Option.isNone(account)
+      ? Credentials.layer(settings)
+      : AccountCredentials.layer({ ...service, account: account.value.name, app: Accounts.appIn(variables) }).pipe(
+        Layer.provide([http, Layer.effect(TokenStore, store)])
+      )
+    const rateLimit = RateLimit.layerWait({}).pipe(Layer.provide(NodeClient.layerStore(settings)))
+    const speak = yield* Report.speaker
+    return Layer.merge(Client.layer(service), layerWaits(speak)).pipe(
+      Layer.provide([credentials, NodeCrypto.layer, http, rateLimit]),
+      Layer.provide(layerLogger(speak))
+    )
+  }))
+
+type Speak = ReturnType<typeof Report.speak>
+
+const layerWaits = (speak: Speak): Layer.Layer<never> =>
+  Layer.effectDiscard(Effect.acquireRelease(
+    Effect.map(RateLimit.RateLimit, ({ listen }) =>
+      listen((change) => {
         const waits = waiting(change)
         if (waits !== undefined) speak(waits)
-      },
-      logger: {
-        debug: () => {},
-        // Waits are told by the hook above.
-        info: () => {},
-        warn: (...line) => speak(line.join(" ")),
-        error: (...line) => speak(line.join(" "))
-      }
-    })))
+      })),
+    (stop) => Effect.sync(stop)
+  ))
+
+/** Only warnings: waits are told in words of their own. */
+const layerLogger = (speak: Speak): Layer.Layer<never> => {
+  const logger = Logger.make(({ logLevel, message }) => {
+    if (LogLevel.isGreaterThanOrEqualTo(logLevel, "Warn")) {
+      speak((Array.isArray(message) ? message : [message]).join(" "))
+    }
+  })
+  return Layer.succeed(Logging, Effect.provideService(Logger.CurrentLoggers, new Set([logger])))
+}
 
 /** Shorter waits are no news. */
 const noteworthy = 5_000
@@ -91,31 +152,3 @@ const waiting = (change: RateLimit.Change): string | undefined =>
       because[change.reason]
     }.`
     : undefined
-
-/** The variables in a file that nobody else can read. */
-export const read = (path: string): Effect.Effect<Variables, ErrorReport.FileUnusable> =>
-  Effect.flatten(Effect.tryPromise({
-    try: async () => {
-      // Asked of the open file: what is read is what was looked at.
-      await using file = await open(path, "r")
-      const found = await file.stat()
-      // With the advice for a file nobody could enter it any more.
-      if (found.isDirectory()) throw new Error("it is a folder")
-      const { mode } = found
-      return (mode & 0o077) === 0 || process.platform === "win32"
-        ? Effect.succeed(parseEnv(await file.readFile("utf8")))
-        : Effect.fail(
-          new ErrorReport.FileUnusable({
-            path,
-            reason: `others may read it (mode ${(mode & 0o777).toString(8).padStart(4, "0")})`,
-            advice: `Take that right away: chmod 600 ${path}`
-          })
-        )
-    },
-    catch: (cause) =>
-      new ErrorReport.FileUnusable({
-        path,
-        reason: cause instanceof Error ? cause.message : String(cause),
-        advice: "Name a file that exists and that you may read."
-      })
-  }))

@@ -35,7 +35,7 @@ const own = {
   json: Report.json,
   csv: Flag.Boolean("csv").pipe(Flag.withDescription("Print CSV"), Flag.withDefault(false)),
   wire: Connection.wire,
-  credentials: Connection.flag
+  ...Connection.flags
 }
 
 /** `postwire counts`. */
@@ -86,7 +86,7 @@ const run = Effect.fnUntraced(function*(
     )
   }
   const buckets = yield* count(parameters, flags.archive).pipe(
-    Connection.provide(flags.credentials, flags.wire)
+    Connection.provide(flags, flags.wire)
   )
   const series: Chart.Series = {
     query: parameters.query,

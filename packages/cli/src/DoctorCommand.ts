@@ -1,10 +1,14 @@
-/** `postwire doctor`: whether the command can work here, and what to do where it cannot. It reads; it changes nothing. */
+/**
+ * `postwire doctor`: whether the command can work here, and what to do where it cannot. It reads, and changes nothing but tokens of
+ * accounts that have expired, which it renews like every command.
+ */
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Accounts from "./Accounts.ts"
 import * as Connection from "./Connection.ts"
 import type { Check } from "./doctor/Check.ts"
 import { examine } from "./doctor/Examination.ts"
@@ -12,6 +16,7 @@ import { examineDocument } from "./doctor/OpenApi.ts"
 import * as DriftReport from "./drift/DriftReport.ts"
 import * as Report from "./Report.ts"
 import * as Text from "./Text.ts"
+import * as Variables from "./Variables.ts"
 
 /** Something keeps the command from working. */
 export class Unwell extends Schema.TaggedError<Unwell>()("Unwell", { names: Schema.Array(Schema.String) }) {
@@ -38,7 +43,7 @@ export const command = Command.make(
   "doctor",
   {
     json: Report.json,
-    credentials: Connection.flag,
+    ...Connection.flags,
     openapi: Flag.String("openapi").pipe(
       Flag.withMetavar("FILE"),
       Flag.withDescription("Compare with an OpenAPI document of the service instead (JSON); nothing is sent"),
@@ -49,11 +54,11 @@ export const command = Command.make(
       Flag.withDefault(false)
     )
   },
-  Effect.fnUntraced(function*({ all, credentials, json, openapi }) {
+  Effect.fnUntraced(function*({ all, json, openapi, ...flags }) {
     if (Option.isSome(openapi)) {
       const report = yield* examineDocument(openapi.value)
       const differences = report.drifts.length
-      const { wire } = NodeClient.fromEnvironment(yield* Connection.variables(credentials))
+      const { wire } = NodeClient.fromEnvironment(Variables.all(yield* Variables.places(flags.credentials)))
       yield* Report.print(json, { ok: differences === 0, ...report }, () => [
         ...wire === undefined || wire === report.wire
           ? []
@@ -62,18 +67,23 @@ export const command = Command.make(
       ])
       return differences === 0 ? undefined : yield* new Drifted({ path: openapi.value, differences })
     }
+    const { account, store, variables } = yield* Connection.speaker(flags)
+    const places = yield* Variables.places(flags.credentials)
+    // Without a home there are none, and none are needed where there are credentials.
+    const opened = Option.getOrUndefined(yield* Effect.option(store))
     const checks = yield* examine(
-      yield* Connection.variables(credentials),
+      variables,
       process.versions.node,
-      Option.getOrUndefined(credentials)
+      Option.getOrUndefined(flags.credentials),
+      opened && { store: opened, chosen: account, variables: Accounts.credentialsIn(Variables.all(places)) }
     )
     const bad = checks.filter(({ status }) => status === "bad").map(({ name }) => name)
     yield* Report.print(json, { ok: bad.length === 0, checks }, () => checks.flatMap(told))
     if (bad.length > 0) return yield* new Unwell({ names: bad })
-  })
+  }, Effect.scoped)
 ).pipe(
   Command.withDescription(
-    "Look at credentials, clock, budgets and the connection; say what to do. With --openapi: what the service's " +
+    "Look at accounts, credentials, clock, budgets and the connection; say what to do. With --openapi: what the service's " +
       "document says otherwise."
   ),
   Command.withShortDescription("Find out why it does not work")

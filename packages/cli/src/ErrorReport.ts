@@ -68,6 +68,8 @@ export interface Situation {
   readonly resumable?: boolean | undefined
   /** The file of `--credentials`, and the variables in it. */
   readonly credentials?: { readonly path: string; readonly names: ReadonlyArray<string> } | undefined
+  /** The account that the command speaks for. */
+  readonly account?: string | undefined
 }
 
 /** An error, and where it happened. */
@@ -126,7 +128,10 @@ export const explain = (error: unknown, situation: Situation = {}): ReadonlyArra
 const addressAdvice = "See that the database runs and that its address is right; what is there stays."
 
 const told = (messages: ReadonlyArray<string>, advice: string | undefined, situation: Situation) => {
-  const what = `postwire: ${messages.join(": ")}`.replaceAll(/\s*\n\s*/g, " ")
+  const all = messages.join(": ").replaceAll(/\s*\n\s*/g, " ")
+  const what = `postwire: ${
+    advice !== undefined && all.endsWith(`. ${advice}`) ? all.slice(0, -advice.length - 2) : all
+  }`
   return advice === undefined
     ? [what]
     : [what, `  ${situation.resumable === true ? advice : advice.replace(/ with --resume|: nothing is lost/g, "")}`]
@@ -155,8 +160,23 @@ const settings = (names: ReadonlyArray<string>, { credentials }: Situation): str
 
 const ofUser = ["consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"]
 
+/** Of errors whose last sentence says it. */
+const lastSentence: Advice = ({ message }) => String(message).split(". ").at(-1)
+
+/** What to do about settings that have a flag besides their variable. */
+const ofFlags: Readonly<Record<string, string>> = {
+  account: "Choose another name.",
+  clientId: "Set POSTWIRE_CLIENT_ID, or pass --client-id.",
+  clientSecret: "Set POSTWIRE_CLIENT_SECRET.",
+  tokenStore: "Name one with --token-store, or set POSTWIRE_TOKEN_STORE."
+}
+
 /** For the errors of calls. Those that are not here say it themselves. */
 const advices: Readonly<Record<string, Advice>> = {
+  AuthorizationDenied: ({ error, message }, situation) =>
+    error === "access_denied"
+      ? lastSentence({ message }, situation)
+      : "Check the app's settings in the service's console.",
   BadRequest: "Change the parameter that the service names.",
   ConflictingIdentifiers: "Pass exactly one of them.",
   Forbidden: "Ask for the access that it needs, or use another credential.",
@@ -166,26 +186,44 @@ const advices: Readonly<Record<string, Advice>> = {
       ? "Correct --cluster, or POSTWIRE_CLUSTER_URL where that holds it."
       : ["baseUrl", "wire", "bearerToken", ...ofUser].includes(String(setting))
       ? `Set ${settings([String(setting)], situation)}.`
-      : undefined,
-  MissingAccessToken: ({ missing }, { credentials }) =>
-    Array.isArray(missing)
+      : ofFlags[String(setting)],
+  InvalidRedirect: lastSentence,
+  LoginRequired: lastSentence,
+  MissingAccessToken: ({ credential, missing }, { account, credentials }) =>
+    account !== undefined
+      ? `Account "${account}" has none: postwire login ${account}${
+        credential === "oauth1" ? " --pin adds it" : " adds one"
+      }.`
+      : Array.isArray(missing)
       ? `Set ${missing.map(environmentVariable).join(", ")}${
-        credentials === undefined ? ", or name a file with --credentials" : ` in ${credentials.path}`
+        credentials === undefined
+          ? ", name a file with --credentials, or sign in: postwire login"
+          : ` in ${credentials.path}`
       }.`
       : undefined,
+  MissingScope: lastSentence,
   NotFound: ({ operation }) => `Check the ${/^[A-Z]+ \//.test(String(operation)) ? "path" : "id"}.`,
   PaginationStuck: "Try again later with --resume; if it stays, tell the service.",
   RateLimited: "Run the same command with --resume when the budget is back.",
   RateLimitWaitTooLong: "Run the same command with --resume when it is back.",
   ServerFailure: "Run the same command with --resume in a while: nothing is lost.",
+  TokenStoreFailure: lastSentence,
   TransportFailure: ({ cause }) =>
     `${
       Predicate.hasProperty(cause, "code") && cause.code === "ECONNREFUSED"
         ? "See that the service runs at that address (postwire sandbox starts a local one)"
         : "Look at the connection"
     }, then run the same command with --resume: nothing is lost.`,
-  Unauthorized: ({ credential }, situation) =>
-    `Check ${settings(credential === "oauth1" ? ofUser : ["bearerToken"], situation)}; postwire doctor tells more.`,
+  Unauthorized: ({ credential, operation }, situation) =>
+    credential === "app"
+      ? `Check ${
+        settings(["clientId", "clientSecret"], situation)
+      }: a public app has no secret, a confidential one needs it.`
+      : String(operation).startsWith("OAuth1Login.")
+      ? `Check ${settings(["consumerKey", "consumerSecret"], situation)}.`
+      : situation.account !== undefined
+      ? `Sign in again: postwire login ${situation.account}${credential === "oauth1" ? " --pin" : ""}`
+      : `Check ${settings(credential === "oauth1" ? ofUser : ["bearerToken"], situation)}; postwire doctor tells more.`,
   UndecodableResponse: "Something between here and the service may have answered; try again with --resume.",
   UnexpectedStatus: (_, situation) => `Look at ${settings(["baseUrl"], situation)}, then try again with --resume.`
 }

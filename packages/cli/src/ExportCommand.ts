@@ -31,11 +31,12 @@ const own = {
     Flag.withDescription("End after so many items"),
     Flag.optional
   ),
-  account: Flag.String("account").pipe(
-    Flag.withDescription("Name of the account, where its token changes from run to run"),
+  owner: Flag.String("owner").pipe(
+    Flag.withMetavar("NAME"),
+    Flag.withDescription("Who reads it, where a token that is not of an account changes from run to run"),
     Flag.optional
   ),
-  credentials: Connection.flag,
+  ...Connection.flags,
   ...Cluster.exportFlags
 }
 
@@ -93,12 +94,12 @@ const run = Effect.fnUntraced(
       )
     }
     if (Option.isSome(address) && flags.out === "") {
-      return yield* ClusterExport.run(address.value, definition, parameters, flags)
+      return yield* ClusterExport.run(address.value, definition, parameters, ofWorkers(flags))
     }
     // The parts of a cluster are its own, and it has the credentials, under a name.
     const own: Flags = Option.isNone(address) ? flags : {
       ...flags,
-      account: Option.orElseSome(flags.credentials, () => "default"),
+      owner: Option.orElseSome(ofWorkers(flags).credentials, () => "default"),
       partitions: Option.none()
     }
     const sink = yield* ExportTarget.sinkOf(own)
@@ -110,13 +111,13 @@ const run = Effect.fnUntraced(
       ? yield* write(
         definition,
         flags,
-        (stop) => Connection.provide(flags.credentials)(exportTo(sink, source, flags, nounOf(definition), stop))
+        (stop) => Connection.provide(flags)(exportTo(sink, source, flags, nounOf(definition), stop))
       )
       : yield* ClusterExport.use(
         address.value,
         definition,
         parameters,
-        flags,
+        ofWorkers(flags),
         (source, layerClient) =>
           write(definition, flags, (stop) =>
             Effect.gen(function*() {
@@ -130,8 +131,24 @@ const run = Effect.fnUntraced(
   }
 )
 
+/** What workers know by one name: an account that they have, or credentials in their environment. */
+const ofWorkers = (flags: Flags): ClusterExport.Options => ({
+  ...flags,
+  credentials: Option.orElse(flags.account, () => flags.credentials)
+})
+
 /** What an export of a cluster does not take. What can be refused is refused before anything is asked. */
 const checkCluster = Effect.fnUntraced(function*(flags: Flags) {
+  yield* ErrorReport.oneOf({
+    "--account": Option.isSome(flags.account),
+    "--credentials": Option.isSome(flags.credentials)
+  })
+  if (Option.isSome(flags.tokenStore)) {
+    return yield* ErrorReport.refuse(
+      "--token-store and --cluster contradict each other",
+      "Workers have their accounts in the database of the cluster: leave it out."
+    )
+  }
   if (Option.isSome(flags.limit)) {
     return yield* ErrorReport.refuse(
       "--limit and --cluster contradict each other",
@@ -200,7 +217,7 @@ const write = Effect.fnUntraced(function*<E, R>(
 const optionsOf = (flags: Flags): Omit<Export.Options, "sink"> => ({
   mode: flags.resume ? "resume" : flags.force ? "force" : "new",
   limit: Option.getOrUndefined(flags.limit),
-  account: Option.getOrUndefined(flags.account)
+  account: Option.getOrUndefined(flags.owner)
 })
 
 /** Runs an export that reads from the service. */

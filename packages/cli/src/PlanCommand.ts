@@ -23,7 +23,7 @@ const own = {
     Flag.optional
   ),
   json: Report.json,
-  credentials: Connection.flag
+  ...Connection.flags
 }
 
 /** `postwire plan`, with a command for each operation that pages. */
@@ -56,7 +56,7 @@ const run = Effect.fnUntraced(
     const estimate = yield* Plan.estimate(source, {
       requests: Option.getOrUndefined(flags.requests),
       probe: true
-    }).pipe(Connection.provide(flags.credentials))
+    }).pipe(Connection.provide(flags))
     const cap = Option.getOrUndefined(flags.postCap)
     const { buckets, ...rest } = estimate
     yield* Report.print(

@@ -8,9 +8,9 @@ import * as Option from "effect/Option"
 import { createServer } from "node:net"
 import { hostname } from "node:os"
 import * as Cluster from "./Cluster.ts"
-import * as Connection from "./Connection.ts"
 import { withDefault } from "./Defaults.ts"
 import * as Report from "./Report.ts"
+import * as Variables from "./Variables.ts"
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/
 
@@ -19,7 +19,7 @@ export const command = Command.make(
   "worker",
   {
     cluster: Cluster.flag,
-    credentials: Connection.flag,
+    credentials: Variables.flag,
     host: Flag.String("host").pipe(
       withDefault("Name by which the other workers reach this machine", hostname())
     ),
@@ -41,7 +41,7 @@ export const command = Command.make(
     const environment = ConfigProvider.fromEnv()
     const provider = Option.isNone(credentials)
       ? environment
-      : ConfigProvider.fromUnknown(yield* Connection.read(credentials.value)).pipe(ConfigProvider.orElse(environment))
+      : ConfigProvider.fromUnknown(yield* Variables.read(credentials.value)).pipe(ConfigProvider.orElse(environment))
     const worker = Worker.layer({
       database,
       address: { host, port },

@@ -75,7 +75,9 @@ describe("postwire", () => {
     Effect.gen(function*() {
       const all: ReadonlyArray<ReadonlyArray<string>> = [
         [],
-        ..."export plan call counts doctor demo sandbox worker status".split(" ").map((name) => [name]),
+        ..."export plan call request counts login logout accounts doctor demo sandbox worker status".split(" ").map((
+          name
+        ) => [name]),
         ...Object.keys(catalogue).map((name) => ["call", name]),
         ["export", "searchRecentPosts"],
         ["plan", "searchRecentPosts"]

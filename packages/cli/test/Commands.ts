@@ -13,6 +13,7 @@ import { postwire } from "../src/Cli.ts"
 import * as ErrorReport from "../src/ErrorReport.ts"
 import * as Presenter from "../src/Presenter.ts"
 import { environmentOf } from "../src/SandboxCommand.ts"
+import { Environment } from "../src/Variables.ts"
 
 export const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-cli-"))),
@@ -34,16 +35,26 @@ export interface Ended {
 }
 
 /** Runs a command line that needs no service. */
-export const parse = (...args: ReadonlyArray<string>): Effect.Effect<Ended> =>
+export const parse = (...args: ReadonlyArray<string>): Effect.Effect<Ended> => parseOn(NodeServices.layer, ...args)
+
+/** Runs a command line where what it has of the system is something else. */
+export const parseOn = (
+  services: typeof NodeServices.layer,
+  ...args: ReadonlyArray<string>
+): Effect.Effect<Ended> =>
   Effect.gen(function*() {
-    const exit = yield* Effect.exit(Command.runWith(postwire, { version: "1.2.3" })(args))
+    // Accounts of who runs the tests are none of theirs.
+    const environment = { POSTWIRE_TOKEN_STORE: "/nonexistent/accounts", ...yield* Environment }
+    const exit = yield* Effect.exit(Command.runWith(postwire, { version: "1.2.3" })(args)).pipe(
+      Effect.provideService(Environment, environment)
+    )
     if (Exit.isFailure(exit)) yield* ErrorReport.report(exit.cause, false)
     return {
       code: Exit.isSuccess(exit) ? 0 : Runtime.getErrorExitCode(Cause.squash(exit.cause)),
       output: (yield* TestConsole.logLines).join("\n"),
       errors: (yield* TestConsole.errorLines).join("\n")
     }
-  }).pipe(Effect.provide([NodeServices.layer, TestConsole.layer, Presenter.layer], { local: true }))
+  }).pipe(Effect.provide([services, TestConsole.layer, Presenter.layer], { local: true }))
 
 /** Runs a command line with the sandbox's credentials in a file. */
 export const run = (...args: ReadonlyArray<string>) =>

@@ -23,6 +23,9 @@ const ask = Effect.fnUntraced(function*(definition: Definition, parameters: obje
   )
 })
 
+/** Who the credentials of a kind belong to. The retry is for a clock that is wrong. */
+export const ofMe = (userAuth: boolean) => ask(getMe.definition, { user_auth: userAuth }, userAuth ? 1 : 0)
+
 const nameOf = ({ data }: Response<unknown, unknown>): string =>
   Predicate.hasProperty(data, "username") ? `@${String(data.username)}` : "a user"
 
@@ -47,7 +50,7 @@ export const bearer = Effect.fnUntraced(
         advice: "Run doctor again when the service answers."
       })
     }
-    const me = yield* ask(getMe.definition, { user_auth: false })
+    const me = yield* ofMe(false)
     if (me._tag === "Failure" && me.failure._tag === "Unauthorized") {
       return check({
         status: "bad",
@@ -122,8 +125,7 @@ export const user = Effect.fnUntraced(function*(
       advice: "Run doctor again when the service answers."
     })
   }
-  // The retry is for a clock that is wrong.
-  const me = yield* ask(getMe.definition, { user_auth: true }, 1)
+  const me = yield* ofMe(true)
   if (me._tag === "Failure") {
     const isRefused = unclear(me.failure) === "bad"
     return check({

@@ -1,9 +1,11 @@
 /** Everything that doctor looks at. It reads; it changes nothing. */
+import * as AccountCredentials from "@postwire/core/AccountCredentials"
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import { environmentVariable } from "@postwire/core/Errors"
 import * as RateLimit from "@postwire/core/RateLimit"
 import { minimum } from "@postwire/core/SupportedNode"
+import { TokenStore } from "@postwire/core/TokenStore"
 import * as Wire from "@postwire/core/Wire"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
@@ -12,19 +14,25 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { HttpClient, transform } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { forCommands } from "../ErrorReport.ts"
 import * as Text from "../Text.ts"
+import * as Accounts from "./Accounts.ts"
 import type { Check } from "./Check.ts"
 import { bearer, parts, user } from "./Credentials.ts"
 import { clockChecks, reach, type Seen } from "./Service.ts"
 import { probe, wordsCheck } from "./Words.ts"
 
-/** Looks at everything, with at most nine requests, none of which counts towards the post cap. */
+/**
+ * Looks at everything, with at most nine requests and one or two for each account, none of which counts towards the post cap.
+ */
 export const examine = Effect.fnUntraced(function*(
   variables: Readonly<Record<string, string | undefined>>,
   node: string,
   /** The file of `--credentials`. */
-  file?: string
+  file?: string,
+  /** The accounts, and variables of credentials that may not count because of them. */
+  accounts?: Accounts.Known & { readonly variables: ReadonlyArray<string> }
 ) {
   const place = file === undefined ? "" : ` in ${file}`
   const checks: Array<Check> = [nodeCheck(node)]
@@ -33,6 +41,8 @@ export const examine = Effect.fnUntraced(function*(
     Effect.flatMap(NodeClient.wireOf(settings), (wire) => Client.check({ ...settings, wire }))
   )
   const values = yield* Effect.result(Credentials.check(settings))
+  const chosen = accounts === undefined ? Option.none() : accounts.chosen
+  if (accounts !== undefined) checks.push(...yield* Accounts.speakerCheck(accounts, accounts.variables))
   if (values._tag === "Failure") {
     const { rule, setting } = values.failure
     const name = environmentVariable(setting)
@@ -64,32 +74,42 @@ export const examine = Effect.fnUntraced(function*(
         })))
   ).pipe(Layer.provide(UndiciHttpClient.layer({ connectTimeout: 10_000 })))
   const { baseUrl, wire } = checked.success
+  const credentials = accounts === undefined || Option.isNone(accounts.chosen)
+    ? Credentials.layer(settings)
+    : AccountCredentials.layer({ baseUrl, wire, account: accounts.chosen.value.name }).pipe(
+      Layer.provide([recorded, Layer.succeed(TokenStore, accounts.store)])
+    )
   yield* Effect.gen(function*() {
     const connection = yield* reach(baseUrl, wire.name)
     checks.push(...connection.checks)
-    if (connection.isThere && wire.elsewhere !== undefined && values.success.bearerToken !== undefined) {
+    const isBearer = values.success.bearerToken !== undefined || Option.isSome(chosen)
+    if (connection.isThere && wire.elsewhere !== undefined && isBearer) {
       const other = wire.elsewhere.name
       const there = Client.layer({ ...settings, wire: Wire.named[other] }).pipe(
-        Layer.provide([Credentials.layer(settings), NodeCrypto.layer, recorded, RateLimit.layerFail])
+        Layer.provide([credentials, NodeCrypto.layer, recorded, RateLimit.layerFail])
       )
       const others = yield* probe.pipe(Effect.provide(there), Effect.catchTag("InvalidSettings", Effect.die))
       checks.push(wordsCheck(wire.name, other, yield* probe, others))
     }
     const isOAuth1 = parts.every((name) => values.success[name] !== undefined)
-    const ofBearer = yield* bearer(values.success, connection.isThere, place)
-    const ofUser = yield* user(values.success, connection.isThere, place, () => seen.at(-1)?.rights)
+    const ofAccounts = accounts === undefined
+      ? []
+      : yield* Accounts.accountChecks(accounts, { baseUrl, wire, http: recorded, isThere: connection.isThere })
+    const isOwn = Option.isNone(chosen)
+    const ofBearer = isOwn ? yield* bearer(values.success, connection.isThere, place) : []
+    const ofUser = isOwn ? yield* user(values.success, connection.isThere, place, () => seen.at(-1)?.rights) : []
     if (connection.isThere) {
       const isRefused = isOAuth1 && ofUser.some(({ status }) => status !== "ok")
       checks.push(...clockChecks(seen, isRefused))
     }
-    checks.push(...ofBearer, ...ofUser)
-    if (values.success.bearerToken === undefined && !isOAuth1) {
+    checks.push(...ofBearer, ...ofUser, ...ofAccounts)
+    if (isOwn && values.success.bearerToken === undefined && !isOAuth1) {
       checks.push({
         name: "credentials",
         status: "bad",
         finding: "There is none that works by itself",
         advice: file === undefined
-          ? `Set ${environmentVariable("bearerToken")}, or name a file with --credentials.`
+          ? `Sign in with postwire login, set ${environmentVariable("bearerToken")}, or name a file with --credentials.`
           : `Set ${environmentVariable("bearerToken")}${place}.`
       })
     }
@@ -97,7 +117,7 @@ export const examine = Effect.fnUntraced(function*(
   }).pipe(
     Effect.provide(
       Client.layer({ ...settings, wire }).pipe(
-        Layer.provide(Credentials.layer(settings)),
+        Layer.provide(credentials),
         Layer.provide(NodeCrypto.layer),
         Layer.provideMerge([recorded, RateLimit.layerFail])
       )

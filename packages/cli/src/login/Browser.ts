@@ -1,7 +1,9 @@
 /** Opens an address in the browser of whoever runs the command. */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { spawn } from "node:child_process"
+import type { Variables } from "../Variables.ts"
 
 /** There is no browser that could be opened. */
 export class NoBrowser extends Schema.TaggedError<NoBrowser>()("NoBrowser", { reason: Schema.String }) {
@@ -9,8 +11,6 @@ export class NoBrowser extends Schema.TaggedError<NoBrowser>()("NoBrowser", { re
     return `No browser can be opened here: ${this.reason}`
   }
 }
-
-type Variables = Readonly<Record<string, string | undefined>>
 
 /** What opens an address on a system: a program and its arguments. None takes the address for a line of a shell. */
 export const commandOf = (
@@ -37,7 +37,7 @@ export const commandOf = (
 const patience = 2_000
 
 /** Opens an address, and leaves what was opened alone. */
-export const open = (
+const open = (
   address: string,
   variables: Variables,
   platform: NodeJS.Platform = process.platform
@@ -57,3 +57,8 @@ export const open = (
     child.unref()
   }).pipe(Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.void }))
 }
+
+/** That of this machine, unless another is provided. */
+export const Browser = Context.Reference<{
+  readonly open: (address: string, variables: Variables) => Effect.Effect<void, NoBrowser>
+}>("@postwire/cli/login/Browser", { defaultValue: () => ({ open }) })

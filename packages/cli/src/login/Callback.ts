@@ -25,12 +25,13 @@ export class NotListening extends Schema.TaggedError<NotListening>()("NotListeni
 
 /** What the browser brought. */
 export interface Answer {
-  readonly parameters: URLSearchParams
+  /** From the path on. */
+  readonly address: string
   /** Shows a page in the browser, and in every other tab that came with an answer. */
   readonly show: (page: Page.Page) => Effect.Effect<void>
 }
 
-/** A listener, and the address that was asked for. */
+/** A listener. */
 export interface Callback {
   readonly answer: Effect.Effect<Answer>
 }
@@ -41,32 +42,32 @@ const hostsOf = ({ hostname }: URL): ReadonlyArray<string> =>
 
 /** Listens until the scope closes. Only what is at the path of the address is an answer, and the first one counts. */
 export const listen = Effect.fnUntraced(
-  function*(redirect: URL): Effect.fn.Return<Callback, NotListening, Scope.Scope> {
-    const arrived = yield* Deferred.make<URLSearchParams>()
+  function*(redirect: string): Effect.fn.Return<Callback, NotListening, Scope.Scope> {
+    const expected = new URL(redirect)
+    const arrived = yield* Deferred.make<string>()
     const shown = yield* Deferred.make<Page.Page>()
     const handle = Effect.gen(function*() {
       const { method, url } = yield* HttpServerRequest.HttpServerRequest
-      const { pathname, searchParams } = new URL(url, redirect)
-      if (method !== "GET" || pathname !== redirect.pathname) return HttpServerResponse.empty({ status: 404 })
-      yield* Deferred.succeed(arrived, searchParams)
+      if (method !== "GET" || URL.parse(url, redirect)?.pathname !== expected.pathname) {
+        return HttpServerResponse.empty({ status: 404 })
+      }
+      yield* Deferred.succeed(arrived, url)
       return Page.respond(yield* Deferred.await(shown))
     })
-    const hosts = hostsOf(redirect)
+    const hosts = hostsOf(expected)
     for (const host of hosts) {
-      yield* at(host, Number(redirect.port || 80), handle).pipe(
+      yield* at(host, Number(expected.port || 80), handle).pipe(
         // A machine may have no IPv6.
         Effect.catchIf(
           (code) => hosts.length > 1 && host === "::1" && (code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT"),
           () => Effect.void
         ),
-        Effect.mapError((code) =>
-          new NotListening({ redirect: redirect.href, reason: reasons[code] ?? `the system says ${code}` })
-        )
+        Effect.mapError((code) => new NotListening({ redirect, reason: reasons[code] ?? `the system says ${code}` }))
       )
     }
     return {
-      answer: Effect.map(Deferred.await(arrived), (parameters) => ({
-        parameters,
+      answer: Effect.map(Deferred.await(arrived), (address) => ({
+        address,
         show: (page) => Effect.asVoid(Deferred.succeed(shown, page))
       }))
     }

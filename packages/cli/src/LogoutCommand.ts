@@ -1,0 +1,102 @@
+/** `postwire logout`: revokes what an account was granted, and removes the account. */
+import type { Account } from "@postwire/core/Account"
+import * as OAuth1Login from "@postwire/core/OAuth1Login"
+import * as OAuth2 from "@postwire/core/OAuth2"
+import * as NodeClient from "@postwire/node/NodeClient"
+import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Accounts from "./Accounts.ts"
+import * as AccountView from "./AccountView.ts"
+import * as ErrorReport from "./ErrorReport.ts"
+import * as Report from "./Report.ts"
+import * as Variables from "./Variables.ts"
+
+/** What was granted may still be good, so the account stays. */
+export class NotRevoked extends Schema.TaggedError<NotRevoked>()("NotRevoked", {
+  account: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `Account "${this.account}" is kept, because nothing could be revoked: ${this.reason}`
+  }
+  get advice(): string {
+    return `Try again later, or remove it here alone with --force; what was granted stays good at the service.`
+  }
+}
+
+/** `postwire logout`. */
+export const command = Command.make(
+  "logout",
+  {
+    name: Argument.String("name").pipe(
+      Argument.withDescription("Name of the account (default: POSTWIRE_ACCOUNT, else the default account)"),
+      Argument.optional
+    ),
+    force: Flag.Boolean("force").pipe(
+      Flag.withDescription("Remove the account here, also when the service cannot revoke it"),
+      Flag.withDefault(false)
+    ),
+    tokenStore: Accounts.storeFlag,
+    credentials: Variables.flag
+  },
+  Effect.fnUntraced(function*({ credentials, force, name: given, tokenStore }) {
+    const variables = Variables.all(yield* Variables.places(credentials))
+    const store = yield* Accounts.open(tokenStore, variables)
+    const named = Option.orElse(given, () => Option.fromUndefinedOr(Variables.valueOf(variables, Accounts.variable)))
+    const name = Option.isSome(named) ? named : yield* Accounts.defaultOf(store)
+    if (Option.isNone(name)) {
+      return yield* ErrorReport.refuse("No account to sign out of", "Name one: postwire accounts lists them.")
+    }
+    yield* Accounts.existing(store, name.value)
+    const account = yield* Effect.scoped(Effect.gen(function*() {
+      // Whoever renews it meanwhile would bring it back.
+      yield* store.lock(name.value)
+      const account = yield* Accounts.existing(store, name.value)
+      yield* revoke(account, variables).pipe(
+        Effect.catch((error) =>
+          force
+            ? Report.say(`Nothing could be revoked: ${error.message}`)
+            : new NotRevoked({ account: name.value, reason: ErrorReport.forCommands(error.message) })
+        )
+      )
+      yield* store.write(name.value, undefined)
+      return account
+    }))
+    yield* Report.lines(`${AccountView.userOf(account)} is signed out. The account "${name.value}" is removed.`)
+  }, Effect.scoped)
+).pipe(
+  Command.withDescription("Sign out of an account: what it was granted is revoked at the service, then it is removed."),
+  Command.withShortDescription("Sign out: revoke and remove an account")
+)
+
+/** Revokes what an account has. What the service refuses is of no use already. */
+const revoke = Effect.fnUntraced(function*({ app, baseUrl, oauth1, oauth2 }: Account, variables: Variables.Variables) {
+  const { wire: name } = NodeClient.fromEnvironment(variables)
+  const settings = { baseUrl, wire: yield* NodeClient.wireOf({ wire: name }) }
+  const secret = Variables.valueOf(variables, "POSTWIRE_CLIENT_SECRET")
+  if (app !== undefined && oauth2 !== undefined) {
+    const { accessToken, refreshToken } = oauth2
+    const known = secret === undefined || app.clientSecret !== undefined
+      ? app
+      : { ...app, clientSecret: Redacted.make(secret) }
+    yield* Effect.catchIf(
+      OAuth2.revoke({
+        ...settings,
+        app: known,
+        token: refreshToken ?? accessToken,
+        kind: refreshToken && "refresh_token"
+      }),
+      OAuth2.isTokenRefused,
+      () => Effect.void
+    )
+  }
+  if (oauth1 !== undefined) {
+    yield* Effect.catchTag(OAuth1Login.invalidate({ ...settings, tokens: oauth1 }), "Unauthorized", () => Effect.void)
+  }
+}, Effect.provide(UndiciHttpClient.layer({ connectTimeout: 10_000 })))

@@ -1,0 +1,152 @@
+/** Whether accounts are alive, what they may do, and whether commands use one. */
+import * as Account from "@postwire/core/Account"
+import * as AccountCredentials from "@postwire/core/AccountCredentials"
+import * as Client from "@postwire/core/Client"
+import type { AnyError } from "@postwire/core/Errors"
+import * as RateLimit from "@postwire/core/RateLimit"
+import { type Store, TokenStore } from "@postwire/core/TokenStore"
+import type * as Wire from "@postwire/core/Wire"
+import * as NodeCrypto from "@postwire/node/NodeCrypto"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { HttpClient } from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { Chosen } from "../Accounts.ts"
+import * as AccountView from "../AccountView.ts"
+import * as Wishes from "../login/Wishes.ts"
+import type { Check } from "./Check.ts"
+import { ofMe } from "./Credentials.ts"
+
+/** The accounts that there are, and the one that commands use. */
+export interface Known {
+  readonly store: Store
+  readonly chosen: Option.Option<Chosen>
+}
+
+/** The service, and how it is asked. */
+interface Service {
+  readonly baseUrl: string
+  readonly wire: Wire.Wire
+  readonly http: Layer.Layer<HttpClient>
+  readonly isThere: boolean
+}
+
+/** Who commands speak for, where that is a question. `others` are variables with credentials. */
+export const speakerCheck = Effect.fnUntraced(function*(
+  { chosen, store }: Known,
+  others: ReadonlyArray<string>
+): Effect.fn.Return<ReadonlyArray<Check>> {
+  if (Option.isSome(chosen)) {
+    const { because, name } = chosen.value
+    return [{
+      name: "credentials",
+      status: "ok",
+      finding: `Commands use account "${name}": ${because === "default" ? "it is the default" : `as ${because} says`}`,
+      advice: others.length === 0
+        ? "--account NAME, or POSTWIRE_ACCOUNT, chooses another."
+        : `${others.join(", ")} of the environment ${others.length === 1 ? "is" : "are"} not used.`,
+      details: { account: name, because }
+    }]
+  }
+  const [first] = others
+  const names = yield* Effect.orElseSucceed(store.names, () => [])
+  return first === undefined || names.length === 0 ? [] : [{
+    name: "credentials",
+    status: "info",
+    finding: `Commands use ${first} of the environment, and no account`,
+    advice: "--account NAME, or POSTWIRE_ACCOUNT, chooses one.",
+    details: { variables: others }
+  }]
+})
+
+/** Every account: whether it is alive, until when, and what it may do. What has expired is renewed. */
+export const accountChecks = Effect.fnUntraced(function*(
+  { chosen, store }: Known,
+  service: Service
+): Effect.fn.Return<ReadonlyArray<Check>> {
+  const names = yield* Effect.result(store.names)
+  if (names._tag === "Failure") return [unreadable(Option.isSome(chosen), names.failure.message)]
+  return yield* Effect.forEach(names.success, (name) => {
+    const isUsed = Option.exists(chosen, (account) => account.name === name)
+    return Effect.catch(
+      accountCheck(store, name, isUsed, service),
+      ({ message }) => Effect.succeed(unreadable(isUsed, message))
+    )
+  })
+})
+
+const unreadable = (isUsed: boolean, message: string): Check => {
+  const [what = "", ...advice] = message.split(/(?<=\.) /)
+  return { name: "account", status: isUsed ? "bad" : "warning", finding: what, advice: advice.join(" ") }
+}
+
+const accountCheck = Effect.fnUntraced(function*(store: Store, name: string, isUsed: boolean, service: Service) {
+  const before = Option.getOrThrow(yield* Account.read(store, name))
+  const isElsewhere = before.baseUrl !== service.baseUrl
+  const problem = isElsewhere || !service.isThere ? undefined : yield* problemOf(store, name, before, service)
+  // It may have been renewed.
+  const account = Option.getOrElse(yield* Account.read(store, name), () => before)
+  const view = AccountView.make(name, account, isUsed)
+  const now = yield* Clock.currentTimeMillis
+  const lacking = account.oauth2 === undefined ? [] : Wishes.lackingFor(account.oauth2.scopes)
+  const check = (status: Check["status"], found: ReadonlyArray<string>, advice: string): Check => ({
+    name: "account",
+    status,
+    finding: [`${name} is ${AccountView.userOf(view)} with ${view.kinds.join(" and ")}`, ...found].join("; "),
+    advice,
+    details: { ...view, lacking: lacking.map(({ name }) => name) }
+  })
+  const times = view.expiresAt === undefined
+    ? ["it does not expire"]
+    : [`expires ${AccountView.expiryOf(view, now)}, renewed ${AccountView.renewedOf(view, now)}`]
+  if (isElsewhere) return check("info", [`of ${before.baseUrl}, so it was not tried`], "It is used there alone.")
+  if (!service.isThere) return check("info", [...times, "not tried"], "Run doctor again when the service answers.")
+  if (problem !== undefined) {
+    return check(isUsed ? "bad" : "warning", [`it is not alive: ${problem}`], `Sign in again: postwire login ${name}`)
+  }
+  return lacking.length === 0
+    ? check("ok", ["it is alive", ...times], "All that the client can do was granted.")
+    : check(
+      "ok",
+      ["it is alive", ...times],
+      `It may not call ${listed(lacking.map(({ name }) => name))}; postwire login ${name} --for ${
+        lacking[0]?.name
+      } adds that.`
+    )
+})
+
+/** So many operations are named. */
+const shown = 4
+
+const listed = (names: ReadonlyArray<string>): string =>
+  names.length <= shown ? names.join(", ") : `${names.slice(0, shown).join(", ")} and ${names.length - shown} more`
+
+/** What is wrong, less who it is about and what to do, which stand beside it. */
+const told = ({ _tag, message }: AnyError): string =>
+  _tag === "LoginRequired" ? message.replace(/^Account "[^"]*" has to sign in again: |\. Run: .*$/g, "") : message
+
+/** Why an account cannot be used, as the service sees it. */
+const problemOf = (store: Store, name: string, account: Account.Account, { baseUrl, http, wire }: Service) =>
+  Effect.gen(function*() {
+    const kinds = [...account.oauth2 === undefined ? [] : [false], ...account.oauth1 === undefined ? [] : [true]]
+    for (const userAuth of kinds) {
+      const me = yield* ofMe(userAuth)
+      if (me._tag === "Failure") return told(me.failure)
+    }
+    return undefined
+  }).pipe(
+    Effect.provide(
+      Client.layer({ baseUrl, wire }).pipe(
+        Layer.provide([
+          AccountCredentials.layer({ baseUrl, wire, account: name }).pipe(
+            Layer.provide([http, Layer.succeed(TokenStore, store)])
+          ),
+          NodeCrypto.layer,
+          http,
+          RateLimit.layerFail
+        ])
+      )
+    ),
+    Effect.catchTag("InvalidSettings", ({ message }) => Effect.succeed(message))
+  )

@@ -1,0 +1,97 @@
+/** Keeps what somebody signed in with, in an account. */
+import * as Account from "@postwire/core/Account"
+import type { Store } from "@postwire/core/TokenStore"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Accounts from "../Accounts.ts"
+import * as Report from "../Report.ts"
+import * as Ask from "./Ask.ts"
+
+/** The account is somebody else's. */
+export class OtherUser extends Schema.TaggedError<OtherUser>()("OtherUser", {
+  account: Schema.String,
+  has: Schema.String,
+  came: Schema.String
+}) {
+  override get message(): string {
+    return `Account "${this.account}" is ${this.has}, and ${this.came} signed in`
+  }
+  get advice(): string {
+    return "Pass another name, or --replace to give it to who signed in. What was granted now is revoked."
+  }
+}
+
+/** Who signed in, where, and with what. */
+export interface SignedIn extends Pick<Account.Account, "app" | "baseUrl" | "oauth1" | "oauth2"> {
+  readonly user: NonNullable<Account.Account["user"]>
+}
+
+/** The account of a name; nothing where it cannot be read, for a login replaces what is damaged. */
+export const before = (store: Store, name: string) =>
+  Effect.catchIf(
+    Account.read(store, name),
+    (error) => error.fault === "damaged",
+    () => Effect.succeedNone
+  )
+
+/** The name of an account that was given none: the username, of which the first character may be none of a name. */
+export const nameOf = ({ username }: SignedIn["user"]): string => username.replace(/^_+/, "") || "account"
+
+/** Writes an account; returns its name and record. What it has of the other kind of the same user stays. */
+export const keep = Effect.fnUntraced(function*(
+  store: Store,
+  given: Option.Option<string>,
+  signedIn: SignedIn,
+  isReplaced: boolean
+) {
+  const { user } = signedIn
+  const name = Option.getOrElse(given, () => nameOf(user))
+  const isOther = (record: Account.Account) =>
+    record.baseUrl !== signedIn.baseUrl || record.user !== undefined && record.user.id !== user.id
+  // Nobody is asked while others wait for the lock.
+  const seen = yield* before(store, name)
+  if (Option.isSome(seen) && isOther(seen.value) && !isReplaced) {
+    const [has, came] = [whoOf(seen.value, signedIn.baseUrl), whoOf(signedIn, seen.value.baseUrl)]
+    if (!(yield* Ask.confirm(`Account "${name}" is ${has}. Replace it with ${came}?`))) {
+      return yield* new OtherUser({ account: name, has, came })
+    }
+  }
+  const names = yield* store.names
+  const current = names.length === 0 ? Option.none() : yield* Accounts.defaultOf(store)
+  const account = yield* Effect.scoped(Effect.gen(function*() {
+    yield* store.lock(name)
+    const there = Option.filter(yield* before(store, name), (record) => !isOther(record))
+    const account: Account.Account = { ...Option.getOrUndefined(there), version: 1, ...signedIn }
+    yield* Account.write(store, name, account)
+    return account
+  }))
+  yield* sayWhatEnds(store, names.filter((other) => other !== name), signedIn)
+  // Where there is no place for it, the first one is the default as long as it is the only one.
+  yield* Effect.ignore(Accounts.makeDefault(Option.getOrElse(current, () => name)))
+  return { name, account }
+})
+
+/** A service ends the login before of the same user with the same app, under whatever name it is kept. */
+const sayWhatEnds = Effect.fnUntraced(function*(store: Store, others: ReadonlyArray<string>, signedIn: SignedIn) {
+  if (signedIn.oauth2 === undefined) return
+  for (const other of others) {
+    const there = yield* Effect.orElseSucceed(Account.read(store, other), () => Option.none<Account.Account>())
+    if (
+      Option.exists(
+        there,
+        ({ app, baseUrl, oauth2, user }) =>
+          oauth2 !== undefined && app?.clientId === signedIn.app?.clientId && baseUrl === signedIn.baseUrl &&
+          user?.id === signedIn.user.id
+      )
+    ) {
+      yield* Report.say(
+        `Account "${other}" is the same user with the same app: services end its login now.`,
+        `One account is enough; postwire logout ${other} removes it.`
+      )
+    }
+  }
+})
+
+const whoOf = ({ baseUrl, user }: Pick<Account.Account, "baseUrl" | "user">, other: string): string =>
+  `${user === undefined ? "another user" : `@${user.username}`}${baseUrl === other ? "" : ` of ${baseUrl}`}`

@@ -1,0 +1,65 @@
+/** What a login asks the user to grant. */
+import { type Catalogue, catalogue, scopesFor } from "@postwire/core/Catalogue"
+import { bearerOf, type Definition } from "@postwire/core/Definition"
+import * as Scopes from "@postwire/core/Scopes"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { closestMatch } from "leven"
+import * as ErrorReport from "../ErrorReport.ts"
+import * as OperationFlags from "../OperationFlags.ts"
+
+/** What the flags name, each with commas between. */
+export interface Named {
+  readonly operations: Option.Option<string>
+  readonly scopes: Option.Option<string>
+}
+
+/** The operations that take a user's token. */
+const ofUsers: ReadonlyArray<Definition> = OperationFlags.all.filter((definition) => bearerOf(definition) !== "app")
+
+/**
+ * The scopes to ask for: those of the operations, the ones that are named, what was granted before; where nothing is named, all
+ * that the client can use. Who signs in is looked up, and the login is to last.
+ */
+export const ofFlags = Effect.fnUntraced(function*(named: Named, before: ReadonlyArray<Scopes.Scope>) {
+  const operations = yield* Effect.forEach(itemsOf(named.operations), operationOf)
+  const scopes = yield* Effect.forEach(itemsOf(named.scopes), scopeOf)
+  const isAll = Option.isNone(named.operations) && Option.isNone(named.scopes)
+  const all = new Set([
+    ...scopesFor(["getMe", ...operations]),
+    ...isAll ? ofUsers.flatMap(({ scopes }) => scopes) : scopes,
+    ...before
+  ])
+  return Scopes.scopes.filter((scope) => all.has(scope))
+})
+
+/** The operations that a user's token with these scopes cannot call. */
+export const lackingFor = (granted: ReadonlyArray<Scopes.Scope>): ReadonlyArray<Definition> =>
+  ofUsers.filter(({ scopes }) => scopes.some((scope) => !granted.includes(scope)))
+
+const itemsOf = (list: Option.Option<string>): ReadonlyArray<string> =>
+  Option.getOrElse(list, () => "").split(/[\s,]+/).filter((item) => item !== "")
+
+const isOperation = (name: string): name is keyof Catalogue => Object.hasOwn(catalogue, name)
+
+const operationOf = (name: string) =>
+  isOperation(name)
+    ? Effect.succeed(name)
+    : unknown("operation", name, Object.keys(catalogue), "postwire call --help lists all.")
+
+const scopeOf = (name: string) => {
+  const neutral = name.replace(/^tweet\./, "post.")
+  const scope = Scopes.scopes.find((scope) => scope === neutral)
+  return scope === undefined
+    ? unknown("scope", name, Scopes.scopes, `There are ${Scopes.scopes.join(", ")}.`)
+    : Effect.succeed(scope)
+}
+
+/** A word of the live service is near to ours, too. */
+const unknown = (what: string, name: string, names: ReadonlyArray<string>, all: string) => {
+  const meant = closestMatch(name.replace("Tweet", "Post").replace("tweet", "post"), [...names], { maxDistance: 4 })
+  return ErrorReport.refuse(
+    `There is no ${what} "${name}"`,
+    meant === undefined ? all : `Did you mean ${meant}?${what === "scope" ? "" : ` ${all}`}`
+  )
+}

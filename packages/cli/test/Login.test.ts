@@ -1,0 +1,491 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as Sandbox from "@postwire/sandbox/Sandbox"
+import { ConfigProvider, Effect, Layer, Redacted, Terminal as Input } from "effect"
+import { TestConsole } from "effect/testing"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import type { Check } from "../src/doctor/Check.ts"
+import * as Browser from "../src/login/Browser.ts"
+import { Terminal } from "../src/Terminal.ts"
+import * as Commands from "./Commands.ts"
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+
+const screen = { isTerminal: false, columns: 80, write: () => {} }
+
+/** A port that nobody has. */
+const freePort = Effect.promise(async () => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  server.close()
+  await once(server, "close")
+  return typeof address === "object" && address !== null ? address.port : 0
+})
+
+/** What a user decides on the page of the service; returns where that leads. */
+const decide = async (url: string, decision: "allow" | "deny", user = "ada"): Promise<string> => {
+  const page = await fetch(url, { redirect: "manual" })
+  const text = await page.text()
+  const find = (pattern: RegExp) => pattern.exec(text)?.[1] ?? assert.fail(`${pattern} is not in ${text}`)
+  const answer = await fetch(new URL(find(/action="([^"]+)"/), url), {
+    method: "POST",
+    redirect: "manual",
+    headers: { origin: new URL(url).origin },
+    body: new URLSearchParams({
+      form_token: find(/name="form_token" value="([^"]+)"/),
+      user: "",
+      other: user,
+      decision
+    })
+  })
+  return answer.headers.get("location") ?? /class="pin"[^>]*>([^<]+)</.exec(await answer.text())?.[1] ??
+    assert.fail("nowhere")
+}
+
+/** A user of this machine, with a home, an app and a browser. */
+const userOf = Effect.fnUntraced(function*(variables: Readonly<Record<string, string>> = {}) {
+  const sandbox = yield* Sandbox.Sandbox
+  const home = yield* Commands.folder
+  const port = yield* freePort
+  const redirect = `http://localhost:${port}/callback`
+  const app = sandbox.app({ redirects: [redirect], name: "Mine" })
+  const file = join(home, "credentials")
+  const all = {
+    POSTWIRE_BASE_URL: sandbox.baseUrl,
+    POSTWIRE_CLIENT_ID: app.client.id,
+    POSTWIRE_TOKEN_STORE: "",
+    ...variables
+  }
+  writeFileSync(file, Object.entries(all).map(([name, value]) => `${name}=${value}\n`).join(""), { mode: 0o600 })
+  const shown: Array<Promise<string>> = []
+  const failed: Array<unknown> = []
+  const environment = ConfigProvider.layer(ConfigProvider.fromUnknown({ HOME: home }))
+  /** Runs a command whose browser does this. */
+  const run = (browse: (url: string) => Promise<unknown>, ...args: ReadonlyArray<string>) =>
+    Commands.parse(...args, "--credentials", file).pipe(
+      // What goes wrong there ends the command, which would wait for minutes.
+      Effect.provideService(Browser.Browser, {
+        open: (url) =>
+          Effect.catchCause(Effect.promise(() => browse(url)), (cause) => Effect.sync(() => failed.push(cause)))
+      }),
+      Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => Effect.die(failed) }),
+      Effect.provide(environment)
+    )
+  const noBrowser = () => Promise.reject(new Error("no browser is needed"))
+  /** Runs a command, to which this is typed. */
+  const typing = (typed: Effect.Effect<string>, ...args: ReadonlyArray<string>) =>
+    Commands.parseOn(
+      Layer.merge(
+        NodeServices.layer,
+        Layer.effect(
+          Input.Terminal,
+          Effect.map(Input.Terminal, (terminal) => Input.make({ ...terminal, readLine: typed }))
+        ).pipe(Layer.provide(NodeServices.layer))
+      ),
+      ...args,
+      "--credentials",
+      file
+    ).pipe(
+      Effect.provideService(Browser.Browser, { open: () => new Browser.NoBrowser({ reason: "there is no display" }) }),
+      Effect.provideService(Terminal, { output: screen, errors: screen }),
+      Effect.provide(environment)
+    )
+  const follow = (url: string) => shown.push(fetch(url).then((page) => page.text()))
+  return {
+    app,
+    file,
+    home,
+    port,
+    redirect,
+    sandbox,
+    /** The pages that the browser came back to. */
+    shown,
+    typing,
+    run: (...args: ReadonlyArray<string>) => run(noBrowser, ...args),
+    /** Runs a login that this user allows. */
+    login: (user: string, ...args: ReadonlyArray<string>) =>
+      run(async (url) => follow(await decide(url, "allow", user)), "login", ...args, "--redirect", redirect),
+    /** Runs a login whose browser does something else. */
+    browse: (browse: (url: string) => Promise<string>, ...args: ReadonlyArray<string>) =>
+      run(async (url) => follow(await browse(url)), "login", ...args, "--redirect", redirect),
+    accounts: Effect.map(run(noBrowser, "accounts", "--json"), ({ output }) => JSON.parse(output).accounts),
+    secrets: () => {
+      const folder = join(home, ".config/postwire/accounts")
+      return readdirSync(folder).filter((name) => name.endsWith(".json")).flatMap((name) => {
+        const { app, oauth1, oauth2 } = JSON.parse(readFileSync(join(folder, name), "utf8"))
+        return [app?.clientSecret, oauth2?.accessToken, oauth2?.refreshToken, ...Object.values(oauth1 ?? {})]
+          .filter((secret) => secret !== undefined)
+      })
+    }
+  }
+})
+
+/** What was typed after the address was shown: where the user's decision leads. */
+const pasted = (decision: "allow" | "deny" = "allow") =>
+  Effect.flatMap(
+    TestConsole.errorLines,
+    (lines) =>
+      Effect.promise(() =>
+        decide(/http\S+/.exec(lines.filter((line) => String(line).startsWith("\nhttp")).join(""))![0], decision)
+      )
+  )
+
+layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwire login", (it) => {
+  it.effect("signs in with the browser, keeps the account, and commands use it", () =>
+    Effect.gen(function*() {
+      const { accounts, home, login, run, sandbox, secrets, shown } = yield* userOf()
+      const { code, errors, output } = yield* login("ada")
+      assert.deepStrictEqual([code, output.split("\n")[0]], [
+        0,
+        `@ada is signed in. The account is "ada", the default.`
+      ])
+      assert.match(output, /\n {2}expires {2}in (2 h 00 min|1 h 59 min), and is renewed by itself$/)
+      assert.match(errors, /^postwire: Sign in and allow the app, in the browser, at:\n\nhttp:\S+\n$/)
+      const page = yield* Effect.promise(() => shown[0]!)
+      assert.match(page, /<h1>You are signed in as @ada<\/h1>/)
+      const [account] = yield* accounts
+      assert.deepInclude(account, {
+        name: "ada",
+        isDefault: true,
+        kinds: ["OAuth 2.0"],
+        service: sandbox.baseUrl,
+        isRenewable: true
+      })
+      const folder = join(home, ".config/postwire/accounts")
+      assert.strictEqual(statSync(folder).mode & 0o777, 0o700)
+      assert.strictEqual(statSync(join(folder, "ada.json")).mode & 0o777, 0o600)
+      const me = yield* run("call", "getMe")
+      assert.strictEqual(JSON.parse(me.output).data.username, "ada")
+      const listed = yield* run("accounts")
+      for (const line of listed.output.split("\n")) assert.isAtMost(line.length, 80)
+      for (const secret of secrets()) assert.notInclude([errors, output, page, me.output, listed.output].join(), secret)
+    }))
+
+  it.effect("asks for what operations need, and keeps what was granted before", () =>
+    Effect.gen(function*() {
+      const { accounts, login, run } = yield* userOf()
+      yield* login("ada", "work", "--for", "getBookmarks")
+      assert.deepStrictEqual((yield* accounts)[0].scopes, [
+        "post.read",
+        "users.read",
+        "offline.access",
+        "bookmark.read"
+      ])
+      const refused = yield* run("call", "createPost", "--text", "a", "--account", "work")
+      assert.deepStrictEqual([refused.code, refused.errors], [
+        1,
+        "postwire: createPost needs post.write, which the user of account \"work\" has not granted\n" +
+        "  Sign in again: postwire login work --for createPost"
+      ])
+      yield* login("ada", "work", "--for", "createPost", "--scopes", "tweet.moderate.write,list.read")
+      assert.sameMembers((yield* accounts)[0].scopes, [
+        "post.read",
+        "users.read",
+        "offline.access",
+        "bookmark.read",
+        "post.write",
+        "post.moderate.write",
+        "list.read"
+      ])
+      assert.strictEqual((yield* run("call", "createPost", "--text", "a", "--account", "work")).code, 0)
+    }))
+
+  it.effect("reads the address where a browser elsewhere ends", () =>
+    Effect.gen(function*() {
+      const { redirect, typing } = yield* userOf()
+      const { code, errors, output } = yield* typing(pasted(), "login", "far", "--headless", "--redirect", redirect)
+      assert.deepStrictEqual([code, output.split("\n")[0]], [
+        0,
+        `@ada is signed in. The account is "far", the default.`
+      ])
+      assert.match(errors, /within 30 seconds/)
+    }))
+
+  it.effect("adds OAuth 1.0a with a PIN to what the account has", () =>
+    Effect.gen(function*() {
+      const { seeded } = yield* Sandbox.Sandbox
+      const { accounts, login, run, typing } = yield* userOf({
+        POSTWIRE_CONSUMER_KEY: seeded.consumerKey,
+        POSTWIRE_CONSUMER_SECRET: Redacted.value(seeded.consumerSecret)
+      })
+      yield* login("ada", "both", "--for", "getMe")
+      const { code, errors, output } = yield* typing(pasted(), "login", "both", "--pin")
+      assert.deepStrictEqual([code, errors.includes("No browser can be opened here: there is no display")], [0, true])
+      assert.match(output, /^@ada is signed in with OAuth 1\.0a\./)
+      assert.deepStrictEqual((yield* accounts)[0].kinds, ["OAuth 2.0", "OAuth 1.0a"])
+      for (const flag of ["--user-auth", "--no-user-auth"]) {
+        assert.strictEqual((yield* run("call", "getMe", "--account", "both", flag)).code, 0, flag)
+      }
+    }))
+
+  it.effect("gives no account to somebody else, unless that is wanted", () =>
+    Effect.gen(function*() {
+      const { accounts, login, sandbox } = yield* userOf()
+      sandbox.user({ username: "linus" })
+      yield* login("ada", "shared")
+      const refused = yield* login("linus", "shared")
+      assert.deepStrictEqual([refused.code, refused.errors.split("\n").slice(-2)], [1, [
+        "postwire: Account \"shared\" is @ada, and @linus signed in",
+        "  Pass another name, or --replace to give it to who signed in. What was granted now is revoked."
+      ]])
+      assert.strictEqual((yield* accounts)[0].user.username, "ada")
+      assert.deepStrictEqual(sandbox.grants.list().slice(0, 2).map(({ alive }) => alive), [false, true])
+      assert.strictEqual((yield* login("linus", "shared", "--replace")).code, 0)
+      assert.strictEqual((yield* accounts)[0].user.username, "linus")
+    }))
+
+  it.effect("has a default among accounts, which names and credentials come before", () =>
+    Effect.gen(function*() {
+      const user = yield* userOf()
+      const { accounts, file, login, run, sandbox } = user
+      const who = (...args: ReadonlyArray<string>) =>
+        Effect.map(run("call", "getMe", "--no-user-auth", ...args), ({ errors, output }) =>
+          output === "" ? errors : JSON.parse(output).data.username)
+      sandbox.user({ username: "grace_h" })
+      yield* login("ada")
+      yield* login("grace_h")
+      const isDefault = Effect.map(accounts, (all) =>
+        all.flatMap((account: { name: string; isDefault: boolean }) =>
+          account.isDefault ? [account.name] : []
+        ))
+      assert.deepStrictEqual(yield* isDefault, ["ada"])
+      assert.strictEqual(yield* who(), "ada")
+      assert.strictEqual((yield* run("accounts", "--default", "grace_h")).code, 0)
+      assert.deepStrictEqual([yield* isDefault, yield* who()], [["grace_h"], "grace_h"])
+      const before = readFileSync(file, "utf8")
+      const token = Redacted.value(sandbox.seeded.userBearerToken)
+      writeFileSync(file, `${before}POSTWIRE_BEARER_TOKEN=${token}\n`)
+      assert.deepStrictEqual([yield* who(), yield* who("--account", "grace_h")], ["ada", "grace_h"])
+      const other = yield* login("grace_h")
+      assert.include(other.errors, "Commands use POSTWIRE_BEARER_TOKEN of the environment, not the account.")
+      writeFileSync(file, `${before}POSTWIRE_BEARER_TOKEN=${token}\nPOSTWIRE_ACCOUNT=grace_h\n`)
+      assert.deepStrictEqual([yield* who(), yield* who("--account", "ada")], ["grace_h", "ada"])
+    }))
+
+  it.effect("signs out: revokes, then removes, and keeps what could not be revoked", () =>
+    Effect.gen(function*() {
+      const { accounts, login, run, sandbox } = yield* userOf()
+      yield* login("ada")
+      sandbox.faults.add({ operation: "revokeToken", status: 403, times: "always" })
+      const kept = yield* run("logout")
+      sandbox.faults.clear()
+      assert.match(
+        kept.errors,
+        /^postwire: Account "ada" is kept, because nothing could be revoked: .*\n {2}Try again later, .* --force; .*$/
+      )
+      assert.isTrue(sandbox.grants.list()[0]?.alive)
+      const { code, output } = yield* run("logout")
+      assert.deepStrictEqual([code, output], [0, `@ada is signed out. The account "ada" is removed.`])
+      assert.isFalse(sandbox.grants.list()[0]?.alive)
+      assert.deepStrictEqual(yield* accounts, [])
+      assert.strictEqual((yield* run("accounts")).output, "Nobody is signed in here. postwire login signs in.")
+      assert.match((yield* run("logout")).errors, /^postwire: No account to sign out of\n {2}Name one: .*$/)
+    }))
+
+  it.effect("has a doctor that tells of accounts what they may do, and which one is used", () =>
+    Effect.gen(function*() {
+      const { file, login, run, sandbox, secrets } = yield* userOf()
+      const checksOf = Effect.fnUntraced(function*(...args: ReadonlyArray<string>) {
+        const { output } = yield* run("doctor", "--json", ...args)
+        const { checks } = JSON.parse(output) as { readonly checks: ReadonlyArray<Check> }
+        return checks.filter(({ name }) => name === "account" || name === "credentials")
+      })
+      yield* login("ada", "--for", "getBookmarks")
+      const told = yield* run("doctor")
+      assert.deepStrictEqual([told.code, told.errors], [0, ""])
+      for (const line of told.output.split("\n")) assert.isAtMost(line.length, 80)
+      for (const secret of secrets()) assert.notInclude(told.output, secret)
+      const all = told.output.replace(/\s+/g, " ")
+      assert.include(all, "ok credentials Commands use account \"ada\": it is the default ")
+      assert.include(all, "ok account ada is @ada with OAuth 2.0; it is alive; expires in ")
+      const [, account] = yield* checksOf()
+      assert.include(account?.details?.["lacking"], "createPost")
+      assert.notInclude(account?.details?.["lacking"], "getBookmarks")
+      assert.match(account?.advice ?? "", /^It may not call .* and \d+ more; postwire login ada --for \w+ adds that\.$/)
+      const token = Redacted.value(sandbox.seeded.userBearerToken)
+      writeFileSync(file, `${readFileSync(file, "utf8")}POSTWIRE_BEARER_TOKEN=${token}\n`)
+      assert.deepStrictEqual((yield* checksOf()).map(({ finding, status }) => [status, finding.split(";")[0]]), [
+        ["info", "Commands use POSTWIRE_BEARER_TOKEN of the environment, and no account"],
+        ["ok", "ada is @ada with OAuth 2.0"]
+      ])
+      assert.strictEqual(
+        (yield* checksOf("--account", "ada"))[0]?.advice,
+        "POSTWIRE_BEARER_TOKEN of the environment is not used."
+      )
+      sandbox.grants.revoke(sandbox.grants.list()[0]!.id)
+      const dead = yield* run("doctor", "--account", "ada")
+      assert.strictEqual(dead.code, 1)
+      assert.match(
+        dead.output.replace(/\s+/g, " "),
+        /bad account ada is @ada with OAuth 2\.0; it is not alive: the service .* Sign in again: postwire login ada\b/
+      )
+    }))
+
+  it.effect("says in two lines at most what is wrong", () =>
+    Effect.gen(function*() {
+      const user = yield* userOf()
+      const { browse, login, redirect, run, sandbox, shown } = user
+      const last = ({ code, errors }: Commands.Ended) => {
+        assert.strictEqual(code, 1, errors)
+        return errors.slice(errors.lastIndexOf("postwire: "))
+      }
+      assert.strictEqual(
+        last(yield* run("login", "--for", "creatPost")),
+        "postwire: There is no operation \"creatPost\"\n  Did you mean createPost? postwire call --help lists all."
+      )
+      assert.strictEqual(
+        last(yield* run("login", "--scopes", "bookmarks.read")),
+        "postwire: There is no scope \"bookmarks.read\"\n  Did you mean bookmark.read?"
+      )
+      assert.strictEqual(
+        last(yield* run("login", "a b")),
+        "postwire: account must be 1 to 32 letters, digits, _ or -, the first of them a letter or a digit.\n" +
+          "  Choose another name."
+      )
+      assert.strictEqual(
+        last(yield* run("login", "--redirect", "https://bot.example/callback")),
+        "postwire: --redirect https://bot.example/callback does not lead to this machine over http\n" +
+          "  Add http://localhost:8080/callback to the app, or pass --headless and paste where the browser ends."
+      )
+      assert.match(
+        last(yield* run("login", "--client-id", "nobody", "--redirect", redirect)),
+        /^postwire: The service refuses the sign-in: There is no app with the client id nobody\n {2}Check the client id, .*$/
+      )
+      assert.match(
+        last(yield* run("login", "--redirect", `${redirect}/`)),
+        /^postwire: .* They must be the same, character by character\n {2}Check .* has http:\S+\/, character by character .*$/
+      )
+      assert.match(
+        last(yield* browse((url) => decide(url, "deny"))),
+        /^postwire: The sign-in was denied: .*\n {2}Nothing was changed; start again to be asked again\.$/
+      )
+      assert.match(yield* Effect.promise(() => shown.at(-1)!), /<h1>You are not signed in<\/h1>/)
+      assert.match(
+        last(yield* browse(async (url) => (await decide(url, "allow")).replace(/state=[^&]+/, "state=other"))),
+        /^postwire: This address belongs to another sign-in\n {2}Use the one that this sign-in ended at, or start again\.$/
+      )
+      assert.match(
+        last(
+          yield* browse(async (url) => {
+            const address = await decide(url, "allow")
+            sandbox.clock.advance("31 seconds")
+            return address
+          })
+        ),
+        /^postwire: The service does not take the code of this sign-in \(.*\)\n {2}It is good for 30 seconds, and once: .*$/
+      )
+      assert.match(
+        last(yield* run("call", "getMe", "--account", "eve")),
+        /^postwire: There is no account "eve"\n {2}There is none here: postwire login eve signs in\.$/
+      )
+      yield* login("ada")
+      assert.strictEqual(
+        last(yield* run("call", "getMe", "--account", "eve")),
+        "postwire: There is no account \"eve\"\n  There is ada; postwire login eve adds it."
+      )
+    }))
+
+  it.effect("says that there is no app, no home, no port and no service", () =>
+    Effect.gen(function*() {
+      const { file, home, port, redirect, run } = yield* userOf()
+      const taken = createServer().listen(port, "127.0.0.1")
+      yield* Effect.promise(() => once(taken, "listening"))
+      assert.strictEqual(
+        (yield* run("login", "--redirect", redirect)).errors,
+        `postwire: Cannot listen for ${redirect}: another program listens on its port\n` +
+          "  End what listens there, pass another address of the app with --redirect, or use --headless."
+      )
+      taken.close()
+      yield* Effect.promise(() => once(taken, "close"))
+      const homeless = yield* Commands.parse("login", "--credentials", file).pipe(
+        Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({})))
+      )
+      assert.strictEqual(
+        homeless.errors,
+        "postwire: tokenStore must name a folder: this user has no home to keep accounts in (HOME is not set).\n" +
+          "  Name one with --token-store, or set POSTWIRE_TOKEN_STORE."
+      )
+      writeFileSync(file, readFileSync(file, "utf8").replace(/CLIENT_ID=.*/, "CLIENT_ID="))
+      assert.match(
+        (yield* run("login")).errors,
+        /^postwire: No app to sign in to: there is no client id\n {2}Set POSTWIRE_CLIENT_ID, or pass --client-id: .*$/
+      )
+      writeFileSync(file, "POSTWIRE_BASE_URL=http://127.0.0.1:1\nPOSTWIRE_TOKEN_STORE=\n")
+      assert.match(
+        (yield* run("login", "--client-id", "a", "--redirect", redirect)).errors,
+        /^postwire: http:\/\/127\.0\.0\.1:1 does not answer: .*ECONNREFUSED.*\n {2}Look at the connection, .*$/
+      )
+      const accounts = join(home, ".config/postwire/accounts")
+      mkdirSync(accounts, { recursive: true, mode: 0o700 })
+      writeFileSync(join(accounts, "torn.json"), "{", { mode: 0o600 })
+      assert.match(
+        (yield* run("call", "getMe", "--account", "torn")).errors,
+        /^postwire: The token store \S+torn\.json cannot be read: it is damaged\n {2}Sign in again with postwire login, .*$/
+      )
+      const listed = yield* run("accounts")
+      assert.match(listed.output, /\* torn +cannot be read\n {4}why +The token store/)
+    }))
+})
+
+describe("postwire login", () => {
+  it.live("ends cleanly with Ctrl-C, and frees its port", () =>
+    Effect.gen(function*() {
+      const { baseUrl, app } = yield* Sandbox.Sandbox
+      const port = yield* freePort
+      const redirect = `http://localhost:${port}/callback`
+      const home = yield* Commands.folder
+      const child = spawn(process.execPath, [main, "login", "--redirect", redirect], {
+        stdio: ["ignore", "pipe", "pipe"],
+        env: {
+          HOME: home,
+          PATH: process.env["PATH"],
+          POSTWIRE_BASE_URL: baseUrl,
+          POSTWIRE_CLIENT_ID: app({ redirects: [redirect] }).client.id
+        }
+      })
+      let errors = ""
+      const lines = createInterface(child.stderr)
+      yield* Effect.promise(() =>
+        new Promise<void>((resolve) =>
+          lines.on("line", (line) => {
+            errors += `${line}\n`
+            if (line.includes("--headless")) resolve()
+          })
+        )
+      )
+      assert.match(
+        errors,
+        /\nhttp:\S+\n\npostwire: No browser can be opened here: there is no display\n {2}Open the address/
+      )
+      child.kill("SIGINT")
+      const [code] = yield* Effect.promise(() => once(child, "exit"))
+      assert.strictEqual(code, 130)
+      const again = createServer().listen(port, "127.0.0.1")
+      yield* Effect.promise(() => once(again, "listening"))
+      again.close()
+      assert.isFalse(existsSync(join(home, ".config/postwire/accounts/ada.json")))
+    }).pipe(Effect.provide(Sandbox.layerServer({ posts: 0 }))))
+
+  it("opens the browser that the system or the user has", () => {
+    const of = (platform: NodeJS.Platform, variables: Record<string, string> = {}) =>
+      Browser.commandOf("http://a/?b&c", variables, platform)
+    assert.deepStrictEqual(of("darwin"), ["open", "http://a/?b&c"])
+    assert.deepStrictEqual(of("win32"), ["rundll32", "url.dll,FileProtocolHandler", "http://a/?b&c"])
+    assert.deepStrictEqual(of("linux", { DISPLAY: ":0" }), ["xdg-open", "http://a/?b&c"])
+    assert.deepStrictEqual(of("linux", { WAYLAND_DISPLAY: "wayland-0" }), ["xdg-open", "http://a/?b&c"])
+    assert.deepStrictEqual(of("linux", { BROWSER: "firefox --new-tab %s:chromium" }), [
+      "firefox",
+      "--new-tab",
+      "http://a/?b&c"
+    ])
+    assert.deepStrictEqual(of("linux", { BROWSER: "lynx" }), ["lynx", "http://a/?b&c"])
+    assert.instanceOf(of("linux"), Browser.NoBrowser)
+  })
+})
