@@ -67,7 +67,7 @@ const undici = {
   keepNames: true
 } satisfies BuildOptions
 
-const builds = { node: [entries(["index"]), undici], sync: [entries(["index", "PostwireWorker"])] }
+const builds = { node: [entries(["index", "OAuth2"]), undici], sync: [entries(["index", "PostwireWorker"])] }
 
 /** The packages that a build took something from. */
 const sourcesOf = (inputs: object): ReadonlyArray<string> =>

@@ -77,7 +77,7 @@ const shown = (value: unknown): unknown =>
     ? JSON.parse(JSON.stringify({ body: value, budget: value.rateLimit, ...value }))
     : JSON.parse(JSON.stringify(value))
 
-const effectFace = async (settings: NodeClient.Settings): Promise<Face> => {
+const effectFace = async (settings: Settings): Promise<Face> => {
   const layer = NodeClient.layer(settings)
   const context = Effect.runSync(Layer.buildWithScope(layer, Scope.makeUnsafe()))
   return async ({ form = "response", iterable, name, parameters, take = 1e9 }) => {
@@ -95,9 +95,12 @@ const effectFace = async (settings: NodeClient.Settings): Promise<Face> => {
   }
 }
 
+/** Settings that every client has. */
+type Settings = Omit<NodeClient.Settings, "oauth2" | "tokenStore">
+
 const promiseFace =
-  (make: (settings: NodeClient.Settings) => { readonly as: (form: Form) => unknown }) =>
-  async (settings: NodeClient.Settings): Promise<Face> => {
+  (make: (settings: Settings) => { readonly as: (form: Form) => unknown }) =>
+  async (settings: Settings): Promise<Face> => {
     const client = make(settings)
     return async ({ form = "response", iterable, name, parameters, take = 1e9 }) => {
       const method = erased(client.as(form), name)
@@ -119,7 +122,7 @@ const promiseFace =
     }
   }
 
-const syncFace = async (settings: NodeClient.Settings): Promise<Face> => {
+const syncFace = async (settings: Settings): Promise<Face> => {
   const client = Blocking.createClientSync(settings)
   return async ({ form = "response", iterable, name, parameters, take = 1e9 }) => {
     const method = erased(client.as(form), name)
@@ -141,7 +144,7 @@ const syncFace = async (settings: NodeClient.Settings): Promise<Face> => {
   }
 }
 
-const makers: Readonly<Record<FaceName, (settings: NodeClient.Settings) => Promise<Face>>> = {
+const makers: Readonly<Record<FaceName, (settings: Settings) => Promise<Face>>> = {
   effect: effectFace,
   promise: promiseFace(Promises.createClient),
   web: promiseFace(Web.createClient),
@@ -176,14 +179,14 @@ const admin = async (method: string, path: string, body?: object): Promise<Respo
   return response
 }
 
-const settings = (more: NodeClient.Settings = {}): NodeClient.Settings => ({
+const settings = (more: Settings = {}): Settings => ({
   // A retry is the same in all faces, and its pause is not to be waited for here.
   retries: 0,
   ...Promises.fromEnvironment(ready.environment),
   ...more
 })
 
-const started = async (given: NodeClient.Settings) =>
+const started = async (given: Settings) =>
   Promise.all(faces.map(async (face) => [face, await makers[face](given)] as const))
 
 let clients: Awaited<ReturnType<typeof started>>

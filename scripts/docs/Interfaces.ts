@@ -20,6 +20,16 @@ const settings = [
     of: [["packages/core/src/Credentials.ts", "Settings"]]
   },
   {
+    title: "Accounts",
+    lead: "For users who signed in. In Effect, `AccountCredentials` takes their place.",
+    of: [["packages/core/src/promises/AccountSettings.ts", "AccountSettings"]]
+  },
+  {
+    title: "Tokens that are renewed",
+    lead: "The members of `oauth2`. Those of blocking clients have no `save`.",
+    of: [["packages/core/src/promises/AccountSettings.ts", "OAuth2Settings"]]
+  },
+  {
     title: "Return types, rate limits, logs",
     lead: "Of clients of Promises and of blocking ones. In Effect, Layers take their place.",
     of: [["packages/core/src/promises/Settings.ts", "Settings"]]
@@ -81,7 +91,18 @@ const settings = [
 }>
 
 /** The settings that have a variable of their name. */
-const variables: ReadonlyArray<string> = ["baseUrl", "wire", ...Credentials.names]
+const variables: ReadonlyArray<string> = [
+  "baseUrl",
+  "wire",
+  "account",
+  "clientId",
+  "clientSecret",
+  "tokenStore",
+  ...Credentials.names
+]
+
+/** Whose settings have been named before, or are no settings of their own. */
+const unnamed = ["Blocking clients", "Clients on fetch", "Tokens that are renewed"]
 
 /** Types as users would write them, where the source has a name of its own. */
 const spelled: Readonly<Record<string, string>> = {
@@ -124,7 +145,7 @@ export const settingsPage = (): ReadonlyArray<string> => [
       of.flatMap(([path, name]) => shown(path, name)).map(({ doc, name, type }) => [
         `\`${name}\``,
         `\`${typeText(type)}\``,
-        [doc, ...(title === "Blocking clients" ? [] : variableOf(name))].join(" ")
+        [doc, ...(unnamed.includes(title) ? [] : variableOf(name))].join(" ")
       ])
     )
   ])
@@ -135,6 +156,7 @@ const modules = [
   "packages/core/src/ClientConfig.ts",
   "packages/core/src/Client.ts",
   "packages/core/src/Credentials.ts",
+  "packages/core/src/AccountCredentials.ts",
   "packages/core/src/RateLimit.ts",
   "packages/core/src/RateLimitStore.ts",
   "packages/core/src/TokenStore.ts",

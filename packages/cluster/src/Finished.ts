@@ -70,5 +70,6 @@ export const layerClient: Layer.Layer<Client> = Layer.succeed(Client, {
   request: () => neverAsked,
   sendChecked: () => neverAsked,
   read: () => neverAsked,
-  credential: () => Effect.succeed("none")
+  credential: () => Effect.succeed("none"),
+  redact: neverAsked
 })

@@ -98,6 +98,8 @@ export class Client extends Context.Service<Client, {
    * an account stays the same when its tokens are renewed.
    */
   readonly credential: (userAuth: boolean) => Effect.Effect<string, Errors.CredentialsError>
+  /** What keeps the credentials out of what is told of calls elsewhere. */
+  readonly redact: Effect.Effect<Redaction.Redact>
 }>()("@postwire/core/Client") {}
 
 /**
@@ -200,6 +202,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   )
   const client = Client.of({
     send,
+    redact: Effect.map(tellable, (values) => redact(values)),
     credential: (userAuth) =>
       Effect.flatMap(known, (values) => {
         const token = Authorization.holderOf({ userAuth }, values)

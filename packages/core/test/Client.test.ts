@@ -219,17 +219,23 @@ describe("ClientConfig", () => {
 describe("index", () => {
   it("has these names", () => {
     const others = [
+      "Account",
+      "AccountCredentials",
       "Client",
       "ClientConfig",
       "Credentials",
       "Definition",
       "Errors",
       "Ledger",
+      "OAuth1Login",
+      "OAuth2",
       "Operation",
       "RateLimit",
       "RateLimitStore",
       "Requests",
       "Response",
+      "Scopes",
+      "TokenStore",
       "Wire"
     ]
     const areas = Object.keys(Index).filter((name) => !others.includes(name))

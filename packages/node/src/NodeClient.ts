@@ -5,9 +5,11 @@ import * as Credentials from "@postwire/core/Credentials"
 import type { Form } from "@postwire/core/Definition"
 import { environmentVariable, InvalidSettings } from "@postwire/core/Errors"
 import * as Shared from "@postwire/core/promises/Settings"
+import * as OwnTokenStore from "@postwire/core/promises/TokenStore"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
-import type { TokenStore } from "@postwire/core/TokenStore"
+import * as TokenStore from "@postwire/core/TokenStore"
 import * as Effect from "effect/Effect"
+import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import type { Dispatcher } from "undici"
 import * as FileTokenStore from "./FileTokenStore.ts"
@@ -28,6 +30,11 @@ export interface Settings<F extends Form = "response"> extends Shared.Settings<F
    */
   readonly rateLimitStore?: string | undefined
   /**
+   * Where the `account` is kept: a folder, which is named by a path (`./accounts`), a `redis://` or `rediss://` address, which needs
+   * the package `@redis/client`, or a store of your own. Default: the folder of `postwire login`, `~/.config/postwire/accounts`.
+   */
+  readonly tokenStore?: string | OwnTokenStore.TokenStore | undefined
+  /**
    * The address of a proxy for all requests, or `environment` to take it from `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`.
    * Default: none.
    */
@@ -44,15 +51,25 @@ export const layer = (settings: Settings<Form>): Layer.Layer<Client, InvalidSett
     Effect.map(check(settings), () =>
       Layer.provide(
         Shared.layer(settings, {
-          http: UndiciHttpClient.layer(
-            settings.dispatcher === undefined ? agentOptionsOf(settings) : { dispatcher: settings.dispatcher }
-          ),
+          http: layerTransport(settings),
           store: layerStore(settings),
+          accounts: layerTokenStore(settings),
           warn: (warning) => process.emitWarning(warning, "PostwireWarning")
         }),
         NodeCrypto.layer
       ))
   )
+
+const layerTransport = (settings: Settings<Form>) =>
+  UndiciHttpClient.layer(
+    settings.dispatcher === undefined ? agentOptionsOf(settings) : { dispatcher: settings.dispatcher }
+  )
+
+/** What sends the requests of settings. Fails where one of them breaks a rule. */
+export const layerHttp = (
+  settings: Pick<Settings, "ca" | "dispatcher" | "proxy">
+): Layer.Layer<HttpClient, InvalidSettings> =>
+  Layer.unwrap(Effect.map(checkTransport(settings), () => layerTransport(settings)))
 
 /** The connections that the settings ask for. A given dispatcher limits the time for connecting itself. */
 export const agentOptionsOf = ({ ca, proxy, timeout }: Settings<Form>): UndiciHttpClient.AgentOptions => ({
@@ -80,22 +97,29 @@ export const layerStore = (
     ? RedisRateLimitStore.layerUrl({ url: store })
     : SqliteRateLimitStore.layer({ path: store })
 
-/** Where accounts are kept: a folder, a `redis://` or `rediss://` address, or the folder of this user where none is named. */
-export const layerStoreOf = (place?: string): Layer.Layer<TokenStore, InvalidSettings> =>
+/**
+ * Where the settings keep accounts: a folder, a `redis://` or `rediss://` address, a store of the program's own, or the folder of
+ * this user where none is named. Fails when that cannot be used on this machine.
+ */
+export const layerTokenStore = (
+  { tokenStore: place }: Pick<Settings, "tokenStore">
+): Layer.Layer<TokenStore.TokenStore, InvalidSettings> =>
   Layer.unwrap(
-    Effect.as(
-      checkTokenStore(place),
-      place !== undefined && isAddress(place)
+    Effect.map(checkTokenStore(place), () =>
+      OwnTokenStore.isTokenStore(place)
+        ? Layer.sync(TokenStore.TokenStore, () => OwnTokenStore.toEffect(place))
+        : place !== undefined && isAddress(place)
         ? RedisTokenStore.layerUrl({ url: place })
-        : FileTokenStore.layer({ folder: place })
-    )
+        : FileTokenStore.layer({ folder: place }))
   )
 
 /** Checks where accounts are kept without showing it: it may hold a password. */
-export const checkTokenStore = (place: string | undefined): Effect.Effect<void, InvalidSettings> => {
+export const checkTokenStore = (place: Settings["tokenStore"]): Effect.Effect<void, InvalidSettings> => {
   const invalid = (rule: string) => Effect.fail(new InvalidSettings({ setting: "tokenStore", rule }))
-  if (place === undefined) return Effect.void
-  if (typeof place !== "string" || place === "") return invalid("must be the path of a folder or an address")
+  if (place === undefined || OwnTokenStore.isTokenStore(place)) return Effect.void
+  if (typeof place !== "string" || place === "") {
+    return invalid("must be the path of a folder, an address, or an object with the methods read, write and lock")
+  }
   if (isAddress(place)) return Effect.asVoid(RedisTokenStore.checkUrl(place))
   if (place.startsWith("~")) return invalid("begins with ~, which only a shell replaces: write the whole path")
   return isFolder(place)
@@ -141,7 +165,7 @@ const checkStore = Effect.fnUntraced(function*({ rateLimitStore: store }: Settin
 
 /** The settings that only Node has. */
 const own = Object.keys(
-  { ca: true, dispatcher: true, proxy: true, rateLimitStore: true } satisfies {
+  { ca: true, dispatcher: true, proxy: true, rateLimitStore: true, tokenStore: true } satisfies {
     readonly [K in Exclude<keyof Settings<Form>, keyof Shared.Settings<Form>>]-?: true
   }
 )
@@ -153,22 +177,25 @@ export const check = Effect.fnUntraced(function*(
 ): Effect.fn.Return<void, InvalidSettings> {
   yield* Shared.check(settings, [...own, ...others])
   yield* checkStore(settings)
+  yield* checkTokenStore(settings.tokenStore)
   yield* checkTransport(settings)
 })
 
 /**
  * The settings that the environment holds, each in the variable of its name, such as `POSTWIRE_BEARER_TOKEN`.
- * `POSTWIRE_REDIS_URL` is the address of a `rateLimitStore`, with or without `redis://`.
+ * `POSTWIRE_REDIS_URL` is the address of a `rateLimitStore`, with or without `redis://`. Where `POSTWIRE_ACCOUNT` names an account,
+ * other credentials are left where they are.
  */
 export const fromEnvironment = (
   environment: Readonly<Record<string, string | undefined>> = process.env
-): Omit<Settings, "returnType"> => {
+): Omit<Settings, "oauth2" | "returnType" | "tokenStore"> & { readonly tokenStore?: string | undefined } => {
   const redis = environment["POSTWIRE_REDIS_URL"]
+  const valuesOf = (names: ReadonlyArray<string>) =>
+    names.map((name) => [name, environment[environmentVariable(name)]] as const)
   return Object.fromEntries(
     [
-      ...["baseUrl", "wire", ...Credentials.names].map((name) =>
-        [name, environment[environmentVariable(name)]] as const
-      ),
+      ...valuesOf(["baseUrl", "wire", "clientId", "clientSecret", "tokenStore", "account"]),
+      ...(environment["POSTWIRE_ACCOUNT"] ? [] : valuesOf(Credentials.names)),
       // Never a path: the variable says what it is.
       ["rateLimitStore", redis === undefined || redis === "" || isAddress(redis) ? redis : `redis://${redis}`] as const
     ].filter(([, value]) => value !== undefined && value !== "")

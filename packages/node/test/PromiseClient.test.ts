@@ -734,7 +734,7 @@ describe("fromEnvironment", () => {
         consumerSecret: "c",
         accessToken: "d",
         rateLimitStore: "redis://service.test"
-      } as NodeClient.Settings
+      }
     )
   })
 })

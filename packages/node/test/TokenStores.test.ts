@@ -68,7 +68,7 @@ describe.skipIf(!RedisServer.isInstalled)(inRedis, () => {
 describe("the place of accounts", () => {
   const storeOf = (place?: string) =>
     Effect.map(
-      Layer.build(Layer.fresh(NodeClient.layerStoreOf(place))),
+      Layer.build(Layer.fresh(NodeClient.layerTokenStore({ tokenStore: place }))),
       (context) => Context.get(context, TokenStore.TokenStore)
     )
 
@@ -85,7 +85,7 @@ describe("the place of accounts", () => {
       assert.strictEqual(own.describe("ada"), join(folder, "postwire", "accounts", "ada.json"))
       const host = "may be a folder or a host: an address begins with redis://, a path has a slash (./accounts)"
       const wrong: ReadonlyArray<readonly [place: string, rule: string]> = [
-        ["", "must be the path of a folder or an address"],
+        ["", "must be the path of a folder, an address, or an object with the methods read, write and lock"],
         ["canary-password@cache", host],
         ["cache:6379/0", host],
         ["accounts", host],

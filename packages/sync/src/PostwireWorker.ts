@@ -157,6 +157,13 @@ const close = async ({ client, id }: Request & { readonly _tag: "Close" }) => {
   answer({ _tag: "Closed", id })
 }
 
+const redact = async ({ client, id, text }: Request & { readonly _tag: "Redact" }) => {
+  const open = clients.get(client)
+  if (open === undefined || "reason" in open) throw new Error("the client is closed")
+  const redact = await Effect.runPromiseWith(open.context)(open.client.redact)
+  answer({ _tag: "Redacted", id, text: redact(text) })
+}
+
 const statistics = (client: number): Readonly<Record<string, UndiciHttpClient.Statistics>> => {
   const open = clients.get(client)
   return open !== undefined && "session" in open ? open.session.statistics() : {}
@@ -179,6 +186,12 @@ port.on("message", (request: Request) => {
       return answering(
         request.id,
         () => answer({ _tag: "Statistics", id: request.id, statistics: statistics(request.client) })
+      )
+    case "Redact":
+      return redact(request).catch((error) =>
+        answering(request.id, () => {
+          throw error
+        })
       )
     case "Close":
       return close(request).catch((error) =>

@@ -1,12 +1,23 @@
 /** What a synchronous client is made with. */
 import type { Form } from "@postwire/core/Definition"
+import type { OAuth2Settings } from "@postwire/core/promises/AccountSettings"
 import type * as Timeouts from "@postwire/core/Timeouts"
 import type * as NodeClient from "@postwire/node/NodeClient"
 
 /** Every setting of a synchronous client. A dispatcher cannot be handed to a worker. */
 export interface Settings<F extends Form = "response">
-  extends Omit<NodeClient.Settings<F>, "dispatcher" | "logger" | "onRateLimit" | "onRequest">
+  extends Omit<NodeClient.Settings<F>, "dispatcher" | "logger" | "oauth2" | "onRateLimit" | "onRequest" | "tokenStore">
 {
+  /**
+   * The tokens of a user. They have no `save`, because a function cannot be handed to a worker: what the client renews ends with
+   * it, and the refresh token that was given is used up. What is to last is an `account`.
+   */
+  readonly oauth2?: Omit<OAuth2Settings, "save"> | undefined
+  /**
+   * Where the `account` is kept: a folder, which is named by a path (`./accounts`), or a `redis://` or `rediss://` address, which
+   * needs the package `@redis/client`. Default: the folder of `postwire login`, `~/.config/postwire/accounts`.
+   */
+  readonly tokenStore?: string | undefined
   /**
    * Limits in milliseconds. A number is the longest that one call may block, waits for a rate limit included. Without one
    * that is 5 minutes, or the total if it is longer, and `maxWait` on top with `waitOnRateLimit`.

@@ -110,8 +110,15 @@ export const check = Effect.fnUntraced(function*(
       return yield* new InvalidSettings({ setting, rule: "cannot be handed to a worker" })
     }
   }
+  if (given.oauth2?.save !== undefined) {
+    return yield* new InvalidSettings({ setting: "oauth2.save", rule: "cannot be handed to a worker" })
+  }
+  if (given.tokenStore !== undefined && typeof given.tokenStore !== "string") {
+    return yield* new InvalidSettings({ setting: "tokenStore", rule: "cannot be handed to a worker, unless by name" })
+  }
   // Here, because the worker begins with the first call.
   if (settings.waitOnRateLimit === true) yield* Effect.scoped(Layer.build(NodeClient.layerStore(settings)))
+  if (settings.account !== undefined) yield* Effect.scoped(Layer.build(NodeClient.layerTokenStore(settings)))
 })
 
 /** Makes a client of checked settings. */
@@ -126,7 +133,7 @@ export const make = (given: Settings<Form>): Client => {
     settings,
     wire: Wire.named[settings.wire ?? "neutral"],
     connection,
-    redact: redactOf(settings),
+    redact: redactOf(settings, connection),
     warn: (operation, anomalies) => {
       for (const line of warningsOf(operation, anomalies)) process.emitWarning(line, "PostwireWarning")
     }
@@ -195,14 +202,15 @@ const besideThis = (): URL | undefined => {
   return url.protocol === "file:" && existsSync(url) ? url : undefined
 }
 
-/** The signature of a request is made in the worker, so here it is known by its form. */
-const redactOf = (settings: Settings<Form>): Redact => {
+/** The signature of a request is made in the worker, so here it is known by its form; the tokens of an account are asked about. */
+const redactOf = (settings: Settings<Form>, connection: Connection): Redact => {
   const literal = Redaction.make(() => [
-    ...Credentials.names.map((name) => {
+    ...[...Credentials.names, "clientSecret" as const].map((name) => {
       const given = settings[name] ?? ""
       return (Redacted.isRedacted(given) ? Redacted.value(given) : given).trim()
     }),
     ...UndiciHttpClient.secretsOfProxy(settings.proxy)
   ])
-  return (text) => Redaction.signatures(literal(text))
+  const own: Redact = (text) => Redaction.signatures(literal(text))
+  return settings.account === undefined && settings.oauth2 === undefined ? own : (text) => connection.redact(own(text))
 }

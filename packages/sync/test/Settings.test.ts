@@ -13,6 +13,7 @@ import * as Sync from "../src/index.ts"
 
 const baseUrl = "https://service.test"
 const certificate = "-----BEGIN CERTIFICATE-----"
+const tokenStore = { read: async () => undefined, write: async () => {}, lock: async () => () => {} }
 const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 /** Of each setting, what is one and what is none. */
@@ -31,6 +32,16 @@ const settings: Readonly<Record<string, readonly [valid: ReadonlyArray<unknown>,
   onRequest: [[() => {}], [1, null, {}]],
   bearerToken: [["a", " a\n", "", null], [1, "a b", {}]],
   accessToken: [["1-a"], [1, "..", "-a"]],
+  account: [["ada", "1-a_B", "a".repeat(32)], ["", "_a", "a b", "../a", "a".repeat(33), 1, null]],
+  clientId: [["a", " a\n", ""], [1, "a b"]],
+  "oauth2.clientId": [["a"], [undefined, "", 1, "a b"]],
+  "oauth2.refreshToken": [["a", " a\n"], [undefined, "", 1, "a b"]],
+  "oauth2.accessToken": [["a", "", undefined], [1, "a b"]],
+  "oauth2.expiresAt": [[0, Date.now()], ["1", Number.NaN, Infinity, new Date()]],
+  "oauth2.scopes": [[[], ["post.read"]], ["post.read", ["tweet.read"], [1]]],
+  "oauth2.save": [[() => {}], [1, "a"]],
+  "oauth2.state": [[], [1]],
+  tokenStore: [["./a", "/a/b"], ["", "a", "redis:6379", "http://service.test", 1, {}, { read: () => {} }]],
   returnType: [["response", "dictionary", "raw"], ["json", "", 1]],
   waitOnRateLimit: [[true, false], ["true", 1, null]],
   maxWait: [[0, 1, Infinity], [-1, Number.NaN, "1", null]],
@@ -44,7 +55,7 @@ const settings: Readonly<Record<string, readonly [valid: ReadonlyArray<unknown>,
 }
 
 /** What cannot be handed to a worker. */
-const notBlocking = ["onRequest", "onRateLimit", "logger", "dispatcher"]
+const notBlocking = ["onRequest", "onRateLimit", "logger", "dispatcher", "oauth2.save"]
 
 const ofCore = ["baseUrl", "wire", "userAgent", "verify", "checks", "accessLevel", "timeout", "retries", "maxBodySize"]
   .concat("recordContent", "allowInsecureHttp", "onRequest", "bearerToken", "accessToken", "maxWait")
@@ -68,6 +79,14 @@ const faces: Readonly<Record<string, (settings: object) => unknown>> = {
     )
 }
 
+/** Settings with a value for one, or for a member of one. */
+const given = (name: string, value: unknown): object => {
+  const member = /^oauth2\.(.+)/.exec(name)?.[1]
+  return member === undefined
+    ? { baseUrl, [name]: value }
+    : { baseUrl, oauth2: { clientId: "a", refreshToken: "a", [member]: value } }
+}
+
 const errorOf = async (make: (settings: object) => unknown, given: object): Promise<unknown> => {
   try {
     return await make(given)
@@ -82,15 +101,68 @@ describe.each(Object.entries(faces))("the settings of a client: %s", (face, make
 
     it(`${name} is taken or refused as in every other client`, async () => {
       for (const value of valid) {
-        assert.isUndefined(await errorOf(make, { baseUrl, [name]: value }), `${name}: ${String(value)}`)
+        assert.isUndefined(await errorOf(make, given(name, value)), `${name}: ${String(value)}`)
       }
       for (const value of invalid) {
-        const error = await errorOf(make, { baseUrl, [name]: value })
+        const error = await errorOf(make, given(name, value))
         assert.instanceOf(error, InvalidSettings, `${name}: ${String(value)}`)
         assert.strictEqual(error.setting, name)
       }
     })
   }
+})
+
+describe("credentials beside an account", () => {
+  const oauth2 = { clientId: "a", refreshToken: "a" }
+
+  it.each(Object.keys(faces).filter((face) => face !== "core"))(
+    "are refused by a rule that names both: %s",
+    async (face) => {
+      const cases: ReadonlyArray<readonly [settings: object, setting: string, other: string]> = [
+        [{ account: "ada", oauth2 }, "oauth2", "account"],
+        ...Credentials.names.flatMap((name) => [
+          [{ account: "ada", [name]: "1-a" }, name, "account"] as const,
+          [{ oauth2, [name]: "1-a" }, name, "oauth2"] as const
+        ])
+      ]
+      for (const [settings, setting, other] of cases) {
+        const error = await errorOf(faces[face]!, { baseUrl, ...settings })
+        assert(error instanceof InvalidSettings)
+        assert.strictEqual(error.setting, setting)
+        assert.include(error.message, `cannot stand beside ${other}`)
+      }
+      assert.isUndefined(
+        await errorOf(faces[face]!, { baseUrl, account: "ada", bearerToken: "", clientId: "a", tokenStore: "./a" })
+      )
+      const appless = await errorOf(faces[face]!, { baseUrl, account: "ada", clientSecret: "a" })
+      assert.deepInclude(appless, { _tag: "InvalidSettings", setting: "clientId" })
+      assert.isUndefined(
+        await errorOf(faces[face]!, { baseUrl, clientId: "a", clientSecret: "a", oauth2: { refreshToken: "a" } })
+      )
+    }
+  )
+
+  it("are left in the environment that names one", () => {
+    const environment = {
+      POSTWIRE_ACCOUNT: "ada",
+      POSTWIRE_TOKEN_STORE: "./accounts",
+      POSTWIRE_CLIENT_ID: "a",
+      POSTWIRE_CLIENT_SECRET: "b",
+      POSTWIRE_BEARER_TOKEN: "c"
+    }
+    const { POSTWIRE_ACCOUNT: _, ...without } = environment
+    const app = { clientId: "a", clientSecret: "b", tokenStore: "./accounts" }
+    assert.deepStrictEqual(NodeClient.fromEnvironment(environment), { ...app, account: "ada" })
+    assert.deepStrictEqual(NodeClient.fromEnvironment(without), { ...app, bearerToken: "c" })
+  })
+
+  it("a store of the program's own is no setting of a blocking client", async () => {
+    assert.isUndefined(await errorOf(faces["promise"]!, { baseUrl, account: "ada", tokenStore }))
+    assert.deepInclude(await errorOf(faces["blocking"]!, { baseUrl, account: "ada", tokenStore }), {
+      _tag: "InvalidSettings",
+      setting: "tokenStore"
+    })
+  })
 })
 
 describe("no settings at all", () => {

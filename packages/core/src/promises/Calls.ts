@@ -12,7 +12,7 @@ import type * as Core from "../CallOptions.ts"
 import { Client } from "../Client.ts"
 import type { Form } from "../Definition.ts"
 import { Departure, Watched } from "../Departure.ts"
-import { type AnyError, InvalidParameters, type InvalidSettings, show } from "../Errors.ts"
+import { type AnyError, InvalidParameters, show } from "../Errors.ts"
 
 /** What the platform does for a client. Nothing else of it is known here. */
 export interface Platform {
@@ -134,7 +134,7 @@ export type Caller = (...args: never) => unknown
  * succeed some microseconds.
  */
 export const valueOf = <A>(
-  exit: Exit.Exit<A, AnyError | InvalidSettings>,
+  exit: Exit.Exit<A, Error>,
   signal: AbortSignal | undefined,
   caller: Caller
 ): A => {

@@ -3,6 +3,7 @@ import type { CallOptions } from "@postwire/core/CallOptions"
 import type { Form } from "@postwire/core/Definition"
 import { InvalidSettings } from "@postwire/core/Errors"
 import type { Prepared } from "@postwire/core/Prepare"
+import { marker } from "@postwire/core/Redaction"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import * as Redacted from "effect/Redacted"
 import type { Settings } from "../Settings.ts"
@@ -16,6 +17,9 @@ let lastClient = 0
 /** How long the end of a client and its figures may take. */
 const answerTimeoutMillis = 5_000
 
+/** How long the end of a client may take that renews tokens: what was sent for is kept before. */
+const renewalTimeoutMillis = 20_000
+
 /** A request that is with the worker. */
 export interface Sent {
   readonly _tag: "Sent"
@@ -28,6 +32,7 @@ export class Connection {
   readonly #client = ++lastClient
   readonly #settings: Settings<Form>
   readonly #ownWorker: boolean
+  readonly #isRenewed: boolean
   readonly #workerUrl: string | URL | undefined
   #bridge: Bridge.Bridge | undefined
   #isClosed = false
@@ -36,6 +41,7 @@ export class Connection {
   constructor({ ownWorker, workerUrl: _, ...settings }: Settings<Form>, workerUrl: string | URL | undefined) {
     this.#settings = plain(settings)
     this.#ownWorker = ownWorker === true
+    this.#isRenewed = settings.account !== undefined || settings.oauth2 !== undefined
     this.#workerUrl = workerUrl
   }
 
@@ -60,11 +66,20 @@ export class Connection {
     return answer._tag === "Statistics" ? answer.statistics : {}
   }
 
+  /** A text without the credentials that only the worker knows. */
+  redact(text: string): string {
+    const bridge = this.#open()
+    const answer = bridge instanceof Bridge.Bridge
+      ? bridge.call({ _tag: "Redact", client: this.#client, text }, answerTimeoutMillis)
+      : undefined
+    return answer?._tag === "Redacted" ? answer.text : marker
+  }
+
   close(): void {
     const bridge = this.#openBridge
     this.#isClosed = true
     if (bridge === undefined) return
-    bridge.call({ _tag: "Close", client: this.#client }, answerTimeoutMillis)
+    bridge.call({ _tag: "Close", client: this.#client }, this.#isRenewed ? renewalTimeoutMillis : answerTimeoutMillis)
     if (this.#ownWorker) bridge.terminate()
   }
 
@@ -111,9 +126,9 @@ const plainOf = (value: unknown): unknown =>
   Redacted.isRedacted(value)
     ? Redacted.value(value)
     : Array.isArray(value)
-    ? [...value]
+    ? value.map(plainOf)
     : typeof value === "object" && value !== null
-    ? { ...value }
+    ? plain(value)
     : value
 
 const plain = <A extends object>(settings: A): A =>

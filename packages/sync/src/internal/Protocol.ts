@@ -96,6 +96,8 @@ export type Request =
   }
   | { readonly _tag: "Abort"; readonly id: number }
   | { readonly _tag: "Statistics"; readonly id: number; readonly client: number }
+  /** Credentials of an account are known there only. */
+  | { readonly _tag: "Redact"; readonly id: number; readonly client: number; readonly text: string }
   | { readonly _tag: "Close"; readonly id: number; readonly client: number }
 
 /** From the worker to the caller. A response comes as a message only if it does not fit into the memory. */
@@ -113,6 +115,7 @@ export type Answer =
   | { readonly _tag: "Unsent"; readonly id: number; readonly reason: string }
   | { readonly _tag: "Defect"; readonly id: number; readonly message: string }
   | { readonly _tag: "Statistics"; readonly id: number; readonly statistics: Readonly<Record<string, Statistics>> }
+  | { readonly _tag: "Redacted"; readonly id: number; readonly text: string }
   | { readonly _tag: "Closed"; readonly id: number }
 
 /** Its body may lie in the shared memory, where the next answer may take its place. */
