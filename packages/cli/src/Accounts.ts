@@ -64,7 +64,7 @@ export const open = Effect.fnUntraced(function*(
   variables: Variables.Variables
 ): Effect.fn.Return<Store, InvalidSettings, Scope.Scope> {
   const place = Option.getOrUndefined(flag) ?? Variables.valueOf(variables, "POSTWIRE_TOKEN_STORE")
-  return Context.get(yield* Layer.build(NodeClient.layerStoreOf(place)), TokenStore)
+  return Context.get(yield* Layer.build(NodeClient.layerTokenStore({ tokenStore: place })), TokenStore)
 })
 
 /** The app in the variables: its secret is what an account may have been kept without. */
