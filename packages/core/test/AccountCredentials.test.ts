@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Data, Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
+import { Data, Deferred, Effect, Exit, Fiber, Layer, Logger, Redacted, References, Scope, Tracer } from "effect"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as Account from "../src/Account.ts"
@@ -724,6 +724,43 @@ describe("an account", () => {
       assert.notInclude(grants.requests.map(({ path }) => path), "/2/users/me/bookmarks")
       assert.lengthOf(grants.requests.filter(({ path }) => path === "/2/users/42/bookmarks"), 3)
       assert.lengthOf(grants.requests.filter(({ path }) => path === "/2/users/me"), 2)
+    }))
+
+  it.effect("has secrets that are in no error, span, log or inspection, after a renewal as well", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      grants.state.offset = Grants.lifeMillis
+      grants.state.fates.push("cut")
+      const told: Array<unknown> = []
+      const spans: Array<Tracer.NativeSpan> = []
+      const tracer = Tracer.make({
+        span(options) {
+          const span = new Tracer.NativeSpan(options)
+          spans.push(span)
+          return span
+        }
+      })
+      const services = Layer.mergeAll(
+        Layer.succeed(Tracer.Tracer, tracer),
+        Logger.layer([Logger.make((line) => told.push(line.message, line.cause))]),
+        Layer.succeed(References.MinimumLogLevel, "All")
+      )
+      yield* Effect.gen(function*() {
+        yield* inTime(getMe({}))
+        const { current } = yield* Credentials.Credentials
+        told.push(yield* current, yield* Credentials.Credentials)
+        grants.state.forbids = true
+        grants.state.saying = `not for ${
+          [1, 3].flatMap((number) => [Grants.access(number), `canary-refresh-${number}`]).join()
+        }, nor canary-client-secret`
+        const error = yield* Effect.flip(getMe({}))
+        assert.instanceOf(error, Errors.Forbidden)
+        assert.include(error.title, "<redacted>")
+        told.push(error)
+      }).pipe(Effect.provide(grants.layer().pipe(Layer.provideMerge(services))))
+      assert.isAbove(spans.length, 4)
+      told.push(spans.map(({ attributes, events, name }) => [name, [...attributes], events.map(([event]) => event)]))
+      for (const value of told) assertNoSecret(value)
     }))
 
   it.effect("lacks a scope: the call fails before traffic", () =>

@@ -83,6 +83,8 @@ export const make = Effect.fnUntraced(function*(options: { readonly isStrict?: b
     refusesLate: true,
     /** Whether it forbids whatever is asked for. */
     forbids: false,
+    /** What it says then. */
+    saying: "Forbidden",
     /** Whether it takes signatures, whatever they are. */
     takesSignatures: false,
     /** What it says of the life of new tokens. */
@@ -171,7 +173,7 @@ export const make = Effect.fnUntraced(function*(options: { readonly isStrict?: b
   const service = makeService((request) => {
     if (request.path === "/2/oauth2/token") return answerToken(request)
     if (!accepts(request.headers["authorization"])) return { status: 401, body: { title: "Unauthorized" } }
-    if (state.forbids) return { status: 403, body: { title: "Forbidden" } }
+    if (state.forbids) return { status: 403, body: { title: state.saying } }
     if (request.method === "POST") state.created.push(request.body)
     return { body: { data: { id: "1", text: "a", name: "Ada", username: "ada", bookmarked: true } } }
   })
