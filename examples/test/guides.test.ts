@@ -1,8 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { environmentVariable } from "@postwire/core/Errors"
+import * as OAuth2 from "@postwire/node/OAuth2"
 import { Sandbox } from "@postwire/sandbox"
+import { Redacted } from "effect"
 import { execFile } from "node:child_process"
-import { readdirSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { format, promisify } from "node:util"
 import { vi } from "vitest"
@@ -23,12 +27,25 @@ const expected: Readonly<Record<string, RegExp>> = {
   "pages.ts": /requests remaining\n[^]*posts of the second page/,
   "rate-limits.ts": /^\d+ of \d+ requests remaining$/,
   "retries.ts": /^Ada Lovelace\ngetMe 1 200 /,
+  "sign-in.ts": /^(ada .*\n)*Ada Lovelace\ntrue\nallow more: \[ 'post\.write' \]$/,
   "start.ts": /^Hello, Ada Lovelace\n\d{4}-/
 }
 
 // A blocking call would keep the sandbox, which is on this thread, from answering; and Effect reads the environment of a
 // process once.
-const apart = ["blocking.ts", "effect.ts"]
+const apart = ["blocking.ts", "effect.ts", "sign-in.ts"]
+
+/** What `postwire login ada --for getMe,getBookmarks` leaves. */
+const signIn = async ({ baseUrl, grants, seeded }: Sandbox.RunningSandbox) => {
+  const scopes = OAuth2.scopesFor(["getMe", "getBookmarks"])
+  const { accessToken, expiresAt, refreshToken } = grants.make({ scopes })
+  await OAuth2.saveAccount({
+    baseUrl,
+    clientId: seeded.publicClient.id,
+    account: "ada",
+    tokens: { accessToken: Redacted.value(accessToken), refreshToken: Redacted.value(refreshToken!), expiresAt, scopes }
+  })
+}
 
 describe("the programs of the guides", () => {
   it.each(readdirSync(folder))("%s runs", async (name) => {
@@ -37,6 +54,9 @@ describe("the programs of the guides", () => {
     for (const [setting, value] of Object.entries(sandbox.settings)) {
       vi.stubEnv(environmentVariable(setting), String(value))
     }
+    const home = mkdtempSync(join(tmpdir(), "postwire-guides-"))
+    vi.stubEnv("XDG_CONFIG_HOME", home)
+    if (name === "sign-in.ts") await signIn(sandbox)
     const lines: Array<string> = []
     const log = vi.spyOn(console, "log").mockImplementation((...line) => void lines.push(format(...line)))
     try {
@@ -45,6 +65,7 @@ describe("the programs of the guides", () => {
       } else await import(new URL(name, folder).href)
     } finally {
       log.mockRestore()
+      rmSync(home, { recursive: true })
       vi.unstubAllEnvs()
     }
     assert.match(lines.join("\n"), expected[name] ?? /^$/)

@@ -21,7 +21,7 @@ const settings = [
   },
   {
     title: "Accounts",
-    lead: "For users who signed in. In Effect, `AccountCredentials` takes their place.",
+    lead: "For users who [signed in](../sign-in.md). In Effect, `AccountCredentials` takes their place.",
     of: [["packages/core/src/promises/AccountSettings.ts", "AccountSettings"]]
   },
   {
@@ -41,8 +41,9 @@ const settings = [
   },
   {
     title: "Clients on fetch",
-    lead: "Of `@postwire/web`, in place of those of clients on Node; see [where there is no Node](../web.md).",
-    of: [["packages/web/src/WebClient.ts", "Settings"]]
+    lead:
+      "Of `@postwire/web`, in place of those of clients on Node; see [where there is no Node](../web.md). Accounts are for `@postwire/web/AccountClient`.",
+    of: [["packages/web/src/WebClient.ts", "Settings"], ["packages/web/src/AccountClient.ts", "Settings"]]
   },
   {
     title: "Blocking clients",

@@ -1,6 +1,9 @@
 /** The guides, in the order in which they are needed. */
 const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArray<string> }> = [
-  { label: "Start here", ids: ["start", "credentials", "client", "pages", "rate-limits", "errors", "retries"] },
+  {
+    label: "Start here",
+    ids: ["start", "credentials", "sign-in", "client", "pages", "rate-limits", "errors", "retries"]
+  },
   { label: "More ways to call", ids: ["blocking", "effect", "undeclared", "web", "bundling"] },
   { label: "Testing", ids: ["testing", "sandbox", "console"] },
   { label: "Exports", ids: ["export", "cluster"] },

@@ -4,6 +4,7 @@ import type { Client } from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import type { Form } from "@postwire/core/Definition"
 import { environmentVariable, InvalidSettings } from "@postwire/core/Errors"
+import * as AccountSettings from "@postwire/core/promises/AccountSettings"
 import * as Shared from "@postwire/core/promises/Settings"
 import * as OwnTokenStore from "@postwire/core/promises/TokenStore"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
@@ -22,7 +23,7 @@ import * as UndiciHttpClient from "./UndiciHttpClient.ts"
 export { type Logger, wireOf } from "@postwire/core/promises/Settings"
 
 /** Every setting of a client. */
-export interface Settings<F extends Form = "response"> extends Shared.Settings<F> {
+export interface Settings<F extends Form = "response"> extends Shared.Settings<F>, AccountSettings.AccountSettings {
   /**
    * What `waitOnRateLimit` shares its budgets through: the path of an SQLite file, for processes of one machine, or a
    * `redis://` or `rediss://` address, which needs the package `@redis/client`. A path names its folder (`./limits`) or
@@ -53,7 +54,7 @@ export const layer = (settings: Settings<Form>): Layer.Layer<Client, InvalidSett
         Shared.layer(settings, {
           http: layerTransport(settings),
           store: layerStore(settings),
-          accounts: layerTokenStore(settings),
+          credentials: (service) => AccountSettings.layer(settings, service, layerTokenStore(settings)),
           warn: (warning) => process.emitWarning(warning, "PostwireWarning")
         }),
         NodeCrypto.layer
@@ -166,7 +167,8 @@ const checkStore = Effect.fnUntraced(function*({ rateLimitStore: store }: Settin
 /** The settings that only Node has. */
 const own = Object.keys(
   { ca: true, dispatcher: true, proxy: true, rateLimitStore: true, tokenStore: true } satisfies {
-    readonly [K in Exclude<keyof Settings<Form>, keyof Shared.Settings<Form>>]-?: true
+    readonly [K in Exclude<keyof Settings<Form>, keyof (Shared.Settings<Form> & AccountSettings.AccountSettings)>]-?:
+      true
   }
 )
 
@@ -175,7 +177,8 @@ export const check = Effect.fnUntraced(function*(
   settings: Settings<Form>,
   others: ReadonlyArray<string> = []
 ): Effect.fn.Return<void, InvalidSettings> {
-  yield* Shared.check(settings, [...own, ...others])
+  yield* Shared.check(settings, [...AccountSettings.names, ...own, ...others])
+  yield* AccountSettings.check(settings)
   yield* checkStore(settings)
   yield* checkTokenStore(settings.tokenStore)
   yield* checkTransport(settings)

@@ -3,7 +3,7 @@
  * with `callback` and `exchange`.
  *
  * ```ts
- * import { createClient } from "@postwire/web"
+ * import { createClient } from "@postwire/web/AccountClient"
  * import * as OAuth2 from "@postwire/web/OAuth2"
  *
  * const tokens = await OAuth2.exchange({ ...app, ...asked, code: OAuth2.callback(address, signIn), verifier: signIn.verifier })
@@ -11,6 +11,7 @@
  * ```
  */
 import { on, type SignIns } from "@postwire/core/promises/OAuth2"
+import * as AccountClient from "./AccountClient.ts"
 import * as WebClient from "./WebClient.ts"
 
 export { scopesFor } from "@postwire/core/Catalogue"
@@ -22,7 +23,7 @@ export * from "@postwire/core/SignInErrors"
 export type Connection = Pick<WebClient.Settings, "fetch">
 
 /** Where accounts are kept: as in the settings of a client. */
-export type Store = Pick<WebClient.Settings, "tokenStore">
+export type Store = Pick<AccountClient.Settings, "tokenStore">
 
 export const {
   /**
@@ -54,5 +55,5 @@ export const {
   saveAccount
 }: SignIns<Connection, Store> = /*#__PURE__*/ on({
   http: WebClient.layerHttp,
-  store: WebClient.layerTokenStore
+  store: AccountClient.layerTokenStore
 })

@@ -1,11 +1,10 @@
 /** The client on `fetch`: settings as a whole, and the Layer that they make. */
 import type { Client } from "@postwire/core/Client"
+import * as Credentials from "@postwire/core/Credentials"
 import type { Form } from "@postwire/core/Definition"
 import { InvalidSettings } from "@postwire/core/Errors"
 import * as Shared from "@postwire/core/promises/Settings"
-import * as OwnTokenStore from "@postwire/core/promises/TokenStore"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
-import * as TokenStore from "@postwire/core/TokenStore"
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
@@ -20,38 +19,27 @@ export interface Settings<F extends Form = "response"> extends Shared.Settings<F
    * binding of a service in Workers (`env.SERVICE`).
    */
   readonly fetch?: FetchHttpClient.Fetch | { readonly fetch: FetchHttpClient.Fetch } | undefined
-  /** Where the `account` is kept: a store of your own, such as the storage of a Durable Object. */
-  readonly tokenStore?: OwnTokenStore.TokenStore | undefined
 }
 
 /** Everything that operations need, from settings. */
 export const layer = (settings: Settings<Form>): Layer.Layer<Client, InvalidSettings> =>
   Layer.unwrap(
-    Effect.map(check(settings), () =>
-      Shared.layer(settings, {
-        http: layerHttp(settings),
-        store: RateLimitStore.layerMemory,
-        accounts: layerTokenStore(settings),
-        // Where the platform has its warnings.
-        // oxlint-disable-next-line no-console
-        warn: (warning) => console.warn(warning)
-      }))
+    Effect.map(check(settings), () => Shared.layer(settings, hostOf(settings, () => Credentials.layer(settings))))
   )
+
+/** What the platform has for a client with these credentials. */
+export const hostOf = (settings: Settings<Form>, credentials: Shared.Host["credentials"]): Shared.Host => ({
+  http: layerHttp(settings),
+  store: RateLimitStore.layerMemory,
+  credentials,
+  // Where the platform has its warnings.
+  // oxlint-disable-next-line no-console
+  warn: (warning) => console.warn(warning)
+})
 
 /** What sends the requests of settings. */
 export const layerHttp = (settings: Pick<Settings, "fetch">): Layer.Layer<HttpClient> =>
   FetchHttpClient.layer(fetchOf(settings))
-
-/** Where the settings keep accounts. */
-export const layerTokenStore = (
-  { tokenStore }: Pick<Settings, "tokenStore">
-): Layer.Layer<TokenStore.TokenStore, InvalidSettings> =>
-  Layer.effect(
-    TokenStore.TokenStore,
-    tokenStore === undefined
-      ? Effect.fail(new InvalidSettings({ setting: "tokenStore", rule: "is missing: it is where the account is kept" }))
-      : Effect.sync(() => OwnTokenStore.toEffect(tokenStore))
-  )
 
 /** A binding refuses to be called without itself. */
 const fetchOf = ({ fetch: given }: Pick<Settings, "fetch">): FetchHttpClient.Fetch | undefined =>
@@ -59,18 +47,18 @@ const fetchOf = ({ fetch: given }: Pick<Settings, "fetch">): FetchHttpClient.Fet
 
 /** The settings that only this client has. */
 const own = /*#__PURE__*/ Object.keys(
-  { fetch: true, tokenStore: true } satisfies {
+  { fetch: true } satisfies {
     readonly [K in Exclude<keyof Settings<Form>, keyof Shared.Settings<Form>>]-?: true
   }
 )
 
-/** Checks settings as a whole. What is no setting is refused. */
-export const check = Effect.fnUntraced(function*(settings: Settings<Form>): Effect.fn.Return<void, InvalidSettings> {
-  yield* Shared.check(settings, own)
-  const { fetch: given, tokenStore } = settings
-  if (tokenStore !== undefined && !OwnTokenStore.isTokenStore(tokenStore)) {
-    return yield* new InvalidSettings({ setting: "tokenStore", rule: "must have the methods read, write and lock" })
-  }
+/** Checks settings as a whole. What is no setting is refused, unless it is one of `others`. */
+export const check = Effect.fnUntraced(function*(
+  settings: Settings<Form>,
+  others: ReadonlyArray<string> = []
+): Effect.fn.Return<void, InvalidSettings> {
+  yield* Shared.check(settings, [...own, ...others])
+  const { fetch: given } = settings
   if (given === undefined || typeof given === "function" || typeof given?.fetch === "function") return
   return yield* new InvalidSettings({ setting: "fetch", rule: "must be a function, or have the method fetch" })
 })

@@ -1,12 +1,16 @@
 /** The settings of a client that acts for a user who signed in: the name of their account, or their tokens. */
 import * as Effect from "effect/Effect"
+import type { HttpClient } from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Account from "../Account.ts"
-import type * as AccountCredentials from "../AccountCredentials.ts"
+import * as AccountCredentials from "../AccountCredentials.ts"
 import * as Credentials from "../Credentials.ts"
 import { InvalidSettings } from "../Errors.ts"
+import type * as RenewedCredentials from "../RenewedCredentials.ts"
 import { type Scope, scopes } from "../Scopes.ts"
+import type { TokenStore } from "../TokenStore.ts"
 
 /** The settings of a client that acts for a user who signed in. */
 export interface AccountSettings {
@@ -54,6 +58,13 @@ export interface OAuth2Settings {
    */
   readonly save?: ((tokens: Tokens) => unknown) | undefined
 }
+
+/** The names of the settings. */
+export const names: ReadonlyArray<string> = /*#__PURE__*/ Object.keys(
+  { account: true, clientId: true, clientSecret: true, oauth2: true } satisfies {
+    readonly [K in keyof AccountSettings]-?: true
+  }
+)
 
 const namesOfOAuth2: ReadonlyArray<string> = /*#__PURE__*/ Object.keys(
   {
@@ -172,3 +183,16 @@ export const check = Effect.fnUntraced(function*(
   yield* checkAlone(settings, "oauth2")
   return yield* oauth2Of(oauth2, app)
 })
+
+/** The credentials of settings: those that are given, those of an account, or tokens that are renewed. */
+export const layer = (
+  settings: Given,
+  service: RenewedCredentials.Settings,
+  accounts: Layer.Layer<TokenStore, InvalidSettings>
+): Layer.Layer<Credentials.Credentials, InvalidSettings, HttpClient> =>
+  Layer.unwrap(Effect.map(check(settings), (acting) =>
+    acting === undefined
+      ? Credentials.layer(settings)
+      : "account" in acting
+      ? Layer.provide(AccountCredentials.layer({ ...service, ...acting }), accounts)
+      : AccountCredentials.layerOAuth2({ ...service, ...acting })))

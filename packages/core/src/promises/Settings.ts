@@ -8,7 +8,6 @@ import * as LogLevel from "effect/LogLevel"
 import * as Predicate from "effect/Predicate"
 import * as References from "effect/References"
 import { closestMatch } from "leven"
-import * as AccountCredentials from "../AccountCredentials.ts"
 import * as AnomalyMetrics from "../AnomalyMetrics.ts"
 import * as Client from "../Client.ts"
 import * as Credentials from "../Credentials.ts"
@@ -19,16 +18,12 @@ import { Logging } from "../Logging.ts"
 import * as RateLimit from "../RateLimit.ts"
 import type { RateLimitStore } from "../RateLimitStore.ts"
 import * as RetryMetrics from "../RetryMetrics.ts"
-import type { TokenStore } from "../TokenStore.ts"
 import * as Wire from "../Wire.ts"
 import type { Wire as WireName } from "../WireNames.ts"
-import * as AccountSettings from "./AccountSettings.ts"
 import { checkForm } from "./PromiseFace.ts"
 
 /** The settings that clients have on every platform. */
-export interface Settings<F extends Form = "response">
-  extends Omit<Client.Settings, "wire">, Credentials.Settings, AccountSettings.AccountSettings
-{
+export interface Settings<F extends Form = "response"> extends Omit<Client.Settings, "wire">, Credentials.Settings {
   /** The words that the service uses: `neutral` (`posts`, the default) or `x` (`tweets`). User code is the same on both. */
   readonly wire?: WireName | undefined
   /**
@@ -58,19 +53,22 @@ export interface Host {
   readonly http: Layer.Layer<HttpClient>
   /** Where `waitOnRateLimit` keeps its budgets. */
   readonly store: Layer.Layer<RateLimitStore, InvalidSettings>
-  /** Where accounts are. Asked for where a setting names one. */
-  readonly accounts: Layer.Layer<TokenStore, InvalidSettings>
+  /** The credentials of the client, which may be renewed at the service. */
+  readonly credentials: (
+    service: Pick<Client.Settings, "allowInsecureHttp" | "baseUrl" | "maxBodySize" | "userAgent" | "wire">
+  ) => Layer.Layer<Credentials.Credentials, InvalidSettings, HttpClient>
   /** Takes warnings where there is no logger. */
   readonly warn: (warning: string) => void
 }
 
 /** Everything that operations need, from settings that were checked. */
-export const layer = (settings: Settings<Form>, host: Host): Layer.Layer<Client.Client, InvalidSettings> =>
-  Layer.unwrap(
+export const layer = (settings: Settings<Form>, host: Host): Layer.Layer<Client.Client, InvalidSettings> => {
+  const { allowInsecureHttp, baseUrl, maxBodySize, userAgent } = settings
+  return Layer.unwrap(
     Effect.map(wireOf(settings), (wire) =>
       Layer.merge(Client.layer({ ...settings, wire }), layerHook(settings)).pipe(
         Layer.provide([
-          Layer.provide(layerCredentials(settings, wire, host), host.http),
+          Layer.provide(host.credentials({ allowInsecureHttp, baseUrl, maxBodySize, userAgent, wire }), host.http),
           RetryMetrics.layer,
           AnomalyMetrics.layer,
           host.http,
@@ -81,20 +79,7 @@ export const layer = (settings: Settings<Form>, host: Host): Layer.Layer<Client.
         Layer.provide(layerLogger(settings, host))
       ))
   )
-
-const layerCredentials = (
-  settings: Settings<Form>,
-  wire: Wire.Wire,
-  { accounts }: Host
-): Layer.Layer<Credentials.Credentials, InvalidSettings, HttpClient> =>
-  Layer.unwrap(Effect.map(AccountSettings.check(settings), (given) => {
-    if (given === undefined) return Credentials.layer(settings)
-    const { allowInsecureHttp, baseUrl, maxBodySize, userAgent } = settings
-    const service = { allowInsecureHttp, baseUrl, maxBodySize, userAgent, wire }
-    return "account" in given
-      ? Layer.provide(AccountCredentials.layer({ ...service, ...given }), accounts)
-      : AccountCredentials.layerOAuth2({ ...service, ...given })
-  }))
+}
 
 /** The words that a setting names. */
 export const wireOf = ({ wire = "neutral" }: Pick<Settings, "wire">): Effect.Effect<Wire.Wire, InvalidSettings> =>
@@ -145,20 +130,16 @@ export const names: ReadonlyArray<string> = /*#__PURE__*/ Object.keys(
   {
     accessLevel: true,
     accessToken: true,
-    account: true,
     accessTokenSecret: true,
     allowInsecureHttp: true,
     baseUrl: true,
     bearerToken: true,
     checks: true,
-    clientId: true,
-    clientSecret: true,
     consumerKey: true,
     consumerSecret: true,
     logger: true,
     maxBodySize: true,
     maxWait: true,
-    oauth2: true,
     onRateLimit: true,
     onRequest: true,
     recordContent: true,
@@ -201,7 +182,6 @@ export const check = Effect.fnUntraced(function*(
   yield* checkForm(settings.returnType ?? "response")
   yield* Client.check({ ...settings, wire: yield* wireOf(settings) })
   yield* Credentials.check(settings)
-  yield* AccountSettings.check(settings)
   yield* Client.checkFlag("waitOnRateLimit", settings.waitOnRateLimit)
   yield* RateLimit.checkMaxWait({ maxWait: settings.maxWait })
   const { logger, onRateLimit } = settings

@@ -1,0 +1,67 @@
+/**
+ * The Promise client on `fetch` for users who signed in: it renews their tokens. Apart from the client without, which is a tenth
+ * smaller.
+ *
+ * ```ts
+ * import { createClient } from "@postwire/web/AccountClient"
+ *
+ * const client = createClient({ baseUrl: "https://api.x.com", wire: "x", account: "ada", tokenStore })
+ * ```
+ */
+import type { Client } from "@postwire/core/Client"
+import type { Form } from "@postwire/core/Definition"
+import { InvalidSettings } from "@postwire/core/Errors"
+import * as AccountSettings from "@postwire/core/promises/AccountSettings"
+import { build, formOf } from "@postwire/core/promises/PromiseFace"
+import * as Shared from "@postwire/core/promises/Settings"
+import * as OwnTokenStore from "@postwire/core/promises/TokenStore"
+import * as TokenStore from "@postwire/core/TokenStore"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { PostwireClient } from "./index.ts"
+import * as PromiseClient from "./PromiseClient.ts"
+import * as WebClient from "./WebClient.ts"
+
+export type { OAuth2Settings, Tokens } from "@postwire/core/promises/AccountSettings"
+export type { TokenStore } from "@postwire/core/promises/TokenStore"
+export type { Scope } from "@postwire/core/Scopes"
+
+/** Every setting of a client that may act for users who signed in. */
+export interface Settings<F extends Form = "response"> extends WebClient.Settings<F>, AccountSettings.AccountSettings {
+  /** Where the `account` is kept: a store of your own, such as the storage of a Durable Object. */
+  readonly tokenStore?: OwnTokenStore.TokenStore | undefined
+}
+
+/** Where the settings keep accounts. */
+export const layerTokenStore = (
+  { tokenStore }: Pick<Settings, "tokenStore">
+): Layer.Layer<TokenStore.TokenStore, InvalidSettings> =>
+  Layer.effect(
+    TokenStore.TokenStore,
+    OwnTokenStore.isTokenStore(tokenStore)
+      ? Effect.sync(() => OwnTokenStore.toEffect(tokenStore))
+      : Effect.fail(
+        new InvalidSettings({
+          setting: "tokenStore",
+          rule: "must have the methods read, write and lock: it is where the account is kept"
+        })
+      )
+  )
+
+/** Everything that operations need, from settings. */
+export const layer = (settings: Settings<Form>): Layer.Layer<Client, InvalidSettings> =>
+  Layer.unwrap(
+    Effect.map(WebClient.check(settings, [...AccountSettings.names, "tokenStore"]), () =>
+      Shared.layer(
+        settings,
+        WebClient.hostOf(settings, (service) => AccountSettings.layer(settings, service, layerTokenStore(settings)))
+      ))
+  )
+
+/** Makes a client from settings. Throws `InvalidSettings` at once when a setting breaks a rule; connects at the first call. */
+export const createClient = <F extends Form = "response">(
+  settings: Settings<F> & PromiseClient.Chosen<F>
+): PostwireClient<F> => {
+  const { end, services } = build(layer(settings), createClient)
+  return PromiseClient.of(services, formOf(settings), end, PromiseClient.withEffect(services))
+}
