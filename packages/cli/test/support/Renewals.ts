@@ -104,10 +104,11 @@ interface Plan {
 const shuffle = <A>(draw: Random, items: ReadonlyArray<A>): ReadonlyArray<A> =>
   items.map((item) => [draw.next(), item] as const).toSorted(([a], [b]) => a - b).map(([, item]) => item)
 
-const plansOf = (draw: Random): ReadonlyArray<Plan> => {
+const plansOf = (draw: Random, store: StoreName): ReadonlyArray<Plan> => {
   const clocks = shuffle(draw, faults.map((_, i) => i % 2 === 0 ? "all" as const : "service" as const))
-  // A lock in Redis outlives who is killed with it by ten seconds.
-  const deaths = shuffle(draw, faults.map((_, i) => i < 4 ? "who renews" as const : "anyone" as const))
+  // A lock in Redis outlives by ten seconds who is killed with it; the others end at once.
+  const deathsOfHolders = store === "redis" ? 3 : 6
+  const deaths = shuffle(draw, faults.map((_, i) => i < deathsOfHolders ? "who renews" as const : "anyone" as const))
   return shuffle(draw, faults).map((fault, i) => ({
     clock: clocks[i]!,
     fault,
@@ -133,7 +134,7 @@ export const run = async (settings: Settings, onExpiry = (_: Expiry) => {}): Pro
     expiries.push(expiry)
     onExpiry(expiry)
   }
-  for (const plan of plansOf(draw)) await pass(plan)
+  for (const plan of plansOf(draw, settings.store)) await pass(plan)
   await rig.end()
   // The refresh token that the store has is the living one.
   rig.add(0)
