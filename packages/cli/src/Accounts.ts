@@ -1,7 +1,8 @@
 /** The accounts of `postwire login`: where they are kept, which one a command uses, and what is wrong when there is none. */
+import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
 import * as Account from "@postwire/core/Account"
 import * as Credentials from "@postwire/core/Credentials"
-import { environmentVariable, type InvalidSettings, type TokenStoreFailure } from "@postwire/core/Errors"
+import { environmentVariable, InvalidSettings, TokenStoreFailure } from "@postwire/core/Errors"
 import { type Store, TokenStore } from "@postwire/core/TokenStore"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Flag from "effect/cli/Flag"
@@ -14,7 +15,8 @@ import * as UserDirectories from "effect/persistence/UserDirectories"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
+import * as Report from "./Report.ts"
 import * as Variables from "./Variables.ts"
 
 /** Where the name of the account may be. */
@@ -30,9 +32,16 @@ export const flag = Flag.String("account").pipe(
 /** `--token-store ADDRESS`. */
 export const storeFlag = Flag.String("token-store").pipe(
   Flag.withMetavar("ADDRESS"),
-  Flag.withDescription("Where accounts are kept: a folder, or redis://... (default: POSTWIRE_TOKEN_STORE, or yours)"),
+  Flag.withDescription(
+    "Where accounts are kept: a folder, redis://..., postgres://... (default: POSTWIRE_TOKEN_STORE)"
+  ),
   Flag.optional
 )
+
+/** A store, and where it is: a path, or an address without its password. */
+export interface Place extends Store {
+  readonly place: string
+}
 
 /** The account that a command uses, and why that one. */
 export interface Chosen {
@@ -58,14 +67,50 @@ export class NoSuchAccount extends Schema.TaggedError<NoSuchAccount>()("NoSuchAc
 /** What is wrong with accounts as a whole. */
 export type AccountsError = NoSuchAccount | InvalidSettings | TokenStoreFailure
 
-/** The store that is named, else the folder of accounts of this user. */
+/** Where accounts are, unless it is the folder of this user. */
+export const placeOf = (flag: Option.Option<string>, variables: Variables.Variables): string | undefined =>
+  Option.getOrUndefined(flag) ?? Variables.valueOf(variables, "POSTWIRE_TOKEN_STORE")
+
+/** The store that is named, else the folder of accounts of this user. What only PostgreSQL needs is loaded for that alone. */
 export const open = Effect.fnUntraced(function*(
   flag: Option.Option<string>,
   variables: Variables.Variables
-): Effect.fn.Return<Store, InvalidSettings, Scope.Scope> {
-  const place = Option.getOrUndefined(flag) ?? Variables.valueOf(variables, "POSTWIRE_TOKEN_STORE")
-  return Context.get(yield* Layer.build(NodeClient.layerTokenStore({ tokenStore: place })), TokenStore)
+): Effect.fn.Return<Place, InvalidSettings | TokenStoreFailure, Scope.Scope> {
+  const place = placeOf(flag, variables)
+  const layer: Layer.Layer<TokenStore, InvalidSettings | TokenStoreFailure> = /^postgres(ql)?:/.test(place ?? "")
+    ? yield* layerPostgres(Redacted.make(place ?? ""))
+    : NodeClient.layerTokenStore({ tokenStore: place })
+  if (Option.isSome(flag) && /:\/\/[^/]*:[^/]*@/.test(flag.value)) {
+    yield* Report.say(
+      "Every user of this machine can read the password in the command line.",
+      "Put the address into POSTWIRE_TOKEN_STORE."
+    )
+  }
+  const store = Context.get(yield* Layer.build(layer), TokenStore)
+  return { ...store, place: place === undefined ? "" : place.includes("://") ? withoutPassword(place) : resolve(place) }
 })
+
+const withoutPassword = (address: string): string => {
+  const url = new URL(address)
+  url.username = url.password = url.search = ""
+  return url.href
+}
+
+const layerPostgres = Effect.fnUntraced(function*(address: Redacted.Redacted) {
+  const { layerPostgres, parse } = yield* Effect.promise(() => import("@postwire/cluster/Database"))
+  const PostgresTokenStore = yield* Effect.promise(() => import("@postwire/cluster/PostgresTokenStore"))
+  const database = yield* Effect.option(parse(address))
+  if (Option.isNone(database) || database.value._tag !== "Postgres") {
+    return yield* new InvalidSettings({ setting: "tokenStore", rule: "must be postgres://user@host/database" })
+  }
+  return PostgresTokenStore.layer.pipe(
+    Layer.provide(layerPostgres(database.value)),
+    Layer.catch((error) => Layer.effect(TokenStore, unavailable(DatabaseProblem.of(error)?.reason ?? error.message)))
+  )
+})
+
+const unavailable = (detail: string) =>
+  new TokenStoreFailure({ store: "in PostgreSQL", fault: "unavailable", action: "read", detail })
 
 /** The app in the variables: its secret is what an account may have been kept without. */
 export const appIn = (variables: Variables.Variables): Account.App | undefined => {
@@ -83,7 +128,7 @@ export const appIn = (variables: Variables.Variables): Account.App | undefined =
 export const choose = Effect.fnUntraced(function*(
   flag: Option.Option<string>,
   { environment, file }: Variables.Places,
-  store: Effect.Effect<Store, InvalidSettings>
+  store: Effect.Effect<Place, InvalidSettings | TokenStoreFailure>
 ) {
   if (Option.isSome(flag)) return Option.some<Chosen>({ name: flag.value, because: "--account" })
   for (const place of [file, environment]) {
@@ -92,7 +137,7 @@ export const choose = Effect.fnUntraced(function*(
     if (credentialsIn(place).length > 0) return Option.none<Chosen>()
   }
   // Without a home there is no default, and a command may need none.
-  const opened = yield* Effect.option(store)
+  const opened = yield* Effect.asSome(store).pipe(Effect.catchTag("InvalidSettings", () => Effect.succeedNone))
   if (Option.isNone(opened)) return Option.none<Chosen>()
   return Option.map(yield* defaultOf(opened.value), (name): Chosen => ({ name, because: "default" }))
 })
@@ -102,32 +147,36 @@ export const credentialsIn = (variables: Variables.Variables): ReadonlyArray<str
   Credentials.names.map(environmentVariable).filter((name) => Variables.valueOf(variables, name) !== undefined)
 
 /** The default account of a store: the one that was made it, or the only one. */
-export const defaultOf = Effect.fnUntraced(function*(store: Store) {
+export const defaultOf = Effect.fnUntraced(function*(store: Place) {
   const names = yield* store.names
-  const kept = yield* Effect.option(readDefault)
-  return Option.filter(kept, (name) => names.includes(name)).pipe(
-    Option.orElse(() => names.length === 1 ? Option.fromNullishOr(names[0]) : Option.none())
+  return Option.fromUndefinedOr((yield* defaults)[store.place]).pipe(
+    Option.filter((name) => names.includes(name)),
+    Option.orElse(() => names.length === 1 ? Option.fromUndefinedOr(names[0]) : Option.none())
   )
 })
 
-/** Beside the folder of accounts, for it is what one user of one machine likes, wherever the accounts are. */
-const defaultFile = Effect.map(
+/** Makes an account the default of its store. */
+export const makeDefault = Effect.fnUntraced(function*({ place }: Place, name: string) {
+  const fs = yield* FileSystem.FileSystem
+  const { folder, path } = yield* defaultsFile
+  const text = `${JSON.stringify({ ...yield* defaults, [place]: name }, null, 2)}\n`
+  yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
+  yield* fs.writeFileString(path, text, { mode: 0o600 })
+})
+
+/** Beside the folder of accounts: it is what one user of one machine likes, also where the accounts are shared. */
+const defaultsFile = Effect.map(
   Effect.suspend(() => UserDirectories.make().config("postwire")),
-  (folder) => ({ folder, path: join(folder, "default-account") })
+  (folder) => ({ folder, path: join(folder, "default-accounts.json") })
 )
 
-const readDefault = Effect.gen(function*() {
+/** The names of default accounts by the places of their stores. Where that cannot be read, there are none. */
+const defaults = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
-  return (yield* fs.readFileString((yield* defaultFile).path)).trim()
-})
+  return yield* decodeDefaults(yield* fs.readFileString((yield* defaultsFile).path))
+}).pipe(Effect.orElseSucceed((): Readonly<Record<string, string>> => ({})))
 
-/** Makes an account the default. */
-export const makeDefault = Effect.fnUntraced(function*(name: string) {
-  const fs = yield* FileSystem.FileSystem
-  const { folder, path } = yield* defaultFile
-  yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
-  yield* fs.writeFileString(path, `${name}\n`, { mode: 0o600 })
-})
+const decodeDefaults = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
 
 /** The account of a name, which has to be there. */
 export const existing = Effect.fnUntraced(function*(store: Store, name: string) {

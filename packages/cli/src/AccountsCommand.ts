@@ -1,6 +1,5 @@
 /** `postwire accounts`: who is signed in here, for what and until when. No token is shown. */
 import * as Account from "@postwire/core/Account"
-import type { Store } from "@postwire/core/TokenStore"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
@@ -31,7 +30,7 @@ export const command = Command.make(
     const store = yield* Accounts.open(tokenStore, variables)
     if (Option.isSome(makeDefault)) {
       yield* Accounts.existing(store, makeDefault.value)
-      yield* Accounts.makeDefault(makeDefault.value)
+      yield* Accounts.makeDefault(store, makeDefault.value)
     }
     const entries = yield* entriesOf(store)
     const now = yield* Clock.currentTimeMillis
@@ -52,7 +51,7 @@ export const command = Command.make(
 /** An account, or what is wrong with it. */
 type Entry = AccountView.View | { readonly name: string; readonly isDefault: boolean; readonly problem: string }
 
-const entriesOf = Effect.fnUntraced(function*(store: Store) {
+const entriesOf = Effect.fnUntraced(function*(store: Accounts.Place) {
   const usual = yield* Accounts.defaultOf(store)
   return yield* Effect.forEach(yield* store.names, (name) => {
     const isDefault = Option.contains(usual, name)

@@ -16,12 +16,14 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
+import * as Accounts from "./Accounts.ts"
 import * as Cluster from "./Cluster.ts"
 import { noWorker, watch } from "./ClusterWatch.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 import { malformed } from "./ExportProgress.ts"
 import * as Report from "./Report.ts"
 import * as Text from "./Text.ts"
+import * as Variables from "./Variables.ts"
 
 /** Parts of the export have failed. */
 export class PartsFailed extends Schema.TaggedError<PartsFailed>()("PartsFailed", {
@@ -46,6 +48,8 @@ export interface Options {
   /** The name under which the workers have the credentials. */
   readonly credentials: Option.Option<string>
   readonly partitions: Option.Option<number>
+  /** Where this process finds accounts, where it does the work itself. */
+  readonly tokenStore: Option.Option<string>
 }
 
 /** What only a cluster needs is loaded here, and not by every command. */
@@ -61,11 +65,22 @@ const load = Effect.promise(async () => ({
 
 /** Does something with the cluster: as one of its workers where it is this process alone. */
 const within = Effect.fnUntraced(
-  function*<A, E, R>(address: Redacted.Redacted, make: (isAlone: boolean) => Effect.Effect<A, E, R>) {
+  function*<A, E, R>(
+    address: Redacted.Redacted,
+    { tokenStore: flag }: Options,
+    make: (isAlone: boolean) => Effect.Effect<A, E, R>
+  ) {
     const { Worker } = yield* load
     const database = yield* Cluster.database(address)
+    if (database._tag !== "Sqlite" && Option.isSome(flag)) {
+      return yield* ErrorReport.refuse(
+        "--token-store is for exports of this machine",
+        "Workers have their accounts in the database of the cluster, or where their own --token-store says."
+      )
+    }
+    const tokenStore = Accounts.placeOf(flag, yield* Variables.Environment)
     return yield* database._tag === "Sqlite"
-      ? Effect.provide(make(true), Worker.layer({ database, address: { host: "127.0.0.1", port: 0 } }))
+      ? Effect.provide(make(true), Worker.layer({ database, address: { host: "127.0.0.1", port: 0 }, tokenStore }))
       : Effect.provide(make(false), Worker.layerClient(database))
   }
 )
@@ -115,6 +130,7 @@ export const run = (
 ) =>
   within(
     address,
+    options,
     Effect.fnUntraced(function*(isAlone) {
       const { id } = yield* begin(yield* queryOf(definition, parameters, options), options)
       if (options.detach && !isAlone) {
@@ -154,6 +170,7 @@ export const use = <A, E, R>(
 ) =>
   within(
     address,
+    options,
     Effect.fnUntraced(function*(isAlone) {
       const { Finished, Query, Tables } = yield* load
       const query = yield* Query.check(yield* queryOf(definition, parameters, options))

@@ -2,10 +2,10 @@
 import * as AccountCredentials from "@postwire/core/AccountCredentials"
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
-import type { InvalidSettings } from "@postwire/core/Errors"
+import type { InvalidSettings, TokenStoreFailure } from "@postwire/core/Errors"
 import { Logging } from "@postwire/core/Logging"
 import * as RateLimit from "@postwire/core/RateLimit"
-import { type Store, TokenStore } from "@postwire/core/TokenStore"
+import { TokenStore } from "@postwire/core/TokenStore"
 import { names } from "@postwire/core/Wire"
 import type { Wire } from "@postwire/core/WireNames"
 import * as NodeClient from "@postwire/node/NodeClient"
@@ -45,7 +45,7 @@ export interface Speaker {
   /** The account; none where there are credentials, or nothing at all. */
   readonly account: Option.Option<Accounts.Chosen>
   /** The store of accounts. It is opened when it is needed. */
-  readonly store: Effect.Effect<Store, InvalidSettings>
+  readonly store: Effect.Effect<Accounts.Place, InvalidSettings | TokenStoreFailure>
 }
 
 /** Finds out who a command speaks for. An account says where its service is, where nothing else does. */
@@ -94,7 +94,7 @@ export const provide =
 const layer = (
   { account, store, variables }: Speaker,
   wire: Option.Option<Wire>
-): Layer.Layer<Client.Client, InvalidSettings> =>
+): Layer.Layer<Client.Client, InvalidSettings | TokenStoreFailure> =>
   Layer.unwrap(Effect.gen(function*() {
     const settings = { ...NodeClient.fromEnvironment(variables), ...Option.isSome(wire) && { wire: wire.value } }
     const service = { baseUrl: settings.baseUrl, wire: yield* NodeClient.wireOf(settings) }

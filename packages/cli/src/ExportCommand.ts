@@ -143,12 +143,6 @@ const checkCluster = Effect.fnUntraced(function*(flags: Flags) {
     "--account": Option.isSome(flags.account),
     "--credentials": Option.isSome(flags.credentials)
   })
-  if (Option.isSome(flags.tokenStore)) {
-    return yield* ErrorReport.refuse(
-      "--token-store and --cluster contradict each other",
-      "Workers have their accounts in the database of the cluster: leave it out."
-    )
-  }
   if (Option.isSome(flags.limit)) {
     return yield* ErrorReport.refuse(
       "--limit and --cluster contradict each other",

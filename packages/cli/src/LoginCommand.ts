@@ -5,7 +5,6 @@ import * as OAuth1Login from "@postwire/core/OAuth1Login"
 import * as OAuth2 from "@postwire/core/OAuth2"
 import { getMe } from "@postwire/core/operations/Users"
 import type { Scope } from "@postwire/core/Scopes"
-import type { Store } from "@postwire/core/TokenStore"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Argument from "effect/cli/Argument"
@@ -109,7 +108,7 @@ interface Login {
   readonly flags: Flags
   readonly name: Option.Option<string>
   readonly variables: Variables.Variables
-  readonly store: Store
+  readonly store: Accounts.Place
   readonly before: Option.Option<Account.Account>
   readonly settings: OAuth2.Settings & { readonly baseUrl: string }
 }

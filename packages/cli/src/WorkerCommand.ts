@@ -32,9 +32,14 @@ export const command = Command.make(
       Flag.withDescription("Where all workers share one budget: redis://... (default: the database of the cluster)"),
       Flag.optional
     ),
+    tokenStore: Flag.String("token-store").pipe(
+      Flag.withMetavar("ADDRESS"),
+      Flag.withDescription("Where accounts are: a folder, or redis://... (default: the database of the cluster)"),
+      Flag.optional
+    ),
     json: Report.jsonWhenReady
   },
-  Effect.fnUntraced(function*({ cluster, credentials, host, json, port: asked, store }) {
+  Effect.fnUntraced(function*({ cluster, credentials, host, json, port: asked, store, tokenStore }) {
     const Worker = yield* Effect.promise(() => import("@postwire/cluster/Worker"))
     const database = yield* Cluster.database(cluster)
     const port = asked === 0 ? yield* freePort : asked
@@ -46,7 +51,8 @@ export const command = Command.make(
       database,
       address: { host, port },
       listen: loopback.test(host) ? host : undefined,
-      rateLimitStore: Option.getOrUndefined(store)
+      rateLimitStore: Option.getOrUndefined(store),
+      tokenStore: Option.getOrUndefined(tokenStore)
     }).pipe(Layer.provide(ConfigProvider.layer(provider)))
     return yield* Effect.scoped(Effect.gen(function*() {
       yield* Layer.build(worker)

@@ -1,30 +1,38 @@
 /**
- * The clients of a worker, by the name of their credentials. Exports know the name only; what it stands for is in the
- * environment of the worker, or in whatever ConfigProvider is installed, and stays there: for `research` the variables
- * `POSTWIRE_RESEARCH_BEARER_TOKEN` and so on, for `default` those without a name.
+ * The clients of a worker, by the name of their credentials. Exports know the name only. It is an account, where the store of the
+ * worker has one of that name. Else what it stands for is in the environment of the worker, or in whatever ConfigProvider is
+ * installed, and stays there: for `research` the variables `POSTWIRE_RESEARCH_BEARER_TOKEN` and so on, for `default` those without a
+ * name.
  */
+import * as Account from "@postwire/core/Account"
+import * as AccountCredentials from "@postwire/core/AccountCredentials"
+import * as AnomalyMetrics from "@postwire/core/AnomalyMetrics"
+import * as Client from "@postwire/core/Client"
 import * as ClientConfig from "@postwire/core/ClientConfig"
 import { environmentVariable, InvalidSettings } from "@postwire/core/Errors"
+import * as RetryMetrics from "@postwire/core/RetryMetrics"
+import { TokenStore } from "@postwire/core/TokenStore"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as LayerMap from "effect/LayerMap"
+import * as Option from "effect/Option"
 
 /** The name of credentials that have none. */
 export const unnamed = "default"
 
-/** Checks the name of credentials: what follows a letter can be letters, digits and underscores, 32 in all at most. */
+/** Checks the name of credentials, which is one of an account. */
 export const checkName = (name: string): Effect.Effect<string, InvalidSettings> =>
-  /^[a-z][a-z0-9_]{0,31}$/i.test(name)
-    ? Effect.succeed(name)
-    : Effect.fail(
+  Effect.mapError(
+    Account.checkName(name),
+    ({ rule }) =>
       new InvalidSettings({
         setting: "credentials",
-        rule: "must be the name under which workers keep them: a letter, then letters, digits and underscores"
+        rule: `must be the name under which workers keep them: it ${rule}`
       })
-    )
+  )
 
 /** The variable that holds a setting of a name: of `lab`, `bearerToken` is in `POSTWIRE_LAB_BEARER_TOKEN`. */
 export const variableOf = (name: string, setting: string): string => inName(name, environmentVariable(setting))
@@ -33,13 +41,24 @@ const inName = (name: string, variable: string): string =>
   name === unnamed ? variable : variable.replace(/^POSTWIRE_/, `POSTWIRE_${name.toUpperCase()}_`)
 
 const layerNamed = (name: string) =>
-  Layer.unwrap(
-    Effect.map(ConfigProvider.ConfigProvider, (provider) =>
-      // Fresh: the same layer is built once, and each name has other settings.
-      Layer.fresh(ClientConfig.layer).pipe(
-        Layer.provide([NodeCrypto.layer, ConfigProvider.layer(forName(provider, name))])
-      ))
-  )
+  Layer.unwrap(Effect.gen(function*() {
+    const account = yield* Account.read(yield* TokenStore, name)
+    const provider = forName(yield* ConfigProvider.ConfigProvider, name)
+    // Fresh: the same layer is built once, and each name has other settings.
+    const client = Option.isSome(account) ? layerAccount(name, account.value.baseUrl) : Layer.fresh(ClientConfig.layer)
+    return Layer.provide(client, [NodeCrypto.layer, ConfigProvider.layer(provider)])
+  }))
+
+/** The client of an account, which says where its service is unless the environment does. */
+const layerAccount = (name: string, baseUrl: string) =>
+  Layer.unwrap(Effect.map(ClientConfig.settings, (settings) => {
+    const service = { ...settings, baseUrl: settings.baseUrl ?? baseUrl }
+    return Layer.provide(Client.layer(service), [
+      AccountCredentials.layer({ ...service, account: name }),
+      RetryMetrics.layer,
+      AnomalyMetrics.layer
+    ])
+  }))
 
 /** Where the settings of a name are. The address of the service, and its wire, may be those of all names. */
 const forName = (provider: ConfigProvider.ConfigProvider, name: string): ConfigProvider.ConfigProvider => {

@@ -2,6 +2,8 @@
 import type { InvalidSettings } from "@postwire/core/Errors"
 import * as RateLimit from "@postwire/core/RateLimit"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
+import * as TokenStore from "@postwire/core/TokenStore"
+import * as NodeClient from "@postwire/node/NodeClient"
 import * as RedisRateLimitStore from "@postwire/node/RedisRateLimitStore"
 import * as Layer from "effect/Layer"
 import type { SqlClient } from "effect/sql/SqlClient"
@@ -10,6 +12,7 @@ import { Clients } from "./Clients.ts"
 import * as Database from "./Database.ts"
 import * as Engine from "./Engine.ts"
 import * as PostgresRateLimitStore from "./PostgresRateLimitStore.ts"
+import * as PostgresTokenStore from "./PostgresTokenStore.ts"
 import * as Tables from "./Tables.ts"
 import * as Workflow from "./Workflow.ts"
 
@@ -25,6 +28,11 @@ export interface Options {
    * with its credentials. Default: the PostgreSQL database; the memory with SQLite.
    */
   readonly rateLimitStore?: string | undefined
+  /**
+   * Where accounts are, whose names exports may have: a folder, or a `redis://` or `rediss://` address. Default: the PostgreSQL
+   * database; with SQLite the folder of this user.
+   */
+  readonly tokenStore?: string | undefined
 }
 
 /** A day: nobody sits in front of an export, and who gives up loses its turn to those who came later. */
@@ -37,19 +45,32 @@ export const layer = (options: Options) => {
   const engine = database._tag === "Sqlite"
     ? Engine.layerSingle
     : Engine.layerWorker(address, { listen: options.listen })
+  // One layer, so that there is one pool of connections.
+  const postgres = database._tag === "Postgres" ? Database.layerPostgres(database) : undefined
   return Layer.merge(Workflow.layer, Workflow.layerClear).pipe(
     Layer.provide(Layer.succeed(Workflow.WorkerName, database._tag === "Sqlite" ? "this machine" : name)),
     Layer.provideMerge(engine),
     Layer.provide(
       Clients.layer.pipe(
         Layer.provide(RateLimit.layerWait({ maxWait: maxWaitMillis })),
-        Layer.provide(layerStore(options))
+        Layer.provide([layerStore(options), layerTokenStore(options.tokenStore, postgres)])
       )
     ),
     Layer.provideMerge(Tables.layer),
-    Layer.provideMerge(Database.layer(database))
+    Layer.provideMerge(postgres ?? Database.layer(database))
   )
 }
+
+const layerTokenStore = (
+  tokenStore: string | undefined,
+  postgres: ReturnType<typeof Database.layerPostgres> | undefined
+): Layer.Layer<TokenStore.TokenStore, InvalidSettings | SqlError> =>
+  tokenStore !== undefined
+    ? NodeClient.layerTokenStore({ tokenStore })
+    : postgres !== undefined
+    ? Layer.provide(PostgresTokenStore.layer, postgres)
+    // Who has no home has no accounts.
+    : Layer.catch(NodeClient.layerTokenStore({}), () => TokenStore.layerMemory)
 
 const layerStore = (
   { database, rateLimitStore: store }: Options

@@ -95,9 +95,9 @@ const asked = <A, E extends AnyError | ExportError | Plan.NotPlannable, R>(
   note: (problem: string) => Effect.Effect<void, never, Tables>
 ) =>
   use.pipe(
+    Effect.provide(Clients.get(query.credentials)),
     Effect.tapError((error) => isTransient(error) ? note(error.message) : Effect.void),
     Effect.retry({ schedule: untilItWorks, while: isTransient }),
-    Effect.provide(Clients.get(query.credentials)),
     Effect.mapError((error) => refusedFor(query.credentials, error))
   )
 

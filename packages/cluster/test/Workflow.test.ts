@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Account from "@postwire/core/Account"
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
+import * as TokenStore from "@postwire/core/TokenStore"
 import * as Export from "@postwire/export/Export"
 import * as JsonLines from "@postwire/export/sinks/JsonLines"
 import type { Source } from "@postwire/export/Source"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { ConfigProvider, Effect, Layer, Redacted, Stream } from "effect"
+import { ConfigProvider, Effect, Layer, Option, Redacted, Stream } from "effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -25,6 +27,7 @@ const worker = Layer.unwrap(Effect.map(Sandbox.Sandbox, ({ baseUrl, seeded }) =>
   Workflow.layer.pipe(
     Layer.provideMerge(Engine.layerSingle),
     Layer.provideMerge(Clients.layer),
+    Layer.provideMerge(TokenStore.layerMemory),
     Layer.provideMerge(Tables.layer),
     Layer.provideMerge(Sqlite.layer({ path: ":memory:" })),
     Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({
@@ -115,6 +118,32 @@ describe("an export", () => {
       assert.match(noted, /503/)
       const late = yield* ended(id)
       assert.deepStrictEqual([late.state, late.parts[0]?.problem], ["done", undefined])
+    }).pipe(Effect.provide(worker), Effect.provide(Sandbox.layerServer({ posts: 100 }))))
+
+  it.live("speaks for the account that has the name, and renews it", () =>
+    Effect.gen(function*() {
+      const { baseUrl, clock, grants } = yield* Sandbox.Sandbox
+      const { accessToken, app, refreshToken, user } = grants.make()
+      clock.advance("3 hours")
+      const store = yield* TokenStore.TokenStore
+      yield* Account.write(store, "ada-1", {
+        version: 1,
+        baseUrl,
+        user,
+        app: { clientId: app.clientId },
+        oauth2: { accessToken, refreshToken: refreshToken!, scopes: ["post.read"], expiresAt: 1, renewedAt: 0 }
+      })
+      const query = { ...Rig.queryOf("effect"), credentials: "ada-1" }
+      assert.strictEqual((yield* ended((yield* Workflow.start(query)).id)).state, "done")
+      assert.strictEqual(grants.list()[0]?.refreshes, 1)
+
+      grants.revoke(grants.list()[0]!.id)
+      clock.advance("3 hours")
+      const kept = Option.getOrThrow(yield* Account.read(store, "ada-1"))
+      yield* Account.write(store, "gone", { ...kept, oauth2: { ...kept.oauth2!, expiresAt: 1 } })
+      const gone = yield* ended((yield* Workflow.start({ ...query, credentials: "gone" })).id)
+      assert.strictEqual(gone.state, "failed")
+      assert.match(gone.parts[0]?.problem ?? "", /^Account "gone" has to sign in again: .* Run: postwire login gone$/)
     }).pipe(Effect.provide(worker), Effect.provide(Sandbox.layerServer({ posts: 100 }))))
 
   it.live("becomes the files of a single run, also when that is interrupted", () =>

@@ -40,7 +40,7 @@ export const nameOf = ({ username }: SignedIn["user"]): string => username.repla
 
 /** Writes an account; returns its name and record. What it has of the other kind of the same user stays. */
 export const keep = Effect.fnUntraced(function*(
-  store: Store,
+  store: Accounts.Place,
   given: Option.Option<string>,
   signedIn: SignedIn,
   isReplaced: boolean
@@ -68,7 +68,7 @@ export const keep = Effect.fnUntraced(function*(
   }))
   yield* sayWhatEnds(store, names.filter((other) => other !== name), signedIn)
   // Where there is no place for it, the first one is the default as long as it is the only one.
-  yield* Effect.ignore(Accounts.makeDefault(Option.getOrElse(current, () => name)))
+  yield* Effect.ignore(Accounts.makeDefault(store, Option.getOrElse(current, () => name)))
   return { name, account }
 })
 

@@ -18,13 +18,15 @@ export class ExportFailed
 }
 
 /** What may be better in a while. */
-export const isTransient = (error: AnyError | ExportError | NotPlannable): boolean => {
+export const isTransient = (error: AnyError | ExportError | NotPlannable | InvalidSettings | ConfigError): boolean => {
   switch (error._tag) {
     case "TransportFailure":
     case "ServerFailure":
     case "UndecodableResponse":
     case "RateLimitWaitTooLong":
       return true
+    case "TokenStoreFailure":
+      return error.fault === "locked" || error.fault === "unavailable" || error.fault === "full"
     case "RateLimited":
       // A usage cap lasts for days or weeks.
       return error.type?.endsWith("/usage-capped") !== true
@@ -54,7 +56,9 @@ export const refusedFor = (
       return new ExportFailed({
         reason: `${unusable}: ${error.operation} needs ${
           error.credential === "bearer" ? "a bearer token" : "OAuth 1.0a user context"
-        }, and ${variables(error.missing)} ${error.missing.length === 1 ? "is" : "are"} not set where it runs`
+        }, and ${variables(error.missing)} ${
+          error.missing.length === 1 ? "is" : "are"
+        } not set where it runs, nor is there such an account`
       })
     case "Unauthorized":
       return new ExportFailed({
