@@ -197,6 +197,29 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       assert.strictEqual((yield* run("call", "createPost", "--text", "a", "--account", "work")).code, 0)
     }))
 
+  it.effect("signs in to an app with a secret, which is in no argument, and in no text", () =>
+    Effect.gen(function*() {
+      const { file, home, login, redirect, run, sandbox } = yield* userOf()
+      const { client } = sandbox.app({ kind: "confidential", redirects: [redirect] })
+      const refused = yield* login("ada", "bot", "--client-id", client.id)
+      assert.match(
+        refused.errors,
+        /\npostwire: OAuth2\.exchange: .*Missing valid authorization header.*\n {2}Check POSTWIRE_CLIENT_ID, POSTWIRE_CLIENT_SECRET: .*$/
+      )
+      writeFileSync(file, `${readFileSync(file, "utf8")}POSTWIRE_CLIENT_SECRET=${client.secret}\n`)
+      const { code, errors, output } = yield* login("ada", "bot", "--client-id", client.id)
+      assert.strictEqual(code, 0, errors)
+      assert.notInclude(output + errors + refused.errors, client.secret!)
+      // Once it is kept, the account has it.
+      writeFileSync(file, `POSTWIRE_BASE_URL=${sandbox.baseUrl}\nPOSTWIRE_TOKEN_STORE=\n`)
+      sandbox.clock.advance("3 hours")
+      const record = join(home, ".config/postwire/accounts/bot.json")
+      writeFileSync(record, readFileSync(record, "utf8").replace(/"expiresAt":\d+/, `"expiresAt":1`), { mode: 0o600 })
+      assert.strictEqual((yield* run("call", "getMe")).code, 0)
+      assert.strictEqual(sandbox.grants.list()[0]?.refreshes, 1)
+      assert.strictEqual((yield* login("ada", "bot")).code, 0)
+    }))
+
   it.effect("reads the address where a browser elsewhere ends", () =>
     Effect.gen(function*() {
       const { redirect, typing } = yield* userOf()

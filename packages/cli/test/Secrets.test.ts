@@ -1,9 +1,10 @@
 /** Nothing that a command prints or writes holds a credential that the service quotes. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import type { IncomingMessage } from "node:http"
 import { join } from "node:path"
+import { Environment } from "../src/Variables.ts"
 import * as Commands from "./Commands.ts"
 
 const secrets = {
@@ -81,4 +82,54 @@ describe("a service that quotes what it is sent", () => {
         for (const path of files) assert.notInclude(readFileSync(path, "latin1"), "canary", path)
       }).pipe(Effect.scoped)
   )
+})
+
+describe("a service that quotes what an account sends", () => {
+  const tokens = {
+    version: 1,
+    user: { id: "42", username: "ada" },
+    app: { clientId: "app", clientSecret: "canary-app-06" },
+    oauth2: { accessToken: "canary-access-07", refreshToken: "canary-refresh-08", scopes: ["post.read", "users.read"] },
+    oauth1: {
+      consumerKey: "canary-key-09",
+      consumerSecret: "canary-secret-10",
+      accessToken: "42-canary-11",
+      accessTokenSecret: "canary-secret-12"
+    }
+  }
+
+  /** Refuses with a problem that quotes headers and body. */
+  const quoting = Commands.serve((request, response) => {
+    let body = ""
+    request.setEncoding("utf8").on("data", (text) => body += text).on("end", () => {
+      const quote = `${quoteOf(request)} ${body} ${decodeURIComponent(body)}`
+      response.writeHead(request.url?.includes("oauth") === true ? 400 : 401)
+      response.end(
+        JSON.stringify({ title: quote, error: quote, error_description: quote, errors: [{ message: quote }] })
+      )
+    })
+  })
+
+  it.effect.each([
+    ["call getMe --account ada", 4e12],
+    ["call getMe --account ada", 1],
+    ["call getMe --account ada --user-auth", 1],
+    ["call getPost --id 1 --account ada --no-user-auth --debug", 1],
+    ["doctor --account ada --json", 4e12],
+    ["doctor --account ada", 1],
+    ["accounts --json", 1],
+    ["logout ada", 1]
+  ])("%s, when it expires at %d: nothing is printed", ([line, expiresAt]) =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* quoting
+      const store = join(yield* Commands.folder, "accounts")
+      mkdirSync(store, { mode: 0o700 })
+      const record = { ...tokens, baseUrl, oauth2: { ...tokens.oauth2, expiresAt, renewedAt: 0 } }
+      writeFileSync(join(store, "ada.json"), JSON.stringify(record), { mode: 0o600 })
+      const { errors, output } = yield* Commands.parse(...line.split(" ")).pipe(
+        Effect.provideService(Environment, { POSTWIRE_TOKEN_STORE: store, POSTWIRE_BASE_URL: baseUrl })
+      )
+      assert.isNotEmpty(errors + output)
+      assert.notInclude(errors + output, "canary")
+    }).pipe(Effect.scoped))
 })
