@@ -1,7 +1,8 @@
 import { createClient, fromEnvironment, OutcomeUnknown } from "@postwire/node"
 import { setTimeout as sleep } from "node:timers/promises"
 
-// Answers whoever mentions the account, once each, until Ctrl-C.
+// Answers whoever mentions the account, once each, until Ctrl-C. `postwire login bot --for getUsersMentions,createPost` signs it
+// in; POSTWIRE_ACCOUNT=bot is all that it needs then.
 const stop = new AbortController()
 process.once("SIGINT", () => stop.abort())
 const { signal } = stop

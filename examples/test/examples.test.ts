@@ -1,17 +1,28 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as OAuth2 from "@postwire/node/OAuth2"
 import { Sandbox } from "@postwire/sandbox"
 import { Redacted } from "effect"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { promisify } from "node:util"
 import { afterAll, beforeAll } from "vitest"
+import { answerForm, locationOf } from "../../packages/sandbox/test/support/Login.ts"
 
 const path = (file: string) => new URL(file, import.meta.url).pathname
 const run = promisify(execFile)
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
 
 describe("the three programs of the README", () => {
   let sandbox: ChildProcess
@@ -81,19 +92,39 @@ describe("programs for a job", () => {
     POSTWIRE_ACCESS_TOKEN_SECRET: String(settings.accessTokenSecret)
   })
 
-  it("a bot answers once, and ends with Ctrl-C", async () => {
+  it("a bot stays signed in, answers once, and ends with Ctrl-C", async () => {
     await using sandbox = await Sandbox.start({ posts: 0 })
+    const { baseUrl, grants, seeded } = sandbox
+    const tokenStore = mkdtempSync(join(tmpdir(), "postwire-examples-"))
+    const scopes = OAuth2.scopesFor(["getMe", "getUsersMentions", "createPost"])
+    const { accessToken, expiresAt, refreshToken } = grants.make({ scopes })
+    const tokens = {
+      accessToken: Redacted.value(accessToken),
+      refreshToken: Redacted.value(refreshToken!),
+      expiresAt,
+      scopes
+    }
+    await OAuth2.saveAccount({ baseUrl, clientId: seeded.publicClient.id, tokenStore, account: "bot", tokens })
     const grace = sandbox.user({ username: "grace" })
     grace.post("hello @ada").post("are you there, @ada?")
     const bot = spawn(process.execPath, [path("../bot.ts")], {
-      env: { ...environmentOf(sandbox), BOT_PAUSE: "50" },
+      env: {
+        ...process.env,
+        BOT_PAUSE: "50",
+        POSTWIRE_BASE_URL: baseUrl,
+        POSTWIRE_ACCOUNT: "bot",
+        POSTWIRE_TOKEN_STORE: tokenStore
+      },
       stdio: ["ignore", "pipe", "inherit"]
     })
     const lines: Array<string> = []
     const ended = once(bot, "exit")
     for await (const line of createInterface({ input: bot.stdout! })) {
       lines.push(line)
-      if (lines.length === 2) grace.post("thanks @ada")
+      if (lines.length === 2) {
+        sandbox.clock.advance("3 hours")
+        grace.post("thanks @ada")
+      }
       if (lines.length === 3) bot.kill("SIGINT")
     }
     assert.deepStrictEqual(lines, [
@@ -105,6 +136,55 @@ describe("programs for a job", () => {
     assert.deepStrictEqual(await ended, [0, null])
     const created = sandbox.requests.filter(({ operation }) => operation === "createPost")
     assert.strictEqual(created.length, 3)
+    assert.deepInclude(grants.list()[0], { refreshes: 1, alive: true })
+    rmSync(tokenStore, { recursive: true })
+  })
+
+  it("a web app signs its users in, and calls for them when their tokens have expired", async () => {
+    await using sandbox = await Sandbox.start({ posts: 60 })
+    const port = await freePort()
+    const tokenStore = mkdtempSync(join(tmpdir(), "postwire-examples-"))
+    const { client } = sandbox.app({ kind: "confidential", redirects: [`http://localhost:${port}/callback`] })
+    const app = spawn(process.execPath, [path("../sign-in.ts")], {
+      env: {
+        ...environmentOf(sandbox),
+        PORT: String(port),
+        POSTWIRE_CLIENT_ID: client.id,
+        POSTWIRE_CLIENT_SECRET: client.secret,
+        POSTWIRE_TOKEN_STORE: tokenStore
+      },
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    try {
+      await once(createInterface({ input: app.stdout! }), "line")
+      let cookie = ""
+      const get = async (address: string | URL) => {
+        const { pathname, search } = new URL(address, "http://localhost")
+        const response = await fetch(`http://127.0.0.1:${port}${pathname}${search}`, {
+          headers: { cookie },
+          redirect: "manual"
+        })
+        cookie = response.headers.get("set-cookie")?.split(";")[0] ?? cookie
+        return response
+      }
+      const allowed = async (decision: "allow" | "deny") =>
+        get(locationOf(await answerForm(await fetch((await get("/login")).headers.get("location")!), { decision })))
+      const denied = await allowed("deny")
+      assert.strictEqual(denied.status, 403)
+      assert.match(await denied.text(), /^The sign-in was denied/)
+      assert.strictEqual((await get("/callback?code=a&state=b")).status, 403)
+      assert.strictEqual((await allowed("allow")).headers.get("location"), "/")
+      assert.strictEqual((await get("/")).status, 200)
+      sandbox.clock.advance("3 hours")
+      assert.strictEqual((await get("/")).status, 200)
+      const [grant] = sandbox.grants.list()
+      assert.deepInclude(grant, { refreshes: 1, alive: true })
+      sandbox.grants.revoke(grant!.id)
+      assert.strictEqual((await get("/")).headers.get("location"), "/login")
+    } finally {
+      app.kill()
+      rmSync(tokenStore, { recursive: true })
+    }
   })
 
   it("a path and parameters without a declaration are requested", async () => {

@@ -1,9 +1,13 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
 import { createClient, fromEnvironment } from "@postwire/node"
+import { saveAccount, scopesFor } from "@postwire/node/OAuth2"
 import { Redacted } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { inspect } from "node:util"
 import { Worker } from "node:worker_threads"
 import * as Sync from "../src/index.ts"
@@ -330,6 +334,41 @@ describe("errors", () => {
     const proxied = Sync.createClientSync({ ...canaries, retries: 0 })
     check(thrown(() => proxied.getPost({ id: "1" })))
     for (const made of [client, proxied, proxied.as("raw"), proxied.session]) check(made)
+  })
+
+  it("hold no token of an account, which only the worker knows", async () => {
+    const { baseUrl } = faults.ready
+    const folder = mkdtempSync(join(tmpdir(), "postwire-sync-"))
+    const tokens = {
+      accessToken: "canary-access-01",
+      refreshToken: "canary-refresh-02",
+      expiresAt: Date.now() + 7_200_000,
+      scopes: scopesFor(["createPost"])
+    }
+    const app = { clientId: "app", clientSecret: "canary-secret-03" }
+    try {
+      await saveAccount({ ...app, baseUrl, tokenStore: folder, account: "ada", tokens })
+      const oauth2 = { ...app, ...tokens, accessToken: Redacted.make(tokens.accessToken) }
+      for (const settings of [{ account: "ada", tokenStore: folder }, { oauth2 }]) {
+        using client = Sync.createClientSync({ baseUrl, ...settings, retries: 0 })
+        for (const kind of ["page", "field", "id", "503"]) {
+          for (
+            const call of [
+              () => client.searchRecentPosts({ query: `echo:${kind}` }),
+              () => client.createPost({ text: `echo:${kind}` })
+            ]
+          ) {
+            const error = thrown(call)
+            const shown = [inspect(error, { depth: Infinity, showHidden: true }), JSON.stringify(error), String(error)]
+            for (const text of shown) assert.notInclude(text, "canary", kind)
+            assert.include(shown[1], "<redacted>")
+          }
+        }
+        assert.notInclude(inspect(client, { depth: Infinity, showHidden: true }), "canary")
+      }
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 
   it("are not made of a malformed part of an answer, which is left out and warned of once, unless that is asked for", async () => {
