@@ -110,16 +110,18 @@ describe("a service that quotes what an account sends", () => {
     })
   })
 
-  it.effect.each([
-    ["call getMe --account ada", 4e12],
-    ["call getMe --account ada", 1],
-    ["call getMe --account ada --user-auth", 1],
-    ["call getPost --id 1 --account ada --no-user-auth --debug", 1],
-    ["doctor --account ada --json", 4e12],
-    ["doctor --account ada", 1],
-    ["accounts --json", 1],
-    ["logout ada", 1]
-  ])("%s, when it expires at %d: nothing is printed", ([line, expiresAt]) =>
+  it.effect.each(
+    [
+      ["call getMe --account ada", 4e12],
+      ["call getMe --account ada", 1],
+      ["call getMe --account ada --user-auth", 1],
+      ["call getPost --id 1 --account ada --no-user-auth --debug", 1],
+      ["doctor --account ada --json", 4e12],
+      ["doctor --account ada", 1],
+      ["accounts --json", 1],
+      ["logout ada", 1]
+    ] satisfies Array<[string, number]>
+  )("%s, when it expires at %d: nothing is printed", ([line, expiresAt]) =>
     Effect.gen(function*() {
       const { baseUrl } = yield* quoting
       const store = join(yield* Commands.folder, "accounts")
