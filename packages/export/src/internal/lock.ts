@@ -7,18 +7,17 @@ import * as disk from "./disk.ts"
 
 /**
  * Holds the lock that is a file, until the scope ends. It is SQLite's lock, which holds within a process too. A lock on a
- * file that has been removed meanwhile, or replaced, keeps nobody out: `false`, so that the caller can begin again.
+ * file that has been removed meanwhile, or replaced, keeps nobody out: `false`, so that the caller can begin again. The same
+ * is said of a file that was not there, and is then: of one that it has made, SQLite does not say whether another replaced it.
  *
  * The file is never opened in another way: whoever closes a file loses all locks that the process has on it.
  */
 export const take = (path: string, what: string): Effect.Effect<boolean, ExportError, Scope.Scope> =>
   Effect.gen(function*() {
-    yield* disk.attempt(path, () =>
-      fs.writeFile(path, "", { flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== "EEXIST" && error.code !== "ENOENT") throw error
-      }))
     const before = yield* disk.look(path)
-    if (before?.isFile() !== true) return false
+    if (before?.isFile() === false) return false
+    // What SQLite cannot write it locks for reading, together with others.
+    if (before !== undefined) yield* disk.attempt(path, () => fs.access(path, fs.constants.W_OK))
     yield* Effect.acquireRelease(
       Effect.try({
         try: () => {
@@ -41,7 +40,7 @@ export const take = (path: string, what: string): Effect.Effect<boolean, ExportE
       (database) => Effect.sync(() => database.close())
     )
     const after = yield* disk.look(path)
-    return after !== undefined && after.ino === before.ino && after.dev === before.dev &&
+    return after !== undefined && after.ino === before?.ino && after.dev === before.dev &&
       after.birthtimeNs === before.birthtimeNs
   })
 
