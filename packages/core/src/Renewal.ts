@@ -53,6 +53,8 @@ export interface Usable {
 export interface Renewal {
   /** What is kept, or other tokens if it is due, or if its access token is the one that the service refused. */
   readonly settle: (refused: string | undefined) => Effect.Effect<Usable, CredentialsError>
+  /** What is kept, unless it is due or refused. The service is not asked. */
+  readonly find: (refused: string | undefined) => Effect.Effect<Usable | undefined, CredentialsError>
   /** Writes the tokens that could not be written. */
   readonly flush: Effect.Effect<void, CredentialsError>
   /** Whether there are such. */
@@ -196,6 +198,7 @@ export const make = ({ app: given, baseUrl, keeping, refresh }: Environment): Re
 
   return {
     settle,
+    find: (refused) => Effect.map(look(refused), ({ usable }) => usable),
     flush: Effect.suspend(() =>
       unsaved === undefined ? Effect.void : Effect.scoped(Effect.andThen(lock, Effect.asVoid(save(unsaved, undefined))))
     ),

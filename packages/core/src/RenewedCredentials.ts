@@ -34,7 +34,10 @@ export interface Source extends Renewal.Keeping {
   readonly app?: App
 }
 
-/** Milliseconds before a renewal in vain is repeated: at first, and at most where it is the service that fails. */
+/**
+ * Milliseconds before a renewal in vain is repeated: at first, and at most where it is the service that fails. What others have
+ * renewed is looked for after the shortest.
+ */
 const shortestPauseMillis = 1_000
 const longestPauseMillis = 30_000
 
@@ -93,7 +96,8 @@ export const make = Effect.fnUntraced(function*(
   let nextAsk = -Infinity
   let pause = shortestPauseMillis
   let hasAsked = false
-  let hasFailed = false
+  /** Why it was asked in vain, unless it or somebody else has renewed since. */
+  let failed: CredentialsError | undefined
 
   const renewal = Renewal.make({
     keeping: source,
@@ -139,20 +143,24 @@ export const make = Effect.fnUntraced(function*(
   }
 
   /** Asked in vain, or for tokens that last no longer than the pause, the service is asked ever more seldom. */
-  const pace = (begun: number, ended: number, isFailure: boolean): void => {
+  const pace = (begun: number, ended: number, error: CredentialsError | undefined): void => {
+    const goesOn = error === undefined ? begun - nextAsk < pause / 2 : failed !== undefined
+    if (hasAsked || error === undefined) failed = error
     if (!hasAsked) return
     hasAsked = false
-    const goesOn = isFailure ? hasFailed : begun - nextAsk < pause / 2
-    hasFailed = isFailure
     pause = goesOn ? Math.min(2 * pause, longestPauseMillis) : shortestPauseMillis
     nextAsk = ended + pause
   }
 
   const settled = Effect.gen(function*() {
     const begun = yield* Monotonic.millis
-    const outcome = yield* Effect.result(renewal.settle(refused))
+    const before = failed
+    const settling = before !== undefined && isOfService(before) && begun < nextAsk
+      ? Effect.filterOrFail(renewal.find(refused), Predicate.isNotUndefined, () => before)
+      : renewal.settle(refused)
+    const outcome = yield* Effect.result(settling)
     const ended = yield* Monotonic.millis
-    pace(begun, ended, Result.isFailure(outcome))
+    pace(begun, ended, Result.isFailure(outcome) ? outcome.failure : undefined)
     const now = yield* Clock.currentTimeMillis
     fault = undefined
     if (Result.isSuccess(outcome)) {
@@ -161,12 +169,12 @@ export const make = Effect.fnUntraced(function*(
       return hold(account, Math.max(until, now + Math.max(0, nextAsk - ended)))
     }
     const error = outcome.failure
-    const wait = error._tag === "LoginRequired" || error._tag === "TokenStoreFailure" ? shortestPauseMillis : pause
+    const wait = isOfService(error) ? Math.max(nextAsk - ended, shortestPauseMillis) : shortestPauseMillis
     const account = renewal.last()
     const goodFor = account === undefined || error._tag === "LoginRequired" ? 0 : leftOf(account, now)
     if (account !== undefined && goodFor > 0) return hold(account, now + Math.min(wait, goodFor), error)
     if (account?.oauth1 !== undefined) return holdRest(account, now + wait, error)
-    fault = { error, until: ended + wait }
+    fault = { error, until: ended + shortestPauseMillis }
     if (held !== undefined) held.until = -Infinity
     return yield* error
   })
@@ -226,10 +234,9 @@ export const make = Effect.fnUntraced(function*(
     Effect.withFiber<Credentials.Values, CredentialsError>((fiber) => {
       const token = Renewal.plain(values.bearerToken)
       if (held !== undefined && token !== refused && token === Renewal.plain(held.values.bearerToken)) {
-        if (Monotonic.millisUnsafe(fiber.getRef(Clock.Clock)) < nextAsk) {
-          // Those that have just been had are no better than the ones before.
-          if (held.error === undefined) return Effect.succeed(values)
-          fault = { error: held.error, until: nextAsk }
+        // Those that have just been had are no better than the ones before.
+        if (held.error === undefined && Monotonic.millisUnsafe(fiber.getRef(Clock.Clock)) < nextAsk) {
+          return Effect.succeed(values)
         }
         refused = token
         held.until = -Infinity
@@ -252,6 +259,9 @@ export const make = Effect.fnUntraced(function*(
 
   return { current, ready, renew, sign }
 })
+
+/** Whether it is the service that fails: another attempt asks it again. */
+const isOfService = ({ _tag }: CredentialsError): boolean => _tag !== "LoginRequired" && _tag !== "TokenStoreFailure"
 
 const closed = () =>
   new TransportFailure({ operation: "OAuth2.refresh", phase: "connect", reason: "the client is closed" })

@@ -330,6 +330,39 @@ describe("what the service does to a renewal", () => {
       }).pipe(Effect.provide(grants.layer()))
     }))
 
+  it.effect("an outage fails no call once another client has renewed", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      const [one, other] = yield* Effect.all([Layer.build(grants.layer()), Layer.build(grants.layer())])
+      yield* TestClock.adjust(Grants.lifeMillis)
+      grants.state.fates.push(...Array.from({ length: 10_000 }, () => "failed" as const))
+      for (let minute = 0; minute < 10; minute++) {
+        yield* Effect.flip(inTime(Effect.provideContext(getMe({}), one)))
+        yield* TestClock.adjust("1 minute")
+      }
+      yield* Effect.flip(inTime(Effect.provideContext(getMe({}), one)))
+      grants.state.fates.length = 0
+      yield* Effect.provideContext(getMe({}), other)
+      const asked = grants.state.refreshes.length
+      yield* TestClock.adjust("1 second")
+      yield* Effect.provideContext(getMe({}), one)
+      assert.lengthOf(grants.state.refreshes, asked)
+    }))
+
+  it.effect("outages that lie hours apart are not taken for one", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      const [one, other] = yield* Effect.all([Layer.build(grants.layer()), Layer.build(grants.layer())])
+      for (let expiry = 0; expiry < 5; expiry++) {
+        yield* TestClock.adjust(Grants.lifeMillis)
+        grants.state.fates.push("failed", "failed")
+        yield* Effect.flip(inTime(Effect.provideContext(getMe({}), one)))
+        if (expiry < 4) yield* Effect.provideContext(getMe({}), other)
+        yield* TestClock.adjust("1 second")
+        yield* Effect.provideContext(getMe({}), one)
+      }
+    }))
+
   it.effect("a service that does not answer holds up no call whose token still does", () =>
     Effect.gen(function*() {
       const grants = yield* Grants.make()
