@@ -97,13 +97,7 @@ describe("programs for a job", () => {
     const { baseUrl, grants, seeded } = sandbox
     const tokenStore = mkdtempSync(join(tmpdir(), "postwire-examples-"))
     const scopes = OAuth2.scopesFor(["getMe", "getUsersMentions", "createPost"])
-    const { accessToken, expiresAt, refreshToken } = grants.make({ scopes })
-    const tokens = {
-      accessToken: Redacted.value(accessToken),
-      refreshToken: Redacted.value(refreshToken!),
-      expiresAt,
-      scopes
-    }
+    const tokens = { ...grants.make({ scopes }), scopes }
     await OAuth2.saveAccount({ baseUrl, clientId: seeded.publicClient.id, tokenStore, account: "bot", tokens })
     const grace = sandbox.user({ username: "grace" })
     grace.post("hello @ada").post("are you there, @ada?")

@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { environmentVariable } from "@postwire/core/Errors"
 import * as OAuth2 from "@postwire/node/OAuth2"
 import { Sandbox } from "@postwire/sandbox"
-import { Redacted } from "effect"
 import { execFile } from "node:child_process"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -38,12 +37,11 @@ const apart = ["blocking.ts", "effect.ts", "sign-in.ts"]
 /** What `postwire login ada --for getMe,getBookmarks` leaves. */
 const signIn = async ({ baseUrl, grants, seeded }: Sandbox.RunningSandbox) => {
   const scopes = OAuth2.scopesFor(["getMe", "getBookmarks"])
-  const { accessToken, expiresAt, refreshToken } = grants.make({ scopes })
   await OAuth2.saveAccount({
     baseUrl,
     clientId: seeded.publicClient.id,
     account: "ada",
-    tokens: { accessToken: Redacted.value(accessToken), refreshToken: Redacted.value(refreshToken!), expiresAt, scopes }
+    tokens: { ...grants.make({ scopes }), scopes }
   })
 }
 

@@ -47,6 +47,12 @@ export interface User {
   readonly username: string
 }
 
+/** Tokens to keep, plain or already redacted. */
+export interface KeptTokens extends Omit<Tokens, "accessToken" | "refreshToken"> {
+  readonly accessToken: Credentials.Secret
+  readonly refreshToken?: Credentials.Secret | undefined
+}
+
 /** The functions that sign users in, on a platform with settings of its own. */
 export interface SignIns<Own extends object, Store extends object> {
   /**
@@ -84,7 +90,11 @@ export interface SignIns<Own extends object, Store extends object> {
    * process that shares the store. Rejects with `TokenStoreFailure` or `InvalidSettings`.
    */
   readonly saveAccount: (
-    settings: Settings & Store & { readonly account: string; readonly tokens: Tokens; readonly user?: User | undefined }
+    settings: Settings & Store & {
+      readonly account: string
+      readonly tokens: KeptTokens
+      readonly user?: User | undefined
+    }
   ) => Promise<void>
 }
 
@@ -112,7 +122,7 @@ const required = (setting: string, given: Credentials.Secret) =>
   )
 
 /** Tokens as a store keeps them. They may have been kept elsewhere meanwhile. */
-const tokensOf = Effect.fnUntraced(function*({ expiresAt, scopes, ...tokens }: Tokens) {
+const tokensOf = Effect.fnUntraced(function*({ expiresAt, scopes, ...tokens }: KeptTokens) {
   const accessToken = yield* required("tokens.accessToken", tokens.accessToken)
   const refreshToken = yield* secretOf("tokens.refreshToken", tokens.refreshToken)
   const renewedAt = yield* Clock.currentTimeMillis
