@@ -1,8 +1,8 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { ConfigProvider, Effect, Layer, Redacted, Terminal as Input } from "effect"
-import { TestConsole } from "effect/testing"
+import { ConfigProvider, Deferred, Effect, Fiber, Layer, Redacted, Terminal as Input } from "effect"
+import { TestClock, TestConsole } from "effect/testing"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
@@ -495,6 +495,29 @@ describe("postwire login", () => {
       again.close()
       assert.isFalse(existsSync(join(home, ".config/postwire/accounts/ada.json")))
     }).pipe(Effect.provide(Sandbox.layerServer({ posts: 0 }))))
+
+  it.effect("waits for five minutes, and says then what an error in the browser means", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* Commands.serve((_, response) => response.end("<h1>A page</h1>"))
+      const file = join(yield* Commands.folder, "credentials")
+      writeFileSync(file, `POSTWIRE_BASE_URL=${baseUrl}\n`, { mode: 0o600 })
+      const redirect = `http://localhost:${yield* freePort}/callback`
+      const opened = yield* Deferred.make<void>()
+      const login = Commands.parse("login", "--client-id", "app", "--redirect", redirect, "--credentials", file).pipe(
+        Effect.provideService(Browser.Browser, { open: () => Effect.asVoid(Deferred.succeed(opened, undefined)) })
+      )
+      const fiber = yield* Effect.forkChild(login)
+      yield* Deferred.await(opened)
+      const elsewhere = yield* Effect.promise(() => fetch(new URL("/favicon.ico", redirect)))
+      assert.strictEqual(elsewhere.status, 404)
+      yield* TestClock.adjust("5 minutes")
+      const { code, errors } = yield* Fiber.join(fiber)
+      assert.strictEqual(code, 1)
+      assert.match(
+        errors,
+        /\npostwire: Nobody signed in within five minutes\n {2}Run it again\. If .* must have http:\S+, character by character\.$/
+      )
+    }))
 
   it("opens the browser that the system or the user has", () => {
     const of = (platform: NodeJS.Platform, variables: Record<string, string> = {}) =>
