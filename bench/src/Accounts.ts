@@ -31,6 +31,7 @@ const columns: ReadonlyArray<readonly [heading: string, width: number, cell: (ex
   ["requests", 10, ({ requests }) => String(requests)],
   ["refreshes", 11, ({ refreshes }) => String(refreshes)],
   ["replays", 9, ({ replays }) => String(replays)],
+  ["401s", 7, ({ refused }) => String(refused)],
   ["seconds", 9, ({ seconds }) => seconds.toFixed(1)],
   ["calls", 7, ({ calls }) => String(calls)],
   ["failed", 0, ({ failed }) => failures(failed)]

@@ -54,6 +54,7 @@ describe.runIf(isLong)("processes that share an account: npm run test:long", () 
       assertRenewedOnce(expiry)
       assert.deepStrictEqual([expiry.requests, expiry.calls, expiry.failed], [1, 10_000, []])
     }
+    assert.strictEqual(outcome.expiries[0]?.refused, 0)
     assertAlive(outcome)
   }, 300_000)
 })

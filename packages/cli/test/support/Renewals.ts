@@ -62,6 +62,8 @@ export interface Expiry {
   /** Requests for tokens, and those that were answered with tokens. */
   readonly requests: number
   readonly answered: number
+  /** Requests of calls that were answered with 401. */
+  readonly refused: number
   /** Calls that ended, and how those failed that did. */
   readonly calls: number
   readonly failed: ReadonlyArray<string>
@@ -107,7 +109,7 @@ const shuffle = <A>(draw: Random, items: ReadonlyArray<A>): ReadonlyArray<A> =>
 const plansOf = (draw: Random, store: StoreName): ReadonlyArray<Plan> => {
   const clocks = shuffle(draw, faults.map((_, i) => i % 2 === 0 ? "all" as const : "service" as const))
   // A lock in Redis outlives by ten seconds who is killed with it; the others end at once.
-  const deathsOfHolders = store === "redis" ? 3 : 6
+  const deathsOfHolders = store === "redis" ? 2 : 6
   const deaths = shuffle(draw, faults.map((_, i) => i < deathsOfHolders ? "who renews" as const : "anyone" as const))
   return shuffle(draw, faults).map((fault, i) => ({
     clock: clocks[i]!,
@@ -150,8 +152,7 @@ export const burst = async (settings: Settings, calls: number): Promise<Outcome>
   rig.add(0)
   const atOnce = { reads: calls, creates: 0, isOnce: true }
   const expiries = [
-    // Tokens are renewed a minute before their end.
-    await rig.expire({ clock: "all", advanceMillis: 7_150_000, fault: ["none"], kills: [] }, draw, atOnce),
+    await rig.expire({ clock: "all", advanceMillis: 7_200_000, fault: ["none"], kills: [] }, draw, atOnce),
     await rig.expire({ clock: "service", advanceMillis: 7_200_000, fault: ["none"], kills: [] }, draw, atOnce)
   ]
   await rig.end()
@@ -252,11 +253,13 @@ const start = async ({ place, seed, store }: Settings) => {
   // What is looked at is not how much one may ask for; and the journal keeps so many requests only.
   let seen = 0
   let requests: Array<ReturnType<typeof journal.entries>[number]> = []
+  let refused = 0
   const look = () => {
     sandbox.budget.clear()
     const entries = journal.entries(seen)
     seen = entries.at(-1)?.id ?? seen
     requests.push(...entries.filter(({ operation }) => operation === "refreshToken"))
+    refused += entries.filter(({ operation, status }) => operation !== "refreshToken" && status === 401).length
   }
   const looking = setInterval(look, 20)
 
@@ -276,7 +279,7 @@ const start = async ({ place, seed, store }: Settings) => {
     const before = grant()
     const begun = performance.now()
     look()
-    ;[calls, failed, requests] = [0, [], []]
+    ;[calls, failed, requests, refused] = [0, [], [], 0]
     for (const [i, behaviour] of behaviours.entries()) {
       sandbox.faults.add({ ...behaviour, operation: "refreshToken", nth: i + 1 })
     }
@@ -317,6 +320,7 @@ const start = async ({ place, seed, store }: Settings) => {
       replays: (after?.replays ?? 0) - (before?.replays ?? 0),
       requests: requests.length,
       answered: requests.filter(({ fault, status }) => status === 200 && fault?.truncate !== true).length,
+      refused,
       calls,
       failed,
       seconds: (performance.now() - begun) / 1000

@@ -69,7 +69,7 @@ await Effect.gen(function*() {
       const { creates, isOnce, reads } = order.calls
       tell({ _tag: "Round", order: order.number, ...(yield* round(reads, creates)) })
       if (isOnce !== true) {
-        yield* Effect.sleep(20)
+        yield* Effect.sleep(50)
         continue
       }
     } else if (order !== undefined) tell({ _tag: "Paused", order: order.number })
