@@ -101,8 +101,13 @@ export const check = (settings: Settings): Effect.Effect<Values, InvalidSettings
     for (const name of names) {
       const given = settings[name]
       if (given === undefined || given === null) continue
-      const plain: unknown = Redacted.isRedacted(given) ? Redacted.value(given) : given
-      if (typeof plain !== "string") return yield* new InvalidSettings({ setting: name, rule: "must be a string" })
+      const plain = textOf(given)
+      if (typeof plain !== "string") {
+        const rule = Redacted.isRedacted(given) && plain === undefined
+          ? "is a Redacted that cannot be read: it was wiped, or belongs to another copy of effect. Pass the text"
+          : "must be a string"
+        return yield* new InvalidSettings({ setting: name, rule })
+      }
       const secret = plain.trim()
       if (secret === "") continue
       const redacted = Redacted.make(secret, { label: name })
@@ -112,6 +117,16 @@ export const check = (settings: Settings): Effect.Effect<Values, InvalidSettings
     }
     return values
   })
+
+/** What a secret holds; `undefined` where that is kept from us: each copy of Effect has its own. */
+const textOf = (secret: Secret): unknown => {
+  if (!Redacted.isRedacted(secret)) return secret
+  try {
+    return Redacted.value(secret)
+  } catch {
+    return undefined
+  }
+}
 
 /** What has passed once is not looked at again: as part of a header, or of the key of a signature. */
 const carried = new WeakSet<Redacted.Redacted>()

@@ -35,6 +35,14 @@ describe("check", () => {
       assert.strictEqual(Redacted.value(redacted.bearerToken!), "token")
     }))
 
+  it.effect("says that a Redacted of another copy of Effect cannot be read", () =>
+    Effect.gen(function*() {
+      const others = Redacted.make("token")
+      Redacted.wipeUnsafe(others)
+      const error = yield* Effect.flip(check({ bearerToken: others }))
+      assert.match(error.message, /^bearerToken is a Redacted that cannot be read: .* Pass the text\.$/)
+    }))
+
   it.effect("takes an empty one for absent", () =>
     Effect.gen(function*() {
       for (const empty of ["", " ", "\n", undefined, null, Redacted.make(" ")]) {
