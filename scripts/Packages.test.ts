@@ -334,6 +334,8 @@ describe("a program", () => {
         "operations/Likes.js",
         "Catalogue.js",
         "internal/schema/codegen.js",
+        "core/dist/AccountErrors.js",
+        "core/dist/Admission.js",
         "core/dist/ClientConfig.js",
         "core/dist/AccountCredentials.js",
         "core/dist/RenewedCredentials.js",

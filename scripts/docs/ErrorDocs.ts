@@ -1,10 +1,10 @@
 /** What the page of the errors says of each from its class: when it is raised, its message and its members. */
 import * as Errors from "../../packages/core/src/Errors.ts"
 import { type Member, membersAfter, membersOf, table } from "./Members.ts"
-import { conditional, errorDocstrings, isConditional } from "./Reference.ts"
+import { conditional, errorDocstrings, errorModules, isConditional } from "./Reference.ts"
 import { documented, text } from "./Source.ts"
 
-const file = "packages/core/src/Errors.ts"
+const errorsOfCalls = "packages/core/src/Errors.ts"
 
 const resetAt = new Date(Date.UTC(2026, 10, 20, 12, 15))
 
@@ -129,8 +129,9 @@ const whose = (tag: string): string => {
 
 const members = (tag: string): ReadonlyArray<Member> => {
   const place = RegExp(`class ${tag} extends Data\\.TaggedError\\("${tag}"\\)<\\s*(?:RefusalFields & )?\\{`)
-  const hasNone = text(file).includes(`TaggedError("${tag}")<RefusalFields>`)
-  return hasNone ? [] : membersAfter(ofSignIns.includes(tag) ? "packages/core/src/SignInErrors.ts" : file, place)
+  const file = errorModules.find((file) => place.test(text(file)))
+  // Some have no members but those of every refusal.
+  return file === undefined ? [] : membersAfter(file, place)
 }
 
 /** What is generated of one error. */
@@ -150,10 +151,10 @@ export const section = (tag: string): string => {
 }
 
 /** The members that all refusals have. */
-export const refusalFields = (): string => membersTable(membersAfter(file, /interface RefusalFields \{/))
+export const refusalFields = (): string => membersTable(membersAfter(errorsOfCalls, /interface RefusalFields \{/))
 
 /** The members that a budget has. */
-export const budgetFields = (): string => membersTable(membersOf(file, "Budget"))
+export const budgetFields = (): string => membersTable(membersOf(errorsOfCalls, "Budget"))
 
 const membersTable = (members: ReadonlyArray<Member>): string =>
   table(

@@ -240,11 +240,11 @@ export const isConditional = (tag: string): tag is keyof typeof conditional => t
 const errorsOf = (definition: Definition): ReadonlyArray<string> =>
   tags.filter((tag) => !isConditional(tag) || conditional[tag](definition))
 
+/** Where the classes of errors are. */
+export const errorModules = ["Errors", "AccountErrors", "SignInErrors"].map((name) => `packages/core/src/${name}.ts`)
+
 /** What the docstring of each error says. */
-export const errorDocstrings = new Map([
-  ...docstrings("packages/core/src/Errors.ts"),
-  ...docstrings("packages/core/src/SignInErrors.ts")
-])
+export const errorDocstrings = new Map(errorModules.flatMap((file) => [...docstrings(file)]))
 
 /** What no call fails with. */
 const ofNoCall: ReadonlyArray<string> = ["AuthorizationDenied", "InvalidRedirect", "InvalidSettings"]

@@ -9,19 +9,6 @@ const names = {
   oauth1: ["consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"]
 } as const
 
-/**
- * The request with the kind of credential that an account has, where the caller leaves the choice: an account that signed in
- * with OAuth 2.0 alone has nothing to sign with, whatever the default of the operation is.
- */
-export const choose = (prepared: Prepared, { accessToken, bearerToken, grant }: Credentials.Values): Prepared => {
-  const { accepts, isChosen, userAuth } = prepared
-  if (grant === undefined || isChosen) return prepared
-  const [has, other] = userAuth ? [accessToken, bearerToken] : [bearerToken, accessToken]
-  return has === undefined && other !== undefined && accepts.includes(userAuth ? "bearer" : "oauth1")
-    ? { ...prepared, userAuth: !userAuth }
-    : prepared
-}
-
 /** The kind that a request carries. */
 export const kindOf = ({ userAuth }: Pick<Prepared, "userAuth">): Exclude<Errors.CredentialKind, "app"> =>
   userAuth ? "oauth1" : "bearer"
@@ -43,14 +30,14 @@ export const holderOf = (prepared: Pick<Prepared, "userAuth">, values: Credentia
   values.grant?.holder ?? tokenOf(prepared, values)
 
 /**
- * What stands in the way of using the chosen credential: a setting that is missing, one that no header can carry, a scope that
- * was not granted. A service of credentials may give anything.
+ * What stands in the way of using the chosen credential: a setting that is missing, or one that no header can carry. A
+ * service of credentials may give anything.
  */
 export const unusable = (
   prepared: Prepared,
   values: Credentials.Values,
   sign: Credentials.Sign | undefined
-): Errors.MissingAccessToken | Errors.MissingScope | Errors.CredentialsError | Errors.InvalidParameters | undefined => {
+): Errors.MissingAccessToken | Errors.InvalidParameters | undefined => {
   const credential = kindOf(prepared)
   const { operation } = prepared
   const missing = (name: typeof Credentials.names[number]) => {
@@ -59,7 +46,6 @@ export const unusable = (
   }
   const needed: ReadonlyArray<typeof Credentials.names[number]> = names[credential]
   if (needed.some(missing)) {
-    if (!prepared.userAuth && values.grant?.lost !== undefined) return values.grant.lost
     return new Errors.MissingAccessToken({ operation, credential, missing: needed.filter(missing) })
   }
   for (const name of needed) {
@@ -69,12 +55,7 @@ export const unusable = (
   if (prepared.userAuth && sign === undefined) {
     return Errors.invalidParameter(operation, "user_auth", "needs credentials with a way to sign", undefined)
   }
-  const granted = prepared.userAuth ? undefined : values.grant?.scopes
-  if (granted === undefined) return undefined
-  const lacking = prepared.scopes.filter((scope) => !granted.includes(scope))
-  return lacking.length === 0
-    ? undefined
-    : new Errors.MissingScope({ operation, account: values.grant?.account ?? "", missing: lacking, granted })
+  return undefined
 }
 
 /** The header of a request whose credential can be used: then, where it is needed, there is a way to sign. `now` is milliseconds by the service's clock. */

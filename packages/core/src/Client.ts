@@ -159,7 +159,7 @@ export const check = Effect.fnUntraced(
 
 const make = Effect.fnUntraced(function*(settings: Settings) {
   const rateLimit = yield* RateLimit
-  const { current, known, ready, renew, sign } = remembering(yield* Credentials.Credentials)
+  const { admit, current, known, ready, renew, sign } = remembering(yield* Credentials.Credentials)
   const anomalies = yield* Anomaly.Telemetry
   const { baseUrl, exchange, limits, userAgent, verify, wire } = yield* check(settings)
   const fingerprintOf = Fingerprint.make(baseUrl)
@@ -175,6 +175,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     credentials: current,
     ready,
     renew,
+    admit,
     redact,
     http,
     rateLimit,

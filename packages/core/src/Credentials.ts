@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { type CredentialsError, InvalidSettings } from "./Errors.ts"
+import { type CredentialKind, type CredentialsError, InvalidSettings, type MissingScope } from "./Errors.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import type { Scope } from "./Scopes.ts"
 
@@ -64,6 +64,18 @@ export interface Grant {
   readonly lost?: CredentialsError | undefined
 }
 
+/** A call, as its credential has to fit it. */
+export interface Call {
+  readonly operation: string
+  readonly userAuth: boolean
+  /** Whether the caller said so, and it is not the default of the operation. */
+  readonly isChosen: boolean
+  /** The kinds of credential that the operation takes. */
+  readonly accepts: ReadonlyArray<CredentialKind>
+  /** What a user's OAuth 2.0 token must have been granted; unknown of a request that has no declaration. */
+  readonly scopes: ReadonlyArray<Scope>
+}
+
 /** The `Authorization` header of a request with OAuth 1.0a; see `OAuth1.authorize`. */
 export type Sign = (request: Required<OAuth1.Credentials> & Omit<OAuth1.Request, "nonce">) => string
 
@@ -81,6 +93,11 @@ export class Credentials extends Context.Service<Credentials, {
    * there are no others. Left out where nothing can be renewed.
    */
   readonly renew?: ((refused: Values) => Effect.Effect<Values, CredentialsError>) | undefined
+  /**
+   * Asked of every call: the same with the kind of credential that there is, or what stands in its way. Left out where nothing is
+   * known of what the credentials are for.
+   */
+  readonly admit?: (<C extends Call>(call: C, values: Values) => C | MissingScope | CredentialsError) | undefined
   /** Left out, only bearer tokens can be used, and a program bundles nothing of OAuth 1.0a. */
   readonly sign?: Sign | undefined
 }>()("@postwire/core/Credentials") {}

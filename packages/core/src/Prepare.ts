@@ -4,6 +4,7 @@
  */
 import { closestMatch } from "leven"
 import * as Body from "./Body.ts"
+import type { Call } from "./Credentials.ts"
 import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
 import { type Encoded, type Input, inWords, type Plan, planOf, type SettledBody } from "./internal/Plan.ts"
@@ -15,8 +16,7 @@ import type { Wire } from "./Wire.ts"
 import type { Said } from "./WireNames.ts"
 
 /** A request that obeys every rule, short of base address, identity and authorization. Plain data: it crosses threads. */
-export interface Prepared {
-  readonly operation: string
+export interface Prepared extends Call {
   readonly effect: Definition["effect"]
   /** The operation that shows whether a create happened. */
   readonly confirmWith: string | undefined
@@ -31,15 +31,8 @@ export interface Prepared {
   /** Encoded, without the question mark. */
   readonly query: string
   readonly body: string | undefined
-  readonly userAuth: boolean
-  /** Whether the caller said so, and it is not the default of the operation. */
-  readonly isChosen: boolean
-  /** What a user's OAuth 2.0 token must have been granted; unknown of a request that has no declaration. */
-  readonly scopes: Definition["scopes"]
   /** As in the declaration. */
   readonly pace: Definition["pace"]
-  /** The kinds of credential that the operation takes. */
-  readonly accepts: ReadonlyArray<Errors.CredentialKind>
 }
 
 /** Which of the declared bounds the client enforces: those of the specification, or of the service where it has none. */

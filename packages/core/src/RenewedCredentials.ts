@@ -15,6 +15,7 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { ParentSpan } from "effect/Tracer"
 import type { Account, App } from "./Account.ts"
+import { admit } from "./Admission.ts"
 import * as Client from "./Client.ts"
 import type * as Credentials from "./Credentials.ts"
 import { type CredentialsError, type InvalidSettings, TransportFailure } from "./Errors.ts"
@@ -257,7 +258,7 @@ export const make = Effect.fnUntraced(function*(
     })
   )
 
-  return { current, ready, renew, sign }
+  return { admit, current, ready, renew, sign }
 })
 
 /** Whether it is the service that fails: another attempt asks it again. */

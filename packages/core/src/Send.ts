@@ -29,6 +29,7 @@ export interface Environment extends Attempt.Environment {
   readonly credentials: Credentials.Credentials["Service"]["current"]
   readonly ready: Credentials.Credentials["Service"]["ready"]
   readonly renew: Credentials.Credentials["Service"]["renew"]
+  readonly admit: Credentials.Credentials["Service"]["admit"]
   readonly timeouts: Timeouts.Limits
   readonly retries: number
   readonly telemetry: Retry.Telemetry
@@ -38,7 +39,7 @@ export interface Environment extends Attempt.Environment {
 export const make = (
   environment: Environment
 ): (prepared: Prepared, options?: CallOptions) => Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
-  const { baseUrl, credentials, rateLimit: { waits }, ready, redact, renew, wire } = environment
+  const { admit, baseUrl, credentials, rateLimit: { waits }, ready, redact, renew, wire } = environment
   const attempts = Attempts.make(Attempt.make(environment), environment)
 
   const seriesOf = (
@@ -98,13 +99,15 @@ export const make = (
   }
 
   const sendWith = (
-    prepared: Prepared,
+    call: Prepared,
     values: Credentials.Values,
     terms: Identity.Terms,
     /** How often they were renewed, and what was sent with those that they take the place of. */
     renewals = 0,
     before?: Pick<Attempt.Series, "sent" | "applied">
   ): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
+    const prepared = admit === undefined ? call : admit(call, values)
+    if (prepared instanceof Error) return Effect.fail(prepared)
     const unusable = Authorization.unusable(prepared, values, environment.sign)
     if (unusable !== undefined) return Effect.fail(unusable)
     let series = before
@@ -123,7 +126,7 @@ export const make = (
           onSuccess: (renewed) =>
             Authorization.isSameToken(renewed, values)
               ? Effect.fail(told(failure))
-              : sendWith(prepared, renewed, terms, renewals + 1, series)
+              : sendWith(call, renewed, terms, renewals + 1, series)
         })
         : Effect.fail(told(failure)))
   }
@@ -133,11 +136,11 @@ export const make = (
       const limits = Timeouts.limitsOf(timeout, environment.timeouts) ?? environment.timeouts
       const terms: Identity.Terms = { limits, retries, left: limits.total }
       const values = atHand(fiber)
-      if (values !== undefined) return sendWith(Authorization.choose(prepared, values), values, terms)
+      if (values !== undefined) return sendWith(prepared, values, terms)
       return Effect.matchEffect(within(terms, prepared, credentials), {
         // Without credentials, there is none to tell.
         onFailure: (failure) => Effect.fail(CallErrors.of(failure, prepared, { wire, waits, redact: identity })),
-        onSuccess: (values) => sendWith(Authorization.choose(prepared, values), values, terms)
+        onSuccess: (values) => sendWith(prepared, values, terms)
       })
     })
 }
