@@ -111,24 +111,6 @@ export const layer = (
 ): Layer.Layer<Client, Errors.InvalidSettings, Credentials.Credentials | HttpClient> =>
   Layer.effectContext(make(settings))
 
-/** Credentials, and those that were had last: what is told of a call must not hold the ones that it was sent with. */
-const remembering = (service: Credentials.Credentials["Service"]) => {
-  const { current, ready, renew } = service
-  if (Credentials.isAtHand(current)) return { ...service, known: current }
-  let last: Credentials.Values | undefined
-  const remember = (values: Credentials.Values) => last = values
-  return {
-    ...service,
-    current: Effect.map(current, remember),
-    ready: ready && ((now: number) => {
-      const values = ready(now)
-      return values && remember(values)
-    }),
-    renew: renew && ((refused: Credentials.Values) => Effect.map(renew(refused), remember)),
-    known: Effect.suspend(() => last === undefined ? current : Effect.succeed(last))
-  }
-}
-
 /** Settings that were checked. */
 export interface Checked {
   /** Scheme, host and path prefix, without a slash at the end. */
@@ -159,23 +141,21 @@ export const check = Effect.fnUntraced(
 
 const make = Effect.fnUntraced(function*(settings: Settings) {
   const rateLimit = yield* RateLimit
-  const { admit, current, known, ready, renew, sign } = remembering(yield* Credentials.Credentials)
+  const credentials = yield* Credentials.Credentials
+  const { current, sign } = credentials
   const anomalies = yield* Anomaly.Telemetry
   const { baseUrl, exchange, limits, userAgent, verify, wire } = yield* check(settings)
   const fingerprintOf = Fingerprint.make(baseUrl)
   const http = yield* HttpClient
   const redact = Redaction.ofCalls(http)
   // Without credentials, there is none to tell.
-  const tellable = Effect.orElseSucceed(known, (): Credentials.Values => ({}))
+  const known = credentials.known ?? Effect.orElseSucceed(current, (): Credentials.Values => ({}))
   const send = Send.make({
     ...exchange,
     baseUrl,
     wire,
     userAgent,
-    credentials: current,
-    ready,
-    renew,
-    admit,
+    credentials,
     redact,
     http,
     rateLimit,
@@ -191,7 +171,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   ) => Undeclared.add(Prepare.prepare(definition, parameters, wire, limits, clean), definition, wire, options, clean)
   /** Fails with what `check` says without credentials: what was passed may be one in the wrong place. */
   const refused = <E extends Error>(error: E, check: (redact: Redaction.Redact) => Prepare.Prepared | E) =>
-    Effect.flatMap(tellable, (values) => {
+    Effect.flatMap(known, (values) => {
       const told = check(redact(values))
       return Effect.fail(told instanceof Error ? told : error)
     })
@@ -203,9 +183,9 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   )
   const client = Client.of({
     send,
-    redact: Effect.map(tellable, (values) => redact(values)),
+    redact: Effect.map(known, (values) => redact(values)),
     credential: (userAuth) =>
-      Effect.flatMap(known, (values) => {
+      Effect.flatMap(current, (values) => {
         const token = Authorization.holderOf({ userAuth }, values)
         const fingerprint = Redacted.value(token) === "" ? "none" : fingerprintOf(token)
         return typeof fingerprint === "string" ? Effect.succeed(fingerprint) : fingerprint
@@ -235,7 +215,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
         (text): Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError> => {
           const decoded = Decoding.decode(definition, wire, text, () => response.headers, verify)
           if (CallErrors.isClean(decoded)) return Effect.succeed(decoded)
-          return Effect.flatMap(tellable, (values) => {
+          return Effect.flatMap(known, (values) => {
             const told = redact(values, response.request.headers["authorization"])
             const read = CallErrors.reread(definition, decoded, response, text, told)
             if (read instanceof Error) return Effect.fail(read)

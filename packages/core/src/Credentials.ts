@@ -94,6 +94,11 @@ export class Credentials extends Context.Service<Credentials, {
    */
   readonly renew?: ((refused: Values) => Effect.Effect<Values, CredentialsError>) | undefined
   /**
+   * Those that no text may hold, as far as they are known without asking the service: it cannot fail, nor take long. Left out where
+   * that is `current`.
+   */
+  readonly known?: Effect.Effect<Values> | undefined
+  /**
    * Asked of every call: the same with the kind of credential that there is, or what stands in its way. Left out where nothing is
    * known of what the credentials are for.
    */

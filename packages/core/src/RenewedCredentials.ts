@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import { HttpClient } from "effect/http/HttpClient"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -130,8 +131,14 @@ export const make = Effect.fnUntraced(function*(
     }
   }
 
+  const valuesOf = (account: Account): Credentials.Values => ({
+    bearerToken: account.oauth2?.accessToken,
+    ...account.oauth1,
+    grant: grantOf(account)
+  })
+
   const hold = (account: Account, until: number, error?: CredentialsError): Credentials.Values => {
-    const values = { bearerToken: account.oauth2?.accessToken, ...account.oauth1, grant: grantOf(account) }
+    const values = valuesOf(account)
     held = { account, values, until, error }
     return values
   }
@@ -231,6 +238,14 @@ export const make = Effect.fnUntraced(function*(
     })
   })
 
+  // Before the first call as well, to which a token may be passed in the wrong place.
+  const known = Effect.suspend(() =>
+    held === undefined
+      ? Effect.map(Effect.orElseSucceed(source.read, Option.none), (account) =>
+        Option.match(account, { onNone: (): Credentials.Values => ({}), onSome: valuesOf }))
+      : Effect.succeed(held.values)
+  )
+
   const renew = (values: Credentials.Values) =>
     Effect.withFiber<Credentials.Values, CredentialsError>((fiber) => {
       const token = Renewal.plain(values.bearerToken)
@@ -258,7 +273,7 @@ export const make = Effect.fnUntraced(function*(
     })
   )
 
-  return { admit, current, ready, renew, sign }
+  return { admit, current, known, ready, renew, sign }
 })
 
 /** Whether it is the service that fails: another attempt asks it again. */

@@ -26,10 +26,7 @@ import type { Wire } from "./Wire.ts"
 /** What sending needs of a client. */
 export interface Environment extends Attempt.Environment {
   readonly wire: Wire
-  readonly credentials: Credentials.Credentials["Service"]["current"]
-  readonly ready: Credentials.Credentials["Service"]["ready"]
-  readonly renew: Credentials.Credentials["Service"]["renew"]
-  readonly admit: Credentials.Credentials["Service"]["admit"]
+  readonly credentials: Credentials.Credentials["Service"]
   readonly timeouts: Timeouts.Limits
   readonly retries: number
   readonly telemetry: Retry.Telemetry
@@ -39,7 +36,7 @@ export interface Environment extends Attempt.Environment {
 export const make = (
   environment: Environment
 ): (prepared: Prepared, options?: CallOptions) => Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
-  const { admit, baseUrl, credentials, rateLimit: { waits }, ready, redact, renew, wire } = environment
+  const { baseUrl, credentials: { admit, current, ready, renew }, rateLimit: { waits }, redact, wire } = environment
   const attempts = Attempts.make(Attempt.make(environment), environment)
 
   const seriesOf = (
@@ -57,8 +54,8 @@ export const make = (
   }
 
   /** Credentials that are there at once. */
-  const atHand = Credentials.isAtHand(credentials)
-    ? () => credentials.value
+  const atHand = Credentials.isAtHand(current)
+    ? () => current.value
     : (fiber: Fiber.Fiber<unknown, unknown>) => ready?.(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
 
   /** Credentials that may have to be waited for, which is a part of the call. */
@@ -81,7 +78,7 @@ export const make = (
   const ofBearer = Identity.make((bearerToken, terms) =>
     Effect.withFiber<Credentials.Values, Failure.Failure>((fiber) => {
       const values = atHand(fiber)
-      return values === undefined ? within(terms, lookup, credentials) : Effect.succeed(values)
+      return values === undefined ? within(terms, lookup, current) : Effect.succeed(values)
     }).pipe(
       // Of the others nothing is sent, but whoever knows them may tell them.
       Effect.flatMap((values) =>
@@ -137,7 +134,7 @@ export const make = (
       const terms: Identity.Terms = { limits, retries, left: limits.total }
       const values = atHand(fiber)
       if (values !== undefined) return sendWith(prepared, values, terms)
-      return Effect.matchEffect(within(terms, prepared, credentials), {
+      return Effect.matchEffect(within(terms, prepared, current), {
         // Without credentials, there is none to tell.
         onFailure: (failure) => Effect.fail(CallErrors.of(failure, prepared, { wire, waits, redact: identity })),
         onSuccess: (values) => sendWith(prepared, values, terms)

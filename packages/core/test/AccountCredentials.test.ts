@@ -796,6 +796,19 @@ describe("an account", () => {
       for (const value of told) assertNoSecret(value)
     }))
 
+  it.effect("is not renewed to tell of a call that is refused before traffic", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      yield* Effect.gen(function*() {
+        yield* TestClock.adjust(Grants.lifeMillis)
+        const error = yield* Effect.flip(like({ post_id: Grants.access(1) }))
+        assert.instanceOf(error, Errors.InvalidParameters)
+        assertNoSecret(error)
+      }).pipe(Effect.provide(grants.layer()))
+      assert.lengthOf(grants.requests, 0)
+      assert.lengthOf(grants.state.refreshes, 0)
+    }))
+
   it.effect("lacks a scope: the call fails before traffic", () =>
     Effect.gen(function*() {
       const grants = yield* Grants.make()
