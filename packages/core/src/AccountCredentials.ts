@@ -96,9 +96,9 @@ export const layerOAuth2 = (
       const { baseUrl } = yield* Client.check(settings)
       const { clientId, expiresAt, save = () => Effect.void, scopes = [], userId } = settings
       if (typeof clientId !== "string" || clientId === "") return yield* missing("clientId")
-      const accessToken = yield* secretOf("accessToken", settings.accessToken)
-      const refreshToken = yield* secretOf("refreshToken", settings.refreshToken)
-      const clientSecret = yield* secretOf("clientSecret", settings.clientSecret)
+      const accessToken = yield* Credentials.checkSecret("accessToken", settings.accessToken)
+      const refreshToken = yield* Credentials.checkSecret("refreshToken", settings.refreshToken)
+      const clientSecret = yield* Credentials.checkSecret("clientSecret", settings.clientSecret)
       if (refreshToken === undefined) return yield* missing("refreshToken")
       let account: Account.Account = {
         version: 1,
@@ -133,16 +133,6 @@ export const layerOAuth2 = (
   )
 
 const missing = (setting: string) => Effect.fail(new InvalidSettings({ setting, rule: "is missing" }))
-
-/** A setting that is a secret, without white space around it; none where it is empty. */
-const secretOf = (
-  setting: string,
-  given: Credentials.Secret | undefined
-): Effect.Effect<Redacted.Redacted | undefined, InvalidSettings> =>
-  Effect.mapBoth(Credentials.check({ bearerToken: given }), {
-    onFailure: ({ rule }) => new InvalidSettings({ setting, rule }),
-    onSuccess: ({ bearerToken }) => bearerToken
-  })
 
 /** What the program said of tokens that it could not keep, without them. */
 const unsavedBecause = (account: Account.Account) => (error: Error): TokenStoreFailure => {

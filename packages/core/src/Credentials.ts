@@ -150,6 +150,16 @@ const textOf = (secret: Secret): unknown => {
   }
 }
 
+/** Checks one secret like a bearer token, under the name of another setting; `undefined` where it is empty. */
+export const checkSecret = (
+  setting: string,
+  given: Secret | undefined
+): Effect.Effect<Redacted.Redacted | undefined, InvalidSettings> =>
+  Effect.mapBoth(check({ bearerToken: given }), {
+    onFailure: ({ rule }) => new InvalidSettings({ setting, rule }),
+    onSuccess: ({ bearerToken }) => bearerToken
+  })
+
 /** What has passed once is not looked at again: as part of a header, or of the key of a signature. */
 const carried = new WeakSet<Redacted.Redacted>()
 const signing = new WeakSet<Redacted.Redacted>()

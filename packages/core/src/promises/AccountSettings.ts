@@ -80,23 +80,13 @@ const namesOfOAuth2: ReadonlyArray<string> = /*#__PURE__*/ Object.keys(
 
 const invalid = (setting: string, rule: string) => Effect.fail(new InvalidSettings({ setting, rule }))
 
-/** A secret without white space around it; `undefined` where it is empty, which is as good as absent. */
-export const secretOf = (
-  setting: string,
-  given: Credentials.Secret | undefined
-): Effect.Effect<Redacted.Redacted | undefined, InvalidSettings> =>
-  Effect.mapBoth(Credentials.check({ bearerToken: given }), {
-    onFailure: ({ rule }) => new InvalidSettings({ setting, rule }),
-    onSuccess: ({ bearerToken }) => bearerToken
-  })
-
 /** The app of settings, where they name one. */
 export const appOf = Effect.fnUntraced(function*(
   { clientId, clientSecret }: Pick<AccountSettings, "clientId" | "clientSecret">,
   within = ""
 ): Effect.fn.Return<Account.App | undefined, InvalidSettings> {
-  const id = yield* secretOf(`${within}clientId`, clientId)
-  const secret = yield* secretOf(`${within}clientSecret`, clientSecret)
+  const id = yield* Credentials.checkSecret(`${within}clientId`, clientId)
+  const secret = yield* Credentials.checkSecret(`${within}clientSecret`, clientSecret)
   if (id !== undefined) {
     return { clientId: Redacted.value(id), ...(secret === undefined ? undefined : { clientSecret: secret }) }
   }
@@ -140,8 +130,8 @@ const oauth2Of = Effect.fnUntraced(function*(
   if (clientId === undefined) {
     return yield* invalid("oauth2.clientId", "is missing: tokens are renewed by the app that they were granted to")
   }
-  const accessToken = yield* secretOf("oauth2.accessToken", given.accessToken)
-  const refreshToken = yield* secretOf("oauth2.refreshToken", given.refreshToken)
+  const accessToken = yield* Credentials.checkSecret("oauth2.accessToken", given.accessToken)
+  const refreshToken = yield* Credentials.checkSecret("oauth2.refreshToken", given.refreshToken)
   if (refreshToken === undefined) {
     return yield* invalid("oauth2.refreshToken", "is missing: who signs in with the scope offline.access has one")
   }

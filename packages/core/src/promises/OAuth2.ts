@@ -6,12 +6,12 @@ import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Account from "../Account.ts"
 import * as Client from "../Client.ts"
-import type * as Credentials from "../Credentials.ts"
+import * as Credentials from "../Credentials.ts"
 import { InvalidSettings } from "../Errors.ts"
 import * as OAuth2 from "../OAuth2.ts"
 import type { Scope } from "../Scopes.ts"
 import { TokenStore } from "../TokenStore.ts"
-import { type AccountSettings, appOf, plain, secretOf, type Tokens } from "./AccountSettings.ts"
+import { type AccountSettings, appOf, plain, type Tokens } from "./AccountSettings.ts"
 import { valueOf } from "./Calls.ts"
 import { type Settings as ClientSettings, wireOf } from "./Settings.ts"
 
@@ -116,7 +116,7 @@ const serviceOf = Effect.fnUntraced(function*(settings: Settings) {
 
 const required = (setting: string, given: Credentials.Secret) =>
   Effect.filterOrFail(
-    secretOf(setting, given),
+    Credentials.checkSecret(setting, given),
     (secret) => secret !== undefined,
     () => new InvalidSettings({ setting, rule: "is missing" })
   )
@@ -124,7 +124,7 @@ const required = (setting: string, given: Credentials.Secret) =>
 /** Tokens as a store keeps them. They may have been kept elsewhere meanwhile. */
 const tokensOf = Effect.fnUntraced(function*({ expiresAt, scopes, ...tokens }: KeptTokens) {
   const accessToken = yield* required("tokens.accessToken", tokens.accessToken)
-  const refreshToken = yield* secretOf("tokens.refreshToken", tokens.refreshToken)
+  const refreshToken = yield* Credentials.checkSecret("tokens.refreshToken", tokens.refreshToken)
   const renewedAt = yield* Clock.currentTimeMillis
   return { accessToken, ...(refreshToken === undefined ? undefined : { refreshToken }), scopes, expiresAt, renewedAt }
 })
