@@ -173,10 +173,13 @@ export const refresh = (
   })
 
 /** Whether the service refuses a refresh token, and not the app or the request: its user has to sign in again. */
-export const isTokenRefused = (error: RequestError): error is BadRequest | Unauthorized =>
-  (error._tag === "BadRequest" || error._tag === "Unauthorized") &&
+export const isTokenRefused = (error: RequestError): error is BadRequest | Unauthorized => {
+  if (error._tag !== "BadRequest" && error._tag !== "Unauthorized") return false
   // Without a description, the code is what the service said.
-  !codesOfApps.has(error.title ?? error.detail ?? "")
+  const code = error.title ?? error.detail
+  // Who gives no reason, as a proxy does with a page of its own, knows nothing of tokens.
+  return code !== undefined && !codesOfApps.has(code)
+}
 
 /** The codes with which a service refuses an app, or what it asks for. */
 const codesOfApps: ReadonlySet<string> = new Set([

@@ -253,6 +253,7 @@ describe("what the service does to a renewal", () => {
     { fates: ["unsent", "unsent"], error: "TransportFailure", requests: 1 },
     { fates: ["limited"], error: "RateLimited", requests: 2 },
     { fates: ["forbidden"], error: "Forbidden", requests: 2 },
+    { fates: ["intercepted"], error: "BadRequest", requests: 2 },
     { fates: ["unknown app"], error: "Unauthorized", requests: 2 },
     { fates: ["cut"], isStrict: true, error: "LoginRequired lost", requests: 2 },
     { fates: ["failed late"], isStrict: true, error: "LoginRequired lost", requests: 2 },

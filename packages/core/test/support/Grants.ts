@@ -24,6 +24,8 @@ export type Fate =
   | "failed late"
   | "limited"
   | "forbidden"
+  /** A proxy refuses it, with a page of its own. */
+  | "intercepted"
   /** The app is refused, not the token. */
   | "unknown app"
   | "unreadable"
@@ -212,6 +214,7 @@ const refusals = {
   failed: { status: 503, body: "" },
   limited: { status: 429, body: { title: "Too Many Requests" } },
   forbidden: { status: 403, body: { title: "Forbidden" } },
+  intercepted: { status: 400, body: "<html>Blocked</html>" },
   "unknown app": {
     status: 401,
     body: { error: "unauthorized_client", error_description: "Missing valid authorization header" }
