@@ -12,13 +12,13 @@ const folder = join(root, "out/release")
 
 /** What the tarballs may weigh, in kB of 1,000 bytes. A feature may raise its package's with a line in the changelog. */
 const budgets: Readonly<Record<string, number>> = {
-  cli: 90,
+  cli: 110,
   cluster: 30,
-  core: 200,
+  core: 230,
   export: 55,
-  node: 360,
-  sandbox: 190,
-  sync: 320,
+  node: 390,
+  sandbox: 210,
+  sync: 340,
   web: 10
 }
 

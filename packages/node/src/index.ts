@@ -26,6 +26,7 @@ export type { Announced, Change, Waiting } from "@postwire/core/RateLimit"
 export type { Scope } from "@postwire/core/Scopes"
 export type { Session } from "./internal/Connect.ts"
 export { fromEnvironment, type Logger, type Settings } from "./NodeClient.ts"
+export * as OAuth2 from "./OAuth2.ts"
 export type { Answer, CallOptions, PageOptions } from "./PromiseClient.ts"
 
 /** Every operation as a method that returns a Promise; the session; the end of the client. */
