@@ -93,24 +93,25 @@ const make = (sql: PgClient.PgClient): TokenStore.Store => {
     )
   })
 
-  const writeLocked = (name: string, text: string | undefined) =>
+  const write = (name: string, text: string | undefined): Effect.Effect<void, TokenStoreFailure> =>
     Effect.suspend(() => {
-      const own = held.get(name) ?? sql
+      const own = held.get(name)
+      if (own === undefined) return Effect.scoped(Effect.andThen(lock(name), write(name, text)))
       return answered(
         describe(name),
         "write",
         text === undefined
           ? own`DELETE FROM ${own(table)} WHERE name = ${name}`
           : own`INSERT INTO ${own(table)} VALUES (${name}, ${text}) ON CONFLICT (name) DO UPDATE SET account = ${text}`
+      ).pipe(
+        Effect.asVoid,
+        Effect.mapError((error) =>
+          error.fault === "unavailable"
+            ? failure(error.store, "write", "locked", `our lock is lost, and another may have it: ${error.detail}`)
+            : error
+        )
       )
-    }).pipe(
-      Effect.asVoid,
-      Effect.mapError((error) =>
-        error.fault === "unavailable"
-          ? failure(error.store, "write", "locked", `our lock is lost, and another may have it: ${error.detail}`)
-          : error
-      )
-    )
+    })
 
   return {
     describe,
@@ -120,12 +121,7 @@ const make = (sql: PgClient.PgClient): TokenStore.Store => {
         "read",
         Effect.retry(sql<{ readonly account: string }>`SELECT account FROM ${sql(table)} WHERE name = ${name}`, again)
       ).pipe(Effect.map(([row]) => row?.account)),
-    write: (name, text) =>
-      Effect.suspend(() =>
-        held.has(name)
-          ? writeLocked(name, text)
-          : Effect.scoped(Effect.andThen(lock(name), writeLocked(name, text)))
-      ),
+    write,
     lock,
     names: answered(
       place,
