@@ -325,7 +325,7 @@ describe("a program", () => {
     Effect.runPromise(Effect.provide(getPost({ id: "1" }), client)).then(({ data }) => console.log(data?.text))
   `
 
-  // What is reached, and a hundredth more; ADR 18 says what is in it.
+  // Just above what is reached; ADR 18 says what is in it.
   it("that uses one operation bundles one, and nothing that it does not name", async () => {
     const { bytes, has } = await bundled(oneOperation)
     assert.isTrue(has("core/dist/operations/Posts.js"))
@@ -350,7 +350,7 @@ describe("a program", () => {
     ) {
       assert.isFalse(has(part), part)
     }
-    assert.isBelow(bytes, 70_700)
+    assert.isBelow(bytes, 69_500)
   })
 
   it("has the words, the signatures and the operations that it names", async () => {
@@ -365,9 +365,9 @@ describe("a program", () => {
   it.each([
     [
       `export { getPost } from "@postwire/core/operations/Posts"; export * as Client from "@postwire/core/Client"`,
-      70_400
+      68_900
     ],
-    [`export * from "@postwire/core"`, 110_400]
+    [`export * from "@postwire/core"`, 109_900]
   ])("of %s is small", async (program, limit) => {
     const { bytes } = await bundled(`${program}; export * as FetchHttpClient from "effect/http/FetchHttpClient"`)
     assert.isBelow(bytes, limit)
@@ -383,7 +383,7 @@ describe("a program", () => {
       })
       globalThis.isError = (error) => [error instanceof NotFound, error instanceof InvalidParameters, error._tag]
     `)
-    assert.isBelow(bytes, 94_000)
+    assert.isBelow(bytes, 92_600)
     assert.isFalse(has("core/dist/RenewedCredentials.js"))
     assert.deepStrictEqual(imports, [])
     // Asked of `globalThis` is what may be missing.
