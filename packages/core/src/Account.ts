@@ -6,8 +6,9 @@ import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
 import { InvalidSettings, TokenStoreFailure } from "./Errors.ts"
-import { scopes } from "./Scopes.ts"
+import { type Scope, scopes } from "./Scopes.ts"
 import type { TokenStore } from "./TokenStore.ts"
 
 /** The version of records that are written. */
@@ -27,13 +28,24 @@ export const App = /*#__PURE__*/ Schema.Struct({
 /** An app, as the service's console has it: a confidential one has a secret, a public one has none. */
 export type App = typeof App.Type
 
+/** A later version may know more: those are left out, and the record is read all the same. */
+const Scopes = /*#__PURE__*/ Schema.Array(Schema.String).pipe(
+  /*#__PURE__*/ Schema.decodeTo(
+    /*#__PURE__*/ Schema.Array(/*#__PURE__*/ Schema.Literals(scopes)),
+    /*#__PURE__*/ SchemaTransformation.transform<ReadonlyArray<Scope>, ReadonlyArray<string>>({
+      decode: (names) => scopes.filter((scope) => names.includes(scope)),
+      encode: (known) => known
+    })
+  )
+)
+
 /** The tokens of OAuth 2.0 that a user granted to an app. */
 export const OAuth2Tokens = /*#__PURE__*/ Schema.Struct({
   accessToken: Secret,
   /** Left out where `offline.access` was not granted. It is used once: each renewal brings another. */
   refreshToken: /*#__PURE__*/ Schema.optionalKey(Secret),
   /** What was granted, in neutral names, in the order of `Scopes.scopes`. */
-  scopes: /*#__PURE__*/ Schema.Array(/*#__PURE__*/ Schema.Literals(scopes)),
+  scopes: Scopes,
   /** By this machine's clock. */
   expiresAt: Instant,
   /** When the tokens were granted or renewed last, by this machine's clock. */

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Data, Deferred, Effect, Exit, Fiber, Layer, Logger, Redacted, References, Scope, Tracer } from "effect"
+import { Data, Deferred, Effect, Exit, Fiber, Layer, Logger, Option, Redacted, References, Scope, Tracer } from "effect"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as Account from "../src/Account.ts"
@@ -818,6 +818,16 @@ describe("an account", () => {
       assert.deepStrictEqual(error.missing, ["like.write"])
       assert.include(error.message, "postwire login ada --for like")
       assert.lengthOf(grants.requests, 0)
+    }))
+
+  it.effect("was granted scopes that only a later version knows: the others are read", () =>
+    Effect.gen(function*() {
+      const { store } = yield* Grants.make()
+      const text = (yield* store.read("ada")) ?? ""
+      yield* store.write("ada", text.replace("\"post.read\"", "\"moon.walk\",\"post.read\""))
+      const account = Option.getOrThrow(yield* Account.read(store, "ada"))
+      assert.isTrue(account.oauth2?.scopes.includes("post.read"))
+      assert.notInclude(JSON.stringify(account.oauth2?.scopes), "moon")
     }))
 
   const oauth1 = {
