@@ -35,10 +35,11 @@ const expected: Readonly<Record<string, RegExp>> = {
 const apart = ["blocking.ts", "effect.ts", "sign-in.ts"]
 
 /** What `postwire login ada --for getMe,getBookmarks` leaves. */
-const signIn = async ({ baseUrl, grants, seeded }: Sandbox.RunningSandbox) => {
+const signIn = async ({ baseUrl, grants, seeded }: Sandbox.RunningSandbox, tokenStore: string) => {
   const scopes = OAuth2.scopesFor(["getMe", "getBookmarks"])
   await OAuth2.saveAccount({
     baseUrl,
+    tokenStore,
     clientId: seeded.publicClient.id,
     account: "ada",
     tokens: { ...grants.make({ scopes }), scopes }
@@ -54,7 +55,7 @@ describe("the programs of the guides", () => {
     }
     const home = mkdtempSync(join(tmpdir(), "postwire-guides-"))
     vi.stubEnv("XDG_CONFIG_HOME", home)
-    if (name === "sign-in.ts") await signIn(sandbox)
+    if (name === "sign-in.ts") await signIn(sandbox, join(home, "postwire/accounts"))
     const lines: Array<string> = []
     const log = vi.spyOn(console, "log").mockImplementation((...line) => void lines.push(format(...line)))
     try {

@@ -251,6 +251,7 @@ describe("index", () => {
     assert.sameMembers(Object.keys(Index.Credentials), [
       "Credentials",
       "check",
+      "checkSecret",
       "fault",
       "isAtHand",
       "layer",

@@ -741,6 +741,6 @@ describe("fromEnvironment", () => {
 
 describe("index", () => {
   it("has these names", () => {
-    assert.sameMembers(Object.keys(Node), [...Object.keys(Errors), "createClient", "fromEnvironment"])
+    assert.sameMembers(Object.keys(Node), [...Object.keys(Errors), "OAuth2", "createClient", "fromEnvironment"])
   })
 })
