@@ -26,6 +26,7 @@ describe("a page", () => {
     "docs/adr/README.md",
     "docs/adr/0002-b.md",
     "docs/openapi/x.json",
+    "docs/pictures/p.png",
     "examples",
     "examples/bot.ts",
     "SECURITY.md"
@@ -63,8 +64,8 @@ describe("a page", () => {
     )
     assert.strictEqual(body("[a](../../README.md) [b](../README.md)"), "[a](/v1/) [b](/v1/)")
     assert.strictEqual(
-      body("[a](../openapi/x.json) [b](../../SECURITY.md) [c](../adr)"),
-      "[a](/v1/openapi/x.json) [b](/v1/SECURITY/) [c](/v1/adr/)"
+      body("![a](../pictures/p.png) [a](../openapi/x.json) [b](../../SECURITY.md) [c](../adr)"),
+      "![a](/v1/pictures/p.png) [a](/v1/openapi/x.json) [b](/v1/SECURITY/) [c](/v1/adr/)"
     )
     assert.strictEqual(
       body("[a](../../examples/bot.ts) [b](../../examples/)"),

@@ -94,6 +94,7 @@ const types: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
   js: "text/javascript",
   json: "application/json",
+  png: "image/png",
   svg: "image/svg+xml",
   wasm: "application/wasm",
   xml: "application/xml"

@@ -26,6 +26,9 @@ export interface Addresses {
 /** The folder of the guides, from the root of the repository. */
 export const folder = "docs"
 
+/** What the site has beside its pages. */
+const served = /^docs\/(openapi|pictures)\/[^/]+$/
+
 /** The pages outside of that folder. */
 export const others: ReadonlyArray<string> = ["CONTRIBUTING.md", "SECURITY.md"]
 
@@ -39,7 +42,7 @@ export const addressOf = (file: string, { base, exists, repository }: Addresses)
   const page = isPage(file) ? file : `${file}/README.md`
   if (file === "README.md") return base
   if (isPage(page) && exists(page)) return `${base}${idOf(page) === "index" ? "" : `${idOf(page)}/`}`
-  if (file.startsWith(`${folder}/openapi/`)) return `${base}openapi/${posix.basename(file)}`
+  if (served.test(file)) return `${base}${posix.relative(folder, file)}`
   return `${repository}/blob/main/${file}`
 }
 
