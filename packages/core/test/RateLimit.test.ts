@@ -837,6 +837,31 @@ describe("pace", () => {
       assert.deepStrictEqual(service.arrivals, [0, 5])
     })))
 
+  it.effect("counts from the answer where there was no connection: at first, and after three seconds without a request", () =>
+    at(Effect.gen(function*() {
+      const arrivals: Array<number> = []
+      const connecting = [500, 0, 0, 500, 0]
+      const service = make((_, index) =>
+        Effect.delay(Clock.currentTimeMillis, connecting[index] ?? 0).pipe(
+          Effect.map((now): Answer => {
+            arrivals.push(now - nine * 1000)
+            return { body: { data: [], meta: {} } }
+          })
+        )
+      )
+      const call = catalogue.searchAllPosts({ query: "a" })
+      yield* Effect.gen(function*() {
+        yield* passing<unknown, Errors.AnyError, Client.Client>(call, 0.5)
+        yield* passing<unknown, Errors.AnyError, Client.Client>(call, 2)
+        yield* TestClock.adjust(500)
+        yield* passing<unknown, Errors.AnyError, Client.Client>(call, 0)
+        yield* TestClock.adjust(3_001)
+        yield* passing<unknown, Errors.AnyError, Client.Client>(call, 0.5)
+        yield* passing<unknown, Errors.AnyError, Client.Client>(call, 2)
+      }).pipe(Effect.provide(service.layer(secrets, Layer.orDie(RateLimit.layerWait())))) // Waits are whole milliseconds, rounded up.
+      ;[500, 1_513, 3_000, 6_501, 7_514].forEach((expected, index) => assert.closeTo(arrivals[index]!, expected, 1))
+    })))
+
   it.effect("is each operation's own, and that of no other", () =>
     at(Effect.gen(function*() {
       const service = paced()

@@ -41,8 +41,8 @@ export class Line {
   readonly bucket: Bucket
   /** The wait that was announced, and when it ends by the monotonic clock. */
   said: { readonly waiting: Waiting; readonly until: number } | undefined
-  /** When a request was sent last, from here. */
-  sent = -Infinity
+  /** When a request from here was answered last. */
+  answered = -Infinity
   #first: Place | undefined
   #others: Array<Place> = []
 

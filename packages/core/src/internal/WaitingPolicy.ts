@@ -27,8 +27,11 @@ const maxRefusalsInARow = 8
 const briefPausesMillis = [1_000, 2_000, 4_000, 5_000]
 /** Two requests may get nearer to each other on their way. */
 const paceToleranceMillis = 13
-/** Connections live so long without a request. The next one arrives late, by the time that it takes to connect. */
-const connectionLifeMillis = 4_000
+/**
+ * Connections live so long without a request, where the service keeps them for five seconds. The next one arrives late, by the
+ * time that it takes to connect.
+ */
+const connectionLifeMillis = 3_000
 
 /**
  * Runs what nobody waits for: a caller who has its answer, or has gone, is not held up by a store. When the layer goes,
@@ -154,11 +157,7 @@ export const make = (
       Metric.withAttributes(waitSeconds, { operation, reason }).updateUnsafe(seconds, context)
     }
     line.said = undefined
-    if (pace !== undefined) {
-      const now = yield* Monotonic.millis
-      place.isCold = now - line.sent > connectionLifeMillis
-      line.sent = now
-    }
+    if (pace !== undefined) place.isCold = (yield* Monotonic.millis) - line.answered > connectionLifeMillis
     line.leave(place)
     return undefined
   })
@@ -251,6 +250,7 @@ export const make = (
             (exit) => {
               line.leave(place)
               if (!place.isKnown) return Effect.void
+              if (exit._tag === "Success") line.answered = Monotonic.millisUnsafe(clock)
               // What a head says of a budget holds without the body.
               const lost = exit._tag === "Success" ? undefined : headOf(exit.cause)
               const report: Ledger.Report = {
