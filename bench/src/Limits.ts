@@ -64,7 +64,9 @@ const share = async (store: string, concurrency: number): Promise<void> => {
   const begin = performance.now()
   for (const { child } of children) child.stdin.write("go\n")
   const outcomes = await Promise.all(
-    children.map(async ({ lines }): Promise<ReadonlyArray<string>> => JSON.parse((await lines.next()).value ?? "[]"))
+    children.map(async ({ lines }): Promise<ReadonlyArray<string>> =>
+      JSON.parse((await lines.next()).value ?? `{"outcomes":[]}`).outcomes
+    )
   )
   const failed = outcomes.flat().filter((outcome) => outcome !== "ok")
   console.log(

@@ -1,8 +1,9 @@
 /**
- * A program that makes calls with a client that waits, once it is told to, and prints how each ended. It does not close
- * the client.
+ * A program that makes calls with a client that waits, once it is told to, and prints how each ended and when each request
+ * left. It does not close the client.
  */
 import { createClient } from "@postwire/node"
+import { subscribe } from "node:diagnostics_channel"
 import { once } from "node:events"
 
 const [baseUrl, rateLimitStore, operation, calls, concurrency] = process.argv.slice(2) as [
@@ -14,6 +15,9 @@ const [baseUrl, rateLimitStore, operation, calls, concurrency] = process.argv.sl
 ]
 
 const client = createClient({ baseUrl, bearerToken: "canary-shared", waitOnRateLimit: true, rateLimitStore })
+
+const departures: Array<number> = []
+subscribe("undici:client:sendHeaders", () => void departures.push(performance.timeOrigin + performance.now()))
 
 const outcomes: Array<string> = []
 let left = Number(calls)
@@ -34,4 +38,4 @@ console.log("ready")
 await once(process.stdin, "data")
 process.stdin.destroy()
 await Promise.all(Array.from({ length: Number(concurrency) }, call))
-console.log(JSON.stringify(outcomes))
+console.log(JSON.stringify({ outcomes, departures }))
