@@ -3,7 +3,7 @@ import * as Scopes from "@postwire/core/Scopes"
 import type * as Redacted from "effect/Redacted"
 import type { Seeded } from "./Seed.ts"
 import type { App } from "./store/Credentials.ts"
-import { type Grant, scopesOf } from "./store/Grants.ts"
+import type { Grant } from "./store/Grants.ts"
 import type { Store } from "./store/Store.ts"
 
 /** A grant, with the app and the user by their names. Instants are in milliseconds since the epoch. */
@@ -69,7 +69,7 @@ export const make = (
       if (app === undefined) throw new RangeError(`There is no app ${named}`)
       const user = users.byUsername(who) ?? users.byId(who)
       if (user === undefined) throw new RangeError(`There is no user ${who}`)
-      const unknown = scopes.filter((scope) => scopesOf(scope)?.length !== 1)
+      const unknown = scopes.filter((scope) => Scopes.fromWire(scope).length === 0 || scope.includes(" "))
       if (unknown.length > 0) throw new RangeError(`There is no scope ${unknown.join(", ")}`)
       const { accessToken, expiresAt, grantId, refreshToken } = grants.open({
         app,

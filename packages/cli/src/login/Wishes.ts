@@ -48,8 +48,7 @@ const operationOf = (name: string) =>
     : unknown("operation", name, Object.keys(catalogue), "postwire call --help lists all.")
 
 const scopeOf = (name: string) => {
-  const neutral = name.replace(/^tweet\./, "post.")
-  const scope = Scopes.scopes.find((scope) => scope === neutral)
+  const [scope] = Scopes.fromWire(name)
   return scope === undefined
     ? unknown("scope", name, Scopes.scopes, `There are ${Scopes.scopes.join(", ")}.`)
     : Effect.succeed(scope)

@@ -1,9 +1,8 @@
 /** The page of OAuth 2.0 on which a user allows an app something, and the code that the app gets. */
-import { meanings } from "@postwire/core/Scopes"
+import { fromWire, meanings } from "@postwire/core/Scopes"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
 import type { App } from "../store/Credentials.ts"
-import { scopesOf } from "../store/Grants.ts"
 import { type Answer, type Parts, refusal } from "./Asked.ts"
 import * as Consent from "./Consent.ts"
 import * as Page from "./Page.ts"
@@ -30,7 +29,7 @@ export const make = (parts: Parts): { readonly show: Answer; readonly decide: An
     action: path,
     appOf: ({ app }) => app,
     wishes: ({ scope }) =>
-      namesOf(scope).flatMap((name) => (scopesOf(name) ?? []).map((scope) => ({ name, meaning: meanings[scope] }))),
+      namesOf(scope).flatMap((name) => fromWire(name).map((scope) => ({ name, meaning: meanings[scope] }))),
     redirect: ({ redirect }) => redirect,
     allow: (wish, user, now) => {
       const { app, challenge, method, redirect, scope } = wish
@@ -80,7 +79,7 @@ export const make = (parts: Parts): { readonly show: Answer; readonly decide: An
       }
       const names = namesOf(said("scope") ?? "")
       if (names.length === 0) return fault("invalid_scope", "Missing required parameter [scope].")
-      const unknown = names.filter((name) => scopesOf(name) === undefined)
+      const unknown = names.filter((name) => fromWire(name).length === 0)
       if (unknown.length > 0) {
         return fault("invalid_scope", `Value passed for the scope was invalid: ${unknown.join(" ")}`)
       }

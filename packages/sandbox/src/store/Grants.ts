@@ -2,7 +2,7 @@
  * What users have allowed apps: from a login to its end, through every renewal. There is one at a time of a user, an app
  * and a kind.
  */
-import { onWire, type Scope, scopes as everyScope } from "@postwire/core/Scopes"
+import { fromWire } from "@postwire/core/Scopes"
 import * as Redacted from "effect/Redacted"
 import { type App, hashOf, type Rights } from "./Credentials.ts"
 import type { Database } from "./Database.ts"
@@ -87,14 +87,6 @@ export interface Grants {
   readonly list: (limit: number) => ReadonlyArray<Grant>
 }
 
-/** The scopes that a text of an app names, by their neutral names; nothing when it names another. */
-export const scopesOf = (scope: string): ReadonlyArray<Scope> | undefined => {
-  const named = [...new Set(scope.split(" ").filter((name) => name !== ""))].map((name) => known.get(name))
-  return named.every((name) => name !== undefined) ? named : undefined
-}
-
-const known = new Map(everyScope.flatMap((scope) => [[scope as string, scope], [onWire("x", scope), scope]]))
-
 /** The grants in a database. `changed` is called when there are other OAuth 1.0a tokens. */
 export const make = (database: Database, changed: () => void): Grants => {
   const nextId = ids(database, "grants")
@@ -178,7 +170,7 @@ export const make = (database: Database, changed: () => void): Grants => {
   const issue = (grantId: string, { app, now, userId }: Login, rights: Rights, scope: string): Tokens => {
     const accessToken = Mint.token("at", now)
     const expiresAt = now + accessSeconds * 1000
-    const scopes = scopesOf(scope) ?? []
+    const scopes = fromWire(scope)
     const grant = Snowflake.parse(grantId)
     const access = hashOf(accessToken)
     insertBearer({
