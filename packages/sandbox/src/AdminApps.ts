@@ -7,12 +7,12 @@ import * as Problem from "./Problem.ts"
 import type { App } from "./store/Credentials.ts"
 
 const NewApp = Schema.Struct({
-  name: Schema.optional(Schema.NonEmptyString.check(Schema.isMaxLength(100))),
-  kind: Schema.optional(Schema.Literals(["public", "confidential"])),
-  redirects: Schema.optional(Schema.Array(Schema.String)),
-  rotation: Schema.optional(Schema.Literals(["lenient", "strict"])),
-  access: Schema.optional(Schema.Literals(["standard", "research"])),
-  rights: Schema.optional(Schema.Literals(["read", "read-write", "read-write-directmessages"]))
+  name: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(100))),
+  kind: Schema.optionalKey(Schema.Literals(["public", "confidential"])),
+  redirects: Schema.optionalKey(Schema.Array(Schema.String)),
+  rotation: Schema.optionalKey(Schema.Literals(["lenient", "strict"])),
+  access: Schema.optionalKey(Schema.Literals(["standard", "research"])),
+  rights: Schema.optionalKey(Schema.Literals(["read", "read-write", "read-write-directmessages"]))
 })
 
 const NewGrant = Schema.Struct({
@@ -37,14 +37,7 @@ const overview = ({ access, client, id, name, rights }: App) => ({
 export const endpoints: Readonly<Record<string, Endpoint>> = {
   "GET /apps": call(({ store }) => ({ apps: store.credentials.apps().map(overview) })),
   "POST /apps": told(NewApp, ({ app, store }, options) => {
-    const made = app({
-      ...(options.name !== undefined && { name: options.name }),
-      ...(options.kind !== undefined && { kind: options.kind }),
-      ...(options.redirects !== undefined && { redirects: options.redirects }),
-      ...(options.rotation !== undefined && { rotation: options.rotation }),
-      ...(options.access !== undefined && { access: options.access }),
-      ...(options.rights !== undefined && { rights: options.rights })
-    })
+    const made = app(options)
     const { bearerToken, consumerKey, consumerSecret } = made.settings
     const kept = store.credentials.appById(made.id)
     return {

@@ -6,38 +6,35 @@ import type { Controls } from "./Controls.ts"
 import * as Problem from "./Problem.ts"
 import * as RequestBody from "./RequestBody.ts"
 
-/** A request to one of the calls. */
-interface Asked {
-  /** What the path and the query hold. */
-  readonly parameters: Readonly<Record<string, string | undefined>>
-}
+/** What the path and the query of a call hold. */
+type Parameters = Readonly<Record<string, string | undefined>>
 
 /** One call. */
 export interface Endpoint {
   readonly answer: (
     sandbox: Controls,
     request: HttpServerRequest.HttpServerRequest,
-    parameters: Asked["parameters"]
+    parameters: Parameters
   ) => Effect.Effect<unknown, Problem.Problem>
 }
 
 /** A call without a body. */
 export const call = (
-  answer: (sandbox: Controls, parameters: Asked["parameters"]) => unknown
+  answer: (sandbox: Controls, parameters: Parameters) => unknown
 ): Endpoint => ({ answer: (sandbox, _request, parameters) => Effect.sync(() => answer(sandbox, parameters)) })
 
 /** A call without a body that may be refused. */
 export const attempt = (
   answer: (
     sandbox: Controls,
-    parameters: Asked["parameters"]
+    parameters: Parameters
   ) => Effect.Effect<unknown, Problem.Problem>
 ): Endpoint => ({ answer: (sandbox, _request, parameters) => Effect.suspend(() => answer(sandbox, parameters)) })
 
 /** A call whose body is of a schema; no body is an empty object. */
 export const told = <S extends Schema.Codec<unknown, unknown>>(
   schema: S,
-  answer: (sandbox: Controls, payload: S["Type"], parameters: Asked["parameters"]) => unknown
+  answer: (sandbox: Controls, payload: S["Type"], parameters: Parameters) => unknown
 ): Endpoint => {
   const decode = Schema.decodeUnknownEffect(schema, { onExcessProperty: "error" })
   return {
