@@ -95,7 +95,8 @@ const signed = (
   const token = store.credentials.accessToken(parameters["oauth_token"] ?? "")
   if (app === undefined || token === undefined || token.appId !== app.id) return Problem.unauthorized()
   const signature = verified(authority, now, request, parameters, app.consumerSecret, token.secret)
-  if ("_tag" in signature) return signature
+  if (signature === "wrong") return Problem.unauthorized()
+  if (signature === "out of time") return Problem.unauthorized("Timestamp out of bounds.")
   const caller: Caller = {
     form: "OAuth 1.0a User Context",
     appId: app.id,
@@ -117,7 +118,7 @@ export interface Signature {
   readonly claim: (now: number) => boolean
 }
 
-/** Verifies the signature of a request by its secrets. `parameters` are those of OAuth, and of a form in the body. */
+/** Verifies the signature of a request by its secrets, or says what is wrong. `parameters` are those of OAuth, and of a form in the body. */
 export const verified = (
   { hmac, nonces }: Omit<Authority, "store">,
   now: number,
@@ -125,13 +126,11 @@ export const verified = (
   parameters: Readonly<Record<string, string>>,
   consumerSecret: Redacted.Redacted,
   tokenSecret: Redacted.Redacted | undefined
-): Signature | Problem.Problem => {
+): Signature | "wrong" | "out of time" => {
   const { oauth_nonce: nonce = "", oauth_signature_method, oauth_timestamp = "", oauth_version = "1.0" } = parameters
-  if (oauth_signature_method !== "HMAC-SHA1" || oauth_version !== "1.0" || nonce === "") return Problem.unauthorized()
+  if (oauth_signature_method !== "HMAC-SHA1" || oauth_version !== "1.0" || nonce === "") return "wrong"
   const timestamp = /^[0-9]{1,12}$/.test(oauth_timestamp) ? Number(oauth_timestamp) : Number.NaN
-  if (!(Math.abs(timestamp - Math.floor(now / 1000)) <= Nonces.toleranceSeconds)) {
-    return Problem.unauthorized("Timestamp out of bounds.")
-  }
+  if (!(Math.abs(timestamp - Math.floor(now / 1000)) <= Nonces.toleranceSeconds)) return "out of time"
   const expected = OAuth1.signature({
     method,
     url,
@@ -140,7 +139,7 @@ export const verified = (
     tokenSecret: tokenSecret && Redacted.value(tokenSecret),
     hmac
   })
-  if (!isSame(expected, parameters["oauth_signature"] ?? "")) return Problem.unauthorized()
+  if (!isSame(expected, parameters["oauth_signature"] ?? "")) return "wrong"
   // Only those who can sign fill the memory.
   const holder = parameters["oauth_token"] ?? parameters["oauth_consumer_key"] ?? ""
   return { claim: (now) => nonces.claim(holder, timestamp, nonce, now) }

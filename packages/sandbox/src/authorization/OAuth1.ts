@@ -69,9 +69,9 @@ export const make = (parts: Parts & Omit<Authentication.Authority, "store">): En
     }
     const strict = verified(url)
     // Some clients sign once what they say in the header and in the query.
-    const signature = "_tag" in strict ? verified(withoutRepeated(url, header)) : strict
-    if ("_tag" in signature) return signature.detail.startsWith("Timestamp") ? outOfTime : unauthenticated
-    return signature.claim(now) ? answer({ ...asked, app, holder, said }) : unauthenticated
+    const signature = strict === "wrong" ? verified(withoutRepeated(url, header)) : strict
+    if (signature === "out of time") return outOfTime
+    return signature !== "wrong" && signature.claim(now) ? answer({ ...asked, app, holder, said }) : unauthenticated
   }
 
   const allow = (request: RequestToken, userId: string): HttpServerResponse.HttpServerResponse => {
