@@ -137,9 +137,10 @@ describe("a login of OAuth 1.0a", () => {
       401,
       "Error processing your OAuth request: Invalid oauth_verifier parameter"
     ])
+    // Nobody else can allow it now, and have the app sign in as them.
+    assert.strictEqual((await page(pair.token)).status, 400)
     await fieldsOf(await end(pair, pin))
     await refused(await end(pair, pin), 401, 89)
-    assert.strictEqual((await page(pair.token)).status, 400)
   })
 
   it("can be denied", async () => {
@@ -228,13 +229,30 @@ describe("a login of OAuth 1.0a", () => {
     assert.strictEqual(await statusOf(third), 401)
   })
 
+  it("is not in the journal, wherever it was put", async () => {
+    const put = async (...canaries: ReadonlyArray<string>) => {
+      for (const canary of canaries) {
+        await fetch(`${sandbox.baseUrl}/2/${canary}?x=${canary}`, { headers: { "user-agent": canary } })
+      }
+      const text = JSON.stringify(sandbox.requests)
+      for (const canary of canaries) assert.notInclude(text, canary)
+    }
+    const pair = await begin()
+    await put(pair.token, pair.secret)
+    const verifier = await verifierOf(pair.token)
+    const { oauth_token = "", oauth_token_secret = "" } = await fieldsOf(await end(pair, verifier))
+    await put(oauth_token, oauth_token_secret)
+  })
+
   it("asks nobody who has allowed it before, on the other page", async () => {
-    const again = async (query = "") => page((await begin()).token, "authenticate", query)
+    const again = async (query = "", more = {}) =>
+      page((await begin({ more: { oauth_callback: redirect, ...more } })).token, "authenticate", query)
     assert.strictEqual((await again()).status, 200)
     await login()
     const direct = locationOf(await again())
     assert.isNotNull(direct.searchParams.get("oauth_verifier"))
     assert.strictEqual((await again("&force_login=true")).status, 200)
+    assert.strictEqual((await again("", { x_auth_access_type: "read" })).status, 200)
     assert.strictEqual((await again("&screen_name=ada")).status, 303)
     assert.strictEqual((await again("&screen_name=nobody")).status, 200)
     sandbox.user({ username: "grace" })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
 import { afterAll, beforeAll, beforeEach } from "vitest"
+import * as Forms from "../src/authorization/Forms.ts"
 import * as Sandbox from "../src/Sandbox.ts"
 import { answerForm, authorizeUrl, basic, challenge, locationOf, post, redirect, verifier } from "./support/Login.ts"
 
@@ -174,6 +175,12 @@ describe("the page of OAuth 2.0", () => {
     const before = await page()
     sandbox.reset()
     assert.strictEqual((await answerForm(before)).status, 400)
+  })
+
+  it("is forgotten when nobody answers it, and many others were shown", () => {
+    const forms = Forms.make<string>(() => 0, 2)
+    const [first, second, third] = ["first", "second", "third"].map(forms.show)
+    assert.deepStrictEqual([first, second, third].map((token = "") => forms.take(token)), [undefined, "second", "third"])
   })
 })
 

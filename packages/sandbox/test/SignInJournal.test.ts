@@ -55,6 +55,15 @@ describe("the journal of logins", () => {
     })
   })
 
+  it("holds no token of an app that came with a snapshot", async () => {
+    await using before = await Sandbox.start({ posts: 0 })
+    const { bearerToken } = before.app().settings
+    await using sandbox = await Sandbox.start({ posts: 0 })
+    sandbox.restore(before.snapshot())
+    await fetch(`${sandbox.baseUrl}/2/x`, { headers: { "user-agent": bearerToken } })
+    assert.strictEqual(sandbox.requests.at(-1)?.headers["user-agent"], "<redacted>")
+  })
+
   it("says which kind of token was revoked, and where a login leads to", async () => {
     await using sandbox = await Sandbox.start({ posts: 0 })
     await post(`${sandbox.baseUrl}/2/oauth2/revoke`, { token: "x", token_type_hint: "refresh_token" })
