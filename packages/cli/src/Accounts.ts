@@ -146,6 +146,20 @@ export const choose = Effect.fnUntraced(function*(
 export const credentialsIn = (variables: Variables.Variables): ReadonlyArray<string> =>
   Credentials.names.map(environmentVariable).filter((name) => Variables.valueOf(variables, name) !== undefined)
 
+/** Says so where commands that name no account do not use this one. */
+export const sayWhatIsUsed = Effect.fnUntraced(function*(name: string, places: Variables.Places, store: Place) {
+  const used = yield* choose(Option.none(), places, Effect.succeed(store))
+  if (Option.exists(used, (account) => account.name === name)) return
+  const [first] = [places.file, places.environment].flatMap(credentialsIn)
+  const isNamed = Option.exists(used, ({ because }) => because === variable)
+  yield* Report.say(
+    isNamed || Option.isNone(used) && first !== undefined
+      ? `Commands use ${isNamed ? variable : first} of the environment, not the account.`
+      : `"${name}" is not the default account.`,
+    `Pass --account ${name}, or set ${variable}=${name}.`
+  )
+})
+
 /** The default account of a store: the one that was made it, or the only one. */
 export const defaultOf = Effect.fnUntraced(function*(store: Place) {
   const names = yield* store.names

@@ -26,8 +26,8 @@ export const command = Command.make(
     credentials: Variables.flag
   },
   Effect.fnUntraced(function*({ credentials, json, makeDefault, tokenStore }) {
-    const variables = Variables.all(yield* Variables.places(credentials))
-    const store = yield* Accounts.open(tokenStore, variables)
+    const places = yield* Variables.places(credentials)
+    const store = yield* Accounts.open(tokenStore, Variables.all(places))
     if (Option.isSome(makeDefault)) {
       yield* Accounts.existing(store, makeDefault.value)
       yield* Accounts.makeDefault(store, makeDefault.value)
@@ -36,7 +36,7 @@ export const command = Command.make(
     const now = yield* Clock.currentTimeMillis
     const { output } = yield* Terminal
     yield* Report.print(json, { accounts: entries }, () => told(entries, now, output.columns))
-    if (Option.isSome(makeDefault)) yield* sayWhatCounts(makeDefault.value, variables)
+    if (Option.isSome(makeDefault)) yield* Accounts.sayWhatIsUsed(makeDefault.value, places, store)
   }, Effect.scoped)
 ).pipe(
   Command.withDescription(
@@ -97,13 +97,3 @@ const detailsOf = (entry: Entry): Readonly<Record<string, string>> =>
     app: `${entry.app ?? "of OAuth 1.0a"} at ${entry.service}`,
     ...entry.scopes && { scopes: AccountView.scopesOf(entry.scopes) }
   }
-
-/** What else says who commands speak for, where it comes first. */
-const sayWhatCounts = (name: string, variables: Variables.Variables) => {
-  const other = [Accounts.variable, ...Accounts.credentialsIn(variables)].find((variable) =>
-    Variables.valueOf(variables, variable) !== undefined && Variables.valueOf(variables, variable) !== name
-  )
-  return other === undefined
-    ? Effect.void
-    : Report.say(`${other} of the environment comes first.`, `Unset it, or pass --account ${name}.`)
-}

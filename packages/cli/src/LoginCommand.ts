@@ -88,7 +88,8 @@ type Flags = Command.Command.Config.Infer<typeof flags>
 const run = Effect.fnUntraced(function*(flags: Flags) {
   yield* ErrorReport.oneOf({ "--headless": flags.headless, "--pin": flags.pin })
   const name = yield* Effect.transposeOption(Option.map(flags.name, Account.checkName))
-  const variables = Variables.all(yield* Variables.places(flags.credentials))
+  const places = yield* Variables.places(flags.credentials)
+  const variables = Variables.all(places)
   const store = yield* Accounts.open(flags.tokenStore, variables)
   const before = Option.flatten(yield* Effect.transposeOption(Option.map(name, (name) => Keep.before(store, name))))
   const settings = yield* settingsOf(flags, variables, before)
@@ -100,7 +101,8 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
   const view = AccountView.make(kept, account, isDefault)
   const now = yield* Clock.currentTimeMillis
   yield* Report.print(flags.json, view, () => told(view, now, flags.pin))
-  yield* sayWhatIsUsed(kept, isDefault, variables)
+  // Whoever signs in means to be used, and something else may come before.
+  yield* Accounts.sayWhatIsUsed(kept, places, store)
 }, Effect.scoped)
 
 /** A login, and what is known before it begins. */
@@ -156,7 +158,7 @@ const withOAuth2 = Effect.fnUntraced(function*(login: Login) {
     const code = yield* OAuth2.callback(address, authorization)
     const { verifier } = authorization
     const tokens = yield* OAuth2.exchange({ ...settings, app, code, verifier, redirectUri: redirect, scopes }).pipe(
-      Effect.catchTag("BadRequest", (error) => new SignIn.CodeRefused({ said: error.detail ?? error.message }))
+      Effect.catchTag("BadRequest", (error) => new SignIn.CodeRefused({ what: "code", said: error.detail ?? error.message }))
     )
     const kept = yield* Effect.flatMap(
       userOf(settings, tokens),
@@ -210,19 +212,6 @@ const withPin = Effect.fnUntraced(function*(login: Login) {
 const sayWhatIsMissing = (asked: ReadonlyArray<Scope>, granted: ReadonlyArray<Scope>) => {
   const missing = asked.filter((scope) => !granted.includes(scope))
   return missing.length === 0 ? Effect.void : Report.say(`The service did not grant ${missing.join(", ")}.`)
-}
-
-/** Credentials of the environment go before the default account, so nobody may find what they signed in for. */
-const sayWhatIsUsed = (name: string, isDefault: boolean, variables: Variables.Variables) => {
-  const [first] = Accounts.credentialsIn(variables)
-  return isDefault && first === undefined
-    ? Effect.void
-    : Report.say(
-      isDefault
-        ? `Commands use ${first} of the environment, not the account.`
-        : `"${name}" is not the default account.`,
-      `Pass --account ${name}, or set POSTWIRE_ACCOUNT=${name}.`
-    )
 }
 
 const told = (view: AccountView.View, now: number, isPin: boolean): ReadonlyArray<string> => {

@@ -9,7 +9,6 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Accounts from "./Accounts.ts"
 import * as AccountView from "./AccountView.ts"
@@ -79,16 +78,14 @@ export const command = Command.make(
 const revoke = Effect.fnUntraced(function*({ app, baseUrl, oauth1, oauth2 }: Account, variables: Variables.Variables) {
   const { wire: name } = NodeClient.fromEnvironment(variables)
   const settings = { baseUrl, wire: yield* NodeClient.wireOf({ wire: name }) }
-  const secret = Variables.valueOf(variables, "POSTWIRE_CLIENT_SECRET")
+  const given = Accounts.appIn(variables)
   if (app !== undefined && oauth2 !== undefined) {
     const { accessToken, refreshToken } = oauth2
-    const known = secret === undefined || app.clientSecret !== undefined
-      ? app
-      : { ...app, clientSecret: Redacted.make(secret) }
     yield* Effect.catchIf(
       OAuth2.revoke({
         ...settings,
-        app: known,
+        // The secret of another app is of no use to this one.
+        app: app.clientSecret === undefined && app.clientId === given?.clientId ? given : app,
         token: refreshToken ?? accessToken,
         kind: refreshToken && "refresh_token"
       }),

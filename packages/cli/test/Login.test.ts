@@ -1,7 +1,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { ConfigProvider, Deferred, Effect, Fiber, Layer, Redacted, Terminal as Input } from "effect"
+import { ConfigProvider, Deferred, Effect, Fiber, Layer, Redacted, Stdio, Terminal as Input } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -16,8 +16,6 @@ import { Terminal } from "../src/Terminal.ts"
 import * as Commands from "./Commands.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
-
-const screen = { isTerminal: false, columns: 80, write: () => {} }
 
 /** A port that nobody has. */
 const freePort = Effect.promise(async () => {
@@ -79,11 +77,14 @@ const userOf = Effect.fnUntraced(function*(variables: Readonly<Record<string, st
       Effect.provide(environment)
     )
   const noBrowser = () => Promise.reject(new Error("no browser is needed"))
-  /** Runs a command, to which this is typed. */
-  const typing = (typed: Effect.Effect<string>, ...args: ReadonlyArray<string>) =>
-    Commands.parseOn(
-      Layer.merge(
+  /** Runs a command, to which this is typed, at a terminal or not. */
+  const typing = (typed: Effect.Effect<string>, ...args: ReadonlyArray<string>) => typingOn(false, typed, ...args)
+  const typingOn = (isTerminal: boolean, typed: Effect.Effect<string>, ...args: ReadonlyArray<string>) => {
+    const screen = { isTerminal, columns: 80, write: () => {} }
+    return Commands.parseOn(
+      Layer.mergeAll(
         NodeServices.layer,
+        Stdio.layerTest({ stdinIsTerminal: Effect.succeed(isTerminal) }),
         Layer.effect(
           Input.Terminal,
           Effect.map(Input.Terminal, (terminal) => Input.make({ ...terminal, readLine: typed }))
@@ -97,6 +98,7 @@ const userOf = Effect.fnUntraced(function*(variables: Readonly<Record<string, st
       Effect.provideService(Terminal, { output: screen, errors: screen }),
       Effect.provide(environment)
     )
+  }
   const follow = (url: string) => shown.push(fetch(url).then((page) => page.text()))
   return {
     app,
@@ -108,6 +110,7 @@ const userOf = Effect.fnUntraced(function*(variables: Readonly<Record<string, st
     /** The pages that the browser came back to. */
     shown,
     typing,
+    typingOn,
     run: (...args: ReadonlyArray<string>) => run(noBrowser, ...args),
     /** Runs a login that this user allows. */
     login: (user: string, ...args: ReadonlyArray<string>) =>
@@ -128,12 +131,12 @@ const userOf = Effect.fnUntraced(function*(variables: Readonly<Record<string, st
 })
 
 /** What was typed after the address was shown: where the user's decision leads. */
-const pasted = (decision: "allow" | "deny" = "allow") =>
+const pasted = (decision: "allow" | "deny" = "allow", user = "ada") =>
   Effect.flatMap(
     TestConsole.errorLines,
     (lines) =>
       Effect.promise(() =>
-        decide(/http\S+/.exec(lines.filter((line) => String(line).startsWith("\nhttp")).join(""))![0], decision)
+        decide(/http\S+/.exec(lines.filter((line) => String(line).startsWith("\nhttp")).join(""))![0], decision, user)
       )
   )
 
@@ -246,6 +249,25 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       for (const flag of ["--user-auth", "--no-user-auth"]) {
         assert.strictEqual((yield* run("call", "getMe", "--account", "both", flag)).code, 0, flag)
       }
+      const { grants, user } = yield* Sandbox.Sandbox
+      user({ username: "katherine" })
+      const other = yield* typing(pasted("allow", "katherine"), "login", "both", "--pin")
+      assert.match(other.errors, /\npostwire: Account "both" is @ada, and @katherine signed in\n/)
+      assert.deepInclude(grants.list()[0], { kind: "OAuth 1.0a", alive: false })
+      const wrong = yield* typing(Effect.succeed("0000000"), "login", "both", "--pin")
+      assert.deepStrictEqual([wrong.code, wrong.errors.split("\n").slice(-2)], [1, [
+        "postwire: The service does not take the PIN of this sign-in (Error processing your OAuth request: Invalid " +
+        "oauth_verifier parameter)",
+        "  It is good once: run the command again, and type what the page shows."
+      ]])
+      assert.strictEqual(
+        (yield* run("login", "--pin", "--for", "getMe")).errors,
+        "postwire: --pin and --for contradict each other\n" +
+          "  OAuth 1.0a has no scopes: what the app may do is set in the service's console."
+      )
+      assert.strictEqual((yield* run("logout", "both")).code, 0)
+      const ofAda = grants.list().find(({ kind, user }) => kind === "OAuth 1.0a" && user.username === "ada")
+      assert.strictEqual(ofAda?.endedBy, "revoked")
     }))
 
   it.effect("gives no account to somebody else, unless that is wanted", () =>
@@ -262,6 +284,26 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       assert.deepStrictEqual(sandbox.grants.list().slice(0, 2).map(({ alive }) => alive), [false, true])
       assert.strictEqual((yield* login("linus", "shared", "--replace")).code, 0)
       assert.strictEqual((yield* accounts)[0].user.username, "linus")
+    }))
+
+  it.effect("asks at a terminal whether an account is to be somebody else's", () =>
+    Effect.gen(function*() {
+      const { accounts, login, redirect, sandbox, typingOn } = yield* userOf()
+      sandbox.user({ username: "margaret" })
+      yield* login("ada", "shared")
+      const answer = (text: string) => {
+        const typed = [pasted("allow", "margaret"), Effect.succeed(text)]
+        const next = Effect.suspend(() => typed.shift() ?? assert.fail("asked once more"))
+        return typingOn(true, next, "login", "shared", "--headless", "--redirect", redirect)
+      }
+      for (const no of ["", "n", "yesterday"]) {
+        const { code, errors } = yield* answer(no)
+        assert.deepStrictEqual([code, errors.includes("Account \"shared\" is @ada, and @margaret signed in")], [1, true])
+        assert.strictEqual((yield* accounts)[0].user.username, "ada")
+        assert.isFalse(sandbox.grants.list()[0]?.alive)
+      }
+      assert.strictEqual((yield* answer("Y")).code, 0)
+      assert.strictEqual((yield* accounts)[0].user.username, "margaret")
     }))
 
   it.effect("has a default among accounts, which names and credentials come before", () =>
@@ -290,11 +332,14 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       assert.include(other.errors, "Commands use POSTWIRE_BEARER_TOKEN of the environment, not the account.")
       writeFileSync(file, `${before}POSTWIRE_BEARER_TOKEN=${token}\nPOSTWIRE_ACCOUNT=grace_h\n`)
       assert.deepStrictEqual([yield* who(), yield* who("--account", "ada")], ["grace_h", "ada"])
+      const usual = yield* run("accounts", "--default", "ada")
+      assert.include(usual.errors, "Commands use POSTWIRE_ACCOUNT of the environment, not the account.")
+      assert.strictEqual((yield* run("accounts", "--default", "grace_h")).errors, "")
     }))
 
   it.effect("signs out: revokes, then removes, and keeps what could not be revoked", () =>
     Effect.gen(function*() {
-      const { accounts, login, run, sandbox } = yield* userOf()
+      const { accounts, file, login, run, sandbox } = yield* userOf()
       yield* login("ada")
       sandbox.faults.add({ operation: "revokeToken", status: 403, times: "always" })
       const kept = yield* run("logout")
@@ -310,6 +355,21 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       assert.deepStrictEqual(yield* accounts, [])
       assert.strictEqual((yield* run("accounts")).output, "Nobody is signed in here. postwire login signs in.")
       assert.match((yield* run("logout")).errors, /^postwire: No account to sign out of\n {2}Name one: .*$/)
+      yield* login("ada")
+      sandbox.faults.add({ operation: "revokeToken", status: 403, times: "always" })
+      const forced = yield* run("logout", "--force")
+      sandbox.faults.clear()
+      assert.deepStrictEqual([forced.code, forced.errors.startsWith("postwire: Nothing could be revoked: ")], [0, true])
+      assert.deepStrictEqual(yield* accounts, [])
+      // The secret of another app is not sent.
+      yield* login("ada")
+      const other = sandbox.app({ kind: "confidential" }).client
+      writeFileSync(
+        file,
+        readFileSync(file, "utf8").replace(/CLIENT_ID=.*/, `CLIENT_ID=${other.id}\nPOSTWIRE_CLIENT_SECRET=${other.secret}`)
+      )
+      assert.strictEqual((yield* run("logout")).code, 0)
+      assert.isFalse(sandbox.grants.list()[0]?.alive)
     }))
 
   it.effect("has a doctor that tells of accounts what they may do, and which one is used", () =>

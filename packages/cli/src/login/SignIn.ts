@@ -54,13 +54,18 @@ export class NobodySignedIn extends Schema.TaggedError<NobodySignedIn>()("Nobody
   }
 }
 
-/** The code of a sign-in is of no use any more. */
-export class CodeRefused extends Schema.TaggedError<CodeRefused>()("CodeRefused", { said: Schema.String }) {
+/** What was brought from the page of the service is of no use. */
+export class CodeRefused extends Schema.TaggedError<CodeRefused>()("CodeRefused", {
+  what: Schema.Literals(["code", "PIN"]),
+  said: Schema.String
+}) {
   override get message(): string {
-    return `The service does not take the code of this sign-in (${this.said.replace(/\.$/, "")})`
+    return `The service does not take the ${this.what} of this sign-in (${this.said.replace(/\.$/, "")})`
   }
   get advice(): string {
-    return "It is good for 30 seconds, and once: run the command again, and be quick."
+    return this.what === "PIN"
+      ? "It is good once: run the command again, and type what the page shows."
+      : "It is good for 30 seconds, and once: run the command again, and be quick."
   }
 }
 
@@ -176,6 +181,9 @@ export const byPin = Effect.fnUntraced(
     yield* showAddress(url)
     yield* openBrowser(url, variables, "Open the address yourself.")
     const verifier = yield* Ask.line("the PIN", "PIN that it shows:")
-    return yield* OAuth1Login.accessToken({ ...settings, ...consumer, requestToken, verifier })
+    return yield* OAuth1Login.accessToken({ ...settings, ...consumer, requestToken, verifier }).pipe(
+      // The consumer key and its secret were good a moment ago.
+      Effect.catchTag("Unauthorized", (error) => new CodeRefused({ what: "PIN", said: error.detail ?? error.message }))
+    )
   }
 )
