@@ -158,7 +158,10 @@ const withOAuth2 = Effect.fnUntraced(function*(login: Login) {
     const code = yield* OAuth2.callback(address, authorization)
     const { verifier } = authorization
     const tokens = yield* OAuth2.exchange({ ...settings, app, code, verifier, redirectUri: redirect, scopes }).pipe(
-      Effect.catchTag("BadRequest", (error) => new SignIn.CodeRefused({ what: "code", said: error.detail ?? error.message }))
+      Effect.catchTag(
+        "BadRequest",
+        (error) => new SignIn.CodeRefused({ what: "code", said: error.detail ?? error.message })
+      )
     )
     const kept = yield* Effect.flatMap(
       userOf(settings, tokens),

@@ -1,5 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
+import { TokenStoreFailure } from "@postwire/core/Errors"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { ConfigProvider, Deferred, Effect, Fiber, Layer, Redacted, Stdio, Terminal as Input } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
@@ -11,9 +12,11 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import type { Check } from "../src/doctor/Check.ts"
+import * as ErrorReport from "../src/ErrorReport.ts"
 import * as Browser from "../src/login/Browser.ts"
 import { Terminal } from "../src/Terminal.ts"
 import * as Commands from "./Commands.ts"
+import { places } from "./support/AccountPlaces.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
@@ -181,6 +184,13 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
         "offline.access",
         "bookmark.read"
       ])
+      assert.include(
+        (yield* login("ada", "home", "--for", "getBookmarks")).errors,
+        "postwire: Account \"work\" is the same user with the same app: services end its login now.\n" +
+          "  One account is enough; postwire logout work removes it."
+      )
+      yield* login("ada", "work", "--for", "getBookmarks")
+      yield* run("logout", "home", "--force")
       const refused = yield* run("call", "createPost", "--text", "a", "--account", "work")
       assert.deepStrictEqual([refused.code, refused.errors], [
         1,
@@ -221,6 +231,10 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       assert.strictEqual((yield* run("call", "getMe")).code, 0)
       assert.strictEqual(sandbox.grants.list()[0]?.refreshes, 1)
       assert.strictEqual((yield* login("ada", "bot")).code, 0)
+      // That of another app is not sent to one that has none.
+      const { id } = sandbox.app({ redirects: [redirect] }).client
+      const again = yield* login("ada", "bot", "--client-id", id)
+      assert.strictEqual(again.code, 0, again.errors)
     }))
 
   it.effect("reads the address where a browser elsewhere ends", () =>
@@ -298,7 +312,10 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       }
       for (const no of ["", "n", "yesterday"]) {
         const { code, errors } = yield* answer(no)
-        assert.deepStrictEqual([code, errors.includes("Account \"shared\" is @ada, and @margaret signed in")], [1, true])
+        assert.deepStrictEqual([code, errors.includes("Account \"shared\" is @ada, and @margaret signed in")], [
+          1,
+          true
+        ])
         assert.strictEqual((yield* accounts)[0].user.username, "ada")
         assert.isFalse(sandbox.grants.list()[0]?.alive)
       }
@@ -337,6 +354,29 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       assert.strictEqual((yield* run("accounts", "--default", "grace_h")).errors, "")
     }))
 
+  it.effect.skipIf(places.redis.missing !== undefined)(
+    "writes no password of a store down, and warns of it in a flag",
+    () =>
+      Effect.gen(function*() {
+        const { home, login, run } = yield* userOf()
+        const { address } = yield* Effect.acquireRelease(
+          Effect.promise(places.redis.start),
+          (place) => Effect.promise(() => Promise.resolve(place[Symbol.asyncDispose]()))
+        )
+        const store = ["--token-store", address.replace("//", "//default:canary-password@")]
+        const { code, errors, output } = yield* login("ada", "shared", ...store)
+        assert.strictEqual(code, 0, errors)
+        assert.match(
+          errors,
+          /^postwire: Every user of this machine can read the password in the command line\.\n {2}Put the address into POSTWIRE_TOKEN_STORE\.\n/
+        )
+        const listed = yield* run("accounts", "--default", "shared", ...store)
+        const defaults = readFileSync(join(home, ".config/postwire/default-accounts.json"), "utf8")
+        assert.deepStrictEqual(Object.values(JSON.parse(defaults)), ["shared"])
+        assert.notInclude([errors, output, listed.errors, listed.output, defaults].join(), "canary")
+      })
+  )
+
   it.effect("signs out: revokes, then removes, and keeps what could not be revoked", () =>
     Effect.gen(function*() {
       const { accounts, file, login, run, sandbox } = yield* userOf()
@@ -366,7 +406,10 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       const other = sandbox.app({ kind: "confidential" }).client
       writeFileSync(
         file,
-        readFileSync(file, "utf8").replace(/CLIENT_ID=.*/, `CLIENT_ID=${other.id}\nPOSTWIRE_CLIENT_SECRET=${other.secret}`)
+        readFileSync(file, "utf8").replace(
+          /CLIENT_ID=.*/,
+          `CLIENT_ID=${other.id}\nPOSTWIRE_CLIENT_SECRET=${other.secret}`
+        )
       )
       assert.strictEqual((yield* run("logout")).code, 0)
       assert.isFalse(sandbox.grants.list()[0]?.alive)
@@ -414,7 +457,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
   it.effect("says in two lines at most what is wrong", () =>
     Effect.gen(function*() {
       const user = yield* userOf()
-      const { browse, login, redirect, run, sandbox, shown } = user
+      const { browse, home, login, redirect, run, sandbox, shown } = user
       const last = ({ code, errors }: Commands.Ended) => {
         assert.strictEqual(code, 1, errors)
         return errors.slice(errors.lastIndexOf("postwire: "))
@@ -469,6 +512,10 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
         /^postwire: There is no account "eve"\n {2}There is none here: postwire login eve signs in\.$/
       )
       yield* login("ada")
+      const record = join(home, ".config/postwire/accounts/ada.json")
+      writeFileSync(record, "{", { mode: 0o600 })
+      assert.strictEqual((yield* login("ada", "ada")).code, 0)
+      assert.strictEqual(JSON.parse(readFileSync(record, "utf8")).user.username, "ada")
       assert.strictEqual(
         last(yield* run("call", "getMe", "--account", "eve")),
         "postwire: There is no account \"eve\"\n  There is ada; postwire login eve adds it."
@@ -514,6 +561,31 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       )
       const listed = yield* run("accounts")
       assert.match(listed.output, /\* torn +cannot be read\n {4}why +The token store/)
+      const newer = join(accounts, "newer.json")
+      writeFileSync(newer, `{"version":2}`, { mode: 0o600 })
+      for (
+        const args of [["call", "getMe", "--account", "newer"], ["login", "newer"], [
+          "logout",
+          "newer",
+          "--force"
+        ]] as const
+      ) {
+        assert.strictEqual(
+          (yield* run(...args)).errors,
+          `postwire: The token store ${newer} cannot be read: it is of a later version\n  Update Postwire.`
+        )
+      }
+      assert.strictEqual(readFileSync(newer, "utf8"), `{"version":2}`)
+      const full = new TokenStoreFailure({
+        store: newer,
+        fault: "full",
+        action: "write",
+        detail: "no space left on the device"
+      })
+      assert.deepStrictEqual(ErrorReport.explain(full), [
+        `postwire: The token store ${newer} cannot be written: it is full (no space left on the device)`,
+        "  Make room, then try again: nothing was lost."
+      ])
     }))
 })
 

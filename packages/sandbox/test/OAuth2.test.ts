@@ -180,7 +180,11 @@ describe("the page of OAuth 2.0", () => {
   it("is forgotten when nobody answers it, and many others were shown", () => {
     const forms = Forms.make<string>(() => 0, 2)
     const [first, second, third] = ["first", "second", "third"].map(forms.show)
-    assert.deepStrictEqual([first, second, third].map((token = "") => forms.take(token)), [undefined, "second", "third"])
+    assert.deepStrictEqual([first, second, third].map((token = "") => forms.take(token)), [
+      undefined,
+      "second",
+      "third"
+    ])
   })
 })
 
