@@ -1,7 +1,7 @@
 /** What the page of the errors says of each from its class: when it is raised, its message and its members. */
 import * as Errors from "../../packages/core/src/Errors.ts"
 import { type Member, membersAfter, membersOf, table } from "./Members.ts"
-import { conditional, errorDocstrings, errorModules, isConditional } from "./Reference.ts"
+import { conditional, errorDocstrings, errorModules, isConditional, ofSignIns } from "./Reference.ts"
 import { documented, text } from "./Source.ts"
 
 const errorsOfCalls = "packages/core/src/Errors.ts"
@@ -113,8 +113,6 @@ const samples: {
 
 /** The tags of all errors. */
 export const tags: ReadonlyArray<string> = Object.keys(samples)
-
-const ofSignIns = ["AuthorizationDenied", "InvalidRedirect"]
 
 const whose = (tag: string): string => {
   if (tag === "InvalidSettings") return "Thrown when a client is made."

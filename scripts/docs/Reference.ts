@@ -240,14 +240,19 @@ export const isConditional = (tag: string): tag is keyof typeof conditional => t
 const errorsOf = (definition: Definition): ReadonlyArray<string> =>
   tags.filter((tag) => !isConditional(tag) || conditional[tag](definition))
 
+const errorsOfSignIns = "packages/core/src/SignInErrors.ts"
+
 /** Where the classes of errors are. */
-export const errorModules = ["Errors", "AccountErrors", "SignInErrors"].map((name) => `packages/core/src/${name}.ts`)
+export const errorModules = ["packages/core/src/Errors.ts", "packages/core/src/AccountErrors.ts", errorsOfSignIns]
 
 /** What the docstring of each error says. */
 export const errorDocstrings = new Map(errorModules.flatMap((file) => [...docstrings(file)]))
 
+/** What a sign-in alone fails with. */
+export const ofSignIns: ReadonlyArray<string> = [...docstrings(errorsOfSignIns).keys()]
+
 /** What no call fails with. */
-const ofNoCall: ReadonlyArray<string> = ["AuthorizationDenied", "InvalidRedirect", "InvalidSettings"]
+const ofNoCall: ReadonlyArray<string> = [...ofSignIns, "InvalidSettings"]
 
 /** The errors of operations, in the order of their module. */
 const tags = Array.from(errorDocstrings.keys()).filter((name) =>
