@@ -57,10 +57,14 @@ describe("the journal of logins", () => {
 
   it("holds no token of an app that came with a snapshot", async () => {
     await using before = await Sandbox.start({ posts: 0 })
-    const { bearerToken } = before.app().settings
+    const { bearerToken, consumerKey, consumerSecret } = before.app().settings
+    const own = basic(consumerKey, consumerSecret)
+    await post(`${before.baseUrl}/oauth2/invalidate_token`, { access_token: bearerToken }, own)
+    const made = await post(`${before.baseUrl}/oauth2/token`, { grant_type: "client_credentials" }, own)
+    const { access_token } = await made.json() as { access_token: string }
     await using sandbox = await Sandbox.start({ posts: 0 })
     sandbox.restore(before.snapshot())
-    await fetch(`${sandbox.baseUrl}/2/x`, { headers: { "user-agent": bearerToken } })
+    await fetch(`${sandbox.baseUrl}/2/x`, { headers: { "user-agent": access_token } })
     assert.strictEqual(sandbox.requests.at(-1)?.headers["user-agent"], "<redacted>")
   })
 
