@@ -431,6 +431,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       const all = told.output.replace(/\s+/g, " ")
       assert.include(all, "ok credentials Commands use account \"ada\": it is the default ")
       assert.include(all, "ok account ada is @ada with OAuth 2.0; it is alive; expires in ")
+      assert.match(all, /ok budget getMe \(bearer of account ada\): \d+ of 75 left/)
       const [, account] = yield* checksOf()
       assert.include(account?.details?.["lacking"], "createPost")
       assert.notInclude(account?.details?.["lacking"], "getBookmarks")

@@ -15,6 +15,7 @@ import * as Option from "effect/Option"
 import type { Chosen } from "../Accounts.ts"
 import * as AccountView from "../AccountView.ts"
 import * as Wishes from "../login/Wishes.ts"
+import { budgetChecks } from "./Budgets.ts"
 import type { Check } from "./Check.ts"
 import { ofMe } from "./Credentials.ts"
 
@@ -60,20 +61,21 @@ export const speakerCheck = Effect.fnUntraced(function*(
   }]
 })
 
-/** Every account: whether it is alive, until when, and what it may do. What has expired is renewed. */
+/** Every account: whether it is alive, until when, what it may do, and its budgets. What has expired is renewed. */
 export const accountChecks = Effect.fnUntraced(function*(
   { chosen, store }: Known,
   service: Service
 ): Effect.fn.Return<ReadonlyArray<Check>> {
   const names = yield* Effect.result(store.names)
   if (names._tag === "Failure") return [unreadable(Option.isSome(chosen), names.failure.message)]
-  return yield* Effect.forEach(names.success, (name) => {
+  const checks = yield* Effect.forEach(names.success, (name) => {
     const isUsed = Option.exists(chosen, (account) => account.name === name)
     return Effect.catch(
-      accountCheck(store, name, isUsed, service),
-      ({ message }) => Effect.succeed(unreadable(isUsed, message))
+      checksOf(store, name, isUsed, service),
+      ({ message }) => Effect.succeed([unreadable(isUsed, message)])
     )
   })
+  return checks.flat()
 })
 
 const unreadable = (isUsed: boolean, message: string): Check => {
@@ -81,22 +83,25 @@ const unreadable = (isUsed: boolean, message: string): Check => {
   return { name: "account", status: isUsed ? "bad" : "warning", finding: what, advice: advice.join(" ") }
 }
 
-const accountCheck = Effect.fnUntraced(function*(store: Store, name: string, isUsed: boolean, service: Service) {
+const checksOf = Effect.fnUntraced(function*(store: Store, name: string, isUsed: boolean, service: Service) {
   const before = Option.getOrThrow(yield* Account.read(store, name))
   const isElsewhere = before.baseUrl !== service.baseUrl
-  const problem = isElsewhere || !service.isThere ? undefined : yield* problemOf(store, name, before, service)
+  const { problem, usages } = isElsewhere || !service.isThere ? untried : yield* tried(store, name, before, service)
   // It may have been renewed.
   const account = Option.getOrElse(yield* Account.read(store, name), () => before)
   const view = AccountView.make(name, account, isUsed)
   const now = yield* Clock.currentTimeMillis
   const lacking = account.oauth2 === undefined ? [] : Wishes.lackingFor(account.oauth2.scopes)
-  const check = (status: Check["status"], found: ReadonlyArray<string>, advice: string): Check => ({
-    name: "account",
-    status,
-    finding: [`${name} is ${AccountView.userOf(view)} with ${view.kinds.join(" and ")}`, ...found].join("; "),
-    advice,
-    details: { ...view, lacking: lacking.map(({ name }) => name) }
-  })
+  const check = (status: Check["status"], found: ReadonlyArray<string>, advice: string): ReadonlyArray<Check> => [
+    {
+      name: "account",
+      status,
+      finding: [`${name} is ${AccountView.userOf(view)} with ${view.kinds.join(" and ")}`, ...found].join("; "),
+      advice,
+      details: { ...view, lacking: lacking.map(({ name }) => name) }
+    },
+    ...budgetChecks(usages, now, name)
+  ]
   const times = view.expiresAt === undefined
     ? ["it does not expire"]
     : [`expires ${AccountView.expiryOf(view, now)}, renewed ${AccountView.renewedOf(view, now)}`]
@@ -126,15 +131,26 @@ const listed = (names: ReadonlyArray<string>): string =>
 const told = ({ _tag, message }: AnyError): string =>
   _tag === "LoginRequired" ? message.replace(/^Account "[^"]*" has to sign in again: |\. Run: .*$/g, "") : message
 
-/** Why an account cannot be used, as the service sees it. */
-const problemOf = (store: Store, name: string, account: Account.Account, { baseUrl, http, wire }: Service) =>
+/** What a try of an account shows. */
+interface Tried {
+  /** Why it cannot be used, as the service sees it. */
+  readonly problem: string | undefined
+  readonly usages: ReadonlyArray<RateLimit.Usage>
+}
+
+const untried: Tried = { problem: undefined, usages: [] }
+
+const tried = (store: Store, name: string, account: Account.Account, { baseUrl, http, wire }: Service) =>
   Effect.gen(function*() {
     const kinds = [...account.oauth2 === undefined ? [] : [false], ...account.oauth1 === undefined ? [] : [true]]
+    let problem: string | undefined
     for (const userAuth of kinds) {
       const me = yield* ofMe(userAuth)
-      if (me._tag === "Failure") return told(me.failure)
+      if (me._tag === "Success") continue
+      problem = told(me.failure)
+      break
     }
-    return undefined
+    return { problem, usages: yield* RateLimit.snapshot }
   }).pipe(
     Effect.provide(
       Client.layer({ baseUrl, wire }).pipe(
@@ -143,10 +159,14 @@ const problemOf = (store: Store, name: string, account: Account.Account, { baseU
             Layer.provide([http, Layer.succeed(TokenStore, store)])
           ),
           NodeCrypto.layer,
-          http,
-          RateLimit.layerFail
-        ])
+          http
+        ]),
+        // Its own, so that its budgets can be told from those of others.
+        Layer.provideMerge(Layer.fresh(RateLimit.layerFail))
       )
     ),
-    Effect.catchTag("InvalidSettings", ({ message }) => Effect.succeed(message))
+    Effect.catchTag(
+      "InvalidSettings",
+      ({ message }): Effect.Effect<Tried> => Effect.succeed({ problem: message, usages: [] })
+    )
   )

@@ -16,8 +16,8 @@ import { HttpClient, transform } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { forCommands } from "../ErrorReport.ts"
-import * as Text from "../Text.ts"
 import * as Accounts from "./Accounts.ts"
+import { budgetChecks } from "./Budgets.ts"
 import type { Check } from "./Check.ts"
 import { bearer, parts, user } from "./Credentials.ts"
 import { clockChecks, reach, type Seen } from "./Service.ts"
@@ -134,18 +134,3 @@ const nodeCheck = (version: string): Check => ({
   advice: `${minimum} or newer is needed.`,
   details: { version }
 })
-
-const budgetChecks = (usages: ReadonlyArray<RateLimit.Usage>, now: number): ReadonlyArray<Check> =>
-  usages.flatMap(({ credential, limit, operation, remaining, resetAt }): ReadonlyArray<Check> => {
-    if (remaining === undefined) return []
-    const left = resetAt === undefined ? "" : `, resets in ${Text.duration((resetAt.getTime() - now) / 1000)}`
-    return [{
-      name: "budget",
-      status: remaining === 0 ? "warning" : "ok",
-      finding: `${operation} (${credential}): ${Text.count(remaining)}${
-        limit === undefined ? "" : ` of ${Text.count(limit)}`
-      } left${left}`,
-      advice: remaining === 0 ? "Commands wait until then." : "Each operation has its own.",
-      details: { operation, credential, limit, remaining, resetAt: resetAt?.toISOString() }
-    }]
-  })

@@ -1,0 +1,25 @@
+/** What is left of the budgets that doctor spent from. */
+import type * as RateLimit from "@postwire/core/RateLimit"
+import * as Text from "../Text.ts"
+import type { Check } from "./Check.ts"
+
+/** One check for each budget that the service announced. */
+export const budgetChecks = (
+  usages: ReadonlyArray<RateLimit.Usage>,
+  now: number,
+  account?: string
+): ReadonlyArray<Check> =>
+  usages.flatMap(({ credential, limit, operation, remaining, resetAt }): ReadonlyArray<Check> => {
+    if (remaining === undefined) return []
+    const owner = account === undefined ? "" : ` of account ${account}`
+    const left = resetAt === undefined ? "" : `, resets in ${Text.duration((resetAt.getTime() - now) / 1000)}`
+    return [{
+      name: "budget",
+      status: remaining === 0 ? "warning" : "ok",
+      finding: `${operation} (${credential}${owner}): ${Text.count(remaining)}${
+        limit === undefined ? "" : ` of ${Text.count(limit)}`
+      } left${left}`,
+      advice: remaining === 0 ? "Commands wait until then." : "Each operation has its own.",
+      details: { operation, credential, account, limit, remaining, resetAt: resetAt?.toISOString() }
+    }]
+  })
