@@ -1,6 +1,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { TokenStoreFailure } from "@postwire/core/Errors"
+import * as FileTokenStore from "@postwire/node/FileTokenStore"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { ConfigProvider, Deferred, Effect, Fiber, Layer, Redacted, Stdio, Terminal as Input } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
@@ -379,7 +380,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
 
   it.effect("signs out: revokes, then removes, and keeps what could not be revoked", () =>
     Effect.gen(function*() {
-      const { accounts, file, login, run, sandbox } = yield* userOf()
+      const { accounts, file, home, login, run, sandbox } = yield* userOf()
       yield* login("ada")
       sandbox.faults.add({ operation: "revokeToken", status: 403, times: "always" })
       const kept = yield* run("logout")
@@ -401,6 +402,21 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       sandbox.faults.clear()
       assert.deepStrictEqual([forced.code, forced.errors.startsWith("postwire: Nothing could be revoked: ")], [0, true])
       assert.deepStrictEqual(yield* accounts, [])
+      // What the service does not know is of no use already.
+      yield* login("ada")
+      sandbox.faults.add({ operation: "revokeToken", status: 400 })
+      const unknown = yield* run("logout")
+      assert.deepStrictEqual([unknown.code, unknown.errors], [0, ""])
+      // Whoever renews it meanwhile would bring it back.
+      yield* login("ada")
+      const leaving = yield* Effect.scoped(Effect.gen(function*() {
+        yield* FileTokenStore.make(join(home, ".config/postwire/accounts")).lock("ada")
+        const leaving = yield* Effect.forkDetach(run("logout"))
+        yield* Effect.sleep(200)
+        assert.isTrue(sandbox.grants.list()[0]?.alive)
+        return leaving
+      }))
+      assert.strictEqual((yield* Fiber.join(leaving)).code, 0)
       // The secret of another app is not sent.
       yield* login("ada")
       const other = sandbox.app({ kind: "confidential" }).client
