@@ -668,6 +668,36 @@ describe("postwire login", () => {
       )
     }))
 
+  it.effect("says what the service did not grant", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* Commands.serve(({ method }, response) => {
+        const tokens = {
+          token_type: "bearer",
+          expires_in: 7_200,
+          access_token: "a-token",
+          scope: "post.read users.read"
+        }
+        const body = method === "POST" ? tokens : { data: { id: "7", username: "ada", name: "Ada" } }
+        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body))
+      })
+      const home = yield* Commands.folder
+      const file = join(home, "credentials")
+      writeFileSync(file, `POSTWIRE_BASE_URL=${baseUrl}\nPOSTWIRE_TOKEN_STORE=\n`, { mode: 0o600 })
+      const redirect = `http://localhost:${yield* freePort}/callback`
+      const args = ["login", "--client-id", "app", "--for", "like", "--redirect", redirect, "--credentials", file]
+      const { errors, output } = yield* Commands.parse(...args).pipe(
+        Effect.provideService(Browser.Browser, {
+          open: (url) => {
+            const state = new URL(url).searchParams.get("state")
+            return Effect.promise(() => fetch(`${redirect}?code=a&state=${state}`))
+          }
+        }),
+        Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ HOME: home })))
+      )
+      assert.match(errors, /\npostwire: The service did not grant offline\.access, like\.write\.$/)
+      assert.match(output, /; then sign in again \(offline\.access was not granted\)$/)
+    }))
+
   it("opens the browser that the system or the user has", () => {
     const of = (platform: NodeJS.Platform, variables: Record<string, string> = {}) =>
       Browser.commandOf("http://a/?b&c", variables, platform)
