@@ -89,8 +89,8 @@ export class Credentials extends Context.Service<Credentials, {
    */
   readonly ready?: ((now: number) => Values | undefined) | undefined
   /**
-   * Asked once by a call whose bearer token the service does not accept: those that take its place, or the same ones when
-   * there are no others. Left out where nothing can be renewed.
+   * Asked by a call whose bearer token the service does not accept, and once more when it does not accept the next one either:
+   * those that take its place, or the same ones when there are no others. Left out where nothing can be renewed.
    */
   readonly renew?: ((refused: Values) => Effect.Effect<Values, CredentialsError>) | undefined
   /**

@@ -217,4 +217,28 @@ describe("a service of credentials", () => {
       yield* TestClock.adjust(100)
       assert.strictEqual((yield* Fiber.join(slow))._tag, "OutcomeUnknown")
     }))
+
+  it.effect("is renewed twice by a call that the service does not accept, and no more", () =>
+    Effect.gen(function*() {
+      for (const accepted of ["token-3", "none"]) {
+        const service = make(({ headers }) =>
+          headers["authorization"] === `Bearer ${accepted}`
+            ? { body: { data: { id: "1", text: "a" } } }
+            : { status: 401, body: { title: "Unauthorized" } }
+        )
+        let number = 1
+        const current = Effect.sync((): Credentials.Values => ({ bearerToken: Redacted.make(`token-${number}`) }))
+        const renew = () => Effect.andThen(Effect.sync(() => number++), current)
+        const layer = Client.layer({ baseUrl: "https://service.test/prefix", retries: 0 }).pipe(Layer.provide([
+          Layer.succeed(Credentials.Credentials, { current, renew }),
+          Layer.succeed(HttpClient.HttpClient, service.http)
+        ]))
+        const ended = yield* Effect.exit(Effect.provide(createPost({ text: "a", user_auth: false }), layer))
+        assert.strictEqual(ended._tag, accepted === "none" ? "Failure" : "Success")
+        assert.deepStrictEqual(
+          service.requests.map(({ headers }) => headers["authorization"]),
+          ["Bearer token-1", "Bearer token-2", "Bearer token-3"]
+        )
+      }
+    }))
 })
