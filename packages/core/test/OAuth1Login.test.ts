@@ -8,7 +8,7 @@ import * as Errors from "../src/Errors.ts"
 import * as OAuth1 from "../src/OAuth1.ts"
 import * as OAuth1Login from "../src/OAuth1Login.ts"
 import * as Wire from "../src/Wire.ts"
-import { type Answer, assertNoSecret, baseUrl, make, type Received, transportError } from "./support/Service.ts"
+import { answered, assertNoSecret, baseUrl, failed, make, type Received, transportError } from "./support/Service.ts"
 import { assertTellsNoSecret } from "./support/Telling.ts"
 
 const secret = (text: string) => Redacted.make(`canary-${text}`)
@@ -37,17 +37,6 @@ type Name = keyof typeof requests
 const names = ["requestToken", "accessToken", "invalidate"] as const satisfies ReadonlyArray<Name>
 
 const run = (name: Name): Effect.Effect<unknown, OAuth1Login.RequestError, HttpClient.HttpClient> => requests[name][0]
-
-const answered = <A, E>(request: Effect.Effect<A, E, HttpClient.HttpClient>, answer: Answer) => {
-  const { http, requests } = make(() => answer)
-  return Effect.map(Effect.provideService(request, HttpClient.HttpClient, http), (value) => ({ value, requests }))
-}
-
-const failed = <A, E>(request: Effect.Effect<A, E, HttpClient.HttpClient>, answer: Parameters<typeof make>[0]) => {
-  const { http, requests } = make(answer)
-  const provided = Effect.provideService(request, HttpClient.HttpClient, http)
-  return Effect.map(Effect.flip(provided), (error) => ({ error, requests }))
-}
 
 const text = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8")
 

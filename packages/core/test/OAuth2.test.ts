@@ -8,7 +8,7 @@ import * as Errors from "../src/Errors.ts"
 import * as OAuth2 from "../src/OAuth2.ts"
 import type * as Scopes from "../src/Scopes.ts"
 import * as Wire from "../src/Wire.ts"
-import { type Answer, assertNoSecret, baseUrl, make, type Received, transportError } from "./support/Service.ts"
+import { answered, assertNoSecret, baseUrl, failed, make, type Received, transportError } from "./support/Service.ts"
 import { assertTellsNoSecret } from "./support/Telling.ts"
 
 const secret = (text: string) => Redacted.make(`canary-${text}`)
@@ -45,17 +45,6 @@ const creates: ReadonlyArray<Name> = ["exchange", "refresh"]
 const others = names.filter((name) => !creates.includes(name))
 
 const run = (name: Name): Effect.Effect<unknown, OAuth2.RequestError, HttpClient.HttpClient> => requests[name][0]
-
-const answered = <A, E>(request: Effect.Effect<A, E, HttpClient.HttpClient>, answer: Answer) => {
-  const { http, requests } = make(() => answer)
-  return Effect.map(Effect.provideService(request, HttpClient.HttpClient, http), (value) => ({ value, requests }))
-}
-
-const failed = <A, E>(request: Effect.Effect<A, E, HttpClient.HttpClient>, answer: Parameters<typeof make>[0]) => {
-  const { http, requests } = make(answer)
-  const provided = Effect.provideService(request, HttpClient.HttpClient, http)
-  return Effect.map(Effect.flip(provided), (error) => ({ error, requests }))
-}
 
 const formOf = ({ body }: Received) => Object.fromEntries(new URLSearchParams(body))
 

@@ -207,3 +207,19 @@ export const textsOf = (value: unknown): ReadonlyArray<string> => [
 export const assertNoSecret = (value: unknown): void => {
   for (const text of textsOf(value)) assert.notInclude(text, "canary")
 }
+
+/** A request without a client, what it brings, and what was sent. */
+export const answered = <A, E>(request: Effect.Effect<A, E, HttpClient.HttpClient>, answer: Answer) => {
+  const { http, requests } = make(() => answer)
+  return Effect.map(Effect.provideService(request, HttpClient.HttpClient, http), (value) => ({ value, requests }))
+}
+
+/** The same of one that fails. */
+export const failed = <A, E>(
+  request: Effect.Effect<A, E, HttpClient.HttpClient>,
+  answer: Parameters<typeof make>[0]
+) => {
+  const { http, requests } = make(answer)
+  const provided = Effect.provideService(request, HttpClient.HttpClient, http)
+  return Effect.map(Effect.flip(provided), (error) => ({ error, requests }))
+}
