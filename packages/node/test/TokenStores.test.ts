@@ -1,6 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import * as OwnTokenStore from "@postwire/core/promises/TokenStore"
 import * as TokenStore from "@postwire/core/TokenStore"
-import { ConfigProvider, Context, Effect, Layer } from "effect"
+import { ConfigProvider, Context, Effect, Fiber, Layer } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -95,5 +96,28 @@ describe("the place of accounts", () => {
       for (const [place, rule] of wrong) {
         assert.strictEqual((yield* Effect.flip(storeOf(place))).message, `tokenStore ${rule}.`)
       }
+    }))
+})
+
+describe("of the program's own", () => {
+  it.effect("is told that nobody waits for a lock any more, and has back one that comes all the same", () =>
+    Effect.gen(function*() {
+      const asked = Promise.withResolvers<AbortSignal>()
+      const locked = Promise.withResolvers<() => void>()
+      const released = Promise.withResolvers<void>()
+      const store = OwnTokenStore.toEffect({
+        read: async () => undefined,
+        write: async () => {},
+        lock: (_, signal) => {
+          asked.resolve(signal)
+          return locked.promise
+        }
+      })
+      const waiting = yield* Effect.forkChild(Effect.scoped(store.lock("ada")))
+      const signal = yield* Effect.promise(() => asked.promise)
+      yield* Fiber.interrupt(waiting)
+      assert.isTrue(signal.aborted)
+      locked.resolve(released.resolve)
+      yield* Effect.promise(() => released.promise)
     }))
 })
