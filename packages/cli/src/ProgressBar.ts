@@ -1,0 +1,96 @@
+/** How far work is, on standard error: a bar drawn in place on a terminal, a line now and then elsewhere. */
+import * as Monotonic from "@postwire/core/Monotonic"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Report from "./Report.ts"
+import { Terminal } from "./Terminal.ts"
+
+/** What is shown of work under way. */
+export interface Shown {
+  /** How much is done, 0 to 1, where one can tell. */
+  readonly done: number | undefined
+  readonly facts: ReadonlyArray<string>
+  /** Another one where there is news: what is the same is not told twice where messages are kept. */
+  readonly step: number
+  /** Is drawn even if the last drawing was a moment ago. */
+  readonly isUrgent?: boolean
+}
+
+/** How work is shown. */
+export interface Options<State> {
+  /** Where no terminal is: often, for a command that is watched, or seldom, for one whose messages are kept. */
+  readonly elsewhere: "often" | "seldom"
+  /** What is shown of a state after some seconds. */
+  readonly show: (state: State, seconds: number) => Shown
+  /** The characters that facts take as a rule: the bar has the same width all the time, or it would shrink while numbers grow. */
+  readonly usualLength: number
+}
+
+/** The pause between two drawings, in milliseconds. */
+const onTerminal = 80
+const elsewhere = 2_000
+/** Where nobody may be looking: the first one, which doubles with every line, and the longest. */
+const seldom = { first: 60_000, longest: 600_000 }
+
+/** The line that shows how far work is, at most `columns` wide. */
+export const line = ({ done, facts }: Pick<Shown, "done" | "facts">, usualLength: number, columns: number): string => {
+  const share = done === undefined ? undefined : shareOf(done)
+  const width = Math.max(0, Math.min(columns - usualLength - 3, 30))
+  const filled = Math.round(width * (share ?? 0))
+  const bar = share === undefined || width < 4 ? "" : `${"█".repeat(filled)}${"░".repeat(width - filled)}  `
+  return `${bar}${withShare(share, facts).join("  ")}`.slice(0, Math.max(columns - 1, 0))
+}
+
+const shareOf = (done: number): number => Math.max(0, Math.min(done, 1)) || 0
+
+const withShare = (share: number | undefined, facts: ReadonlyArray<string>): ReadonlyArray<string> =>
+  share === undefined ? facts : [`${String(Math.floor(share * 100)).padStart(3)}%`, ...facts]
+
+/** Draws work under way. The last `update` is followed by `end`; how the work has ended, the command itself tells. */
+export const make = Effect.fnUntraced(function*<State>(options: Options<State>) {
+  const { errors: screen } = yield* Terminal
+  const clock = yield* Clock.Clock
+  const start = Monotonic.millisUnsafe(clock)
+  if (!screen.isTerminal && options.elsewhere === "seldom") return yield* makeSeldom(options, clock)
+  const pause = screen.isTerminal ? onTerminal : elsewhere
+  let drawnAt = start
+  let last: State | undefined
+  const draw = (shown: Shown, now: number) => {
+    const text = line(shown, options.usualLength, screen.columns)
+    screen.write(screen.isTerminal ? `\r${text}\u001b[K` : `${text}\n`)
+    drawnAt = now
+  }
+  return {
+    update: (state: State): void => {
+      last = state
+      const now = Monotonic.millisUnsafe(clock)
+      const shown = options.show(state, (now - start) / 1000)
+      if (now - drawnAt >= pause || shown.isUrgent === true) draw(shown, now)
+    },
+    end: (): void => {
+      if (last === undefined) return
+      const now = Monotonic.millisUnsafe(clock)
+      draw(options.show(last, (now - start) / 1000), now)
+      if (screen.isTerminal) screen.write("\n")
+    }
+  }
+})
+
+const makeSeldom = Effect.fnUntraced(function*<State>({ show }: Options<State>, clock: Clock.Clock) {
+  const speak = yield* Report.speaker
+  const start = Monotonic.millisUnsafe(clock)
+  let pause = seldom.first
+  let told = { at: start, step: 0 }
+  return {
+    update: (state: State): void => {
+      const now = Monotonic.millisUnsafe(clock)
+      if (now - told.at < pause) return
+      const { done, facts, step } = show(state, (now - start) / 1000)
+      if (step === told.step) return
+      speak(withShare(done === undefined ? undefined : shareOf(done), facts).join(", "))
+      told = { at: now, step }
+      pause = Math.min(2 * pause, seldom.longest)
+    },
+    end: () => {}
+  }
+})
