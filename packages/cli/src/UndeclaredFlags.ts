@@ -2,9 +2,11 @@
 import type { Json, Members, Query } from "@postwire/core/Undeclared"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
+import type * as Stdio from "effect/Stdio"
 import * as ErrorReport from "./ErrorReport.ts"
+import * as TextFile from "./TextFile.ts"
 
 /** A flag of members of a query, each `NAME=VALUE`. */
 export const query = (name: string): Flag.Flag<ReadonlyArray<string>> =>
@@ -47,15 +49,18 @@ export const queryOf = (
 export const bodyOf = (
   flag: string,
   given: string
-): Effect.Effect<Json, ErrorReport.Contradiction | ErrorReport.FileUnusable, FileSystem.FileSystem> =>
-  Effect.flatMap(given.startsWith("@") ? read(given.slice(1)) : Effect.succeed(given), (text) => {
-    try {
-      const json: Json = JSON.parse(text)
-      return Effect.succeed(json)
-    } catch {
-      return ErrorReport.refuse(`--${flag} is not JSON`, `Write --${flag} '{"name":"value"}' or --${flag} @FILE.`)
+): Effect.Effect<Json, ErrorReport.Contradiction | ErrorReport.FileUnusable, FileSystem.FileSystem | Stdio.Stdio> =>
+  Effect.flatMap(
+    given.startsWith("@") ? TextFile.read(given.slice(1), "a file of JSON") : Effect.succeed(given),
+    (text) => {
+      try {
+        const json: Json = JSON.parse(text)
+        return Effect.succeed(json)
+      } catch {
+        return ErrorReport.refuse(`--${flag} is not JSON`, `Write --${flag} '{"name":"value"}' or --${flag} @FILE.`)
+      }
     }
-  })
+  )
 
 /** The options of a call that the flags make. */
 export const extrasOf = Effect.fnUntraced(
@@ -74,14 +79,3 @@ export const extrasOf = Effect.fnUntraced(
 )
 
 const isMembers = (json: Json): json is Members => typeof json === "object" && json !== null && !Array.isArray(json)
-
-const read = (path: string) =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(path)).pipe(
-    Effect.mapError((error) =>
-      new ErrorReport.FileUnusable({
-        path,
-        reason: error.reason._tag === "NotFound" ? "there is no such file" : error.message,
-        advice: "Name a file of JSON that you may read."
-      })
-    )
-  )
