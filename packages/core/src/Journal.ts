@@ -1,0 +1,54 @@
+/**
+ * Where uploads and threads note how far they have come, so that one that was interrupted goes on: one text for each key, and a
+ * lock for each, so that of all processes with one key one works. `@postwire/node` has a journal of files.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import type { JournalFailure } from "./UploadErrors.ts"
+
+/** A journal. Its keys are any texts; its texts hold no secrets. */
+export interface Entries {
+  /** The text of a key; `undefined` where there is none. */
+  readonly read: (key: string) => Effect.Effect<string | undefined, JournalFailure>
+  /**
+   * Replaces the text of a key as a whole, or removes it with `undefined`. When it ends, that is durable. Waits while another
+   * has the lock, and fails where ours was lost meanwhile.
+   */
+  readonly write: (key: string, text: string | undefined) => Effect.Effect<void, JournalFailure>
+  /**
+   * Holds the lock of a key until the scope ends. Nobody else has it meanwhile, in this process or in another; who ends without
+   * giving it back, loses it soon. Waits for it half a minute at most.
+   */
+  readonly lock: (key: string) => Effect.Effect<void, JournalFailure, Scope.Scope>
+  /** The keys that have a text, in their order. */
+  readonly keys: Effect.Effect<ReadonlyArray<string>, JournalFailure>
+  /** Where the text of a key is, for messages: a path. */
+  readonly describe: (key: string) => string
+}
+
+/** The journal in force. */
+export class Journal extends /*#__PURE__*/ Context.Service<Journal, Entries>()("@postwire/core/Journal") {}
+
+/** A journal for one process, which begins with these texts. */
+export const makeMemory = (texts: Readonly<Record<string, string>> = {}): Entries => {
+  const held = new Map(Object.entries(texts))
+  const locks = new Map<string, Semaphore.Semaphore>()
+  const lockOf = (key: string): Semaphore.Semaphore => {
+    let lock = locks.get(key)
+    if (lock === undefined) locks.set(key, lock = Semaphore.makeUnsafe(1))
+    return lock
+  }
+  return {
+    read: (key) => Effect.sync(() => held.get(key)),
+    write: (key, text) => Effect.sync(() => void (text === undefined ? held.delete(key) : held.set(key, text))),
+    lock: (key) => Effect.asVoid(Effect.suspend(() => Semaphore.takeScoped(lockOf(key), 1))),
+    keys: Effect.sync(() => [...held.keys()].sort()),
+    describe: () => "in memory"
+  }
+}
+
+/** A journal for one process. */
+export const layerMemory: Layer.Layer<Journal> = /*#__PURE__*/ Layer.sync(Journal, () => makeMemory())

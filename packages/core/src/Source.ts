@@ -1,0 +1,199 @@
+/** Where the bytes of an upload come from: something of known size that is read a piece at a time. */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Pull from "effect/Pull"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { SourceFailure } from "./UploadErrors.ts"
+
+/** A source while it is read. */
+export interface Opened {
+  /** In bytes. */
+  readonly size: number
+  /**
+   * These bytes of it, all that were asked for: whoever asks knows the size. Where it is not seekable, what was passed by is
+   * gone, but what was read last may be read again.
+   */
+  readonly read: (offset: number, length: number) => Effect.Effect<Uint8Array, SourceFailure>
+  /** Whether any part of it can be read at any time. */
+  readonly isSeekable: boolean
+  /** Is another one once the bytes are others; `undefined` where nothing tells. */
+  readonly version: string | undefined
+}
+
+/** Where bytes come from. Nothing is read before it is opened. */
+export interface Source {
+  /** For messages and the service: of a file its name without folders. */
+  readonly name: string
+  readonly open: Effect.Effect<Opened, SourceFailure, Scope.Scope>
+}
+
+/** Bytes that come by themselves: an Effect Stream, a web stream, or anything that gives bytes asynchronously, as streams of Node do. */
+export type Bytes =
+  | Stream.Stream<Uint8Array, unknown>
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array>
+
+/** A stream that knows how long it is. */
+export interface SizedStream {
+  readonly stream: Bytes
+  /** In bytes. */
+  readonly size: number
+  /** For messages. Default: `the stream`. */
+  readonly name?: string | undefined
+}
+
+/** What can be uploaded. `@postwire/node` adds files by their paths. */
+export type Input = Uint8Array | ArrayBuffer | Blob | SizedStream | Source
+
+/** The source of an input; `undefined` where it is none. */
+export const from = (input: Input): Source | undefined => {
+  if (isSource(input)) return input
+  if (input instanceof ArrayBuffer) return fromBytes(new Uint8Array(input))
+  if (ArrayBuffer.isView(input)) return fromBytes(new Uint8Array(input.buffer, input.byteOffset, input.byteLength))
+  if (input instanceof Blob) return fromBlob(input)
+  if (!Predicate.hasProperty(input, "stream") || !isBytes(input.stream)) return undefined
+  return Number.isSafeInteger(input.size) && input.size >= 0 ? fromStream(input.stream, input) : undefined
+}
+
+/** What an input must be, in words. */
+export const rule = "must be a Uint8Array, an ArrayBuffer, a Blob, or a stream with its size in bytes"
+
+/** Bytes in memory. They must not be changed before the upload has ended. */
+export const fromBytes = (bytes: Uint8Array, name = "the bytes"): Source => ({
+  name,
+  open: Effect.succeed({
+    size: bytes.length,
+    read: (offset, length) => Effect.sync(() => bytes.subarray(offset, offset + length)),
+    isSeekable: true,
+    version: undefined
+  })
+})
+
+/** A Blob or a File. It is never in memory as a whole. */
+export const fromBlob = (blob: Blob, name = nameOf(blob)): Source => ({
+  name,
+  open: Effect.succeed({
+    size: blob.size,
+    read: (offset, length) =>
+      Effect.tryPromise({
+        try: async () => new Uint8Array(await blob.slice(offset, offset + length).arrayBuffer()),
+        catch: unreadable(name)
+      }),
+    isSeekable: true,
+    version: undefined
+  })
+})
+
+/** A stream of known size. It is read once, from its beginning. */
+export const fromStream = (
+  stream: Bytes,
+  { name = "the stream", size }: Omit<SizedStream, "stream">
+): Source => {
+  const pieces = toStream(stream, unreadable(name))
+  const isRepeatable = Stream.isStream(stream)
+  let isUsed = false
+  return {
+    name,
+    open: Effect.suspend(() => {
+      if (isUsed && !isRepeatable) {
+        return Effect.fail(unreadable(name)("a stream can be read once only"))
+      }
+      isUsed = true
+      return Effect.map(Stream.toPull(pieces), (pull) => ({
+        size,
+        read: sequential(name, size, pull),
+        isSeekable: false,
+        version: undefined
+      }))
+    })
+  }
+}
+
+/** So much of what was read is kept at least, from the beginning: who looks at the head of a file reads it in small parts. */
+const headBytes = 65_536
+
+/** Reads a stream by offset. It keeps its head until a read goes beyond that, and then what was read last. */
+const sequential = (
+  source: string,
+  size: number,
+  pull: Pull.Pull<ReadonlyArray<unknown>, SourceFailure>
+): Opened["read"] => {
+  const failure = (fault: SourceFailure["fault"], detail?: string) =>
+    Effect.fail(new SourceFailure({ source, fault, detail }))
+  let kept: Uint8Array = new Uint8Array(0)
+  /** Where what is kept begins. */
+  let start = 0
+
+  /** What comes until there is enough, or nothing comes any more. */
+  const fill = (enough: number): Effect.Effect<void, SourceFailure> => {
+    const pieces = [kept]
+    let end = start + kept.length
+    const gather = Effect.sync(() => {
+      kept = concat(pieces)
+    })
+    const next: Effect.Effect<void, SourceFailure> = Effect.suspend(() =>
+      // Beyond its end is looked as well: what is longer than was said would be cut off.
+      end >= enough && enough < size ? gather : Pull.matchEffect(pull, {
+        onSuccess: (given) => {
+          for (const piece of given) {
+            if (!(piece instanceof Uint8Array)) return failure("unreadable", "it gives something else than bytes")
+            pieces.push(piece)
+            end += piece.length
+          }
+          return end > size ? failure("long") : next
+        },
+        onFailure: Effect.failCause,
+        onDone: () => gather
+      })
+    )
+    return next
+  }
+
+  return (offset, length) =>
+    Effect.gen(function*() {
+      if (offset < start) return yield* failure("unreadable", "a stream cannot be read again")
+      const until = offset + length
+      if (start + kept.length < until) yield* fill(until)
+      const end = start + kept.length
+      if (end < until) return yield* failure("short", `after ${end} of ${size} bytes`)
+      const wanted = kept.subarray(offset - start, until - start)
+      if (until > headBytes) {
+        kept = kept.subarray(offset - start)
+        start = offset
+      }
+      return wanted
+    })
+}
+
+const concat = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const [first] = pieces
+  if (pieces.length === 1 && first !== undefined) return first
+  const all = new Uint8Array(pieces.reduce((size, { length }) => size + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    all.set(piece, at)
+    at += piece.length
+  }
+  return all
+}
+
+const toStream = (
+  stream: Bytes,
+  onError: (cause: unknown) => SourceFailure
+): Stream.Stream<unknown, SourceFailure> =>
+  Stream.isStream(stream)
+    ? Stream.mapError(stream, onError)
+    : stream instanceof ReadableStream
+    ? Stream.fromReadableStream({ evaluate: () => stream, onError })
+    : Stream.fromAsyncIterable(stream, onError)
+
+const isBytes = (value: unknown): value is Bytes =>
+  Stream.isStream(value) || value instanceof ReadableStream || Predicate.hasProperty(value, Symbol.asyncIterator)
+
+const isSource = (input: Input): input is Source => Predicate.hasProperty(input, "open") && Effect.isEffect(input.open)
+
+const nameOf = (blob: Blob): string => blob instanceof File && blob.name !== "" ? blob.name : "the Blob"
+
+const unreadable = (source: string) => (cause: unknown): SourceFailure =>
+  new SourceFailure({ source, fault: "unreadable", detail: cause instanceof Error ? cause.message : String(cause) })

@@ -1,0 +1,134 @@
+/** A file becomes a media id: checked, sent in segments, processed, described; see `upload`. */
+import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
+import type { Client } from "./Client.ts"
+import type { AnyError, ConflictingIdentifiers, OutcomeUnknown, PaginationStuck } from "./Errors.ts"
+import type { Journal } from "./Journal.ts"
+import type { Id } from "./Parameters.ts"
+import type * as Source from "./Source.ts"
+import type {
+  JournalFailure,
+  MediaNotReady,
+  MediaProcessingFailed,
+  SourceFailure,
+  UploadExpired
+} from "./UploadErrors.ts"
+
+/** What the service does with media. */
+export type MediaCategory =
+  | "tweet_image"
+  | "tweet_gif"
+  | "tweet_video"
+  | "amplify_video"
+  | "dm_image"
+  | "dm_gif"
+  | "dm_video"
+  | "subtitles"
+
+/** The types of media that the service knows. */
+export type MediaType =
+  | "video/mp4"
+  | "video/webm"
+  | "video/mp2t"
+  | "video/quicktime"
+  | "text/srt"
+  | "text/vtt"
+  | "image/jpeg"
+  | "image/gif"
+  | "image/bmp"
+  | "image/png"
+  | "image/webp"
+  | "image/pjpeg"
+  | "image/tiff"
+  | "model/gltf-binary"
+  | "model/vnd.usdz+zip"
+
+/** Subtitles of a video. */
+export interface Subtitles {
+  /** A file of SubRip (SRT) or WebVTT. */
+  readonly file: Source.Input
+  /** Two capital letters, as `EN`. */
+  readonly language: string
+  /** How the language is called where it is chosen, as `English`. */
+  readonly name: string
+}
+
+/** What an upload may be told. */
+export interface UploadOptions {
+  /** What the media is for, which decides its category. Default: `post`. */
+  readonly purpose?: "post" | "directMessage" | undefined
+  /** Default: by the type and the purpose. */
+  readonly category?: MediaCategory | undefined
+  /** Default: what its first bytes say. */
+  readonly type?: MediaType | undefined
+  /** What the picture shows, for those who do not see it: 1 to 1,000 characters. */
+  readonly alt?: string | undefined
+  /** Of a video, in several languages. */
+  readonly subtitles?: ReadonlyArray<Subtitles> | undefined
+  /** Users who may use the media as well. */
+  readonly additional_owners?: ReadonlyArray<Id> | undefined
+  readonly shared?: boolean | undefined
+  /** How much is sent at a time, in bytes. Default: 1 to 4 MiB by the size, such that 1,000 segments do. */
+  readonly chunkBytes?: number | undefined
+  /** So long the service may process the media, in milliseconds. Default: 10 minutes. */
+  readonly maxWait?: number | undefined
+  /** Called with every step. What it throws is ignored. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+  readonly user_auth?: boolean | undefined
+}
+
+/** How far an upload is. */
+export interface Progress {
+  readonly phase: "upload" | "processing"
+  /** What the service has accepted. */
+  readonly sentBytes: number
+  readonly totalBytes: number
+  /** Of the phase, 0 to 1. */
+  readonly fraction: number
+}
+
+/** What the stream of an upload ends with. */
+export interface Uploaded {
+  readonly phase: "ready"
+  readonly media: UploadedMedia
+}
+
+/** Media that can be used in a post or a message. */
+export interface UploadedMedia {
+  readonly id: string
+  readonly media_key: string | undefined
+  readonly type: MediaType
+  readonly category: MediaCategory
+  /** In bytes. */
+  readonly size: number
+  /** Until then it must have been used. */
+  readonly expiresAt: Date | undefined
+}
+
+/** What an upload can fail with. Nothing that it sends is harmful twice, so no outcome stays unknown. */
+export type UploadError =
+  | Exclude<AnyError, ConflictingIdentifiers | OutcomeUnknown | PaginationStuck>
+  | MediaProcessingFailed
+  | MediaNotReady
+  | UploadExpired
+  | SourceFailure
+
+/** Uploads media. */
+export interface Upload {
+  /** Checks a file and sends it, waits until the service has processed it, and describes it. */
+  (input: Source.Input, options?: UploadOptions): Effect.Effect<UploadedMedia, UploadError, Client>
+  /**
+   * The same, noting in the journal how far it is: an upload with a key that was used before goes on where that one stopped, and
+   * gives the media that it made for as long as that can be used. Another file with the key begins anew.
+   */
+  readonly resumable: (
+    key: string,
+    input: Source.Input,
+    options?: UploadOptions
+  ) => Effect.Effect<UploadedMedia, UploadError | JournalFailure, Client | Journal>
+  /** The same as a Stream of its steps, of which the last has the media. Whoever stops reading cancels the upload. */
+  readonly events: (
+    input: Source.Input,
+    options?: UploadOptions
+  ) => Stream.Stream<Progress | Uploaded, UploadError, Client>
+}
