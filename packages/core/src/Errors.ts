@@ -23,6 +23,7 @@ export {
 } from "./AccountErrors.ts"
 export type { Problem } from "./models/Problem.ts"
 export { AuthorizationDenied, InvalidRedirect } from "./SignInErrors.ts"
+export { ThreadBroken, ThreadUndecided, type UndecidedReason } from "./ThreadErrors.ts"
 
 /** `bearer`: an OAuth 2.0 token. `oauth1`: an OAuth 1.0a signature. `app`: id and secret of an app, with which one signs in. */
 export type CredentialKind = "bearer" | "oauth1" | "app"
