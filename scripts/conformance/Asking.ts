@@ -45,7 +45,7 @@ export const measure = (
         violationsOf("query", name, valueOf(text, document.query[name]), document.query)
       ),
       ...missingOf("query", [...new URLSearchParams(prepared.query).keys()], document.query),
-      ...bodyViolations(prepared.body === undefined ? {} : JSON.parse(prepared.body), "", document.body)
+      ...bodyViolations(prepared.body === undefined ? {} : JSON.parse(String(prepared.body)), "", document.body)
     ]
     if (found.length > 0) violating++
     for (const violation of new Set(found)) violations.set(violation, (violations.get(violation) ?? 0) + 1)

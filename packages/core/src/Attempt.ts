@@ -21,6 +21,7 @@ import * as Hook from "./Hook.ts"
 import type { Terms } from "./Identity.ts"
 import { maxRememberedBudgets } from "./internal/Budget.ts"
 import * as Monotonic from "./Monotonic.ts"
+import * as Multipart from "./Multipart.ts"
 import type { Prepared } from "./Prepare.ts"
 import type * as RateLimit from "./RateLimit.ts"
 import type { Redact } from "./Redaction.ts"
@@ -115,7 +116,7 @@ export const make = (
               operation: prepared.operation,
               template: prepared.template,
               resends: attempt - 1,
-              content: environment.recordContent ? prepared.body : false,
+              content: environment.recordContent ? contentOf(prepared.body) : false,
               redact: environment.redact(values)
             }
           },
@@ -221,17 +222,24 @@ const requestOf = (
   authorization: string
 ): HttpClientRequest.HttpClientRequest => {
   const headers: Record<string, string> = { authorization, accept: "application/json", "user-agent": userAgent }
-  // Of the body's own type, the constructor takes no notice.
-  if (body !== undefined) headers["content-type"] = "application/json"
+  // Of the body's own type, the constructor takes no notice; that of parts is for who encodes them to say.
+  if (typeof body === "string") headers["content-type"] = "application/json"
   return HttpClientRequest.makeWith(
     method,
     url,
     UrlParams.empty,
     Option.none(),
     fromRecordUnsafe(headers),
-    body === undefined ? HttpBody.empty : HttpBody.text(body, "application/json")
+    body === undefined
+      ? HttpBody.empty
+      : typeof body === "string"
+      ? HttpBody.text(body, "application/json")
+      : new Multipart.Form(body)
   )
 }
+
+const contentOf = (body: Prepared["body"]): string | undefined =>
+  typeof body === "object" ? Multipart.describe(body) : body
 
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 

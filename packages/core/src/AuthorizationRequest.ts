@@ -163,7 +163,7 @@ const inWords = /^[A-Za-z][^<>{}[\]\p{Cc}]{0,300}$/u
 
 const preparedOf = (
   { credential, effect, form, operation, path, query = {}, settled }: Request<unknown>
-): Prepared => ({
+): Prepared & { readonly body: string | undefined } => ({
   operation,
   effect,
   confirmWith: undefined,

@@ -64,6 +64,10 @@ export interface Definition {
   readonly at?: Positions
   /** What every body holds besides, by position. */
   readonly constants?: Readonly<Record<string, string | boolean>>
+  /** What every query holds besides. */
+  readonly queryConstants?: Readonly<Record<string, string>>
+  /** How a body travels: as parts where some of it is bytes, else as JSON. */
+  readonly encoding?: "multipart"
   readonly alternatives?: Alternatives
   readonly rules?: ReadonlyArray<Rule>
   readonly result: Result

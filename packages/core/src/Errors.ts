@@ -13,6 +13,7 @@ import * as Predicate from "effect/Predicate"
 import { LoginRequired, MissingScope, TokenStoreFailure } from "./AccountErrors.ts"
 import { brand } from "./internal/ErrorBrand.ts"
 import type { Problem } from "./models/Problem.ts"
+import * as Multipart from "./Multipart.ts"
 
 export {
   type LoginReason,
@@ -372,6 +373,7 @@ export const show = (value: unknown, redact: (text: string) => string = identity
   if (typeof value === "function") return "a function"
   if (typeof value === "symbol") return "a symbol"
   if (typeof value === "number" || value === undefined) return String(value)
+  if (Multipart.isBytes(value)) return `${Multipart.sizeOf(value)} bytes`
   let text: string | undefined
   try {
     text = JSON.stringify(value, (_, member) => typeof member === "bigint" ? `${member}n` : member)

@@ -7,14 +7,22 @@
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Encodings from "./internal/Encodings.ts"
+import type { Bytes } from "./Multipart.ts"
 
-export { type Id, idText, type Timestamp, type Unlisted } from "./internal/Encodings.ts"
+export { type BytesInput, type Id, idText, type Timestamp, type Unlisted } from "./internal/Encodings.ts"
 
-/** A value as JSON carries it. */
-export type Wire = string | number | boolean | ReadonlyArray<string>
+/** A value as it travels: as JSON carries it, or bytes. */
+export type Wire =
+  | string
+  | number
+  | boolean
+  | ReadonlyArray<string>
+  | Schema.JsonObject
+  | ReadonlyArray<Schema.JsonObject>
+  | Bytes
 
 /** How a parameter is read: decides its text form, its flag on a command line and its JSON Schema. */
-export type Kind = "id" | "text" | "token" | "integer" | "boolean" | "timestamp" | "list" | "choice"
+export type Kind = "id" | "text" | "token" | "integer" | "boolean" | "timestamp" | "list" | "choice" | "json" | "bytes"
 
 /** What bounds a parameter, ends included: its value, its number of items or of characters, or its place in time. */
 export type Bounds =
@@ -87,6 +95,14 @@ export const segment: Parameter<string> = {
   rule: "must be 1 to 64 letters, digits, hyphens or underscores"
 }
 
+/** The key of a photo, video or animated GIF: two numbers with `_` between them. */
+export const mediaKey: Parameter<string> = {
+  kind: "id",
+  required: false,
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(Encodings.mediaKeyPattern)),
+  rule: "must be a media key such as 3_1460323737035677698"
+}
+
 /** A handle without the `@`: 1 to 15 letters, digits and underscores. */
 export const username: Parameter<string> = {
   kind: "text",
@@ -96,10 +112,10 @@ export const username: Parameter<string> = {
 }
 
 /** A list of at most `maximum` ids, or one string of ids separated by commas with no spaces. Travels as one value. */
-export const ids = (maximum: number): Parameter<Ids> => ({
+export const ids = (maximum?: number): Parameter<Ids> => ({
   kind: "list",
   required: false,
-  bounds: { of: "items", minimum: 1, maximum },
+  ...(maximum === undefined ? {} : { bounds: { of: "items", minimum: 1, maximum } }),
   rule: "must be ids of 1 to 19 digits, as a list or as one string with commas and no spaces",
   schema: Encodings.commaSeparated(Encodings.id).check(Encodings.everyItem(Encodings.idPattern))
 })
@@ -124,6 +140,15 @@ export const segments = (maximum: number): Parameter<Texts> => ({
   schema: Encodings.commaSeparated(Schema.String).check(Encodings.everyItem(Encodings.segmentPattern))
 })
 
+/** A list of at most `maximum` media keys, or one string of them. Travels as one value. */
+export const mediaKeys = (maximum: number): Parameter<Texts> => ({
+  kind: "list",
+  required: false,
+  bounds: { of: "items", minimum: 1, maximum },
+  rule: "must be media keys such as 3_1460323737035677698, as a list or as one string with commas and no spaces",
+  schema: Encodings.commaSeparated(Schema.String).check(Encodings.everyItem(Encodings.mediaKeyPattern))
+})
+
 /** A list of at most `maximum` ids that travels as a JSON array of strings. */
 export const idArray = (maximum?: number): Parameter<ReadonlyArray<Encodings.Id>> => ({
   kind: "list",
@@ -133,13 +158,13 @@ export const idArray = (maximum?: number): Parameter<ReadonlyArray<Encodings.Id>
   schema: Schema.Array(Encodings.id).check(Schema.isMinLength(1))
 })
 
-/** A list of texts of 1 to `each` characters that travels as a JSON array. */
+/** A list of texts that travels as a JSON array; where it is bounded, each has 1 to `each` characters. */
 export const textArray = (
-  options: { readonly minimum: number; readonly maximum: number; readonly each: number }
+  options?: { readonly minimum: number; readonly maximum: number; readonly each: number }
 ): Parameter<ReadonlyArray<string>> => ({
   kind: "list",
   required: false,
-  bounds: { of: "items", ...options },
+  ...(options === undefined ? {} : { bounds: { of: "items", ...options } }),
   rule: "must be a list of strings",
   schema: Schema.Array(Schema.String).check(Schema.isMinLength(1))
 })
@@ -165,6 +190,40 @@ export const text = (maximum?: number, standard?: number): Parameter<string> => 
   rule: "must be text",
   schema: Schema.String
 })
+
+/** A language as two capital letters. */
+export const language: Parameter<string> = {
+  kind: "text",
+  required: false,
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(/^[A-Z]{2}$/)),
+  rule: "must be a language as two capital letters, such as EN"
+}
+
+const jsonObject = /*#__PURE__*/ Schema.Record(Schema.String, Schema.Json)
+
+/** An object of JSON. Its insides are for the service to judge. */
+export const object: Parameter<Schema.JsonObject> = {
+  kind: "json",
+  required: false,
+  schema: jsonObject,
+  rule: "must be an object of JSON"
+}
+
+/** A list of objects of JSON. */
+export const objectArray: Parameter<ReadonlyArray<Schema.JsonObject>> = {
+  kind: "json",
+  required: false,
+  schema: /*#__PURE__*/ Schema.Array(jsonObject),
+  rule: "must be a list of objects of JSON"
+}
+
+/** Bytes: in memory, where they must not change before the call ends, or of a `Blob`, which is read as it is sent. */
+export const bytes: Parameter<Encodings.BytesInput> = {
+  kind: "bytes",
+  required: false,
+  schema: Encodings.bytes,
+  rule: "must be a Uint8Array, an ArrayBuffer or a Blob, of one byte at least"
+}
 
 /** An opaque token, passed back unmodified as the service gave it. */
 export const token: Parameter<string> = {

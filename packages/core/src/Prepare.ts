@@ -8,6 +8,7 @@ import type { Call } from "./Credentials.ts"
 import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
 import { type Encoded, type Input, inWords, type Plan, planOf, type SettledBody } from "./internal/Plan.ts"
+import * as Multipart from "./Multipart.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import * as Parameters from "./Parameters.ts"
 import type { Redact } from "./Redaction.ts"
@@ -30,7 +31,8 @@ export interface Prepared extends Call {
   readonly identityAt: number | undefined
   /** Encoded, without the question mark. */
   readonly query: string
-  readonly body: string | undefined
+  /** JSON, or parts of which some are bytes. */
+  readonly body: string | Multipart.Body | undefined
   /** As in the declaration. */
   readonly pace: Definition["pace"]
 }
@@ -108,7 +110,7 @@ export const prepare = (
   const encoded = new Map<string, Parameters.Wire>()
   let userAuth = definition.userAuth ?? false
   let isChosen = false
-  let query = ""
+  let query = plan.query
   // Fields may be said as expansions, so these are sent together.
   let expansions: Set<string> | undefined
   let body: Record<string, unknown> | undefined = definition.constants && { ...definition.constants }
@@ -200,7 +202,11 @@ export const prepare = (
     path,
     identityAt,
     query,
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body: body === undefined
+      ? undefined
+      : definition.encoding === "multipart"
+      ? Multipart.make(body)
+      : JSON.stringify(body),
     userAuth,
     isChosen,
     scopes: definition.scopes,

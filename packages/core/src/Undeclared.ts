@@ -6,6 +6,7 @@ import * as Predicate from "effect/Predicate"
 import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
 import { planOf } from "./internal/Plan.ts"
+import * as Multipart from "./Multipart.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import * as Parameters from "./Parameters.ts"
 import type { Prepared } from "./Prepare.ts"
@@ -205,12 +206,17 @@ interface Taken {
   readonly positions: ReadonlyArray<string>
 }
 
-const bodyOf = ({ body = "{}", method }: Prepared, extra: unknown, taken: Taken): string | Fault => {
+const bodyOf = (
+  { body = "{}", method }: Prepared,
+  extra: unknown,
+  taken: Taken
+): string | Multipart.Body | Fault => {
   if (method === "GET") return new Fault(undefined, "has no place to go: a GET has no body")
   const json = jsonOf(extra)
   if (json instanceof Fault) return json
   const members: unknown = JSON.parse(json)
   if (!Predicate.isObject(members)) return new Fault(undefined, "must be an object of names and JSON values")
+  if (typeof body !== "string") return partsOf(body, members, taken)
   const whole: Record<string, unknown> = JSON.parse(body)
   const fault = merge(whole, members, "", {
     ...taken,
@@ -218,6 +224,18 @@ const bodyOf = ({ body = "{}", method }: Prepared, extra: unknown, taken: Taken)
     positions: taken.positions.map((position) => position.replace(/\.\d+(\..*)?$/, ""))
   })
   return fault ?? JSON.stringify(whole)
+}
+
+/** Adds members to a body of parts, which have no members of their own. */
+const partsOf = (body: Multipart.Body, members: Record<string, unknown>, taken: Taken): Multipart.Body | Fault => {
+  for (const [name, value] of Object.entries(members)) {
+    const rule = taken.isParameter(name)
+    if (rule !== undefined) return new Fault(name, rule)
+    if (!isScalar(value)) {
+      return new Fault(name, "must be a text, a finite number or a boolean: it travels beside bytes")
+    }
+  }
+  return { parts: [...Multipart.make(members).parts, ...body.parts] }
 }
 
 /** Adds members wherever the declaration has none. */

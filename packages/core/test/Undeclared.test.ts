@@ -112,7 +112,7 @@ describe("extraQuery", () => {
 })
 
 describe("extraBody", () => {
-  const body = (...args: Parameters<typeof added>) => JSON.parse(accepted(...args).body ?? "null")
+  const body = (...args: Parameters<typeof added>) => JSON.parse(String(accepted(...args).body ?? "null"))
 
   it("adds members beside and within what the parameters send", () => {
     assert.deepStrictEqual(

@@ -147,6 +147,7 @@ export const requestOf = (
     )
   }
   const { body, identityAt, method, path, query } = prepared
+  if (typeof body === "object") return Effect.fail(Problem.invalidRequest("Bytes cannot be written as text."))
   const whole = identityAt === undefined ? path : path.slice(0, identityAt) + identity + path.slice(identityAt)
   return Effect.succeed({ method, path: query === "" ? whole : `${whole}?${query}`, body })
 }

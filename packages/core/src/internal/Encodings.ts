@@ -2,6 +2,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
+import * as Multipart from "../Multipart.ts"
 
 /** An id: a decimal string of up to 19 digits, a bigint, or a safe integer. */
 export type Id = string | bigint | number
@@ -24,6 +25,8 @@ export const id: Schema.Codec<Id, string> = /*#__PURE__*/ Schema.Union([
 )
 
 export const segmentPattern = /^[A-Za-z0-9_-]{1,64}$/
+
+export const mediaKeyPattern = /^[0-9]{1,19}_[0-9]{1,19}$/
 
 export const usernamePattern = /^[A-Za-z0-9_]{1,15}$/
 
@@ -131,3 +134,21 @@ const toSeconds = (value: Timestamp): string | undefined => {
   if (!(millis >= firstMillis && millis <= lastMillis)) return undefined
   return `${new Date(Math.floor(millis / 1000) * 1000).toISOString().slice(0, 19)}Z`
 }
+
+/** Bytes in any of their forms. */
+export type BytesInput = Uint8Array | ArrayBuffer | Blob
+
+/** Bytes, which travel as they are: those of a buffer as a view of it, those of memory that is shared as a copy. */
+export const bytes: Schema.Codec<BytesInput, Multipart.Bytes> = /*#__PURE__*/ Schema.declare((
+  value
+): value is BytesInput => value instanceof Uint8Array || value instanceof ArrayBuffer || value instanceof Blob).pipe(
+  /*#__PURE__*/ Schema.encodeTo(
+    /*#__PURE__*/ Schema.declare(Multipart.isBytes).check(
+      /*#__PURE__*/ Schema.makeFilter((bytes) => Multipart.sizeOf(bytes) > 0)
+    ),
+    /*#__PURE__*/ SchemaTransformation.transform({
+      decode: (bytes): BytesInput => bytes,
+      encode: (bytes) => Multipart.isBytes(bytes) ? bytes : new Uint8Array(bytes)
+    })
+  )
+)

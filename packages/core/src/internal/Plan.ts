@@ -50,6 +50,8 @@ export interface Plan {
   readonly required: ReadonlyArray<string>
   readonly routes: ReadonlyMap<string, Template>
   readonly positions: Body.Positions
+  /** What every query begins with. */
+  readonly query: string
   readonly settled: SettledBody | undefined
 }
 
@@ -85,6 +87,7 @@ export const planOf = (definition: Definition, wire: Wire): Plan => {
   const plan: Plan = {
     inputs,
     positions,
+    query: Object.entries(definition.queryConstants ?? {}).map(([key, value]) => `${key}=${value}`).join("&"),
     required: [...inputs].filter(([, input]) => input.parameter.required).map(([name]) => name),
     settled: definition.settled && {
       body: JSON.stringify(wire.fromNeutral(envelope(definition.result))({ data: definition.settled.data })),

@@ -47,6 +47,9 @@ export const allOfUsers = {
 /** SEL-USER of the specification: what reads of users take. */
 export const user = { expansions: userExpansions, post_fields, user_fields }
 
+/** What reads of photos, videos and animated GIFs take. */
+export const media = { media_fields }
+
 /** What reads of spaces take. */
 export const space = {
   expansions: /*#__PURE__*/ expansionsOf(Space),

@@ -68,7 +68,9 @@ const values: { readonly [K in Parameters.Kind]: ReadonlyArray<unknown> } = {
   boolean: [false],
   timestamp: [new Date("2026-01-31T12:00:00.987Z")],
   list: [["abc", "de"], [1, 2n, "3"], ["abc"], [1]],
-  choice: ["a"]
+  choice: ["a"],
+  json: [{ a: 1 }, [{ a: 1 }]],
+  bytes: [new Uint8Array([104, 105, 33])]
 }
 
 /** The value of the example, or another one that the parameter takes. */

@@ -8,6 +8,16 @@ import {
   createDirectMessageConversation,
   getDirectMessageEvents
 } from "@postwire/core/operations/DirectMessages"
+import {
+  appendMediaUpload,
+  createMediaMetadata,
+  type deleteMediaSubtitles,
+  finalizeMediaUpload,
+  getMediaByKey,
+  type getMediaUploadStatus,
+  initializeMediaUpload,
+  uploadMedia
+} from "@postwire/core/operations/Media"
 import { createPost, getPost, getPosts } from "@postwire/core/operations/Posts"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { getSpaces, searchSpaces } from "@postwire/core/operations/Spaces"
@@ -258,3 +268,28 @@ searchRecentPosts.items({ query: "a" }, { direction: "backward" })
 searchRecentPosts.items({ query: "a" }, { prefetch: 2 })
 // @ts-expect-error misspelt
 searchRecentPosts.pages({ query: "a" }, { limmit: 5 })
+
+// Bytes come in three forms, and their operations take nothing else for them.
+declare const buffer: ArrayBuffer
+uploadMedia({ media: new Uint8Array(3), media_category: "tweet_image" })
+uploadMedia({ media: buffer, media_category: "dm_gif", additional_owners: [1n, "2"], user_auth: false })
+appendMediaUpload({ id: 1n, segment_index: 0, media: new Blob([]) })
+// @ts-expect-error a text is no bytes
+appendMediaUpload({ id: 1n, segment_index: 0, media: "bytes" })
+// @ts-expect-error neither are numbers
+appendMediaUpload({ id: 1n, segment_index: 0, media: [1, 2] })
+// @ts-expect-error required
+uploadMedia({ media: buffer })
+// @ts-expect-error not a category
+uploadMedia({ media: buffer, media_category: "tweet_photo" })
+initializeMediaUpload({ media_type: "video/mp4", total_bytes: 12, media_category: { unlisted: "tweet_hologram" } })
+const uploading = finalizeMediaUpload({ id: "1" })
+assertType<Equal<NonNullable<Data<typeof uploading>["processing_info"]>["check_after_secs"], number | undefined>>()
+assertType<Equal<Failure<typeof uploading>, Errors.OperationError>>()
+createMediaMetadata({ id: "1", alt_text: "A cat", sensitive_media_warning: { adult_content: true }, stickers: [{}] })
+// @ts-expect-error an object
+createMediaMetadata({ id: "1", audience_policy: "everyone" })
+const looked = getMediaByKey({ media_key: "3_1", media_fields: ["url"] })
+assertType<Equal<keyof Data<typeof looked>, "media_key" | "type" | "url">>()
+assertType<Equal<Parameters<typeof getMediaUploadStatus>[0]["media_id"], string | number | bigint>>()
+assertType<Equal<Data<ReturnType<typeof deleteMediaSubtitles>>, { readonly deleted: boolean }>>()

@@ -22,6 +22,7 @@ export const requestOf = (name: Name, parameters: object, identity: string, wire
   if ("_tag" in prepared) throw new Error(`${name}: ${prepared.message}`)
   const { body, identityAt, method, path, query } = prepared
   const whole = identityAt === undefined ? path : path.slice(0, identityAt) + identity + path.slice(identityAt)
+  if (typeof body === "object") throw new Error(`${name}: its body is no JSON`)
   return { method, path: query === "" ? whole : `${whole}?${query}`, body }
 }
 
