@@ -16,6 +16,8 @@ export interface Scene {
   /** Milliseconds since the epoch. */
   readonly now: number
   readonly viewer: Viewer
+  /** The address of the sandbox, as the request has it. */
+  readonly origin: string
 }
 
 /** Works a field out of a record of its kind; `undefined` where there is nothing to show. */
@@ -97,6 +99,9 @@ const playback = (count: number) =>
     [0, 25, 50, 75, 100].map((part) => [`playback_${part}_count`, Math.floor(count / (1 + part / 50))])
   )
 
+/** An address from a path under that of the sandbox; seeded media have one that is nowhere. */
+const address = (path: string | undefined, { origin }: Scene) => path?.startsWith("/") === true ? origin + path : path
+
 const ofMedia = {
   non_public_metrics: (media: Media) => {
     const count = views(media)
@@ -105,7 +110,11 @@ const ofMedia = {
   organic_metrics: (media: Media) => {
     const count = views(media)
     return count === undefined ? undefined : { ...playback(count), view_count: count }
-  }
+  },
+  preview_image_url: ({ preview_image_url }: Media, scene: Scene) => address(preview_image_url, scene),
+  url: ({ url }: Media, scene: Scene) => address(url, scene),
+  variants: ({ variants }: Media, scene: Scene) =>
+    variants?.map((variant) => ({ ...variant, url: address(variant.url, scene) }))
 }
 
 const ofMessage = {

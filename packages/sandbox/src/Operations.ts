@@ -99,7 +99,12 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       return Envelope.response(wire, definition, { meta: { [count]: 0, next_token: detour } })
     }
     if (definition.postCap === true && Array.isArray(reply.data)) postCap.add(caller.appId, reply.data.length, now)
-    const projected = Projection.project({ store, now, viewer: caller }, definition.result, selection, reply.data)
+    const projected = Projection.project(
+      { store, now, viewer: caller, origin: url.origin },
+      definition.result,
+      selection,
+      reply.data
+    )
     const tokens = Envelope.tokensOf(definition, listing, reply.page)
     const again = fault === "repeated-token" && tokens.next_token !== undefined && token !== undefined
     return Envelope.response(

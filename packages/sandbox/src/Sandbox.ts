@@ -18,6 +18,7 @@ import * as Scope from "effect/Scope"
 import * as Admin from "./Admin.ts"
 import * as Console from "./Console.ts"
 import * as Controls from "./Controls.ts"
+import * as MediaFiles from "./MediaFiles.ts"
 import { invalid, type InvalidOption, type Options, type ServerOptions } from "./Options.ts"
 import { type Template, templateOf } from "./Population.ts"
 import * as Server from "./Server.ts"
@@ -54,8 +55,15 @@ const make = Effect.fnUntraced(function*(
   const { controls, parts } = yield* Controls.make(options, { baseUrl, template })
   const service = yield* Service.make({ ...parts, delivered }, options)
   const admin = Admin.make(controls)
+  const files = MediaFiles.make(controls.store, controls.clock.now)
   const answer: Service.Service = (request) =>
-    Admin.isFor(request) ? admin(request) : Console.isFor(request) ? Console.answer(request) : service(request)
+    Admin.isFor(request)
+      ? admin(request)
+      : Console.isFor(request)
+      ? Console.answer(request)
+      : MediaFiles.isFor(request)
+      ? files(request)
+      : service(request)
   return { sandbox: Sandbox.of(controls), answer }
 })
 

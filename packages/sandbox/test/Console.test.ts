@@ -8,7 +8,7 @@ import { get } from "node:http"
 import * as Sandbox from "../src/Sandbox.ts"
 import { collections } from "../src/store/Overview.ts"
 import { names, requestOf, scene } from "./support/Operations.ts"
-import { type Answer, make, minute, now } from "./support/Requests.ts"
+import { type Answer, day, make, minute, now } from "./support/Requests.ts"
 
 /** A bench whose requests may be admin calls. */
 const admin = Effect.fnUntraced(function*(options: Sandbox.Options = {}) {
@@ -31,6 +31,17 @@ describe("state", () => {
       const bench = yield* admin({ posts: 120 })
       const { call, store } = bench
       for (const user of ["ada", bench.user().username]) bench.grants.make({ user })
+      for (let i = 0; i < 9; i++) {
+        bench.store.uploads.begin({
+          ownerId: bench.ada.id,
+          additionalOwners: [],
+          category: "tweet_image",
+          mediaType: undefined,
+          totalBytes: undefined,
+          createdAt: now,
+          expiresAt: now + day
+        })
+      }
       const counts: Record<string, number> = (yield* call("GET", "/health")).body.counts
       const keys: Record<string, (item: Record<string, unknown>) => unknown> = {
         follows: (item) => `${item["source"]} ${item["target"]}`,

@@ -14,7 +14,12 @@ const setting = Effect.gen(function*() {
   const first = store.posts.insert({ authorId: ada, text: "one @ada", createdAt: now })
   const second = store.posts.insert({ authorId: ada, text: "two", createdAt: now, quotedPostId: first })
   const project = (result: Response.Result, selection: Projection.Selection, data: unknown) =>
-    Projection.project({ store, now, viewer: { userId: undefined } }, result, selection, data)
+    Projection.project(
+      { store, now, viewer: { userId: undefined }, origin: "http://localhost" },
+      result,
+      selection,
+      data
+    )
   return { store, ada, first, second, project }
 })
 

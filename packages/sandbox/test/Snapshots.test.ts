@@ -239,7 +239,7 @@ describe("a file", () => {
   it.effect("of another program is left as it is", () =>
     Effect.gen(function*() {
       const path = join(yield* folder, "foreign.sqlite")
-      for (const sql of ["CREATE TABLE a (b)", "CREATE TABLE a (b); PRAGMA user_version = 7"]) {
+      for (const sql of ["CREATE TABLE a (b)", "CREATE TABLE a (b); PRAGMA user_version = 99"]) {
         rmSync(path, { force: true })
         const database = new DatabaseSync(path)
         database.exec(sql)

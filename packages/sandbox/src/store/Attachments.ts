@@ -18,11 +18,14 @@ export interface MediaFacts {
   readonly width: number
   readonly height: number
   readonly alt_text?: string
+  /** Of what was uploaded, a path under the address of the sandbox. */
   readonly url?: string
   readonly duration_ms?: number
   readonly preview_image_url?: string
   readonly public_metrics?: { readonly view_count: number }
   readonly variants?: ReadonlyArray<{ readonly bit_rate?: number; readonly content_type: string; readonly url: string }>
+  /** Whatever else was said of it. */
+  readonly metadata?: Readonly<Record<string, unknown>>
 }
 
 /** Uploaded media to be. */
@@ -72,10 +75,15 @@ export interface Place {
 export interface Attachments {
   /** Returns the media id; the media key is the id after the number of the kind. */
   readonly insertMedia: (media: NewMedia) => string
-  /** The keys of media ids in their order, without ids that do not exist or, when given, that are not the owner's. */
+  /**
+   * The keys of media ids in their order, without ids that do not exist or, when a user is given, that are neither theirs
+   * nor were uploaded for them, too.
+   */
   readonly mediaKeys: (ids: ReadonlyArray<string>, ownerId?: string) => ReadonlyArray<string>
   /** How many there are of an owner. */
   readonly mediaOf: (ownerId: string) => number
+  /** Puts facts in the place of those that there were under the same names. */
+  readonly updateMedia: (id: string, facts: Partial<MediaFacts>) => void
   readonly mediaByKeys: (keys: ReadonlyArray<string>) => ReadonlyArray<Media>
   /** Returns the poll id. */
   readonly insertPoll: (poll: NewPoll) => string
@@ -87,7 +95,7 @@ export interface Attachments {
 
 /** The attachments in a database. */
 export const make = (database: Database): Attachments => {
-  const nextMediaId = ids(database, "media")
+  const nextMediaId = ids(database, "media", "uploads")
   const nextPollId = ids(database, "polls")
   const insertMedia = database.command(
     "INSERT INTO media (id, media_key, owner_id, type, facts) VALUES (:id, :key, :owner, :type, :facts)"
@@ -98,8 +106,12 @@ export const make = (database: Database): Attachments => {
   const insertPlace = database.command("INSERT OR REPLACE INTO places (id, facts) VALUES (:id, :facts)")
   const mediaKeys = database.query<{ readonly id: string; readonly media_key: string }>(
     `SELECT CAST(id AS TEXT) AS id, media_key FROM media
-     WHERE id IN (SELECT value FROM json_each(:ids)) AND (:owner IS NULL OR owner_id = :owner)`
+     WHERE id IN (SELECT value FROM json_each(:ids)) AND (:owner IS NULL OR owner_id = :owner OR EXISTS (
+       SELECT 1 FROM uploads, json_each(additional_owners)
+       WHERE uploads.id = media.id AND value = CAST(:owner AS TEXT)
+     ))`
   )
+  const updateMedia = database.command("UPDATE media SET facts = json_patch(facts, :facts) WHERE id = :id")
   const mediaOf = database.query<{ readonly count: number }>(
     "SELECT count(*) AS count FROM media WHERE owner_id = :owner"
   )
@@ -135,6 +147,7 @@ export const make = (database: Database): Attachments => {
       const owner = ownerId === undefined ? null : Snowflake.parse(ownerId)
       return inOrder(ids, mediaKeys.all({ ids: idList(ids), owner }), (row) => row.id).map((row) => row.media_key)
     },
+    updateMedia: (id, facts) => void updateMedia({ id: Snowflake.parse(id), facts: JSON.stringify(facts) }),
     mediaOf: (ownerId) => mediaOf.get({ owner: Snowflake.parse(ownerId) })?.count ?? 0,
     mediaByKeys: (keys) =>
       inOrder(keys, media.all({ keys: JSON.stringify(keys) }), (row) => row.media_key)

@@ -81,10 +81,23 @@ export const over = (current: () => DatabaseSync): Database => {
     snapshot: () =>
       withFile((path) => {
         // A connection to memory would take the path for a name in memory.
-        current().prepare("VACUUM INTO ?").run(`${pathToFileURL(path).href}?vfs=${platformVfs}`)
+        const target = `${pathToFileURL(path).href}?vfs=${platformVfs}`
+        current().prepare("VACUUM INTO ?").run(target)
+        gather(current(), target)
         return readFileSync(path)
       }),
     close: () => current().close()
+  }
+}
+
+/** Adds to a copy the rows that a database in memory keeps elsewhere: see `DatabaseFile`. */
+const gather = (connection: DatabaseSync, copy: string): void => {
+  if (connection.prepare("SELECT 1 FROM sqlite_temp_schema LIMIT 1").get() === undefined) return
+  connection.prepare("ATTACH ? AS copy").run(copy)
+  try {
+    connection.exec("INSERT INTO copy.media_segments SELECT * FROM temp.media_segments")
+  } finally {
+    connection.exec("DETACH copy")
   }
 }
 

@@ -4,6 +4,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } fro
 import type { DatabaseSync } from "node:sqlite"
 import { type Database, over, withFile } from "./Database.ts"
 import * as Engine from "./Engine.ts"
+import { spilled } from "./Tables.ts"
 
 /** A database whose state can be replaced. */
 export interface Replaceable extends Database {
@@ -20,7 +21,7 @@ export interface Replaceable extends Database {
  * synchronised at checkpoints only.
  */
 export const open = (file: string, begin: (database: Database) => void): Replaceable => {
-  let connection: DatabaseSync | undefined = connect(file)
+  let connection: DatabaseSync | undefined = file === memory ? spilling(connect(file)) : connect(file)
   // Closed only while a file takes the place of another; should opening that one fail, the next statement does it again.
   const current = (): DatabaseSync => connection ??= withLog(connect(file))
   const database = over(current)
@@ -39,10 +40,14 @@ export const open = (file: string, begin: (database: Database) => void): Replace
         writeFileSync(path, snapshot)
         if (file === memory) {
           const name = `file:/${randomUUID()}?vfs=memdb`
-          const next = connect(name)
+          const next = spilling(connect(name))
           try {
             copy(path, name)
             const prepared = prepare(over(() => next))
+            next.exec(`
+              INSERT OR REPLACE INTO temp.media_segments SELECT * FROM main.media_segments;
+              DELETE FROM main.media_segments;
+            `)
             current().close()
             connection = next
             return prepared
@@ -99,6 +104,15 @@ const connect = (file: string): DatabaseSync => {
     PRAGMA cache_size = -65536;
     PRAGMA mmap_size = 268435456;
   `)
+  return connection
+}
+
+/**
+ * The bytes of media are not kept in memory: the name of their table stands for one in a file that only SQLite knows, and
+ * that the system removes with the process, however it ends. The table of the schema stays empty.
+ */
+const spilling = (connection: DatabaseSync): DatabaseSync => {
+  connection.exec(`PRAGMA temp_store = FILE; PRAGMA temp.cache_size = -4096; ${spilled}`)
   return connection
 }
 

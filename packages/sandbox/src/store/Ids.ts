@@ -2,10 +2,11 @@
 import type { Database } from "./Database.ts"
 import * as Snowflake from "./Snowflake.ts"
 
-/** Makes the ids of a table: each larger than all that it ever held. */
-export const ids = (database: Database, table: string): (millis: number) => bigint => {
-  const last = database.query<{ readonly id: string }>(
-    `SELECT CAST(seq AS TEXT) AS id FROM sqlite_sequence WHERE name = '${table}'`
+/** Makes the ids that tables share: each larger than all that they ever held. */
+export const ids = (database: Database, ...tables: ReadonlyArray<string>): (millis: number) => bigint => {
+  const last = database.query<{ readonly id: string | null }>(
+    `SELECT CAST(max(seq) AS TEXT) AS id FROM sqlite_sequence
+     WHERE name IN (${tables.map((table) => `'${table}'`).join(", ")})`
   )
   return (millis) => Snowflake.after(BigInt(last.get()?.id ?? 0), millis)
 }

@@ -173,6 +173,46 @@ const sources = {
     },
     of: "t.sender_id = :user"
   },
+  media: {
+    key: "t.id",
+    from: "media t LEFT JOIN uploads u ON u.id = t.id",
+    select: {
+      id: text("t.id"),
+      media_key: "t.media_key",
+      owner: handle("t.owner_id"),
+      type: "t.type",
+      content_type: "u.media_type",
+      category: "u.category",
+      url: "coalesce(t.facts ->> '$.url', t.facts ->> '$.variants[0].url')",
+      width: "t.facts ->> '$.width'",
+      height: "t.facts ->> '$.height'",
+      duration_ms: "t.facts ->> '$.duration_ms'",
+      alt_text: beginning("t.facts ->> '$.alt_text'"),
+      created_at: time("t.id")
+    },
+    of: "t.owner_id = :user"
+  },
+  uploads: {
+    key: "t.id",
+    from: "uploads t",
+    select: {
+      id: text("t.id"),
+      owner: handle("t.owner_id"),
+      category: "t.category",
+      content_type: "t.media_type",
+      received_bytes: "(SELECT coalesce(sum(length(s.bytes)), 0) FROM media_segments s WHERE s.media_id = t.id)",
+      segments: "(SELECT count(*) FROM media_segments s WHERE s.media_id = t.id)",
+      total_bytes: "t.total_bytes",
+      finalized_at: millis("t.finalized_at"),
+      ready_at: millis("t.ready_at"),
+      expires_at: millis("t.expires_at"),
+      used: "t.used",
+      failure: "t.failure ->> '$.message'",
+      created_at: time("t.id")
+    },
+    of: "t.owner_id = :user",
+    flags: ["used"]
+  },
   grants: {
     key: "t.id",
     from: "grants t",

@@ -26,6 +26,7 @@ import * as RequestTokens from "./RequestTokens.ts"
 import * as Spaces from "./Spaces.ts"
 import * as Ties from "./Ties.ts"
 import * as Timelines from "./Timelines.ts"
+import * as Uploads from "./Uploads.ts"
 import * as Users from "./Users.ts"
 
 /** The file of the store could not be opened. */
@@ -52,6 +53,7 @@ export interface State {
   readonly posts: Posts.Posts
   readonly timelines: Timelines.Timelines
   readonly attachments: Attachments.Attachments
+  readonly uploads: Uploads.Uploads
   readonly likes: Marks.Marks
   readonly bookmarks: Marks.Marks
   readonly bookmarkFolders: BookmarkFolders.BookmarkFolders
@@ -133,6 +135,7 @@ const stateOf = (database: Database): State => {
     posts: Posts.make(database),
     timelines: Timelines.make(database),
     attachments: Attachments.make(database),
+    uploads: Uploads.make(database),
     likes: Marks.make(database, "likes"),
     bookmarks: Marks.make(database, "bookmarks"),
     bookmarkFolders: BookmarkFolders.make(database),

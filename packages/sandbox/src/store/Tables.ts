@@ -13,8 +13,20 @@ export const json = {
   polls: ["options"],
   posts: ["entities", "attachments", "facts"],
   spaces: ["people"],
+  uploads: ["additional_owners", "failure"],
   users: ["entities"]
 }
+
+/** The columns of the table that holds the bytes of media. */
+const segments = `(
+  media_id INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  bytes BLOB NOT NULL,
+  PRIMARY KEY (media_id, position)
+) STRICT`
+
+/** The statement that makes this table a second time, for a database in memory: see `DatabaseFile`. */
+export const spilled = `CREATE TEMP TABLE media_segments ${segments}`
 
 /** The statements that make what is missing. */
 export const tables = `
@@ -47,6 +59,32 @@ CREATE TABLE IF NOT EXISTS media (
   facts TEXT NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS media_by_owner ON media (owner_id);
+
+CREATE TABLE IF NOT EXISTS uploads (
+  -- The id is that of the media, which is there from finalized_at on
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  owner_id INTEGER NOT NULL,
+  additional_owners TEXT NOT NULL,
+  category TEXT,
+  media_type TEXT,
+  total_bytes INTEGER,
+  expires_at INTEGER NOT NULL,
+  finalized_at INTEGER,
+  ready_at INTEGER,
+  failure TEXT,
+  used INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX IF NOT EXISTS uploads_by_owner ON uploads (owner_id);
+
+CREATE TABLE IF NOT EXISTS media_segments ${segments};
+
+CREATE TABLE IF NOT EXISTS media_subtitles (
+  media_id INTEGER NOT NULL,
+  language_code TEXT NOT NULL,
+  subtitles_id INTEGER NOT NULL,
+  display_name TEXT NOT NULL,
+  PRIMARY KEY (media_id, language_code)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS polls (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

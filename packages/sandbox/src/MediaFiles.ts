@@ -1,0 +1,102 @@
+/** The addresses of media: whoever knows one gets the bytes, as from the service, by program or by browser. */
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Stream from "effect/Stream"
+import * as Problem from "./Problem.ts"
+import * as Processing from "./Processing.ts"
+import { urlOf } from "./RequestTarget.ts"
+import type { Store } from "./store/Store.ts"
+import type { Content } from "./store/Uploads.ts"
+
+/** Where the addresses begin. */
+const root = "/media/"
+
+/** The path of media: its key, and the end of a name that tells its type. */
+export const pathOf = (mediaKey: string, mediaType: string): string =>
+  `${root}${mediaKey}.${extensions.get(mediaType) ?? "bin"}`
+
+/** What a browser shows. Everything else is handed out to be kept. */
+const extensions: ReadonlyMap<string, string> = new Map([
+  ["image/jpeg", "jpg"],
+  ["image/png", "png"],
+  ["image/gif", "gif"],
+  ["image/webp", "webp"],
+  ["video/mp4", "mp4"],
+  ["video/quicktime", "mov"],
+  ["video/webm", "webm"]
+])
+
+/** Whether a request is for media. */
+export const isFor = ({ url }: HttpServerRequest.HttpServerRequest): boolean => url.startsWith(root)
+
+/** Answers with the bytes of media that are ready, all of them or a range. */
+export const make = (store: Store["Service"], now: () => number) =>
+(
+  request: HttpServerRequest.HttpServerRequest
+): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.sync(() => {
+    const path = urlOf(request)?.pathname ?? ""
+    const key = path.slice(root.length).replace(/\.\w+$/, "")
+    const id = key.slice(key.indexOf("_") + 1)
+    const upload = store.uploads.byId(id)
+    const content = upload !== undefined && Processing.stateOf(upload, now()) === "succeeded"
+      ? store.uploads.content(id)
+      : undefined
+    const isRead = request.method === "GET" || request.method === "HEAD"
+    if (content === undefined || !isRead || path !== pathOf(key, content.type) || !isMedia(store, key)) {
+      return Problem.response(Problem.noRoute())
+    }
+    const { size, type } = content
+    const range = rangeOf(request.headers["range"], size)
+    const headers = { ...safety(type, path.slice(root.length)), "accept-ranges": "bytes" }
+    if (range === "unsatisfiable") {
+      return HttpServerResponse.empty({ status: 416, headers: { ...headers, "content-range": `bytes */${size}` } })
+    }
+    const { end, start } = range ?? { start: 0, end: size }
+    const options = {
+      status: range === undefined ? 200 : 206,
+      contentType: extensions.has(type) ? type : "application/octet-stream",
+      contentLength: end - start,
+      headers: range === undefined ? headers : { ...headers, "content-range": `bytes ${start}-${end - 1}/${size}` }
+    }
+    return request.method === "HEAD"
+      ? HttpServerResponse.stream(Stream.empty, options)
+      : HttpServerResponse.stream(streamOf(content, start, end), options)
+  }).pipe(
+    Effect.catchDefect((defect) =>
+      Effect.as(Effect.logError("The sandbox failed", defect), Problem.response(Problem.ofFailure(defect)))
+    )
+  )
+
+const isMedia = (store: Store["Service"], key: string): boolean => store.attachments.mediaByKeys([key]).length > 0
+
+/** A segment at a time, and the next one when the last has gone. */
+const streamOf = (content: Content, start: number, end: number): Stream.Stream<Uint8Array> =>
+  Stream.fromIterable(content.read(start, end), { chunkSize: 1 })
+
+/** Strangers' bytes at the address of the console: they are what they are said to be, run nothing, and load nothing. */
+const safety = (type: string, name: string): Record<string, string> => ({
+  "content-disposition": `${extensions.has(type) ? "inline" : "attachment"}; filename="${name}"`,
+  "content-security-policy": "default-src 'none'; sandbox",
+  "cross-origin-resource-policy": "same-site",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "cache-control": "no-store"
+})
+
+/** The one range that a header asks for; of several, and of what is none, everything is the answer. */
+const rangeOf = (
+  header: string | undefined,
+  size: number
+): { readonly start: number; readonly end: number } | "unsatisfiable" | undefined => {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "") ?? []
+  if (first === "" && last === "") return undefined
+  const start = first === "" ? Math.max(size - Number(last), 0) : Number(first)
+  const end = first === "" || last === "" ? size : Math.min(Number(last) + 1, size)
+  return first !== "" && last !== "" && Number(last) < start
+    ? undefined
+    : start < end
+    ? { start, end }
+    : "unsatisfiable"
+}
