@@ -3,15 +3,17 @@
  * few pages of it, wherever they are, and takes nothing on trust: what a header claims beyond the file is damage.
  */
 import * as Effect from "effect/Effect"
-import type { Reader } from "./internal/FileWindow.ts"
-import type { Picture } from "./internal/ImageFile.ts"
-import type { Film } from "./internal/VideoFile.ts"
+import * as FileWindow from "./internal/FileWindow.ts"
+import * as ImageFile from "./internal/ImageFile.ts"
+import * as VideoFile from "./internal/VideoFile.ts"
+import * as WebmFile from "./internal/WebmFile.ts"
 
 export type { Reader } from "./internal/FileWindow.ts"
 
-/** A type that the service knows and that bytes tell. */
+/** A type that the service knows. Bytes tell all of them but `image/pjpeg`, an old name of JPEG. */
 export type MediaType =
   | "image/jpeg"
+  | "image/pjpeg"
   | "image/png"
   | "image/gif"
   | "image/webp"
@@ -27,10 +29,10 @@ export type MediaType =
   | "model/vnd.usdz+zip"
 
 /** What is known of a file. */
-export interface Facts extends Picture, Film {
+export interface Facts extends ImageFile.Picture, VideoFile.Film {
   /** Bytes. */
   readonly size: number
-  /** `undefined` where it is none of them. */
+  /** `undefined` where the service knows no such files. */
   readonly type?: MediaType | undefined
   /** What it is instead, in words, where it is of no type that the service knows. */
   readonly otherwise?: string | undefined
@@ -41,15 +43,54 @@ export interface Facts extends Picture, Film {
 }
 
 /** What a file is. Fails where reading fails; a file that is damaged, or of no known type, is told as such. */
-export const inspect = <E>(reader: Reader<E>): Effect.Effect<Facts, E> =>
-  Effect.map(reader.read(0, headBytes), (head) => {
-    const { size } = reader
-    const text = String.fromCharCode(...head)
-    const found = signatures.find(([signature]) => signature.test(text))?.[1]
-    return found === undefined || !isType(found)
-      ? { size, otherwise: found, isAnimated: false }
-      : { size, type: found, isAnimated: false }
+export const inspect = <E>(reader: FileWindow.Reader<E>): Effect.Effect<Facts, E> => {
+  const facts: Found = { size: reader.size, isAnimated: false }
+  const tell = Effect.gen(function*() {
+    const window = FileWindow.open(reader)
+    const found = signatureOf(yield* window.head(headBytes))
+    if (found === undefined || !isType(found)) {
+      facts.otherwise = found
+      return
+    }
+    facts.type = found
+    const read = readers[found]
+    if (read !== undefined) yield* read(window, facts)
   })
+  return Effect.map(
+    Effect.catchIf(tell, (error) => error instanceof FileWindow.Stopped, ({ why }) => {
+      if (why !== "unreached") facts.damage = damages[why]
+      return Effect.void
+    }),
+    () => {
+      if (facts.width === 0 || facts.height === 0) facts.damage ??= damages.unseen
+      facts.isAnimated = facts.frames !== undefined && facts.frames > 1
+      return facts
+    }
+  )
+}
+
+type Found = { -readonly [Fact in keyof Facts]: Facts[Fact] }
+
+const damages = { cut: "ends too early", broken: "contradicts itself", unseen: "shows nothing" }
+
+const readers: {
+  readonly [Type in MediaType]?: <E>(
+    window: FileWindow.FileWindow<E>,
+    found: Found
+  ) => Effect.Effect<void, E | FileWindow.Stopped>
+} = {
+  "image/jpeg": ImageFile.readJpeg,
+  "image/png": ImageFile.readPng,
+  "image/gif": ImageFile.readGif,
+  "image/webp": ImageFile.readWebp,
+  "image/bmp": ImageFile.readBmp,
+  "image/tiff": ImageFile.readTiff,
+  "video/mp4": VideoFile.readVideo,
+  "video/quicktime": VideoFile.readVideo,
+  "video/webm": WebmFile.readWebm
+}
+
+const signatureOf = (head: string) => signatures.find(([signature]) => signature.test(head))?.[1]
 
 const isType = (found: MediaType | `a${string}`): found is MediaType => found.includes("/")
 

@@ -67,7 +67,10 @@ const MiB = 1_048_576
 /** What the service's documentation says. */
 export const limits: Table = {
   asOf: "2026-08",
-  image: { types: ["image/jpeg", "image/png", "image/gif", "image/webp", "image/bmp", "image/tiff"], bytes: 5 * MiB },
+  image: {
+    types: ["image/jpeg", "image/pjpeg", "image/png", "image/gif", "image/webp", "image/bmp", "image/tiff"],
+    bytes: 5 * MiB
+  },
   gif: { types: ["image/gif"], bytes: 15 * MiB, largest: [1280, 1080], frames: 350, pixels: 300_000_000 },
   video: {
     types: ["video/mp4", "video/quicktime", "video/webm", "video/mp2t"],
@@ -124,7 +127,7 @@ export const faultOf = (file: MediaFile.Facts, category: MediaCategory, table: T
   if (file.size > bytes) {
     return { rule: `must be at most ${bytes / MiB} MiB ${as}`, value: `${grouped(file.size)} bytes` }
   }
-  if (file.damage !== undefined) return { rule: "must be a whole file", value: file.damage }
+  if (file.damage !== undefined) return { rule: "must be a whole file", value: `one that ${file.damage}` }
   const { audioChannels = 0, audioCodec, durationMillis, frames = 0, height, width } = file
   if (width !== undefined && height !== undefined) {
     const [longer, shorter] = [Math.max(width, height), Math.min(width, height)]

@@ -13,10 +13,12 @@ export interface Reader<E = never> {
 }
 
 /**
- * Why there is nothing more to learn from a file: it ends before it should (`cut`), it says what cannot be (`broken`), or
- * what comes next is out of reach (`unreached`).
+ * Why there is nothing more to learn from a file: it ends before it should (`cut`), it says what cannot be (`broken`), it
+ * shows nothing (`unseen`), or what comes next is out of reach (`unreached`).
  */
-export class Stopped extends Data.TaggedError("Stopped")<{ readonly why: "cut" | "broken" | "unreached" }> {}
+export class Stopped extends Data.TaggedError("Stopped")<{
+  readonly why: "cut" | "broken" | "unseen" | "unreached"
+}> {}
 
 /** What is read of a file at a time, in bytes. */
 const pageBytes = 65_536
@@ -24,39 +26,61 @@ const pageBytes = 65_536
 /** What is read of a file altogether, in bytes: twice the largest GIF that the service takes. */
 const mostBytes = 33_554_432
 
+/** How often parts of a file are asked for, read already or not. */
+const mostLoads = 16_384
+
 /** A window on a file. */
 export interface FileWindow<E> {
   readonly size: number
-  /** Bytes that were read already. */
+  /** The first bytes, each a character: at most so many. */
+  readonly head: (length: number) => Effect.Effect<string, E | Stopped>
+  /** At least so many bytes from an offset on, and all that were read with them. None where they were not read. */
   readonly view: (offset: number, length: number) => DataView | undefined
-  /** Bytes, read where they were not yet, together with what follows them. Few of them at most: less than a page. */
+  /**
+   * At least so many bytes from an offset on, read together with what follows them: `page` bytes, where none were read
+   * yet.
+   */
   readonly load: (offset: number, length: number, page?: number) => Effect.Effect<DataView, E | Stopped>
 }
 
 /** A window on what a reader reads. */
-export const open = <E>(reader: Reader<E>): FileWindow<E> => {
-  const { reach = reader.size, size } = reader
+export const open = <E>({ read, size, ...limits }: Reader<E>): FileWindow<E> => {
+  const reach = Math.min(size, limits.reach ?? size)
   let start = 0
   let page: Uint8Array = new Uint8Array()
   let left = mostBytes
+  let loads = 0
   const view = (offset: number, length: number) =>
     offset >= start && offset + length <= start + page.length
-      ? new DataView(page.buffer, page.byteOffset + offset - start, length)
+      ? new DataView(page.buffer, page.byteOffset + offset - start, start + page.length - offset)
       : undefined
+  const load: FileWindow<E>["load"] = Effect.fnUntraced(function*(offset, length, atATime = pageBytes) {
+    loads += 1
+    if (loads > mostLoads) return yield* new Stopped({ why: "unreached" })
+    const known = view(offset, length)
+    if (known !== undefined) return known
+    if (offset + length > size) return yield* new Stopped({ why: "cut" })
+    if (offset + length > reach || length > left) return yield* new Stopped({ why: "unreached" })
+    const wanted = Math.min(Math.max(length, atATime), reach - offset)
+    left -= wanted
+    page = yield* read(offset, wanted)
+    start = offset
+    return view(offset, length) ?? (yield* new Stopped({ why: "cut" }))
+  })
   return {
     size,
+    head: (most) => {
+      const length = Math.min(most, reach)
+      return Effect.map(
+        load(0, length),
+        (view) => String.fromCharCode(...new Uint8Array(view.buffer, view.byteOffset, length))
+      )
+    },
     view,
-    load: Effect.fnUntraced(function*(offset, length, atATime = pageBytes) {
-      const known = view(offset, length)
-      if (known !== undefined) return known
-      // Also where an offset is no number that can be.
-      if (!(offset + length <= size)) return yield* new Stopped({ why: "cut" })
-      if (offset + length > reach || length > left) return yield* new Stopped({ why: "unreached" })
-      const wanted = Math.min(Math.max(length, atATime), Math.min(size, reach) - offset)
-      left -= wanted
-      page = yield* reader.read(offset, wanted)
-      start = offset
-      return view(offset, length) ?? (yield* new Stopped({ why: "cut" }))
-    })
+    load
   }
 }
+
+/** Four bytes as text: the name of a box or of a chunk. */
+export const nameAt = (view: DataView, offset: number): string =>
+  String.fromCharCode(...Array.from({ length: 4 }, (_, index) => view.getUint8(offset + index)))
