@@ -94,11 +94,14 @@ const knownOf = ({ headers, status }: Answer, redact: Redact): Known => ({
   rateLimit: RateLimitHeaders.budgetOf(headers)
 })
 
+/** Why a call to a client that is closed fails, which no other try changes. */
+export const closedReason = "the client is closed"
+
 /** The error of a call to a client that is closed. */
 export const closed = (
   { confirmWith, effect, name }: Omit<Told, "result">
 ): Errors.TransportFailure | Errors.OutcomeUnknown =>
-  lost({ operation: name, effect, confirmWith }, { phase: "connect", sent: false, reason: "the client is closed" })
+  lost({ operation: name, effect, confirmWith }, { phase: "connect", sent: false, reason: closedReason })
 
 /** The body as text, of a response that has arrived. */
 export const textOf = (

@@ -103,6 +103,10 @@ const kinds: { readonly [Category in MediaCategory]: Kind } = {
   subtitles: "subtitles"
 }
 
+/** Whether the service has such a category. */
+export const isCategory = (value: unknown): value is MediaCategory =>
+  typeof value === "string" && Object.hasOwn(kinds, value)
+
 /** The category of a file; `undefined` where the service has none for its type: 3D models, and what is no media. */
 export const categoryFor = (
   { isAnimated, type }: MediaFile.Facts,

@@ -4,18 +4,12 @@ import * as Predicate from "effect/Predicate"
 import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type { Reader } from "./MediaFile.ts"
 import { SourceFailure } from "./UploadErrors.ts"
 
-/** A source while it is read. */
-export interface Opened {
-  /** In bytes. */
-  readonly size: number
-  /**
-   * These bytes of it, all that were asked for: whoever asks knows the size. Where it is not seekable, what was passed by is
-   * gone, but what was read last may be read again.
-   */
-  readonly read: (offset: number, length: number) => Effect.Effect<Uint8Array, SourceFailure>
-  /** Whether any part of it can be read at any time. */
+/** A source while it is read. What is read is as much as was asked for, or all that is left. */
+export interface Opened extends Reader<SourceFailure> {
+  /** Whether any part of it can be read at any time. Otherwise what was passed by is gone, but for what was read last. */
   readonly isSeekable: boolean
   /** Is another one once the bytes are others; `undefined` where nothing tells. */
   readonly version: string | undefined
@@ -102,6 +96,7 @@ export const fromStream = (
       isUsed = true
       return Effect.map(Stream.toPull(pieces), (pull) => ({
         size,
+        reach: Math.min(size, headBytes),
         read: sequential(name, size, pull),
         isSeekable: false,
         version: undefined
@@ -110,8 +105,8 @@ export const fromStream = (
   }
 }
 
-/** So much of what was read is kept at least, from the beginning: who looks at the head of a file reads it in small parts. */
-const headBytes = 65_536
+/** Of a stream, who wants to know what it is can read so much of its beginning, in any order. */
+const headBytes = 1_048_576
 
 /** Reads a stream by offset. It keeps its head until a read goes beyond that, and then what was read last. */
 const sequential = (
@@ -124,6 +119,7 @@ const sequential = (
   let kept: Uint8Array = new Uint8Array(0)
   /** Where what is kept begins. */
   let start = 0
+  let isOver = false
 
   /** What comes until there is enough, or nothing comes any more. */
   const fill = (enough: number): Effect.Effect<void, SourceFailure> => {
@@ -144,25 +140,27 @@ const sequential = (
           return end > size ? failure("long") : next
         },
         onFailure: Effect.failCause,
-        onDone: () => gather
+        onDone: () => {
+          isOver = true
+          return end < enough ? failure("short", `after ${end} of ${size} bytes`) : gather
+        }
       })
     )
     return next
   }
 
   return (offset, length) =>
-    Effect.gen(function*() {
-      if (offset < start) return yield* failure("unreadable", "a stream cannot be read again")
-      const until = offset + length
-      if (start + kept.length < until) yield* fill(until)
+    Effect.suspend(() => {
+      if (offset < start) return failure("unreadable", "a stream cannot be read again")
+      const until = Math.min(offset + length, size)
       const end = start + kept.length
-      if (end < until) return yield* failure("short", `after ${end} of ${size} bytes`)
-      const wanted = kept.subarray(offset - start, until - start)
-      if (until > headBytes) {
-        kept = kept.subarray(offset - start)
-        start = offset
+      if (until > headBytes && offset > start) {
+        const from = Math.min(offset, end)
+        kept = kept.slice(from - start)
+        start = from
       }
-      return wanted
+      const wanted = Effect.sync(() => kept.subarray(offset - start, until - start))
+      return end < until || (until === size && !isOver) ? Effect.andThen(fill(until), wanted) : wanted
     })
 }
 

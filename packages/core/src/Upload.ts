@@ -1,91 +1,22 @@
 /** A file becomes a media id: checked, sent in segments, processed, described; see `upload`. */
-import type * as Effect from "effect/Effect"
-import type * as Stream from "effect/Stream"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import type { Client } from "./Client.ts"
-import type { AnyError, ConflictingIdentifiers, OutcomeUnknown, PaginationStuck } from "./Errors.ts"
-import type { Journal } from "./Journal.ts"
-import type { Id } from "./Parameters.ts"
+import type { InvalidParameters } from "./Errors.ts"
+import * as Hook from "./Hook.ts"
+import * as UploadCheckpoint from "./internal/UploadCheckpoint.ts"
+import * as UploadPlan from "./internal/UploadPlan.ts"
+import { send } from "./internal/UploadSending.ts"
+import { Journal } from "./Journal.ts"
+import type { MediaType } from "./MediaFile.ts"
+import type { MediaCategory } from "./MediaRules.ts"
 import type * as Source from "./Source.ts"
-import type {
-  JournalFailure,
-  MediaNotReady,
-  MediaProcessingFailed,
-  SourceFailure,
-  UploadExpired
-} from "./UploadErrors.ts"
+import type { JournalFailure, SourceFailure } from "./UploadErrors.ts"
+import type { Progress, UploadedMedia, UploadError, UploadOptions } from "./UploadOptions.ts"
 
-/** What the service does with media. */
-export type MediaCategory =
-  | "tweet_image"
-  | "tweet_gif"
-  | "tweet_video"
-  | "amplify_video"
-  | "dm_image"
-  | "dm_gif"
-  | "dm_video"
-  | "subtitles"
-
-/** The types of media that the service knows. */
-export type MediaType =
-  | "video/mp4"
-  | "video/webm"
-  | "video/mp2t"
-  | "video/quicktime"
-  | "text/srt"
-  | "text/vtt"
-  | "image/jpeg"
-  | "image/gif"
-  | "image/bmp"
-  | "image/png"
-  | "image/webp"
-  | "image/pjpeg"
-  | "image/tiff"
-  | "model/gltf-binary"
-  | "model/vnd.usdz+zip"
-
-/** Subtitles of a video. */
-export interface Subtitles {
-  /** A file of SubRip (SRT) or WebVTT. */
-  readonly file: Source.Input
-  /** Two capital letters, as `EN`. */
-  readonly language: string
-  /** How the language is called where it is chosen, as `English`. */
-  readonly name: string
-}
-
-/** What an upload may be told. */
-export interface UploadOptions {
-  /** What the media is for, which decides its category. Default: `post`. */
-  readonly purpose?: "post" | "directMessage" | undefined
-  /** Default: by the type and the purpose. */
-  readonly category?: MediaCategory | undefined
-  /** Default: what its first bytes say. */
-  readonly type?: MediaType | undefined
-  /** What the picture shows, for those who do not see it: 1 to 1,000 characters. */
-  readonly alt?: string | undefined
-  /** Of a video, in several languages. */
-  readonly subtitles?: ReadonlyArray<Subtitles> | undefined
-  /** Users who may use the media as well. */
-  readonly additional_owners?: ReadonlyArray<Id> | undefined
-  readonly shared?: boolean | undefined
-  /** How much is sent at a time, in bytes. Default: 1 to 4 MiB by the size, such that 1,000 segments do. */
-  readonly chunkBytes?: number | undefined
-  /** So long the service may process the media, in milliseconds. Default: 10 minutes. */
-  readonly maxWait?: number | undefined
-  /** Called with every step. What it throws is ignored. */
-  readonly onProgress?: ((progress: Progress) => void) | undefined
-  readonly user_auth?: boolean | undefined
-}
-
-/** How far an upload is. */
-export interface Progress {
-  readonly phase: "upload" | "processing"
-  /** What the service has accepted. */
-  readonly sentBytes: number
-  readonly totalBytes: number
-  /** Of the phase, 0 to 1. */
-  readonly fraction: number
-}
+export type { Progress, Subtitles, UploadedMedia, UploadError, UploadOptions } from "./UploadOptions.ts"
 
 /** What the stream of an upload ends with. */
 export interface Uploaded {
@@ -93,25 +24,17 @@ export interface Uploaded {
   readonly media: UploadedMedia
 }
 
-/** Media that can be used in a post or a message. */
-export interface UploadedMedia {
-  readonly id: string
-  readonly media_key: string | undefined
+/** A file that was checked. */
+export interface Prepared {
   readonly type: MediaType
   readonly category: MediaCategory
   /** In bytes. */
   readonly size: number
-  /** Until then it must have been used. */
-  readonly expiresAt: Date | undefined
+  /** Sends it. */
+  readonly send: Effect.Effect<UploadedMedia, UploadError, Client>
+  /** Sends it, or goes on where an upload with this key stopped. */
+  readonly resume: (key: string) => Effect.Effect<UploadedMedia, UploadError | JournalFailure, Client | Journal>
 }
-
-/** What an upload can fail with. Nothing that it sends is harmful twice, so no outcome stays unknown. */
-export type UploadError =
-  | Exclude<AnyError, ConflictingIdentifiers | OutcomeUnknown | PaginationStuck>
-  | MediaProcessingFailed
-  | MediaNotReady
-  | UploadExpired
-  | SourceFailure
 
 /** Uploads media. */
 export interface Upload {
@@ -132,3 +55,53 @@ export interface Upload {
     options?: UploadOptions
   ) => Stream.Stream<Progress | Uploaded, UploadError, Client>
 }
+
+/** Opens and checks a file, and sends nothing. It is open until the scope ends; of a stream it is the only time. */
+export const prepare = (
+  input: Source.Input,
+  options: UploadOptions = {},
+  /** Who is told to have got what is wrong, and where in its parameters. */
+  place: UploadPlan.Place = { operation: "upload", prefix: "" }
+): Effect.Effect<Prepared, InvalidParameters | SourceFailure, Scope.Scope> =>
+  Effect.map(UploadPlan.plan(input, options, place), (plan) => ({
+    type: plan.type,
+    category: plan.category,
+    size: plan.size,
+    send: send(plan, options, UploadCheckpoint.none),
+    resume: (key) =>
+      Effect.flatMap(
+        Journal,
+        (journal) => UploadCheckpoint.withLog(journal, `upload.${key}`, (log) => send(plan, options, log))
+      )
+  }))
+
+/**
+ * Uploads a file: an image, a GIF, a video, or subtitles. What it is, is told by its bytes, and the limits of the service are
+ * checked before the first of them is sent. No more than a few segments of it are in memory at any time.
+ *
+ * ```ts
+ * const media = yield* upload(new Blob([bytes]), { alt: "A lighthouse at dusk" })
+ * yield* createPost({ text: "Good evening", media_ids: [media.id] })
+ * ```
+ */
+export const upload: Upload = /*#__PURE__*/ Object.assign(
+  (input: Source.Input, options?: UploadOptions) =>
+    Effect.scoped(Effect.flatMap(prepare(input, options), ({ send }) => send)),
+  {
+    resumable: (key: string, input: Source.Input, options?: UploadOptions) =>
+      Effect.scoped(Effect.flatMap(prepare(input, options), ({ resume }) => resume(key))),
+    events: (input: Source.Input, options: UploadOptions = {}) =>
+      Stream.callback<Progress | Uploaded, UploadError, Client>((queue) =>
+        upload(input, {
+          ...options,
+          onProgress: (progress) => {
+            Queue.offerUnsafe(queue, progress)
+            if (options.onProgress !== undefined) Hook.tell(options.onProgress, progress)
+          }
+        }).pipe(
+          Effect.tap((media) => Queue.offer(queue, { phase: "ready", media })),
+          Effect.andThen(Queue.end(queue))
+        )
+      )
+  }
+)

@@ -122,7 +122,7 @@ const cutOff = ({ confirmWith, effect, name }: Told, departure: Watched | undefi
   CallErrors.lost({ operation: name, effect, confirmWith }, {
     phase: "unknown",
     sent: departure?.isOut !== false,
-    reason: "the client is closed"
+    reason: CallErrors.closedReason
   })
 
 /** A function that programs call, on the stack of what it throws. */
