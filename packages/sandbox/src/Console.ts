@@ -24,8 +24,9 @@ const policy = [
   "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
-  // The empty icon of the page.
-  "img-src data:",
+  // Previews of media, and the empty icon of the page.
+  "img-src 'self' data:",
+  "media-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",

@@ -3,10 +3,17 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { readFileSync } from "node:fs"
 import { type Browser, chromium, type Page } from "playwright-core"
 import * as Console from "../src/Console.ts"
+import * as MediaFiles from "../src/MediaFiles.ts"
 import * as Sandbox from "../src/Sandbox.ts"
 import { executable } from "./support/Browser.ts"
 
 const now = Date.UTC(2026, 10, 20, 12)
+
+/** A picture of one pixel. */
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64"
+)
 
 if (executable === undefined) {
   console.warn("The tests of the console page are skipped: `chromium` is not on PATH, and CHROMIUM names no browser.")
@@ -404,7 +411,28 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         await page.locator("#send-button").click()
         await page.locator("#lines li").first().waitFor()
         sandbox.grants.make()
-        for (const collection of ["users", "posts", "follows", "bookmark_folders", "messages", "grants"]) {
+        sandbox.store.uploads.begin({
+          ownerId: sandbox.seeded.ada.id,
+          additionalOwners: [],
+          category: "tweet_image",
+          mediaType: undefined,
+          totalBytes: 10,
+          createdAt: sandbox.clock.now(),
+          expiresAt: sandbox.clock.now() + 3_600_000
+        })
+        await page.locator("#uploads > li").waitFor()
+        for (
+          const collection of [
+            "users",
+            "posts",
+            "follows",
+            "bookmark_folders",
+            "messages",
+            "media",
+            "uploads",
+            "grants"
+          ]
+        ) {
           await page.locator(`[data-collection=${collection}]`).click()
           await page.locator(`[data-collection=${collection}][aria-pressed=true]`).waitFor()
           if (collection === "grants") await page.getByRole("button", { name: /^Revoke / }).waitFor()
@@ -433,6 +461,102 @@ describe.skipIf(executable === undefined)("in a browser", () => {
         assert.match(await page.locator("#state-rows td").first().innerText(), /^\d+$/)
         assert.isAtMost(await page.evaluate(() => document.documentElement.scrollWidth), 400)
       })
+    }), 60_000)
+
+  it.live("shows uploads as they come, as the clock has them, and what they look like", () =>
+    Effect.gen(function*() {
+      const { errors, foreign, page, sandbox } = yield* visit()
+      const { clock, seeded: { ada }, store: { uploads } } = sandbox
+      const begin = (category: string, totalBytes: number, alive: number) =>
+        uploads.begin({
+          ownerId: ada.id,
+          additionalOwners: [],
+          category,
+          mediaType: undefined,
+          totalBytes,
+          createdAt: clock.now(),
+          expiresAt: clock.now() + alive
+        })
+      const finish = (
+        id: string,
+        { failure, facts, millis = 0, type }: {
+          readonly type: string
+          readonly millis?: number
+          readonly facts?: object
+          readonly failure?: string
+        }
+      ) => {
+        const key = `3_${id}`
+        uploads.finish(id, {
+          category: type.startsWith("video") ? "tweet_video" : "tweet_image",
+          mediaType: type,
+          expiresAt: clock.now() + 86_400_000,
+          finalizedAt: clock.now(),
+          readyAt: clock.now() + millis,
+          failure: failure === undefined ? undefined : { code: 1, name: "InvalidMedia", message: failure },
+          media: {
+            key,
+            type: "photo",
+            facts: { width: 1, height: 1, url: MediaFiles.pathOf(key, type), ...facts }
+          }
+        })
+      }
+      const markup = `"><img src=x onerror="document.title='taken'">`
+      yield* Effect.promise(async () => {
+        await open(page, sandbox)
+        await page.getByText("Nothing was uploaded yet.").waitFor()
+
+        const card = (id: string) => page.locator("#uploads > li", { hasText: id })
+        const picture = begin("tweet_image", png.length, 3_600_000)
+        uploads.put(picture, 0, png.subarray(0, 20))
+        const broken = begin("tweet_video", 4, 3_600_000)
+        uploads.put(broken, 0, png.subarray(0, 4))
+        finish(broken, { type: "video/mp4", failure: markup })
+        const elsewhere = begin("tweet_image", 4, 3_600_000)
+        uploads.put(elsewhere, 0, png)
+        finish(elsewhere, { type: "image/png", facts: { url: "https://evil.example/media/1.png" } })
+        await card(picture).getByText(`20 B of ${png.length} B in 1 segment; expires in 59 min`).waitFor()
+        assert.match(
+          await card(picture).innerText(),
+          /no preview\s+of unknown type, 20 B\s[^]*owner\s+@ada\s+category\s+tweet_image/
+        )
+        const bar = page.getByRole("progressbar", { name: `Upload ${picture}` })
+        assert.closeTo(await bar.evaluate((element: HTMLProgressElement) => element.value), 20 / png.length, 0.001)
+        await card(broken).getByText(`failed: ${markup}`).waitFor()
+        await card(elsewhere).getByText("no preview").waitFor()
+
+        uploads.put(picture, 1, png.subarray(20))
+        uploads.addSubtitles(picture, { id: picture, language_code: "EN", display_name: "English" })
+        finish(picture, { type: "image/png", millis: 120_000, facts: { alt_text: markup } })
+        await card(picture).getByText(/processed, ready in 1 min/).waitFor()
+        assert.strictEqual(await card(picture).locator("img").count(), 0)
+        clock.advance("2 minutes")
+        await card(picture).getByText(/ready; to be used within 23 h 5\d min/).waitFor()
+        assert.isTrue(await bar.isHidden())
+        const image = card(picture).locator("img")
+        await image.evaluate((element: HTMLImageElement) => element.decode())
+        assert.strictEqual(await image.getAttribute("alt"), markup)
+        assert.include(await card(picture).innerText(), markup)
+        assert.match(await card(picture).innerText(), /subtitles\s+EN/)
+
+        // What is shown stays the same element, whatever else there is to show.
+        await image.evaluate((element) => element.setAttribute("data-seen", ""))
+        uploads.use([picture])
+        clock.advance("2 days")
+        await card(elsewhere).getByText("expired").waitFor()
+        assert.match(await card(picture).innerText(), /in use/)
+        assert.strictEqual(await card(picture).locator("img[data-seen]").count(), 1)
+
+        for (let i = 0; i < 12; i++) begin("tweet_image", 1, 3_600_000)
+        await page.getByRole("button", { name: "Show more" }).click()
+        await page.locator("#uploads > li").nth(14).waitFor()
+        assert.isTrue(await page.locator("#media-more").isHidden())
+        await page.locator("[data-collection=uploads]").click()
+        await page.getByText("Page 1").waitFor()
+        assert.strictEqual(await page.locator("#state-rows tr").count(), 15)
+        assert.strictEqual(await page.title(), "Sandbox console")
+      })
+      assert.deepStrictEqual([errors, foreign], [[], []])
     }), 60_000)
 
   it.live("shows logins and their age, and revokes them", () =>

@@ -74,6 +74,18 @@ export const pretty = (value) => JSON.stringify(value, undefined, 2)
 export const isoTime = (millis) => new Date(millis).toISOString()
 
 /**
+ * A span of time in words.
+ * @param {number} millis
+ */
+export const span = (millis) => {
+  const seconds = Math.max(0, Math.floor(millis / 1_000))
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ${Math.floor(seconds / 60) % 60} min`
+  return `${Math.floor(seconds / 86_400)} d ${Math.floor(seconds / 3_600) % 24} h`
+}
+
+/**
  * The class of a status: none when there was no answer.
  * @param {number | undefined} code
  */

@@ -1,7 +1,7 @@
 // Logins in the table of what is in the service: how old they are, and a button that ends them.
 import { act } from "./Actions.mjs"
 import { call } from "./AdminCalls.mjs"
-import { at, box, make } from "./Elements.mjs"
+import { at, box, make, span } from "./Elements.mjs"
 import { watch } from "./Live.mjs"
 
 /** @import { Item } from "../store/Overview.ts" */
@@ -38,15 +38,7 @@ export const cells = ({ alive, app, id, issued_at, user }, refresh) => {
  */
 const showAge = (cell, now) => {
   const since = Date.parse(cell.getAttribute("data-since") ?? "")
-  cell.textContent = Number.isNaN(since) || Number.isNaN(now) ? "" : words(Math.max(0, now - since) / 1_000)
-}
-
-/** @param {number} seconds */
-const words = (seconds) => {
-  if (seconds < 60) return `${Math.floor(seconds)} s`
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`
-  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ${Math.floor(seconds / 60) % 60} min`
-  return `${Math.floor(seconds / 86_400)} d ${Math.floor(seconds / 3_600) % 24} h`
+  cell.textContent = Number.isNaN(since) || Number.isNaN(now) ? "" : span(now - since)
 }
 
 export const start = () =>

@@ -17,6 +17,8 @@ const collections = [
   "spaces",
   "conversations",
   "messages",
+  "media",
+  "uploads",
   "grants"
 ]
 
@@ -101,7 +103,7 @@ const showTable = (items) => {
   box("state-rows").closest(".scroll")?.scrollTo(0, 0)
 }
 
-const longColumns = ["text", "description", "title", "participants", "scopes"]
+const longColumns = ["text", "description", "title", "participants", "scopes", "alt_text"]
 
 /**
  * @param {string} column

@@ -9,6 +9,7 @@ import { isLocked, lock, takeFromAddress, takeTyped, unlock } from "./Gate.mjs"
 import * as Journal from "./Journal.mjs"
 import * as Limits from "./Limits.mjs"
 import { look } from "./Live.mjs"
+import * as Media from "./Media.mjs"
 import * as Operations from "./Operations.mjs"
 import * as RequestForm from "./RequestForm.mjs"
 import * as Service from "./Service.mjs"
@@ -32,7 +33,9 @@ const enter = async () => {
   await State.refresh()
 }
 
-for (const part of [Clock, RequestForm, Exchange, Journal, Limits, Faults, State, Service, Suggestions]) part.start()
+for (const part of [Clock, RequestForm, Exchange, Journal, Limits, Faults, Media, State, Service, Suggestions]) {
+  part.start()
+}
 
 onSubmit("gate-form", () => {
   takeTyped()

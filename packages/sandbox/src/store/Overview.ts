@@ -38,6 +38,10 @@ const handle = (column: string): string => `(SELECT username FROM users WHERE id
 /** Texts can have megabytes. */
 const beginning = (column: string): string => `substr(${column}, 1, 1000)`
 
+/** Where the bytes of media are: of a video, in one of its variants. */
+const address = (table: string): string =>
+  `coalesce(${table}.facts ->> '$.url', ${table}.facts ->> '$.variants[0].url')`
+
 interface Source {
   /** Unique, and the order: an integer unless `named`. */
   readonly key: string
@@ -183,7 +187,7 @@ const sources = {
       type: "t.type",
       content_type: "u.media_type",
       category: "u.category",
-      url: "coalesce(t.facts ->> '$.url', t.facts ->> '$.variants[0].url')",
+      url: address("t"),
       width: "t.facts ->> '$.width'",
       height: "t.facts ->> '$.height'",
       duration_ms: "t.facts ->> '$.duration_ms'",
@@ -194,9 +198,10 @@ const sources = {
   },
   uploads: {
     key: "t.id",
-    from: "uploads t",
+    from: "uploads t LEFT JOIN media m ON m.id = t.id",
     select: {
       id: text("t.id"),
+      media_key: "m.media_key",
       owner: handle("t.owner_id"),
       category: "t.category",
       content_type: "t.media_type",
@@ -208,6 +213,12 @@ const sources = {
       expires_at: millis("t.expires_at"),
       used: "t.used",
       failure: "t.failure ->> '$.message'",
+      url: address("m"),
+      width: "m.facts ->> '$.width'",
+      height: "m.facts ->> '$.height'",
+      duration_ms: "m.facts ->> '$.duration_ms'",
+      alt_text: beginning("m.facts ->> '$.alt_text'"),
+      subtitles: "(SELECT group_concat(language_code, ', ') FROM media_subtitles s WHERE s.media_id = t.id)",
       created_at: time("t.id")
     },
     of: "t.owner_id = :user",
