@@ -1,7 +1,8 @@
 /** What the page of the errors says of each from its class: when it is raised, its message and its members. */
 import * as Errors from "../../packages/core/src/Errors.ts"
+import type { PublishingError } from "../../packages/core/src/ErrorSchemas.ts"
 import { type Member, membersAfter, membersOf, table } from "./Members.ts"
-import { conditional, errorDocstrings, errorModules, isConditional, ofSignIns } from "./Reference.ts"
+import { conditional, errorDocstrings, errorModules, isConditional, ofPublishing, ofSignIns } from "./Reference.ts"
 import { documented, text } from "./Source.ts"
 
 const errorsOfCalls = "packages/core/src/Errors.ts"
@@ -13,7 +14,13 @@ const refusal = { credential: "bearer", accepts: ["bearer", "oauth1"], problems:
 /** One of each, as programs meet it. */
 const samples: {
   readonly [
-    T in (Errors.AnyError | Errors.AuthorizationDenied | Errors.InvalidRedirect | Errors.InvalidSettings)["_tag"]
+    T in (
+      | Errors.AnyError
+      | Errors.AuthorizationDenied
+      | Errors.InvalidRedirect
+      | Errors.InvalidSettings
+      | PublishingError
+    )["_tag"]
   ]: Error & {
     readonly _tag: T
   }
@@ -102,6 +109,33 @@ const samples: {
     reason: "the connection was reset",
     confirmWith: "getUsersPosts"
   }),
+  MediaProcessingFailed: new Errors.MediaProcessingFailed({
+    mediaId: "1880028106020515840",
+    reason: "InvalidMedia",
+    detail: "file is invalid",
+    code: 1
+  }),
+  MediaNotReady: new Errors.MediaNotReady({ mediaId: "1880028106020515840", waited: 600_000 }),
+  UploadExpired: new Errors.UploadExpired({ mediaId: "1880028106020515840" }),
+  SourceFailure: new Errors.SourceFailure({ source: "harbour.mp4", fault: "changed" }),
+  JournalFailure: new Errors.JournalFailure({
+    journal: "~/.local/state/postwire/upload.harbour.json",
+    fault: "locked",
+    action: "lock",
+    detail: "for 30 s"
+  }),
+  ThreadUndecided: new Errors.ThreadUndecided({
+    key: "launch",
+    part: 2,
+    parts: 3,
+    reason: "lagging",
+    sentAt: resetAt,
+    authorId: "2244994945",
+    inReplyTo: "1880028106020515840",
+    text: "What is new",
+    looks: 4
+  }),
+  ThreadBroken: new Errors.ThreadBroken({ key: "launch", part: 1, parts: 3, id: "1880028106020515840" }),
   PaginationStuck: new Errors.PaginationStuck({ operation: "searchRecentPosts", token: "b26v89c19zqg8o3f" }),
   RateLimitWaitTooLong: new Errors.RateLimitWaitTooLong({
     operation: "searchRecentPosts",
@@ -117,6 +151,9 @@ export const tags: ReadonlyArray<string> = Object.keys(samples)
 const whose = (tag: string): string => {
   if (tag === "InvalidSettings") return "Thrown when a client is made."
   if (ofSignIns.includes(tag)) return "Raised while somebody signs in."
+  if (ofPublishing.includes(tag)) {
+    return tag.startsWith("Thread") ? "Threads can fail with it." : "Uploads can fail with it, and so what uploads."
+  }
   if (tag === "PaginationStuck") return "`.pages`, `.items` and `.joined` can fail with it."
   if (!isConditional(tag)) return "Every operation can fail with it."
   const definitions = documented.map(({ definition }) => definition)

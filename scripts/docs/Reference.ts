@@ -242,8 +242,15 @@ const errorsOf = (definition: Definition): ReadonlyArray<string> =>
 
 const errorsOfSignIns = "packages/core/src/SignInErrors.ts"
 
+const errorsOfPublishing = ["packages/core/src/UploadErrors.ts", "packages/core/src/ThreadErrors.ts"]
+
 /** Where the classes of errors are. */
-export const errorModules = ["packages/core/src/Errors.ts", "packages/core/src/AccountErrors.ts", errorsOfSignIns]
+export const errorModules = [
+  "packages/core/src/Errors.ts",
+  "packages/core/src/AccountErrors.ts",
+  errorsOfSignIns,
+  ...errorsOfPublishing
+]
 
 /** What the docstring of each error says. */
 export const errorDocstrings = new Map(errorModules.flatMap((file) => [...docstrings(file)]))
@@ -251,8 +258,11 @@ export const errorDocstrings = new Map(errorModules.flatMap((file) => [...docstr
 /** What a sign-in alone fails with. */
 export const ofSignIns: ReadonlyArray<string> = [...docstrings(errorsOfSignIns).keys()]
 
+/** What uploads and threads alone fail with. */
+export const ofPublishing: ReadonlyArray<string> = errorsOfPublishing.flatMap((file) => [...docstrings(file).keys()])
+
 /** What no call fails with. */
-const ofNoCall: ReadonlyArray<string> = [...ofSignIns, "InvalidSettings"]
+const ofNoCall: ReadonlyArray<string> = [...ofSignIns, ...ofPublishing, "InvalidSettings"]
 
 /** The errors of operations, in the order of their module. */
 const tags = Array.from(errorDocstrings.keys()).filter((name) =>

@@ -161,3 +161,65 @@ export const AnyError = Schema.Union([
     })
   )
 ])
+
+/** What uploads and threads fail with besides. */
+export const PublishingError = /*#__PURE__*/ Schema.Union([
+  schemaOf(
+    Errors.MediaProcessingFailed,
+    Schema.TaggedStruct("MediaProcessingFailed", {
+      mediaId: Schema.String,
+      reason: Schema.optional(Schema.String),
+      detail: Schema.optional(Schema.String),
+      code: Schema.optional(Schema.Finite)
+    })
+  ),
+  schemaOf(
+    Errors.MediaNotReady,
+    Schema.TaggedStruct("MediaNotReady", { mediaId: Schema.String, waited: Schema.Finite })
+  ),
+  schemaOf(Errors.UploadExpired, Schema.TaggedStruct("UploadExpired", { mediaId: Schema.String })),
+  schemaOf(
+    Errors.SourceFailure,
+    Schema.TaggedStruct("SourceFailure", {
+      source: Schema.String,
+      fault: Schema.Literals(["absent", "forbidden", "changed", "short", "long", "unreadable"]),
+      detail: Schema.optional(Schema.String)
+    })
+  ),
+  schemaOf(
+    Errors.JournalFailure,
+    Schema.TaggedStruct("JournalFailure", {
+      journal: Schema.String,
+      fault: Schema.Literals(["locked", "unavailable", "forbidden", "exposed", "full", "damaged", "newer"]),
+      action: Schema.Literals(["read", "write", "lock"]),
+      detail: Schema.optional(Schema.String)
+    })
+  ),
+  schemaOf(
+    Errors.ThreadUndecided,
+    Schema.TaggedStruct("ThreadUndecided", {
+      key: Schema.String,
+      part: Schema.Int,
+      parts: Schema.Int,
+      reason: Schema.Literals(["unreadable", "lagging", "crowded", "unlisted", "hidden"]),
+      sentAt: Schema.Date,
+      authorId: Schema.String,
+      inReplyTo: Schema.optional(Schema.String),
+      text: Schema.String,
+      looks: Schema.Int,
+      detail: Schema.optional(Schema.String)
+    })
+  ),
+  schemaOf(
+    Errors.ThreadBroken,
+    Schema.TaggedStruct("ThreadBroken", {
+      key: Schema.String,
+      part: Schema.Int,
+      parts: Schema.Int,
+      id: Schema.String
+    })
+  )
+])
+
+/** What uploads and threads fail with besides. */
+export type PublishingError = typeof PublishingError.Type

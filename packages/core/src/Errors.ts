@@ -25,6 +25,15 @@ export {
 export type { Problem } from "./models/Problem.ts"
 export { AuthorizationDenied, InvalidRedirect } from "./SignInErrors.ts"
 export { ThreadBroken, ThreadUndecided, type UndecidedReason } from "./ThreadErrors.ts"
+export {
+  JournalFailure,
+  type JournalFault,
+  MediaNotReady,
+  MediaProcessingFailed,
+  SourceFailure,
+  type SourceFault,
+  UploadExpired
+} from "./UploadErrors.ts"
 
 /** `bearer`: an OAuth 2.0 token. `oauth1`: an OAuth 1.0a signature. `app`: id and secret of an app, with which one signs in. */
 export type CredentialKind = "bearer" | "oauth1" | "app"

@@ -9,13 +9,13 @@ import { brand } from "./internal/ErrorBrand.ts"
 export class MediaProcessingFailed extends Data.TaggedError("MediaProcessingFailed")<{
   readonly mediaId: string
   /** What the service calls it, as `InvalidMedia`. */
-  readonly name?: string | undefined
+  readonly reason?: string | undefined
   /** What the service says of it. */
   readonly detail?: string | undefined
   readonly code?: number | undefined
 }> {
   override get message(): string {
-    const said = [this.name, this.detail].filter((text) => text !== undefined).join(": ").replace(/\.$/, "")
+    const said = [this.reason, this.detail].filter((text) => text !== undefined).join(": ").replace(/\.$/, "")
     return `The service cannot process media ${this.mediaId}${said === "" ? "" : ` (${said})`}. ` +
       "The file may be damaged, or of a kind that the service does not take."
   }

@@ -33,8 +33,33 @@ const refusal = {
   rateLimit: { limit: 1, remaining: 0, resetAt: new Date(0) }
 }
 
+const publishing: ReadonlyArray<ErrorSchemas.PublishingError> = [
+  new Errors.MediaProcessingFailed({ mediaId: "1", reason: "InvalidMedia", detail: "file is invalid", code: 1 }),
+  new Errors.MediaNotReady({ mediaId: "1", waited: 600_000 }),
+  new Errors.UploadExpired({ mediaId: "1" }),
+  new Errors.SourceFailure({ source: "a.mp4", fault: "changed", detail: "d" }),
+  new Errors.JournalFailure({ journal: "in memory", fault: "locked", action: "lock", detail: "for 30 s" }),
+  new Errors.ThreadUndecided({
+    key: "k",
+    part: 1,
+    parts: 2,
+    reason: "lagging",
+    sentAt: new Date(0),
+    authorId: "2",
+    inReplyTo: "3",
+    text: "t",
+    looks: 1,
+    detail: "d"
+  }),
+  new Errors.ThreadBroken({ key: "k", part: 1, parts: 2, id: "3" })
+]
+
 const samples: ReadonlyArray<
-  Errors.AnyError | Errors.AuthorizationDenied | Errors.InvalidRedirect | Errors.InvalidSettings
+  | Errors.AnyError
+  | Errors.AuthorizationDenied
+  | Errors.InvalidRedirect
+  | Errors.InvalidSettings
+  | ErrorSchemas.PublishingError
 > = [
   new Errors.MissingAccessToken({ operation: "like", credential: "oauth1", missing: ["accessToken", "consumerKey"] }),
   new Errors.MissingScope({
@@ -69,18 +94,26 @@ const samples: ReadonlyArray<
     rateLimit: { limit: 1, remaining: 0, resetAt: new Date(0) }
   }),
   new Errors.PaginationStuck({ operation: "getUsersPosts", token: "t" }),
-  new Errors.RateLimitWaitTooLong({ operation: "getPost", bucket: "getPost", resetAt: new Date(0), maxWait: 1 })
+  new Errors.RateLimitWaitTooLong({ operation: "getPost", bucket: "getPost", resetAt: new Date(0), maxWait: 1 }),
+  ...publishing
 ]
 
-const codec = Schema.toCodecJson(ErrorSchemas.AnyError)
+const codec = Schema.toCodecJson(Schema.Union([ErrorSchemas.AnyError, ErrorSchemas.PublishingError]))
 
-const roundTrip = (error: Errors.AnyError): Errors.AnyError =>
+type Told = typeof codec.Type
+
+const roundTrip = (error: Told): Told =>
   Schema.decodeUnknownSync(codec)(JSON.parse(JSON.stringify(Schema.encodeSync(codec)(error))))
 
 describe("every error", () => {
   it("is in the union, but for those of no call", () => {
     assert.sameMembers([...new Set(samples.map(({ _tag }) => _tag))], Object.keys(classes))
-    const ofNoCall = ["AuthorizationDenied", "InvalidRedirect", "InvalidSettings"]
+    const ofNoCall = [
+      "AuthorizationDenied",
+      "InvalidRedirect",
+      "InvalidSettings",
+      ...publishing.map(({ _tag }) => _tag)
+    ]
     for (const error of samples) assert.strictEqual(Errors.isAnyError(error), !ofNoCall.includes(error._tag))
     for (const other of [new Error("a"), { _tag: "NotFound" }, null]) assert.isFalse(Errors.isAnyError(other))
   })
@@ -119,11 +152,11 @@ describe("every error", () => {
 })
 
 describe("the codec", () => {
-  for (const member of ErrorSchemas.AnyError.members) {
+  for (const member of [...ErrorSchemas.AnyError.members, ...ErrorSchemas.PublishingError.members]) {
     const [sample] = samples.filter((error) => Schema.is(member)(error))
     const told = Arbitrary.schema(member.from as Schema.Codec<unknown>)
     it.prop(`carries any ${sample?._tag} across threads`, { told }, ({ told }) => {
-      const error = new classes[sample!._tag]!(told as never) as Errors.AnyError
+      const error = new classes[sample!._tag]!(told as never) as Told
       const same = roundTrip(error)
       assert.strictEqual(same._tag, error._tag)
       assert.isTrue(same instanceof classes[error._tag]!)

@@ -109,7 +109,7 @@ export const ready = Effect.fnUntraced(function*(
     if (state === "failed") {
       return yield* new MediaProcessingFailed({
         mediaId: id,
-        name: error?.name,
+        reason: error?.name,
         detail: error?.message,
         code: error?.code
       })

@@ -8,9 +8,15 @@ import { inspect } from "node:util"
 /** How many causes of an error, and how many levels of a problem, are kept. A clone gives up at some thousands. */
 const maxLevels = 100
 
-const codec = /*#__PURE__*/ Schema.toCodecJson(ErrorSchemas.AnyError)
+/** What crosses: the errors of calls, uploads and threads. */
+export type Told = AnyError | ErrorSchemas.PublishingError
+
+const codec = /*#__PURE__*/ Schema.toCodecJson(
+  /*#__PURE__*/ Schema.Union([ErrorSchemas.AnyError, ErrorSchemas.PublishingError])
+)
+const isOfPublishing = /*#__PURE__*/ Schema.is(ErrorSchemas.PublishingError)
 const encodeSchema = /*#__PURE__*/ Schema.encodeUnknownSync(codec)
-const decodeSchema: (encoded: unknown) => AnyError = /*#__PURE__*/ Schema.decodeUnknownSync(codec)
+const decodeSchema: (encoded: unknown) => Told = /*#__PURE__*/ Schema.decodeUnknownSync(codec)
 
 /** An error, apart from what it was caused by: the schema keeps neither codes nor a chain that leads back to itself. */
 export interface Encoded {
@@ -27,9 +33,9 @@ type EncodedCause = string | {
   readonly cause: EncodedCause | undefined
 }
 
-/** Encodes what an operation failed with, and nothing else. */
+/** Encodes what an operation, an upload or a thread failed with, and nothing else. */
 export const encode = (error: unknown): Option.Option<Encoded> => {
-  if (!isAnyError(error)) return Option.none()
+  if (!isAnyError(error) && !isOfPublishing(error)) return Option.none()
   const { cause, ...fields }: PropertyDescriptorMap = Object.getOwnPropertyDescriptors(error)
   if ("problems" in error) fields["problems"] = { enumerable: true, value: cut(error.problems, maxLevels) }
   return Option.some({
@@ -39,7 +45,7 @@ export const encode = (error: unknown): Option.Option<Encoded> => {
 }
 
 /** The error that was encoded. */
-export const decode = ({ cause, error }: Encoded): AnyError => {
+export const decode = ({ cause, error }: Encoded): Told => {
   const decoded = decodeSchema(error)
   if (cause !== undefined) hide(decoded, "cause", decodeCause(cause))
   return decoded
