@@ -68,6 +68,7 @@ const neverAsked = Effect.die(new Error("What is in the tables is not asked for 
 export const layerClient: Layer.Layer<Client> = Layer.succeed(Client, {
   send: () => neverAsked,
   request: () => neverAsked,
+  check: () => neverAsked,
   sendChecked: () => neverAsked,
   read: () => neverAsked,
   credential: () => Effect.succeed("none"),

@@ -80,6 +80,11 @@ export class Client extends Context.Service<Client, {
     parameters: unknown,
     options?: CallOptions
   ) => Effect.Effect<HttpClientResponse, Errors.AnyError>
+  /** What keeps a call of an operation from being sent; nothing is sent. */
+  readonly check: (
+    definition: Definition,
+    parameters: unknown
+  ) => Effect.Effect<void, Errors.InvalidParameters | Errors.ConflictingIdentifiers>
   /**
    * Sends what `check` prepares. When it refuses, it is asked again with what keeps credentials out of what it says: what was
    * passed may be one in the wrong place.
@@ -199,6 +204,12 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
         return prepared instanceof Error
           ? refused(prepared, (clean) => prepare(definition, parameters, options, clean))
           : send(prepared, options)
+      }),
+    check: (definition, parameters) =>
+      Effect.suspend(() => {
+        const check = (clean?: Redaction.Redact) => Prepare.prepare(definition, parameters, wire, limits, clean)
+        const prepared = check()
+        return prepared instanceof Error ? refused(prepared, check) : Effect.void
       }),
     sendChecked: (check, options) =>
       Effect.suspend((): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {

@@ -89,7 +89,7 @@ export class InvalidParameters extends Data.TaggedError("InvalidParameters")<{
   readonly value?: string | undefined
 }> {
   override get message(): string {
-    const parameter = /^\w+$/.test(this.parameter) ? this.parameter : show(this.parameter)
+    const parameter = /^[\w.[\]]+$/.test(this.parameter) ? this.parameter : show(this.parameter)
     const got = this.value === undefined ? "" : ` Got ${this.value}.`
     return `${this.operation}: ${parameter} ${this.rule}.${got}`
   }

@@ -1,79 +1,32 @@
 /** A post with its files in one go: everything is checked, then uploaded, then posted. A failed upload posts nothing. */
-import type { CallOptions } from "./CallOptions.ts"
-import type { AnyError, ConflictingIdentifiers, PaginationStuck } from "./Errors.ts"
-import type { Operation } from "./Operation.ts"
-import type { createPost } from "./operations/Posts.ts"
-import type * as Source from "./Source.ts"
-import type * as Upload from "./Upload.ts"
+import * as Effect from "effect/Effect"
+import type { Client } from "./Client.ts"
+import * as Draft from "./internal/Draft.ts"
+import type { Post, PublishedPost, PublishError, PublishOptions } from "./PublishOptions.ts"
 
-type CreatePost = typeof createPost extends Operation<infer P, infer _R, infer _Sel, infer _E> ? P : never
-
-/** A file of a post, and how it is uploaded. `Input` is what a client takes as one. */
-export interface Media<Input = Source.Input> extends
-  Pick<
-    Upload.UploadOptions,
-    "category" | "type" | "alt" | "additional_owners" | "shared" | "chunkBytes" | "maxWait"
-  >
-{
-  readonly file: Input
-  /** Of a video, in several languages. */
-  readonly subtitles?: ReadonlyArray<Omit<Upload.Subtitles, "file"> & { readonly file: Input }> | undefined
-}
-
-/** A poll of a post. */
-export interface Poll {
-  /** 2 to 4, each of up to 25 characters. */
-  readonly options: ReadonlyArray<string>
-  /** 5 to 10,080. */
-  readonly duration_minutes: number
-  readonly reply_settings?: CreatePost["poll_reply_settings"]
-}
+export type { Media, Poll, Post, Progress, PublishedPost, PublishError, PublishOptions } from "./PublishOptions.ts"
 
 /**
- * A post to publish: what `createPost` takes, with files and a poll. It has one of media, a poll, a quoted post and a card; its
- * media are four images, or one GIF, or one video.
+ * Publishes a post with its files. The text, the files and everything else are held against the rules before anything is sent;
+ * then the files are uploaded, and then it is posted, once.
+ *
+ * ```ts
+ * const { id } = yield* publish({ text: "Hello", media: [{ file: picture, alt: "A cat on a keyboard" }] })
+ * ```
  */
-export interface Post<Input = Source.Input> extends
-  Omit<
-    CreatePost,
-    "poll_options" | "poll_duration_minutes" | "poll_reply_settings" | "user_auth"
-  >
-{
-  /** Files, which are uploaded. What is uploaded already goes into `media_ids`, and comes before them. */
-  readonly media?: ReadonlyArray<Input | Media<Input>> | undefined
-  readonly poll?: Poll | undefined
-}
-
-/** How publishing goes on. Parts count from 1; a single post is part 1 of 1. */
-export type Progress =
-  & { readonly part: number; readonly parts: number }
-  & (
-    | (Upload.Progress & {
-      /** Which of the part's files, from 1. */
-      readonly file: number
-    })
-    /** It is sent; it was posted; its outcome is unknown, and it is looked for. */
-    | { readonly phase: "sending" | "looking" }
-    | { readonly phase: "posted"; readonly id: string }
-  )
-
-/** What publishing may be told. */
-export interface PublishOptions extends Pick<CallOptions, "timeout" | "retries"> {
-  /** The most that a text may weigh; more than 280 for authors who have longer posts. See `PostText.length`. */
-  readonly maxWeight?: number | undefined
-  /** Called with every step. What it throws is ignored. */
-  readonly onProgress?: ((progress: Progress) => void) | undefined
-  /** As `createPost` has it; it holds for the uploads too. */
-  readonly user_auth?: boolean | undefined
-}
-
-/** A post that exists. */
-export interface PublishedPost {
-  readonly id: string
-  /** As the service has it. */
-  readonly text: string
-  readonly media: ReadonlyArray<Upload.UploadedMedia>
-}
-
-/** What publishing a post can fail with. `OutcomeUnknown` is of the post alone: its media are uploaded then. */
-export type PublishError = Exclude<AnyError, ConflictingIdentifiers | PaginationStuck> | Upload.UploadError
+export const publish = (
+  post: Post,
+  options: PublishOptions = {}
+): Effect.Effect<PublishedPost, PublishError, Client> =>
+  Effect.scoped(Effect.gen(function*() {
+    const invalid = Draft.checkOptions("publish", options)
+    if (invalid !== undefined) return yield* invalid
+    const one = { part: 1, parts: 1 }
+    const draft = yield* Draft.check(post, { operation: "publish", prefix: "", ...one }, options)
+    const files = yield* Draft.open(draft, options)
+    const media = yield* Effect.all(files.map(({ send }) => send), { concurrency: Draft.filesAtOnce })
+    Draft.report(options, { phase: "sending", ...one })
+    const { id, text } = yield* Draft.post(draft, media, options)
+    Draft.report(options, { phase: "posted", id, ...one })
+    return { id, text, media }
+  }))

@@ -1,30 +1,20 @@
 /**
- * A thread does not end half-posted: what was sent is noted by a key before and after, so that the same call goes on where
+ * A thread does not end half-posted: what is sent is noted by a key before and after, so that the same call goes on where
  * another was interrupted, and posts no part twice.
  */
-import type * as Effect from "effect/Effect"
-import type { Client } from "./Client.ts"
-import type { Journal } from "./Journal.ts"
-import type { Post, PublishedPost, PublishError, PublishOptions } from "./Publish.ts"
-import type * as Source from "./Source.ts"
+import * as Effect from "effect/Effect"
+import { Client } from "./Client.ts"
+import { invalidParameter, type InvalidParameters, UndecodableResponse } from "./Errors.ts"
+import * as Draft from "./internal/Draft.ts"
+import * as Posting from "./internal/Posting.ts"
+import * as ThreadRecord from "./internal/ThreadRecord.ts"
+import { type Entries, Journal } from "./Journal.ts"
+import { getMe } from "./operations/Users.ts"
+import type { Post, PublishedPost, PublishError, ThreadOptions } from "./PublishOptions.ts"
 import type { ThreadBroken, ThreadUndecided } from "./ThreadErrors.ts"
 import type { JournalFailure } from "./UploadErrors.ts"
 
-/** What publishing a thread is told. */
-export interface ThreadOptions extends PublishOptions {
-  /** Names the thread in the journal, for ever: 1 to 128 characters. */
-  readonly key: string
-  /**
-   * What becomes of a part of which it cannot be told whether it was posted: `continue` sends it, `abandon` ends the thread there.
-   * Without a decision the call fails with `ThreadUndecided`, and the next one looks again.
-   */
-  readonly undecided?: "continue" | "abandon" | undefined
-  /**
-   * How long after it was sent a part may take to appear among the posts of its author, in milliseconds; default 60,000. When it is
-   * not there by then, it was not posted.
-   */
-  readonly lag?: number | undefined
-}
+export type { ThreadOptions } from "./PublishOptions.ts"
 
 /** A thread that was published. */
 export interface PublishedThread {
@@ -39,10 +29,98 @@ export interface PublishedThread {
 /** What publishing a thread can fail with. */
 export type ThreadError = PublishError | ThreadUndecided | ThreadBroken | JournalFailure
 
+const operation = "publishThread"
+
+/** How long a key may be, in UTF-16 code units. */
+const longestKey = 128
+
 /**
- * Publishes posts, each in reply to the one before. The files of all are uploaded before the first is posted.
+ * Publishes posts, each in reply to the one before. The files of all are uploaded before the first is posted. Called again with
+ * its key, it goes on where it was interrupted; once it is finished, it sends nothing and returns the same posts.
+ *
+ * A part whose answer did not come is looked for among the posts of its author, and sent again only when it is not there.
+ *
+ * ```ts
+ * const { posts } = yield* publishThread([{ text: "One" }, { text: "Two" }], { key: "counting" })
+ * ```
  */
-export type PublishThread = (
-  posts: ReadonlyArray<Post<Source.Input>>,
+export const publishThread = (
+  posts: ReadonlyArray<Post>,
   options: ThreadOptions
-) => Effect.Effect<PublishedThread, ThreadError, Client | Journal>
+): Effect.Effect<PublishedThread, ThreadError, Client | Journal> =>
+  Effect.scoped(Effect.gen(function*() {
+    const invalid = checkOptions(options)
+    if (invalid !== undefined) return yield* invalid
+    const drafts = yield* check(posts, options)
+    const journal = yield* Journal
+    yield* journal.lock(ThreadRecord.nameOf(options.key))
+    const record = yield* begin(journal, posts, options)
+    const posted = yield* Posting.run(journal, record, drafts, options)
+    return { ...posted, resumed: record.parts.some(({ _tag }) => _tag === "posted") }
+  }))
+
+const checkOptions = (options: ThreadOptions): InvalidParameters | undefined => {
+  const invalid = Draft.checkOptions(operation, options, ["key", "undecided", "lag"])
+  if (invalid !== undefined) return invalid
+  const { key, lag, undecided }: ThreadOptions = options
+  if (typeof key !== "string" || key === "" || key.length > longestKey || !key.isWellFormed()) {
+    return invalidParameter(operation, "key", `must be a text of 1 to ${longestKey} characters`, key)
+  }
+  if (lag !== undefined && !(Number.isSafeInteger(lag) && lag >= 0)) {
+    return invalidParameter(operation, "lag", "must be a whole number of milliseconds from 0", lag)
+  }
+  return undecided === undefined || undecided === "continue" || undecided === "abandon"
+    ? undefined
+    : invalidParameter(operation, "undecided", "must be continue or abandon", undecided)
+}
+
+const check = Effect.fnUntraced(function*(posts: ReadonlyArray<Post>, options: ThreadOptions) {
+  if (!Array.isArray(posts) || posts.length === 0) {
+    return yield* invalidParameter(operation, "posts", "must be a list of one or more posts", posts)
+  }
+  const drafts: Array<Draft.Draft> = []
+  for (const [i, post] of posts.entries()) {
+    const place: Draft.Place = { operation, prefix: `posts[${i}].`, part: i + 1, parts: posts.length }
+    if (i > 0 && post?.in_reply_to_post_id !== undefined) {
+      const rule = "must not be given, except for the first post: each replies to the one before"
+      return yield* invalidParameter(operation, `${place.prefix}in_reply_to_post_id`, rule, undefined)
+    }
+    drafts.push(yield* Draft.check(i === 0 ? post : { ...post, in_reply_to_post_id: "1" }, place, options))
+  }
+  return drafts
+})
+
+/** The record of the thread: the one in the journal if it is ours, or a new one. */
+const begin = Effect.fnUntraced(function*(journal: Entries, posts: ReadonlyArray<Post>, options: ThreadOptions) {
+  const { key, user_auth } = options
+  const contents = ThreadRecord.contentsOf(posts)
+  const known = yield* ThreadRecord.read(journal, key)
+  const credential = yield* (yield* Client).credential(user_auth ?? true)
+  const refuse = (rule: string) => invalidParameter(operation, "key", rule, key)
+  if (known !== undefined && (known.contents !== contents || known.parts.length !== posts.length)) {
+    return yield* refuse("is that of another thread: the posts were others. Choose another key")
+  }
+  if (known?.credential === credential && credential !== "none") return known
+  const { data: author } = yield* getMe({ user_fields: ["most_recent_post_id"], user_auth })
+  if (author === undefined) {
+    const reason = "it does not tell who the user is"
+    return yield* new UndecodableResponse({ operation: getMe.definition.name, status: 200, reason, excerpt: "" })
+  }
+  if (known !== undefined && known.authorId !== author.id) {
+    return yield* refuse("is that of a thread of another user. Choose another key")
+  }
+  const { most_recent_post_id: after } = author
+  const record: ThreadRecord.ThreadRecord = known === undefined
+    ? {
+      version: 1,
+      contents,
+      authorId: author.id,
+      credential,
+      ...(after === undefined ? {} : { after }),
+      isAbandoned: false,
+      parts: posts.map(() => ({ _tag: "waiting" }))
+    }
+    : { ...known, credential }
+  yield* ThreadRecord.write(journal, key, record)
+  return record
+})

@@ -71,7 +71,7 @@ export const prepare = (
     resume: (key) =>
       Effect.flatMap(
         Journal,
-        (journal) => UploadCheckpoint.withLog(journal, `upload.${key}`, (log) => send(plan, options, log))
+        (journal) => UploadCheckpoint.withLog(journal, UploadCheckpoint.nameOf(key), (log) => send(plan, options, log))
       )
   }))
 

@@ -226,16 +226,21 @@ describe("index", () => {
       "Credentials",
       "Definition",
       "Errors",
+      "Journal",
       "Ledger",
       "OAuth1Login",
       "OAuth2",
       "Operation",
+      "Publish",
       "RateLimit",
       "RateLimitStore",
       "Requests",
       "Response",
       "Scopes",
+      "Source",
+      "Thread",
       "TokenStore",
+      "Upload",
       "Wire"
     ]
     const areas = Object.keys(Index).filter((name) => !others.includes(name))

@@ -107,6 +107,9 @@ const makeDigest = (): Digest => {
   return { add: (bytes) => void hash.update(bytes), value: () => bytesToHex(hash.clone().digest()) }
 }
 
+/** Where the upload with a key is in the journal. */
+export const nameOf = (key: string): string => `upload.${key}`
+
 /** So much is read at a time for a digest. */
 const pieceBytes = 1_048_576
 

@@ -1,0 +1,153 @@
+/**
+ * What the journal knows of a thread: which one it is, and what became of each part. Of the posts it has ids, and texts as the
+ * service has them; of the credential a fingerprint.
+ */
+import { sha256 } from "@noble/hashes/sha2.js"
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import type { Entries } from "../Journal.ts"
+import type { Media, Post } from "../PublishOptions.ts"
+import type * as Source from "../Source.ts"
+import { JournalFailure } from "../UploadErrors.ts"
+
+const UploadedMedia = Schema.Struct({
+  id: Schema.String,
+  media_key: Schema.UndefinedOr(Schema.String),
+  type: Schema.Literals([
+    "image/jpeg",
+    "image/pjpeg",
+    "image/png",
+    "image/gif",
+    "image/webp",
+    "image/bmp",
+    "image/tiff",
+    "video/mp4",
+    "video/quicktime",
+    "video/webm",
+    "video/mp2t",
+    "text/srt",
+    "text/vtt",
+    "model/gltf-binary",
+    "model/vnd.usdz+zip"
+  ]),
+  category: Schema.Literals([
+    "tweet_image",
+    "tweet_gif",
+    "tweet_video",
+    "amplify_video",
+    "dm_image",
+    "dm_gif",
+    "dm_video",
+    "subtitles"
+  ]),
+  size: Schema.Finite,
+  expiresAt: Schema.UndefinedOr(Schema.Date)
+})
+
+/** A part that is to be sent: never was, or was in vain. */
+const Waiting = Schema.TaggedStruct("waiting", {
+  /** When it was sent first, in milliseconds. */
+  firstAt: Schema.optionalKey(Schema.Finite)
+})
+
+/** A part that was sent, or is about to be, and of which nothing was heard. */
+export const Sent = Schema.TaggedStruct("sent", {
+  firstAt: Schema.Finite,
+  lastAt: Schema.Finite,
+  media: Schema.Array(UploadedMedia),
+  /** The service says that it has it, and no more. */
+  isAccepted: Schema.optionalKey(Schema.Boolean)
+})
+
+/** A part that was sent, or is about to be, and of which nothing was heard. */
+export type Sent = typeof Sent.Type
+
+/** A part that was posted. */
+const Posted = Schema.TaggedStruct("posted", {
+  id: Schema.String,
+  text: Schema.String,
+  media: Schema.Array(UploadedMedia)
+})
+
+/** What became of a part. */
+export const Part = Schema.Union([Waiting, Sent, Posted])
+/** What became of a part. */
+export type Part = typeof Part.Type
+
+const ThreadRecord = Schema.Struct({
+  version: Schema.Literal(1),
+  /** A hash of its posts. */
+  contents: Schema.String,
+  authorId: Schema.String,
+  /** Of the credential that it was published with last. */
+  credential: Schema.String,
+  /** A post of the author that is older than all of them. */
+  after: Schema.optionalKey(Schema.String),
+  /** Whether it was decided that nothing more is sent. */
+  isAbandoned: Schema.Boolean,
+  parts: Schema.Array(Part)
+})
+/** What the journal knows of a thread. */
+export type ThreadRecord = typeof ThreadRecord.Type
+
+const text = Schema.toCodecJson(ThreadRecord)
+const decode = Schema.decodeUnknownEffect(text)
+const encode = Schema.encodeSync(text)
+
+/** Where a thread is in the journal. */
+export const nameOf = (key: string): string => `thread.${key}`
+
+/** The key of the upload of a file. Parts and files count from 1. */
+export const uploadKeyOf = (key: string, part: number, file: number): string => `${part}.${file}.thread.${key}`
+
+/** The record of a thread; `undefined` where there is none. */
+export const read = Effect.fnUntraced(
+  function*(journal: Entries, key: string): Effect.fn.Return<ThreadRecord | undefined, JournalFailure> {
+    const name = nameOf(key)
+    const held = yield* journal.read(name)
+    if (held === undefined) return undefined
+    const failure = (fault: JournalFailure["fault"]) =>
+      new JournalFailure({ journal: journal.describe(name), fault, action: "read" })
+    const json = yield* Effect.try({ try: (): unknown => JSON.parse(held), catch: () => failure("damaged") })
+    return yield* Effect.mapError(
+      decode(json),
+      () => failure(Predicate.hasProperty(json, "version") && Number(json.version) > 1 ? "newer" : "damaged")
+    )
+  }
+)
+
+/** Keeps the record of a thread. When it ends, that is durable. */
+export const write = (journal: Entries, key: string, record: ThreadRecord): Effect.Effect<void, JournalFailure> =>
+  Effect.suspend(() => journal.write(nameOf(key), JSON.stringify(encode(record))))
+
+/** What tells the posts of one thread from those of another. Files are known by their names. */
+export const contentsOf = (posts: ReadonlyArray<Post>): string =>
+  bytesToHex(sha256(utf8ToBytes(JSON.stringify(posts.map(outlineOf), plain)))).slice(0, 32)
+
+const outlineOf = ({ media = [], ...post }: Post) => ({ ...post, media: media.map(fileOf) })
+
+const fileOf = (given: Source.Input | Media): unknown => {
+  if (!Predicate.hasProperty(given, "file")) return nameOfInput(given)
+  const { alt, category, file, subtitles, type } = given
+  const tracks = subtitles?.map(({ file, language, name }) => [nameOfInput(file), language, name])
+  return { file: nameOfInput(file), alt, category, type, subtitles: tracks }
+}
+
+/** The bytes are not read: a thread that is finished may have outlived its files. */
+const nameOfInput = (input: Source.Input): unknown =>
+  "name" in input && input.name !== undefined
+    ? input.name
+    : "size" in input
+    ? input.size
+    : "byteLength" in input
+    ? input.byteLength
+    : null
+
+/** In one order, and with one way to write an id. */
+const plain = (_: string, value: unknown): unknown => {
+  if (typeof value === "bigint" || typeof value === "number") return String(value)
+  if (!Predicate.isObject(value) || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1))
+}
