@@ -112,7 +112,7 @@ const signatures: ReadonlyArray<readonly [RegExp, MediaType | `a${string}`]> = [
   [/^[^]{4}ftyp/, "video/mp4"],
   // From before there was `ftyp`.
   [/^[^]{4}(?:moov|mdat|wide|free|skip|pnot)/, "video/quicktime"],
-  [/^\x1aE\xdf\xa3[^]{0,64}?\x42\x82.webm/, "video/webm"],
+  [/^\x1aE\xdf\xa3[^]{0,64}?\x42\x82[^]{1,8}?webm/, "video/webm"],
   [/^\x1aE\xdf\xa3/, "a Matroska video"],
   [/^G[^]{187}(?:$|G[^]{187}(?:$|G))/, "video/mp2t"],
   [/^(?:\xef\xbb\xbf)?WEBVTT(?![^ \t\r\n])/, "text/vtt"],

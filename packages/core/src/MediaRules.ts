@@ -124,7 +124,7 @@ export const faultOf = (file: MediaFile.Facts, category: MediaCategory, table: T
   const limit = table[kinds[category]]
   const as = `as ${category}`
   if (file.type === undefined || !limit.types.includes(file.type)) {
-    return { rule: `must be ${anyOf(limit.types.map(nameOf))} ${as}`, value: file.type ?? file.otherwise }
+    return { rule: `must be ${anyOf(limit.types)} ${as}`, value: file.type ?? file.otherwise }
   }
   const { aspect, audioCodecs = [], bytes = Infinity, chroma, frameRate = Infinity, pixels = Infinity, smallest = 0 } =
     limit
@@ -206,7 +206,25 @@ const isOfMessages = (category: MediaCategory): boolean => category.startsWith("
 
 const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ",")
 
-const anyOf = (names: ReadonlyArray<string>): string =>
-  names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`
+const anyOf = (types: Limits["types"]): string => {
+  const known = Array.from(new Set(types.map((type) => names[type])))
+  return [...(known.length > 1 ? [known.slice(0, -1).join(", ")] : []), ...known.slice(-1)].join(" or ")
+}
 
-const nameOf = (type: MediaFile.MediaType): string => type.replace(/^\w+\//, "").toUpperCase()
+const names: { readonly [Type in MediaFile.MediaType]: string } = {
+  "image/jpeg": "JPEG",
+  "image/pjpeg": "JPEG",
+  "image/png": "PNG",
+  "image/gif": "GIF",
+  "image/webp": "WEBP",
+  "image/bmp": "BMP",
+  "image/tiff": "TIFF",
+  "video/mp4": "MP4",
+  "video/quicktime": "QuickTime",
+  "video/webm": "WEBM",
+  "video/mp2t": "MPEG-TS",
+  "text/srt": "SubRip",
+  "text/vtt": "WebVTT",
+  "model/gltf-binary": "glTF",
+  "model/vnd.usdz+zip": "USDZ"
+}

@@ -26,8 +26,8 @@ const pageBytes = 65_536
 /** What is read of a file altogether, in bytes: twice the largest GIF that the service takes. */
 const mostBytes = 33_554_432
 
-/** How often parts of a file are asked for, read already or not. */
-const mostLoads = 16_384
+/** How often parts of a file are looked at, read already or not: a few of each frame of any GIF that the service takes. */
+const mostLooks = 20_000
 
 /** A window on a file. */
 export interface FileWindow<E> {
@@ -49,23 +49,25 @@ export const open = <E>({ read, size, ...limits }: Reader<E>): FileWindow<E> => 
   let start = 0
   let page: Uint8Array = new Uint8Array()
   let left = mostBytes
-  let loads = 0
-  const view = (offset: number, length: number) =>
-    offset >= start && offset + length <= start + page.length
+  let looks = 0
+  const view = (offset: number, length: number) => {
+    looks += 1
+    return looks <= mostLooks && offset >= start && offset + length <= start + page.length
       ? new DataView(page.buffer, page.byteOffset + offset - start, start + page.length - offset)
       : undefined
+  }
   const load: FileWindow<E>["load"] = Effect.fnUntraced(function*(offset, length, atATime = pageBytes) {
-    loads += 1
-    if (loads > mostLoads) return yield* new Stopped({ why: "unreached" })
     const known = view(offset, length)
     if (known !== undefined) return known
     if (offset + length > size) return yield* new Stopped({ why: "cut" })
-    if (offset + length > reach || length > left) return yield* new Stopped({ why: "unreached" })
+    if (offset + length > reach || length > left || looks > mostLooks) return yield* new Stopped({ why: "unreached" })
     const wanted = Math.min(Math.max(length, atATime), reach - offset)
     left -= wanted
     page = yield* read(offset, wanted)
     start = offset
-    return view(offset, length) ?? (yield* new Stopped({ why: "cut" }))
+    return page.length < length
+      ? yield* new Stopped({ why: "cut" })
+      : new DataView(page.buffer, page.byteOffset, page.length)
   })
   return {
     size,
@@ -83,4 +85,9 @@ export const open = <E>({ read, size, ...limits }: Reader<E>): FileWindow<E> => 
 
 /** Four bytes as text: the name of a box or of a chunk. */
 export const nameAt = (view: DataView, offset: number): string =>
-  String.fromCharCode(...Array.from({ length: 4 }, (_, index) => view.getUint8(offset + index)))
+  String.fromCharCode(
+    view.getUint8(offset),
+    view.getUint8(offset + 1),
+    view.getUint8(offset + 2),
+    view.getUint8(offset + 3)
+  )

@@ -187,6 +187,8 @@ export const readTiff = <E>(window: FileWindow<E>, found: Found): Reading<E> =>
     const isLittle = header.getUint8(0) === 0x49
     const at = header.getUint32(4, isLittle)
     const count = (yield* window.load(at, 2)).getUint16(0, isLittle)
+    // With the offset of the next directory behind it.
+    yield* window.load(at + 2 + 12 * count, 4)
     for (let index = 0; index < count; index++) {
       const offset = at + 2 + 12 * index
       const entry = window.view(offset, 12) ?? (yield* window.load(offset, 12))
