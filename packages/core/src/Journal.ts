@@ -9,7 +9,7 @@ import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import type { JournalFailure } from "./UploadErrors.ts"
 
-/** A journal. Its keys are any texts; its texts hold no secrets. */
+/** A journal. Its keys are any texts but the empty one; its texts hold no secrets. */
 export interface Entries {
   /** The text of a key; `undefined` where there is none. */
   readonly read: (key: string) => Effect.Effect<string | undefined, JournalFailure>
@@ -23,8 +23,6 @@ export interface Entries {
    * giving it back, loses it soon. Waits for it half a minute at most.
    */
   readonly lock: (key: string) => Effect.Effect<void, JournalFailure, Scope.Scope>
-  /** The keys that have a text, in their order. */
-  readonly keys: Effect.Effect<ReadonlyArray<string>, JournalFailure>
   /** Where the text of a key is, for messages: a path. */
   readonly describe: (key: string) => string
 }
@@ -45,7 +43,6 @@ export const makeMemory = (texts: Readonly<Record<string, string>> = {}): Entrie
     read: (key) => Effect.sync(() => held.get(key)),
     write: (key, text) => Effect.sync(() => void (text === undefined ? held.delete(key) : held.set(key, text))),
     lock: (key) => Effect.asVoid(Effect.suspend(() => Semaphore.takeScoped(lockOf(key), 1))),
-    keys: Effect.sync(() => [...held.keys()].sort()),
     describe: () => "in memory"
   }
 }

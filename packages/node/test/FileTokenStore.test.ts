@@ -153,7 +153,7 @@ describe("the folder of accounts", () => {
       symlinkSync("bob.json", path)
       assert.strictEqual(
         said(folder, yield* Effect.flip(store.read("ada"))),
-        "The token store F/ada.json cannot be read: it is unavailable (it is a symbolic link, which a renewal would " +
+        "The token store F/ada.json cannot be read: it is unavailable (it is a symbolic link, which a write would " +
           "replace). Check its place and that it can be reached."
       )
       rmSync(path)

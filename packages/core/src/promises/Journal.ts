@@ -1,5 +1,4 @@
 /** A journal whose methods return Promises: one of the program's own, such as a table of its database or the storage of a page. */
-import * as Effect from "effect/Effect"
 import type { Entries } from "../Journal.ts"
 import { JournalFailure } from "../UploadErrors.ts"
 import * as OwnStore from "./OwnStore.ts"
@@ -28,15 +27,6 @@ export const toEffect = (given: Journal): Entries => {
     ...OwnStore.toEffect(given, {
       failure: (key, action, fault, detail) => new JournalFailure({ journal: describe(key), fault, action, detail }),
       isFailure: (cause) => cause instanceof JournalFailure
-    }),
-    // A client has no need to know them.
-    keys: Effect.fail(
-      new JournalFailure({
-        journal: "journal",
-        fault: "unavailable",
-        action: "read",
-        detail: "it does not list its keys"
-      })
-    )
+    })
   }
 }

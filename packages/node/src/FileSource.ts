@@ -1,0 +1,74 @@
+/** A file as the source of an upload. */
+import { SourceFailure, type SourceFault } from "@postwire/core/Errors"
+import type { Source } from "@postwire/core/Source"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type { BigIntStats } from "node:fs"
+
+/**
+ * A file, by its path or its `file:` address. It is open while it is sent, and no more of it is in memory than is sent at a time.
+ * One that changes meanwhile fails the upload.
+ */
+export const file = (place: string | URL): Source => {
+  const name = nameOf(place)
+  const failure = (fault: SourceFault, detail?: string) => new SourceFailure({ source: name, fault, detail })
+  const failureOf = (cause: unknown): SourceFailure => {
+    if (cause instanceof SourceFailure) return cause
+    const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : ""
+    return failure(faults[code] ?? "unreadable", code in faults ? undefined : messageOf(cause))
+  }
+  const attempt = <A>(work: () => Promise<A>) => Effect.tryPromise({ try: work, catch: failureOf })
+
+  return {
+    name,
+    open: Effect.gen(function*() {
+      const { constants, promises } = process.getBuiltinModule("node:fs")
+      const handle = yield* Effect.acquireRelease(
+        // Does not wait for who writes into a pipe.
+        attempt(() => promises.open(place, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))),
+        (handle) => Effect.ignore(Effect.tryPromise(() => handle.close()))
+      )
+      const stats = yield* attempt(() => handle.stat({ bigint: true }))
+      if (!stats.isFile()) return yield* failure("unreadable", "it is not a file")
+      const version = versionOf(stats)
+      const size = Number(stats.size)
+      return {
+        size,
+        isSeekable: true,
+        version,
+        read: (offset, length) =>
+          attempt(async () => {
+            const bytes = new Uint8Array(Math.max(Math.min(length, size - offset), 0))
+            let filled = 0
+            while (filled < bytes.length) {
+              const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled, offset + filled)
+              if (bytesRead === 0) break
+              filled += bytesRead
+            }
+            // Also what has as many bytes as before may have others.
+            if (versionOf(await handle.stat({ bigint: true })) !== version) throw failure("changed")
+            if (filled < bytes.length) throw failure("short", `after ${offset + filled} of ${size} bytes`)
+            return bytes
+          })
+      }
+    })
+  }
+}
+
+/** Tells the bytes of a file from those that it had before. */
+const versionOf = ({ dev, ino, mtimeNs, size }: BigIntStats): string => [dev, ino, size, mtimeNs].join(" ")
+
+/** Without its folders, which are nobody's business. */
+const nameOf = (place: string | URL): string =>
+  process.getBuiltinModule("node:path").basename(
+    typeof place === "string" ? place : decodeURIComponent(place.pathname)
+  )
+
+const messageOf = (cause: unknown): string => cause instanceof Error ? cause.message : String(cause)
+
+const faults: Readonly<Record<string, SourceFault>> = {
+  ENOENT: "absent",
+  ENOTDIR: "absent",
+  EACCES: "forbidden",
+  EPERM: "forbidden"
+}
