@@ -222,19 +222,21 @@ const requestOf = (
   authorization: string
 ): HttpClientRequest.HttpClientRequest => {
   const headers: Record<string, string> = { authorization, accept: "application/json", "user-agent": userAgent }
-  // Of the body's own type, the constructor takes no notice; that of parts is for who encodes them to say.
-  if (typeof body === "string") headers["content-type"] = "application/json"
+  const http = body === undefined
+    ? HttpBody.empty
+    : typeof body === "string"
+    ? HttpBody.text(body, "application/json")
+    : new Multipart.Form(body)
+  // Of what the body says of itself, the constructor takes no notice; the length of a text, every client knows.
+  if (http._tag !== "Empty") headers["content-type"] = http.contentType
+  if (http._tag === "Stream") headers["content-length"] = String(http.contentLength)
   return HttpClientRequest.makeWith(
     method,
     url,
     UrlParams.empty,
     Option.none(),
     fromRecordUnsafe(headers),
-    body === undefined
-      ? HttpBody.empty
-      : typeof body === "string"
-      ? HttpBody.text(body, "application/json")
-      : new Multipart.Form(body)
+    http
   )
 }
 

@@ -382,9 +382,9 @@ export const show = (value: unknown, redact: (text: string) => string = identity
   if (typeof value === "function") return "a function"
   if (typeof value === "symbol") return "a symbol"
   if (typeof value === "number" || value === undefined) return String(value)
-  if (Multipart.isBytes(value)) return `${Multipart.sizeOf(value)} bytes`
   let text: string | undefined
   try {
+    if (Multipart.isBytes(value)) return `${Multipart.sizeOf(value)} bytes`
     text = JSON.stringify(value, (_, member) => typeof member === "bigint" ? `${member}n` : member)
   } catch {
     text = undefined

@@ -2,8 +2,9 @@
  * Bodies of named parts (`multipart/form-data`, RFC 7578), of which some are bytes. Plain data that crosses threads, and
  * that can be sent again: bytes are neither copied nor, where they are those of a `Blob`, read before they are sent.
  */
-import type * as HttpBody from "effect/http/HttpBody"
-import * as Inspectable from "effect/Inspectable"
+import { identity } from "effect/Function"
+import * as HttpBody from "effect/http/HttpBody"
+import * as Stream from "effect/Stream"
 
 /** Bytes in memory, or those that a `Blob` reads when they are asked for. */
 export type Bytes = Uint8Array<ArrayBuffer> | Blob
@@ -50,19 +51,49 @@ export const describe = ({ parts }: Body): string =>
     )
   )
 
-/** A body as it travels. */
-export interface Encoded {
-  readonly contentType: string
-  /** In bytes. */
-  readonly contentLength: number
-  /** What is sent one after the other. */
-  readonly pieces: ReadonlyArray<Bytes>
+/**
+ * The body of a request: a stream for any client, and for those that know more to do with them the bytes that follow each
+ * other. Its boundary is one that nobody can guess, so that no bytes hold it.
+ */
+export class Form extends HttpBody.Stream {
+  readonly bytes: ReadonlyArray<Bytes>
+
+  constructor({ parts }: Body) {
+    const boundary = `postwire-${globalThis.crypto.randomUUID()}`
+    const bytes = encode(parts, boundary)
+    super(
+      Stream.fromAsyncIterable(new Pieces(bytes), identity),
+      `multipart/form-data; boundary=${boundary}`,
+      bytes.reduce((total, piece) => total + sizeOf(piece), 0)
+    )
+    this.bytes = bytes
+  }
 }
 
-/** Encodes a body, with a boundary that nobody can guess and so none of its bytes hold. */
-export const encode = ({ parts }: Body): Encoded => {
-  const boundary = `postwire-${globalThis.crypto.randomUUID()}`
-  const pieces: Array<Bytes> = []
+/** Bytes that follow each other, in pieces small enough to tell how fast they leave. They can be gone through again. */
+export class Pieces implements AsyncIterable<Uint8Array> {
+  readonly #bytes: ReadonlyArray<Bytes>
+
+  constructor(bytes: ReadonlyArray<Bytes>) {
+    this.#bytes = bytes
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    for (const bytes of this.#bytes) {
+      const size = sizeOf(bytes)
+      for (let at = 0; at < size; at += pieceSize) {
+        yield bytes instanceof Blob
+          ? new Uint8Array(await bytes.slice(at, at + pieceSize).arrayBuffer())
+          : bytes.subarray(at, at + pieceSize)
+      }
+    }
+  }
+}
+
+const pieceSize = 128 * 1024
+
+const encode = (parts: Body["parts"], boundary: string): ReadonlyArray<Bytes> => {
+  const bytes: Array<Bytes> = []
   let text = ""
   for (const part of parts) {
     text += `--${boundary}\r\ncontent-disposition: form-data; name="${quoted(part.name)}"`
@@ -72,15 +103,11 @@ export const encode = ({ parts }: Body): Encoded => {
     }
     // Without a file name, readers take a part for text. That of the caller's file is nobody's business.
     text += `; filename="${quoted(part.name)}"\r\ncontent-type: ${typeOf(part.bytes)}\r\n\r\n`
-    pieces.push(encoder.encode(text), part.bytes)
+    bytes.push(encoder.encode(text), part.bytes)
     text = "\r\n"
   }
-  pieces.push(encoder.encode(`${text}--${boundary}--\r\n`))
-  return {
-    contentType: `multipart/form-data; boundary=${boundary}`,
-    contentLength: pieces.reduce((total, piece) => total + sizeOf(piece), 0),
-    pieces
-  }
+  bytes.push(encoder.encode(`${text}--${boundary}--\r\n`))
+  return bytes
 }
 
 const encoder = /*#__PURE__*/ new TextEncoder()
@@ -94,40 +121,3 @@ const typeOf = (bytes: Bytes): string => {
 }
 
 const mediaType = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/
-
-/**
- * A body of a request. Clients that know it send its `encoded` pieces. For any other one it is a form of the platform, which
- * has a copy of the bytes in memory.
- */
-export class Form extends Inspectable.Class implements HttpBody.FormData {
-  readonly ["~effect/http/HttpBody"] = "~effect/http/HttpBody"
-  readonly _tag = "FormData"
-  readonly contentType = undefined
-  readonly contentLength = undefined
-  readonly #body: Body
-  #encoded: Encoded | undefined
-
-  constructor(body: Body) {
-    super()
-    this.#body = body
-  }
-
-  get encoded(): Encoded {
-    return this.#encoded ??= encode(this.#body)
-  }
-
-  get formData(): FormData {
-    const form = new FormData()
-    for (const part of this.#body.parts) {
-      if ("text" in part) form.append(part.name, part.text)
-      else form.append(part.name, blobOf(part.bytes), part.name)
-    }
-    return form
-  }
-
-  toJSON(): unknown {
-    return { _id: "effect/HttpBody", _tag: "FormData", formData: describe(this.#body) }
-  }
-}
-
-const blobOf = (bytes: Bytes): Blob => bytes instanceof Blob ? bytes : new Blob([bytes], { type: typeOf(bytes) })

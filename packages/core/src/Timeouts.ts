@@ -12,9 +12,12 @@ export interface Timeouts {
    * transport that does not tell when it is connected counts it as part of `firstByte`.
    */
   readonly connect?: number | undefined
-  /** From sending the request to the headers of the response. Default 30 seconds. */
+  /**
+   * From sending the request to the headers of the response. Default 30 seconds. Where the request holds a file, from the end
+   * of the file; a transport that does not tell when that is has one second more for each 64 KiB.
+   */
   readonly firstByte?: number | undefined
-  /** Between two pieces of a body. Default 30 seconds. */
+  /** Between two pieces of a body, that of the response or that of a file. Default 30 seconds. */
   readonly idle?: number | undefined
   /** For a whole call: every try and the pauses between them, but not what it waits for a rate limit. Default 2 minutes. */
   readonly total?: number | undefined
@@ -46,8 +49,8 @@ export const limitsOf = (timeout: number | Timeouts | undefined, otherwise: Limi
 
 const isName = (name: string): name is keyof Limits => Object.hasOwn(defaults, name)
 
-/** How far an exchange has come. */
-export type Phase = "connect" | "headers" | "body"
+/** How far an exchange has come: `send` is for the pieces of a file. */
+export type Phase = "connect" | "send" | "headers" | "body"
 
 /**
  * Where a transport tells how far it is. One that does has `Transport.tells` among its properties, reads whole bodies and caps
@@ -58,7 +61,7 @@ export interface Progress {
   readonly maxBodySize: number
   /** The exchange begins, in the phase `connect`, whose time is for the transport to limit; `fail` gives it up. */
   readonly started: (fail: (reason: TimedOut) => void) => void
-  /** A phase begins or, for `body`, another piece has come. */
+  /** A phase begins; for `send` and `body`, another piece has gone or come. */
   readonly reached: (phase: Phase) => void
   /** The exchange is over, in whatever way. */
   readonly ended: () => void
@@ -77,7 +80,8 @@ export class TimedOut {
   constructor(limit: keyof Limits, phase: Phase, millis: number) {
     this.limit = limit
     this.phase = phase
-    this.message = `${timedOut[limit]} within ${Math.ceil(millis)} ms`
+    const what = limit === "idle" && phase === "send" ? "nothing more of the request was taken" : timedOut[limit]
+    this.message = `${what} within ${Math.ceil(millis)} ms`
   }
 }
 

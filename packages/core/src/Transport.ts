@@ -102,9 +102,23 @@ const watched = (
 ): Sending => {
   const telling = tellingOf(http)
   return telling === undefined
-    ? limited(http, new Watch(clock, allowance), request, fiber)
+    ? limited(http, new Watch(clock, withTimeToSend(allowance, request)), request, fiber)
     : telling(request, new Watch(clock, allowance))
 }
+
+/** What may take long to leave has time for it, where nobody knows when it has left. */
+const withTimeToSend = (
+  allowance: Allowance,
+  { body }: HttpClientRequest.HttpClientRequest
+): Allowance => {
+  if (body._tag !== "Stream" || body.contentLength === undefined) return allowance
+  const { limits } = allowance
+  const firstByte = limits.firstByte + body.contentLength / slowestBytesPerMilli
+  return { ...allowance, limits: { ...limits, firstByte } }
+}
+
+/** 64 KiB a second. */
+const slowestBytesPerMilli = 65.536
 
 /** Keeps the limits of any client: with a fiber that waits for them, unless a client beneath tells its progress. */
 const limited = (

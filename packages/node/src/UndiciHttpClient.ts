@@ -5,6 +5,7 @@
  * A stream that never ends needs another client, such as the one of `@effect/platform-node`.
  */
 import * as Decoding from "@postwire/core/Decoding"
+import * as Multipart from "@postwire/core/Multipart"
 import { secrets } from "@postwire/core/Redaction"
 import { Progress } from "@postwire/core/Timeouts"
 import { defaultMaxBodyBytes, type Telling, tells } from "@postwire/core/Transport"
@@ -22,7 +23,7 @@ import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import type { Dispatcher } from "undici"
 import { BufferedResponse } from "./internal/BufferedResponse.ts"
-import { Exchange, type Outcome } from "./internal/Exchange.ts"
+import { Exchange, type Outcome, Upload } from "./internal/Exchange.ts"
 import { type Options as SessionOptions, Session } from "./internal/Session.ts"
 
 export { BodyTooLarge, type Phase, UndiciTransportCause } from "./internal/Exchange.ts"
@@ -103,7 +104,7 @@ type Send = (
 const sender = (dispatch: Dispatch, maxBodySize: number): Send => {
   const send = (
     request: HttpClientRequest.HttpClientRequest,
-    body: Exclude<Dispatcher.DispatchOptions["body"], undefined>,
+    body: unknown,
     headers: Headers.Headers,
     told: Progress | undefined
   ): Outcome => {
@@ -115,16 +116,19 @@ const sender = (dispatch: Dispatch, maxBodySize: number): Send => {
     }
     const exchanged = (progress: Progress | undefined) =>
       Effect.callback<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>((resume) => {
-        const exchange = new Exchange(request, progress?.maxBodySize ?? maxBodySize, resume, progress)
+        const Kind = body instanceof Multipart.Pieces ? Upload : Exchange
+        const exchange = new Kind(request, progress?.maxBodySize ?? maxBodySize, resume, progress)
         const { origin, path } = target
         const { method } = request
         const wired = wireHeaders(headers)
+        // What a body may be is for the dispatcher to say, which takes more than its types tell, and refuses what it does not know.
+        const taken = body as Uint8Array | null
         try {
           dispatch(
             progress === undefined
-              ? { origin, path, method, headers: wired, body }
+              ? { origin, path, method, headers: wired, body: taken }
               // Who follows the progress limits the phases.
-              : { origin, path, method, headers: wired, body, headersTimeout: 0, bodyTimeout: 0 },
+              : { origin, path, method, headers: wired, body: taken, headersTimeout: 0, bodyTimeout: 0 },
             exchange
           )
         } catch (error) {
@@ -142,8 +146,7 @@ const sender = (dispatch: Dispatch, maxBodySize: number): Send => {
       case "Uint8Array":
         return send(request, body.body, headers, progress)
       case "Raw":
-        // What a raw body may be is for the dispatcher to say, and it refuses what it does not know.
-        return send(request, body.body as Uint8Array, headers, progress)
+        return send(request, body.body, headers, progress)
       case "FormData":
         return Effect.flatMap(
           Effect.promise(async () => {
@@ -153,6 +156,8 @@ const sender = (dispatch: Dispatch, maxBodySize: number): Send => {
           (encoded) => send(request, encoded.body, { ...headers, "content-type": encoded.contentType }, progress)
         )
       case "Stream":
+        // Its bytes take a shorter way.
+        if (body instanceof Multipart.Form) return send(request, new Multipart.Pieces(body.bytes), headers, progress)
         return Effect.flatMap(
           Stream.toAsyncIterableEffect(body.stream),
           (iterable) => send(request, readableOf(iterable), headers, progress)

@@ -2,7 +2,9 @@
  * An `HttpClient` on `fetch`, for the requests of this client. It sets what every platform has, and follows no redirect.
  * Time and size are limited above it: `fetch` tells nothing on its way.
  */
+import * as Multipart from "@postwire/core/Multipart"
 import * as Effect from "effect/Effect"
+import type { HttpBody } from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import { EncodeError, HttpClientError, TransportError } from "effect/http/HttpClientError"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -15,7 +17,7 @@ export type Fetch = (url: string, init: FetchInit) => Promise<globalThis.Respons
 export interface FetchInit {
   readonly method: string
   readonly headers: Record<string, string>
-  readonly body?: Uint8Array<ArrayBuffer>
+  readonly body?: Uint8Array<ArrayBuffer> | Blob
   /** The credential goes nowhere that the client has not looked at. */
   readonly redirect: "manual"
   readonly signal: AbortSignal
@@ -26,18 +28,28 @@ export const layer = (given?: Fetch): Layer.Layer<HttpClient.HttpClient> =>
   Layer.succeed(
     HttpClient.HttpClient,
     HttpClient.make((request, url, signal) => {
-      const { body, method } = request
-      if (body._tag !== "Empty" && body._tag !== "Uint8Array") {
-        return Effect.fail(new HttpClientError({ reason: new EncodeError({ request, cause: body._tag }) }))
+      const { method } = request
+      const body = bodyOf(request.body)
+      if (body === undefined) {
+        return Effect.fail(new HttpClientError({ reason: new EncodeError({ request, cause: request.body._tag }) }))
       }
       const send: Fetch = given ?? globalThis.fetch
-      const init = { method, headers: { ...request.headers }, redirect: "manual", signal } as const
+      const { "content-length": _, ...headers } = request.headers
+      const init = { method, headers, ...body, redirect: "manual", signal } as const
       return Effect.map(
         Effect.tryPromise({
-          try: () => send(url.href, body._tag === "Empty" ? init : { ...init, body: new Uint8Array(body.body) }),
+          try: () => send(url.href, init),
           catch: (cause) => new HttpClientError({ reason: new TransportError({ request, cause }) })
         }),
         (response) => HttpClientResponse.fromWeb(request, response)
       )
     })
   )
+
+/** What `fetch` takes for a body; nothing where there is no such thing. */
+const bodyOf = (body: HttpBody): Pick<FetchInit, "body"> | undefined => {
+  if (body._tag === "Empty") return {}
+  if (body._tag === "Uint8Array") return { body: new Uint8Array(body.body) }
+  // Not every platform sends streams. Of a Blob all of them know the length, and none has to have it in memory.
+  return body instanceof Multipart.Form ? { body: new Blob([...body.bytes]) } : undefined
+}

@@ -18,6 +18,10 @@ export interface Allowance {
   readonly maxBodySize: number
 }
 
+const limitOf = { connect: "connect", send: "idle", headers: "firstByte", body: "idle" } as const satisfies Readonly<
+  Record<Phase, keyof Limits>
+>
+
 /** Follows the phases of one exchange and knows when the next limit is reached. */
 export class Watch implements Progress {
   readonly maxBodySize: number
@@ -63,7 +67,7 @@ export class Watch implements Progress {
 
   /** Milliseconds until the next look, or the limit that is reached. */
   next(now: number = Monotonic.millisUnsafe(this.#clock)): number | TimedOut {
-    const limit = this.#phase === "headers" ? "firstByte" : this.#phase === "body" ? "idle" : "connect"
+    const limit = limitOf[this.#phase]
     const allowed = limit === "connect" ? Infinity : this.#limits[limit]
     const left = Math.min(this.#end, this.#since + allowed) - now
     // A phase that begins later may have a shorter limit.

@@ -45,13 +45,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private readonly maxBodySize: number
   private readonly resume: Resume
   private controller: Dispatcher.DispatchController | undefined
-  private phase: Phase = "connect"
+  protected phase: Phase = "connect"
   private status = 0
   private headers: IncomingHeaders = {}
   private chunks: Array<Buffer> = []
   private size = 0
   private settled = false
-  private readonly progress: Progress | undefined
+  protected readonly progress: Progress | undefined
 
   constructor(
     request: HttpClientRequest,
@@ -170,6 +170,24 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.settled = true
     this.progress?.ended()
     this.resume(outcome)
+  }
+}
+
+/** One whose request has a body that leaves in pieces. */
+export class Upload extends Exchange {
+  override onRequestStart(controller: Dispatcher.DispatchController): void {
+    super.onRequestStart(controller)
+    this.progress?.reached("send")
+  }
+
+  onBodySent(): void {
+    // An answer may come before the end of the request.
+    if (this.phase === "send") this.progress?.reached("send")
+  }
+
+  override onRequestSent(): void {
+    if (this.phase === "send") this.progress?.reached("headers")
+    super.onRequestSent()
   }
 }
 
