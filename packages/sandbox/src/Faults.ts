@@ -53,8 +53,13 @@ const behaviour = {
   pause: Schema.optional(Time),
   /** The connection breaks after half of the body. */
   truncate: Schema.optional(Schema.Boolean),
-  /** The connection breaks before the work is done, or after it without an answer. */
-  reset: Schema.optional(Schema.Literals(["before", "after"])),
+  /** The connection breaks before the work is done, in the middle of the request's body, or after it without an answer. */
+  reset: Schema.optional(Schema.Literals(["before", "during", "after"])),
+  /**
+   * What is told of the processing of media: that it failed, from this request on; nothing; or nothing of when to ask
+   * again, or that it is no time from now.
+   */
+  processing: Schema.optional(Schema.Literals(["failed", "absent", "no-wait", "zero-wait"])),
   /**
    * A page without items whose token leads to the items, one with a third of the items, or one whose token leads to
    * itself (from the second page on). Nothing is lost by the first two.

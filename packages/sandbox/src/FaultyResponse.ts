@@ -21,7 +21,7 @@ export const meet = <E>(
   delivered: Effect.Effect<void>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E | ConnectionLost> => {
   const { after = false, reset, status } = fault
-  if (reset === "before") return Effect.fail(new ConnectionLost())
+  if (reset === "before" || reset === "during") return Effect.fail(new ConnectionLost())
   const refused = status === undefined ? undefined : Effect.sync(() => refuse(status))
   const worked = refused === undefined ? work : after ? Effect.andThen(work, refused) : refused
   return Effect.flatMap(worked, (response) => spoil(fault, response, delivered))

@@ -1,15 +1,20 @@
 /** What a handler is: the request in the operation's own terms, and what it answers with. */
-import type { Catalogue, Name } from "@postwire/core/Catalogue"
 import type { Definition } from "@postwire/core/Definition"
 import type { Operation, Paged } from "@postwire/core/Operation"
+import type { BytesInput } from "@postwire/core/Parameters"
 import type * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
 import type { Caller } from "./Authentication.ts"
+import type { Behaviour } from "./Faults.ts"
 import type { Entry, Problem } from "./Problem.ts"
+import type { Catalogue, Name } from "./Served.ts"
 import type { Page, PageRequest } from "./store/Pages.ts"
 import type { Store } from "./store/Store.ts"
 
-/** A parameter as it arrives: lists as lists, instants as milliseconds, ids and texts as strings. */
-type Received<T> = Date extends T ? number
+/** A parameter as it arrives: lists as lists, instants as milliseconds, ids and texts as strings, bytes in memory. */
+type Received<T> = [T] extends [Schema.JsonObject | ReadonlyArray<Schema.JsonObject>] ? T
+  : [T] extends [BytesInput] ? Uint8Array<ArrayBuffer>
+  : Date extends T ? number
   : ReadonlyArray<never> extends T ? ReadonlyArray<string>
   : [T] extends [boolean] ? boolean
   : [T] extends [number] ? number
@@ -45,6 +50,8 @@ export interface Call<P> {
   readonly store: Store["Service"]
   /** The part of a listing that is asked for: as many as the request says, or else the declaration. */
   readonly page: PageRequest
+  /** What becomes of the media that the request is about. */
+  readonly processing?: Behaviour["processing"]
 }
 
 /** What an operation answers with, in full: the service selects fields and adds what expansions ask for. */

@@ -40,14 +40,14 @@ export const make = (store: Store["Service"], now: () => number) =>
     const key = path.slice(root.length).replace(/\.\w+$/, "")
     const id = key.slice(key.indexOf("_") + 1)
     const upload = store.uploads.byId(id)
-    const content = upload !== undefined && Processing.stateOf(upload, now()) === "succeeded"
-      ? store.uploads.content(id)
-      : undefined
-    const isRead = request.method === "GET" || request.method === "HEAD"
-    if (content === undefined || !isRead || path !== pathOf(key, content.type) || !isMedia(store, key)) {
-      return Problem.response(Problem.noRoute())
-    }
-    const { size, type } = content
+    const type = upload?.media_type
+    if (
+      upload === undefined || type === undefined || Processing.stateOf(upload, now()) !== "succeeded" ||
+      path !== pathOf(key, type) || store.attachments.mediaByKeys([key]).length === 0 ||
+      (request.method !== "GET" && request.method !== "HEAD")
+    ) return Problem.response(Problem.noRoute())
+    const content = store.uploads.content(id)
+    const { size } = content
     const range = rangeOf(request.headers["range"], size)
     const headers = { ...safety(type, path.slice(root.length)), "accept-ranges": "bytes" }
     if (range === "unsatisfiable") {
@@ -68,8 +68,6 @@ export const make = (store: Store["Service"], now: () => number) =>
       Effect.as(Effect.logError("The sandbox failed", defect), Problem.response(Problem.ofFailure(defect)))
     )
   )
-
-const isMedia = (store: Store["Service"], key: string): boolean => store.attachments.mediaByKeys([key]).length > 0
 
 /** A segment at a time, and the next one when the last has gone. */
 const streamOf = (content: Content, start: number, end: number): Stream.Stream<Uint8Array> =>

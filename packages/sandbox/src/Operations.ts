@@ -92,7 +92,15 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
     if (definition.postCap === true && postCap.isSpent(caller.appId, now)) return yield* Problem.usageCapped()
     const fault = definition.paging === undefined ? undefined : trace.fault?.page
     const page = { limit: fault === "short" ? Math.ceil(limit / 3) : limit, cursor }
-    const reply = yield* route.handle({ definition, parameters, caller, now, store, page })
+    const reply = yield* route.handle({
+      definition,
+      parameters,
+      caller,
+      now,
+      store,
+      page,
+      processing: trace.fault?.processing
+    })
     if (fault === "empty") {
       const count = reply.meta?.["total_post_count"] === undefined ? "result_count" : "total_post_count"
       const detour = PageToken.encode(listing, cursor, ++detours)
@@ -132,7 +140,9 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       const identity = definition.identity === undefined ? undefined : params[definition.identity]
       yield* Authentication.authorize(definition, caller, identity)
       if (!allowed) return yield* Problem.tooManyRequests()
-      const body = RequestBody.isExpected(definition) ? yield* RequestBody.traced(request, trace) : undefined
+      const body = RequestBody.isExpected(definition)
+        ? yield* RequestBody.traced(definition, request, trace)
+        : undefined
       // While it was read, another state may have come, which does not know who asks.
       if (epoch() !== begun) yield* identify(request, url)
       if (body !== undefined) [wire] = RequestWire.ofBody(wires, definition, body)
@@ -168,9 +178,10 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
     const { after = false, reset, status } = fault
     // Nothing reads the body for its sake, but the journal shows what was refused.
     if (
-      status !== undefined && !after && reset !== "before" && caller !== undefined &&
+      status !== undefined && !after && reset === undefined && caller !== undefined &&
       RequestBody.isExpected(route.definition)
-    ) yield* Effect.ignore(RequestBody.traced(request, trace))
+    ) yield* Effect.ignore(RequestBody.traced(route.definition, request, trace))
+    if (reset === "during") yield* RequestBody.half(request)
     return yield* FaultyResponse.meet(
       fault,
       work(asked, identified).pipe(

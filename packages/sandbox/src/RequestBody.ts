@@ -1,14 +1,22 @@
-/** The JSON of a request, within bounds. */
+/** The body of a request, within bounds: JSON, a form, or parts of which some are bytes. */
 import type { Definition } from "@postwire/core/Definition"
+import * as Parameters from "@postwire/core/Parameters"
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Multipart from "effect/http/Multipart"
 import type * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as Journal from "./Journal.ts"
 import * as Problem from "./Problem.ts"
 
 const maxBytes = 16 * 1024 * 1024
+
+/** Of a body of parts: what they hold, and what is between them. */
+const maxParts = 32
+const maxTextBytes = 64 * 1024
+const maxMultipartBytes = maxBytes + 4 * maxTextBytes
 
 /** Of a form, which nobody has signed in for yet. */
 const maxFormBytes = 64 * 1024
@@ -25,13 +33,100 @@ export const json = (request: HttpServerRequest.HttpServerRequest): Effect.Effec
 
 /** The object that a body holds, noted for the journal: an answer that is held back holds no large body with it. */
 export const traced = (
+  definition: Definition,
   request: HttpServerRequest.HttpServerRequest,
   trace: Journal.Trace
 ): Effect.Effect<object, Problem.Problem> =>
-  Effect.map(read(request), ({ byteLength, json }) => {
-    trace.body = byteLength > Journal.maxBodyBytes ? Journal.large : json
-    return json
+  definition.encoding === "multipart"
+    ? Effect.map(isMultipart(request) ? parts(request, definition) : decoded(request, definition), (body) => {
+      trace.body = describe(body)
+      return body
+    })
+    : Effect.map(read(request), ({ byteLength, json }) => {
+      trace.body = byteLength > Journal.maxBodyBytes ? Journal.large : json
+      return json
+    })
+
+/** Reads half of a body, or all that came at once of one whose length nobody told. */
+export const half = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void> => {
+  const enough = Number(request.headers["content-length"] ?? 0) / 2
+  let received = 0
+  return request.stream.pipe(
+    Stream.takeUntil((bytes) => (received += bytes.length) >= enough),
+    Stream.runDrain,
+    Effect.ignore
+  )
+}
+
+/** What stands for bytes where they are shown. */
+export const shown = (value: unknown): unknown => value instanceof Uint8Array ? `<${value.length} bytes>` : value
+
+/** A body without its bytes, and of its texts no more than the journal takes. */
+const describe = (body: object): unknown => {
+  const short = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, shown(value)]))
+  return JSON.stringify(short).length > Journal.maxBodyBytes ? Journal.large : short
+}
+
+/** The parts of a body by name, with values as they are in JSON; those that are bytes are bytes. */
+const parts = (
+  request: HttpServerRequest.HttpServerRequest,
+  { body: parameters = {} }: Definition
+): Effect.Effect<object, Problem.Problem> => {
+  const found = new Map<string, unknown>()
+  const keep = Effect.fnUntraced(function*(part: Multipart.Part) {
+    const { key } = part
+    if (found.has(key)) return yield* Problem.invalidRequest(`The part [${key}] is there more than once`)
+    const parameter = Object.hasOwn(parameters, key) ? parameters[key] : undefined
+    found.set(
+      key,
+      part._tag === "File"
+        ? yield* part.contentEffect
+        : parameter === undefined
+        ? part.value
+        : Parameters.fromText(parameter, part.value)
+    )
   })
+  return request.multipartStream.pipe(
+    Stream.runForEach(keep),
+    Effect.provideContext(
+      Multipart.limitsServices({
+        maxParts,
+        maxFieldSize: maxTextBytes,
+        maxFileSize: maxBytes,
+        maxTotalSize: maxMultipartBytes
+      })
+    ),
+    Effect.mapError((error) =>
+      error._tag === "Problem"
+        ? error
+        : ["Parse", "InternalError"].includes(error.reason._tag)
+        ? Problem.invalidRequest("The body cannot be read as parts.")
+        : Problem.tooLarge()
+    ),
+    Effect.map(() => Object.fromEntries(found))
+  )
+}
+
+/** The object that a body holds, with bytes for the texts that stand for them. */
+const decoded = (
+  request: HttpServerRequest.HttpServerRequest,
+  { body: parameters = {} }: Definition
+): Effect.Effect<object, Problem.Problem> =>
+  Effect.flatMap(read(request), ({ json }) =>
+    Effect.map(
+      Effect.forEach(Object.entries(json), ([name, value]: readonly [string, unknown]) =>
+        !Object.hasOwn(parameters, name) || parameters[name]?.kind !== "bytes"
+          ? Effect.succeed([name, value] as const)
+          : typeof value === "string" && base64.test(value)
+          ? Effect.succeed([name, new Uint8Array(Buffer.from(value, "base64"))] as const)
+          : Effect.fail(Problem.invalidRequest(`$.${name}: must be base64`))),
+      Object.fromEntries
+    ))
+
+const base64 = /^[A-Za-z0-9+/]+={0,2}$/
+
+const isMultipart = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  /^multipart\/form-data\s*(;|$)/i.test(headers["content-type"] ?? "")
 
 /** What a form in the body holds, or the texts of a JSON object in its place; nothing where there is neither. */
 export const form = (

@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import type * as PageToken from "./PageToken.ts"
 import * as Problem from "./Problem.ts"
 import type * as Projection from "./Projection.ts"
+import * as RequestBody from "./RequestBody.ts"
 import * as RequestWire from "./RequestWire.ts"
 import { type Route, wrongConstant } from "./Router.ts"
 import * as UnknownNames from "./UnknownNames.ts"
@@ -72,7 +73,12 @@ const collect = (
   )
   // Where both are taken they are one.
   if (definition.paging?.token === "next_token") names.set("pagination_token", "next_token")
+  const constants = definition.queryConstants ?? {}
   for (const [key, value] of query) {
+    if (Object.hasOwn(constants, key)) {
+      if (value !== constants[key]) return refuse(`The \`${key}\` must be ${constants[key]}`, { [key]: value })
+      continue
+    }
     const name = names.get(key)
     if (name === undefined) {
       return refuseName(`The query parameter [${key}] is not one of [${[...names.keys()].join(",")}]`, key, value)
@@ -93,7 +99,7 @@ const collect = (
         positions.map((position) => `$.${position}`).join(",")
       }]`,
       unknown.path,
-      typeof unknown.value === "string" ? unknown.value : JSON.stringify(unknown.value)
+      typeof unknown.value === "string" ? unknown.value : JSON.stringify(RequestBody.shown(unknown.value))
     )
   }
   for (const name of Object.keys(definition.body ?? {})) {
@@ -145,7 +151,7 @@ const decode = (
     const wired = inBody || typeof value !== "string" ? value : Parameters.fromText(parameter, value)
     const decoded = Schema.decodeUnknownResult(parameter.schema)(wired)
     if (Result.isFailure(decoded) || !Parameters.isWithinBounds(parameter, wired as Parameters.Wire, access)) {
-      const shown = typeof value === "string" ? value : JSON.stringify(value)
+      const shown = typeof value === "string" ? value : JSON.stringify(RequestBody.shown(value))
       return refuse(`The \`${name}\` parameter value [${shown}] ${Parameters.describe(parameter, access)}`, {
         [name]: shown
       })
@@ -154,7 +160,7 @@ const decode = (
     else if (name === definition.paging?.token) token = { key: sent.key, value: String(value) }
     else {
       parameters[name] = valueOf(parameter, decoded.success)
-      if (name !== "max_results") listing[name] = String(value)
+      if (definition.paging !== undefined && name !== "max_results") listing[name] = String(value)
     }
   }
   for (const rule of definition.rules ?? []) {

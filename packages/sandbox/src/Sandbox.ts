@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -88,7 +89,7 @@ export const layer = (
     })
     const client = HttpClient.make((request) =>
       // The headers that describe the body are added by whatever sends it.
-      answer(HttpServerRequest.fromClientRequest(HttpClientRequest.setBody(request, request.body))).pipe(
+      answer(HttpServerRequest.fromClientRequest(HttpClientRequest.setBody(request, encoded(request.body)))).pipe(
         Effect.mapError((cause) =>
           new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
         ),
@@ -97,6 +98,13 @@ export const layer = (
     )
     return Context.make(HttpClient.HttpClient, client).pipe(Context.add(Sandbox, sandbox))
   })).pipe(Layer.provide([layerStore(options), NodeCrypto.layer]))
+
+/** A form as it travels: its boundary, which tells where parts end, is in the headers. */
+const encoded = (body: HttpBody.HttpBody): HttpBody.HttpBody => {
+  if (body._tag !== "FormData") return body
+  const request = new Response(body.formData)
+  return HttpBody.raw(request.body, { contentType: request.headers.get("content-type") ?? undefined })
+}
 
 /** The sandbox as a real HTTP server on a loopback port. */
 export const layerServer = (

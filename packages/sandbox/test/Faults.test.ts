@@ -150,7 +150,8 @@ describe("a fault in process", () => {
           [{ delay: "a while" }, "delay"],
           [{ delay: -1 }, "delay"],
           [{ pause: "Infinity" }, "pause"],
-          [{ reset: "during" }, "reset"],
+          [{ reset: "midway" }, "reset"],
+          [{ processing: "slow" }, "processing"],
           [{ page: "long" }, "page"],
           [{ headers: { a: 1 } }, "headers"],
           // Nothing could send these, and a request that met them would wait for ever.

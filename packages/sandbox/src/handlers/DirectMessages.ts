@@ -3,6 +3,7 @@ import { type Call, type Handlers, listed } from "../Handler.ts"
 import * as Problem from "../Problem.ts"
 import type { DmEventType } from "../store/Messages.ts"
 import { oneToOneId } from "../store/Messages.ts"
+import * as Attached from "./Attached.ts"
 import * as Caller from "./Caller.ts"
 
 /** Events can be listed for so long, in milliseconds. */
@@ -41,7 +42,7 @@ export const handlers = {
 
   createDirectMessage: Effect.fnUntraced(function*(call) {
     const { userId } = yield* Caller.user(call.caller)
-    const { now, parameters: { dm_conversation_id, participant_id, text }, store } = call
+    const { now, parameters: { dm_conversation_id, media_id, participant_id, text }, store } = call
     const mediaKey = yield* attachmentOf(call, userId)
     if (participant_id !== undefined) yield* checkRecipient(call, userId, participant_id, "participant_id")
     else {
@@ -54,6 +55,7 @@ export const handlers = {
     }
     return {
       data: store.transaction(() => {
+        if (media_id !== undefined) store.uploads.use([media_id])
         const conversationId = participant_id === undefined
           ? dm_conversation_id as string
           : store.messages.open(userId, participant_id)
@@ -65,12 +67,13 @@ export const handlers = {
 
   createDirectMessageConversation: Effect.fnUntraced(function*(call) {
     const { userId } = yield* Caller.user(call.caller)
-    const { now, parameters: { participant_ids, text }, store } = call
+    const { now, parameters: { media_id, participant_ids, text }, store } = call
     const mediaKey = yield* attachmentOf(call, userId)
     const participantIds = [...new Set(participant_ids)]
     for (const id of participantIds) yield* checkRecipient(call, userId, id, "participant_ids")
     return {
       data: store.transaction(() => {
+        if (media_id !== undefined) store.uploads.use([media_id])
         const conversationId = store.messages.openGroup({ creatorId: userId, participantIds, createdAt: now })
         const id = store.messages.insert({ conversationId, senderId: userId, createdAt: now, text, mediaKey })
         return { dm_conversation_id: conversationId, dm_event_id: id }
@@ -79,14 +82,15 @@ export const handlers = {
   })
 } satisfies Partial<Handlers>
 
-const attachmentOf = Effect.fnUntraced(function*(
-  { parameters: { media_id }, store }: Call<{ readonly media_id?: string }>,
-  userId: string
-) {
-  if (media_id === undefined) return undefined
-  const [mediaKey] = store.attachments.mediaKeys([media_id], userId)
-  return mediaKey ?? (yield* Problem.invalidRequest("Your media IDs are invalid.", { media_id }))
-})
+const attachmentOf = (call: Call<{ readonly media_id?: string }>, userId: string) => {
+  const { media_id } = call.parameters
+  return media_id === undefined
+    ? Effect.undefined
+    : Effect.map(
+      Attached.keysOf(call, { ids: [media_id], parameter: "media_id", purpose: "directMessage", userId }),
+      ([key]) => key
+    )
+}
 
 const checkRecipient = Effect.fnUntraced(function*(
   call: Call<unknown>,

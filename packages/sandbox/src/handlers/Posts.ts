@@ -4,6 +4,7 @@ import type { Handlers } from "../Handler.ts"
 import * as Problem from "../Problem.ts"
 import type { Post, ReplySettings } from "../store/Post.ts"
 import type { Store } from "../store/Store.ts"
+import * as Attached from "./Attached.ts"
 import * as Caller from "./Caller.ts"
 import * as NewPost from "./NewPost.ts"
 import * as Subject from "./Subject.ts"
@@ -56,15 +57,10 @@ export const handlers = {
       const obstacle = Editing.obstacle(previous, now)
       if (obstacle !== undefined) return yield* Problem.forbidden(obstacle)
     }
-    const mediaKeys = store.attachments.mediaKeys(media_ids, author.userId)
-    if (mediaKeys.length !== new Set(media_ids).size) {
-      return yield* Problem.invalidRequest("Your media IDs are invalid.", { media_ids: media_ids.join(",") })
-    }
-    if (
-      media_preview_media_id !== undefined &&
-      store.attachments.mediaKeys([media_preview_media_id], author.userId).length === 0
-    ) {
-      return yield* Problem.invalidRequest("Your media IDs are invalid.", { media_preview_media_id })
+    const userId = author.userId
+    const mediaKeys = yield* Attached.keysOf(call, { ids: media_ids, parameter: "media_ids", purpose: "post", userId })
+    if (media_preview_media_id !== undefined) {
+      yield* Attached.keysOf(call, { ids: [media_preview_media_id], parameter: "media_preview_media_id", userId })
     }
     if (place_id !== undefined && store.attachments.placesByIds([place_id]).length === 0) {
       return yield* Problem.invalidRequest(`There is no place [${place_id}].`, { place_id })
@@ -83,8 +79,9 @@ export const handlers = {
         onX: "You are not allowed to create a Tweet with duplicate content."
       })
     }
-    const id = store.transaction(() =>
-      store.posts.insert({
+    const id = store.transaction(() => {
+      store.uploads.use(media_ids)
+      return store.posts.insert({
         ...said,
         mediaKeys,
         pollId: poll_options === undefined || poll_duration_minutes === undefined
@@ -128,7 +125,7 @@ export const handlers = {
           }
         }
       })
-    )
+    })
     return { data: { id, text, edit_history_post_ids: [...previous?.edit_history_post_ids ?? [], id] } }
   }),
 

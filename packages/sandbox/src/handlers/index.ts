@@ -5,6 +5,7 @@ import * as DirectMessages from "./DirectMessages.ts"
 import * as Follows from "./Follows.ts"
 import * as Likes from "./Likes.ts"
 import * as Lists from "./Lists.ts"
+import * as Media from "./Media.ts"
 import * as Posts from "./Posts.ts"
 import * as QuotePosts from "./QuotePosts.ts"
 import * as Replies from "./Replies.ts"
@@ -23,6 +24,7 @@ export const handlers: Handlers = {
   ...Follows.handlers,
   ...Likes.handlers,
   ...Lists.handlers,
+  ...Media.handlers,
   ...Posts.handlers,
   ...QuotePosts.handlers,
   ...Replies.handlers,

@@ -192,6 +192,7 @@ const sources = {
       height: "t.facts ->> '$.height'",
       duration_ms: "t.facts ->> '$.duration_ms'",
       alt_text: beginning("t.facts ->> '$.alt_text'"),
+      subtitles: "(SELECT group_concat(s.language_code, ', ') FROM media_subtitles s WHERE s.media_id = t.id)",
       created_at: time("t.id")
     },
     of: "t.owner_id = :user"

@@ -57,9 +57,8 @@ export interface Finished {
 
 /** Bytes, in parts that are read one by one. */
 export interface Content {
-  readonly type: string
   readonly size: number
-  /** The bytes from `offset` to `end` (not included). */
+  /** The bytes from `offset` to `end` (not included), a segment at a time. */
   readonly read: (offset: number, end: number) => Iterable<Uint8Array<ArrayBuffer>>
 }
 
@@ -78,15 +77,17 @@ export interface Uploads {
   readonly byId: (id: string) => Upload | undefined
   /** Keeps a segment, in place of one at the same position. */
   readonly put: (id: string, position: number, bytes: Uint8Array) => void
-  /** How many bytes there are. */
-  readonly size: (id: string) => number
+  /** How many bytes there are, at all positions or at all but one. */
+  readonly size: (id: string, but?: number) => number
   readonly finish: (id: string, end: Finished) => void
+  /** Ends processing without media. */
+  readonly fail: (id: string, failure: Failure, at: number) => void
   /** Keeps media that a post or a message shows. */
   readonly use: (ids: ReadonlyArray<string>) => void
   /** Lets go of the bytes of what nobody can use any more. */
   readonly forget: (now: number) => void
-  /** What was uploaded; nothing where there are no bytes. */
-  readonly content: (id: string) => Content | undefined
+  /** The bytes that there are. */
+  readonly content: (id: string) => Content
   readonly addSubtitles: (mediaId: string, subtitles: Subtitles) => void
   /** Whether there were any. */
   readonly deleteSubtitles: (mediaId: string, languageCode: string) => boolean
@@ -136,6 +137,7 @@ export const make = (database: Database): Uploads => {
   const insertMedia = database.command(
     "INSERT INTO media (id, media_key, owner_id, type, facts) SELECT id, :key, owner_id, :type, :facts FROM uploads WHERE id = :id"
   )
+  const fail = database.command("UPDATE uploads SET failure = :failure, ready_at = :at WHERE id = :id")
   const use = database.command("UPDATE uploads SET used = 1 WHERE id IN (SELECT value FROM json_each(:ids))")
   const forget = database.command(
     "DELETE FROM media_segments WHERE media_id IN (SELECT id FROM uploads WHERE used = 0 AND expires_at <= :now)"
@@ -152,10 +154,7 @@ export const make = (database: Database): Uploads => {
      WHERE media_id = :media ORDER BY language_code`
   )
 
-  const size = (id: string): number =>
-    lengths.all({ id: Snowflake.parse(id) }).reduce((sum, { length }) => sum + length, 0)
-
-  const self: Uploads = {
+  return {
     begin: ({ additionalOwners, category, createdAt, expiresAt, mediaType, ownerId, totalBytes }) => {
       const id = nextId(createdAt)
       insert({
@@ -186,7 +185,9 @@ export const make = (database: Database): Uploads => {
       }
     },
     put: (id, position, bytes) => void put({ id: Snowflake.parse(id), position, bytes }),
-    size,
+    size: (id, but) =>
+      lengths.all({ id: Snowflake.parse(id) })
+        .reduce((sum, { length, position }) => position === but ? sum : sum + length, 0),
     finish: (id, { category, expiresAt, failure, finalizedAt, media, mediaType, readyAt }) =>
       database.transaction(() => {
         finish({
@@ -202,23 +203,27 @@ export const make = (database: Database): Uploads => {
         const { facts, key, type } = media
         insertMedia({ id: Snowflake.parse(id), key, type, facts: JSON.stringify(facts) })
       }),
+    fail: (id, failure, at) => void fail({ id: Snowflake.parse(id), failure: JSON.stringify(failure), at }),
     use: (ids) => void use({ ids: idList(ids) }),
     forget: (now) => void forget({ now }),
     content: (id) => {
-      const type = self.byId(id)?.media_type
       const parts = lengths.all({ id: Snowflake.parse(id) })
-      if (type === undefined || parts.length === 0) return undefined
+      // Small reads follow each other, and SQLite reads a segment as a whole.
+      let [last, bytes] = [-1, new Uint8Array()]
+      const at = (position: number) => {
+        if (last !== position) {
+          bytes = segment.get({ id: Snowflake.parse(id), position })?.bytes ?? new Uint8Array()
+          last = position
+        }
+        return bytes
+      }
       return {
-        type,
-        size: size(id),
+        size: parts.reduce((sum, { length }) => sum + length, 0),
         read: function*(offset, end) {
           let begin = 0
           for (const { length, position } of parts) {
             const [from, to] = [Math.max(offset - begin, 0), Math.min(end - begin, length)]
-            if (from < to) {
-              const bytes = segment.get({ id: Snowflake.parse(id), position })?.bytes
-              if (bytes !== undefined) yield bytes.subarray(from, to)
-            }
+            if (from < to) yield at(position).subarray(from, to)
             begin += length
           }
         }
@@ -235,5 +240,4 @@ export const make = (database: Database): Uploads => {
       deleteSubtitles({ media: Snowflake.parse(mediaId), language: languageCode }) > 0,
     subtitlesOf: (mediaId) => subtitlesOf.all({ media: Snowflake.parse(mediaId) }).map((row) => ({ ...row }))
   }
-  return self
 }
