@@ -3,6 +3,7 @@
  * another was interrupted, and posts no part twice.
  */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import { Client } from "./Client.ts"
 import { invalidParameter, type InvalidParameters, UndecodableResponse } from "./Errors.ts"
 import * as Draft from "./internal/Draft.ts"
@@ -85,7 +86,9 @@ const check = Effect.fnUntraced(function*(posts: ReadonlyArray<Post>, options: T
       const rule = "must not be given, except for the first post: each replies to the one before"
       return yield* invalidParameter(operation, `${place.prefix}in_reply_to_post_id`, rule, undefined)
     }
-    drafts.push(yield* Draft.check(i === 0 ? post : { ...post, in_reply_to_post_id: "1" }, place, options))
+    // It will have an id to reply to.
+    const reply = i === 0 || !Predicate.isObject(post) ? post : { ...post, in_reply_to_post_id: "1" }
+    drafts.push(yield* Draft.check(reply, place, options))
   }
   return drafts
 })

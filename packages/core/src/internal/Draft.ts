@@ -11,7 +11,7 @@ import { createPost } from "../operations/Posts.ts"
 import { own } from "../Parameters.ts"
 import * as PostText from "../PostText.ts"
 import type { CreatePost, Media, Post, Progress, PublishOptions } from "../PublishOptions.ts"
-import type * as Source from "../Source.ts"
+import * as Source from "../Source.ts"
 import * as Upload from "../Upload.ts"
 import type { SourceFailure } from "../UploadErrors.ts"
 
@@ -85,6 +85,8 @@ export const check = Effect.fnUntraced(function*(
   if (!Array.isArray(media)) return yield* invalid("media", "must be a list of files", media)
   if (poll !== undefined && own(poll) === undefined) return yield* invalid("poll", "must be an object", poll)
   const files = media.map((given): Media => isMedia(given) ? given : { file: given })
+  const notOne = files.findIndex(({ file }) => Source.from(file) === undefined)
+  if (notOne >= 0) return yield* invalid(`media[${notOne}].file`, Source.rule)
 
   const hasMedia = files.length > 0 || media_ids.length > 0
   const [first, second] = alone.filter((name) => name === "media" ? hasMedia : post[name] !== undefined)

@@ -48,8 +48,8 @@ const clockMargin = 900_000
 /** More posts of one author are not gone through. */
 const maxPosts = 1_000
 
-/** The first pause is this part of the lag; each one after is twice as long, so that the seventh look is the last. */
-const firstPause = 1 / 64
+/** The first pause is this part of the lag, and each one after twice as long: the seventh look is the last. */
+const firstPause = 1 / 63
 
 /** However long ago it was sent. */
 const leastLooks = 2
@@ -58,7 +58,7 @@ const leastLooks = 2
 export const find = Effect.fnUntraced(
   function*(wanted: Wanted, terms: Terms): Effect.fn.Return<Finding, never, Client> {
     const { lag } = terms
-    let pause = lag * firstPause
+    let pause = Math.ceil(lag * firstPause)
     for (let looks = 1;; looks++) {
       const seen = yield* Effect.result(look(wanted, terms))
       if (Result.isSuccess(seen) && typeof seen.success !== "string") return { _tag: "Found", ...seen.success }

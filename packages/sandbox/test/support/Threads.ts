@@ -148,10 +148,14 @@ const asOfService = (post: Shown): Shown => {
 }
 
 /** A process that publishes, with the journal of all. It can be killed: then nothing that it does has an effect any more. */
-export const start = Effect.fnUntraced(function*(line: Line, journal: Journal.Entries) {
+export const start = Effect.fnUntraced(function*(
+  line: Line,
+  journal: Journal.Entries,
+  credentials: Credentials.Settings = line.secrets
+) {
   let isAlive = true
   const scope = yield* Scope.make()
-  const locks = yield* Scope.make()
+  const locks = new Set<Scope.Closeable>()
   /** What was begun goes on, but a dead process neither begins anything nor hears of its end. */
   const alive = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.suspend(() => isAlive ? Effect.onExit(effect, () => isAlive ? Effect.void : Effect.never) : Effect.never)
@@ -161,10 +165,14 @@ export const start = Effect.fnUntraced(function*(line: Line, journal: Journal.En
     ...journal,
     read: (key) => slow(journal.read(key)),
     write: (key, text) => slow(journal.write(key, text)),
-    // Of who dies it is free.
-    lock: (key) => alive(Effect.andThen(Scope.provide(journal.lock(key), locks), Effect.addFinalizer(() => free)))
+    lock: (key) =>
+      alive(Effect.gen(function*() {
+        const lock = yield* Scope.make()
+        locks.add(lock)
+        yield* Effect.addFinalizer(() => Scope.close(lock, Exit.void))
+        yield* Scope.provide(journal.lock(key), lock)
+      }))
   }
-  const free = Scope.close(locks, Exit.void)
   const http = HttpClient.make((request) =>
     Effect.gen(function*() {
       yield* alive(Effect.sleep(10))
@@ -174,11 +182,10 @@ export const start = Effect.fnUntraced(function*(line: Line, journal: Journal.En
       return yield* Effect.tap(alive(Deferred.await(answered)), () => alive(Effect.sleep(10)))
     })
   )
-  const { accessToken, accessTokenSecret, consumerKey, consumerSecret } = line.secrets
   const client = yield* Layer.buildWithScope(
     Client.layer({ baseUrl: line.sandbox.baseUrl }).pipe(
       Layer.provide([
-        Credentials.layer({ accessToken, accessTokenSecret, consumerKey, consumerSecret }),
+        Credentials.layer(credentials),
         Layer.succeed(HttpClient.HttpClient, http)
       ])
     ),
@@ -192,7 +199,7 @@ export const start = Effect.fnUntraced(function*(line: Line, journal: Journal.En
       ),
     kill: Effect.suspend(() => {
       isAlive = false
-      return free
+      return Effect.forEach(locks, (lock) => Scope.close(lock, Exit.void), { discard: true })
     })
   }
 })
