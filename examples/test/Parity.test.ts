@@ -96,7 +96,7 @@ const effectFace = async (settings: Settings): Promise<Face> => {
 }
 
 /** Settings that every client has. */
-type Settings = Omit<NodeClient.Settings, "oauth2" | "tokenStore">
+type Settings = Omit<NodeClient.Settings, "journal" | "oauth2" | "tokenStore">
 
 const promiseFace =
   (make: (settings: Settings) => { readonly as: (form: Form) => unknown }) =>

@@ -19,7 +19,10 @@ import * as PromiseClient from "./PromiseClient.ts"
 export * from "./index.ts"
 export type { EffectFace } from "./PromiseClient.ts"
 
-/** Every operation as a method that returns a Promise; the session; the way to Effect; the end of the client. */
+/**
+ * Every operation, uploads and posts with files, as methods that return Promises; the session; the way to Effect; the end of the
+ * client.
+ */
 export type PostwireClient<F extends Form = "response"> = PromiseClient.PromiseClient<
   F,
   PromiseClient.WithEffect & {

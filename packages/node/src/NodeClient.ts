@@ -3,8 +3,11 @@ import "@postwire/core/SupportedNode"
 import type { Client } from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import type { Form } from "@postwire/core/Definition"
-import { environmentVariable, InvalidSettings } from "@postwire/core/Errors"
+import { environmentVariable, InvalidSettings, JournalFailure } from "@postwire/core/Errors"
+import * as Journal from "@postwire/core/Journal"
 import * as AccountSettings from "@postwire/core/promises/AccountSettings"
+import * as OwnJournal from "@postwire/core/promises/Journal"
+import type * as Publishing from "@postwire/core/promises/Publishing"
 import * as Shared from "@postwire/core/promises/Settings"
 import * as OwnTokenStore from "@postwire/core/promises/TokenStore"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
@@ -13,6 +16,8 @@ import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import type { Dispatcher } from "undici"
+import * as FileJournal from "./FileJournal.ts"
+import * as FileSource from "./FileSource.ts"
 import * as FileTokenStore from "./FileTokenStore.ts"
 import * as NodeCrypto from "./NodeCrypto.ts"
 import * as RedisRateLimitStore from "./RedisRateLimitStore.ts"
@@ -36,6 +41,11 @@ export interface Settings<F extends Form = "response"> extends Shared.Settings<F
    */
   readonly tokenStore?: string | OwnTokenStore.TokenStore | undefined
   /**
+   * Where uploads with `resume` and threads note how far they have come: a folder, or a journal of your own. Default: the folder of
+   * this user for such things, `~/.local/state/postwire`.
+   */
+  readonly journal?: string | OwnJournal.Journal | undefined
+  /**
    * The address of a proxy for all requests, or `environment` to take it from `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`.
    * Default: none.
    */
@@ -46,14 +56,22 @@ export interface Settings<F extends Form = "response"> extends Shared.Settings<F
   readonly dispatcher?: Pick<Dispatcher, "dispatch"> | undefined
 }
 
-/** Everything that operations need, from settings. */
-export const layer = (settings: Settings<Form>): Layer.Layer<Client, InvalidSettings> =>
+/** What can be uploaded: a file by its path or its `file:` URL, bytes, a Blob, or a stream with its size. */
+export type Input = string | URL | Publishing.Input
+
+/** What can be uploaded, as the core takes it. */
+export const inputOf: Publishing.InputOf<Input> = (input) =>
+  typeof input === "string" || input instanceof URL ? FileSource.file(input) : input
+
+/** Everything that operations, uploads and threads need, from settings. */
+export const layer = (settings: Settings<Form>): Layer.Layer<Client | Journal.Journal, InvalidSettings> =>
   Layer.unwrap(
     Effect.map(check(settings), () =>
       Layer.provide(
         Shared.layer(settings, {
           http: layerTransport(settings),
           store: layerStore(settings),
+          journal: layerJournal(settings),
           credentials: (service) => AccountSettings.layer(settings, service, layerTokenStore(settings)),
           warn: (warning) => process.emitWarning(warning, "PostwireWarning")
         }),
@@ -128,6 +146,46 @@ export const checkTokenStore = (place: Settings["tokenStore"]): Effect.Effect<vo
     : invalid("may be a folder or a host: an address begins with redis://, a path has a slash (./accounts)")
 }
 
+/** Where the settings note how far uploads and threads have come. What is wrong with a folder fails those who use it. */
+export const layerJournal = (
+  { journal: place }: Pick<Settings, "journal">
+): Layer.Layer<Journal.Journal, InvalidSettings> =>
+  Layer.unwrap(
+    Effect.map(checkJournal(place), () =>
+      OwnJournal.isJournal(place)
+        ? Layer.sync(Journal.Journal, () => OwnJournal.toEffect(place))
+        : place === undefined
+        ? Layer.effect(Journal.Journal, ownJournal)
+        : FileJournal.layer({ folder: place }))
+  )
+
+/** A user without a home can have a client all the same, and is told so by what needs a journal. */
+const ownJournal: Effect.Effect<Journal.Entries> = Effect.match(FileJournal.ownFolder, {
+  onSuccess: FileJournal.make,
+  onFailure: ({ rule, setting }) => {
+    const fail = (action: JournalFailure["action"]) => () =>
+      Effect.fail(new JournalFailure({ journal: setting, action, fault: "unavailable", detail: `it ${rule}` }))
+    return {
+      read: fail("read"),
+      write: fail("write"),
+      lock: fail("lock"),
+      keys: fail("read")(),
+      describe: () => setting
+    }
+  }
+})
+
+const checkJournal = (place: Settings["journal"]): Effect.Effect<void, InvalidSettings> => {
+  const invalid = (rule: string) => Effect.fail(new InvalidSettings({ setting: "journal", rule }))
+  if (place === undefined || OwnJournal.isJournal(place)) return Effect.void
+  if (typeof place !== "string" || place === "") {
+    return invalid("must be the path of a folder, or an object with the methods read, write and lock")
+  }
+  return place.startsWith("~")
+    ? invalid("begins with ~, which only a shell replaces: write the whole path")
+    : Effect.void
+}
+
 const checkTransport = ({ ca, dispatcher, proxy }: Settings<Form>): Effect.Effect<void, InvalidSettings> => {
   const invalid = (setting: string, rule: string) => Effect.fail(new InvalidSettings({ setting, rule }))
   if (proxy !== undefined && proxy !== "environment" && !isProxy(proxy)) {
@@ -166,7 +224,7 @@ const checkStore = Effect.fnUntraced(function*({ rateLimitStore: store }: Settin
 
 /** The settings that only Node has. */
 const own = Object.keys(
-  { ca: true, dispatcher: true, proxy: true, rateLimitStore: true, tokenStore: true } satisfies {
+  { ca: true, dispatcher: true, journal: true, proxy: true, rateLimitStore: true, tokenStore: true } satisfies {
     readonly [K in Exclude<keyof Settings<Form>, keyof (Shared.Settings<Form> & AccountSettings.AccountSettings)>]-?:
       true
   }
@@ -181,6 +239,7 @@ export const check = Effect.fnUntraced(function*(
   yield* AccountSettings.check(settings)
   yield* checkStore(settings)
   yield* checkTokenStore(settings.tokenStore)
+  yield* checkJournal(settings.journal)
   yield* checkTransport(settings)
 })
 
@@ -191,13 +250,16 @@ export const check = Effect.fnUntraced(function*(
  */
 export const fromEnvironment = (
   environment: Readonly<Record<string, string | undefined>> = process.env
-): Omit<Settings, "oauth2" | "returnType" | "tokenStore"> & { readonly tokenStore?: string | undefined } => {
+): Omit<Settings, "journal" | "oauth2" | "returnType" | "tokenStore"> & {
+  readonly journal?: string | undefined
+  readonly tokenStore?: string | undefined
+} => {
   const redis = environment["POSTWIRE_REDIS_URL"]
   const valuesOf = (names: ReadonlyArray<string>) =>
     names.map((name) => [name, environment[environmentVariable(name)]] as const)
   return Object.fromEntries(
     [
-      ...valuesOf(["baseUrl", "wire", "clientId", "clientSecret", "tokenStore", "account"]),
+      ...valuesOf(["baseUrl", "wire", "clientId", "clientSecret", "tokenStore", "journal", "account"]),
       ...(environment["POSTWIRE_ACCOUNT"] ? [] : valuesOf(Credentials.names)),
       // Never a path: the variable says what it is.
       ["rateLimitStore", redis === undefined || redis === "" || isAddress(redis) ? redis : `redis://${redis}`] as const

@@ -1,9 +1,12 @@
 /** The Promise face on Node. */
-import type { Platform } from "@postwire/core/promises/Calls"
-import { type Makers, on } from "@postwire/core/promises/PromiseFace"
+import type { Form } from "@postwire/core/Definition"
+import type * as Face from "@postwire/core/promises/PromiseFace"
+import { type Makers, on, type Platform } from "@postwire/core/promises/PromiseFace"
+import type { Publishing } from "@postwire/core/promises/Publishing"
 import * as Transport from "@postwire/core/Transport"
 import * as Effect from "effect/Effect"
 import { BufferedResponse } from "./internal/BufferedResponse.ts"
+import { type Input, inputOf } from "./NodeClient.ts"
 
 export type { CallOptions } from "@postwire/core/promises/Calls"
 export type { PageOptions } from "@postwire/core/promises/Pages"
@@ -12,26 +15,33 @@ export {
   type Chosen,
   type EffectFace,
   type Methods,
-  type PromiseClient,
   type PromiseOperation,
   type PromisePaged,
   type WithEffect,
   withEffect
 } from "@postwire/core/promises/PromiseFace"
 
-const platform: Platform = {
+const platform: Platform<Input> = {
   // Whose headers are still as they came, it makes one at once.
   webOf: async (response) =>
     response instanceof BufferedResponse ? response.toWeb() : Effect.runPromise(Transport.toWeb(response)),
-  turn: () => new Promise((resolve) => setImmediate(resolve))
+  turn: () => new Promise((resolve) => setImmediate(resolve)),
+  inputOf
 }
+
+/** A client: its operations as methods, uploads, posts with files and threads, and its end. */
+export type PromiseClient<F extends Form = "response", Also extends object = {}> = Face.PromiseClient<
+  F,
+  Also & Publishing<Input>
+>
 
 export const {
   /** A client with the services of a context, `also` more than the methods; `end` is called when it is closed. */
   of,
   /**
    * The way from Effect to Promises: a client on the services of a Layer, such as one on another HttpClient. Closing it
-   * releases what the Layer acquired. Rejects with what the Layer fails with.
+   * releases what the Layer acquired. Uploads and threads are noted in the journal of the Layer, or in memory where it has none.
+   * Rejects with what the Layer fails with.
    */
   fromLayer
-}: Makers = on(platform)
+}: Makers<Input> = on(platform)

@@ -13,6 +13,7 @@
  */
 import "@postwire/core/SupportedNode"
 import type { Form } from "@postwire/core/Definition"
+import type * as Publishing from "@postwire/core/promises/Publishing"
 import { connect, type Session } from "./internal/Connect.ts"
 import * as NodeClient from "./NodeClient.ts"
 import * as PromiseClient from "./PromiseClient.ts"
@@ -21,15 +22,36 @@ export type { Sent } from "@postwire/core/Attempt"
 export type { Form } from "@postwire/core/Definition"
 export * from "@postwire/core/Errors"
 export type { OAuth2Settings, Tokens } from "@postwire/core/promises/AccountSettings"
+export type { Journal } from "@postwire/core/promises/Journal"
+export type {
+  Poll,
+  PublishedPost,
+  PublishedThread,
+  PublishOptions,
+  PublishProgress,
+  ThreadOptions,
+  Uploaded,
+  UploadedMedia,
+  UploadProgress
+} from "@postwire/core/promises/Publishing"
 export type { TokenStore } from "@postwire/core/promises/TokenStore"
 export type { Announced, Change, Waiting } from "@postwire/core/RateLimit"
 export type { Scope } from "@postwire/core/Scopes"
 export type { Session } from "./internal/Connect.ts"
-export { fromEnvironment, type Logger, type Settings } from "./NodeClient.ts"
+export { fromEnvironment, type Input, type Logger, type Settings } from "./NodeClient.ts"
 export * as OAuth2 from "./OAuth2.ts"
 export type { Answer, CallOptions, PageOptions } from "./PromiseClient.ts"
 
-/** Every operation as a method that returns a Promise; the session; the end of the client. */
+/** A post to publish, with its files and its poll. */
+export type Post = Publishing.Post<NodeClient.Input>
+
+/** A file of a post, and how it is uploaded. */
+export type Media = Publishing.Media<NodeClient.Input>
+
+/** What an upload may be told, besides its file. */
+export type UploadOptions = Publishing.UploadOptions<NodeClient.Input>
+
+/** Every operation, uploads and posts with files, as methods that return Promises; the session; the end of the client. */
 export type PostwireClient<F extends Form = "response"> = PromiseClient.PromiseClient<F, {
   /**
    * Its own connections, with `statistics()` and `close()`, or the dispatcher that it was given. Another client that is

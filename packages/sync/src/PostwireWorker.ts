@@ -5,7 +5,9 @@
 import { lost } from "@postwire/core/CallErrors"
 import { Client } from "@postwire/core/Client"
 import { Departure } from "@postwire/core/Departure"
+import type { Journal } from "@postwire/core/Journal"
 import type { Prepared } from "@postwire/core/Prepare"
+import * as Publishing from "@postwire/core/promises/Publishing"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Cause from "effect/Cause"
@@ -20,6 +22,7 @@ import * as Scope from "effect/Scope"
 import { workerData } from "node:worker_threads"
 import * as ErrorCodec from "./internal/ErrorCodec.ts"
 import * as NetworkDefaults from "./internal/NetworkDefaults.ts"
+import * as Protocol from "./internal/Protocol.ts"
 import { type Answer, ownName, place, type Request, share, State, wake, type WorkerData } from "./internal/Protocol.ts"
 
 const { memory, port } = (workerData as WorkerData)[ownName]
@@ -29,7 +32,7 @@ const { places, room } = shared
 interface Open {
   readonly client: Client["Service"]
   /** Also says what is logged, and where. */
-  readonly context: Context.Context<Client>
+  readonly context: Context.Context<Client | Journal>
   readonly session: UndiciHttpClient.Session
   readonly scope: Scope.Closeable
 }
@@ -112,6 +115,51 @@ const departureOf = (id: number): Departure => ({
   withoutEffect: () => void Atomics.compareExchange(places, place.out, id, 0)
 })
 
+const effects = Publishing.on<Protocol.Input>(NodeClient.inputOf)
+
+const publish = ({ client, gate, id, isWatched, publishing }: Request & { readonly _tag: "Publish" }) => {
+  if (Atomics.load(gate, Protocol.gate.withdrawn) === 1) return
+  const open = clients.get(client)
+  if (open === undefined || "reason" in open) {
+    return answer({ _tag: "Unsent", id, reason: open?.reason ?? "the client is closed" })
+  }
+  const onProgress = isWatched ? (progress: unknown) => answer({ _tag: "Progress", id, progress }) : undefined
+  const fiber = Effect.runForkWith(open.context)(
+    Effect.provideService(publishingOf(publishing, onProgress), Departure, gatedBy(gate))
+  )
+  fibers.set(id, fiber)
+  fiber.addObserver((exit) => {
+    fibers.delete(id)
+    answering(
+      id,
+      () => answer(Exit.isFailure(exit) ? failed(id, exit.cause) : { _tag: "Published", id, value: exit.value })
+    )
+  })
+}
+
+const publishingOf = (publishing: Protocol.Publishing, onProgress: ((progress: unknown) => void) | undefined) =>
+  Effect.suspend((): Effect.Effect<unknown, unknown, Client | Journal> => {
+    switch (publishing.call) {
+      case "upload":
+        return effects.upload(publishing.input, { ...publishing.options, onProgress })
+      case "publish":
+        return effects.publish(publishing.post, { ...publishing.options, onProgress })
+      case "publishThread":
+        return effects.publishThread(publishing.posts, { ...publishing.options, onProgress })
+    }
+  })
+
+/** As `departureOf`, of posts with files and of threads. */
+const gatedBy = (gate: Int32Array): Departure => ({
+  leaving: () => {
+    Atomics.store(gate, Protocol.gate.out, 1)
+    if (Atomics.load(gate, Protocol.gate.withdrawn) === 0) return true
+    Atomics.store(gate, Protocol.gate.out, 0)
+    return false
+  },
+  withoutEffect: () => void Atomics.store(gate, Protocol.gate.out, 0)
+})
+
 const received = (prepared: Prepared, response: HttpClientResponse) =>
   Effect.mapError(
     UndiciHttpClient.bytesOf(response),
@@ -180,6 +228,8 @@ port.on("message", (request: Request) => {
       }
     case "Send":
       return answering(request.id, () => send(request))
+    case "Publish":
+      return answering(request.id, () => publish(request))
     case "Abort":
       return fibers.get(request.id)?.interruptUnsafe()
     case "Statistics":

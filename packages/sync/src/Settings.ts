@@ -5,8 +5,11 @@ import type * as Timeouts from "@postwire/core/Timeouts"
 import type * as NodeClient from "@postwire/node/NodeClient"
 
 /** Every setting of a synchronous client. A dispatcher cannot be handed to a worker. */
-export interface Settings<F extends Form = "response">
-  extends Omit<NodeClient.Settings<F>, "dispatcher" | "logger" | "oauth2" | "onRateLimit" | "onRequest" | "tokenStore">
+export interface Settings<F extends Form = "response"> extends
+  Omit<
+    NodeClient.Settings<F>,
+    "dispatcher" | "journal" | "logger" | "oauth2" | "onRateLimit" | "onRequest" | "tokenStore"
+  >
 {
   /**
    * The tokens of a user. They have no `save`, because a function cannot be handed to a worker: what the client renews ends with
@@ -18,6 +21,11 @@ export interface Settings<F extends Form = "response">
    * needs the package `@redis/client`. Default: the folder of `postwire login`, `~/.config/postwire/accounts`.
    */
   readonly tokenStore?: string | undefined
+  /**
+   * Where uploads with `resume` and threads note how far they have come: a folder. Default: the folder of this user for such
+   * things, `~/.local/state/postwire`.
+   */
+  readonly journal?: string | undefined
   /**
    * Limits in milliseconds. A number is the longest that one call may block, waits for a rate limit included. Without one
    * that is 5 minutes, or the total if it is longer, and `maxWait` on top with `waitOnRateLimit`.

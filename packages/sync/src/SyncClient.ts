@@ -29,6 +29,7 @@ import * as Calls from "./internal/Calls.ts"
 import { Connection } from "./internal/Connection.ts"
 import * as Pages from "./internal/Pages.ts"
 import * as Received from "./internal/Received.ts"
+import * as Publishing from "./Publishing.ts"
 import type { RawResponse } from "./RawResponse.ts"
 import type { Settings } from "./Settings.ts"
 
@@ -94,6 +95,7 @@ export interface Session {
 export interface Client {
   readonly methods: <F extends Form>(form: F) => Methods<F>
   readonly request: <F extends Form>(form: F) => SyncRequest<F>
+  readonly publishing: Publishing.Publishing
   readonly session: Session
   readonly close: () => void
 }
@@ -115,6 +117,9 @@ export const check = Effect.fnUntraced(function*(
   }
   if (given.tokenStore !== undefined && typeof given.tokenStore !== "string") {
     return yield* new InvalidSettings({ setting: "tokenStore", rule: "cannot be handed to a worker, unless by name" })
+  }
+  if (given.journal !== undefined && typeof given.journal !== "string") {
+    return yield* new InvalidSettings({ setting: "journal", rule: "cannot be handed to a worker, unless by name" })
   }
   // Here, because the worker begins with the first call.
   if (settings.waitOnRateLimit === true) yield* Effect.scoped(Layer.build(NodeClient.layerStore(settings)))
@@ -146,6 +151,7 @@ export const make = (given: Settings<Form>): Client => {
         Object.entries(catalogue).map(([name, { definition }]) => [name, method(context, definition, form)])
       ) as unknown as Methods<F>,
     request: (form) => request(context, form),
+    publishing: Publishing.make(context),
     session: { statistics: () => connection.statistics(), close },
     close
   }

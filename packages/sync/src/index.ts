@@ -11,33 +11,56 @@
 import "@postwire/core/SupportedNode"
 import type { Form } from "@postwire/core/Definition"
 import { checkForm, type Chosen, formOf } from "@postwire/core/promises/PromiseFace"
+import type * as Core from "@postwire/core/Publish"
 import { fromEnvironment } from "@postwire/node/NodeClient"
 import * as Effect from "effect/Effect"
 import { orThrow } from "./internal/Calls.ts"
+import type { Input, Publishing } from "./Publishing.ts"
 import type { Settings } from "./Settings.ts"
 import * as SyncClient from "./SyncClient.ts"
 
 export type { Form } from "@postwire/core/Definition"
 export * from "@postwire/core/Errors"
+export type {
+  Poll,
+  PublishedPost,
+  PublishedThread,
+  PublishProgress,
+  UploadedMedia,
+  UploadProgress
+} from "@postwire/core/promises/Publishing"
+export type { PublishOptions } from "@postwire/core/Publish"
+export type { ThreadOptions } from "@postwire/core/Thread"
 export { fromEnvironment } from "@postwire/node/NodeClient"
+export type { Input, UploadOptions } from "./Publishing.ts"
 export type { RawResponse } from "./RawResponse.ts"
 export type { Settings } from "./Settings.ts"
 export type { CallOptions, PageOptions, Session } from "./SyncClient.ts"
 
-/** Every operation as a blocking method, and the end of the client. */
-export type PostwireClientSync<F extends Form = "response"> = SyncClient.Methods<F> & Disposable & {
-  /** The same client, returning results in another form. */
-  readonly as: <F extends Form>(form: F) => PostwireClientSync<F>
-  /**
-   * Requests any path of the service, for what there is no method for, as every call is sent: with the credential, the
-   * limits, the retries and the errors. Names are the service's own, there and back.
-   */
-  readonly request: SyncClient.SyncRequest<F>
-  /** The HTTP session: figures of its connections, and its end. */
-  readonly session: SyncClient.Session
-  /** Ends what is under way and closes the connections. */
-  readonly close: () => void
-}
+/** A post to publish, with its files and its poll. */
+export type Post = Core.Post<Input>
+
+/** A file of a post, and how it is uploaded. */
+export type Media = Core.Media<Input>
+
+/** Every operation, uploads and posts with files, as blocking methods; the end of the client. */
+export type PostwireClientSync<F extends Form = "response"> =
+  & SyncClient.Methods<F>
+  & Publishing
+  & Disposable
+  & {
+    /** The same client, returning results in another form. */
+    readonly as: <F extends Form>(form: F) => PostwireClientSync<F>
+    /**
+     * Requests any path of the service, for what there is no method for, as every call is sent: with the credential, the
+     * limits, the retries and the errors. Names are the service's own, there and back.
+     */
+    readonly request: SyncClient.SyncRequest<F>
+    /** The HTTP session: figures of its connections, and its end. */
+    readonly session: SyncClient.Session
+    /** Ends what is under way and closes the connections. */
+    readonly close: () => void
+  }
 
 /**
  * Makes a client from settings, or from the environment when none are given. Throws `InvalidSettings` at once when a
@@ -49,10 +72,10 @@ export const createClientSync: {
   <F extends Form = "response">(settings: Settings<F> & Chosen<F>): PostwireClientSync<F>
 } = <F extends Form = "response">(settings: Settings<F> = fromEnvironment()): PostwireClientSync<F> => {
   orThrow(Effect.runSync(Effect.catch(SyncClient.check(settings), Effect.succeed)), createClientSync)
-  const { close, methods, request, session } = SyncClient.make(settings)
+  const { close, methods, publishing, request, session } = SyncClient.make(settings)
   const as = <F extends Form>(form: F): PostwireClientSync<F> => {
     Effect.runSync(checkForm(form))
-    return { ...methods(form), request: request(form), as, session, close, [Symbol.dispose]: close }
+    return { ...methods(form), ...publishing, request: request(form), as, session, close, [Symbol.dispose]: close }
   }
   return as(formOf(settings))
 }

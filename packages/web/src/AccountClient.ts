@@ -11,6 +11,7 @@
 import type { Client } from "@postwire/core/Client"
 import type { Form } from "@postwire/core/Definition"
 import { InvalidSettings } from "@postwire/core/Errors"
+import type { Journal } from "@postwire/core/Journal"
 import * as AccountSettings from "@postwire/core/promises/AccountSettings"
 import { build, formOf } from "@postwire/core/promises/PromiseFace"
 import * as Shared from "@postwire/core/promises/Settings"
@@ -48,8 +49,8 @@ export const layerTokenStore = (
       )
   )
 
-/** Everything that operations need, from settings. */
-export const layer = (settings: Settings<Form>): Layer.Layer<Client, InvalidSettings> =>
+/** Everything that operations, uploads and threads need, from settings. */
+export const layer = (settings: Settings<Form>): Layer.Layer<Client | Journal, InvalidSettings> =>
   Layer.unwrap(
     Effect.map(WebClient.check(settings, [...AccountSettings.names, "tokenStore"]), () =>
       Shared.layer(

@@ -1,5 +1,8 @@
 /** The Promise face on web APIs. */
+import type { Form } from "@postwire/core/Definition"
+import type * as Face from "@postwire/core/promises/PromiseFace"
 import { type Makers, on } from "@postwire/core/promises/PromiseFace"
+import type { Input, Publishing } from "@postwire/core/promises/Publishing"
 import * as Transport from "@postwire/core/Transport"
 import * as Effect from "effect/Effect"
 
@@ -10,22 +13,29 @@ export {
   type Chosen,
   type EffectFace,
   type Methods,
-  type PromiseClient,
   type PromiseOperation,
   type PromisePaged,
   type WithEffect,
   withEffect
 } from "@postwire/core/promises/PromiseFace"
 
+/** A client: its operations as methods, uploads, posts with files and threads, and its end. */
+export type PromiseClient<F extends Form = "response", Also extends object = {}> = Face.PromiseClient<
+  F,
+  Also & Publishing<Input>
+>
+
 export const {
   /** A client with the services of a context, `also` more than the methods; `end` is called when it is closed. */
   of,
   /**
    * The way from Effect to Promises: a client on the services of a Layer, such as one on another HttpClient. Closing it
-   * releases what the Layer acquired. Rejects with what the Layer fails with.
+   * releases what the Layer acquired. Uploads and threads are noted in the journal of the Layer, or in memory where it has none.
+   * Rejects with what the Layer fails with.
    */
   fromLayer
-}: Makers = /*#__PURE__*/ on({
+}: Makers<Input> = /*#__PURE__*/ on({
   webOf: (response) => Effect.runPromise(Transport.toWeb(response)),
+  inputOf: (input: Input) => input,
   turn: () => new Promise((resolve) => setTimeout(resolve, 0))
 })

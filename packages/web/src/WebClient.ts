@@ -3,6 +3,8 @@ import type { Client } from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import type { Form } from "@postwire/core/Definition"
 import { InvalidSettings } from "@postwire/core/Errors"
+import * as Journal from "@postwire/core/Journal"
+import * as OwnJournal from "@postwire/core/promises/Journal"
 import * as Shared from "@postwire/core/promises/Settings"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import * as Effect from "effect/Effect"
@@ -19,10 +21,15 @@ export interface Settings<F extends Form = "response"> extends Shared.Settings<F
    * binding of a service in Workers (`env.SERVICE`).
    */
   readonly fetch?: FetchHttpClient.Fetch | { readonly fetch: FetchHttpClient.Fetch } | undefined
+  /**
+   * Where uploads with `resume` and threads note how far they have come: a journal of your own, such as the storage of a page or
+   * of a Durable Object. Default: this client's memory.
+   */
+  readonly journal?: OwnJournal.Journal | undefined
 }
 
-/** Everything that operations need, from settings. */
-export const layer = (settings: Settings<Form>): Layer.Layer<Client, InvalidSettings> =>
+/** Everything that operations, uploads and threads need, from settings. */
+export const layer = (settings: Settings<Form>): Layer.Layer<Client | Journal.Journal, InvalidSettings> =>
   Layer.unwrap(
     Effect.map(check(settings), () => Shared.layer(settings, hostOf(settings, () => Credentials.layer(settings))))
   )
@@ -31,11 +38,17 @@ export const layer = (settings: Settings<Form>): Layer.Layer<Client, InvalidSett
 export const hostOf = (settings: Settings<Form>, credentials: Shared.Host["credentials"]): Shared.Host => ({
   http: layerHttp(settings),
   store: RateLimitStore.layerMemory,
+  journal: layerJournal(settings),
   credentials,
   // Where the platform has its warnings.
   // oxlint-disable-next-line no-console
   warn: (warning) => console.warn(warning)
 })
+
+const layerJournal = ({ journal }: Settings<Form>): Layer.Layer<Journal.Journal> =>
+  journal === undefined
+    ? Journal.layerMemory
+    : Layer.sync(Journal.Journal, () => OwnJournal.toEffect(journal))
 
 /** What sends the requests of settings. */
 export const layerHttp = (settings: Pick<Settings, "fetch">): Layer.Layer<HttpClient> =>
@@ -47,7 +60,7 @@ const fetchOf = ({ fetch: given }: Pick<Settings, "fetch">): FetchHttpClient.Fet
 
 /** The settings that only this client has. */
 const own = /*#__PURE__*/ Object.keys(
-  { fetch: true } satisfies {
+  { fetch: true, journal: true } satisfies {
     readonly [K in Exclude<keyof Settings<Form>, keyof Shared.Settings<Form>>]-?: true
   }
 )
@@ -58,7 +71,11 @@ export const check = Effect.fnUntraced(function*(
   others: ReadonlyArray<string> = []
 ): Effect.fn.Return<void, InvalidSettings> {
   yield* Shared.check(settings, [...own, ...others])
-  const { fetch: given } = settings
-  if (given === undefined || typeof given === "function" || typeof given?.fetch === "function") return
-  return yield* new InvalidSettings({ setting: "fetch", rule: "must be a function, or have the method fetch" })
+  const { fetch: given, journal } = settings
+  if (given !== undefined && typeof given !== "function" && typeof given?.fetch !== "function") {
+    return yield* new InvalidSettings({ setting: "fetch", rule: "must be a function, or have the method fetch" })
+  }
+  if (journal !== undefined && !OwnJournal.isJournal(journal)) {
+    return yield* new InvalidSettings({ setting: "journal", rule: "must have the methods read, write and lock" })
+  }
 })

@@ -10,19 +10,40 @@
  */
 import type { Form } from "@postwire/core/Definition"
 import { build, formOf } from "@postwire/core/promises/PromiseFace"
+import type * as Publishing from "@postwire/core/promises/Publishing"
 import * as PromiseClient from "./PromiseClient.ts"
 import * as WebClient from "./WebClient.ts"
 
 export type { Sent } from "@postwire/core/Attempt"
 export type { Form } from "@postwire/core/Definition"
 export * from "@postwire/core/Errors"
+export type { Journal } from "@postwire/core/promises/Journal"
+export type {
+  Input,
+  Poll,
+  PublishedPost,
+  PublishedThread,
+  PublishOptions,
+  PublishProgress,
+  ThreadOptions,
+  Uploaded,
+  UploadedMedia,
+  UploadOptions,
+  UploadProgress
+} from "@postwire/core/promises/Publishing"
 export type { Announced, Change, Waiting } from "@postwire/core/RateLimit"
 export type { Fetch, FetchInit } from "./FetchHttpClient.ts"
 export type * from "./PlatformTypes.ts"
 export type { Answer, CallOptions, PageOptions } from "./PromiseClient.ts"
 export type { Logger, Settings } from "./WebClient.ts"
 
-/** Every operation as a method that returns a Promise; the way to Effect; the end of the client. */
+/** A post to publish, with its files and its poll. */
+export type Post = Publishing.Post<Publishing.Input>
+
+/** A file of a post, and how it is uploaded. */
+export type Media = Publishing.Media<Publishing.Input>
+
+/** Every operation, uploads and posts with files, as methods that return Promises; the way to Effect; the end of the client. */
 export type PostwireClient<F extends Form = "response"> = PromiseClient.PromiseClient<F, PromiseClient.WithEffect>
 
 /** Makes a client from settings. Throws `InvalidSettings` at once when a setting breaks a rule; connects at the first call. */

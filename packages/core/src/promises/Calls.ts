@@ -13,6 +13,7 @@ import { Client } from "../Client.ts"
 import type { Form } from "../Definition.ts"
 import { Departure, Watched } from "../Departure.ts"
 import { type AnyError, InvalidParameters, show } from "../Errors.ts"
+import type { Journal } from "../Journal.ts"
 
 /** What the platform does for a client. Nothing else of it is known here. */
 export interface Platform {
@@ -22,13 +23,16 @@ export interface Platform {
   readonly turn: () => Promise<unknown>
 }
 
+/** What a client provides to Effects. */
+export type Provided = Client | Journal
+
 /** What the calls of a client have in common. */
 export interface Context {
   readonly client: Client["Service"]
   readonly platform: Platform
   /** Aborted when the client is closed. */
   readonly closing: AbortSignal
-  readonly fork: <A, E>(effect: Effect.Effect<A, E, Client>) => Fiber.Fiber<A, E>
+  readonly fork: <A, E>(effect: Effect.Effect<A, E, Provided>) => Fiber.Fiber<A, E>
   /** What is under way. In an array, since a Set whose members come and go makes work for the collector. */
   readonly steps: Array<Step>
 }
@@ -40,7 +44,7 @@ interface Step {
 
 /** Of a client on these services, until `closing` is aborted. */
 export const contextOf = (
-  services: Services.Context<Client>,
+  services: Services.Context<Provided>,
   closing: AbortSignal,
   platform: Platform
 ): Context => {
@@ -92,7 +96,7 @@ export const exchange = async (
 export const run = <A, E>(
   { closing, fork, steps }: Context,
   told: Told,
-  effect: Effect.Effect<A, E, Client>,
+  effect: Effect.Effect<A, E, Provided>,
   signal: AbortSignal | undefined
 ): Promise<Exit.Exit<A, E | AnyError>> => {
   signal?.throwIfAborted()

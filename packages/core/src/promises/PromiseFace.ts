@@ -3,7 +3,7 @@
  * platform no more than `Calls.Platform` says.
  */
 import * as Cause from "effect/Cause"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { NodeInspectSymbol } from "effect/Inspectable"
@@ -16,12 +16,14 @@ import type { Definition, Direction, Form } from "../Definition.ts"
 import type * as Documentation from "../Documentation.ts"
 import { InvalidSettings } from "../Errors.ts"
 import type { Joined } from "../Joins.ts"
+import * as Journal from "../Journal.ts"
 import type { Arguments, FormOf, ItemOf, Operation, Paged, SelectionOf } from "../Operation.ts"
 import * as Pagination from "../Pagination.ts"
 import * as Requests from "../Requests.ts"
 import type { Included, Selection } from "../Selection.ts"
 import * as Calls from "./Calls.ts"
 import { iterable, type PageOptions } from "./Pages.ts"
+import * as Publishing from "./Publishing.ts"
 
 const forms: ReadonlyArray<Form> = ["response", "dictionary", "raw"]
 
@@ -101,15 +103,15 @@ export interface WithEffect {
 /** The client as a Layer and as a runtime. */
 export interface EffectFace {
   /**
-   * Provides this client to operations, and its rate limits to `RateLimit.snapshot` and `RateLimit.changes`:
-   * `Effect.provide(getMe(), client.effect.layer)`. The program keeps its own loggers.
+   * Provides this client to operations, its journal to uploads and threads, and its rate limits to `RateLimit.snapshot` and
+   * `RateLimit.changes`: `Effect.provide(getMe(), client.effect.layer)`. The program keeps its own loggers.
    */
-  readonly layer: Layer.Layer<Client>
+  readonly layer: Layer.Layer<Calls.Provided>
   /**
    * Runs an Effect with this client. When the client is closed, it is interrupted and rejects as calls do: with
    * `OutcomeUnknown` if a create of it has left, otherwise with `TransportFailure`.
    */
-  readonly runPromise: <A, E>(effect: Effect.Effect<A, E, Client>) => Promise<A>
+  readonly runPromise: <A, E>(effect: Effect.Effect<A, E, Calls.Provided>) => Promise<A>
 }
 
 /** Every operation as a method that returns a Promise, and the end of the client. */
@@ -129,33 +131,42 @@ export type PromiseClient<F extends Form = "response", Also extends object = {}>
     readonly close: () => Promise<void>
   }
 
-/** How clients are made on a platform. */
-export interface Makers {
-  /** A client with the services of a context, `also` more than the methods; `end` is called when it is closed. */
+/** What the platform does for a client, and what it takes for a file. */
+export interface Platform<in I> extends Calls.Platform {
+  readonly inputOf: Publishing.InputOf<I>
+}
+
+/** How clients are made on a platform, where `I` is what can be uploaded. */
+export interface Makers<in out I> {
+  /**
+   * A client with the services of a context, `also` more than the methods; `end` is called when it is closed. Without a journal
+   * among them, uploads and threads are noted in memory.
+   */
   readonly of: <F extends Form, Also extends object>(
     services: Context.Context<Client>,
     form: F,
     end: () => Promise<void>,
     also: (context: Calls.Context) => Also
-  ) => PromiseClient<F, Also>
+  ) => PromiseClient<F, Also & Publishing.Publishing<I>>
   /**
    * The way from Effect to Promises: a client on the services of a Layer, such as one on another HttpClient. Closing it
-   * releases what the Layer acquired. Rejects with what the Layer fails with.
+   * releases what the Layer acquired. Uploads and threads are noted in the journal of the Layer, or in memory where it has none.
+   * Rejects with what the Layer fails with.
    */
   readonly fromLayer: {
-    <E>(layer: Layer.Layer<Client, E>): Promise<PromiseClient<"response", WithEffect>>
+    <E>(layer: Layer.Layer<Client, E>): Promise<PromiseClient<"response", WithEffect & Publishing.Publishing<I>>>
     <E, F extends Form = "response">(
       layer: Layer.Layer<Client, E>,
       options: { readonly returnType?: F | undefined } & Chosen<F>
-    ): Promise<PromiseClient<F, WithEffect>>
+    ): Promise<PromiseClient<F, WithEffect & Publishing.Publishing<I>>>
   }
 }
 
 /** The services of a Layer, made at once for the function that is to make a client, and their end. Throws what the Layer fails with. */
 export const build = (
-  layer: Layer.Layer<Client, InvalidSettings>,
+  layer: Layer.Layer<Calls.Provided, InvalidSettings>,
   caller: Calls.Caller
-): { readonly services: Context.Context<Client>; readonly end: () => Promise<void> } => {
+): { readonly services: Context.Context<Calls.Provided>; readonly end: () => Promise<void> } => {
   const scope = Scope.makeUnsafe()
   const built = Effect.onError(Layer.buildWithScope(layer, scope), (cause) => Scope.close(scope, Exit.failCause(cause)))
   return {
@@ -165,29 +176,29 @@ export const build = (
 }
 
 /** Clients on a platform. */
-export const on = (platform: Calls.Platform): Makers => {
+export const on = <I>(platform: Platform<I>): Makers<I> => {
   const of = <F extends Form, Also extends object>(
     services: Context.Context<Client>,
     form: F,
     end: () => Promise<void>,
     also: (context: Calls.Context) => Also
-  ): PromiseClient<F, Also> => {
+  ): PromiseClient<F, Also & Publishing.Publishing<I>> => {
     const closing = new AbortController()
-    const context = Calls.contextOf(services, closing.signal, platform)
+    const context = Calls.contextOf(withJournal(services), closing.signal, platform)
     const close = () => {
       closing.abort()
       return end()
     }
-    return inForm(context, form, { ...also(context), close })
+    return inForm(context, form, { ...also(context), ...Publishing.make(context, platform.inputOf), close })
   }
   const fromLayer = async <E, F extends Form = "response">(
     layer: Layer.Layer<Client, E>,
     options: { readonly returnType?: F | undefined } = {}
-  ): Promise<PromiseClient<F, WithEffect>> => {
+  ): Promise<PromiseClient<F, WithEffect & Publishing.Publishing<I>>> => {
     const scope = Scope.makeUnsafe()
     const end = () => Effect.runPromise(Scope.close(scope, Exit.void))
     try {
-      const services = await Effect.runPromise(Layer.buildWithScope(layer, scope))
+      const services = withJournal(await Effect.runPromise(Layer.buildWithScope(layer, scope)))
       return of(services, formOf(options), end, withEffect(services))
     } catch (error) {
       await end()
@@ -197,10 +208,14 @@ export const on = (platform: Calls.Platform): Makers => {
   return { of, fromLayer }
 }
 
+/** With a journal in memory where there is none. */
+const withJournal = (services: Context.Context<Client>): Context.Context<Calls.Provided> =>
+  Context.merge(Context.make(Journal.Journal, Journal.makeMemory()), services)
+
 /** What a client on these services is for programs that use Effect. */
 export const withEffect = (services: Context.Context<Client>) => (context: Calls.Context): WithEffect => ({
   effect: {
-    layer: Layer.succeedContext(services),
+    layer: Layer.succeedContext(withJournal(services)),
     runPromise: async (effect) => {
       // It may be a create, or have some.
       const exit = await Calls.run(context, { name: "effect.runPromise", effect: "create" }, effect, undefined)

@@ -14,6 +14,7 @@ import * as Credentials from "../Credentials.ts"
 import type { Form } from "../Definition.ts"
 import { InvalidSettings } from "../Errors.ts"
 import * as Hook from "../Hook.ts"
+import type { Journal } from "../Journal.ts"
 import { Logging } from "../Logging.ts"
 import * as RateLimit from "../RateLimit.ts"
 import type { RateLimitStore } from "../RateLimitStore.ts"
@@ -53,6 +54,8 @@ export interface Host {
   readonly http: Layer.Layer<HttpClient>
   /** Where `waitOnRateLimit` keeps its budgets. */
   readonly store: Layer.Layer<RateLimitStore, InvalidSettings>
+  /** Where uploads and threads note how far they have come. */
+  readonly journal: Layer.Layer<Journal, InvalidSettings>
   /** The credentials of the client, which may be renewed at the service. */
   readonly credentials: (
     service: Pick<Client.Settings, "allowInsecureHttp" | "baseUrl" | "maxBodySize" | "userAgent" | "wire">
@@ -61,23 +64,26 @@ export interface Host {
   readonly warn: (warning: string) => void
 }
 
-/** Everything that operations need, from settings that were checked. */
-export const layer = (settings: Settings<Form>, host: Host): Layer.Layer<Client.Client, InvalidSettings> => {
+/** Everything that operations, uploads and threads need, from settings that were checked. */
+export const layer = (settings: Settings<Form>, host: Host): Layer.Layer<Client.Client | Journal, InvalidSettings> => {
   const { allowInsecureHttp, baseUrl, maxBodySize, userAgent } = settings
   return Layer.unwrap(
-    Effect.map(wireOf(settings), (wire) =>
-      Layer.merge(Client.layer({ ...settings, wire }), layerHook(settings)).pipe(
-        Layer.provide([
-          Layer.provide(host.credentials({ allowInsecureHttp, baseUrl, maxBodySize, userAgent, wire }), host.http),
-          RetryMetrics.layer,
-          AnomalyMetrics.layer,
-          host.http,
-          settings.waitOnRateLimit === true
-            ? RateLimit.layerWait({ maxWait: settings.maxWait }).pipe(Layer.provide(host.store))
-            : RateLimit.layerFail
-        ]),
-        Layer.provide(layerLogger(settings, host))
-      ))
+    Effect.map(
+      wireOf(settings),
+      (wire) =>
+        Layer.mergeAll(Client.layer({ ...settings, wire }), host.journal, layerHook(settings)).pipe(
+          Layer.provide([
+            Layer.provide(host.credentials({ allowInsecureHttp, baseUrl, maxBodySize, userAgent, wire }), host.http),
+            RetryMetrics.layer,
+            AnomalyMetrics.layer,
+            host.http,
+            settings.waitOnRateLimit === true
+              ? RateLimit.layerWait({ maxWait: settings.maxWait }).pipe(Layer.provide(host.store))
+              : RateLimit.layerFail
+          ]),
+          Layer.provide(layerLogger(settings, host))
+        )
+    )
   )
 }
 

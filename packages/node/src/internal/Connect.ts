@@ -1,7 +1,6 @@
 /** What a client is made of, whether or not its program uses Effect. */
-import type { Client } from "@postwire/core/Client"
 import type { Form } from "@postwire/core/Definition"
-import { type Caller, valueOf } from "@postwire/core/promises/Calls"
+import { type Caller, type Provided, valueOf } from "@postwire/core/promises/Calls"
 import { build, formOf } from "@postwire/core/promises/PromiseFace"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -14,7 +13,7 @@ export type Session = Pick<Dispatcher, "dispatch"> & Partial<Pick<OwnSession, "s
 
 /** The services of a client, what sends its requests, and its end. */
 export interface Connected<F extends Form> {
-  readonly services: Context.Context<Client>
+  readonly services: Context.Context<Provided>
   readonly session: Session
   readonly form: F
   readonly end: () => Promise<void>

@@ -11,6 +11,7 @@ import {
 import { bootstrap } from "./Bootstrap.ts"
 import * as Interruption from "./Interruption.ts"
 import * as NetworkDefaults from "./NetworkDefaults.ts"
+import * as Protocol from "./Protocol.ts"
 import { type Answer, ownName, place, type Request, share, type Shared, State, type WorkerData } from "./Protocol.ts"
 import { Pulse } from "./Pulse.ts"
 
@@ -29,6 +30,16 @@ export interface NoAnswer {
 /** A request that an answer is waited for. */
 type Asking = Extract<Request, { readonly id: number; readonly client: number }>
 
+type Publish = Extract<Request, { readonly _tag: "Publish" }>
+
+/** Is told how something goes on. It does not throw. */
+export type OnProgress = (progress: unknown) => void
+
+interface Watched {
+  readonly gate: Publish["gate"]
+  readonly onProgress: OnProgress | undefined
+}
+
 type Untagged<R> = R extends unknown ? Omit<R, "id"> : never
 
 /** The longest sleep without a look at the worker's state. */
@@ -46,6 +57,8 @@ export class Bridge {
   readonly #shared: Shared
   /** Answers that somebody waits for, once they are there: a page may be fetched ahead while another call runs. */
   readonly #awaited = new Map<number, Answer | undefined>()
+  /** Uploads and posts that are under way: more than one only where a call is made while another tells of its progress. */
+  readonly #published = new Map<number, Watched>()
   #lastId = 0
 
   /** Starts the worker. Throws where Node refuses one. */
@@ -88,15 +101,27 @@ export class Bridge {
     return id
   }
 
+  /** Hands over what is uploaded or posted. Its progress is told while its answer is waited for. */
+  publish(request: Omit<Publish, "_tag" | "id" | "gate" | "isWatched">, onProgress: OnProgress | undefined): number {
+    const gate = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
+    const id = this.send({ _tag: "Publish", ...request, gate, isWatched: onProgress !== undefined })
+    this.#published.set(id, { gate, onProgress })
+    return id
+  }
+
   /**
    * Blocks until the answer is there, the worker is gone, or `timeout` milliseconds have passed. The body of the answer
    * may lie in the shared memory: it is good until the next request.
    */
   wait(id: number, timeout: number): Answer | NoAnswer {
     const waiting = new Waiting(id, timeout)
-    return this.#until(waiting, shortCallMillis) ??
-      (Interruption.isListenedTo() ? Interruption.interruptible(() => this.#until(waiting)) : this.#until(waiting)) ??
-      this.#giveUp(id, "interrupted by SIGINT")
+    try {
+      return this.#until(waiting, shortCallMillis) ??
+        (Interruption.isListenedTo() ? Interruption.interruptible(() => this.#until(waiting)) : this.#until(waiting)) ??
+        this.#giveUp(id, "interrupted by SIGINT")
+    } finally {
+      this.#published.delete(id)
+    }
   }
 
   /** Sends and waits. */
@@ -165,14 +190,19 @@ export class Bridge {
   #giveUp(id: number, reason: string, late = false): NoAnswer {
     // Each side writes before it reads what the other one writes: either the worker sees this and sends nothing any more,
     // or it is seen to be ready, and a create of it to be out.
-    Atomics.store(this.#shared.places, place.withdrawn, id)
+    const gate = this.#published.get(id)?.gate
+    if (gate === undefined) Atomics.store(this.#shared.places, place.withdrawn, id)
+    else Atomics.store(gate, Protocol.gate.withdrawn, 1)
     const [sent, isOut] = [this.#state !== State.loading, this.#isOut(id)]
     this.abandon(id)
     return noAnswer(reason, { late, sent, isOut })
   }
 
   #isOut(id: number): boolean {
-    return Atomics.load(this.#shared.places, place.out) === id
+    const gate = this.#published.get(id)?.gate
+    return gate !== undefined
+      ? Atomics.load(gate, Protocol.gate.out) === 1
+      : Atomics.load(this.#shared.places, place.out) === id
   }
 
   #take(id: number): Answer | undefined {
@@ -193,7 +223,8 @@ export class Bridge {
     if (answered !== 0) Atomics.store(places, place.answer, 0)
     for (let got = receiveMessageOnPort(this.#port); got !== undefined; got = receiveMessageOnPort(this.#port)) {
       const answer = got.message as Answer
-      if (this.#awaited.has(answer.id)) this.#awaited.set(answer.id, answer)
+      if (answer._tag === "Progress") this.#published.get(answer.id)?.onProgress?.(answer.progress)
+      else if (this.#awaited.has(answer.id)) this.#awaited.set(answer.id, answer)
     }
     const answer = this.#awaited.get(id)
     if (answer !== undefined) this.#awaited.delete(id)

@@ -15,7 +15,7 @@ import type { NoAnswer } from "./Bridge.ts"
 import type { Connection, Sent } from "./Connection.ts"
 import * as ErrorCodec from "./ErrorCodec.ts"
 import * as OwnServers from "./OwnServers.ts"
-import type { Received } from "./Protocol.ts"
+import type { Answer, Received } from "./Protocol.ts"
 
 /** What the calls of a client have in common. */
 export interface Context {
@@ -34,6 +34,9 @@ export interface Pending extends Sent {
   /** How long it may take, in milliseconds. */
   readonly limit: number
 }
+
+/** What errors tell of a call. */
+type Told = Parameters<typeof CallErrors.lost>[0]
 
 /** Whoever called: the stack of an error begins there. */
 export type Caller = (...args: never) => unknown
@@ -75,8 +78,8 @@ const post = (
   options: CallOptions,
   ahead: boolean
 ): Pending | Error => {
-  const { baseUrl } = settings
-  if (baseUrl !== undefined && OwnServers.listensHere(baseUrl)) return unsent(prepared, ownServer(baseUrl))
+  const refused = refusedHere(settings, prepared)
+  if (refused !== undefined) return refused
   const { retries, timeout } = options
   const sent = connection.send(prepared, { retries, timeout }, ahead)
   if (sent instanceof InvalidSettings) return sent
@@ -87,19 +90,30 @@ const post = (
 /** Waits for a call. */
 export const receive = ({ bridge, id, limit, prepared }: Pending): Received | Error => {
   const answer = bridge.wait(id, limit + headstartMillis)
+  return answer._tag === "Response" ? answer : failureOf(prepared, limit, answer)
+}
+
+const failureOf = (call: Told, limit: number, answer: Answer | NoAnswer): Error => {
   switch (answer._tag) {
-    case "Response":
-      return answer
     case "Failure":
       return ErrorCodec.decode(answer.error)
     case "Unsent":
-      return unsent(prepared, answer.reason)
+      return unsent(call, answer.reason)
     case "NoAnswer":
-      return unanswered(prepared, limit, answer)
+      return unanswered(call, limit, answer)
     default:
       // A defect of ours, in words.
       return new Error(answer._tag === "Defect" ? answer.message : answer._tag)
   }
+}
+
+/**
+ * Waits for what was handed over to be uploaded or posted: as long as it takes, for every step of it has limits of its own.
+ */
+export const receivePublished = (call: Told, begun: Sent | NoAnswer): unknown => {
+  if (begun._tag === "NoAnswer") return unanswered(call, Infinity, begun)
+  const answer = begun.bridge.wait(begun.id, Infinity)
+  return answer._tag === "Published" ? answer.value : failureOf(call, Infinity, answer)
 }
 
 /** Throws what is an error, with a stack that begins with the caller. */
@@ -120,13 +134,16 @@ const limitOf = (settings: Settings<Form>, { timeout = settings.timeout }: CallO
   return Math.max(leastLimitMillis, limits?.total ?? 0) + waits
 }
 
-const unsent = (prepared: Prepare.Prepared, reason: string) =>
-  CallErrors.lost(prepared, { phase: "connect", sent: false, reason })
+/** That the service runs on this thread, which the call would block. */
+export const refusedHere = ({ baseUrl }: Settings<Form>, call: Told): Error | undefined =>
+  baseUrl !== undefined && OwnServers.listensHere(baseUrl) ? unsent(call, ownServer(baseUrl)) : undefined
 
-const unanswered = (prepared: Prepare.Prepared, limit: number, { isOut, late, reason, sent }: NoAnswer) =>
-  CallErrors.lost(prepared, {
+const unsent = (call: Told, reason: string) => CallErrors.lost(call, { phase: "connect", sent: false, reason })
+
+const unanswered = (call: Told, limit: number, { isOut, late, reason, sent }: NoAnswer) =>
+  CallErrors.lost(call, {
     phase: sent ? "unknown" : "connect",
-    sent: sent && (prepared.effect !== "create" || isOut),
+    sent: sent && (call.effect !== "create" || isOut),
     reason: late ? `the call did not end within ${limit} ms` : reason,
     timeout: late ? "total" : undefined
   })

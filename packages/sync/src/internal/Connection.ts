@@ -9,6 +9,7 @@ import * as Redacted from "effect/Redacted"
 import type { Settings } from "../Settings.ts"
 import * as Bridge from "./Bridge.ts"
 import * as NetworkDefaults from "./NetworkDefaults.ts"
+import type { Publishing } from "./Protocol.ts"
 
 /** One worker serves all clients of a thread, but for those that have their own. It starts with the first call. */
 const shared = new Map<string, Bridge.Bridge>()
@@ -55,6 +56,16 @@ export class Connection {
     if (!(bridge instanceof Bridge.Bridge)) return bridge
     const id = bridge.send({ _tag: "Send", client: this.#client, prepared, options: plain(options), ahead })
     return { _tag: "Sent", bridge, id }
+  }
+
+  /** Hands over what is uploaded or posted. */
+  publish(
+    publishing: Publishing,
+    onProgress: Bridge.OnProgress | undefined
+  ): Sent | Bridge.NoAnswer | InvalidSettings {
+    const bridge = this.#open()
+    if (!(bridge instanceof Bridge.Bridge)) return bridge
+    return { _tag: "Sent", bridge, id: bridge.publish({ client: this.#client, publishing }, onProgress) }
   }
 
   /** Connections and requests by origin; empty when nothing is open. */

@@ -2,6 +2,9 @@
 import type { CallOptions } from "@postwire/core/CallOptions"
 import type { Form } from "@postwire/core/Definition"
 import type { Prepared } from "@postwire/core/Prepare"
+import type { UploadOptions } from "@postwire/core/promises/Publishing"
+import type { Post, PublishOptions } from "@postwire/core/Publish"
+import type { ThreadOptions } from "@postwire/core/Thread"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import type { MessagePort } from "node:worker_threads"
 import type { Settings } from "../Settings.ts"
@@ -77,6 +80,27 @@ export const wake = ({ places }: Shared): void => {
   Atomics.notify(places, place.answers)
 }
 
+/** What can be uploaded, as it crosses threads: the path of a file, bytes, or a Blob that is in memory. */
+export type Input = string | Uint8Array | ArrayBuffer | Blob
+
+/** An upload, a post with files, or a thread. Who is told of their progress stays behind. */
+export type Publishing =
+  | { readonly call: "upload"; readonly input: Input; readonly options: UploadOptions<Input> }
+  | { readonly call: "publish"; readonly post: Post<Input>; readonly options: PublishOptions }
+  | {
+    readonly call: "publishThread"
+    readonly posts: ReadonlyArray<Post<Input>>
+    readonly options: ThreadOptions
+  }
+
+/** Places in the memory that a post with files has of its own: other calls may be made while it tells of its progress. */
+export const gate = {
+  /** 1 once nobody waits for it any more: a post that has not left by then is not to be sent. */
+  withdrawn: 0,
+  /** 1 while the post may have taken effect. */
+  out: 1
+} as const
+
 /** From the caller to the worker. */
 export type Request =
   | {
@@ -94,6 +118,16 @@ export type Request =
     /** Other calls may run before the answer is taken, so it must not lie in the shared memory. */
     readonly ahead: boolean
   }
+  | {
+    readonly _tag: "Publish"
+    readonly id: number
+    readonly client: number
+    readonly publishing: Publishing
+    /** Whether somebody is to be told how it goes on. */
+    readonly isWatched: boolean
+    /** Two places: see `gate`. */
+    readonly gate: Int32Array<SharedArrayBuffer>
+  }
   | { readonly _tag: "Abort"; readonly id: number }
   | { readonly _tag: "Statistics"; readonly id: number; readonly client: number }
   /** Credentials of an account are known there only. */
@@ -110,6 +144,9 @@ export type Answer =
     readonly headers: string
     readonly body: Uint8Array
   }
+  | { readonly _tag: "Published"; readonly id: number; readonly value: unknown }
+  /** Others come after it. */
+  | { readonly _tag: "Progress"; readonly id: number; readonly progress: unknown }
   | { readonly _tag: "Failure"; readonly id: number; readonly error: Encoded }
   /** Nothing of the request left. */
   | { readonly _tag: "Unsent"; readonly id: number; readonly reason: string }

@@ -1,0 +1,178 @@
+/** Uploads, posts with files, and threads, with Promises. What a platform takes for a file is for the platform to say. */
+import * as Effect from "effect/Effect"
+import * as Publish from "../Publish.ts"
+import type * as Source from "../Source.ts"
+import * as Thread from "../Thread.ts"
+import * as Upload from "../Upload.ts"
+import type { JournalFailure } from "../UploadErrors.ts"
+import * as Calls from "./Calls.ts"
+import * as Inputs from "./Inputs.ts"
+
+export type { Media, Poll, Post, Progress as PublishProgress, PublishedPost } from "../Publish.ts"
+export type { PublishedThread } from "../Thread.ts"
+export type { Progress as UploadProgress, Uploaded, UploadedMedia } from "../Upload.ts"
+
+/** A stream that knows how long it is. */
+export interface SizedStream {
+  /** A web stream, or what gives bytes asynchronously, as streams of Node do. It is read once. */
+  readonly stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
+  /** In bytes. */
+  readonly size: number
+  /** For messages. Default: `the stream`. */
+  readonly name?: string | undefined
+}
+
+/** What can be uploaded on every platform. */
+export type Input = Uint8Array | ArrayBuffer | Blob | SizedStream
+
+/** What an upload may be told, besides its file. */
+export interface UploadOptions<in out I = Input> extends Omit<Upload.UploadOptions, "subtitles"> {
+  /** Of a video, in several languages. */
+  readonly subtitles?: Publish.Media<I>["subtitles"]
+  /**
+   * Notes in the journal, by this key, how far the upload is: the next one with the key goes on where this one stopped, and
+   * gives the media that it made for as long as they can be used. Another file with the key begins anew.
+   */
+  readonly resume?: string | undefined
+  /** Cancels the upload at once, wherever it is; the promise is rejected with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Uploads media, as a method. */
+export interface Uploading<in out I = Input> {
+  /**
+   * Checks a file and sends it, waits until the service has processed it, and describes it. What it makes is for the
+   * `media_ids` of a post, or for a direct message.
+   */
+  (input: I, options?: UploadOptions<I>): Promise<Upload.UploadedMedia>
+  /**
+   * The same as its steps, of which the last has the media. One that is slow sees the newest only; one that stops cancels the
+   * upload.
+   */
+  readonly events: (
+    input: I,
+    options?: Omit<UploadOptions<I>, "onProgress">
+  ) => AsyncIterable<Upload.Progress | Upload.Uploaded>
+}
+
+/** Uploads, posts with files, and threads, as methods of a client. */
+export interface Publishing<in out I = Input> {
+  readonly upload: Uploading<I>
+  /**
+   * Publishes a post with its files and its poll: everything is checked, then uploaded, then posted. A failed upload posts
+   * nothing, and `OutcomeUnknown` is of the post alone.
+   */
+  readonly publish: (post: Publish.Post<I>, options?: PublishOptions) => Promise<Publish.PublishedPost>
+  /**
+   * Publishes posts, each in reply to the one before. Their files are uploaded before the first is posted. What was sent is
+   * noted in the journal by the `key`: the same call goes on where another one was interrupted, and posts no part twice.
+   */
+  readonly publishThread: (
+    posts: ReadonlyArray<Publish.Post<I>>,
+    options: ThreadOptions
+  ) => Promise<Thread.PublishedThread>
+}
+
+/** What publishing a post may be told. */
+export interface PublishOptions extends Publish.PublishOptions, Pick<Calls.CallOptions, "signal"> {}
+
+/** What publishing a thread is told. */
+export interface ThreadOptions extends Thread.ThreadOptions, Pick<Calls.CallOptions, "signal"> {}
+
+/** What a platform takes for a file, as the core takes it. What is none is left as it is, for the core to refuse. */
+export type InputOf<I> = (input: I) => Source.Input
+
+/** How errors tell of uploads and posts that are ended from outside. */
+export const calls = {
+  upload: { name: "upload", effect: "toggle" },
+  publish: { name: "publish", effect: "create", confirmWith: "getUsersPosts" },
+  // The same call looks for what this one sent.
+  publishThread: { name: "publishThread", effect: "toggle" }
+} as const
+
+/** What the methods do, for a platform. */
+export const on = <I>(inputOf: InputOf<I>) => ({
+  upload: (
+    input: I,
+    { resume, ...options }: Omit<UploadOptions<I>, "signal">
+  ): Effect.Effect<Upload.UploadedMedia, Upload.UploadError | JournalFailure, Calls.Provided> => {
+    const own = Inputs.ofUpload(options, inputOf)
+    return resume === undefined
+      ? Upload.upload(inputOf(input), own)
+      : Upload.upload.resumable(resume, inputOf(input), own)
+  },
+  publish: (post: Publish.Post<I>, options: Publish.PublishOptions) =>
+    Publish.publish(Inputs.ofPost(post, inputOf), options),
+  publishThread: (posts: ReadonlyArray<Publish.Post<I>>, options: Thread.ThreadOptions) =>
+    Thread.publishThread(Inputs.ofPosts(posts, inputOf), options)
+})
+
+/** The methods of a client. */
+export const make = <I>(context: Calls.Context, inputOf: InputOf<I>): Publishing<I> => {
+  const effects = on(inputOf)
+
+  const run = async <A, E extends Error>(
+    call: typeof calls[keyof typeof calls],
+    effect: () => Effect.Effect<A, E, Calls.Provided>,
+    signal: AbortSignal | undefined
+  ): Promise<A> => Calls.valueOf(await Calls.run(context, call, Effect.suspend(effect), signal), signal, run)
+
+  const upload = async (input: I, options: UploadOptions<I> = {}) => {
+    const [signal, own = {}] = Calls.split(calls.upload, options)
+    return run(calls.upload, () => effects.upload(input, own), signal)
+  }
+
+  return {
+    upload: Object.assign(upload, {
+      events: (input: I, options?: UploadOptions<I>) => ({
+        [Symbol.asyncIterator]: () => events(upload, input, options)
+      })
+    }),
+    publish: async (post, options = {}) => {
+      const [signal, own = {}] = Calls.split(calls.publish, options)
+      return run(calls.publish, () => effects.publish(post, own), signal)
+    },
+    // Without a key, which no thread has, it is refused as any other one.
+    publishThread: async (posts, options = { key: "" }) => {
+      const [signal, own = options] = Calls.split(calls.publishThread, options)
+      return run(calls.publishThread, () => effects.publishThread(posts, own), signal)
+    }
+  }
+}
+
+/** The steps of an upload, of which one that was not looked at in time gives way to the next. */
+async function* events<I>(
+  upload: (input: I, options: UploadOptions<I>) => Promise<Upload.UploadedMedia>,
+  input: I,
+  options: UploadOptions<I> = {}
+): AsyncGenerator<Upload.Progress | Upload.Uploaded> {
+  const { signal } = options
+  const left = new AbortController()
+  let newest: Upload.Progress | undefined
+  let wake = () => {}
+  const uploaded = upload(input, {
+    ...options,
+    // What is none is refused there.
+    signal: signal instanceof AbortSignal ? AbortSignal.any([signal, left.signal]) : signal ?? left.signal,
+    onProgress: (progress) => {
+      newest = progress
+      wake()
+    }
+  }).then((media) => ({ phase: "ready", media }) as const)
+  // The loop may be left before.
+  uploaded.catch(() => {})
+  try {
+    while (true) {
+      const progress = newest
+      newest = undefined
+      if (progress !== undefined) yield progress
+      else {
+        const stepped = new Promise<undefined>((resolve) => wake = () => resolve(undefined))
+        const end = await Promise.race([stepped, uploaded])
+        if (end !== undefined) return yield end
+      }
+    }
+  } finally {
+    left.abort()
+  }
+}

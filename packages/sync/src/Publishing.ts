@@ -1,0 +1,126 @@
+/** Uploads, posts with files, and threads: handed to the worker, and waited for on this thread, which is told how they go on. */
+import * as CallErrors from "@postwire/core/CallErrors"
+import { InvalidParameters, show } from "@postwire/core/Errors"
+import * as Hook from "@postwire/core/Hook"
+import * as Inputs from "@postwire/core/promises/Inputs"
+import type * as Shared from "@postwire/core/promises/Publishing"
+import { calls } from "@postwire/core/promises/Publishing"
+import type { Post, PublishedPost, PublishOptions } from "@postwire/core/Publish"
+import type { PublishedThread, ThreadOptions } from "@postwire/core/Thread"
+import type { UploadedMedia } from "@postwire/core/Upload"
+import { fileURLToPath } from "node:url"
+import * as Calls from "./internal/Calls.ts"
+import type * as Protocol from "./internal/Protocol.ts"
+
+/** What can be uploaded: a file by its path or its `file:` URL, bytes, or a Blob that is in memory. */
+export type Input = string | URL | Uint8Array | ArrayBuffer | Blob
+
+/** What an upload may be told, besides its file. */
+export type UploadOptions = Omit<Shared.UploadOptions<Input>, "signal">
+
+/** Uploads, posts with files, and threads, as blocking methods. `onProgress` is called on the thread that they block. */
+export interface Publishing {
+  /**
+   * Checks a file and sends it, waits until the service has processed it, and describes it. What it makes is for the
+   * `media_ids` of a post, or for a direct message.
+   */
+  readonly upload: (input: Input, options?: UploadOptions) => UploadedMedia
+  /**
+   * Publishes a post with its files and its poll: everything is checked, then uploaded, then posted. A failed upload posts
+   * nothing, and `OutcomeUnknown` is of the post alone.
+   */
+  readonly publish: (post: Post<Input>, options?: PublishOptions) => PublishedPost
+  /**
+   * Publishes posts, each in reply to the one before. Their files are uploaded before the first is posted. What was sent is
+   * noted in the journal by the `key`: the same call goes on where another one was interrupted, and posts no part twice.
+   */
+  readonly publishThread: (posts: ReadonlyArray<Post<Input>>, options: ThreadOptions) => PublishedThread
+}
+
+type Name = keyof Publishing
+
+/** The methods of a client. */
+export const make = (context: Calls.Context): Publishing => {
+  const upload: Publishing["upload"] = (input, options = {}) =>
+    call(context, "upload", options, upload, (options, crossing) => ({
+      call: "upload",
+      input: crossing(input),
+      options: Inputs.ofUpload(options, crossing)
+    }))
+  const publish: Publishing["publish"] = (post, options = {}) =>
+    call(context, "publish", options, publish, (options, crossing) => ({
+      call: "publish",
+      post: Inputs.ofPost(post, crossing),
+      options
+    }))
+  // Without a key, which no thread has, it is refused as any other one.
+  const publishThread: Publishing["publishThread"] = (posts, options = { key: "" }) =>
+    call(context, "publishThread", options, publishThread, (options, crossing) => ({
+      call: "publishThread",
+      posts: Inputs.ofPosts(posts, crossing),
+      options
+    }))
+  return { upload, publish, publishThread }
+}
+
+type Crossing = (input: Input) => Protocol.Input
+
+interface Watched {
+  readonly onProgress?: ((progress: unknown) => void) | undefined
+}
+
+function call<N extends Name, O extends object>(
+  context: Calls.Context,
+  name: N,
+  options: O,
+  caller: Calls.Caller,
+  publishingOf: (options: Omit<O, "onProgress">, crossing: Crossing) => Protocol.Publishing
+): ReturnType<Publishing[N]>
+// The declaration above is the only source of the types.
+function call(
+  { connection, settings }: Calls.Context,
+  name: Name,
+  { onProgress, ...options }: Watched,
+  caller: Calls.Caller,
+  publishingOf: (options: object, crossing: Crossing) => Protocol.Publishing
+): unknown {
+  const invalid = (parameter: string, rule: string, value?: string) =>
+    new InvalidParameters({ operation: name, parameter, rule, value })
+  const crossing = (input: Input): Protocol.Input => {
+    if (ArrayBuffer.isView(input)) return new Uint8Array(input.buffer, input.byteOffset, input.byteLength).slice()
+    if (input instanceof URL) {
+      if (input.protocol === "file:") return fileURLToPath(input)
+      throw invalid("file", "must be a path or a file: URL", show(input.protocol))
+    }
+    if (typeof input === "object" && !(input instanceof Blob) && "stream" in input) {
+      throw invalid(
+        "file",
+        "cannot be a stream, which stands still while this thread is blocked: give a path, or bytes"
+      )
+    }
+    return input
+  }
+  const told = calls[name]
+  const call = { confirmWith: undefined, ...told, operation: name }
+  const begin = () => {
+    if (connection.isClosed) return CallErrors.closed(told)
+    if (onProgress !== undefined && typeof onProgress !== "function") {
+      return invalid("onProgress", "must be a function", show(onProgress))
+    }
+    const refused = Calls.refusedHere(settings, call)
+    if (refused !== undefined) return refused
+    try {
+      const publishing = publishingOf(options, crossing)
+      return connection.publish(publishing, onProgress && ((progress) => Hook.tell(onProgress, progress)))
+    } catch (error) {
+      if (error instanceof InvalidParameters) return error
+      // Such as a Blob on a file.
+      if (error instanceof DOMException && error.name === "DataCloneError") {
+        return invalid("file", `cannot be handed to a worker: give a path, or bytes (${error.message})`)
+      }
+      throw error
+    }
+  }
+  const begun = Calls.orThrow(begin(), caller)
+  return Calls.orThrow(Calls.receivePublished(call, begun), caller)
+}
