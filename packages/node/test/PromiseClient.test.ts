@@ -151,7 +151,8 @@ describe("a call", () => {
 
   it("is there for every operation, with pages where it pages", () => {
     const methods = client as unknown as Readonly<Record<string, object>>
-    assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), "as", "effect", "request", "session", "close"])
+    const own = ["as", "effect", "request", "session", "upload", "publish", "publishThread", "close"]
+    assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), ...own])
     for (const [name, { definition }] of Object.entries(catalogue)) {
       assert.isFunction(methods[name])
       assert.strictEqual("pages" in methods[name]!, "paging" in definition)

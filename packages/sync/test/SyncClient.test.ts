@@ -59,7 +59,8 @@ describe("methods", () => {
       assert.isFunction(method)
       assert.strictEqual("items" in method && "pages" in method, definition.paging !== undefined, name)
     }
-    assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), "as", "request", "session", "close"])
+    const own = ["as", "request", "session", "upload", "publish", "publishThread", "close"]
+    assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), ...own])
   })
 
   it("give the values that the Promise client gives", async () => {
