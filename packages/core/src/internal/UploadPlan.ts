@@ -77,11 +77,11 @@ export const plan = Effect.fnUntraced(function*(
   const found = yield* MediaFile.inspect(source)
   const file = options.type === undefined ? found : { ...found, type: options.type }
   const category = options.category ?? MediaRules.categoryFor(file, purpose)
-  if (category === undefined || file.type === undefined) {
-    return yield* invalid("file", MediaRules.faultOf(file, category ?? "tweet_image") ?? { rule: unknownRule })
-  }
-  const fault = MediaRules.faultOf(file, category)
+  const fault = category === undefined && size > 0
+    ? { rule: unknownRule, value: file.type ?? file.otherwise }
+    : MediaRules.faultOf(file, category ?? "tweet_image")
   if (fault !== undefined) return yield* invalid("file", fault)
+  if (category === undefined || file.type === undefined) return yield* invalid("file", { rule: unknownRule })
   const chunk = chunkBytes ?? chunkOf(size)
   if (chunk < leastChunk(size)) {
     const rule = `must be at least ${leastChunk(size)}, because there are ${mostSegments} segments at most`
