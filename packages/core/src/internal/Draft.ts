@@ -112,6 +112,9 @@ export const check = Effect.fnUntraced(function*(
     client.check(createPost.definition, withMedia(parameters, files.map(() => "1"))),
     (error) => renamed(error, place)
   )
+  if (!hasMedia && typeof text === "string" && text.trim() === "") {
+    return yield* invalid("text", "must not be empty where there are no media")
+  }
   return { place, parameters, files }
 })
 

@@ -2,7 +2,7 @@
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import * as Journal from "@postwire/core/Journal"
-import type { Post } from "@postwire/core/Publish"
+import { type Post, publish, type PublishOptions } from "@postwire/core/Publish"
 import { publishThread, type ThreadOptions } from "@postwire/core/Thread"
 import { Clock, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
@@ -192,6 +192,7 @@ export const start = Effect.fnUntraced(function*(
     scope
   )
   return {
+    publishPost: (post: Post, options?: PublishOptions) => Effect.provideContext(publish(post, options), client),
     publish: (posts: ReadonlyArray<Post>, options: ThreadOptions) =>
       publishThread(posts, options).pipe(
         Effect.provideContext(client),
