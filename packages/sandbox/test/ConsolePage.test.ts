@@ -181,9 +181,14 @@ describe.skipIf(executable === undefined)("in a browser", () => {
             hasText: "Broken JSON, delayed by 2 seconds. For getPost, 10% of requests."
           })
             .waitFor()
-          sandbox.faults.add({ probability: 0.5, times: 2, oneOf: [{ status: 500 }, { reset: "after" }], nth: 3 })
+          sandbox.faults.add({
+            probability: 0.5,
+            times: 2,
+            oneOf: [{ processing: "failed" }, { reset: "after" }],
+            nth: 3
+          })
           await page.locator("#rules li", {
-            hasText: "One of these: status 500; the connection breaks, the work is done. " +
+            hasText: "One of these: processing has failed; the connection breaks, the work is done. " +
               "For all operations, from request 3 on, 50% of requests, at most twice."
           }).waitFor()
           assert.deepStrictEqual(sandbox.faults.list().slice(0, 2).map(({ rule }) => rule), [

@@ -15,6 +15,19 @@ const pages = {
   "repeated-token": "a page whose token leads to itself"
 }
 
+const processings = {
+  failed: "processing has failed",
+  absent: "nothing is told of processing",
+  "no-wait": "processing tells no time to ask again",
+  "zero-wait": "processing tells to ask again at once"
+}
+
+const resets = {
+  before: "the connection breaks, the work is not done",
+  during: "the connection breaks in the middle of the request, the work is not done",
+  after: "the connection breaks, the work is done"
+}
+
 /**
  * Numbers are milliseconds; texts say their unit themselves.
  * @param {number | string} time
@@ -39,7 +52,9 @@ const headerWords = (headers) =>
  * What happens to the answer.
  * @param {Behaviour} fault
  */
-const behaviour = ({ after, body, delay, headers = {}, page, pause, rateLimitHeaders, reset, status, truncate }) =>
+const behaviour = (
+  { after, body, delay, headers = {}, page, pause, processing, rateLimitHeaders, reset, status, truncate }
+) =>
   [
     ...(status === undefined ? [] : [`status ${status}${after === true ? " after the work is done" : ""}`]),
     ...(body === undefined ? [] : [bodies[body]]),
@@ -50,9 +65,8 @@ const behaviour = ({ after, body, delay, headers = {}, page, pause, rateLimitHea
     ...(page === undefined ? [] : [pages[page]]),
     ...(truncate === true ? ["the body is cut in half"] : []),
     ...(pause === undefined ? [] : [`the body pauses 16 times for ${duration(pause)}`]),
-    ...(reset === undefined ? [] : [
-      reset === "before" ? "the connection breaks, the work is not done" : "the connection breaks, the work is done"
-    ]),
+    ...(reset === undefined ? [] : [resets[reset]]),
+    ...(processing === undefined ? [] : [processings[processing]]),
     ...(delay === undefined ? [] : [`delayed by ${duration(delay)}`])
   ].join(", ")
 

@@ -18,6 +18,7 @@ const kinds = [
   { pause: "200 millis" },
   { truncate: true },
   { reset: "before" },
+  { reset: "during" },
   { reset: "after" },
   { body: "broken-json" },
   { body: "empty" },
@@ -26,7 +27,11 @@ const kinds = [
   { rateLimitHeaders: "absurd" },
   { page: "empty" },
   { page: "short" },
-  { page: "repeated-token" }
+  { page: "repeated-token" },
+  { processing: "failed" },
+  { processing: "absent" },
+  { processing: "no-wait" },
+  { processing: "zero-wait" }
 ]
 
 /** @param {ReadonlyArray<Active>} rules */
