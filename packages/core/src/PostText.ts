@@ -1,65 +1,94 @@
-/** How long the text of a post is as the service counts it. */
+/** How long the text of a post is as the service counts it, and how it is made to fit. */
+import { cutter } from "./internal/PostCut.ts"
+import { forbidden } from "./internal/PostLinks.ts"
+import * as PostUnits from "./internal/PostUnits.ts"
 
-/** The most that a text may weigh, unless its author has longer posts. */
+/** The most that a text may have, as the service counts it, unless its author has longer posts. */
 export const maximumWeight = 280
 
 /**
- * The weight of a text: 1 for a letter of the Latin, Greek, Cyrillic and neighbouring scripts and for usual punctuation,
- * 2 for every other character and for an emoji of however many, 23 for a link. Links are those that begin with `http://`
- * or `https://`.
+ * The length of a text as the service counts it: 1 for a letter of the Latin, Greek, Cyrillic and neighbouring scripts and
+ * for usual punctuation, 2 for every other character and for an emoji of however many, 23 for a link, with or without
+ * `https://`. What is counted is the text in normalization form C.
  */
-export const weightOf = (text: string): number => weigh(text, Infinity)
+export const length = (text: string): number => PostUnits.length(text)
 
-// Goes no further than the first unit beyond `enough`: a text may have millions.
-const weigh = (text: string, enough: number): number => {
-  let weight = 0
-  for (const { 0: unit, groups } of text.normalize("NFC").matchAll(units())) {
-    weight += groups?.link !== undefined ? linkWeight : groups?.emoji !== undefined || !isLight(unit) ? 2 : 1
-    if (weight > enough) break
-  }
-  return weight
+/** Whether a text is no longer than `maximum`. An empty one fits. */
+export const fits = (text: string, maximum = maximumWeight): boolean =>
+  text.length <= maximum && PostUnits.mostOf(text) <= maximum ||
+  text.length <= maximum * PostUnits.unitsPerWeight && PostUnits.length(text, maximum) <= maximum
+
+/** Why the service would refuse a text: it is too long, or has a character that none may have. Undefined if it would not. */
+export const faultOf = (text: string, maximum = maximumWeight): string | undefined => {
+  const at = text.search(forbiddenCharacter)
+  if (at !== -1) return `must not have the character U+${text.charCodeAt(at).toString(16).toUpperCase()}, at ${at}`
+  return fits(text, maximum) ? undefined : `must have a length of ${maximum} at most, and has ${length(text)}`
 }
 
-/** Whether a text weighs more than {@link maximumWeight}. */
-export const isLong = (text: string): boolean =>
-  (text.length > maximumWeight || mostOf(text) > maximumWeight) && weigh(text, maximumWeight) > maximumWeight
+/** How many UTF-16 units of a text fit: up to the first character that is too much, or that no text may have. */
+export const fittingUnits = (text: string, maximum = maximumWeight): number => {
+  const wrong = text.search(forbiddenCharacter)
+  let sum = 0
+  let fitting = 0
+  PostUnits.each(wrong === -1 ? text : text.slice(0, wrong), (end, weight) => {
+    sum += weight
+    if (sum > maximum) return false
+    fitting = end
+    return true
+  })
+  return fitting
+}
 
-// Most texts need no closer look: of Latin-1 every character weighs 1, of others a code unit at most 3, as normalizing
-// can make three of one; and a link of a few characters weighs more than they do.
-const mostOf = (text: string): number =>
-  text.length + 2 * (text.match(beyondLatin1)?.length ?? 0) + linkWeight * (text.split("://").length - 1)
+const forbiddenCharacter = /*#__PURE__*/ new RegExp(`[${forbidden}]`)
 
-/** The longest beginning of a text that weighs no more than `maximum` and ends where a word does. */
+/** The longest beginning of a text that is no longer than `maximum` and ends where a word does; or a grapheme, in a word longer than that. */
 export const truncate = (text: string, maximum = maximumWeight): string => {
-  let weight = 0
-  let end = 0
-  let word = 0
-  for (const { 0: unit, groups, index } of text.matchAll(units())) {
-    weight += weightOf(unit)
-    if (weight > maximum) return text.slice(0, word === 0 ? end : word)
-    end = index + unit.length
-    if (groups?.link !== undefined || /\s/.test(text.charAt(end))) word = end
-  }
-  return text
+  if (fits(text, maximum)) return text
+  const beginning = cutter(text, 2 * maximum)(0, maximum, false).text
+  return fits(beginning, maximum) ? beginning : ""
 }
 
-const linkWeight = 23
+/** The least that {@link split} makes parts of: the longest mention of a list, and a number, have room in it. */
+export const minimumPart = 70
 
-const beyondLatin1 = /[^\0-\xff]/g
+export interface SplitOptions {
+  /** Whether each part ends with its number: `1/5`. It is counted. A text that is one part has none. */
+  readonly numbered?: boolean
+  /** The most that a part may have, at least 70 (default 280). */
+  readonly maximum?: number
+}
 
-const source = String
-  .raw`(?<link>https?:\/\/[^\s"<>\(\)\/?#.]+\.[^\s"<>\(\)]*[^\s"<>\(\).,;:!?'…])|(?<emoji>\p{RGI_Emoji})|[\s\S]`
-
-let pattern: RegExp | undefined
-
-// Reading it takes some 30 ms, which hardly a program needs. As a literal it would be read with this module, and would keep
-// a Node that is too old from being told so.
-const units = (): RegExp => pattern ??= new RegExp(source, "giv")
-
-/** Ranges of code points, ends included. */
-const light = [[0, 4351], [8192, 8205], [8208, 8223], [8242, 8247]] as const
-
-const isLight = (character: string): boolean => {
-  const code = character.codePointAt(0) ?? 0
-  return light.some(([first, last]) => code >= first && code <= last)
+/**
+ * Splits a text into parts that fit: after a paragraph, where that fills half of a part, else between words. Links, mentions,
+ * hashtags, cashtags and emoji stay whole. A word longer than a part is cut between graphemes, in scripts without spaces
+ * between words. Spaces around parts are left out; a text of nothing else has no part.
+ *
+ * Throws a `RangeError` when `maximum` is less than 70.
+ *
+ * ```ts
+ * PostText.split("One. ".repeat(100), { numbered: true }) // ["One. One. ... 1/2", "One. ... 2/2"]
+ * ```
+ */
+export const split = (text: string, options: SplitOptions = {}): ReadonlyArray<string> => {
+  const { maximum = maximumWeight, numbered = false } = options
+  if (!(maximum >= minimumPart)) throw new RangeError(`maximum must be at least ${minimumPart}, and is ${maximum}`)
+  const whole = text.trim()
+  if (whole === "") return []
+  if (fits(whole, maximum)) return [whole]
+  const cut = cutter(whole)
+  const parts = (roomOf: (number: number) => number): ReadonlyArray<string> => {
+    const parts: Array<string> = []
+    for (let at = 0; at < whole.length;) {
+      const part = cut(at, roomOf(parts.length + 1), true)
+      parts.push(part.text)
+      at = part.next
+    }
+    return parts
+  }
+  if (!numbered) return parts(() => maximum)
+  // How many there are is known when they are; until then, how many digits that has.
+  for (let digits = 1;; digits++) {
+    const found = parts((number) => maximum - ` ${number}/`.length - digits)
+    if (String(found.length).length <= digits) return found.map((part, k) => `${part} ${k + 1}/${found.length}`)
+  }
 }

@@ -77,7 +77,7 @@ export const check = Effect.fnUntraced(function*(
   const { media = [], poll, ...rest } = post
   const { media_ids = [], text = "" } = rest
 
-  const weight = typeof text === "string" ? PostText.weightOf(text) : 0
+  const weight = typeof text === "string" ? PostText.length(text) : 0
   if (weight > maxWeight) {
     const rule = `must be at most ${maxWeight} characters long, as the service counts them`
     return yield* new InvalidParameters({ operation, parameter: `${prefix}text`, rule, value: String(weight) })

@@ -35,7 +35,7 @@ export const refusal = (parameters: Parameters<"createPost">, isVerified: boolea
       return invalidRequest("Media lead to an https address.", { [name]: address })
     }
   }
-  if (isVerified ? Array.from(text).length > maximumLength : PostText.isLong(text)) {
+  if (isVerified ? Array.from(text).length > maximumLength : !PostText.fits(text)) {
     return invalidRequest("The text of the post is too long.", { text }, {
       onX:
         "Your Tweet text is too long. For more information on how Twitter determines text length see https://github.com/twitter/twitter-text."

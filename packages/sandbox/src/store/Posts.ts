@@ -120,7 +120,7 @@ export const make = (database: Database): Posts => {
       ? undefined
       : parent.get({ id: Snowflake.parse(post.repostedPostId) })
     const repostee = reposted && account.get({ id: Snowflake.parse(reposted.author_id) })
-    const isLong = post.repostedPostId === undefined && PostText.isLong(post.text)
+    const isLong = post.repostedPostId === undefined && !PostText.fits(post.text)
     const text = isLong ? PostText.truncate(post.text) : post.text
     const found = Entities.find(post.text, mentionable)
     const entities = isLong ? Entities.find(text, mentionable) : found
