@@ -168,7 +168,7 @@ describe("a video", () => {
 
   it("of 512 MiB is read in a few small pieces, wherever its headers stand", () => {
     for (const isFast of [false, true]) {
-      const headers = mp4({ isFast, mediaBytes: 0 })
+      const headers = mp4({ isFast, media: new Uint8Array() })
       const at = isFast ? headers.length : headers.length - MediaBytes.moov().length
       const size = 512 * 1_048_576
       const hole = size - headers.length
@@ -196,8 +196,8 @@ describe("a video", () => {
 
 describe("a stream, of which only the beginning can be read", () => {
   it("tells what stands there, and what does not is not held against it", () => {
-    assert.deepStrictEqual(factsOf(mp4({ mediaBytes: 100_000 }), 65_536), { type: "video/mp4" })
-    assert.strictEqual(factsOf(mp4({ mediaBytes: 100_000, isFast: true }), 65_536).durationMillis, 2000)
+    assert.deepStrictEqual(factsOf(mp4({ media: new Uint8Array(100_000) }), 65_536), { type: "video/mp4" })
+    assert.strictEqual(factsOf(mp4({ media: new Uint8Array(100_000), isFast: true }), 65_536).durationMillis, 2000)
     assert.deepStrictEqual(factsOf(gif({ frames: 5000 }), 1000).damage, undefined)
     assert.deepStrictEqual(factsOf(gif(), 0), {})
   })
@@ -332,7 +332,7 @@ describe("a file that is not what it says", () => {
 
   it.effect("and cannot be read fails as reading does, wherever it does", () =>
     Effect.gen(function*() {
-      const bytes = mp4({ mediaBytes: 100_000 })
+      const bytes = mp4({ media: new Uint8Array(100_000) })
       for (const good of [0, 1]) {
         let times = 0
         const error = yield* Effect.flip(MediaFile.inspect({

@@ -169,8 +169,8 @@ export interface Film {
   readonly isLong?: boolean
   /** Whether the headers stand before what they describe. */
   readonly isFast?: boolean
-  /** How many bytes of samples there are. */
-  readonly mediaBytes?: number
+  /** The bytes of the samples. */
+  readonly media?: Uint8Array
 }
 
 /** The first box of an MP4 or QuickTime file. */
@@ -267,9 +267,9 @@ export const moov = (film: Film = {}): Bytes => {
 
 /** A film in H.264 with sound in AAC, as far as its headers say. */
 export const mp4 = (film: Film = {}): Bytes => {
-  const { brand = "isom", isFast = false, mediaBytes = 100 } = film
-  const media = box("mdat", new Uint8Array(mediaBytes))
-  return isFast ? concat(ftyp(brand), moov(film), media) : concat(ftyp(brand), media, moov(film))
+  const { brand = "isom", isFast = false, media = new Uint8Array(100) } = film
+  const mdat = box("mdat", media)
+  return isFast ? concat(ftyp(brand), moov(film), mdat) : concat(ftyp(brand), mdat, moov(film))
 }
 
 /** A film in fragments, which tells its duration in `mehd` where it does. */
