@@ -115,6 +115,70 @@ export const unfollowList = (client: PostwireClientSync) => {
   client.unfollowList({ list_id: "1441162269824405510" })
 }
 
+export const uploadMedia = (client: PostwireClientSync) => {
+  const { data: uploaded } = client.uploadMedia({
+    media: Uint8Array.of(0xff, 0xd8, 0xff),
+    media_category: "tweet_image"
+  })
+  console.log(uploaded)
+}
+
+export const initializeMediaUpload = (client: PostwireClientSync) => {
+  const { data: begun } = client.initializeMediaUpload({
+    total_bytes: 3,
+    media_type: "image/jpeg",
+    media_category: "tweet_image"
+  })
+  console.log(begun)
+}
+
+export const appendMediaUpload = (client: PostwireClientSync) => {
+  client.appendMediaUpload({ id: "1880028106020515840", segment_index: 0, media: Uint8Array.of(0xff, 0xd8, 0xff) })
+}
+
+export const finalizeMediaUpload = (client: PostwireClientSync) => {
+  const { data: uploaded } = client.finalizeMediaUpload({ id: "1880028106020515840" })
+  console.log(uploaded)
+}
+
+export const getMediaUploadStatus = (client: PostwireClientSync) => {
+  const { data: status } = client.getMediaUploadStatus({ media_id: "1880028106020515840" })
+  console.log(status)
+}
+
+export const createMediaMetadata = (client: PostwireClientSync) => {
+  client.createMediaMetadata({ id: "1880028106020515840", alt_text: "A lighthouse at dusk" })
+}
+
+export const createMediaSubtitles = (client: PostwireClientSync) => {
+  client.createMediaSubtitles({
+    id: "1880028106020515840",
+    media_category: "TweetVideo",
+    subtitles_id: "1880028106020515841",
+    language_code: "EN"
+  })
+}
+
+export const deleteMediaSubtitles = (client: PostwireClientSync) => {
+  client.deleteMediaSubtitles({ id: "1880028106020515840", media_category: "TweetVideo", language_code: "EN" })
+}
+
+export const getMediaByKeys = (client: PostwireClientSync) => {
+  const { data: media } = client.getMediaByKeys({
+    media_keys: ["3_1460323737035677698"],
+    media_fields: ["url", "alt_text"]
+  })
+  console.log(media)
+}
+
+export const getMediaByKey = (client: PostwireClientSync) => {
+  const { data: media } = client.getMediaByKey({
+    media_key: "3_1460323737035677698",
+    media_fields: ["url", "alt_text"]
+  })
+  console.log(media)
+}
+
 export const mute = (client: PostwireClientSync) => {
   client.mute({ target_user_id: "2244994945" })
 }

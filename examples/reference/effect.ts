@@ -7,6 +7,7 @@ import {
   Follows,
   Likes,
   Lists,
+  Media,
   Mutes,
   Posts,
   QuotePosts,
@@ -134,6 +135,74 @@ export function* getFollowedLists() {
 
 export function* unfollowList() {
   yield* Lists.unfollowList({ list_id: "1441162269824405510" })
+}
+
+export function* uploadMedia() {
+  const { data: uploaded } = yield* Media.uploadMedia({
+    media: Uint8Array.of(0xff, 0xd8, 0xff),
+    media_category: "tweet_image"
+  })
+  yield* Console.log(uploaded)
+}
+
+export function* initializeMediaUpload() {
+  const { data: begun } = yield* Media.initializeMediaUpload({
+    total_bytes: 3,
+    media_type: "image/jpeg",
+    media_category: "tweet_image"
+  })
+  yield* Console.log(begun)
+}
+
+export function* appendMediaUpload() {
+  yield* Media.appendMediaUpload({
+    id: "1880028106020515840",
+    segment_index: 0,
+    media: Uint8Array.of(0xff, 0xd8, 0xff)
+  })
+}
+
+export function* finalizeMediaUpload() {
+  const { data: uploaded } = yield* Media.finalizeMediaUpload({ id: "1880028106020515840" })
+  yield* Console.log(uploaded)
+}
+
+export function* getMediaUploadStatus() {
+  const { data: status } = yield* Media.getMediaUploadStatus({ media_id: "1880028106020515840" })
+  yield* Console.log(status)
+}
+
+export function* createMediaMetadata() {
+  yield* Media.createMediaMetadata({ id: "1880028106020515840", alt_text: "A lighthouse at dusk" })
+}
+
+export function* createMediaSubtitles() {
+  yield* Media.createMediaSubtitles({
+    id: "1880028106020515840",
+    media_category: "TweetVideo",
+    subtitles_id: "1880028106020515841",
+    language_code: "EN"
+  })
+}
+
+export function* deleteMediaSubtitles() {
+  yield* Media.deleteMediaSubtitles({ id: "1880028106020515840", media_category: "TweetVideo", language_code: "EN" })
+}
+
+export function* getMediaByKeys() {
+  const { data: media } = yield* Media.getMediaByKeys({
+    media_keys: ["3_1460323737035677698"],
+    media_fields: ["url", "alt_text"]
+  })
+  yield* Console.log(media)
+}
+
+export function* getMediaByKey() {
+  const { data: media } = yield* Media.getMediaByKey({
+    media_key: "3_1460323737035677698",
+    media_fields: ["url", "alt_text"]
+  })
+  yield* Console.log(media)
 }
 
 export function* mute() {

@@ -115,6 +115,74 @@ export const unfollowList = async (client: PostwireClient) => {
   await client.unfollowList({ list_id: "1441162269824405510" })
 }
 
+export const uploadMedia = async (client: PostwireClient) => {
+  const { data: uploaded } = await client.uploadMedia({
+    media: Uint8Array.of(0xff, 0xd8, 0xff),
+    media_category: "tweet_image"
+  })
+  console.log(uploaded)
+}
+
+export const initializeMediaUpload = async (client: PostwireClient) => {
+  const { data: begun } = await client.initializeMediaUpload({
+    total_bytes: 3,
+    media_type: "image/jpeg",
+    media_category: "tweet_image"
+  })
+  console.log(begun)
+}
+
+export const appendMediaUpload = async (client: PostwireClient) => {
+  await client.appendMediaUpload({
+    id: "1880028106020515840",
+    segment_index: 0,
+    media: Uint8Array.of(0xff, 0xd8, 0xff)
+  })
+}
+
+export const finalizeMediaUpload = async (client: PostwireClient) => {
+  const { data: uploaded } = await client.finalizeMediaUpload({ id: "1880028106020515840" })
+  console.log(uploaded)
+}
+
+export const getMediaUploadStatus = async (client: PostwireClient) => {
+  const { data: status } = await client.getMediaUploadStatus({ media_id: "1880028106020515840" })
+  console.log(status)
+}
+
+export const createMediaMetadata = async (client: PostwireClient) => {
+  await client.createMediaMetadata({ id: "1880028106020515840", alt_text: "A lighthouse at dusk" })
+}
+
+export const createMediaSubtitles = async (client: PostwireClient) => {
+  await client.createMediaSubtitles({
+    id: "1880028106020515840",
+    media_category: "TweetVideo",
+    subtitles_id: "1880028106020515841",
+    language_code: "EN"
+  })
+}
+
+export const deleteMediaSubtitles = async (client: PostwireClient) => {
+  await client.deleteMediaSubtitles({ id: "1880028106020515840", media_category: "TweetVideo", language_code: "EN" })
+}
+
+export const getMediaByKeys = async (client: PostwireClient) => {
+  const { data: media } = await client.getMediaByKeys({
+    media_keys: ["3_1460323737035677698"],
+    media_fields: ["url", "alt_text"]
+  })
+  console.log(media)
+}
+
+export const getMediaByKey = async (client: PostwireClient) => {
+  const { data: media } = await client.getMediaByKey({
+    media_key: "3_1460323737035677698",
+    media_fields: ["url", "alt_text"]
+  })
+  console.log(media)
+}
+
 export const mute = async (client: PostwireClient) => {
   await client.mute({ target_user_id: "2244994945" })
 }

@@ -12,7 +12,7 @@ interface Calls {
   readonly twitterApiV2: ReadonlyArray<string>
 }
 
-/** Every operation; the compiler knows which are missing. */
+/** Every operation, also those that a client does not have; the compiler knows which are missing. */
 export const calls: { readonly [N in Name]: Calls } = {
   block: { tweepy: ["block(target_user_id)"], twitterApiV2: ["block(me, targetUserId)"] },
   unblock: { tweepy: ["unblock(target_user_id)"], twitterApiV2: ["unblock(me, targetUserId)"] },
@@ -55,6 +55,16 @@ export const calls: { readonly [N in Name]: Calls } = {
   getListFollowers: { tweepy: ["get_list_followers(id)"], twitterApiV2: ["listFollowers(listId)"] },
   getFollowedLists: { tweepy: ["get_followed_lists(id)"], twitterApiV2: ["listFollowed(userId)"] },
   unfollowList: { tweepy: ["unfollow_list(list_id)"], twitterApiV2: ["unsubscribeOfList(me, listId)"] },
+  uploadMedia: { tweepy: [], twitterApiV2: ["uploadMedia(buffer, { media_type })"] },
+  initializeMediaUpload: { tweepy: [], twitterApiV2: [] },
+  appendMediaUpload: { tweepy: [], twitterApiV2: [] },
+  finalizeMediaUpload: { tweepy: [], twitterApiV2: [] },
+  getMediaUploadStatus: { tweepy: [], twitterApiV2: [] },
+  createMediaMetadata: { tweepy: [], twitterApiV2: ["createMediaMetadata(mediaId, metadata)"] },
+  createMediaSubtitles: { tweepy: [], twitterApiV2: [] },
+  deleteMediaSubtitles: { tweepy: [], twitterApiV2: [] },
+  getMediaByKeys: { tweepy: [], twitterApiV2: [] },
+  getMediaByKey: { tweepy: [], twitterApiV2: [] },
   mute: { tweepy: ["mute(target_user_id)"], twitterApiV2: ["mute(me, targetUserId)"] },
   unmute: { tweepy: ["unmute(target_user_id)"], twitterApiV2: ["unmute(me, targetUserId)"] },
   getMuted: { tweepy: ["get_muted()"], twitterApiV2: ["userMutingUsers(me)"] },
@@ -99,10 +109,11 @@ const callOf = (definition: Definition): string => {
 const tableOf = (title: string, before: keyof Calls): string =>
   table(
     [title, "Postwire"],
-    documented.map(({ definition }) => [
-      calls[definition.name as Name][before].map((call) => `\`${call}\``).join("<br>"),
-      `[\`${callOf(definition)}\`](reference/${definition.name}.md)`
-    ])
+    documented.flatMap(({ definition }) => {
+      const there = calls[definition.name as Name][before]
+      const here = `[\`${callOf(definition)}\`](reference/${definition.name}.md)`
+      return there.length === 0 ? [] : [[there.map((call) => `\`${call}\``).join("<br>"), here]]
+    })
   )
 
 /** The table of tweepy's methods. */

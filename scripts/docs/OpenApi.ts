@@ -136,7 +136,12 @@ const operationOf = (endpoints: ReadonlyArray<Endpoint>, wire: WireNames.Wire): 
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(bodies.length === 0
       ? {}
-      : { requestBody: { required: true, content: json(bodies.length === 1 ? bodies[0]! : { oneOf: bodies }) } }),
+      : {
+        requestBody: {
+          required: true,
+          content: encoded(definition, bodies.length === 1 ? bodies[0]! : { oneOf: bodies })
+        }
+      }),
     responses: {
       [successStatus(definition)]: {
         description: "Success; `errors` tells of parts that failed.",
@@ -153,6 +158,9 @@ const proseOn = (wire: WireNames.Wire, prose: string): string =>
   prose.replace(/(?<!\n)\n(?!\n)/g, " ").replace(/`([\w.]+)`/g, (_, name: string) => `\`${nameOn(wire, name)}\``)
 
 const json = (schema: JsonSchema) => ({ "application/json": { schema } })
+
+const encoded = ({ encoding }: Definition, schema: JsonSchema) =>
+  encoding === undefined ? json(schema) : { "multipart/form-data": { schema } }
 
 const pathParameters = (definition: Definition, path: string, wire: WireNames.Wire): ReadonlyArray<JsonSchema> => {
   const { identity = "" } = definition
@@ -179,8 +187,14 @@ const queryParameters = (
   definition: Definition,
   selectedBy: string,
   wire: WireNames.Wire
-): ReadonlyArray<JsonSchema> =>
-  Object.entries(definition.query ?? {})
+): ReadonlyArray<JsonSchema> => [
+  ...Object.entries(definition.queryConstants ?? {}).map(([name, value]) => ({
+    name,
+    in: "query",
+    required: true,
+    schema: { const: value }
+  })),
+  ...Object.entries(definition.query ?? {})
     .filter(([name]) => name === selectedBy || !(definition.alternatives?.of.includes(name) ?? false))
     .filter(([name, parameter]) => isSent(definition, name, parameter, wire))
     .map(([name, parameter]) => {
@@ -189,6 +203,7 @@ const queryParameters = (
         ? queryParameter(definition, name, name === selectedBy ? { ...parameter, required: true } : parameter, wire)
         : { $ref: `#/components/parameters/${shared.key}` }
     })
+]
 
 const queryParameter = (
   definition: Definition,

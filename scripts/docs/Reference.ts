@@ -15,7 +15,7 @@ import { example, faces } from "./Examples.ts"
 import { layersPage, settingsPage } from "./Interfaces.ts"
 import { table } from "./Members.ts"
 import { rulesOf } from "./ParameterRules.ts"
-import { members, models, structures, typeOf, typeStructure } from "./Schemas.ts"
+import { members, models, structures, typeOf, typeOfParameter, typeStructure } from "./Schemas.ts"
 import { type Alias, areas, docstrings, type Documented, documented, notice } from "./Source.ts"
 
 /** The pages by the names of their files. */
@@ -96,7 +96,7 @@ const parameters = (definition: Definition): ReadonlyArray<string> => {
   const { alternatives, rules = [], userAuth } = definition
   const rows = Object.entries(all).map(([name, parameter]) => [
     parameter.required ? `${code(name)} (required)` : code(name),
-    code(parameter.kind === "timestamp" ? "Date | DateTime | string" : typeOf(parameter.schema.ast)),
+    code(typeOfParameter(parameter)),
     ruleOf(name, parameter),
     travels(definition, name)
   ])
@@ -180,7 +180,7 @@ const scopeText = (scope: Scopes.Scope): string => {
 }
 
 const conditionalFacts = (
-  { constants, identity, limits, pace, paging, postCap = false, userAuth }: Definition
+  { constants, encoding, identity, limits, pace, paging, postCap = false, queryConstants, userAuth }: Definition
 ): ReadonlyArray<string> => [
   ...(identity === undefined ? [] : [
     `${code(`:${identity}`)} is the authenticated user: ${
@@ -191,6 +191,13 @@ const conditionalFacts = (
     `Every body holds ${
       Object.entries(constants).map(([key, value]) => code(`"${key}": ${JSON.stringify(value)}`)).join(", ")
     }.`
+  ]),
+  ...(queryConstants === undefined ? [] : [
+    `Every query holds ${Object.entries(queryConstants).map(([key, value]) => code(`${key}=${value}`)).join(", ")}.`
+  ]),
+  ...(encoding === undefined ? [] : [
+    "The body travels as `multipart/form-data`, its bytes as they are: those of a `Blob` are read as they are sent, those in " +
+    "memory must not change before the call ends."
   ]),
   ...(paging === undefined ? [] : [
     `Pages: ${code(paging.token)} takes \`meta.next_token\`${

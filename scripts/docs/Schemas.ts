@@ -75,7 +75,7 @@ export const typeOf = (ast: SchemaAST.AST): string => nameOf(ast) ?? typeStructu
 export const typeStructure = (ast: SchemaAST.AST): string => {
   switch (ast._tag) {
     case "Objects":
-      return `{ ${members(ast).join("; ")} }`
+      return isRecord(ast) ? "Record<string, Json>" : `{ ${members(ast).join("; ")} }`
     case "Arrays":
       return ast.rest.map((item) => `Array<${typeOf(item)}>`).join()
     case "Union":
@@ -92,6 +92,24 @@ export const typeStructure = (ast: SchemaAST.AST): string => {
       return ast._tag.toLowerCase()
     default:
       throw new Error(`no type for ${ast._tag}`)
+  }
+}
+
+/** Whether a structure is any object of JSON. */
+const isRecord = ({ indexSignatures, propertySignatures }: SchemaAST.Objects): boolean =>
+  indexSignatures.length > 0 && propertySignatures.length === 0
+
+/** What callers pass for a parameter as a TypeScript type. */
+export const typeOfParameter = ({ kind, schema: { ast } }: Parameters.AnyParameter): string => {
+  switch (kind) {
+    case "timestamp":
+      return "Date | DateTime | string"
+    case "bytes":
+      return "Uint8Array | ArrayBuffer | Blob"
+    case "json":
+      return ast._tag === "Arrays" ? "Array<Record<string, Json>>" : "Record<string, Json>"
+    default:
+      return typeOf(ast)
   }
 }
 
@@ -155,6 +173,7 @@ const names: ReadonlyMap<unknown, string> = new Map([
 const jsonStructure = (ast: SchemaAST.AST, wire: WireNames.Wire): JsonSchema => {
   switch (ast._tag) {
     case "Objects": {
+      if (isRecord(ast)) return { type: "object" }
       const required = ast.propertySignatures.filter(({ type }) => !SchemaAST.isOptional(type))
       return {
         type: "object",
@@ -190,7 +209,8 @@ const parameterType = (
   values: ReadonlyArray<string> | undefined
 ): JsonSchema => {
   const { kind, open: isOpen = false, schema } = parameter
-  const { minItems, type } = jsonSchema(schema)
+  // Bytes are none.
+  const { minItems, type } = kind === "bytes" ? {} : jsonSchema(schema)
   switch (kind) {
     case "list": {
       const item = ParameterSchema.itemOf(parameter)
@@ -209,6 +229,10 @@ const parameterType = (
     case "text":
     case "token":
       return textType(schema)
+    case "bytes":
+      return { type: "string", contentMediaType: "application/octet-stream" }
+    case "json":
+      return type === "array" ? { type, items: { type: "object" } } : { type: "object" }
     default:
       return { type }
   }

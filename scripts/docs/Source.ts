@@ -56,7 +56,7 @@ const areaOf = (file: string): ReadonlyArray<Area> => {
   const name = file.replace(".ts", "")
   const described = [...docstrings(path)].filter(([name]) => name in definitions)
   if (described.length === 0) return []
-  const title = /^\/\*\* (.+?) \(spec: /.exec(text(path))?.[1]
+  const title = /^\/\*\* (.+?)(?: \(spec: |\. )/.exec(text(path))?.[1]
   if (title === undefined) throw new Error(`${path} does not begin with its title`)
   return [{
     name,

@@ -8,6 +8,7 @@ import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
 import * as Connection from "./Connection.ts"
 import * as ErrorReport from "./ErrorReport.ts"
+import * as FlagValues from "./FlagValues.ts"
 import * as OperationFlags from "./OperationFlags.ts"
 import * as Report from "./Report.ts"
 import * as Table from "./Table.ts"
@@ -49,13 +50,11 @@ export const command = Command.make("call").pipe(
         definition.name,
         { extras, own: outputFlags, parameters: OperationFlags.make(definition) },
         ({ extras, own, parameters }) =>
-          Effect.flatMap(UndeclaredFlags.extrasOf(extras), (options) => {
-            const given = OperationFlags.parametersOf(parameters)
-            return answer(
-              definition,
-              Effect.flatMap(Client, (client) => client.request(definition, given, options)),
-              own
-            )
+          Effect.gen(function*() {
+            const options = yield* UndeclaredFlags.extrasOf(extras)
+            const given = yield* FlagValues.read(definition, OperationFlags.parametersOf(parameters))
+            const sent = Effect.flatMap(Client, (client) => client.request(definition, given, options))
+            return yield* answer(definition, sent, own)
           })
       )
     )
@@ -66,7 +65,11 @@ export const command = Command.make("call").pipe(
       command: "postwire call searchRecentPosts --query effect --raw",
       description: "A page of posts, as the service sent it"
     },
-    { command: "postwire call createPost --text 'Hello'", description: "A new post, at once" }
+    { command: "postwire call createPost --text 'Hello'", description: "A new post, at once" },
+    {
+      command: "postwire call uploadMedia --media photo.jpg --media-category tweet_image",
+      description: "A file, uploaded in one request"
+    }
   ])
 )
 

@@ -113,6 +113,10 @@ const plain = (name: string, { kind, open, values }: Parameters.AnyParameter): F
         : Flag.Literals(name, values)
     case "list":
       return values === undefined ? items(name) : Flag.map(Flag.String(name), namesOn)
+    case "bytes":
+      return Flag.withMetavar(Flag.String(name), "FILE")
+    case "json":
+      return Flag.withMetavar(Flag.String(name), "JSON|@FILE")
     default:
       return Flag.String(name)
   }
@@ -141,6 +145,8 @@ const describe = (name: string, parameter: Parameters.AnyParameter, standard: un
     : kind === "choice" && open !== true
     // The help of a flag lists them.
     ? "One of these"
+    : kind === "bytes"
+    ? "A file; - is standard input"
     : kind === "boolean"
     ? `True; --no-${nameOf(name)} is false`
     : forShells(Parameters.describe(parameter)).replace(/^must be /, "").replace(/^./, (letter) => letter.toUpperCase())

@@ -11,18 +11,24 @@ export const standardInput = "-"
 
 /** The text of a file, or of standard input where `path` is `-`. `what` is what the file has to be. */
 export const read = Effect.fnUntraced(function*(path: string, what = "a file of text") {
-  const unusable = (reason: string) =>
-    new FileUnusable({
-      path: path === standardInput ? "standard input" : path,
-      reason,
-      advice: `Name ${what} that you may read.`
-    })
-  const bytes = yield* Effect.mapError(bytesOf(path), (error) => unusable(reasonOf(error)))
+  const read = yield* bytes(path, what)
   return yield* Effect.try({
-    try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
-    catch: () => unusable("it is not text in UTF-8")
+    try: () => new TextDecoder("utf-8", { fatal: true }).decode(read),
+    catch: () => unusable(path, what, "it is not text in UTF-8")
   })
 })
+
+/** The bytes of a file, or of standard input where `path` is `-`. */
+export const bytes = (path: string, what: string) =>
+  Effect.mapError(bytesOf(path), (error) => unusable(path, what, reasonOf(error)))
+
+/** The error of a file that cannot be used. */
+export const unusable = (path: string, what: string, reason: string): FileUnusable =>
+  new FileUnusable({
+    path: path === standardInput ? "standard input" : path,
+    reason,
+    advice: `Name ${what} that you may read.`
+  })
 
 const reasonOf = ({ message, reason }: PlatformError): string =>
   reason._tag === "NotFound" ? "there is no such file" : message

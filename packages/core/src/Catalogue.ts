@@ -8,6 +8,7 @@ import * as DirectMessages from "./operations/DirectMessages.ts"
 import * as Follows from "./operations/Follows.ts"
 import * as Likes from "./operations/Likes.ts"
 import * as Lists from "./operations/Lists.ts"
+import * as Media from "./operations/Media.ts"
 import * as Mutes from "./operations/Mutes.ts"
 import * as Posts from "./operations/Posts.ts"
 import * as QuotePosts from "./operations/QuotePosts.ts"
@@ -28,6 +29,7 @@ export const catalogue = {
   ...Follows,
   ...Likes,
   ...Lists,
+  ...Media,
   ...Mutes,
   ...Posts,
   ...QuotePosts,

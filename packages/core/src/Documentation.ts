@@ -296,6 +296,117 @@ export interface Methods<F extends Face> {
    */
   readonly unfollowList: MethodOf<F, "unfollowList">
   /**
+   * Uploads a small file in one request. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`. Needs write
+   * permission.
+   *
+   * `media` is a `Uint8Array`, an `ArrayBuffer` or a `Blob`, which is read as it is sent; the blocking client takes no `Blob`.
+   * A video, and what is larger than a few megabytes, is uploaded in segments: see `initializeMediaUpload`, or `upload`, which
+   * takes every step by itself. While `processing_info` comes with the answer, the service is not done yet: see
+   * `getMediaUploadStatus`. It is repeated after a lost connection: what no post names is deleted.
+   *
+   * ```ts
+   * client.uploadMedia({ media: Uint8Array.of(0xff, 0xd8, 0xff), media_category: "tweet_image" })
+   * ```
+   */
+  readonly uploadMedia: MethodOf<F, "uploadMedia">
+  /**
+   * Begins an upload in segments, which has an id and some days to be finished. Credential: OAuth 1.0a, or a user's bearer
+   * token with `user_auth: false`. Needs write permission.
+   *
+   * `appendMediaUpload` sends the segments, `finalizeMediaUpload` ends it. Repeating it does no harm: an upload that nobody
+   * goes on with is deleted.
+   *
+   * ```ts
+   * client.initializeMediaUpload({ total_bytes: 3, media_type: "image/jpeg", media_category: "tweet_image" })
+   * ```
+   */
+  readonly initializeMediaUpload: MethodOf<F, "initializeMediaUpload">
+  /**
+   * Sends one segment of an upload. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`. Needs write
+   * permission.
+   *
+   * `segment_index` counts from 0 to 999, so that a segment has at least a thousandth of the file. A segment that is sent again
+   * takes the place of the one before. `expires_at` of the answer is in seconds since 1970.
+   *
+   * ```ts
+   * client.appendMediaUpload({ id: "1880028106020515840", segment_index: 0, media: Uint8Array.of(0xff, 0xd8, 0xff) })
+   * ```
+   */
+  readonly appendMediaUpload: MethodOf<F, "appendMediaUpload">
+  /**
+   * Ends an upload whose segments have all been sent. Credential: OAuth 1.0a, or a user's bearer token with
+   * `user_auth: false`. Needs write permission.
+   *
+   * Where `processing_info` comes with the answer, the service is not done yet: see `getMediaUploadStatus`.
+   *
+   * ```ts
+   * client.finalizeMediaUpload({ id: "1880028106020515840" })
+   * ```
+   */
+  readonly finalizeMediaUpload: MethodOf<F, "finalizeMediaUpload">
+  /**
+   * Tells how far the service is with an upload. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`.
+   *
+   * `processing_info.state` is `pending`, `in_progress`, `succeeded` or `failed`; it is asked for again after
+   * `check_after_secs`. Without `processing_info` the media is ready.
+   *
+   * ```ts
+   * client.getMediaUploadStatus({ media_id: "1880028106020515840" })
+   * ```
+   */
+  readonly getMediaUploadStatus: MethodOf<F, "getMediaUploadStatus">
+  /**
+   * Says something of an uploaded file: its alternative text above all. Credential: OAuth 1.0a, or a user's bearer token with
+   * `user_auth: false`. Needs write permission.
+   *
+   * `alt_text` has up to 1,000 characters. What is said again takes the place of what was said before.
+   *
+   * ```ts
+   * client.createMediaMetadata({ id: "1880028106020515840", alt_text: "A lighthouse at dusk" })
+   * ```
+   */
+  readonly createMediaMetadata: MethodOf<F, "createMediaMetadata">
+  /**
+   * Adds subtitles to an uploaded video. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`. Needs write
+   * permission.
+   *
+   * The subtitles are an upload of their own, of the category `subtitles`; `subtitles_id` is its id.
+   *
+   * ```ts
+   * client.createMediaSubtitles({ id: "1880028106020515840", media_category: "TweetVideo", subtitles_id: "1880028106020515841", language_code: "EN" })
+   * ```
+   */
+  readonly createMediaSubtitles: MethodOf<F, "createMediaSubtitles">
+  /**
+   * Removes the subtitles in a language from a video. Credential: OAuth 1.0a, or a user's bearer token with
+   * `user_auth: false`. Needs write permission.
+   *
+   * ```ts
+   * client.deleteMediaSubtitles({ id: "1880028106020515840", media_category: "TweetVideo", language_code: "EN" })
+   * ```
+   */
+  readonly deleteMediaSubtitles: MethodOf<F, "deleteMediaSubtitles">
+  /**
+   * Looks up to 100 photos, videos and animated GIFs up. Credential: bearer token, or OAuth 1.0a with `user_auth: true`.
+   *
+   * Those that do not exist are listed in `errors`; the others are in `data`.
+   *
+   * ```ts
+   * client.getMediaByKeys({ media_keys: ["3_1460323737035677698"], media_fields: ["url", "alt_text"] })
+   * ```
+   */
+  readonly getMediaByKeys: MethodOf<F, "getMediaByKeys">
+  /**
+   * Looks one photo, video or animated GIF up. Credential: bearer token, or OAuth 1.0a with `user_auth: true`.
+   *
+   * One that does not exist is no failure: `data` is `undefined` and `errors` says why.
+   *
+   * ```ts
+   * client.getMediaByKey({ media_key: "3_1460323737035677698", media_fields: ["url", "alt_text"] })
+   * ```
+   */
+  readonly getMediaByKey: MethodOf<F, "getMediaByKey">
+  /**
    * Mutes a user for the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with
    * `user_auth: false`, which first looks the user's id up, once (spec: Blocks, follows, mutes). Needs write permission.
    *
@@ -899,6 +1010,146 @@ export type UnfollowListParameters = {
   readonly user_auth?: unknown
 }
 
+/** What `uploadMedia` takes. */
+export type UploadMediaParameters = {
+  /** A Uint8Array, an ArrayBuffer or a Blob, of one byte at least; required. */
+  readonly media?: unknown
+  /** One of tweet_image, tweet_video, tweet_gif, dm_image, dm_video, dm_gif, subtitles; required. */
+  readonly media_category?: unknown
+  /** Ids of 1 to 19 digits, as a list or as one string with commas and no spaces. */
+  readonly additional_owners?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `initializeMediaUpload` takes. */
+export type InitializeMediaUploadParameters = {
+  /** A whole number from 0 to 17179869184. */
+  readonly total_bytes?: unknown
+  /** One of video/mp4, video/webm, video/mp2t, video/quicktime, text/srt, text/vtt, image/jpeg, image/gif, image/bmp, image/png, image/webp, image/pjpeg, image/tiff, model/gltf-binary, model/vnd.usdz+zip. */
+  readonly media_type?: unknown
+  /** One of amplify_video, tweet_gif, tweet_image, tweet_video, dm_gif, dm_image, dm_video, subtitles. */
+  readonly media_category?: unknown
+  /** A list of one or more ids of 1 to 19 digits. */
+  readonly additional_owners?: unknown
+  /** True or false. */
+  readonly shared?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `appendMediaUpload` takes. */
+export type AppendMediaUploadParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly id?: unknown
+  /** A Uint8Array, an ArrayBuffer or a Blob, of one byte at least; required. */
+  readonly media?: unknown
+  /** A whole number from 0 to 999; required. */
+  readonly segment_index?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `finalizeMediaUpload` takes. */
+export type FinalizeMediaUploadParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly id?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `getMediaUploadStatus` takes. */
+export type GetMediaUploadStatusParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly media_id?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `createMediaMetadata` takes. */
+export type CreateMediaMetadataParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly id?: unknown
+  /** Text, 1 to 1000 characters. */
+  readonly alt_text?: unknown
+  /** True or false. */
+  readonly allow_download?: unknown
+  /** An object of JSON. */
+  readonly audience_policy?: unknown
+  /** A whole number. */
+  readonly content_expiration_timestamp_sec?: unknown
+  /** A list of strings. */
+  readonly domain_whitelist?: unknown
+  /** Text. */
+  readonly found_media_origin_id?: unknown
+  /** Text. */
+  readonly found_media_origin_provider?: unknown
+  /** An object of JSON. */
+  readonly geo_restrictions?: unknown
+  /** True or false. */
+  readonly managed?: unknown
+  /** An object of JSON. */
+  readonly preview_image_media_key?: unknown
+  /** An object of JSON. */
+  readonly sensitive_media_warning?: unknown
+  /** True or false. */
+  readonly shared?: unknown
+  /** A list of objects of JSON. */
+  readonly stickers?: unknown
+  /** Text. */
+  readonly upload_source?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `createMediaSubtitles` takes. */
+export type CreateMediaSubtitlesParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer. */
+  readonly id?: unknown
+  /** One of AmplifyVideo, TweetVideo. */
+  readonly media_category?: unknown
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer. */
+  readonly subtitles_id?: unknown
+  /** A language as two capital letters, such as EN. */
+  readonly language_code?: unknown
+  /** Text. */
+  readonly display_name?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `deleteMediaSubtitles` takes. */
+export type DeleteMediaSubtitlesParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly id?: unknown
+  /** One of AmplifyVideo, TweetVideo; required. */
+  readonly media_category?: unknown
+  /** A language as two capital letters, such as EN; required. */
+  readonly language_code?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `getMediaByKeys` takes. */
+export type GetMediaByKeysParameters = {
+  /** Media keys such as 3_1460323737035677698, as a list or as one string with commas and no spaces, 1 to 100 items; required. */
+  readonly media_keys?: unknown
+  /** Fields of media in `includes` to return besides those that always come. */
+  readonly media_fields?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; false when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `getMediaByKey` takes. */
+export type GetMediaByKeyParameters = {
+  /** A media key such as 3_1460323737035677698; required. */
+  readonly media_key?: unknown
+  /** Fields of media in `includes` to return besides those that always come. */
+  readonly media_fields?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; false when left out. */
+  readonly user_auth?: unknown
+}
+
 /** What `mute` takes. */
 export type MuteParameters = {
   /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
@@ -1456,6 +1707,16 @@ export interface Parameters {
   readonly getListFollowers: GetListFollowersParameters
   readonly getFollowedLists: GetFollowedListsParameters
   readonly unfollowList: UnfollowListParameters
+  readonly uploadMedia: UploadMediaParameters
+  readonly initializeMediaUpload: InitializeMediaUploadParameters
+  readonly appendMediaUpload: AppendMediaUploadParameters
+  readonly finalizeMediaUpload: FinalizeMediaUploadParameters
+  readonly getMediaUploadStatus: GetMediaUploadStatusParameters
+  readonly createMediaMetadata: CreateMediaMetadataParameters
+  readonly createMediaSubtitles: CreateMediaSubtitlesParameters
+  readonly deleteMediaSubtitles: DeleteMediaSubtitlesParameters
+  readonly getMediaByKeys: GetMediaByKeysParameters
+  readonly getMediaByKey: GetMediaByKeyParameters
   readonly mute: MuteParameters
   readonly unmute: UnmuteParameters
   readonly getMuted: GetMutedParameters

@@ -202,11 +202,12 @@ export const prepare = (
     path,
     identityAt,
     query,
-    body: body === undefined
+    // What has a body has it also when everything in it is left out.
+    body: definition.body === undefined && body === undefined
       ? undefined
       : definition.encoding === "multipart"
-      ? Multipart.make(body)
-      : JSON.stringify(body),
+      ? Multipart.make(body ?? {})
+      : JSON.stringify(body ?? {}),
     userAuth,
     isChosen,
     scopes: definition.scopes,

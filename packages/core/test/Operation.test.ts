@@ -286,7 +286,9 @@ const checkRequest = Effect.fnUntraced(function*(
   )
   assert.deepStrictEqual(request.query, query)
   assert.deepStrictEqual(request.body === "" ? undefined : JSON.parse(request.body), body)
-  assert.strictEqual(request.headers["content-type"], body === undefined ? undefined : "application/json")
+  const encoding = row.encoding === undefined ? "application/json" : "multipart/form-data"
+  const { "content-type": type } = request.headers
+  assert.strictEqual(type?.replace(/;.*/, ""), body === undefined ? undefined : encoding)
   assert.strictEqual(request.headers["accept"], "application/json")
   assert.strictEqual(request.headers["user-agent"], "postwire")
   assert.strictEqual(authorizationOf(request), userAuth ? "oauth1" : "bearer")

@@ -270,7 +270,11 @@ describe("prepare", () => {
         const { bounds } = parameter
         if (bounds === undefined || bounds.of === "time") continue
         const at = (size: number): unknown =>
-          bounds.of === "value" ? size : bounds.of === "characters" ? "😀".repeat(size) : Array(size).fill("1")
+          bounds.of === "value"
+            ? size
+            : bounds.of === "characters"
+            ? "😀".repeat(size)
+            : Array(size).fill(name === "media_keys" ? "3_1" : "1")
         const answer = (size: number) => prepare(operation, { [name]: at(size) })
         for (const size of [bounds.minimum, bounds.maximum]) {
           const error = answer(size)

@@ -2,6 +2,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Wire } from "@postwire/core/WireNames"
 import { answerOf, callOf, selectionsOf, wires } from "../../core/test/support/Calls.ts"
+import { partsOf } from "../../core/test/support/Parts.ts"
 import { all, authorizationOf, rowOf, secrets } from "../../core/test/support/Service.ts"
 import { createClient, type PostwireClient } from "../src/index.ts"
 import { type Recorded, start } from "./support/Recorder.ts"
@@ -22,10 +23,13 @@ afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
 })
 
-const parse = (body: string): unknown => body === "" ? undefined : JSON.parse(body)
+const parse = ({ body, headers }: Recorded): unknown => {
+  const { "content-type": type } = headers
+  return body === "" ? undefined : type?.startsWith("multipart/") === true ? partsOf(type, body) : JSON.parse(body)
+}
 
-const assertPlain = (request: Recorded, hasBody: boolean) => {
-  assert.strictEqual(request.headers["content-type"], hasBody ? "application/json" : undefined)
+const assertPlain = (request: Recorded, encoding: string | undefined) => {
+  assert.strictEqual(request.headers["content-type"]?.replace(/;.*/, ""), encoding)
   assert.strictEqual(request.headers["accept"], "application/json")
   assert.strictEqual(request.headers["user-agent"], "postwire")
   // A key stands once, and no parser changes the URL after it was signed.
@@ -65,7 +69,7 @@ describe.each(wires)("on the %s wire", (wire) => {
       assert.strictEqual(`${lookup.method} ${lookup.path}`, "GET /2/users/me")
       assert.deepStrictEqual(lookup.query, [])
       assert.strictEqual(authorizationOf(lookup), "bearer")
-      assertPlain(lookup, false)
+      assertPlain(lookup, undefined)
     }
     assert.strictEqual(request.method, row.method)
     assert.strictEqual(
@@ -73,9 +77,12 @@ describe.each(wires)("on the %s wire", (wire) => {
       row.identity === null ? path : path.replace(`:${row.identity}`, userAuth ? "42" : "77")
     )
     assert.deepStrictEqual(Object.fromEntries(request.query), query)
-    assert.deepStrictEqual(parse(request.body), body)
+    assert.deepStrictEqual(parse(request), body)
     assert.strictEqual(authorizationOf(request), userAuth ? "oauth1" : "bearer")
-    assertPlain(request, body !== undefined)
+    assertPlain(
+      request,
+      body === undefined ? undefined : row.encoding === undefined ? "application/json" : "multipart/form-data"
+    )
   })
 
   it("a request to any path, as it was given", async () => {
@@ -111,7 +118,7 @@ describe.each(wires)("on the %s wire", (wire) => {
     await client.createPost({ text: "a" }, options)
     const request = service.requests[0]!
     assert.strictEqual(request.url, `${service.baseUrl}${request.path}?odd.fields=%C3%A9%2C1`)
-    assert.deepStrictEqual(parse(request.body), { text: "a", posts: { tweets: true } })
+    assert.deepStrictEqual(parse(request), { text: "a", posts: { tweets: true } })
     assert.strictEqual(authorizationOf(request), "oauth1")
   })
 

@@ -12,6 +12,7 @@ import { InvalidSettings } from "@postwire/core/Errors"
 import type { Joined } from "@postwire/core/Joins"
 import type { Arguments, FormOf, ItemOf, Operation, Paged, SelectionOf } from "@postwire/core/Operation"
 import * as Pagination from "@postwire/core/Pagination"
+import type { BytesInput } from "@postwire/core/Parameters"
 import type { Redact } from "@postwire/core/Redaction"
 import * as Redaction from "@postwire/core/Redaction"
 import * as Requests from "@postwire/core/Requests"
@@ -73,8 +74,11 @@ export interface SyncRequest<F extends Form = "response"> {
 
 type MethodOf<O, F extends Form> = O extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D> ?
   SyncPaged<P, R, Sel, F, D>
-  : O extends Operation<infer P, infer R, infer Sel, infer _E> ? SyncOperation<P, R, Sel, F>
+  : O extends Operation<infer P, infer R, infer Sel, infer _E> ? SyncOperation<InMemory<P>, R, Sel, F>
   : never
+
+/** Bytes are in memory: a call that blocks cannot read a Blob. */
+type InMemory<P> = BytesInput extends P[keyof P] ? { [K in keyof P]: Exclude<P[K], Blob> } : P
 
 interface Face<F extends Form> extends Documentation.Face {
   readonly method: MethodOf<Catalogue[this["name"] & keyof Catalogue], F>

@@ -4,6 +4,7 @@ import { catalogue } from "@postwire/core/Catalogue"
 import type { Wire } from "@postwire/core/WireNames"
 import { Schema } from "effect"
 import { answerOf, callOf, selectionsOf, wires } from "../../core/test/support/Calls.ts"
+import { partsOf } from "../../core/test/support/Parts.ts"
 import { all, assertNoSecret, authorizationOf, rowOf, secrets } from "../../core/test/support/Service.ts"
 import * as Sync from "../src/index.ts"
 import { stop } from "./support/Children.ts"
@@ -59,7 +60,10 @@ describe.each(wires)("on the %s wire", (wire) => {
         row.identity === null ? path : path.replace(`:${row.identity}`, userAuth ? "42" : "77")
       )
       assert.deepStrictEqual(Object.fromEntries(url.searchParams), query)
-      assert.deepStrictEqual(request.body === "" ? undefined : JSON.parse(request.body), body)
+      const received = row.encoding === undefined ?
+        JSON.parse :
+        (text: string) => partsOf(request.headers["content-type"] ?? "", text)
+      assert.deepStrictEqual(request.body === "" ? undefined : received(request.body), body)
       assert.strictEqual(authorizationOf(request), userAuth ? "oauth1" : "bearer")
     }
   })

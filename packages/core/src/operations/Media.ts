@@ -1,7 +1,4 @@
-/**
- * Photos, videos and animated GIFs: their upload, what is said of them, and lookup. What is uploaded is part of a post or of
- * a direct message that names its id, and is deleted after a day when none does.
- */
+/** Media. What is uploaded is deleted after a day unless a post or a direct message names its id. */
 import * as Schema from "effect/Schema"
 import * as Model from "../Model.ts"
 import { Media } from "../models/Media.ts"
@@ -48,12 +45,13 @@ const captioned = /*#__PURE__*/ Parameters.openChoice(["AmplifyVideo", "TweetVid
  * Uploads a small file in one request. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`. Needs write
  * permission.
  *
- * `media` is a `Uint8Array`, an `ArrayBuffer` or a `Blob`, which is read as it is sent. A video, and whatever is larger than
- * a few megabytes, is uploaded in segments: see `initializeMediaUpload`. Where `processing_info` comes with the answer, the
- * service is not done yet: see `getMediaUploadStatus`. Repeating it does no harm: what no post names is deleted.
+ * `media` is a `Uint8Array`, an `ArrayBuffer` or a `Blob`, which is read as it is sent; the blocking client takes no `Blob`.
+ * A video, and what is larger than a few megabytes, is uploaded in segments: see `initializeMediaUpload`, or `upload`, which
+ * takes every step by itself. While `processing_info` comes with the answer, the service is not done yet: see
+ * `getMediaUploadStatus`. It is repeated after a lost connection: what no post names is deleted.
  *
  * ```ts
- * const uploaded = yield* uploadMedia({ media: new Blob([bytes]), media_category: "tweet_image" })
+ * const uploaded = yield* uploadMedia({ media: Uint8Array.of(0xff, 0xd8, 0xff), media_category: "tweet_image" })
  * ```
  */
 export const uploadMedia = /*#__PURE__*/ Operation.make({
@@ -91,7 +89,7 @@ export const uploadMedia = /*#__PURE__*/ Operation.make({
  * goes on with is deleted.
  *
  * ```ts
- * const begun = yield* initializeMediaUpload({ total_bytes: 1_048_576, media_type: "video/mp4", media_category: "tweet_video" })
+ * const begun = yield* initializeMediaUpload({ total_bytes: 3, media_type: "image/jpeg", media_category: "tweet_image" })
  * ```
  */
 export const initializeMediaUpload = /*#__PURE__*/ Operation.make({
@@ -150,7 +148,7 @@ export const initializeMediaUpload = /*#__PURE__*/ Operation.make({
  * takes the place of the one before. `expires_at` of the answer is in seconds since 1970.
  *
  * ```ts
- * yield* appendMediaUpload({ id: "1880028106020515840", segment_index: 0, media: file.slice(0, 1_048_576) })
+ * yield* appendMediaUpload({ id: "1880028106020515840", segment_index: 0, media: Uint8Array.of(0xff, 0xd8, 0xff) })
  * ```
  */
 export const appendMediaUpload = /*#__PURE__*/ Operation.make({
@@ -276,13 +274,7 @@ export const createMediaMetadata = /*#__PURE__*/ Operation.make({
  * The subtitles are an upload of their own, of the category `subtitles`; `subtitles_id` is its id.
  *
  * ```ts
- * yield* createMediaSubtitles({
- *   id: "1880028106020515840",
- *   media_category: "TweetVideo",
- *   subtitles_id: "1880028106020515841",
- *   language_code: "EN",
- *   display_name: "English"
- * })
+ * yield* createMediaSubtitles({ id: "1880028106020515840", media_category: "TweetVideo", subtitles_id: "1880028106020515841", language_code: "EN" })
  * ```
  */
 export const createMediaSubtitles = /*#__PURE__*/ Operation.make({

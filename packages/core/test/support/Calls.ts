@@ -93,7 +93,7 @@ export const callOf = (row: Row, selectedBy: string, wire: Wire) => {
     (row.alternatives === undefined || name === selectedBy || !row.alternatives.of.includes(name))
   )
   const given: Record<string, unknown> = {}
-  const query: Record<string, string> = {}
+  const query: Record<string, string> = { ...row.queryConstants }
   let path = (row.routes[selectedBy] ?? row.routes[""]!)[column(wire)]
   const body = structuredClone(row.constants ?? {}) as Record<string, unknown>
   for (const parameter of parameters) {
@@ -103,10 +103,14 @@ export const callOf = (row: Row, selectedBy: string, wire: Wire) => {
     if (parameter.in === "path") path = path.replace(`:${parameter[column(wire)]}`, encodeURIComponent(String(sent)))
     else if (parameter.in === "query" && wire !== "neutral" && (sent === "" || selectsNothing(row, parameter))) continue
     else if (parameter.in === "query") query[parameter[column(wire)]] = String(sent)
-    else insert(body, parameter[column(wire)].split("."), sent)
+    else insert(body, parameter[column(wire)].split("."), row.encoding === undefined ? sent : textOf(sent))
   }
   return { given, path, query, body: Object.keys(body).length === 0 ? undefined : body }
 }
+
+/** The text of a part, a character for a byte. */
+const textOf = (sent: unknown): string =>
+  sent instanceof Uint8Array ? Buffer.from(sent).toString("latin1") : String(sent)
 
 /** What users bring are users and posts, so nothing else of theirs is selected. */
 const selectsNothing = ({ kind }: Row, { name }: RowParameter): boolean =>

@@ -10,7 +10,18 @@ import type { Row, RowParameter, Sample } from "./Row.ts"
 
 /** A row as the specification would have it. */
 export const describe = (definition: Definition): Row => {
-  const { alternatives, constants, identity, name, paging, postCap = false, rules = [], userAuth } = definition
+  const {
+    alternatives,
+    constants,
+    encoding,
+    identity,
+    name,
+    paging,
+    postCap = false,
+    queryConstants,
+    rules = [],
+    userAuth
+  } = definition
   const routes = routesOf(definition)
   const example: Readonly<Record<string, unknown>> = {
     ...Object.entries(examples).find(([of]) => of === name)?.[1]
@@ -33,6 +44,8 @@ export const describe = (definition: Definition): Row => {
     postCap,
     kind: "",
     ...(constants === undefined ? {} : { constants }),
+    ...(queryConstants === undefined ? {} : { queryConstants }),
+    ...(encoding === undefined ? {} : { encoding }),
     ...(alternatives === undefined ? {} : { alternatives }),
     rules: rules.flatMap((rule) =>
       rule._tag === "Excludes" ? [{ rule: "excludes" as const, param: rule.parameter, other: rule.other }] : []

@@ -21,6 +21,8 @@ export interface Row {
   readonly postCap: boolean
   readonly kind: string
   readonly constants?: Readonly<Record<string, unknown>>
+  readonly queryConstants?: Readonly<Record<string, string>>
+  readonly encoding?: "multipart"
   readonly alternatives?: { readonly of: readonly [string, string]; readonly none: boolean }
   readonly rules?: ReadonlyArray<RowRule>
   readonly params: ReadonlyArray<RowParameter>

@@ -11,6 +11,7 @@ import type { Definition } from "../../src/Definition.ts"
 import { type AnyError, isAnyError } from "../../src/Errors.ts"
 import * as ErrorSchemas from "../../src/ErrorSchemas.ts"
 import type { Joined } from "../../src/Joins.ts"
+import { Form } from "../../src/Multipart.ts"
 import * as OAuth1 from "../../src/OAuth1.ts"
 import type { Dictionary, Response } from "../../src/Response.ts"
 import * as Transport from "../../src/Transport.ts"
@@ -18,6 +19,7 @@ import * as Wire from "../../src/Wire.ts"
 import type { Wire as Name } from "../../src/WireNames.ts"
 import operations from "../fixtures/operations.json" with { type: "json" }
 import * as Described from "./Described.ts"
+import { partsOf } from "./Parts.ts"
 import type { Row } from "./Row.ts"
 
 /** A request as it would be on the wire. */
@@ -104,8 +106,17 @@ const receive = (request: HttpClientRequest.HttpClientRequest): Received => {
     path,
     query: Object.fromEntries(new URLSearchParams(query)),
     headers: { ...request.headers },
-    body: request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : ""
+    body: textOf(request.body)
   }
+}
+
+/** The text of a body; of one with bytes, its parts as JSON. */
+const textOf = (body: HttpClientRequest.HttpClientRequest["body"]): string => {
+  if (body._tag === "Uint8Array") return new TextDecoder().decode(body.body)
+  if (!(body instanceof Form)) return ""
+  const text = Buffer.concat(body.bytes as ReadonlyArray<Uint8Array>).toString("latin1")
+  assert.strictEqual(body.contentLength, text.length)
+  return JSON.stringify(partsOf(body.contentType, text))
 }
 
 /** Fails as a transport does, with the cause that it gives. */

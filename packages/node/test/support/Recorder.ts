@@ -19,7 +19,9 @@ export const start = async (answer: (request: Recorded) => object) => {
   const requests: Array<Recorded> = []
   const server = Http.createServer(async (incoming, response) => {
     let body = ""
-    for await (const chunk of incoming.setEncoding("utf8")) body += chunk
+    // Of bytes, each is a character.
+    const encoding = incoming.headers["content-type"]?.startsWith("multipart/") === true ? "latin1" : "utf8"
+    for await (const chunk of incoming.setEncoding(encoding)) body += chunk
     const [path, query = ""] = (incoming.url ?? "").split("?") as [string, string?]
     const request: Recorded = {
       method: incoming.method ?? "",

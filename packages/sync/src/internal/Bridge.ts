@@ -50,6 +50,8 @@ const shortCallMillis = 50
 /** Whether this thread is such a worker. A client in it would start the next one, and so on. */
 export const isInside: boolean = typeof ownData === "object" && ownData !== null && ownName in ownData
 
+const none: ReadonlyArray<never> = []
+
 /** One worker and the memory shared with it. */
 export class Bridge {
   readonly #worker: Worker
@@ -87,16 +89,16 @@ export class Bridge {
     return isOver(this.#state)
   }
 
-  /** Posts a request that has no answer. */
-  post(request: Request): void {
-    this.#port.postMessage(request)
+  /** Posts a request that has no answer; the buffers change hands. */
+  post(request: Request, buffers: ReadonlyArray<ArrayBuffer> = none): void {
+    this.#port.postMessage(request, buffers)
   }
 
-  /** Posts a request whose answer is to be waited for. */
-  send(request: Untagged<Asking>): number {
+  /** Posts a request whose answer is to be waited for; the buffers change hands. */
+  send(request: Untagged<Asking>, buffers?: ReadonlyArray<ArrayBuffer>): number {
     const id = this.#lastId = this.#lastId % 0x7fffffff + 1
     Atomics.store(this.#shared.places, place.answer, 0)
-    this.post({ ...request, id })
+    this.post({ ...request, id }, buffers)
     this.#awaited.set(id, undefined)
     return id
   }

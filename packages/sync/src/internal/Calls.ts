@@ -3,7 +3,7 @@ import type { Anomaly } from "@postwire/core/Anomaly"
 import * as CallErrors from "@postwire/core/CallErrors"
 import { type CallOptions, checkOptions, requestOptionNames } from "@postwire/core/CallOptions"
 import type { Definition, Form } from "@postwire/core/Definition"
-import { InvalidSettings } from "@postwire/core/Errors"
+import { invalidParameter, type InvalidParameters, InvalidSettings } from "@postwire/core/Errors"
 import * as Prepare from "@postwire/core/Prepare"
 import type { Redact } from "@postwire/core/Redaction"
 import * as Requests from "@postwire/core/Requests"
@@ -58,7 +58,19 @@ export const begin = (
   if (invalid !== undefined) return invalid
   const prepared = Prepare.prepare(definition, parameters, wire, settings, redact)
   const whole = Undeclared.add(prepared, definition, wire, options, redact)
-  return whole instanceof Error ? whole : post(context, whole, options, ahead)
+  return whole instanceof Error ? whole : unreadable(whole) ?? post(context, whole, options, ahead)
+}
+
+/**
+ * What a Blob holds cannot be read while this thread is blocked, nor by another thread: Node ends the process at a part of a
+ * file that one opened and the other reads.
+ */
+const unreadable = ({ body, operation }: Prepare.Prepared): InvalidParameters | undefined => {
+  if (typeof body !== "object") return undefined
+  const blob = body.parts.find((part) => "bytes" in part && part.bytes instanceof Blob)
+  if (blob === undefined) return undefined
+  const rule = "must be a Uint8Array or an ArrayBuffer: a call that blocks cannot read a Blob"
+  return invalidParameter(operation, blob.name, rule, undefined)
 }
 
 /** Hands a request to any path to the worker. */

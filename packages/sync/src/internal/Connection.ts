@@ -54,7 +54,9 @@ export class Connection {
   send(prepared: Prepared, options: CallOptions, ahead: boolean): Sent | Bridge.NoAnswer | InvalidSettings {
     const bridge = this.#open()
     if (!(bridge instanceof Bridge.Bridge)) return bridge
-    const id = bridge.send({ _tag: "Send", client: this.#client, prepared, options: plain(options), ahead })
+    const [own, buffers] = crossing(prepared)
+    const request = { _tag: "Send", client: this.#client, prepared: own, options: plain(options), ahead } as const
+    const id = bridge.send(request, buffers)
     return { _tag: "Sent", bridge, id }
   }
 
@@ -130,6 +132,22 @@ export class Connection {
       return Bridge.unstarted(String(error))
     }
   }
+}
+
+/**
+ * A request that can change threads, with what changes hands. Of bytes that is a copy: the caller keeps theirs, which may be
+ * a small part of a large buffer.
+ */
+const crossing = (prepared: Prepared): [prepared: Prepared, buffers: ReadonlyArray<ArrayBuffer>] => {
+  if (typeof prepared.body !== "object") return [prepared, []]
+  const buffers: Array<ArrayBuffer> = []
+  const parts = prepared.body.parts.map((part) => {
+    if (!("bytes" in part) || part.bytes instanceof Blob) return part
+    const bytes = part.bytes.slice()
+    buffers.push(bytes.buffer)
+    return { ...part, bytes }
+  })
+  return [{ ...prepared, body: { parts } }, buffers]
 }
 
 /** Neither redacted values cross threads nor proxies, which objects of frameworks may be. */

@@ -32,7 +32,9 @@ const recorder = `
   let requests = []
   const server = createServer(async (request, response) => {
     let body = ""
-    for await (const chunk of request.setEncoding("utf8")) body += chunk
+    // Of bytes, each is a character.
+    const encoding = request.headers["content-type"]?.startsWith("multipart/") ? "latin1" : "utf8"
+    for await (const chunk of request.setEncoding(encoding)) body += chunk
     response.setHeader("content-type", "application/json")
     response.setHeader("set-cookie", ["a=1; Expires=Thu, 01 Jan 2037 00:00:00 GMT", "b=2"])
     if (request.url === "/answer") return response.end(String(answer = body))
