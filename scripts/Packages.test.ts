@@ -340,6 +340,8 @@ describe("a program", () => {
         "core/dist/AccountCredentials.js",
         "core/dist/RenewedCredentials.js",
         "core/dist/OAuth2.js",
+        "core/dist/internal/PostLinks.js",
+        "core/dist/internal/TopLevelDomains.js",
         "core/dist/ErrorSchemas.js",
         "core/dist/AnomalyMetrics.js",
         "core/dist/RetryMetrics.js",
@@ -351,6 +353,14 @@ describe("a program", () => {
       assert.isFalse(has(part), part)
     }
     assert.isBelow(bytes, 69_500)
+  })
+
+  it("that measures texts has the top-level domains, and nothing of Effect", async () => {
+    const { bytes, has } = await bundled(`export { fits, length } from "@postwire/core/PostText"`)
+    assert.isTrue(has("core/dist/internal/TopLevelDomains.js"))
+    assert.isFalse(has("effect/dist"))
+    assert.isFalse(has("core/dist/internal/PostCut.js"))
+    assert.isBelow(bytes, 7_900)
   })
 
   it("has the words, the signatures and the operations that it names", async () => {

@@ -2,7 +2,7 @@
 const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArray<string> }> = [
   {
     label: "Start here",
-    ids: ["start", "credentials", "sign-in", "client", "pages", "rate-limits", "errors", "retries"]
+    ids: ["start", "credentials", "sign-in", "client", "pages", "rate-limits", "errors", "retries", "publish"]
   },
   { label: "More ways to call", ids: ["blocking", "effect", "undeclared", "web", "bundling"] },
   { label: "Testing", ids: ["testing", "sandbox", "console"] },
