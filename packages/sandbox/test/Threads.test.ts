@@ -325,7 +325,7 @@ describe("posts that break a rule", () => {
       const { message } = yield* failure([{ text: "One" }, { text: long }])
       assert.strictEqual(
         message,
-        "publishThread: posts[1].text must be at most 280 characters long, as the service counts them. Got 281."
+        "publishThread: posts[1].text must have a length of 280 at most, and has 281."
       )
       // Of its files one of a broken post is sent as little as of others.
       line.state.requests = []

@@ -30,6 +30,14 @@ interface Part {
   readonly photo?: string
 }
 
+/** A post as the service shows it. */
+interface Shown {
+  readonly text: string
+  readonly id: string
+  readonly referenced_posts?: ReadonlyArray<{ readonly type: string; readonly id: string }>
+  readonly attachments?: { readonly media_keys?: ReadonlyArray<string> }
+}
+
 /** A thread as it stands on the service. */
 export interface Standing {
   readonly texts: ReadonlyArray<string>
@@ -165,11 +173,11 @@ export const run = async (wanted: number, seed: number): Promise<Outcome> => {
     await Promise.all(Array.from({ length: concurrency }, publish))
     sandbox.faults.clear()
     await using client = createClient({ baseUrl: sandbox.baseUrl, bearerToken })
-    const posts = await Array.fromAsync(client.getUsersPosts.items({
-      id: sandbox.seeded.ada.id,
-      max_results: 100,
-      post_fields: ["referenced_posts", "attachments"]
-    }))
+    const posts: Array<Shown> = []
+    const ofAuthor = { id: sandbox.seeded.ada.id, max_results: 100 }
+    for await (
+      const post of client.getUsersPosts.items({ ...ofAuthor, post_fields: ["referenced_posts", "attachments"] })
+    ) posts.unshift(post)
     return {
       kills,
       killedAt,
@@ -177,7 +185,7 @@ export const run = async (wanted: number, seed: number): Promise<Outcome> => {
       looks,
       sends,
       threads: threads.map(({ told: { parts } }, i) => {
-        const own = posts.filter(({ text }) => text.includes(`of thread ${i + 1} &`)).toReversed()
+        const own = posts.filter(({ text }) => text.includes(`of thread ${i + 1} &`))
         return {
           parts,
           stands: {

@@ -77,11 +77,8 @@ export const check = Effect.fnUntraced(function*(
   const { media = [], poll, ...rest } = post
   const { media_ids = [], text = "" } = rest
 
-  const weight = typeof text === "string" ? PostText.length(text) : 0
-  if (weight > maxWeight) {
-    const rule = `must be at most ${maxWeight} characters long, as the service counts them`
-    return yield* new InvalidParameters({ operation, parameter: `${prefix}text`, rule, value: String(weight) })
-  }
+  const fault = typeof text === "string" ? PostText.faultOf(text, maxWeight) : undefined
+  if (fault !== undefined) return yield* invalid("text", fault)
   if (!Array.isArray(media)) return yield* invalid("media", "must be a list of files", media)
   if (poll !== undefined && own(poll) === undefined) return yield* invalid("poll", "must be an object", poll)
   const files = media.map((given): Media => isMedia(given) ? given : { file: given })
