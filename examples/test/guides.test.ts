@@ -28,8 +28,7 @@ const expected: Readonly<Record<string, RegExp>> = {
   "retries.ts": /^Ada Lovelace\ngetMe 1 200 /,
   "sign-in.ts": /^(ada .*\n)*Ada Lovelace\ntrue\nallow more: \[ 'post\.write' \]$/,
   "start.ts": /^Hello, Ada Lovelace\n\d{4}-/,
-  "text.ts":
-    /^49 35 true\nmust have a length of 280 at most, and has 281\n279 [^]* 2\/2\nada example\.com 29$/
+  "text.ts": /^49 35 true\nmust have a length of 280 at most, and has 281\n279 [^]* 2\/2\nada example\.com 29$/
 }
 
 // A blocking call would keep the sandbox, which is on this thread, from answering; and Effect reads the environment of a

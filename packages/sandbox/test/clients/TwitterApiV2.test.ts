@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Agent } from "node:http"
-import { ApiResponseError, type ITwitterApiClientPlugin, TwitterApi } from "twitter-api-v2"
+import { ApiResponseError, EUploadMimeType, type ITwitterApiClientPlugin, TwitterApi } from "twitter-api-v2"
+import * as Samples from "../support/MediaSamples.ts"
 import { serve } from "./Server.ts"
 
 /**
@@ -125,6 +126,48 @@ describe("twitter-api-v2", () => {
         const bookmarked = await forms.user.bookmark(quoted!)
         assert.deepStrictEqual(bookmarked.data, { bookmarked: true })
         assert.strictEqual((await forms.user.bookmarks({ max_results: 5 })).tweets[0]?.id, quoted)
+      })
+    }))
+
+  it.live("uploads a photo in segments, a GIF and a video that is processed, describes and posts them", () =>
+    Effect.gen(function*() {
+      const { app, baseUrl, forms } = yield* bench
+      yield* Effect.promise(async () => {
+        // It waits a second for each of those that are processed.
+        await Promise.all(
+          Object.values(forms).map(async (client) => {
+            const photo = Buffer.from(Samples.png(40, 30, 5_000))
+            const ids = await Promise.all([
+              client.uploadMedia(photo, { media_type: EUploadMimeType.Png }, 2_000),
+              client.uploadMedia(Buffer.from(Samples.gif()), { media_type: EUploadMimeType.Gif }),
+              client.uploadMedia(Buffer.from(Samples.mp4()), {
+                media_type: EUploadMimeType.Mp4,
+                media_category: "tweet_video"
+              })
+            ])
+            await client.createMediaMetadata(ids[0], { alt_text: { text: "one colour" } })
+            const shown = await Promise.all(ids.map(async (id, n) => {
+              const { data } = await client.tweet(`media ${n}`, { media: { media_ids: [id] } })
+              const { includes } = await app.singleTweet(data.id, {
+                expansions: ["attachments.media_keys"],
+                "media.fields": ["alt_text", "url", "type", "width", "height"]
+              })
+              return includes?.media?.[0]
+            }))
+            assert.deepStrictEqual(shown.map((media) => media?.type), ["photo", "animated_gif", "video"])
+            const [first] = shown
+            assert.deepInclude(first, { alt_text: "one colour", width: 40, height: 30 })
+            const served = await fetch(first?.url ?? "")
+            assert.isTrue(first?.url?.startsWith(baseUrl))
+            assert.deepStrictEqual(Buffer.from(await served.arrayBuffer()), photo)
+          })
+        )
+        const wrong = await refusal(
+          forms.signed.uploadMedia(Buffer.from(Samples.png()), { media_type: EUploadMimeType.Mp4 })
+        )
+        assert.strictEqual(wrong.code, 400)
+        const unknown = await refusal(forms.signed.tweet("no", { media: { media_ids: ["1"] } }))
+        assert.strictEqual(unknown.code, 400)
       })
     }))
 

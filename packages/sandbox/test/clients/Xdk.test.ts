@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ApiError, Client, type ClientConfig, OAuth1, PostPaginator, UserPaginator } from "@xdevplatform/xdk"
 import { Effect } from "effect"
+import * as Samples from "../support/MediaSamples.ts"
 import { serve } from "./Server.ts"
 
 const bench = Effect.map(serve("x"), (server) => {
@@ -124,6 +125,67 @@ describe("@xdevplatform/xdk", () => {
         }
         await forms.user.users.createBookmark(ada.id, { tweetId: quoted! })
         assert.strictEqual((await forms.user.users.getBookmarks(ada.id, { maxResults: 5 })).data?.[0]?.id, quoted)
+      })
+    }))
+
+  it.live("uploads in segments and in one request, describes, asks for the state and posts", () =>
+    Effect.gen(function*() {
+      const { app, baseUrl, forms } = yield* bench
+      yield* Effect.promise(async () => {
+        for (const { media, posts } of Object.values(forms)) {
+          const photo = Buffer.from(Samples.png(40, 30, 5_000))
+          const begun = await media.initializeUpload({
+            mediaType: "image/png",
+            mediaCategory: "tweet_image",
+            totalBytes: photo.length
+          })
+          const id = begun.data?.id ?? ""
+          for (const segmentIndex of [0, 1, 2]) {
+            const bytes = photo.subarray(segmentIndex * 2_000, (segmentIndex + 1) * 2_000)
+            await media.appendUpload(id, { segmentIndex, media: bytes.toString("base64") })
+          }
+          assert.strictEqual((await media.finalizeUpload(id)).data?.id, id)
+          await media.createMetadata({ id, metadata: { altText: { text: "one colour" } } })
+
+          const whole = await media.upload({ media: photo.toString("base64"), mediaCategory: "tweet_image" })
+          assert.strictEqual(whole.data?.size, photo.length)
+
+          const film = Buffer.from(Samples.mp4())
+          const session = await media.initializeUpload({
+            mediaType: "video/mp4",
+            mediaCategory: "tweet_video",
+            totalBytes: film.length
+          })
+          const video = session.data?.id ?? ""
+          await media.appendUpload(video, { segmentIndex: 0, media: film.toString("base64") })
+          await media.finalizeUpload(video)
+          const { data } = await media.getUploadStatus(video, { command: "STATUS" })
+          assert.oneOf(data?.processingInfo?.state, ["pending", "in_progress"])
+          assert.strictEqual(data?.processingInfo?.checkAfterSecs, 1)
+
+          const posted = await posts.create({ text: "two", media: { mediaIds: [id, whole.data?.id ?? ""] } })
+          const { includes } = await app.posts.getById(posted.data?.id ?? "", {
+            expansions: ["attachments.media_keys"],
+            mediaFields: ["alt_text", "url", "type"]
+          })
+          assert.lengthOf(includes?.media ?? [], 2)
+          const [first] = includes?.media ?? []
+          assert.deepInclude(first, { type: "photo", altText: "one colour" })
+          const url = first !== undefined && "url" in first ? String(first.url) : ""
+          assert.isTrue(url.startsWith(baseUrl))
+          assert.deepStrictEqual(Buffer.from(await (await fetch(url)).arrayBuffer()), photo)
+        }
+        // Bytes that are not base64, which become an object in its JSON.
+        const bytes: unknown = Buffer.from("hi!")
+        const { data } = await forms.user.media.initializeUpload({
+          mediaType: "image/png",
+          mediaCategory: "tweet_image",
+          totalBytes: 3
+        })
+        const wrong = await refusal(
+          forms.user.media.appendUpload(data?.id ?? "", { segmentIndex: 0, media: bytes as string })
+        )
+        assert.strictEqual(wrong.status, 400)
       })
     }))
 
