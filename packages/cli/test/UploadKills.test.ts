@@ -49,9 +49,9 @@ describe.runIf(isLong)("an uploader that is killed: npm run test:long", () => {
     await using sandbox = await Sandbox.start({ posts: 0, seed, requestTimeout: 2000 })
     const { baseUrl, budget, clock, faults, journal, seeded } = sandbox
     const start = performance.now()
-    let passed = Math.floor(start)
+    let passed = start
     const passing = setInterval(() => {
-      const now = Math.floor(performance.now())
+      const now = performance.now()
       clock.advance((speed - 1) * (now - passed))
       passed = now
       budget.clear()

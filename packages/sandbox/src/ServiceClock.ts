@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 
 /** The clock of one service. What sleeps is not woken by moving it. */
 export interface ServiceClock {
-  /** Milliseconds since the epoch. */
+  /** Whole milliseconds since the epoch, by whatever parts of one it was moved. */
   readonly now: () => number
   /** Throws when that is beyond what ids can tell. */
   readonly advance: (by: Duration.Input) => void
@@ -41,8 +41,8 @@ export const make = (start: Date | number | undefined): Effect.Effect<ServiceClo
     if (start !== undefined) set(start)
     const begin = offset
     const over = (clock: Clock.Clock): Clock.Clock => ({
-      currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + offset,
-      currentTimeMillis: Effect.map(clock.currentTimeMillis, (millis) => millis + offset),
+      currentTimeMillisUnsafe: () => Math.floor(clock.currentTimeMillisUnsafe() + offset),
+      currentTimeMillis: Effect.map(clock.currentTimeMillis, (millis) => Math.floor(millis + offset)),
       currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(Math.round(offset * 1_000_000)),
       currentTimeNanos: Effect.map(
         clock.currentTimeNanos,
@@ -53,7 +53,7 @@ export const make = (start: Date | number | undefined): Effect.Effect<ServiceClo
       sleep: (duration) => clock.sleep(duration)
     })
     return Effect.succeed({
-      now: () => base.currentTimeMillisUnsafe() + offset,
+      now: () => Math.floor(base.currentTimeMillisUnsafe() + offset),
       advance: (by) => {
         const millis = Duration.toMillis(by)
         if (!(base.currentTimeMillisUnsafe() + offset + millis < end)) {

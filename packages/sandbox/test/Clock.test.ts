@@ -20,6 +20,18 @@ describe("the clock of the service", () => {
       assert.strictEqual(clock.now(), now + 61 * minute)
     }))
 
+  it.effect("tells whole milliseconds, which is what instants are kept in", () =>
+    Effect.gen(function*() {
+      const { request, sandbox: { clock } } = yield* make()
+      clock.advance(0.5)
+      assert.strictEqual(clock.now(), now)
+      const body = { media_type: "video/mp4", media_category: "tweet_video", total_bytes: 1 }
+      assert.strictEqual((yield* request("POST", "/2/media/upload/initialize", { as: "user", body })).status, 200)
+      assert.strictEqual((yield* request("POST", "/2/posts", { as: "user", body: { text: "now" } })).status, 201)
+      clock.advance(0.5)
+      assert.strictEqual(clock.now(), now + 1)
+    }))
+
   it.effect("begins where it is told to, and resets to there", () =>
     Effect.gen(function*() {
       const start = Date.UTC(2024, 1, 29)
