@@ -21,6 +21,7 @@ import * as ExportCommand from "./ExportCommand.ts"
 import * as LoginCommand from "./LoginCommand.ts"
 import * as LogoutCommand from "./LogoutCommand.ts"
 import * as PlanCommand from "./PlanCommand.ts"
+import * as PostCommand from "./PostCommand.ts"
 import * as Presenter from "./Presenter.ts"
 import * as Report from "./Report.ts"
 import * as RequestCommand from "./RequestCommand.ts"
@@ -28,6 +29,8 @@ import * as SandboxCommand from "./SandboxCommand.ts"
 import * as StandardOutput from "./StandardOutput.ts"
 import * as StatusCommand from "./StatusCommand.ts"
 import { Terminal } from "./Terminal.ts"
+import * as ThreadCommand from "./ThreadCommand.ts"
+import * as UploadCommand from "./UploadCommand.ts"
 import * as WorkerCommand from "./WorkerCommand.ts"
 
 /** `--debug`. What it is for happens when the command has ended, which is why its value is not read from here. */
@@ -47,6 +50,9 @@ export const postwire = Command.make("postwire").pipe(
     CallCommand.command,
     RequestCommand.command,
     CountsCommand.command,
+    PostCommand.command,
+    UploadCommand.command,
+    ThreadCommand.command,
     LoginCommand.command,
     LogoutCommand.command,
     AccountsCommand.command,

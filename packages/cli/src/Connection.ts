@@ -2,7 +2,8 @@
 import * as AccountCredentials from "@postwire/core/AccountCredentials"
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
-import type { InvalidSettings, TokenStoreFailure } from "@postwire/core/Errors"
+import { environmentVariable, type InvalidSettings, type TokenStoreFailure } from "@postwire/core/Errors"
+import type { Journal } from "@postwire/core/Journal"
 import { Logging } from "@postwire/core/Logging"
 import * as RateLimit from "@postwire/core/RateLimit"
 import { TokenStore } from "@postwire/core/TokenStore"
@@ -44,6 +45,8 @@ export interface Speaker {
   readonly variables: Variables.Variables
   /** The account; none where there are credentials, or nothing at all. */
   readonly account: Option.Option<Accounts.Chosen>
+  /** Whether requests of the user are signed with OAuth 1.0a, as far as there is a choice: else they have a bearer token. */
+  readonly userAuth: boolean
   /** The store of accounts. It is opened when it is needed. */
   readonly store: Effect.Effect<Accounts.Place, InvalidSettings | TokenStoreFailure>
 }
@@ -57,11 +60,14 @@ export const speaker = Effect.fnUntraced(function*(
   const store = yield* Effect.cached(Scope.provide(Accounts.open(tokenStore, variables), yield* Effect.scope))
   const account = yield* Accounts.choose(flag, places, store)
   if (Option.isNone(account)) {
-    return { variables: { ...variables, [Accounts.variable]: undefined }, account, store }
+    const userAuth = Credentials.names.slice(1)
+      .every((name) => Variables.valueOf(variables, environmentVariable(name)) !== undefined)
+    return { variables: { ...variables, [Accounts.variable]: undefined }, account, userAuth, store }
   }
   const { name } = account.value
-  const { baseUrl } = yield* Accounts.existing(yield* store, name)
+  const { baseUrl, oauth1 } = yield* Accounts.existing(yield* store, name)
   return {
+    userAuth: oauth1 !== undefined,
     variables: {
       ...variables,
       [Accounts.variable]: name,
@@ -78,18 +84,30 @@ export const speaker = Effect.fnUntraced(function*(
  */
 export const provide =
   (flags: Flags, wire: Option.Option<Wire> = Option.none()) => <A, E, R>(command: Effect.Effect<A, E, R>) =>
-    Effect.gen(function*() {
-      const { credentials } = flags
-      const file = Option.isSome(credentials) ? yield* Variables.read(credentials.value) : {}
-      const speaking = yield* speaker(flags)
-      return yield* command.pipe(
-        Effect.provide(layer(speaking, wire)),
-        ErrorReport.within({
-          account: Option.getOrUndefined(Option.map(speaking.account, ({ name }) => name)),
-          credentials: Option.getOrUndefined(Option.map(credentials, (path) => ({ path, names: Object.keys(file) })))
-        })
-      )
-    }).pipe(Effect.scoped)
+    use(flags, wire, () => command)
+
+/** The same, for a command that has to know who it speaks for. */
+export const use = <A, E, R>(
+  flags: Flags,
+  wire: Option.Option<Wire>,
+  command: (speaker: Speaker) => Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function*() {
+    const { credentials } = flags
+    const file = Option.isSome(credentials) ? yield* Variables.read(credentials.value) : {}
+    const speaking = yield* speaker(flags)
+    return yield* command(speaking).pipe(
+      Effect.provide(layer(speaking, wire)),
+      ErrorReport.within({
+        account: Option.getOrUndefined(Option.map(speaking.account, ({ name }) => name)),
+        credentials: Option.getOrUndefined(Option.map(credentials, (path) => ({ path, names: Object.keys(file) })))
+      })
+    )
+  }).pipe(Effect.scoped)
+
+/** The journal of uploads and threads. */
+export const layerJournal = (variables: Variables.Variables): Layer.Layer<Journal, InvalidSettings> =>
+  NodeClient.layerJournal(NodeClient.fromEnvironment(variables))
 
 const layer = (
   { account, store, variables }: Speaker,

@@ -12,6 +12,7 @@ import * as Accounts from "./Accounts.ts"
 import * as Connection from "./Connection.ts"
 import type { Check } from "./doctor/Check.ts"
 import { examine } from "./doctor/Examination.ts"
+import { journalCheck } from "./doctor/Journal.ts"
 import { examineDocument } from "./doctor/OpenApi.ts"
 import * as DriftReport from "./drift/DriftReport.ts"
 import * as Report from "./Report.ts"
@@ -71,12 +72,13 @@ export const command = Command.make(
     const places = yield* Variables.places(flags.credentials)
     // Without a home there are none, and none are needed where there are credentials.
     const opened = Option.getOrUndefined(yield* Effect.option(store))
-    const checks = yield* examine(
+    const examined = yield* examine(
       variables,
       process.versions.node,
       Option.getOrUndefined(flags.credentials),
       opened && { store: opened, chosen: account, variables: Accounts.credentialsIn(Variables.all(places)) }
     )
+    const checks = [...examined, yield* journalCheck(variables)]
     const bad = checks.filter(({ status }) => status === "bad").map(({ name }) => name)
     yield* Report.print(json, { ok: bad.length === 0, checks }, () => checks.flatMap(told))
     if (bad.length > 0) return yield* new Unwell({ names: bad })

@@ -1,6 +1,6 @@
 /** How a command fails: the errors of its own, what every error means in two lines, and the exit code. */
 import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
-import { environmentVariable } from "@postwire/core/Errors"
+import { environmentVariable, InvalidParameters } from "@postwire/core/Errors"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -62,10 +62,45 @@ export class FileUnusable extends Schema.TaggedError<FileUnusable>()("FileUnusab
   }
 }
 
+/** What a command was given breaks a rule. */
+export class Unfit extends Schema.TaggedError<Unfit>()("Unfit", {
+  /** A file, or a flag. */
+  subject: Schema.String,
+  rule: Schema.String,
+  value: Schema.optional(Schema.String),
+  advice: Schema.String
+}) {
+  override get message(): string {
+    return `${this.subject} ${this.rule}.${this.value === undefined ? "" : ` Got ${this.value}.`}`
+  }
+}
+
+/** What a parameter of a program is on the command line: a file, or a flag. */
+export interface Subject {
+  readonly name: string
+  readonly isFile: boolean
+}
+
+/** Says what is wrong with parameters of a program as what the command was given. */
+export const inFlags =
+  (subjectOf: (parameter: string) => Subject | undefined) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Unfit, R> =>
+    Effect.mapError(effect, (error) => {
+      const subject = error instanceof InvalidParameters ? subjectOf(error.parameter) : undefined
+      return error instanceof InvalidParameters && subject !== undefined
+        ? new Unfit({
+          subject: subject.name,
+          rule: error.rule,
+          value: error.value,
+          advice: `${subject.isFile ? "Make such a file of it" : "Correct it"}; nothing was sent.`
+        })
+        : error
+    })
+
 /** What is known of where an error happened. */
 export interface Situation {
-  /** Whether the same command with `--resume` goes on. Default false. */
-  readonly resumable?: boolean | undefined
+  /** Whether the same command goes on: with `--resume`, or by `itself`. Default false. */
+  readonly resumable?: boolean | "itself" | undefined
   /** The file of `--credentials`, and the variables in it. */
   readonly credentials?: { readonly path: string; readonly names: ReadonlyArray<string> } | undefined
   /** The account that the command speaks for. */
@@ -132,10 +167,13 @@ const told = (messages: ReadonlyArray<string>, advice: string | undefined, situa
   const what = `postwire: ${
     advice !== undefined && all.endsWith(`. ${advice}`) ? all.slice(0, -advice.length - 2) : all
   }`
-  return advice === undefined
-    ? [what]
-    : [what, `  ${situation.resumable === true ? advice : advice.replace(/ with --resume|: nothing is lost/g, "")}`]
+  return advice === undefined ? [what] : [what, `  ${ofSituation(advice, situation)}`]
 }
+
+const ofSituation = (advice: string, { resumable = false }: Situation): string =>
+  resumable === true
+    ? advice
+    : advice.replace(resumable === "itself" ? / with --resume/g : / with --resume|: nothing is lost/g, "")
 
 const adviceOf = (error: unknown, situation: Situation): string | undefined => {
   if (!Predicate.isObject(error)) return undefined
@@ -168,7 +206,18 @@ const ofFlags: Readonly<Record<string, string>> = {
   account: "Choose another name.",
   clientId: "Set POSTWIRE_CLIENT_ID, or pass --client-id.",
   clientSecret: "Set POSTWIRE_CLIENT_SECRET.",
+  journal: "Name a folder in POSTWIRE_JOURNAL.",
   tokenStore: "Name one with --token-store, or set POSTWIRE_TOKEN_STORE."
+}
+
+/** What to do about a file that was to be uploaded. */
+const ofSource: Readonly<Record<string, string>> = {
+  absent: "Check the path.",
+  forbidden: "Name a file that you may read.",
+  changed: "Leave it as it is while it is uploaded, and run the same command again.",
+  short: "Leave it as it is while it is uploaded, and run the same command again.",
+  long: "Leave it as it is while it is uploaded, and run the same command again.",
+  unreadable: "Name a file that can be read."
 }
 
 /** For the errors of calls. Those that are not here say it themselves. */
@@ -177,9 +226,15 @@ const advices: Readonly<Record<string, Advice>> = {
     error === "access_denied"
       ? lastSentence({ message }, situation)
       : "Check the app's settings in the service's console.",
-  BadRequest: "Change the parameter that the service names.",
+  BadRequest: ({ message }) =>
+    /\bmedia ids?\b/i.test(String(message))
+      ? "Media is for who uploaded it, and for a day: postwire upload FILE makes another id."
+      : "Change the parameter that the service names.",
   ConflictingIdentifiers: "Pass exactly one of them.",
-  Forbidden: "Ask for the access that it needs, or use another credential.",
+  Forbidden: ({ message }) =>
+    /\bduplicate\b/i.test(String(message))
+      ? "There is such a post of yours already: look for it, or change the text."
+      : "Ask for the access that it needs, or use another credential.",
   InvalidParameters: "Correct it; --help lists every flag with its rule.",
   InvalidSettings: ({ setting }, situation) =>
     setting === "cluster"
@@ -188,7 +243,13 @@ const advices: Readonly<Record<string, Advice>> = {
       ? `Set ${settings([String(setting)], situation)}.`
       : ofFlags[String(setting)],
   InvalidRedirect: lastSentence,
+  JournalFailure: lastSentence,
   LoginRequired: lastSentence,
+  MediaNotReady: (_, { resumable }) =>
+    resumable === "itself"
+      ? "Run the same command again: it goes on waiting."
+      : "Upload it first: postwire upload FILE waits again, and prints the id for --media-id.",
+  MediaProcessingFailed: lastSentence,
   MissingAccessToken: ({ credential, missing }, { account, credentials }) =>
     account !== undefined
       ? `Account "${account}" has none: postwire login ${account}${
@@ -207,6 +268,10 @@ const advices: Readonly<Record<string, Advice>> = {
   RateLimited: "Run the same command with --resume when the budget is back.",
   RateLimitWaitTooLong: "Run the same command with --resume when it is back.",
   ServerFailure: "Run the same command with --resume in a while: nothing is lost.",
+  SourceFailure: ({ fault }) => ofSource[String(fault)],
+  ThreadBroken: "The same command with --again begins another thread; with --abandon it leaves this one as it is.",
+  ThreadUndecided:
+    "Look for it. If it is not there, the same command with --continue sends it; with --abandon it leaves the thread as it is.",
   TokenStoreFailure: lastSentence,
   TransportFailure: ({ cause }) =>
     `${
@@ -224,6 +289,7 @@ const advices: Readonly<Record<string, Advice>> = {
       : situation.account !== undefined
       ? `Sign in again: postwire login ${situation.account}${credential === "oauth1" ? " --pin" : ""}`
       : `Check ${settings(credential === "oauth1" ? ofUser : ["bearerToken"], situation)}; postwire doctor tells more.`,
+  UploadExpired: lastSentence,
   UndecodableResponse: "Something between here and the service may have answered; try again with --resume.",
   UnexpectedStatus: (_, situation) => `Look at ${settings(["baseUrl"], situation)}, then try again with --resume.`
 }
@@ -232,7 +298,7 @@ const advices: Readonly<Record<string, Advice>> = {
 export const forCommands = (text: string): string => forShells(text.replace(forPrograms, ""))
 
 const forPrograms =
-  / Pass (it|them) to the client, or set [A-Z_, ]+( \(read .+\))?\.?$|: choose another one, or 0 for any that is free$|\. Is the sandbox running\?$/
+  / Nothing is lost: look with getMediaUploadStatus, .*$| If it is not there, publish the thread again .*$| Publish the thread anew under .*$| Pass (it|them) to the client, or set [A-Z_, ]+( \(read .+\))?\.?$|: choose another one, or 0 for any that is free$|\. Is the sandbox running\?$/
 
 /** The messages of an error and of what caused it, less those that another one holds already. */
 const messagesOf = (error: unknown, said = ""): ReadonlyArray<string> => {

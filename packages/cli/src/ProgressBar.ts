@@ -71,6 +71,7 @@ export const make = Effect.fnUntraced(function*<State>(options: Options<State>) 
       if (last === undefined) return
       const now = Monotonic.millisUnsafe(clock)
       draw(options.show(last, (now - start) / 1000), now)
+      last = undefined
       if (screen.isTerminal) screen.write("\n")
     }
   }

@@ -43,8 +43,12 @@ export const parseOn = (
   ...args: ReadonlyArray<string>
 ): Effect.Effect<Ended> =>
   Effect.gen(function*() {
-    // Accounts of who runs the tests are none of theirs.
-    const environment = { POSTWIRE_TOKEN_STORE: "/nonexistent/accounts", ...yield* Environment }
+    // What who runs the tests has, is none of theirs.
+    const environment = {
+      POSTWIRE_TOKEN_STORE: "/nonexistent/accounts",
+      POSTWIRE_JOURNAL: "/nonexistent/journal",
+      ...yield* Environment
+    }
     const exit = yield* Effect.exit(Command.runWith(postwire, { version: "1.2.3" })(args)).pipe(
       Effect.provideService(Environment, environment)
     )
