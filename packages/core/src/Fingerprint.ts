@@ -1,8 +1,8 @@
 /** What tells credentials apart without giving them away: rate limits and exports are shared with other processes. */
 import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
-import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
+import { nodeCrypto } from "./internal/NodeCrypto.ts"
 
 /** Makes the fingerprints of tokens at one service. Those that are known need no Effect. */
 export const make = (baseUrl: string) => {
@@ -31,18 +31,4 @@ const sha256 = (text: string): string | Effect.Effect<string> => {
     Effect.promise(() => subtle.digest("SHA-256", new TextEncoder().encode(text))),
     (digest) => btoa(String.fromCharCode(...new Uint8Array(digest)))
   )
-}
-
-interface NodeCrypto {
-  readonly createHash: (algorithm: string) => {
-    readonly update: (text: string) => { readonly digest: (encoding: "base64") => string }
-  }
-}
-
-/** Asked for, not imported: a bundle for browsers must not hold it. */
-const nodeCrypto = (): NodeCrypto | undefined => {
-  const host: unknown = Reflect.get(globalThis, "process")
-  return Predicate.hasProperty(host, "getBuiltinModule") && typeof host.getBuiltinModule === "function"
-    ? host.getBuiltinModule("node:crypto")
-    : undefined
 }

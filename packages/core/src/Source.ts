@@ -7,8 +7,13 @@ import * as Stream from "effect/Stream"
 import type { Reader } from "./MediaFile.ts"
 import { SourceFailure } from "./UploadErrors.ts"
 
-/** A source while it is read. What is read is as much as was asked for, or all that is left. */
+/** A source while it is read. */
 export interface Opened extends Reader<SourceFailure> {
+  /**
+   * Reads as much as is asked for, or all that is left. Into memory that is given, where that saves some; it has room for as
+   * much as is asked for.
+   */
+  readonly read: (offset: number, length: number, into?: Uint8Array) => Effect.Effect<Uint8Array, SourceFailure>
   /** Whether any part of it can be read at any time. Otherwise what was passed by is gone, but for what was read last. */
   readonly isSeekable: boolean
   /** Is another one once the bytes are others; `undefined` where nothing tells. */

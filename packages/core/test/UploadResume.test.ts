@@ -39,6 +39,17 @@ const hanging = (nth: number, options: MediaService.Options = {}): Fake => {
   return service
 }
 
+/** Runs an upload until so many calls were made, and then ends it. */
+const killed = <A, E, R>(service: Fake, calls: number, run: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.forkChild(run)
+    while (service.calls.length < calls && fiber.pollUnsafe() === undefined) {
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      yield* TestClock.adjust(1000)
+    }
+    yield* Fiber.interrupt(fiber)
+  })
+
 const appends = ({ calls }: Fake) => calls.flatMap(({ index, operation }) => operation === "append" ? [index] : [])
 
 describe("an upload with a key", () => {
@@ -74,12 +85,7 @@ describe("an upload with a key", () => {
         const options: UploadOptions = { ...video, alt: "A" }
         const service = hanging(nth, { processing: [{ state: "pending" }, { state: "succeeded" }] })
         const run = using(journal)
-        const fiber = yield* Effect.forkChild(run(service, noise(450), options))
-        while (service.calls.length <= nth && fiber.pollUnsafe() === undefined) {
-          yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
-          yield* TestClock.adjust(1000)
-        }
-        yield* Fiber.interrupt(fiber)
+        yield* killed(service, nth + 1, run(service, noise(450), options))
         const before = appends(service).length
         const media = yield* passing(run(service, noise(450), options))
         assert.deepStrictEqual(service.bytes(media.id), Buffer.from(noise(450)))
@@ -167,9 +173,7 @@ describe("an upload with a key", () => {
     Effect.gen(function*() {
       const run = using(Journal.makeMemory())
       const service = hanging(3)
-      const fiber = yield* Effect.forkChild(run(service))
-      while (service.calls.length < 4) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
-      yield* Fiber.interrupt(fiber)
+      yield* killed(service, 4, run(service))
       const media = yield* passing(run(service, input, options, credentials))
       assert.strictEqual(media.id, "2")
       assert.deepStrictEqual(service.bytes("2"), Buffer.from(input))
@@ -180,9 +184,7 @@ describe("an upload with a key", () => {
       const journal = Journal.makeMemory()
       const run = using(journal)
       const service = hanging(3)
-      const fiber = yield* Effect.forkChild(run(service))
-      while (service.calls.length < 4) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
-      yield* Fiber.interrupt(fiber)
+      yield* killed(service, 4, run(service))
       service.uploads.delete("1")
       const other = MediaService.make()
       assert.strictEqual((yield* passing(run(other))).id, "1")
@@ -225,9 +227,7 @@ describe("an upload with a key", () => {
       const run = using(journal)
       const service = hanging(3)
       const stream = (seed?: number) => ({ stream: Stream.fromIterable([noise(450, seed)]), size: 450 })
-      const fiber = yield* Effect.forkChild(run(service, stream()))
-      while (service.calls.length < 4) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
-      yield* Fiber.interrupt(fiber)
+      yield* killed(service, 4, run(service, stream()))
       const error = yield* Effect.flip(passing(run(service, stream(2))))
       assert.instanceOf(error, Errors.SourceFailure)
       assert.strictEqual(error.fault, "changed")

@@ -36,9 +36,10 @@ export const file = (place: string | URL): Source => {
         size,
         isSeekable: true,
         version,
-        read: (offset, length) =>
+        read: (offset, length, into) =>
           attempt(async () => {
-            const bytes = new Uint8Array(Math.max(Math.min(length, size - offset), 0))
+            const wanted = Math.max(Math.min(length, size - offset), 0)
+            const bytes = into === undefined ? new Uint8Array(wanted) : into.subarray(0, wanted)
             let filled = 0
             while (filled < bytes.length) {
               const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled, offset + filled)

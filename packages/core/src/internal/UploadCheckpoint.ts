@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import type { Entries } from "../Journal.ts"
 import type * as Source from "../Source.ts"
 import type { JournalFailure, SourceFailure } from "../UploadErrors.ts"
+import { nodeCrypto } from "./NodeCrypto.ts"
 
 const Text = /*#__PURE__*/ Schema.fromJsonString(
   /*#__PURE__*/ Schema.Struct({
@@ -102,9 +103,12 @@ export const withLog = <A, E, R>(
     })
   )
 
+/** Node's is ten times as fast; that of the Web takes nothing piece by piece. */
 const makeDigest = (): Digest => {
-  const hash = sha256.create()
-  return { add: (bytes) => void hash.update(bytes), value: () => bytesToHex(hash.clone().digest()) }
+  const node = nodeCrypto()?.createHash("sha256")
+  if (node !== undefined) return { add: (bytes) => void node.update(bytes), value: () => node.copy().digest("hex") }
+  const own = sha256.create()
+  return { add: (bytes) => void own.update(bytes), value: () => bytesToHex(own.clone().digest()) }
 }
 
 /** Where the upload with a key is in the journal. */

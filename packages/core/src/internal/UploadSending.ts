@@ -149,9 +149,11 @@ const whole = Effect.fnUntraced(function*<E>(
     const { digest } = standing
     let { checkpoint } = standing
     tell("upload", checkpoint.sent, checkpoint.sent / size)
+    // One for all segments: so much garbage would grow for a while before it is collected.
+    const memory = new Uint8Array(Math.min(checkpoint.chunk, size))
     while (checkpoint.sent < size) {
       const { chunk, mediaId: id, sent } = checkpoint
-      const media = yield* source.read(sent, Math.min(chunk, size - sent))
+      const media = yield* source.read(sent, Math.min(chunk, size - sent), memory)
       const accepted = yield* orExpired(
         standing,
         MediaSession.persist(Media.appendMediaUpload({ id, segment_index: Math.floor(sent / chunk), media, ...caller }))
