@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
+import { segmentColumns } from "./Tables.ts"
 
 /** Named values of a statement. */
 export type Values = Readonly<Record<string, SQLInputValue>>
@@ -14,8 +15,12 @@ export interface Query<Row> {
   readonly get: (values?: Values) => Row | undefined
 }
 
+/** Where the bytes of media are: in the database itself or, where that is in memory, in one that is not. */
+export type BytesSchema = "main" | "spilled"
+
 /** One connection. */
 export interface Database {
+  readonly bytesIn: BytesSchema
   readonly exec: (sql: string) => void
   readonly query: <Row>(sql: string) => Query<Row>
   /** A prepared statement that writes; answers how many rows changed. */
@@ -28,7 +33,7 @@ export interface Database {
 }
 
 /** The database of what is the connection at the time. */
-export const over = (current: () => DatabaseSync): Database => {
+export const over = (current: () => DatabaseSync, bytesIn: BytesSchema): Database => {
   let depth = 0
   /** Prepared when it is first used. Statements belong to a connection; `restore` makes another one. */
   const prepare = (sql: string, set?: (statement: StatementSync) => void): () => StatementSync => {
@@ -44,6 +49,7 @@ export const over = (current: () => DatabaseSync): Database => {
     }
   }
   return {
+    bytesIn,
     exec: (sql) => current().exec(sql),
     query: <Row>(sql: string): Query<Row> => {
       const statement = prepare(sql)
@@ -81,25 +87,53 @@ export const over = (current: () => DatabaseSync): Database => {
     snapshot: () =>
       withFile((path) => {
         // A connection to memory would take the path for a name in memory.
-        const target = `${pathToFileURL(path).href}?vfs=${platformVfs}`
-        current().prepare("VACUUM INTO ?").run(target)
-        gather(current(), target)
+        current().prepare("VACUUM INTO ?").run(nameOf(path))
+        if (bytesIn === "spilled") {
+          attached(current(), path, "INSERT INTO file.media_segments SELECT * FROM spilled.media_segments")
+        }
         return readFileSync(path)
       }),
     close: () => current().close()
   }
 }
 
-/** Adds to a copy the rows that a database in memory keeps elsewhere: see `DatabaseFile`. */
-const gather = (connection: DatabaseSync, copy: string): void => {
-  if (connection.prepare("SELECT 1 FROM sqlite_temp_schema LIMIT 1").get() === undefined) return
-  connection.prepare("ATTACH ? AS copy").run(copy)
+/** Runs statements that know a file as `file`. */
+const attached = (connection: DatabaseSync, path: string, sql: string): void => {
+  connection.prepare("ATTACH ? AS file").run(nameOf(path))
   try {
-    connection.exec("INSERT INTO copy.media_segments SELECT * FROM temp.media_segments")
+    connection.exec(sql)
   } finally {
-    connection.exec("DETACH copy")
+    connection.exec("DETACH file")
   }
 }
+
+/**
+ * Gives a connection to a database in memory a file for the bytes of media, which the system removes with the process, however
+ * that ends.
+ */
+export const spill = (connection: DatabaseSync): void =>
+  // Where temporary files may be is asked as this one is opened.
+  connection.exec(`
+    PRAGMA temp_store = FILE;
+    ATTACH 'file:?vfs=${platformVfs}' AS spilled;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA spilled.cache_size = -4096;
+    CREATE TABLE spilled.media_segments ${segmentColumns};
+  `)
+
+/** Moves the bytes of media from a file to where a database in memory has them. */
+export const unload = (connection: DatabaseSync, path: string): void =>
+  attached(
+    connection,
+    path,
+    `
+      CREATE TABLE IF NOT EXISTS file.media_segments ${segmentColumns};
+      INSERT INTO spilled.media_segments SELECT * FROM file.media_segments;
+      DELETE FROM file.media_segments;
+    `
+  )
+
+const nameOf = (path: string): string => `${pathToFileURL(path).href}?vfs=${platformVfs}`
 
 /** What SQLite calls the way to files. */
 const platformVfs = process.platform === "win32" ? "win32" : "unix"

@@ -2,9 +2,8 @@
 import { randomUUID } from "node:crypto"
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import type { DatabaseSync } from "node:sqlite"
-import { type Database, over, withFile } from "./Database.ts"
+import { type Database, over, spill, unload, withFile } from "./Database.ts"
 import * as Engine from "./Engine.ts"
-import { spilled } from "./Tables.ts"
 
 /** A database whose state can be replaced. */
 export interface Replaceable extends Database {
@@ -21,11 +20,13 @@ export interface Replaceable extends Database {
  * synchronised at checkpoints only.
  */
 export const open = (file: string, begin: (database: Database) => void): Replaceable => {
-  let connection: DatabaseSync | undefined = file === memory ? spilling(connect(file)) : connect(file)
+  const bytesIn = file === memory ? "spilled" : "main"
+  let connection: DatabaseSync | undefined = connect(file)
   // Closed only while a file takes the place of another; should opening that one fail, the next statement does it again.
   const current = (): DatabaseSync => connection ??= withLog(connect(file))
-  const database = over(current)
+  const database = over(current, bytesIn)
   try {
+    if (bytesIn === "spilled") spill(connection)
     begin(database)
     withLog(connection)
   } catch (error) {
@@ -40,14 +41,12 @@ export const open = (file: string, begin: (database: Database) => void): Replace
         writeFileSync(path, snapshot)
         if (file === memory) {
           const name = `file:/${randomUUID()}?vfs=memdb`
-          const next = spilling(connect(name))
+          const next = connect(name)
           try {
+            spill(next)
+            unload(next, path)
             copy(path, name)
-            const prepared = prepare(over(() => next))
-            next.exec(`
-              INSERT OR REPLACE INTO temp.media_segments SELECT * FROM main.media_segments;
-              DELETE FROM main.media_segments;
-            `)
+            const prepared = prepare(over(() => next, bytesIn))
             current().close()
             connection = next
             return prepared
@@ -64,7 +63,7 @@ export const open = (file: string, begin: (database: Database) => void): Replace
           const next = connect(beside)
           let prepared
           try {
-            prepared = prepare(over(() => next))
+            prepared = prepare(over(() => next, bytesIn))
           } finally {
             next.close()
           }
@@ -104,15 +103,6 @@ const connect = (file: string): DatabaseSync => {
     PRAGMA cache_size = -65536;
     PRAGMA mmap_size = 268435456;
   `)
-  return connection
-}
-
-/**
- * The bytes of media are not kept in memory: the name of their table stands for one in a file that only SQLite knows, and
- * that the system removes with the process, however it ends. The table of the schema stays empty.
- */
-const spilling = (connection: DatabaseSync): DatabaseSync => {
-  connection.exec(`PRAGMA temp_store = FILE; PRAGMA temp.cache_size = -4096; ${spilled}`)
   return connection
 }
 

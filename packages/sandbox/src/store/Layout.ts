@@ -90,6 +90,7 @@ export const counter = (database: Database): () => Counts => {
 export const clear = (database: Database): void =>
   database.transaction(() => {
     for (const table of names) database.exec(`DELETE FROM ${table}`)
+    database.exec(`DELETE FROM ${database.bytesIn}.media_segments`)
     database.exec("INSERT INTO post_index (post_index) VALUES ('delete-all'); DELETE FROM sqlite_sequence")
   })
 

@@ -262,7 +262,9 @@ export const make = (database: Database): Overview => {
     const known = statements.get(`${collection} ${ofUser}`)
     if (known !== undefined) return known
     const { from, key, named, of, select }: Source = sources[collection]
-    const columns = Object.entries(select).map(([name, column]) => `${column} AS "${name}"`)
+    const columns = Object.entries(select).map(([name, column]) =>
+      `${column.replace("media_segments", `${database.bytesIn}.media_segments`)} AS "${name}"`
+    )
     const made = database.query<Item & { readonly page_key: string }>(
       `SELECT ${text(key)} AS page_key, ${columns.join(", ")} FROM ${from}
        WHERE ${ofUser ? of : "TRUE"} AND ${key} ${named === true ? "> :after" : "< :after"}

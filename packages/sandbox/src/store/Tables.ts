@@ -17,16 +17,13 @@ export const json = {
   users: ["entities"]
 }
 
-/** The columns of the table that holds the bytes of media. */
-const segments = `(
+/** The columns of the table that holds the bytes of media; see `Database`. */
+export const segmentColumns = `(
   media_id INTEGER NOT NULL,
   position INTEGER NOT NULL,
   bytes BLOB NOT NULL,
   PRIMARY KEY (media_id, position)
 ) STRICT`
-
-/** The statement that makes this table a second time, for a database in memory: see `DatabaseFile`. */
-export const spilled = `CREATE TEMP TABLE media_segments ${segments}`
 
 /** The statements that make what is missing. */
 export const tables = `
@@ -76,7 +73,7 @@ CREATE TABLE IF NOT EXISTS uploads (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS uploads_by_owner ON uploads (owner_id);
 
-CREATE TABLE IF NOT EXISTS media_segments ${segments};
+CREATE TABLE IF NOT EXISTS media_segments ${segmentColumns};
 
 CREATE TABLE IF NOT EXISTS media_subtitles (
   media_id INTEGER NOT NULL,

@@ -111,6 +111,7 @@ interface Row {
 /** The uploads in a database. */
 export const make = (database: Database): Uploads => {
   const nextId = ids(database, "media", "uploads")
+  const segments = `${database.bytesIn}.media_segments`
   const insert = database.command(
     `INSERT INTO uploads (id, owner_id, additional_owners, category, media_type, total_bytes, expires_at)
      VALUES (:id, :owner, :others, :category, :type, :total, :expires)`
@@ -121,13 +122,13 @@ export const make = (database: Database): Uploads => {
      FROM uploads WHERE id = :id`
   )
   const put = database.command(
-    "INSERT OR REPLACE INTO media_segments (media_id, position, bytes) VALUES (:id, :position, :bytes)"
+    `INSERT OR REPLACE INTO ${segments} (media_id, position, bytes) VALUES (:id, :position, :bytes)`
   )
   const lengths = database.query<{ readonly position: number; readonly length: number }>(
-    "SELECT position, length(bytes) AS length FROM media_segments WHERE media_id = :id ORDER BY position"
+    `SELECT position, length(bytes) AS length FROM ${segments} WHERE media_id = :id ORDER BY position`
   )
   const segment = database.query<{ readonly bytes: Uint8Array<ArrayBuffer> }>(
-    "SELECT bytes FROM media_segments WHERE media_id = :id AND position = :position"
+    `SELECT bytes FROM ${segments} WHERE media_id = :id AND position = :position`
   )
   const finish = database.command(
     `UPDATE uploads SET category = :category, media_type = :type, expires_at = :expires, finalized_at = :finalized,
@@ -140,7 +141,7 @@ export const make = (database: Database): Uploads => {
   const fail = database.command("UPDATE uploads SET failure = :failure, ready_at = :at WHERE id = :id")
   const use = database.command("UPDATE uploads SET used = 1 WHERE id IN (SELECT value FROM json_each(:ids))")
   const forget = database.command(
-    "DELETE FROM media_segments WHERE media_id IN (SELECT id FROM uploads WHERE used = 0 AND expires_at <= :now)"
+    `DELETE FROM ${segments} WHERE media_id IN (SELECT id FROM uploads WHERE used = 0 AND expires_at <= :now)`
   )
   const addSubtitles = database.command(
     `INSERT OR REPLACE INTO media_subtitles (media_id, language_code, subtitles_id, display_name)
