@@ -90,6 +90,25 @@ export const limits: Table = {
   perPost: { image: 4, gif: 1, video: 1 }
 }
 
+/** Limits that are others than in the table: `Infinity` where there is none. */
+export interface Changes {
+  readonly image?: Partial<Omit<Limits, "types">>
+  readonly gif?: Partial<Omit<Limits, "types">>
+  readonly video?: Partial<Omit<Limits, "types">>
+  readonly subtitles?: Partial<Omit<Limits, "types">>
+  readonly altText?: number
+}
+
+/** The table with changes. */
+export const changed = ({ altText = limits.altText, ...changes }: Changes): Table => ({
+  ...limits,
+  image: { ...limits.image, ...changes.image, types: limits.image.types },
+  gif: { ...limits.gif, ...changes.gif, types: limits.gif.types },
+  video: { ...limits.video, ...changes.video, types: limits.video.types },
+  subtitles: { ...limits.subtitles, ...changes.subtitles, types: limits.subtitles.types },
+  altText
+})
+
 type Kind = keyof Table["perPost"] | "subtitles"
 
 const kinds: { readonly [Category in MediaCategory]: Kind } = {

@@ -13,7 +13,7 @@ export type CreatePost = typeof createPost extends Operation<infer P, infer _R, 
 export interface Media<Input = Source.Input> extends
   Pick<
     Upload.UploadOptions,
-    "category" | "type" | "alt" | "additional_owners" | "shared" | "chunkBytes" | "maxWait"
+    "category" | "type" | "limits" | "alt" | "additional_owners" | "shared" | "chunkBytes" | "maxWait"
   >
 {
   readonly file: Input

@@ -1,7 +1,7 @@
 /** What an upload takes, tells, gives and fails with. */
 import type { AnyError, ConflictingIdentifiers, OutcomeUnknown, PaginationStuck } from "./Errors.ts"
 import type { MediaType } from "./MediaFile.ts"
-import type { MediaCategory } from "./MediaRules.ts"
+import type { Changes, MediaCategory } from "./MediaRules.ts"
 import type { Id } from "./Parameters.ts"
 import type * as Source from "./Source.ts"
 import type { MediaNotReady, MediaProcessingFailed, SourceFailure, UploadExpired } from "./UploadErrors.ts"
@@ -24,6 +24,11 @@ export interface UploadOptions {
   readonly category?: MediaCategory | undefined
   /** Default: what its first bytes say. */
   readonly type?: MediaType | undefined
+  /**
+   * Limits in place of those that the service's documentation has, which `MediaRules.limits` lists: `{ video: { longestMillis: 600_000 } }`
+   * for an account that may post videos of ten minutes.
+   */
+  readonly limits?: Changes | undefined
   /** What the picture shows, for those who do not see it: 1 to 1,000 characters. */
   readonly alt?: string | undefined
   /** Of a video, in several languages. */

@@ -126,11 +126,14 @@ describe("a file that breaks a rule", () => {
   })
 
   it("breaks it by the table that is given", () => {
-    const table: MediaRules.Table = {
-      ...MediaRules.limits,
-      video: { ...MediaRules.limits.video, longestMillis: 600_000 }
-    }
-    assert.isUndefined(MediaRules.faultOf(inspect(mp4({ millis: 150_000 })), "tweet_video", table))
+    const table = MediaRules.changed({ video: { longestMillis: 600_000, bytes: Infinity }, altText: 5 })
+    assert.isUndefined(
+      MediaRules.faultOf({ ...inspect(mp4({ millis: 150_000 })), size: 2 ** 40 }, "tweet_video", table)
+    )
+    assert.isDefined(MediaRules.faultOf(inspect(mp4({ millis: 600_001 })), "tweet_video", table))
+    assert.isDefined(MediaRules.faultOf(inspect(mp4({ width: 1920 })), "tweet_video", table))
+    assert.isDefined(MediaRules.faultOfAltText("A house", table))
+    assert.deepStrictEqual(MediaRules.changed({}), MediaRules.limits)
   })
 
   it("is not held to limits of other kinds", () => {

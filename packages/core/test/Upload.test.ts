@@ -169,6 +169,15 @@ describe("an upload", () => {
     }))
 })
 
+it.effect("limits are those that are given, where the service takes more than its documentation says", () =>
+  Effect.gen(function*() {
+    const service = MediaService.make()
+    const bytes = MediaBytes.mp4({ millis: 600_000, width: 1920, height: 1080 })
+    const limits = { video: { longestMillis: 600_000, largest: [1920, 1200] } } as const
+    const { size } = yield* passing(upload(bytes, { limits })).pipe(Effect.provide(service.layer()))
+    assert.strictEqual(size, bytes.length)
+  }))
+
 describe("what is refused before anything is sent", () => {
   const big = (size: number, type: UploadOptions["type"]) => [empty(size), { type }] as const
 
@@ -198,6 +207,9 @@ describe("what is refused before anything is sent", () => {
       ["alt must have at most 1,000 characters. Got 1,001 characters", MediaBytes.png(), { alt: "😀".repeat(1001) }],
       ["alt must be a text that is not empty", MediaBytes.png(), { alt: "" }],
       ["altText is not an option of an upload", MediaBytes.png(), { altText: "A" }],
+      ["limits must be an object", MediaBytes.png(), { limits: 140 }],
+      ["alt must have at most 5 characters", MediaBytes.png(), { alt: "A house", limits: { altText: 5 } }],
+      ["file must be JPEG", MediaBytes.concat("%PDF-1.7"), { category: "tweet_image", limits: { image: null } }],
       ["onProgress must be a function", MediaBytes.png(), { onProgress: true }],
       ["options must be an object", MediaBytes.png(), "alt"],
       ["subtitles can be given with a video of a post only. Got tweet_image", MediaBytes.png(), {

@@ -49,6 +49,7 @@ const optionNames: ReadonlyArray<string> = [
   "purpose",
   "category",
   "type",
+  "limits",
   "alt",
   "subtitles",
   "additional_owners",
@@ -69,7 +70,7 @@ export const plan = Effect.fnUntraced(function*(
     new InvalidParameters({ operation: place.operation, parameter: place.prefix + parameter, rule, value })
   const broken = faultOfOptions(options)
   if (broken !== undefined) return yield* invalid(...broken)
-  const { alt, chunkBytes, maxWait = defaultMaxWaitMillis, purpose, subtitles = [] } = options
+  const { alt, chunkBytes, limits, maxWait = defaultMaxWaitMillis, purpose, subtitles = [] } = options
   const given = Source.from(input)
   if (given === undefined) return yield* invalid("file", { rule: Source.rule })
   const source = yield* given.open
@@ -79,7 +80,7 @@ export const plan = Effect.fnUntraced(function*(
   const category = options.category ?? MediaRules.categoryFor(file, purpose)
   const fault = category === undefined && size > 0
     ? { rule: unknownRule, value: file.type ?? file.otherwise }
-    : MediaRules.faultOf(file, category ?? "tweet_image")
+    : MediaRules.faultOf(file, category ?? "tweet_image", limits && MediaRules.changed(limits))
   if (fault !== undefined) return yield* invalid("file", fault)
   if (category === undefined || file.type === undefined) return yield* invalid("file", { rule: unknownRule })
   const chunk = chunkBytes ?? chunkOf(size)
@@ -101,7 +102,10 @@ export const plan = Effect.fnUntraced(function*(
     alt,
     subtitles: yield* Effect.forEach(subtitles, ({ file, language, name }, index) =>
       Effect.map(
-        plan(file, { category: "subtitles", maxWait }, { ...place, prefix: `${place.prefix}subtitles[${index}].` }),
+        plan(file, { category: "subtitles", limits, maxWait }, {
+          ...place,
+          prefix: `${place.prefix}subtitles[${index}].`
+        }),
         (plan) => ({ language, name, plan })
       ))
   }
@@ -117,13 +121,14 @@ const faultOfOptions = (options: UploadOptions): readonly [string, MediaRules.Fa
   for (const name of Object.keys(options)) {
     if (!optionNames.includes(name)) return fault(name, "is not an option of an upload")
   }
-  const { alt, category, chunkBytes, maxWait, onProgress, purpose, subtitles }: UploadOptions = options
+  const { alt, category, chunkBytes, limits, maxWait, onProgress, purpose, subtitles }: UploadOptions = options
   if (purpose !== undefined && purpose !== "post" && purpose !== "directMessage") {
     return fault("purpose", "must be post or directMessage", purpose)
   }
   if (category !== undefined && !MediaRules.isCategory(category)) {
     return fault("category", "must be a category of the service, as tweet_image", category)
   }
+  if (limits !== undefined && !Predicate.isObject(limits)) return fault("limits", "must be an object", limits)
   if (chunkBytes !== undefined && !(Number.isSafeInteger(chunkBytes) && chunkBytes > 0)) {
     return fault("chunkBytes", "must be a whole number of bytes above 0", chunkBytes)
   }
@@ -135,7 +140,7 @@ const faultOfOptions = (options: UploadOptions): readonly [string, MediaRules.Fa
   }
   if (alt !== undefined) {
     if (typeof alt !== "string" || alt === "") return fault("alt", "must be a text that is not empty", alt)
-    const tooLong = MediaRules.faultOfAltText(alt)
+    const tooLong = MediaRules.faultOfAltText(alt, limits && MediaRules.changed(limits))
     if (tooLong !== undefined) return ["alt", tooLong]
   }
   return subtitles === undefined ? undefined : faultOfSubtitles(subtitles)
