@@ -2,7 +2,7 @@
 import type { Endpoint } from "../../packages/cli/src/drift/Endpoint.ts"
 import type { Bounds, Fact, Facts, RouteFacts } from "../../packages/cli/src/drift/ServiceFacts.ts"
 import { isSelector } from "../../packages/core/src/Parameters.ts"
-import { prepare } from "../../packages/core/src/Prepare.ts"
+import { prepare, type Prepared } from "../../packages/core/src/Prepare.ts"
 import type { Wire } from "../../packages/core/src/Wire.ts"
 import * as Random from "../../packages/sandbox/src/internal/random.ts"
 import { callOf } from "./Calls.ts"
@@ -45,7 +45,7 @@ export const measure = (
         violationsOf("query", name, valueOf(text, document.query[name]), document.query)
       ),
       ...missingOf("query", [...new URLSearchParams(prepared.query).keys()], document.query),
-      ...bodyViolations(prepared.body === undefined ? {} : JSON.parse(String(prepared.body)), "", document.body)
+      ...bodyViolations(membersOf(prepared.body), "", document.body)
     ]
     if (found.length > 0) violating++
     for (const violation of new Set(found)) violations.set(violation, (violations.get(violation) ?? 0) + 1)
@@ -87,6 +87,14 @@ const bodyViolations = (body: object, place: string, facts: Facts): ReadonlyArra
   }),
   ...missingOf("body", Object.keys(body).map((name) => `${place}${name}`), facts, place)
 ]
+
+/** The members of a body; of bytes, nothing but that they are there. */
+const membersOf = (body: Prepared["body"]): Readonly<Record<string, unknown>> =>
+  body === undefined
+    ? {}
+    : typeof body === "string"
+    ? JSON.parse(body)
+    : Object.fromEntries(body.parts.map((part) => [part.name, "text" in part ? part.text : "bytes"]))
 
 /** What is required beside what is there. */
 const missingOf = (where: string, given: ReadonlyArray<string>, facts: Facts, place = ""): ReadonlyArray<string> =>

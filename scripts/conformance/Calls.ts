@@ -35,7 +35,8 @@ const valueOf = (parameter: Parameters.AnyParameter, { below, chance, pick }: Ra
   const { bounds, kind, rule, values } = parameter
   const between = (minimum: number, maximum: number): number => minimum + below(maximum - minimum + 1)
   const [minimum, maximum] = bounds === undefined || bounds.of === "time" ? [1, 5] : [bounds.minimum, bounds.maximum]
-  const id = (): string => String(between(1, 10)) + String(below(1e9))
+  const number = (): string => String(between(1, 10)) + String(below(1e9))
+  const id = (): string => rule.includes("media key") ? `3_${number()}` : number()
   switch (kind) {
     case "boolean":
       return chance(0.5)
@@ -59,7 +60,14 @@ const valueOf = (parameter: Parameters.AnyParameter, { below, chance, pick }: Ra
     case "text":
       return rule === Parameters.username.rule
         ? `ada_${below(1000)}`
+        : rule === Parameters.language.rule
+        ? pick(["EN", "DE"])
         : "x".repeat(between(minimum, Math.min(maximum, 200)))
+    case "bytes":
+      return new Uint8Array(between(1, 100))
+    case "json":
+      // What is in them, no document says.
+      return rule === Parameters.objectArray.rule ? [{}] : {}
     case "token":
       return `7140dibdnow9c7btw${below(1e6)}`
   }

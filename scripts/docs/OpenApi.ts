@@ -1,4 +1,5 @@
 /** The service as an OpenAPI document, in the names of one wire. */
+import * as ParameterSchema from "../../packages/cli/src/drift/ParameterSchema.ts"
 import { envelope } from "../../packages/core/src/Decoding.ts"
 import { bearerOf, type Definition, partsOf, routesOf, successStatus } from "../../packages/core/src/Definition.ts"
 import * as Selectors from "../../packages/core/src/operations/Selectors.ts"
@@ -237,7 +238,7 @@ const bodyOf = (definition: Definition, wire: WireNames.Wire): ReadonlyArray<Jso
     ...Object.entries(body).map(([name, parameter]) => ({
       at: positionOf(name),
       required: parameter.required,
-      schema: parameterSchema(parameter)
+      schema: parameterSchema(ParameterSchema.inBody(parameter))
     }))
   ]
   const conditions = rules.map((rule) => {

@@ -49,6 +49,20 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
     "query search_count.fields"
   ),
   ...because("A token is passed back as it came, whatever its length.", "query pagination_token m*Length"),
+  ...because("An instant in whole seconds.", "body metadata.content_expiration.timestamp_sec type"),
+  ...because("An object of one member has it.", "body metadata.allow_download_status.allow_download required"),
+  ...because("What adds subtitles and what deletes them take the same.", {
+    difference: "body * pattern",
+    operations: ["deleteMediaSubtitles"]
+  }),
+  ...because(
+    "There is no other command, and without one the address has had another meaning.",
+    "query command required"
+  ),
+  ...because(
+    "The service tells with it why processing failed; its documents leave it out.",
+    "result data.processing_info.error"
+  ),
   ...on(
     "x-2026-02",
     because(
@@ -94,9 +108,15 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       "result dm_event.urls"
     ),
     because("A place has nothing but its id.", "body geo.place_id required"),
+    because("The newer document does not have them.", {
+      difference: "body *",
+      change: "new",
+      operations: ["uploadMedia"]
+    }),
     because(
       "New since that document; sent only when a program passes them, and then the service's to refuse.",
       { difference: "body folder_id", change: "gone", operations: ["bookmark"] },
+      { difference: "body media_category=*", change: "gone", operations: ["uploadMedia"] },
       { difference: "body made_with_ai", change: "gone", operations: ["createPost"] },
       { difference: "body media.*", change: "gone", operations: ["createPost"] },
       { difference: "body paid_partnership", change: "gone", operations: ["createPost"] },

@@ -39,14 +39,17 @@ const routeFacts = (endpoint: Endpoint, wire: Wire): RouteFacts => {
         ? fact({ type: "string", required: true })
         : ofParameter(parameter, { required: true })
     }),
-    query: Object.fromEntries(
-      Object.entries(query).filter(([name]) => isHere(name) && !Parameters.isSelector(name)).map((
+    query: Object.fromEntries([
+      ...Object.entries(definition.queryConstants ?? {}).map(([key, value]) =>
+        [key, fact({ type: "string", required: true, values: [value] })] as const
+      ),
+      ...Object.entries(query).filter(([name]) => isHere(name) && !Parameters.isSelector(name)).map((
         [name, parameter]
       ) => [
         wire.queryKey(Parameters.queryKey(name)),
         ofParameter(parameter, { required: parameter.required || name === selectedBy })
       ]).concat(selectorFacts(definition, wire))
-    ),
+    ]),
     body: bodyFacts(definition, wire),
     result: schemaFacts(envelope(definition.result).ast, wire),
     credentials: credentialsOf(definition),
@@ -116,7 +119,9 @@ const bodyFacts = (definition: Definition, wire: Wire): Facts => {
         required: parameter.required || isNeeded(`${place.slice(0, i).join(".")}.`) || facts[parent]?.required === true
       })
     }
-    facts[pathOf(place)] = ofParameter(parameter, { required: parameter.required || isAlways(name) })
+    facts[pathOf(place)] = ofParameter(ParameterSchema.inBody(parameter), {
+      required: parameter.required || isAlways(name)
+    })
   }
   for (const [name, value] of Object.entries(constants)) {
     facts[pathOf(placeOf(name))] = fact({
@@ -148,8 +153,19 @@ const ofParameter = (
     }
   })
 
-const typeOf = ({ kind }: Parameters.AnyParameter): string =>
-  kind === "list" ? "array of string" : kind === "integer" || kind === "boolean" ? kind : "string"
+const typeOf = ({ kind, schema: { ast } }: Parameters.AnyParameter): string => {
+  switch (kind) {
+    case "list":
+      return "array of string"
+    case "json":
+      return ast._tag === "Arrays" ? "array of object" : "object"
+    case "integer":
+    case "boolean":
+      return kind
+    default:
+      return "string"
+  }
+}
 
 const patternOf = (parameter: Parameters.AnyParameter): Bounds => {
   const pattern = ParameterSchema.patternOf(ParameterSchema.itemOf(parameter) ?? parameter.schema)

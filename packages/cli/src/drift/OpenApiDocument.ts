@@ -126,7 +126,9 @@ const make = (document: typeof Document.Type): OpenApiDocument => {
             required: parameter.required ?? false,
             schema: parameter.schema ?? {}
           })),
-          body: operation.requestBody?.content?.["application/json"]?.schema,
+          body: (operation.requestBody?.content?.["application/json"] ??
+            operation.requestBody?.content?.["multipart/form-data"])
+            ?.schema,
           success: success?.content?.["application/json"]?.schema,
           security: (operation.security ?? []).flatMap((credential) =>
             Object.entries(credential).map(([scheme, scopes]) => ({ scheme, scopes }))

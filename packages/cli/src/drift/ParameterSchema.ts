@@ -31,9 +31,16 @@ export const itemOf = ({ rule }: Parameters.AnyParameter): AnySchema | undefined
 const items: ReadonlyMap<string, AnySchema> = new Map([
   [Parameters.ids(1).rule, Parameters.id.schema],
   [Parameters.idArray().rule, Parameters.id.schema],
+  [Parameters.mediaKeys(1).rule, Parameters.mediaKey.schema],
   [Parameters.segments(1).rule, Parameters.segment.schema],
   [Parameters.usernames(1).rule, Parameters.username.schema]
 ])
+
+/** A parameter as a member of a body, where a list may travel as one text with commas. */
+export const inBody = (parameter: Parameters.AnyParameter): Parameters.AnyParameter =>
+  parameter.kind === "list" && SchemaAST.toEncoded(parameter.schema.ast)._tag === "String"
+    ? { ...Parameters.text(), required: parameter.required }
+    : parameter
 
 /** The pattern of a text. Effect leaves patterns without the `u` flag out of its JSON Schema. */
 export const patternOf = ({ ast }: AnySchema): string | undefined => {

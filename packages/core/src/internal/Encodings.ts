@@ -26,7 +26,7 @@ export const id: Schema.Codec<Id, string> = /*#__PURE__*/ Schema.Union([
 
 export const segmentPattern = /^[A-Za-z0-9_-]{1,64}$/
 
-export const mediaKeyPattern = /^[0-9]{1,19}_[0-9]{1,19}$/
+export const mediaKeyPattern = /^([0-9]+)_([0-9]+)$/
 
 export const usernamePattern = /^[A-Za-z0-9_]{1,15}$/
 

@@ -5,6 +5,7 @@ import { Media } from "../models/Media.ts"
 import * as Operation from "../Operation.ts"
 import * as Parameters from "../Parameters.ts"
 import * as Response from "../Response.ts"
+import * as Rule from "../Rule.ts"
 import * as Selectors from "./Selectors.ts"
 
 const integer = /*#__PURE__*/ Schema.optionalKey(Schema.Int)
@@ -260,6 +261,10 @@ export const createMediaMetadata = /*#__PURE__*/ Operation.make({
     stickers: "metadata.sticker_info.stickers",
     upload_source: "metadata.upload_source.upload_source"
   },
+  rules: [
+    /*#__PURE__*/ Rule.requires("found_media_origin_id", "found_media_origin_provider"),
+    /*#__PURE__*/ Rule.requires("found_media_origin_provider", "found_media_origin_id")
+  ],
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ id: Schema.String, associated_metadata: json })),
   userAuth: true,
   scopes: ["media.write"],
