@@ -166,6 +166,50 @@ describe("a part that cannot be decided", () => {
     }))
 })
 
+describe("a part that waits before it leaves", () => {
+  const posts = polls("a")
+
+  /** Publishes until the second part is to be sent, and waits for something. */
+  const wait = Effect.fnUntraced(function*(line: Threads.Line, journal: Journal.Entries) {
+    const publisher = yield* Threads.start(line, journal)
+    const fiber = yield* Effect.forkDetach(publisher.publish(posts, {
+      key: "a",
+      onProgress: ({ part, phase }) => {
+        if (part === 2 && phase === "sending") line.state.wait = 59_000
+      }
+    }))
+    while (line.state.wait === 0) yield* TestClock.adjust(10)
+    return { publisher, fiber }
+  })
+
+  it.effect("was not sent when it is given up by then, and is not looked for", () =>
+    Effect.gen(function*() {
+      const { journal, line, publish, state } = yield* scene()
+      const { fiber } = yield* wait(line, journal)
+      yield* TestClock.adjust(30_000)
+      yield* Effect.forkDetach(Fiber.interrupt(fiber))
+      yield* TestClock.adjust(1_000)
+      state.wait = 0
+      const told: Array<string> = []
+      yield* publish(posts, { onProgress: ({ phase }) => told.push(phase) })
+      assert.notInclude(told, "looking")
+      assertStands(yield* line.posts(), posts)
+    }))
+
+  it.effect("is looked for as long as if it had left just before its process was killed", () =>
+    Effect.gen(function*() {
+      const { journal, line, publish, state } = yield* scene()
+      const { publisher } = yield* wait(line, journal)
+      state.lag = Threads.longestLag
+      yield* TestClock.adjust(59_010)
+      assert.lengthOf(yield* line.posts(), 2)
+      yield* publisher.kill
+      state.wait = 0
+      yield* publish(posts)
+      assertStands(yield* line.posts(), posts)
+    }))
+})
+
 describe("a part that was deleted", () => {
   for (const fate of ["limited", "vanished"] as const) {
     it.effect(`is said, when the next one was ${fate}`, () =>

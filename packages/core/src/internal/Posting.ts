@@ -7,8 +7,10 @@ import type { Entries } from "../Journal.ts"
 import type { PublishError, ThreadOptions } from "../PublishOptions.ts"
 import { ThreadBroken, ThreadUndecided, type UndecidedReason } from "../ThreadErrors.ts"
 import type * as Upload from "../Upload.ts"
+import { JournalFailure } from "../UploadErrors.ts"
 import * as Draft from "./Draft.ts"
 import * as Lookout from "./Lookout.ts"
+import * as Sending from "./Sending.ts"
 import * as ThreadRecord from "./ThreadRecord.ts"
 import * as UploadCheckpoint from "./UploadCheckpoint.ts"
 
@@ -40,12 +42,9 @@ export const run = Effect.fnUntraced(function*(
   options: ThreadOptions
 ) {
   const { key, lag = defaultLag, undecided, user_auth } = options
-  let record = begun
-  const partOf = (index: number): ThreadRecord.Part => record.parts[index] ?? { _tag: "waiting" }
-  const keepRecord = (next: ThreadRecord.ThreadRecord) =>
-    Effect.tap(ThreadRecord.write(journal, key, next), () => Effect.sync(() => record = next))
-  const keep = (index: number, part: ThreadRecord.Part) =>
-    keepRecord({ ...record, parts: record.parts.map((other, i) => i === index ? part : other) })
+  const age = Sending.ageOf(lag)
+  const log = ThreadRecord.makeLog(journal, key, begun)
+  const { keep, partOf } = log
   const idBefore = (index: number): string | undefined => {
     const part = partOf(index - 1)
     return part._tag === "posted" ? part.id : undefined
@@ -75,16 +74,25 @@ export const run = Effect.fnUntraced(function*(
   /** Ends it there, or fails, as was decided. */
   const decide = <E>(error: E) =>
     undecided === "abandon"
-      ? Effect.as(keepRecord({ ...record, isAbandoned: true }), "abandoned" as const)
+      ? Effect.as(log.abandon, "abandoned" as const)
       : Effect.fail(error)
 
   const broken = ({ place: { part, parts } }: Draft.Draft, id = "") =>
     decide(new ThreadBroken({ key, part: part - 1, parts, id }))
 
   /** Finds out what became of a part that was sent; what cannot be found out, the caller decides. */
-  const settle = Effect.fnUntraced(function*(draft: Draft.Draft, sent: ThreadRecord.Sent, isDuplicate = false) {
+  const settle = Effect.fnUntraced(function*(
+    draft: Draft.Draft,
+    sent: ThreadRecord.Sent,
+    { age = 0, isDuplicate = false }: {
+      /** How much later than it was noted it may have left, in milliseconds. */
+      readonly age?: number
+      /** Whether the service says that it has it already. */
+      readonly isDuplicate?: boolean
+    }
+  ) {
     const { parameters, place: { part, parts } } = draft
-    const { authorId } = record
+    const { after, authorId } = log.current()
     Draft.report(options, { phase: "looking", part, parts })
     const before = idBefore(part - 1)
     const inReplyTo = before ?? textOf(parameters.in_reply_to_post_id)
@@ -96,9 +104,9 @@ export const run = Effect.fnUntraced(function*(
       mediaIds: [...(parameters.media_ids ?? []).map(String), ...sent.media.map(({ id }) => id)],
       isContinuation: before !== undefined,
       authorId,
-      after: before ?? record.after,
+      after: before ?? after,
       firstAt: sent.firstAt,
-      lastAt: sent.lastAt,
+      lastAt: sent.lastAt + age,
       witness: part > 1 && isShown(drafts[part - 2]?.parameters) ? before : undefined
     }, { lag, user_auth })
     if (finding._tag === "Found") return yield* posted(draft, finding, sent.media)
@@ -126,7 +134,7 @@ export const run = Effect.fnUntraced(function*(
         })
       )
     }
-    yield* keep(part - 1, { _tag: "waiting", firstAt: sent.firstAt })
+    yield* keep(part - 1, waiting(sent.firstAt))
   })
 
   /** Sends a part until it is there, or cannot be. */
@@ -149,15 +157,18 @@ export const run = Effect.fnUntraced(function*(
       const sent: ThreadRecord.Sent = { _tag: "sent", firstAt: firstAt ?? now, lastAt: now, media }
       yield* keep(index, sent)
       Draft.report(options, { phase: "sending", part, parts })
-      // Once the answer is there, nothing comes between it and the journal.
-      const result = yield* Effect.uninterruptibleMask((restore) =>
-        Effect.tap(
-          Effect.result(restore(Draft.post(reply, media, options))),
-          (result) => Result.isSuccess(result) ? posted(draft, result.success, media) : Effect.void
-        )
+      const result = yield* Effect.result(
+        Sending.run(Draft.post(reply, media, options), {
+          onSuccess: (post) => posted(draft, post, media),
+          every: age,
+          note: log.keepAlive(index),
+          onUnsent: keep(index, waiting(firstAt))
+        })
       )
       if (Result.isSuccess(result)) return
       const { failure } = result
+      // It is there, and the journal does not know it.
+      if (failure instanceof JournalFailure) return yield* failure
       const isDuplicate = firstAt !== undefined && failure instanceof Forbidden && /duplicate/i.test(failure.message)
       if (isDuplicate || mayHaveHappened(failure)) {
         const lost = {
@@ -166,12 +177,12 @@ export const run = Effect.fnUntraced(function*(
           isAccepted: failure instanceof OutcomeUnknown && failure.status !== undefined
         }
         yield* keep(index, lost)
-        const end = yield* settle(draft, lost, isDuplicate)
+        const end = yield* settle(draft, lost, { isDuplicate })
         if (end === "abandoned" || partOf(index)._tag === "posted") return end
         if (sendings < maxSendings) continue
         return yield* failure
       }
-      yield* keep(index, { _tag: "waiting", ...(firstAt === undefined ? {} : { firstAt }) })
+      yield* keep(index, waiting(firstAt))
       if (sendings === 1 && draft.files.length > 0 && isAboutMedia(failure)) {
         media = yield* uploadAgain(opened)
         continue
@@ -188,17 +199,19 @@ export const run = Effect.fnUntraced(function*(
     Effect.andThen(forget(opened.draft), Effect.all(uploadsOf(opened), { concurrency: Draft.filesAtOnce }))
 
   const outcome = () => ({
-    posts: record.parts.flatMap((part) =>
+    posts: log.current().parts.flatMap((part) =>
       part._tag === "posted" ? [{ id: part.id, text: part.text, media: part.media }] : []
     ),
-    abandoned: record.isAbandoned
+    abandoned: log.current().isAbandoned
   })
 
-  if (record.isAbandoned) return outcome()
+  if (begun.isAbandoned) return outcome()
   for (const [i, draft] of drafts.entries()) {
     const part = partOf(i)
     // There is one at most.
-    if (part._tag === "sent" && (yield* settle(draft, part)) === "abandoned") return outcome()
+    if (part._tag === "sent" && (yield* settle(draft, part, { age })) === "abandoned") {
+      return outcome()
+    }
   }
   const left: Array<Opened> = []
   for (const [i, draft] of drafts.entries()) {
@@ -211,6 +224,11 @@ export const run = Effect.fnUntraced(function*(
     if (end === "abandoned") break
   }
   return outcome()
+})
+
+const waiting = (firstAt: number | undefined): ThreadRecord.Part => ({
+  _tag: "waiting",
+  ...(firstAt === undefined ? {} : { firstAt })
 })
 
 /** Whether a post may exist for all that its error says. */

@@ -4,9 +4,11 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as Semaphore from "effect/Semaphore"
 import type { Entries } from "../Journal.ts"
 import type { Media, Post } from "../PublishOptions.ts"
 import type * as Source from "../Source.ts"
@@ -55,6 +57,7 @@ const Waiting = Schema.TaggedStruct("waiting", {
 /** A part that was sent, or is about to be, and of which nothing was heard. */
 export const Sent = Schema.TaggedStruct("sent", {
   firstAt: Schema.Finite,
+  /** When it is known last that it was to be sent: whoever waits for a rate limit notes it now and then. */
   lastAt: Schema.Finite,
   media: Schema.Array(UploadedMedia),
   /** The service says that it has it, and no more. */
@@ -121,6 +124,47 @@ export const read = Effect.fnUntraced(
 /** Keeps the record of a thread. When it ends, that is durable. */
 export const write = (journal: Entries, key: string, record: ThreadRecord): Effect.Effect<void, JournalFailure> =>
   Effect.suspend(() => journal.write(nameOf(key), JSON.stringify(encode(record))))
+
+/** The record of a thread that is being published: what changes in it is durable before it is there. */
+export interface Log {
+  readonly current: () => ThreadRecord
+  readonly partOf: (index: number) => Part
+  readonly keep: (index: number, part: Part) => Effect.Effect<void, JournalFailure>
+  /** Notes that a part that was to be sent may still be so. */
+  readonly keepAlive: (index: number) => Effect.Effect<void, JournalFailure>
+  /** Decides that nothing more is sent. */
+  readonly abandon: Effect.Effect<void, JournalFailure>
+}
+
+/** Makes the log of a thread. */
+export const makeLog = (journal: Entries, key: string, begun: ThreadRecord): Log => {
+  let record = begun
+  const turn = Semaphore.makeUnsafe(1)
+  const change = (next: () => ThreadRecord | undefined) =>
+    turn.withPermit(Effect.suspend(() => {
+      const changed = next()
+      return changed === undefined
+        ? Effect.void
+        : Effect.tap(write(journal, key, changed), () => Effect.sync(() => record = changed))
+    }))
+  const partOf = (index: number): Part => record.parts[index] ?? { _tag: "waiting" }
+  const changed = (index: number, part: Part): ThreadRecord => ({
+    ...record,
+    parts: record.parts.map((other, i) => i === index ? part : other)
+  })
+  return {
+    current: () => record,
+    partOf,
+    keep: (index, part) => change(() => changed(index, part)),
+    keepAlive: (index) =>
+      Effect.flatMap(Clock.currentTimeMillis, (lastAt) =>
+        change(() => {
+          const part = partOf(index)
+          return part._tag === "sent" ? changed(index, { ...part, lastAt }) : undefined
+        })),
+    abandon: change(() => ({ ...record, isAbandoned: true }))
+  }
+}
 
 /** What tells the posts of one thread from those of another. Files are known by their names. */
 export const contentsOf = (posts: ReadonlyArray<Post>): string =>

@@ -50,6 +50,8 @@ export const make = Effect.fnUntraced(function*() {
     lag: 0,
     /** Whether the posts of an author can be read. */
     isReadable: true,
+    /** How long a client waits for its credentials, as it would for a rate limit, in milliseconds. */
+    wait: 0,
     /** Names of operations in their order, as `POST /2/posts`. */
     requests: new Array<string>()
   }
@@ -185,7 +187,13 @@ export const start = Effect.fnUntraced(function*(
   const client = yield* Layer.buildWithScope(
     Client.layer({ baseUrl: line.sandbox.baseUrl }).pipe(
       Layer.provide([
-        Credentials.layer(credentials),
+        Layer.effect(
+          Credentials.Credentials,
+          Effect.map(Credentials.Credentials, (given) => ({
+            ...given,
+            current: Effect.suspend(() => Effect.andThen(Effect.sleep(line.state.wait), given.current))
+          }))
+        ).pipe(Layer.provide(Credentials.layer(credentials))),
         Layer.succeed(HttpClient.HttpClient, http)
       ])
     ),
