@@ -1,6 +1,7 @@
 /** The parts of documents that come from elsewhere: programs that are compiled and run, and what declarations say. */
 import { minimum } from "../../packages/core/src/SupportedNode.ts"
 import * as ErrorDocs from "./ErrorDocs.ts"
+import * as MediaDocs from "./MediaDocs.ts"
 import * as Moving from "./Moving.ts"
 import { text } from "./Source.ts"
 
@@ -35,6 +36,8 @@ const make = (name: string): string => {
       return ErrorDocs.refusalFields()
     case "budget":
       return ErrorDocs.budgetFields()
+    case "media":
+      return MediaDocs.table()
     case "tweepy":
       return Moving.tweepy()
     case "twitter-api-v2":

@@ -143,7 +143,7 @@ export const faultOf = (file: MediaFile.Facts, category: MediaCategory, table: T
   const limit = table[kinds[category]]
   const as = `as ${category}`
   if (file.type === undefined || !limit.types.includes(file.type)) {
-    return { rule: `must be ${anyOf(limit.types)} ${as}`, value: file.type ?? file.otherwise }
+    return { rule: `must be ${typesOf(limit.types)} ${as}`, value: file.type ?? file.otherwise }
   }
   const { aspect, audioCodecs = [], bytes = Infinity, chroma, frameRate = Infinity, pixels = Infinity, smallest = 0 } =
     limit
@@ -225,7 +225,8 @@ const isOfMessages = (category: MediaCategory): boolean => category.startsWith("
 
 const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ",")
 
-const anyOf = (types: Limits["types"]): string => {
+/** Types in words. */
+export const typesOf = (types: Limits["types"]): string => {
   const known = Array.from(new Set(types.map((type) => names[type])))
   return [...(known.length > 1 ? [known.slice(0, -1).join(", ")] : []), ...known.slice(-1)].join(" or ")
 }

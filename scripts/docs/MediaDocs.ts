@@ -1,0 +1,33 @@
+/** What the guide says of the limits of media, from the table that is checked. */
+import { limits, typesOf } from "../../packages/core/src/MediaRules.ts"
+import * as Members from "./Members.ts"
+
+const MiB = 1_048_576
+
+const { gif, image, perPost, video } = limits
+
+const size = (sides: readonly [number, number] | undefined) => (sides ?? []).join("x")
+
+/** A row for each rule that any kind of media has. */
+export const table = (): string =>
+  Members.table([`as of ${limits.asOf}`, "image", "animated GIF", "video"], [
+    ["types", ...[image, gif, video].map(({ types }) => typesOf(types))],
+    ["size", ...[image, gif, video].map(({ bytes = 0 }) => `${bytes / MiB} MiB`)],
+    [
+      "pixels",
+      "",
+      size(gif.largest),
+      `${video.smallest}x${video.smallest} to ${size(video.largest)}, either way round`
+    ],
+    [
+      "frames",
+      "",
+      `${gif.frames}, with ${gif.pixels?.toLocaleString("en")} pixels in all`,
+      `${video.frameRate} a second`
+    ],
+    ["duration", "", "", `${(video.shortestMillis ?? 0) / 1000} to ${(video.longestMillis ?? 0) / 1000} s`],
+    ["sides", "", "", `1:${video.aspect} to ${video.aspect}:1`],
+    ["colours", "", "", `${video.chroma}`],
+    ["sound", "", "", `AAC LC, ${video.audioChannels} channels`],
+    ["in a post", ...[perPost.image, perPost.gif, perPost.video].map(String)]
+  ])
