@@ -238,9 +238,10 @@ const isLabel = (label: string): boolean => {
 
 /** How long a label is in Punycode (RFC 3492). */
 const asciiLength = (label: string): number => {
+  if (/^[\0-\x7f]*$/.test(label)) return label.length
   const points = Array.from(label, (character) => character.codePointAt(0) ?? 0)
   const ascii = points.filter((point) => point < 128).length
-  if (ascii === points.length || points.length > 63) return points.length
+  if (points.length > 63) return points.length
   let length = "xn--".length + ascii + (ascii > 0 ? 1 : 0)
   let [point, delta, bias] = [128, 0, 72]
   for (let done = ascii; done < points.length; delta++, point++) {

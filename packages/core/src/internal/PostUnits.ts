@@ -22,7 +22,9 @@ const character = /*#__PURE__*/ new RegExp(`[^]${marks}{0,20}`, "gu")
 
 /** A text in normalization form C, save that of more than 20 marks in a row each 20 are normalized. */
 export const normalize = (text: string): string =>
-  manyMarks.test(text) ? text.replace(character, (part) => part.normalize("NFC")) : text.normalize("NFC")
+  /[\u0300-\uffff]{21}/.test(text) && manyMarks.test(text)
+    ? text.replace(character, (part) => part.normalize("NFC"))
+    : text.normalize("NFC")
 
 /** Goes through the units of a text from left to right, with what each weighs, for as long as `step` wants more. */
 export const each = (text: string, step: (end: number, weight: number) => boolean): void => {
