@@ -18,7 +18,7 @@ export const fits = (text: string, maximum = maximumWeight): boolean =>
   text.length <= maximum && PostUnits.mostOf(text) <= maximum ||
   text.length <= maximum * PostUnits.unitsPerWeight && PostUnits.length(text, maximum) <= maximum
 
-/** Why the service would refuse a text: it is too long, or has a character that none may have. Undefined if it would not. */
+/** Why the service would refuse a text: it is too long, or has a character that none may have. Otherwise undefined. */
 export const faultOf = (text: string, maximum = maximumWeight): string | undefined => {
   const at = text.search(forbiddenCharacter)
   if (at !== -1) return `must not have the character U+${text.charCodeAt(at).toString(16).toUpperCase()}, at ${at}`
@@ -41,7 +41,10 @@ export const fittingUnits = (text: string, maximum = maximumWeight): number => {
 
 const forbiddenCharacter = /*#__PURE__*/ new RegExp(`[${forbidden}]`)
 
-/** The longest beginning of a text that is no longer than `maximum` and ends where a word does; or a grapheme, in a word longer than that. */
+/**
+ * The longest beginning of a text that is no longer than `maximum` and ends with a word. In a word longer than that, it ends
+ * with a grapheme.
+ */
 export const truncate = (text: string, maximum = maximumWeight): string => {
   if (fits(text, maximum)) return text
   const beginning = cutter(text, 2 * maximum)(0, maximum, false).text
@@ -59,9 +62,9 @@ export interface SplitOptions {
 }
 
 /**
- * Splits a text into parts that fit: after a paragraph, where that fills half of a part, else between words. Links, mentions,
- * hashtags, cashtags and emoji stay whole. A word longer than a part is cut between graphemes, in scripts without spaces
- * between words. Spaces around parts are left out; a text of nothing else has no part.
+ * Splits a text into parts that fit: after a paragraph, where that fills half of a part, else between words. Links,
+ * mentions, hashtags, cashtags and emoji stay whole. A word longer than a part is cut between graphemes, or, in scripts
+ * without spaces, between words. Spaces around parts are omitted; a text of nothing else has no parts.
  *
  * Throws a `RangeError` when `maximum` is less than 70.
  *

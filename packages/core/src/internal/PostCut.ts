@@ -10,10 +10,9 @@ export interface Part {
 }
 
 /**
- * Makes a function that returns the part that begins at a position and weighs no more than `room`: it ends with a paragraph, if
- * that fills half of it; else with a word; else, where a word is longer than that, with a word of a script that
- * has no spaces, or between two graphemes. What is an entity, and no longer, stays whole. `enough` is the weight up to which
- * it will be asked.
+ * Makes a function that returns the part that begins at a position and weighs no more than `room`. It ends with a paragraph, if
+ * that fills half of it; else with a word; else, in a word longer than that, with a word of a script without spaces, or
+ * with a grapheme. An entity that is no longer stays whole. `enough` is the weight up to which parts are asked for.
  */
 export const cutter = (
   text: string,
