@@ -1,6 +1,6 @@
 /** What is left of the limits, to look at and to change. */
+import { catalogue, type Name } from "@postwire/core/Catalogue"
 import type * as RateLimits from "./RateLimits.ts"
-import { catalogue, type Name } from "./Served.ts"
 
 /** What is left of the limits. */
 export interface Budget {

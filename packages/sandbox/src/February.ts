@@ -1,6 +1,6 @@
 /** What answers have elsewhere, or do not have yet, in the words of February 2026. */
+import type { Name } from "@postwire/core/Catalogue"
 import * as Predicate from "effect/Predicate"
-import type { Name } from "./Served.ts"
 
 /** Data as it is answered today in the form that it had then. */
 export const dataOf = (operation: string, data: unknown): unknown => {

@@ -1,4 +1,5 @@
 /** What a handler is: the request in the operation's own terms, and what it answers with. */
+import type { Catalogue, Name } from "@postwire/core/Catalogue"
 import type { Definition } from "@postwire/core/Definition"
 import type { Operation, Paged } from "@postwire/core/Operation"
 import type { BytesInput } from "@postwire/core/Parameters"
@@ -7,7 +8,6 @@ import type * as Schema from "effect/Schema"
 import type { Caller } from "./Authentication.ts"
 import type { Behaviour } from "./Faults.ts"
 import type { Entry, Problem } from "./Problem.ts"
-import type { Catalogue, Name } from "./Served.ts"
 import type { Page, PageRequest } from "./store/Pages.ts"
 import type { Store } from "./store/Store.ts"
 

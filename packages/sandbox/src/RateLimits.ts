@@ -2,10 +2,10 @@
  * How much callers may ask for: requests per operation and credential in fixed windows of 15 minutes and of a day, one per
  * second of some operations, and posts per project and month.
  */
+import type { Name } from "@postwire/core/Catalogue"
 import type { Definition } from "@postwire/core/Definition"
 import * as Limits from "@postwire/core/Limits"
 import type { Caller } from "./Authentication.ts"
-import type { Name } from "./Served.ts"
 
 /** What is counted: the requests of an operation. */
 type Operation = Pick<Definition, "name" | "limits" | "pace">

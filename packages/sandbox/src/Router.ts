@@ -1,5 +1,6 @@
 /** Which operation a request is to: by method and path, and by the constants of its body where several share them. */
 import * as Body from "@postwire/core/Body"
+import { type Catalogue, catalogue, type Name } from "@postwire/core/Catalogue"
 import { type Definition, partsOf, routesOf } from "@postwire/core/Definition"
 import * as Wire from "@postwire/core/Wire"
 import type * as WireNames from "@postwire/core/WireNames"
@@ -10,7 +11,6 @@ import type { Call, Reply } from "./Handler.ts"
 import { handlers } from "./handlers/index.ts"
 import type * as Problem from "./Problem.ts"
 import * as RequestBody from "./RequestBody.ts"
-import { type Catalogue, catalogue, type Name } from "./Served.ts"
 
 type Handle = (call: Call<unknown>) => Effect.Effect<Reply, Problem.Problem>
 

@@ -77,7 +77,7 @@ describe("state", () => {
       const closed = store.users.insert({ username: "closed", name: "C", createdAt: now - minute, protected: true })
       store.follows.set(ada.id, closed, "requested")
       // A link weighs 23 characters, however long it is.
-      const text = `<img src=x onerror=alert(1)> https://a.example/${"x".repeat(2_000)}`
+      const text = `<img src=x onerror=alert(1)> https://example.com/${"x".repeat(2_000)}`
       const post = store.posts.insert({ authorId: closed, text, createdAt: now - 1 })
       const [user] = (yield* call("GET", "/state/users?limit=1")).body.items
       assert.deepInclude(user, {
@@ -169,7 +169,10 @@ describe("forms", () => {
         const texts = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]))
         for (const wire of Wire.names) {
           const { body, status } = yield* call("POST", "/request", { operation: name, parameters: texts, wire })
-          assert.strictEqual(status, 200, name)
+          // A form has texts alone.
+          const hasBytes = Object.values(declaredBy(catalogue[name].definition)).some(({ kind }) => kind === "bytes")
+          assert.strictEqual(status, hasBytes ? 400 : 200, name)
+          if (hasBytes) continue
           const { body: sent, ...rest } = requestOf(name, given, ada.id, wire)
           assert.deepStrictEqual(body, sent === undefined ? rest : { ...rest, body: sent }, name)
         }

@@ -41,7 +41,7 @@ const promised = ({ defaults, fields, selector }: AnyModel, asked: Readonly<Reco
   )
 
 /** Members that an answer is nothing without: the envelope, and what identifies an item or a page. */
-const essential = /^(data|includes|errors|meta)$|^data\.(\d+|id|\d+\.id)$|^includes\.[a-z]+$|_token$/
+const essential = /^(data|includes|errors|meta)$|^data\.(\d+|(\d+\.)?(id|media_key))$|^includes\.[a-z]+$|_token$/
 
 const placesIn = (value: unknown, above: ReadonlyArray<string> = []): ReadonlyArray<ReadonlyArray<string>> =>
   typeof value === "object" && value !== null

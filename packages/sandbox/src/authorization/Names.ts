@@ -1,5 +1,5 @@
 /** What requests are called in the journal and in faults. */
-import { catalogue, type Name } from "../Served.ts"
+import { catalogue, type Name } from "@postwire/core/Catalogue"
 
 /** The endpoints of the authorization server. */
 export const endpoints = [

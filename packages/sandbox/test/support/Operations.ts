@@ -1,13 +1,18 @@
 /** Every operation with parameters that the service accepts, as requests of both wires. */
 import { catalogue, type Name } from "@postwire/core/Catalogue"
+import type * as Multipart from "@postwire/core/Multipart"
 import { prepare } from "@postwire/core/Prepare"
 import * as Words from "@postwire/core/Wire"
 import type { Wire } from "@postwire/core/WireNames"
 import { parameters as examples } from "../../../../examples/reference/parameters.ts"
+import * as Samples from "./MediaSamples.ts"
 import { type Bench, day, minute, now } from "./Requests.ts"
 
 export const names = Object.values(catalogue).map(({ definition }) => definition.name as Name)
   .filter((name, i, all) => all.indexOf(name) === i)
+
+/** What is said to uploads that are not media yet. */
+const sessions: ReadonlyArray<Name> = ["appendMediaUpload", "finalizeMediaUpload", "getMediaUploadStatus"]
 
 /** A request. */
 export interface Sent {
@@ -22,9 +27,27 @@ export const requestOf = (name: Name, parameters: object, identity: string, wire
   if ("_tag" in prepared) throw new Error(`${name}: ${prepared.message}`)
   const { body, identityAt, method, path, query } = prepared
   const whole = identityAt === undefined ? path : path.slice(0, identityAt) + identity + path.slice(identityAt)
-  if (typeof body === "object") throw new Error(`${name}: its body is no JSON`)
-  return { method, path: query === "" ? whole : `${whole}?${query}`, body }
+  return {
+    method,
+    path: query === "" ? whole : `${whole}?${query}`,
+    body: typeof body === "object" ? jsonOf(body) : body
+  }
 }
+
+/** A body of parts as the JSON that the service takes in its place. */
+const jsonOf = ({ parts }: Multipart.Body): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      parts.map((part) => [
+        part.name,
+        "text" in part
+          ? part.name === "segment_index" ? Number(part.text) : part.text
+          : part.bytes instanceof Blob
+          ? ""
+          : Buffer.from(part.bytes).toString("base64")
+      ])
+    )
+  )
 
 /** Things for ada to act on, and parameters that act on them. */
 export const scene = ({ seeded: { ada }, store }: Pick<Bench, "seeded" | "store">) => {
@@ -41,27 +64,59 @@ export const scene = ({ seeded: { ada }, store }: Pick<Bench, "seeded" | "store"
   // Of ada and in her conversation, so that it can be deleted as well as hidden.
   const own = () =>
     store.posts.insert({ authorId: ada.id, text: "own", createdAt: now - 2 * minute, inReplyToPostId: root })
+  const video = () =>
+    store.attachments.insertMedia({ ownerId: ada.id, type: "video", createdAt: now, facts: { width: 1, height: 1 } })
+  const session = () => {
+    const id = store.uploads.begin({
+      ownerId: ada.id,
+      additionalOwners: [],
+      category: undefined,
+      mediaType: undefined,
+      totalBytes: undefined,
+      createdAt: now,
+      expiresAt: now + 10 * day
+    })
+    store.uploads.put(id, 0, Samples.png())
+    return id
+  }
+  const subtitles = () => {
+    const id = session()
+    const times = { finalizedAt: now, readyAt: now, expiresAt: now + day }
+    store.uploads.finish(id, {
+      ...times,
+      category: "subtitles",
+      mediaType: "text/vtt",
+      failure: undefined,
+      media: undefined
+    })
+    return id
+  }
   let texts = 0
   /** What stands for the things that examples name: new ones for each call, so that none sees what another one did. */
-  const cast: Readonly<Record<string, () => string>> = {
+  const cast: Readonly<Record<string, (name: Name) => string>> = {
     "2244994945": stranger,
     "783214": stranger,
     "1460323737035677698": own,
     "20": own,
     "1441162269824405510": () => store.lists.insert({ ownerId: ada.id, name: "List", createdAt: now - day }),
     "1DXxyRYNejbKM": () =>
-      store.spaces.insert({ creatorId: ada.id, title: "effect", createdAt: now - day, startedAt: now })
+      store.spaces.insert({ creatorId: ada.id, title: "effect", createdAt: now - day, startedAt: now }),
+    "1880028106020515840": (name) => sessions.includes(name) ? session() : video(),
+    "1880028106020515841": subtitles,
+    "3_1460323737035677698": () => `7_${video()}`
   }
   const parametersOf = (name: Name): object =>
     JSON.parse(
       JSON.stringify(examples[name]),
       (key, value: unknown) =>
-        typeof value !== "string"
+        key === "media"
+          ? Samples.png()
+          : typeof value !== "string"
           ? value
           : key === "text"
           // The service does not take the same text twice.
           ? `${value} ${++texts}`
-          : cast[value]?.() ?? value
+          : cast[value]?.(name) ?? value
     )
   return { other, post, root, reply, list, space, parametersOf }
 }
