@@ -100,12 +100,16 @@ const parts = (
       error._tag === "Problem"
         ? error
         : ["Parse", "InternalError"].includes(error.reason._tag)
-        ? Problem.invalidRequest("The body cannot be read as parts.")
+        ? unreadable
         : Problem.tooLarge()
     ),
+    // The parser throws where a part ends within its headers.
+    Effect.catchDefect(() => Effect.fail(unreadable)),
     Effect.map(() => Object.fromEntries(found))
   )
 }
+
+const unreadable = Problem.invalidRequest("The body cannot be read as parts.")
 
 /** The object that a body holds, with bytes for the texts that stand for them. */
 const decoded = (

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpClientRequest } from "effect/http"
+import { random } from "./support/Fuzz.ts"
 import * as Samples from "./support/MediaSamples.ts"
 import { type Answer, type Bench, day, make, now, second } from "./support/Requests.ts"
 import * as Uploads from "./support/Uploads.ts"
@@ -536,5 +537,51 @@ describe("media", () => {
       assert.deepStrictEqual((yield* fetched(bench, `${bench.baseUrl}/media/3_${id}.png`)).bytes, file)
       bench.reset()
       assert.strictEqual((yield* fetched(bench, `${bench.baseUrl}/media/3_${id}.png`)).response.status, 404)
+    }))
+
+  it.effect("of any bytes, in a body of any bytes, are taken or refused, and end nothing", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 0 })
+      const { initialize, whole } = Uploads.of(bench)
+      const { body: { data: { id } } } = yield* initialize({})
+      const { next, below, pick } = random(7)
+      /** Some bytes others, some twice, some gone. */
+      const changed = (bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
+        const copy = Uint8Array.from(bytes)
+        for (let i = below(4); i >= 0; i--) copy[below(copy.length)] = below(256)
+        const [from, to] = [below(copy.length), below(copy.length)]
+        return next() < 0.5 ? copy : new Uint8Array([...copy.subarray(0, from), ...copy.subarray(to)])
+      }
+      const files = [
+        [Samples.png(), "tweet_image"],
+        [Samples.jpeg(), "dm_image"],
+        [Samples.gif(), "tweet_gif"],
+        [Samples.mp4({ samples: 9 }), "tweet_video"],
+        [Samples.vtt(), "subtitles"]
+      ] as const
+      const form = yield* Uploads.multipart({ segment_index: "0", media: Samples.gif() })
+      const seen = new Set<number>()
+      for (let i = 0; i < 150; i++) {
+        const [file, category] = pick(files)
+        const bytes = changed(file)
+        if (bytes.length > 0) seen.add((yield* whole(bytes, category)).status)
+        const { status } = yield* bench.request("POST", `/2/media/upload/${id}/append`, {
+          type: form.type,
+          body: changed(form.body)
+        })
+        seen.add(status)
+        // Windows of requests are not what this is about.
+        if (i % 100 === 0) bench.budget.clear()
+      }
+      assert.sameMembers([...seen], [200, 400])
+    }))
+
+  it.effect("are asked for by the commands that there are", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 0 })
+      const id = yield* Uploads.of(bench).photo
+      const ask = (query: string) => bench.request("GET", `/2/media/upload?media_id=${id}${query}`)
+      assert.deepStrictEqual([(yield* ask("")).status, (yield* ask("&command=STATUS")).status], [200, 200])
+      assert.match(messageOf(yield* ask("&command=FINALIZE")), /must be STATUS/)
     }))
 })
