@@ -51,6 +51,13 @@ const ofPost = {
   },
   edit_controls: Editing.controlsOf,
   entities: ({ entities, text }: Post) => Recognition.enrich(entities, Recognition.annotationsOf(text)),
+  media_metadata: ({ attachments: { media_keys = [] } = {} }: Post, { store }: Scene) =>
+    media_keys.length === 0
+      ? undefined
+      : store.attachments.mediaByKeys(media_keys).map(({ alt_text, media_key }) => ({
+        media_key,
+        ...(alt_text !== undefined && { alt_text })
+      })),
   non_public_metrics: ({ created_at, public_metrics }: Post, { now }: Scene) =>
     Date.parse(created_at) < now - retention ? undefined : { impression_count: public_metrics.impression_count },
   note_post: ({ note_post }: Post) =>

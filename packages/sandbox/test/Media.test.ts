@@ -483,7 +483,9 @@ describe("media", () => {
       const foreign = yield* bench.request("POST", "/2/media/metadata", { as: other, body: { id, metadata: {} } })
       assert.strictEqual(foreign.status, 404)
 
-      yield* bench.request("POST", "/2/posts", { body: { media: { media_ids: [id] } } })
+      const posted = yield* bench.request("POST", "/2/posts", { body: { media: { media_ids: [id] } } })
+      const shown = yield* bench.request("GET", `/2/posts/${posted.body.data.id}?post.fields=media_metadata`)
+      assert.deepStrictEqual(shown.body.data.media_metadata, [{ media_key: `3_${id}`, alt_text: "A grey box" }])
       // What a post shows does not expire.
       bench.clock.advance("30 days")
       yield* Uploads.of(bench).initialize({})
