@@ -1,10 +1,12 @@
 /** Threads against the sandbox, whatever goes wrong: each part is posted once, or it is said why that cannot be told. */
 import { assert, describe, it } from "@effect/vitest"
+import { admit } from "@postwire/core/Admission"
+import * as Credentials from "@postwire/core/Credentials"
 import * as Errors from "@postwire/core/Errors"
 import * as Journal from "@postwire/core/Journal"
 import type { Post } from "@postwire/core/Publish"
 import type { ThreadError, ThreadOptions } from "@postwire/core/Thread"
-import { Cause, Effect, Fiber } from "effect"
+import { Cause, Effect, Fiber, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { randomInt } from "node:crypto"
 import { make as random } from "../src/internal/random.ts"
@@ -210,6 +212,34 @@ describe("a part that waits before it leaves", () => {
     }))
 })
 
+it.effect("a part is looked for with the credential that it was sent with", () =>
+  Effect.gen(function*() {
+    const posts = polls("a")
+    const { journal, line } = yield* scene()
+    const [, token = ""] = line.newcomer({ userId: line.userId }).header.split(" ")
+    // As of an account: the client knows that there is no other than this one.
+    const account = Layer.succeed(Credentials.Credentials, {
+      admit,
+      current: Effect.succeed({
+        bearerToken: Redacted.make(token),
+        grant: { account: "ada", holder: Redacted.make("ada"), userId: line.userId, scopes: undefined, secrets: [] }
+      })
+    })
+    for (
+      const [key, credentials, user_auth] of [
+        ["signed", Credentials.layer(line.secrets), undefined],
+        ["bearer", Credentials.layerBearer(token), false],
+        ["account", account, undefined]
+      ] as const
+    ) {
+      const publisher = yield* Threads.start(line, journal, credentials)
+      const since = (yield* line.posts()).at(-1)?.id
+      line.state.fates = ["lost", "vanished"]
+      yield* Threads.toEnd(publisher.publish(posts, { key, user_auth }))
+      assertStands(yield* line.posts(since), posts)
+    }
+  }))
+
 describe("a part that was deleted", () => {
   for (const fate of ["limited", "vanished"] as const) {
     it.effect(`is said, when the next one was ${fate}`, () =>
@@ -254,13 +284,13 @@ describe("a key", () => {
       }
       const grace = line.store.users.insert({ username: "grace", name: "Grace", createdAt: Requests.now })
       const { header } = line.newcomer({ userId: grace })
-      const other = yield* Threads.start(line, journal, { bearerToken: header.slice("Bearer ".length) })
+      const other = yield* Threads.start(line, journal, Credentials.layerBearer(header.slice("Bearer ".length)))
       const refused = yield* Effect.flip(Threads.toEnd(other.publish(posts, { key: "a", user_auth: false })))
       assert.deepInclude(refused, { _tag: "InvalidParameters", parameter: "key" })
       assert.include(refused.message, "another user")
       // Another credential of the same user may go on.
       const { header: again } = line.newcomer({ userId: line.userId })
-      const same = yield* Threads.start(line, journal, { bearerToken: again.slice("Bearer ".length) })
+      const same = yield* Threads.start(line, journal, Credentials.layerBearer(again.slice("Bearer ".length)))
       const found = yield* Threads.toEnd(same.publish(posts, { key: "a", user_auth: false }))
       assert.deepStrictEqual(found.posts, published)
       assert.lengthOf(yield* line.posts(), 3)
@@ -385,7 +415,7 @@ describe("posts that break a rule", () => {
       const { journal, line } = yield* scene()
       const grace = { username: "grace", name: "Grace", createdAt: Requests.now, verifiedType: "blue" as const }
       const { header } = line.newcomer({ userId: line.store.users.insert(grace) })
-      const publisher = yield* Threads.start(line, journal, { bearerToken: header.slice("Bearer ".length) })
+      const publisher = yield* Threads.start(line, journal, Credentials.layerBearer(header.slice("Bearer ".length)))
       const options = { key: "a", maxWeight: 25_000, user_auth: false }
       assert.lengthOf((yield* Threads.toEnd(publisher.publish([{ text: long }], options))).posts, 1)
     }))

@@ -1,6 +1,7 @@
 /** Threads that are published to a sandbox in process, over a line on which anything may happen. */
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
+import type { InvalidSettings } from "@postwire/core/Errors"
 import * as Journal from "@postwire/core/Journal"
 import { type Post, publish, type PublishOptions } from "@postwire/core/Publish"
 import { publishThread, type ThreadOptions } from "@postwire/core/Thread"
@@ -153,7 +154,7 @@ const asOfService = (post: Shown): Shown => {
 export const start = Effect.fnUntraced(function*(
   line: Line,
   journal: Journal.Entries,
-  credentials: Credentials.Settings = line.secrets
+  credentials: Layer.Layer<Credentials.Credentials, InvalidSettings> = Credentials.layer(line.secrets)
 ) {
   let isAlive = true
   const scope = yield* Scope.make()
@@ -193,7 +194,7 @@ export const start = Effect.fnUntraced(function*(
             ...given,
             current: Effect.suspend(() => Effect.andThen(Effect.sleep(line.state.wait), given.current))
           }))
-        ).pipe(Layer.provide(Credentials.layer(credentials))),
+        ).pipe(Layer.provide(credentials)),
         Layer.succeed(HttpClient.HttpClient, http)
       ])
     ),
