@@ -85,7 +85,8 @@ export interface ThreadOptions extends PublishOptions {
   readonly key: string
   /**
    * What becomes of a part of which it cannot be told whether it was posted: `continue` sends it, `abandon` ends the thread
-   * there. Without a decision the call fails with `ThreadUndecided`, and the next one looks again.
+   * there. Without a decision the call fails with `ThreadUndecided`, and the next one looks again. After that, `abandon` ends
+   * the thread even where the part is found.
    */
   readonly undecided?: "continue" | "abandon" | undefined
   /**

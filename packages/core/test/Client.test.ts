@@ -231,6 +231,8 @@ describe("index", () => {
       "OAuth1Login",
       "OAuth2",
       "Operation",
+      "PostEntities",
+      "PostText",
       "Publish",
       "RateLimit",
       "RateLimitStore",

@@ -146,6 +146,27 @@ describe("a part that cannot be decided", () => {
       }))
   }
 
+  it.effect("ends the thread for who says so, even where it is found by then", () =>
+    Effect.gen(function*() {
+      const { failure, line, publish, state } = yield* scene()
+      for (const [key, part] of [["first", 1], ["last", 3]] as const) {
+        const posts = polls(key)
+        const since = (yield* line.posts()).at(-1)?.id
+        state.isReadable = false
+        state.fates = [...Array.from({ length: part - 1 }, () => "answered" as const), "lost"]
+        assert.instanceOf(yield* failure(posts, { key }), Errors.ThreadUndecided)
+        state.isReadable = true
+        const { abandoned, posts: stand } = yield* publish(posts, { key, undecided: "abandon" })
+        assert.deepStrictEqual(stand.map(({ id }) => id), (yield* line.posts(since)).map(({ id }) => id))
+        // The last one leaves nothing to abandon.
+        assert.deepStrictEqual([stand.length, abandoned], [part, part < 3])
+      }
+      // Who decides beforehand means what cannot be decided, and nothing else.
+      state.fates = ["lost", "vanished"]
+      const { abandoned, posts: all } = yield* publish(posts, { key: "c", undecided: "abandon" })
+      assert.deepStrictEqual([all.length, abandoned], [3, false])
+    }))
+
   it.effect("is one that not everybody sees, and that is not there", () =>
     Effect.gen(function*() {
       const { failure, publish, state } = yield* scene()

@@ -119,6 +119,7 @@ export const run = Effect.fnUntraced(function*(
       ? undefined
       : "unlisted"
     if (reason !== undefined && undecided !== "continue") {
+      yield* keep(part - 1, { ...sent, isUndecided: true })
       return yield* decide(
         new ThreadUndecided({
           key,
@@ -209,7 +210,11 @@ export const run = Effect.fnUntraced(function*(
   for (const [i, draft] of drafts.entries()) {
     const part = partOf(i)
     // There is one at most.
-    if (part._tag === "sent" && (yield* settle(draft, part, { age })) === "abandoned") {
+    if (part._tag !== "sent") continue
+    if ((yield* settle(draft, part, { age })) === "abandoned") return outcome()
+    if (part.isUndecided === true && undecided === "abandon" && i + 1 < drafts.length) {
+      // Who was told of it has decided, however it turns out.
+      yield* log.abandon
       return outcome()
     }
   }

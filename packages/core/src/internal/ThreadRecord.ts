@@ -14,10 +14,10 @@ import type { Media, Post } from "../PublishOptions.ts"
 import type * as Source from "../Source.ts"
 import { JournalFailure } from "../UploadErrors.ts"
 
-const UploadedMedia = Schema.Struct({
+const UploadedMedia = /*#__PURE__*/ Schema.Struct({
   id: Schema.String,
-  media_key: Schema.UndefinedOr(Schema.String),
-  type: Schema.Literals([
+  media_key: /*#__PURE__*/ Schema.UndefinedOr(Schema.String),
+  type: /*#__PURE__*/ Schema.Literals([
     "image/jpeg",
     "image/pjpeg",
     "image/png",
@@ -34,7 +34,7 @@ const UploadedMedia = Schema.Struct({
     "model/gltf-binary",
     "model/vnd.usdz+zip"
   ]),
-  category: Schema.Literals([
+  category: /*#__PURE__*/ Schema.Literals([
     "tweet_image",
     "tweet_gif",
     "tweet_video",
@@ -45,59 +45,59 @@ const UploadedMedia = Schema.Struct({
     "subtitles"
   ]),
   size: Schema.Finite,
-  expiresAt: Schema.UndefinedOr(Schema.Date)
+  expiresAt: /*#__PURE__*/ Schema.UndefinedOr(Schema.Date)
 })
 
 /** A part that is to be sent: never was, or was in vain. */
-const Waiting = Schema.TaggedStruct("waiting", {
+const Waiting = /*#__PURE__*/ Schema.TaggedStruct("waiting", {
   /** When it was sent first, in milliseconds. */
-  firstAt: Schema.optionalKey(Schema.Finite)
+  firstAt: /*#__PURE__*/ Schema.optionalKey(Schema.Finite)
 })
 
-/** A part that was sent, or is about to be, and of which nothing was heard. */
-export const Sent = Schema.TaggedStruct("sent", {
+const Sent = /*#__PURE__*/ Schema.TaggedStruct("sent", {
   firstAt: Schema.Finite,
   /** When it is known last that it was to be sent: whoever waits for a rate limit notes it now and then. */
   lastAt: Schema.Finite,
-  media: Schema.Array(UploadedMedia),
+  media: /*#__PURE__*/ Schema.Array(UploadedMedia),
   /** The service says that it has it, and no more. */
-  isAccepted: Schema.optionalKey(Schema.Boolean)
+  isAccepted: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean),
+  /** A call has failed because it could not be decided. */
+  isUndecided: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean)
 })
 
 /** A part that was sent, or is about to be, and of which nothing was heard. */
 export type Sent = typeof Sent.Type
 
 /** A part that was posted. */
-const Posted = Schema.TaggedStruct("posted", {
+const Posted = /*#__PURE__*/ Schema.TaggedStruct("posted", {
   id: Schema.String,
   text: Schema.String,
-  media: Schema.Array(UploadedMedia)
+  media: /*#__PURE__*/ Schema.Array(UploadedMedia)
 })
 
-/** What became of a part. */
-export const Part = Schema.Union([Waiting, Sent, Posted])
+const Part = /*#__PURE__*/ Schema.Union([Waiting, Sent, Posted])
 /** What became of a part. */
 export type Part = typeof Part.Type
 
-const ThreadRecord = Schema.Struct({
-  version: Schema.Literal(1),
+const ThreadRecord = /*#__PURE__*/ Schema.Struct({
+  version: /*#__PURE__*/ Schema.Literal(1),
   /** A hash of its posts. */
   contents: Schema.String,
   authorId: Schema.String,
   /** Of the credential that it was published with last. */
   credential: Schema.String,
   /** A post of the author that is older than all of them. */
-  after: Schema.optionalKey(Schema.String),
+  after: /*#__PURE__*/ Schema.optionalKey(Schema.String),
   /** Whether it was decided that nothing more is sent. */
   isAbandoned: Schema.Boolean,
-  parts: Schema.Array(Part)
+  parts: /*#__PURE__*/ Schema.Array(Part)
 })
 /** What the journal knows of a thread. */
 export type ThreadRecord = typeof ThreadRecord.Type
 
-const text = Schema.toCodecJson(ThreadRecord)
-const decode = Schema.decodeUnknownEffect(text)
-const encode = Schema.encodeSync(text)
+const text = /*#__PURE__*/ Schema.toCodecJson(ThreadRecord)
+const decode = /*#__PURE__*/ Schema.decodeUnknownEffect(text)
+const encode = /*#__PURE__*/ Schema.encodeSync(text)
 
 /** Where a thread is in the journal. */
 export const nameOf = (key: string): string => `thread.${key}`
