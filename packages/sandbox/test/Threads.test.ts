@@ -285,6 +285,20 @@ describe("a part that was deleted", () => {
   }
 })
 
+it.effect("a part that was edited is no part that is gone", () =>
+  Effect.gen(function*() {
+    const { failure, line, publish, state } = yield* scene()
+    const posts = thread("a")
+    state.isReadable = false
+    state.fates = ["answered", "vanished"]
+    assert.instanceOf(yield* failure(posts), Errors.ThreadUndecided)
+    state.isReadable = true
+    const [first] = yield* line.posts()
+    const edit = { text: "Uno", edit_options: { previous_post_id: first?.id } }
+    assert.strictEqual((yield* line.request("POST", "/2/posts", { body: edit })).status, 201)
+    assert.lengthOf((yield* publish(posts)).posts, 3)
+  }))
+
 describe("a key", () => {
   it.effect("is that of one thread, of one user", () =>
     Effect.gen(function*() {

@@ -106,9 +106,18 @@ const look = ({ after, authorId, firstAt, witness, ...sent }: Wanted, { user_aut
       const found = posts.findLast((post) => Sighting.isSame(sent, post))
       if (found !== undefined) return { id: found.id, text: found.text }
       if (posts.length >= maxPosts) return "crowded"
-      return witness === undefined || posts.some(({ id }) => id === witness) ? "absent" : "lagging"
+      // One that was edited has another id.
+      return witness === undefined || posts.some((post) => idsOf(post).includes(witness)) ? "absent" : "lagging"
     })
   })
+
+/** Not every service tells the versions of a post. */
+const idsOf = (
+  { edit_history_post_ids: versions = [], id }: {
+    readonly id: string
+    readonly edit_history_post_ids?: ReadonlyArray<string>
+  }
+): ReadonlyArray<string> => [id, ...versions]
 
 /** Whether a post is gone for certain. */
 export const isGone = (id: string | undefined, { user_auth }: Pick<Terms, "user_auth">) =>
