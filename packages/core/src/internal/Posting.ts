@@ -149,10 +149,11 @@ export const run = Effect.fnUntraced(function*(
       : { ...draft, parameters: { ...draft.parameters, in_reply_to_post_id: parent } }
     let media = uploaded
     for (let sendings = 1;; sendings++) {
-      const now = yield* Clock.currentTimeMillis
-      if (media.some(({ expiresAt }) => expiresAt !== undefined && expiresAt.getTime() < now + leastLife)) {
+      const soon = (yield* Clock.currentTimeMillis) + leastLife
+      if (media.some(({ expiresAt }) => expiresAt !== undefined && expiresAt.getTime() < soon)) {
         media = yield* uploadAgain(opened)
       }
+      const now = yield* Clock.currentTimeMillis
       const before = partOf(index)
       const firstAt = before._tag === "waiting" ? before.firstAt : undefined
       const sent: ThreadRecord.Sent = { _tag: "sent", firstAt: firstAt ?? now, lastAt: now, media }
