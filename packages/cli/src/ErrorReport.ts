@@ -1,6 +1,6 @@
 /** How a command fails: the errors of its own, what every error means in two lines, and the exit code. */
 import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
-import { environmentVariable, InvalidParameters } from "@postwire/core/Errors"
+import { InvalidParameters } from "@postwire/core/Errors"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -8,6 +8,7 @@ import * as Predicate from "effect/Predicate"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import { isSqlError } from "effect/sql/SqlError"
+import * as Advice from "./Advice.ts"
 import * as Report from "./Report.ts"
 import { forShells } from "./ShellWords.ts"
 import * as Text from "./Text.ts"
@@ -97,22 +98,12 @@ export const inFlags =
         : error
     })
 
-/** What is known of where an error happened. */
-export interface Situation {
-  /** Whether the same command goes on: with `--resume`, or by `itself`. Default false. */
-  readonly resumable?: boolean | "itself" | undefined
-  /** The file of `--credentials`, and the variables in it. */
-  readonly credentials?: { readonly path: string; readonly names: ReadonlyArray<string> } | undefined
-  /** The account that the command speaks for. */
-  readonly account?: string | undefined
-}
-
 /** An error, and where it happened. */
 class Situated extends Error {
-  readonly situation: Situation
+  readonly situation: Advice.Situation
   override readonly [Runtime.errorExitCode]: number
   override readonly [Runtime.errorReported]: boolean
-  constructor(error: unknown, situation: Situation) {
+  constructor(error: unknown, situation: Advice.Situation) {
     super("", { cause: error })
     this.situation = situation
     this[Runtime.errorExitCode] = Runtime.getErrorExitCode(error)
@@ -122,7 +113,7 @@ class Situated extends Error {
 
 /** Keeps what is known of where the errors of a command happen, for the report of them. */
 export const within =
-  (situation: Situation) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, Situated, R> =>
+  (situation: Advice.Situation) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, Situated, R> =>
     Effect.mapError(
       effect,
       (error) =>
@@ -149,10 +140,10 @@ export const report = (cause: Cause.Cause<unknown>, debug: boolean): Effect.Effe
 }
 
 /** What happened, and what to do where that is known. */
-export const explain = (error: unknown, situation: Situation = {}): ReadonlyArray<string> => {
-  const advice = adviceOf(error, situation)
-  const problem = advice === undefined ? DatabaseProblem.of(error) : undefined
+export const explain = (error: unknown, situation: Advice.Situation = {}): ReadonlyArray<string> => {
   const messages = messagesOf(error)
+  const advice = Advice.of(error, messages, situation)
+  const problem = advice === undefined ? DatabaseProblem.of(error) : undefined
   // The one furthest down is what the database or the system itself has said, which does not name the file of a sandbox.
   const said = problem === undefined || Predicate.isTagged(error, "StoreUnavailable")
     ? messages
@@ -162,136 +153,12 @@ export const explain = (error: unknown, situation: Situation = {}): ReadonlyArra
 
 const addressAdvice = "See that the database runs and that its address is right; what is there stays."
 
-const told = (messages: ReadonlyArray<string>, advice: string | undefined, situation: Situation) => {
+const told = (messages: ReadonlyArray<string>, advice: string | undefined, situation: Advice.Situation) => {
   const all = messages.join(": ").replaceAll(/\s*\n\s*/g, " ")
   const what = `postwire: ${
     advice !== undefined && all.endsWith(`. ${advice}`) ? all.slice(0, -advice.length - 2) : all
   }`
-  return advice === undefined ? [what] : [what, `  ${ofSituation(advice, situation)}`]
-}
-
-const ofSituation = (advice: string, { resumable = false }: Situation): string =>
-  resumable === true
-    ? advice
-    : advice.replace(resumable === "itself" ? / with --resume/g : / with --resume|: nothing is lost/g, "")
-
-const adviceOf = (error: unknown, situation: Situation): string | undefined => {
-  if (!Predicate.isObject(error)) return undefined
-  if ("advice" in error && typeof error["advice"] === "string") return error["advice"]
-  // Whatever wraps it, and in whatever way.
-  if (messagesOf(error).some((message) => message.includes("EADDRINUSE"))) {
-    return "Choose another port with --port; 0 takes any free one."
-  }
-  const advice = "_tag" in error ? advices[String(error["_tag"])] : undefined
-  return typeof advice === "function" ? advice(error, situation) : advice
-}
-
-type Advice = string | ((error: Readonly<Record<string, unknown>>, situation: Situation) => string | undefined)
-
-/** Variables, and where they are. */
-const settings = (names: ReadonlyArray<string>, { credentials }: Situation): string => {
-  const variables = names.map(environmentVariable)
-  return credentials !== undefined && variables.some((variable) => credentials.names.includes(variable))
-    ? `${variables.join(", ")} in ${credentials.path}`
-    : variables.join(", ")
-}
-
-const ofUser = ["consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"]
-
-/** Of errors whose last sentence says it. */
-const lastSentence: Advice = ({ message }) => String(message).split(". ").at(-1)
-
-/** What to do about settings that have a flag besides their variable. */
-const ofFlags: Readonly<Record<string, string>> = {
-  account: "Choose another name.",
-  clientId: "Set POSTWIRE_CLIENT_ID, or pass --client-id.",
-  clientSecret: "Set POSTWIRE_CLIENT_SECRET.",
-  journal: "Name a folder in POSTWIRE_JOURNAL.",
-  tokenStore: "Name one with --token-store, or set POSTWIRE_TOKEN_STORE."
-}
-
-/** What to do about a file that was to be uploaded. */
-const ofSource: Readonly<Record<string, string>> = {
-  absent: "Check the path.",
-  forbidden: "Name a file that you may read.",
-  changed: "Leave it as it is while it is uploaded, and run the same command again.",
-  short: "Leave it as it is while it is uploaded, and run the same command again.",
-  long: "Leave it as it is while it is uploaded, and run the same command again.",
-  unreadable: "Name a file that can be read."
-}
-
-/** For the errors of calls. Those that are not here say it themselves. */
-const advices: Readonly<Record<string, Advice>> = {
-  AuthorizationDenied: ({ error, message }, situation) =>
-    error === "access_denied"
-      ? lastSentence({ message }, situation)
-      : "Check the app's settings in the service's console.",
-  BadRequest: ({ message }) =>
-    /\bmedia ids?\b/i.test(String(message))
-      ? "Media is for who uploaded it, and for a day: postwire upload FILE makes another id."
-      : "Change the parameter that the service names.",
-  ConflictingIdentifiers: "Pass exactly one of them.",
-  Forbidden: ({ message }) =>
-    /\bduplicate\b/i.test(String(message))
-      ? "There is such a post of yours already: look for it, or change the text."
-      : "Ask for the access that it needs, or use another credential.",
-  InvalidParameters: "Correct it; --help lists every flag with its rule.",
-  InvalidSettings: ({ setting }, situation) =>
-    setting === "cluster"
-      ? "Correct --cluster, or POSTWIRE_CLUSTER_URL where that holds it."
-      : ["baseUrl", "wire", "bearerToken", ...ofUser].includes(String(setting))
-      ? `Set ${settings([String(setting)], situation)}.`
-      : ofFlags[String(setting)],
-  InvalidRedirect: lastSentence,
-  JournalFailure: lastSentence,
-  LoginRequired: lastSentence,
-  MediaNotReady: (_, { resumable }) =>
-    resumable === "itself"
-      ? "Run the same command again: it goes on waiting."
-      : "Upload it first: postwire upload FILE waits again, and prints the id for --media-id.",
-  MediaProcessingFailed: lastSentence,
-  MissingAccessToken: ({ credential, missing }, { account, credentials }) =>
-    account !== undefined
-      ? `Account "${account}" has none: postwire login ${account}${
-        credential === "oauth1" ? " --pin adds it" : " adds one"
-      }.`
-      : Array.isArray(missing)
-      ? `Set ${missing.map(environmentVariable).join(", ")}${
-        credentials === undefined
-          ? ", name a file with --credentials, or sign in: postwire login"
-          : ` in ${credentials.path}`
-      }.`
-      : undefined,
-  MissingScope: lastSentence,
-  NotFound: ({ operation }) => `Check the ${/^[A-Z]+ \//.test(String(operation)) ? "path" : "id"}.`,
-  PaginationStuck: "Try again later with --resume; if it stays, tell the service.",
-  RateLimited: "Run the same command with --resume when the budget is back.",
-  RateLimitWaitTooLong: "Run the same command with --resume when it is back.",
-  ServerFailure: "Run the same command with --resume in a while: nothing is lost.",
-  SourceFailure: ({ fault }) => ofSource[String(fault)],
-  ThreadBroken: "The same command with --again begins another thread; with --abandon it leaves this one as it is.",
-  ThreadUndecided:
-    "Look for it. If it is not there, the same command with --continue sends it; with --abandon it leaves the thread as it is.",
-  TokenStoreFailure: lastSentence,
-  TransportFailure: ({ cause }) =>
-    `${
-      Predicate.hasProperty(cause, "code") && cause.code === "ECONNREFUSED"
-        ? "See that the service runs at that address (postwire sandbox starts a local one)"
-        : "Look at the connection"
-    }, then run the same command with --resume: nothing is lost.`,
-  Unauthorized: ({ credential, operation }, situation) =>
-    credential === "app"
-      ? `Check ${
-        settings(["clientId", "clientSecret"], situation)
-      }: a public app has no secret, a confidential one needs it.`
-      : String(operation).startsWith("OAuth1Login.")
-      ? `Check ${settings(["consumerKey", "consumerSecret"], situation)}.`
-      : situation.account !== undefined
-      ? `Sign in again: postwire login ${situation.account}${credential === "oauth1" ? " --pin" : ""}`
-      : `Check ${settings(credential === "oauth1" ? ofUser : ["bearerToken"], situation)}; postwire doctor tells more.`,
-  UploadExpired: lastSentence,
-  UndecodableResponse: "Something between here and the service may have answered; try again with --resume.",
-  UnexpectedStatus: (_, situation) => `Look at ${settings(["baseUrl"], situation)}, then try again with --resume.`
+  return advice === undefined ? [what] : [what, `  ${Advice.told(advice, situation)}`]
 }
 
 /** A text without what programs are to do: a command says that in its own words. */

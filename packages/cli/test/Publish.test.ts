@@ -1,7 +1,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, layer } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { Effect, Layer, Stdio, Stream } from "effect"
+import { Effect, Layer, Redacted, Stdio, Stream } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -15,13 +15,15 @@ import * as Commands from "./Commands.ts"
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
 /** A folder with files, and commands whose journal is in it. */
-const desk = Effect.fnUntraced(function*(files: Readonly<Record<string, string | Uint8Array>> = {}) {
+const desk = Effect.fnUntraced(function*(
+  files: Readonly<Record<string, string | Uint8Array>> = {},
+  replaced: Readonly<Record<string, string | undefined>> = {}
+) {
   const folder = yield* Commands.folder
   const credentials = join(folder, "credentials")
-  const variables = yield* Commands.variables({ POSTWIRE_JOURNAL: join(folder, "journal") })
-  writeFileSync(credentials, Object.entries(variables).map(([name, value]) => `${name}=${value}\n`).join(""), {
-    mode: 0o600
-  })
+  const variables = yield* Commands.variables({ POSTWIRE_JOURNAL: join(folder, "journal"), ...replaced })
+  const lines = Object.entries(variables).flatMap(([name, value]) => value === undefined ? [] : [`${name}=${value}\n`])
+  writeFileSync(credentials, lines.join(""), { mode: 0o600 })
   const write = (name: string, content: string | Uint8Array) => writeFileSync(join(folder, name), content)
   for (const [name, content] of Object.entries(files)) write(name, content)
   /** Words that begin with `./` are files of the folder. */
@@ -112,6 +114,20 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
           id: quote.output,
           quote_of: first.output
         })
+      }))
+
+    it.effect("speaks with a bearer token where that is all there is", () =>
+      Effect.gen(function*() {
+        const { grants } = yield* sandbox
+        const { accessToken } = grants.make({ scopes: ["tweet.read", "tweet.write", "users.read", "media.write"] })
+        const { run } = yield* desk({ "a.jpg": MediaBytes.jpeg(), "a.md": "![A](a.jpg)\nBorne" }, {
+          POSTWIRE_BEARER_TOKEN: Redacted.value(accessToken),
+          POSTWIRE_ACCESS_TOKEN: undefined
+        })
+        for (const args of [["upload", "./a.jpg"], ["post", "By a bearer"], ["thread", "./a.md"]]) {
+          const { code, errors } = yield* run(...args)
+          assert.strictEqual(code, 0, errors)
+        }
       }))
 
     it.effect("says that a post may have been posted whose answer was lost", () =>

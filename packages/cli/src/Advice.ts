@@ -1,0 +1,139 @@
+/** What to do about the errors of commands: one line each, in the words of a shell. */
+import { environmentVariable } from "@postwire/core/Errors"
+import * as Predicate from "effect/Predicate"
+
+/** What is known of where an error happened. */
+export interface Situation {
+  /** Whether the same command goes on: with `--resume`, or by `itself`. Default false. */
+  readonly resumable?: boolean | "itself" | undefined
+  /** The file of `--credentials`, and the variables in it. */
+  readonly credentials?: { readonly path: string; readonly names: ReadonlyArray<string> } | undefined
+  /** The account that the command speaks for. */
+  readonly account?: string | undefined
+}
+
+/** What to do about an error, where that is known. `messages` are its own and those of what caused it. */
+export const of = (error: unknown, messages: ReadonlyArray<string>, situation: Situation): string | undefined => {
+  if (!Predicate.isObject(error)) return undefined
+  if ("advice" in error && typeof error["advice"] === "string") return error["advice"]
+  // Whatever wraps it, and in whatever way.
+  if (messages.some((message) => message.includes("EADDRINUSE"))) {
+    return "Choose another port with --port; 0 takes any free one."
+  }
+  const advice = "_tag" in error ? advices[String(error["_tag"])] : undefined
+  return typeof advice === "function" ? advice(error, situation) : advice
+}
+
+type Advice = string | ((error: Readonly<Record<string, unknown>>, situation: Situation) => string | undefined)
+
+/** Variables, and where they are. */
+const settings = (names: ReadonlyArray<string>, { credentials }: Situation): string => {
+  const variables = names.map(environmentVariable)
+  return credentials !== undefined && variables.some((variable) => credentials.names.includes(variable))
+    ? `${variables.join(", ")} in ${credentials.path}`
+    : variables.join(", ")
+}
+
+const ofUser = ["consumerKey", "consumerSecret", "accessToken", "accessTokenSecret"]
+
+/** Of errors whose last sentence says it. */
+const lastSentence: Advice = ({ message }) => String(message).split(". ").at(-1)
+
+/** What to do about settings that have a flag besides their variable. */
+const ofFlags: Readonly<Record<string, string>> = {
+  account: "Choose another name.",
+  clientId: "Set POSTWIRE_CLIENT_ID, or pass --client-id.",
+  clientSecret: "Set POSTWIRE_CLIENT_SECRET.",
+  journal: "Name a folder in POSTWIRE_JOURNAL.",
+  tokenStore: "Name one with --token-store, or set POSTWIRE_TOKEN_STORE."
+}
+
+/** What to do about a file that was to be uploaded. */
+const ofSource: Readonly<Record<string, string>> = {
+  absent: "Check the path.",
+  forbidden: "Name a file that you may read.",
+  changed: "Leave it as it is while it is uploaded, and run the same command again.",
+  short: "Leave it as it is while it is uploaded, and run the same command again.",
+  long: "Leave it as it is while it is uploaded, and run the same command again.",
+  unreadable: "Name a file that can be read."
+}
+
+/** For the errors of calls. Those that are not here say it themselves. */
+const advices: Readonly<Record<string, Advice>> = {
+  AuthorizationDenied: ({ error, message }, situation) =>
+    error === "access_denied"
+      ? lastSentence({ message }, situation)
+      : "Check the app's settings in the service's console.",
+  BadRequest: ({ message }) =>
+    /\bmedia ids?\b/i.test(String(message))
+      ? "Media is for who uploaded it, and for a day: postwire upload FILE makes another id."
+      : "Change the parameter that the service names.",
+  ConflictingIdentifiers: "Pass exactly one of them.",
+  Forbidden: ({ message }) =>
+    /\bduplicate\b/i.test(String(message))
+      ? "There is such a post of yours already: look for it, or change the text."
+      : "Ask for the access that it needs, or use another credential.",
+  InvalidParameters: "Correct it; --help lists every flag with its rule.",
+  InvalidSettings: ({ setting }, situation) =>
+    setting === "cluster"
+      ? "Correct --cluster, or POSTWIRE_CLUSTER_URL where that holds it."
+      : ["baseUrl", "wire", "bearerToken", ...ofUser].includes(String(setting))
+      ? `Set ${settings([String(setting)], situation)}.`
+      : ofFlags[String(setting)],
+  InvalidRedirect: lastSentence,
+  JournalFailure: lastSentence,
+  LoginRequired: lastSentence,
+  MediaNotReady: (_, { resumable }) =>
+    resumable === "itself"
+      ? "Run the same command again: it goes on waiting."
+      : "Upload it first: postwire upload FILE waits again, and prints the id for --media-id.",
+  MediaProcessingFailed: lastSentence,
+  MissingAccessToken: ({ credential, missing }, { account, credentials }) =>
+    account !== undefined
+      ? `Account "${account}" has none: postwire login ${account}${
+        credential === "oauth1" ? " --pin adds it" : " adds one"
+      }.`
+      : Array.isArray(missing)
+      ? `Set ${missing.map(environmentVariable).join(", ")}${
+        credentials === undefined
+          ? ", name a file with --credentials, or sign in: postwire login"
+          : ` in ${credentials.path}`
+      }.`
+      : undefined,
+  MissingScope: lastSentence,
+  NotFound: ({ operation }) => `Check the ${/^[A-Z]+ \//.test(String(operation)) ? "path" : "id"}.`,
+  PaginationStuck: "Try again later with --resume; if it stays, tell the service.",
+  RateLimited: "Run the same command with --resume when the budget is back.",
+  RateLimitWaitTooLong: "Run the same command with --resume when it is back.",
+  ServerFailure: "Run the same command with --resume in a while: nothing is lost.",
+  SourceFailure: ({ fault }) => ofSource[String(fault)],
+  ThreadBroken: "The same command with --again begins another thread; with --abandon it leaves this one as it is.",
+  ThreadUndecided:
+    "Look for it. If it is not there, the same command with --continue sends it; with --abandon it leaves the thread as it is.",
+  TokenStoreFailure: lastSentence,
+  TransportFailure: ({ cause }) =>
+    `${
+      Predicate.hasProperty(cause, "code") && cause.code === "ECONNREFUSED"
+        ? "See that the service runs at that address (postwire sandbox starts a local one)"
+        : "Look at the connection"
+    }, then run the same command with --resume: nothing is lost.`,
+  Unauthorized: ({ credential, operation }, situation) =>
+    credential === "app"
+      ? `Check ${
+        settings(["clientId", "clientSecret"], situation)
+      }: a public app has no secret, a confidential one needs it.`
+      : String(operation).startsWith("OAuth1Login.")
+      ? `Check ${settings(["consumerKey", "consumerSecret"], situation)}.`
+      : situation.account !== undefined
+      ? `Sign in again: postwire login ${situation.account}${credential === "oauth1" ? " --pin" : ""}`
+      : `Check ${settings(credential === "oauth1" ? ofUser : ["bearerToken"], situation)}; postwire doctor tells more.`,
+  UploadExpired: lastSentence,
+  UndecodableResponse: "Something between here and the service may have answered; try again with --resume.",
+  UnexpectedStatus: (_, situation) => `Look at ${settings(["baseUrl"], situation)}, then try again with --resume.`
+}
+
+/** Advice as it is told: of what cannot be resumed, it does not say so. */
+export const told = (advice: string, { resumable = false }: Situation): string =>
+  resumable === true
+    ? advice
+    : advice.replace(resumable === "itself" ? / with --resume/g : / with --resume|: nothing is lost/g, "")
