@@ -147,6 +147,8 @@ const describe = (name: string, parameter: Parameters.AnyParameter, standard: un
     ? "One of these"
     : kind === "bytes"
     ? "A file; - is standard input"
+    : kind === "json"
+    ? `${parameter.schema.ast._tag === "Arrays" ? "Objects" : "An object"} as JSON, or a file of it`
     : kind === "boolean"
     ? `True; --no-${nameOf(name)} is false`
     : forShells(Parameters.describe(parameter)).replace(/^must be /, "").replace(/^./, (letter) => letter.toUpperCase())
