@@ -1,3 +1,4 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { aliases, catalogue } from "@postwire/core/Catalogue"
 import { type Definition, parametersOf } from "@postwire/core/Definition"
@@ -5,11 +6,13 @@ import * as Limits from "@postwire/core/Limits"
 import * as Prepare from "@postwire/core/Prepare"
 import * as Wire from "@postwire/core/Wire"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { Arbitrary, Cause, Effect, Redacted, Schema } from "effect"
+import { Arbitrary, Cause, Effect, Layer, Redacted, Schema, Stdio, Stream } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
 import { TestConsole } from "effect/testing"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as ErrorReport from "../src/ErrorReport.ts"
 import * as Table from "../src/Table.ts"
@@ -17,6 +20,9 @@ import * as Text from "../src/Text.ts"
 import * as Commands from "./Commands.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+/** A GIF of one pixel. */
+const dot = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64")
+
 const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
 const evil = "a \u001b]0;owned\u0007\u001b[2J\u009b31m \u202etxt.exe\u2066 z"
 
@@ -98,6 +104,51 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
       const { data } = JSON.parse(output)
       assert.hasAllKeys(data, ["id", "name", "username", "created_at"])
       assert.strictEqual(data.username, "ada")
+    }))
+
+  it.effect("takes bytes from a file, or from standard input", () =>
+    Effect.gen(function*() {
+      const folder = yield* Commands.folder
+      const path = join(folder, "dot.gif")
+      writeFileSync(path, dot)
+      const args = (media: string) => ["call", "uploadMedia", "--media", media, "--media-category", "tweet_image"]
+      const ended = yield* Commands.run(...args(path))
+      assert.strictEqual(ended.code, 0, ended.errors)
+      assert.strictEqual(JSON.parse(ended.output).data.size, dot.length)
+
+      const services = Layer.merge(
+        NodeServices.layer,
+        Stdio.layerTest({ stdin: Stream.make(dot.subarray(0, 7), dot.subarray(7)) })
+      )
+      const credentials = join(folder, "credentials")
+      const lines = Object.entries(yield* Commands.variables()).map(([name, value]) => `${name}=${value}\n`)
+      writeFileSync(credentials, lines.join(""), { mode: 0o600 })
+      const piped = yield* Commands.parseOn(services, ...args("-"), "--credentials", credentials)
+      assert.strictEqual(piped.code, 0, piped.errors)
+      const { id, size } = JSON.parse(piped.output).data
+      assert.strictEqual(size, dot.length)
+
+      const warning = `{"adult_content":true}`
+      const described = ["call", "createMediaMetadata", "--id", id, "--alt-text", "A dot", "--sensitive-media-warning"]
+      assert.strictEqual((yield* Commands.run(...described, warning)).code, 0)
+      const refused = yield* Commands.run(...described, "{")
+      assert.strictEqual(refused.code, 1)
+      assert.include(refused.errors, "--sensitive-media-warning is not JSON")
+
+      for (
+        const [media, reason] of [[join(folder, "absent"), "there is no such file"], [folder, "BadResource"]] as const
+      ) {
+        const { code, errors } = yield* Commands.run(...args(media))
+        assert.strictEqual(code, 1)
+        assert.include(errors, `${media}: `)
+        assert.include(errors, reason)
+      }
+      const help = (yield* Commands.parse("call", "uploadMedia", "--help")).output
+      assert.match(help, /--media FILE +A file; - is standard input \(required\)/)
+      assert.match(
+        (yield* Commands.parse("call", "createMediaMetadata", "--help")).output,
+        /--stickers JSON\|@FILE +Objects as JSON, or a file of it/
+      )
     }))
 
   it.effect("prints a table of 80 columns that says how to go on", () =>

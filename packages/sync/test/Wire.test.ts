@@ -3,6 +3,8 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
 import type { Wire } from "@postwire/core/WireNames"
 import { Schema } from "effect"
+import { openAsBlob } from "node:fs"
+import { fileURLToPath } from "node:url"
 import { answerOf, callOf, selectionsOf, wires } from "../../core/test/support/Calls.ts"
 import { partsOf } from "../../core/test/support/Parts.ts"
 import { all, assertNoSecret, authorizationOf, rowOf, secrets } from "../../core/test/support/Service.ts"
@@ -66,6 +68,41 @@ describe.each(wires)("on the %s wire", (wire) => {
       assert.deepStrictEqual(request.body === "" ? undefined : received(request.body), body)
       assert.strictEqual(authorizationOf(request), userAuth ? "oauth1" : "bearer")
     }
+  })
+})
+
+describe("bytes", () => {
+  const upload = (client: Sync.PostwireClientSync, media: Uint8Array | ArrayBuffer) =>
+    client.appendMediaUpload({ id: 1, segment_index: 0, media })
+
+  const received = async () => {
+    const [request] = await service.requests()
+    return Buffer.from(partsOf(request?.headers["content-type"] ?? "", request?.body ?? "")["media"] ?? "", "latin1")
+  }
+
+  it("cross to the worker, and the caller keeps theirs", async () => {
+    await service.answer({ data: {} })
+    const client = clients.get("neutral")!
+    const whole = Uint8Array.from({ length: 300_000 }, (_, index) => index * 7)
+    const shared = new Uint8Array(new SharedArrayBuffer(3)).fill(9)
+    for (const media of [whole, whole.subarray(5, 9), Buffer.from("small"), whole.slice().buffer, shared]) {
+      const before = Buffer.from(media instanceof Uint8Array ? media : new Uint8Array(media))
+      upload(client, media)
+      assert.isTrue(before.equals(await received()))
+      assert.isTrue(before.equals(media instanceof Uint8Array ? media : new Uint8Array(media)))
+    }
+  })
+
+  it("of a Blob are refused: Node ends the process when another thread reads a part of a file", async () => {
+    const file = await openAsBlob(fileURLToPath(import.meta.url))
+    for (const media of [file, file.slice(1, 2), new Blob(["a"])]) {
+      assert.throws(
+        // @ts-expect-error the types say so, too
+        () => upload(clients.get("neutral")!, media),
+        "media must be a Uint8Array or an ArrayBuffer: a call that blocks cannot read a Blob."
+      )
+    }
+    assert.lengthOf(await service.requests(), 0)
   })
 })
 
@@ -150,6 +187,9 @@ describe("forms", () => {
           ...Object.keys(catalogue),
           "as",
           "request",
+          "upload",
+          "publish",
+          "publishThread",
           "session",
           "close"
         ])

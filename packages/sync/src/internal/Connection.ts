@@ -143,7 +143,8 @@ const crossing = (prepared: Prepared): [prepared: Prepared, buffers: ReadonlyArr
   const buffers: Array<ArrayBuffer> = []
   const parts = prepared.body.parts.map((part) => {
     if (!("bytes" in part) || part.bytes instanceof Blob) return part
-    const bytes = part.bytes.slice()
+    // A Buffer has another `slice`, which copies nothing.
+    const bytes = new Uint8Array(part.bytes)
     buffers.push(bytes.buffer)
     return { ...part, bytes }
   })
