@@ -1,6 +1,6 @@
 /**
- * What every program does with its client: two operations, pages, errors known by their class and by their tag, a wait for
- * a rate limit. It is the same on every runtime and in every bundle, so it takes what the program imported as an argument,
+ * What every program does with its client: two operations, pages, a file, errors known by their class and by their tag, a
+ * wait for a rate limit. It is the same on every runtime and in every bundle, so it takes what the program imported as an argument,
  * and imports nothing but types. Each program has it beside itself when it runs, as TypeScript and as JavaScript.
  */
 import type * as Postwire from "@postwire/node"
@@ -13,7 +13,16 @@ export interface Exports {
 
 export type Settings = Pick<Postwire.Settings, "baseUrl" | "bearerToken" | "waitOnRateLimit" | "onRateLimit">
 
-type Client = Pick<Postwire.PostwireClient, "getMe" | "getUser" | "getPost" | "searchRecentPosts" | "close">
+type Client = Pick<
+  Postwire.PostwireClient,
+  "getMe" | "getUser" | "getPost" | "searchRecentPosts" | "uploadMedia" | "close"
+>
+
+/** A GIF of one pixel, which may be followed by anything. */
+const dot = Uint8Array.from(
+  atob("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"),
+  (byte) => byte.charCodeAt(0)
+)
 
 /** Bun, Deno and Node know their versions, browsers and Workers what they call themselves. */
 const runtime = (): string => {
@@ -48,6 +57,8 @@ export const scenario = async ({ BadRequest, createClient, InvalidParameters }: 
   for await (const { id } of client.searchRecentPosts.items({ query: "effect", max_results: 10 })) {
     if (posts.add(id).size === 25) break
   }
+  const upload = { media: new Blob([dot, dot]), media_category: "tweet_image", user_auth: false } as const
+  const { data: uploaded } = await client.uploadMedia(upload)
   const refused = await failureOf(client.searchRecentPosts({ query: "(" }))
   const invalid = await failureOf(client.getPost({ id: "../" }))
   await client.close()
@@ -58,6 +69,7 @@ export const scenario = async ({ BadRequest, createClient, InvalidParameters }: 
     me: me?.username,
     user: user?.name,
     posts: posts.size,
+    uploaded: uploaded?.size,
     errors: [
       [refused instanceof BadRequest, refused instanceof Error, tagOf(refused)],
       [invalid instanceof InvalidParameters, invalid instanceof TypeError, tagOf(invalid)],

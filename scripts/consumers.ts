@@ -129,6 +129,7 @@ const expected = {
   me: "ada",
   user: "Ada Lovelace",
   posts: 25,
+  uploaded: 84,
   errors: [[true, true, "BadRequest"], [true, true, "InvalidParameters"], ["TransportFailure"]]
 }
 
