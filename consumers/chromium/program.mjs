@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { text } from "node:stream/consumers"
+import { buffer, text } from "node:stream/consumers"
 import { build } from "vite"
 
 const browser = ["chromium", "chromium-browser", "google-chrome"]
@@ -32,8 +32,13 @@ const server = createServer(async (request, response) => {
       result.resolve(await text(request))
       return response.end()
     default: {
+      const { method } = request
+      const { "content-type": type } = request.headers
       const headers = { accept: "application/json", authorization: `Bearer ${POSTWIRE_BEARER_TOKEN}` }
-      const answer = await fetch(POSTWIRE_BASE_URL + request.url, { headers })
+      const sent = method === "GET"
+        ? { headers }
+        : { method, headers: { ...headers, "content-type": type }, body: await buffer(request) }
+      const answer = await fetch(POSTWIRE_BASE_URL + request.url, sent)
       const told = ["content-type", "date", "x-rate-limit-limit", "x-rate-limit-remaining", "x-rate-limit-reset"]
         .flatMap((name) => answer.headers.has(name) ? [[name, answer.headers.get(name)]] : [])
       response.writeHead(answer.status, Object.fromEntries(told)).end(await answer.text())

@@ -82,15 +82,28 @@ export class Pieces implements AsyncIterable<Uint8Array> {
     for (const bytes of this.#bytes) {
       const size = sizeOf(bytes)
       for (let at = 0; at < size; at += pieceSize) {
-        yield bytes instanceof Blob
-          ? new Uint8Array(await bytes.slice(at, at + pieceSize).arrayBuffer())
-          : bytes.subarray(at, at + pieceSize)
+        const end = at + pieceSize
+        yield bytes instanceof Blob ? await read(bytes.slice(at, end)) : bytes.subarray(at, end)
       }
     }
   }
 }
 
 const pieceSize = 128 * 1024
+
+const read = async (blob: Blob): Promise<Uint8Array> => {
+  try {
+    return new Uint8Array(await blob.arrayBuffer())
+  } catch {
+    throw new BlobUnreadable()
+  }
+}
+
+/** A file that a Blob stands for is not as it was. The code tells transports that the message may be told. */
+class BlobUnreadable extends Error {
+  readonly code = "ERR_BLOB_UNREADABLE"
+  override readonly message = "a Blob could not be read: its file is gone or has changed"
+}
 
 const encode = (parts: Body["parts"], boundary: string): ReadonlyArray<Bytes> => {
   const bytes: Array<Bytes> = []

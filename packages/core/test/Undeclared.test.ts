@@ -11,7 +11,7 @@ import * as Undeclared from "../src/Undeclared.ts"
 import * as Wire from "../src/Wire.ts"
 import { assertNoSecret, authorizationOf, make, secrets } from "./support/Service.ts"
 
-const { createPost, getMe, getPost, like, searchRecentPosts } = catalogue
+const { createPost, getMe, getPost, like, searchRecentPosts, uploadMedia } = catalogue
 
 const added = (
   { definition }: { readonly definition: Parameters<typeof Prepare.prepare>[0] },
@@ -113,6 +113,23 @@ describe("extraQuery", () => {
 
 describe("extraBody", () => {
   const body = (...args: Parameters<typeof added>) => JSON.parse(String(accepted(...args).body ?? "null"))
+
+  it("adds texts to a body with bytes, which has no members within others", () => {
+    const upload = { media: Uint8Array.of(1), media_category: "tweet_image" }
+    const { body } = accepted(uploadMedia, upload, { extraBody: { widget: "a", count: 2 } })
+    assert.deepStrictEqual(typeof body === "object" && body.parts.map(({ name }) => name), [
+      "widget",
+      "count",
+      "media_category",
+      "media"
+    ])
+    const refused = [{ media: "a" }, { widget: {} }, { widget: null }]
+    assert.deepStrictEqual(refused.map((extraBody) => refusedAs(uploadMedia, upload, { extraBody })), [
+      "extraBody.media",
+      "extraBody.widget",
+      "extraBody.widget"
+    ])
+  })
 
   it("adds members beside and within what the parameters send", () => {
     assert.deepStrictEqual(
