@@ -155,25 +155,35 @@ export const layerJournal = (
       OwnJournal.isJournal(place)
         ? Layer.sync(Journal.Journal, () => OwnJournal.toEffect(place))
         : place === undefined
-        ? Layer.effect(Journal.Journal, ownJournal)
+        ? Layer.sync(Journal.Journal, ownJournal)
         : FileJournal.layer({ folder: place }))
   )
 
-/** A user without a home can have a client all the same, and is told so by what needs a journal. */
-const ownJournal: Effect.Effect<Journal.Entries> = Effect.match(FileJournal.ownFolder, {
-  onSuccess: FileJournal.make,
-  onFailure: ({ rule, setting }) => {
-    const fail = (action: JournalFailure["action"]) => () =>
-      Effect.fail(new JournalFailure({ journal: setting, action, fault: "unavailable", detail: `it ${rule}` }))
-    return {
-      read: fail("read"),
-      write: fail("write"),
-      lock: fail("lock"),
-      keys: fail("read")(),
-      describe: () => setting
-    }
+/**
+ * The journal of this user, whose folder is looked for when it is needed: most clients have no need of it, and a user without a
+ * home can have a client.
+ */
+const ownJournal = (): Journal.Entries => {
+  let found: Journal.Entries | undefined
+  const use = <A, R>(
+    action: JournalFailure["action"],
+    what: (journal: Journal.Entries) => Effect.Effect<A, JournalFailure, R>
+  ): Effect.Effect<A, JournalFailure, R> =>
+    Effect.suspend(() => {
+      if (found !== undefined) return what(found)
+      return Effect.matchEffect(FileJournal.ownFolder, {
+        onSuccess: (folder) => what(found ??= FileJournal.make(folder)),
+        onFailure: ({ rule, setting }) =>
+          Effect.fail(new JournalFailure({ journal: setting, action, fault: "unavailable", detail: `it ${rule}` }))
+      })
+    })
+  return {
+    read: (key) => use("read", ({ read }) => read(key)),
+    write: (key, text) => use("write", ({ write }) => write(key, text)),
+    lock: (key) => use("lock", ({ lock }) => lock(key)),
+    describe: (key) => found === undefined ? `journal (key ${key})` : found.describe(key)
   }
-})
+}
 
 const checkJournal = (place: Settings["journal"]): Effect.Effect<void, InvalidSettings> => {
   const invalid = (rule: string) => Effect.fail(new InvalidSettings({ setting: "journal", rule }))

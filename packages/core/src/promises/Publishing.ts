@@ -1,5 +1,6 @@
 /** Uploads, posts with files, and threads, with Promises. What a platform takes for a file is for the platform to say. */
 import * as Effect from "effect/Effect"
+import { invalidParameter } from "../Errors.ts"
 import * as Publish from "../Publish.ts"
 import type * as Source from "../Source.ts"
 import * as Thread from "../Thread.ts"
@@ -30,8 +31,8 @@ export interface UploadOptions<in out I = Input> extends Omit<Upload.UploadOptio
   /** Of a video, in several languages. */
   readonly subtitles?: Publish.Media<I>["subtitles"]
   /**
-   * Notes in the journal, by this key, how far the upload is: the next one with the key goes on where this one stopped, and
-   * gives the media that it made for as long as they can be used. Another file with the key begins anew.
+   * A key of 1 to 128 characters, by which the journal notes how far the upload is: the next one with it goes on where this one
+   * stopped, and gives the media that it made for as long as they can be used. Another file with the key begins anew.
    */
   readonly resume?: string | undefined
   /** Cancels the upload at once, wherever it is; the promise is rejected with the signal's reason. */
@@ -90,6 +91,9 @@ export const calls = {
   publishThread: { name: "publishThread", effect: "toggle" }
 } as const
 
+/** How long a key of the journal may be, in UTF-16 code units. */
+const longestKey = 128
+
 /** What the methods do, for a platform. */
 export const on = <I>(inputOf: InputOf<I>) => ({
   upload: (
@@ -97,9 +101,12 @@ export const on = <I>(inputOf: InputOf<I>) => ({
     { resume, ...options }: Omit<UploadOptions<I>, "signal">
   ): Effect.Effect<Upload.UploadedMedia, Upload.UploadError | JournalFailure, Calls.Provided> => {
     const own = Inputs.ofUpload(options, inputOf)
-    return resume === undefined
-      ? Upload.upload(inputOf(input), own)
-      : Upload.upload.resumable(resume, inputOf(input), own)
+    if (resume === undefined) return Upload.upload(inputOf(input), own)
+    return typeof resume === "string" && resume !== "" && resume.length <= longestKey
+      ? Upload.upload.resumable(resume, inputOf(input), own)
+      : Effect.fail(
+        invalidParameter("upload", "resume", `must be a text of 1 to ${longestKey} characters`, resume)
+      )
   },
   publish: (post: Publish.Post<I>, options: Publish.PublishOptions) =>
     Publish.publish(Inputs.ofPost(post, inputOf), options),
@@ -111,15 +118,27 @@ export const on = <I>(inputOf: InputOf<I>) => ({
 export const make = <I>(context: Calls.Context, inputOf: InputOf<I>): Publishing<I> => {
   const effects = on(inputOf)
 
-  const run = async <A, E extends Error>(
+  const exitOf = <A, E>(
     call: typeof calls[keyof typeof calls],
     effect: () => Effect.Effect<A, E, Calls.Provided>,
     signal: AbortSignal | undefined
-  ): Promise<A> => Calls.valueOf(await Calls.run(context, call, Effect.suspend(effect), signal), signal, run)
+  ) => Calls.run(context, call, Effect.suspend(effect), signal)
 
-  const upload = async (input: I, options: UploadOptions<I> = {}) => {
+  const upload = async (input: I, options: UploadOptions<I> = {}): Promise<Upload.UploadedMedia> => {
     const [signal, own = {}] = Calls.split(calls.upload, options)
-    return run(calls.upload, () => effects.upload(input, own), signal)
+    return Calls.valueOf(await exitOf(calls.upload, () => effects.upload(input, own), signal), signal, upload)
+  }
+
+  const publish: Publishing<I>["publish"] = async (post, options = {}) => {
+    const [signal, own = {}] = Calls.split(calls.publish, options)
+    return Calls.valueOf(await exitOf(calls.publish, () => effects.publish(post, own), signal), signal, publish)
+  }
+
+  // Without a key, which no thread has, it is refused as any other one.
+  const publishThread: Publishing<I>["publishThread"] = async (posts, options = { key: "" }) => {
+    const [signal, own = options] = Calls.split(calls.publishThread, options)
+    const exit = await exitOf(calls.publishThread, () => effects.publishThread(posts, own), signal)
+    return Calls.valueOf(exit, signal, publishThread)
   }
 
   return {
@@ -128,15 +147,8 @@ export const make = <I>(context: Calls.Context, inputOf: InputOf<I>): Publishing
         [Symbol.asyncIterator]: () => events(upload, input, options)
       })
     }),
-    publish: async (post, options = {}) => {
-      const [signal, own = {}] = Calls.split(calls.publish, options)
-      return run(calls.publish, () => effects.publish(post, own), signal)
-    },
-    // Without a key, which no thread has, it is refused as any other one.
-    publishThread: async (posts, options = { key: "" }) => {
-      const [signal, own = options] = Calls.split(calls.publishThread, options)
-      return run(calls.publishThread, () => effects.publishThread(posts, own), signal)
-    }
+    publish,
+    publishThread
   }
 }
 
@@ -146,21 +158,21 @@ async function* events<I>(
   input: I,
   options: UploadOptions<I> = {}
 ): AsyncGenerator<Upload.Progress | Upload.Uploaded> {
-  const { signal } = options
+  const [signal, own] = Calls.split(calls.upload, options)
   const left = new AbortController()
   let newest: Upload.Progress | undefined
   let wake = () => {}
   const uploaded = upload(input, {
-    ...options,
-    // What is none is refused there.
-    signal: signal instanceof AbortSignal ? AbortSignal.any([signal, left.signal]) : signal ?? left.signal,
+    ...own,
+    signal: signal === undefined ? left.signal : AbortSignal.any([signal, left.signal]),
     onProgress: (progress) => {
       newest = progress
       wake()
     }
-  }).then((media) => ({ phase: "ready", media }) as const)
-  // The loop may be left before.
-  uploaded.catch(() => {})
+  }).then(
+    (media) => ({ phase: "ready", media }) as const,
+    (error: unknown) => ({ phase: "failed", error }) as const
+  )
   try {
     while (true) {
       const progress = newest
@@ -169,7 +181,11 @@ async function* events<I>(
       else {
         const stepped = new Promise<undefined>((resolve) => wake = () => resolve(undefined))
         const end = await Promise.race([stepped, uploaded])
-        if (end !== undefined) return yield end
+        if (end?.phase === "ready") return yield end
+        if (end !== undefined) {
+          signal?.throwIfAborted()
+          throw end.error instanceof Error ? Calls.startingAt(end.error, events) : end.error
+        }
       }
     }
   } finally {
