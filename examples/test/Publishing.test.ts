@@ -11,7 +11,7 @@ import { ConfigProvider, Effect } from "effect"
 import { createReadStream, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { setTimeout } from "node:timers/promises"
+import { setTimeout as sleep } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { afterAll, beforeEach } from "vitest"
 import { gif, mp4, png } from "../../packages/sandbox/test/support/MediaSamples.ts"
@@ -69,7 +69,7 @@ const makeJournal = () => {
 }
 
 const until = async (condition: () => boolean): Promise<void> => {
-  while (!condition()) await setTimeout(5)
+  while (!condition()) await sleep(5)
 }
 
 /** In pieces of odd sizes, of which none tells where it ends. */

@@ -114,8 +114,7 @@ function call(
       return connection.publish(publishing, onProgress && ((progress) => Hook.tell(onProgress, progress)))
     } catch (error) {
       if (error instanceof InvalidParameters) return error
-      // Such as a Blob on a file.
-      if (error instanceof DOMException && error.name === "DataCloneError") {
+      if (isUncloneable(error)) {
         return invalid("file", `cannot be handed to a worker: give a path, or bytes (${error.message})`)
       }
       throw error
@@ -124,3 +123,8 @@ function call(
   const begun = Calls.orThrow(begin(), caller)
   return Calls.orThrow(Calls.receivePublished(call, begun), caller)
 }
+
+/** Of a function, or of a Blob that is a file. */
+const isUncloneable = (error: unknown): error is Error =>
+  error instanceof Error &&
+  (error.name === "DataCloneError" || ("code" in error && error.code === "ERR_INVALID_STATE"))

@@ -1,0 +1,188 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { createClient, fromEnvironment } from "@postwire/node"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createReadStream, mkdtempSync, openAsBlob, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { pathToFileURL } from "node:url"
+import { png } from "../../sandbox/test/support/MediaSamples.ts"
+import * as Sync from "../src/index.ts"
+import { startSandbox, stop } from "./support/Children.ts"
+
+let sandbox: Awaited<ReturnType<typeof startSandbox>>
+let folder: string
+
+/** Longer than a segment may be, so that there are two. */
+const long = png(40, 30, 1_500_000)
+const picture = png()
+
+beforeAll(async () => {
+  sandbox = await startSandbox()
+  folder = mkdtempSync(join(tmpdir(), "postwire-publishing-"))
+  writeFileSync(join(folder, "long.png"), long)
+})
+
+afterAll(async () => {
+  await stop(sandbox?.child)
+  rmSync(folder, { recursive: true })
+})
+
+const settings = (): Sync.Settings => ({
+  ...fromEnvironment(sandbox.ready.environment),
+  journal: join(folder, "journal")
+})
+
+/** What a call throws. */
+const thrown = (call: () => unknown): unknown => {
+  try {
+    call()
+  } catch (error) {
+    return error
+  }
+  return assert.fail("nothing was thrown")
+}
+
+/** The bytes that a post shows. */
+const shown = async (id: string): Promise<ReadonlyArray<Buffer>> => {
+  await using client = createClient(fromEnvironment(sandbox.ready.environment))
+  const response = await client.getPost({
+    id,
+    expansions: ["attachments.media_keys"],
+    post_fields: ["attachments"],
+    media_fields: ["url"]
+  })
+  const media = response.data === undefined ? [] : response.media(response.data)
+  return Promise.all(media.map(async ({ url }) => Buffer.from(await (await fetch(url!)).arrayBuffer())))
+}
+
+const inputs: Readonly<Record<string, () => Sync.Input>> = {
+  "a file by its path": () => join(folder, "long.png"),
+  "a file by its address": () => pathToFileURL(join(folder, "long.png")),
+  bytes: () => long,
+  "bytes of a larger buffer": () => new Uint8Array([0, ...long, 0]).subarray(1, -1),
+  "an ArrayBuffer": () => long.buffer,
+  "a Blob": () => new Blob([long])
+}
+
+describe("a blocking client", () => {
+  it.each(Object.keys(inputs))("publishes %s, and tells how it goes on while it blocks", async (kind) => {
+    using client = Sync.createClientSync(settings())
+    const steps: Array<string> = []
+    const { id, media, text } = client.publish({ text: kind, media: [{ file: inputs[kind]!(), alt: "A colour" }] }, {
+      onProgress: (step) => {
+        steps.push(step.phase === "upload" ? `${step.sentBytes} of ${step.totalBytes}` : step.phase)
+        // It may block the thread as well.
+        if (step.phase === "posted") steps.push(client.getMe().data?.username ?? "")
+        throw new Error("which ends nothing")
+      }
+    })
+    const [size, segment] = [long.length, 1_048_576]
+    assert.deepStrictEqual(steps, [
+      `0 of ${size}`,
+      `${segment} of ${size}`,
+      `${size} of ${size}`,
+      "sending",
+      "posted",
+      "ada"
+    ])
+    assert.deepInclude(media[0], { type: "image/png", category: "tweet_image", size })
+    assert.strictEqual(text, kind)
+    const [bytes] = await shown(id)
+    assert.isTrue(bytes?.equals(long))
+  })
+
+  it("uploads once what it resumes, and publishes a thread once", () => {
+    using client = Sync.createClientSync(settings())
+    const media = client.upload(join(folder, "long.png"), { resume: "one", alt: "A colour" })
+    assert.instanceOf(media.expiresAt, Date)
+    assert.strictEqual(client.upload(join(folder, "long.png"), { resume: "one", alt: "A colour" }).id, media.id)
+    const posts = [{ text: "one", media: [picture] }, { text: "two" }]
+    const first = client.publishThread(posts, { key: "numbers" })
+    using other = Sync.createClientSync(settings())
+    const second = other.as("raw").publishThread(posts, { key: "numbers" })
+    assert.deepStrictEqual([first.resumed, second.resumed], [false, true])
+    assert.deepStrictEqual(second.posts.map(({ id }) => id), first.posts.map(({ id }) => id))
+  })
+
+  it("throws what the Promise client rejects with, with the line that called", async () => {
+    using client = Sync.createClientSync(settings())
+    const promises = createClient(settings())
+    const calls: ReadonlyArray<(client: Sync.PostwireClientSync | typeof promises) => unknown> = [
+      (client) => client.upload(new Uint8Array(9)),
+      (client) => client.upload(5 as unknown as string),
+      (client) => client.upload(join(folder, "none.png")),
+      (client) => client.upload(picture, { alt: "a".repeat(1_001) }),
+      (client) => client.upload(picture, { onProgress: "a" } as object),
+      (client) => client.upload(picture, { resume: "" }),
+      (client) => client.publish({ text: "a".repeat(281), media: [picture] }),
+      (client) => client.publish(undefined as unknown as Sync.Post),
+      (client) => client.publish({ text: "a", media_ids: ["1"] }),
+      (client) => client.publishThread([], { key: "a" }),
+      (client) => client.publishThread([{ text: "a" }], undefined as unknown as Sync.ThreadOptions)
+    ]
+    for (const call of calls) {
+      const error = thrown(() => call(client))
+      const expected = await Promise.resolve(call(promises)).catch((error: unknown) => error)
+      assert(error instanceof Error && expected instanceof Error)
+      assert.deepStrictEqual(error.message, expected.message)
+      assert.strictEqual(error.constructor, expected.constructor)
+      assert.include(error.stack?.split("\n").find((line) => line.startsWith("    at")), "Publishing.test.ts")
+    }
+    await promises.close()
+  })
+
+  it("refuses what stands still while it blocks, and what cannot be handed to a worker", async () => {
+    using client = Sync.createClientSync(settings())
+    const stream = { stream: createReadStream(join(folder, "long.png")), size: long.length }
+    const blob = await openAsBlob(join(folder, "long.png"))
+    const refused = [
+      [() => client.upload(stream as unknown as string), /stands still/],
+      [() => client.publish({ text: "a", media: [blob] }), /handed to a worker/],
+      [() => client.upload(new URL("http://service.test/a.png")), /path or a file: URL/]
+    ] as const
+    for (const [call, rule] of refused) {
+      const error = thrown(call)
+      assert(error instanceof Sync.InvalidParameters)
+      assert.strictEqual(error.parameter, "file")
+      assert.match(error.rule, rule)
+    }
+    stream.stream.destroy()
+    assert.throws(() => Sync.createClientSync({ ...settings(), journal: {} as string }), Sync.InvalidSettings)
+  })
+
+  it("is ended by Ctrl-C, which a thread outlives by its journal", async () => {
+    const program = `
+      import { createClientSync } from ${JSON.stringify(new URL("../src/index.ts", import.meta.url).href)}
+      process.on("SIGINT", () => {})
+      const client = createClientSync(JSON.parse(process.env.SETTINGS))
+      const long = new Uint8Array(${JSON.stringify([...picture])})
+      try {
+        client.publishThread([{ text: "before" }, { text: "after", media: [long] }], {
+          key: "interrupted",
+          onProgress: ({ part, phase }) => {
+            if (part === 1 && phase === "posted") process.kill(process.pid, "SIGINT")
+          }
+        })
+      } catch (error) {
+        console.log(error._tag, error.reason)
+      }
+    `
+    const child = spawn(process.execPath, [
+      "--disable-warning=ExperimentalWarning",
+      "--input-type=module",
+      "-e",
+      program
+    ], {
+      env: { ...process.env, SETTINGS: JSON.stringify(settings()) },
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    const [line] = await once(createInterface(child.stdout), "line")
+    assert.match(String(line), /^TransportFailure interrupted by SIGINT$/)
+    using client = Sync.createClientSync(settings())
+    const posts = [{ text: "before" }, { text: "after", media: [picture] }]
+    const thread = client.publishThread(posts, { key: "interrupted" })
+    assert.deepStrictEqual([thread.resumed, thread.posts.map(({ text }) => text)], [true, ["before", "after"]])
+  })
+})
