@@ -4,7 +4,7 @@ import { Sandbox } from "@postwire/sandbox"
 import { Redacted } from "effect"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -12,6 +12,7 @@ import { createInterface } from "node:readline"
 import { promisify } from "node:util"
 import { afterAll, beforeAll } from "vitest"
 import { answerForm, locationOf } from "../../packages/sandbox/test/support/Login.ts"
+import { png } from "../../packages/sandbox/test/support/MediaSamples.ts"
 
 const path = (file: string) => new URL(file, import.meta.url).pathname
 const run = promisify(execFile)
@@ -178,6 +179,31 @@ describe("programs for a job", () => {
     } finally {
       app.kill()
       rmSync(tokenStore, { recursive: true })
+    }
+  })
+
+  it("a folder of pictures is posted once, however often it is started", async () => {
+    await using sandbox = await Sandbox.start({ posts: 0 })
+    const folder = mkdtempSync(join(tmpdir(), "postwire-examples-"))
+    const files = {
+      "harbour.png": png(),
+      "lighthouse.png": png(64, 48),
+      "lighthouse.txt": "Good evening\n",
+      "lighthouse.alt.txt": "A lighthouse at dusk",
+      "torn.png": png().subarray(0, 30)
+    }
+    for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, file), content)
+    const start = async () =>
+      (await run(process.execPath, [path("../publish.ts"), folder], {
+        env: { ...environmentOf(sandbox), XDG_STATE_HOME: join(folder, "state") }
+      })).stdout
+    try {
+      const [first, again] = [await start(), await start()]
+      assert.match(first, /^posted: harbour\.png \d+\nposted: lighthouse\.png \d+\nnot posted: torn\.png: .*must/)
+      assert.strictEqual(again, first.replace(/^posted:/gm, "was posted before:"))
+      assert.strictEqual(sandbox.store.counts().posts, 2)
+    } finally {
+      rmSync(folder, { recursive: true })
     }
   })
 

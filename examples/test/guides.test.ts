@@ -3,12 +3,13 @@ import { environmentVariable } from "@postwire/core/Errors"
 import * as OAuth2 from "@postwire/node/OAuth2"
 import { Sandbox } from "@postwire/sandbox"
 import { execFile } from "node:child_process"
-import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { format, promisify } from "node:util"
 import { vi } from "vitest"
+import { mp4, png, vtt } from "../../packages/sandbox/test/support/MediaSamples.ts"
 
 const run = promisify(execFile)
 
@@ -24,6 +25,10 @@ const expected: Readonly<Record<string, RegExp>> = {
     /^posted \d+\n\[ 'ada' \]\nCould not find user with usernames: \[nobodyyy\]\.\nCould not find user with username: \[nobodyyy\]\.\nthere is no such post$/,
   "moving.ts": /\d/,
   "pages.ts": /requests remaining\n[^]*posts of the second page/,
+  "publish.ts":
+    /^posted \d+\n0 of \d+ bytes\n[^]*100% processed\nvideo\/mp4\nimage\/png tweet_image\ndm_image\nvideo\/mp4\nupload 0\nupload 1\nmedia \d+\ntrue\n3 posts, all of them now$/,
+  "publish-blocking.ts": /^upload 0%\n[^]*processing 100%\nposted \d+$/,
+  "publish-effect.ts": /^posted \d+\nupload 0\n[^]*processing 1\n\d+\n2 posts\nimage\/png$/,
   "rate-limits.ts": /^\d+ of \d+ requests remaining$/,
   "retries.ts": /^Ada Lovelace\ngetMe 1 200 /,
   "sign-in.ts": /^(ada .*\n)*Ada Lovelace\ntrue\nallow more: \[ 'post\.write' \]$/,
@@ -33,7 +38,10 @@ const expected: Readonly<Record<string, RegExp>> = {
 
 // A blocking call would keep the sandbox, which is on this thread, from answering; and Effect reads the environment of a
 // process once.
-const apart = ["blocking.ts", "effect.ts", "sign-in.ts"]
+const apart = ["blocking.ts", "effect.ts", "publish.ts", "publish-blocking.ts", "publish-effect.ts", "sign-in.ts"]
+
+/** What there is to publish. */
+const files = { "lighthouse.png": png(), "harbour.mp4": mp4(), "harbour.en.vtt": vtt() }
 
 /** What `postwire login ada --for getMe,getBookmarks` leaves. */
 const signIn = async ({ baseUrl, grants, seeded }: Sandbox.RunningSandbox, tokenStore: string) => {
@@ -55,13 +63,14 @@ describe("the programs of the guides", () => {
       vi.stubEnv(environmentVariable(setting), String(value))
     }
     const home = mkdtempSync(join(tmpdir(), "postwire-guides-"))
-    vi.stubEnv("XDG_CONFIG_HOME", home)
+    for (const variable of ["XDG_CONFIG_HOME", "XDG_STATE_HOME"]) vi.stubEnv(variable, home)
+    for (const [file, bytes] of Object.entries(files)) writeFileSync(join(home, file), bytes)
     if (name === "sign-in.ts") await signIn(sandbox, join(home, "postwire/accounts"))
     const lines: Array<string> = []
     const log = vi.spyOn(console, "log").mockImplementation((...line) => void lines.push(format(...line)))
     try {
       if (apart.includes(name)) {
-        lines.push((await run(process.execPath, [fileURLToPath(new URL(name, folder))])).stdout.trim())
+        lines.push((await run(process.execPath, [fileURLToPath(new URL(name, folder))], { cwd: home })).stdout.trim())
       } else await import(new URL(name, folder).href)
     } finally {
       log.mockRestore()
