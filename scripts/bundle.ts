@@ -1,5 +1,6 @@
-// After `tsc -b`: what the packages hold beside what the compiler made (ADR 23). Each is one file in `dist/bundled`:
-// - the Promise and blocking entries, and the worker, with Effect and the core inside, so that Node loads them fast;
+// After `tsc -b`: what the packages hold beside what the compiler made (ADR 23), in `dist/bundled`:
+// - the Promise and blocking entries, and the worker, with Effect and the core inside, so that Node loads them fast. What
+//   uploads and publishes is a file of its own, which the first upload loads, and what both share is a third;
 // - Undici as a module, for programs that are bundled, since not every bundler makes one of it.
 import { build, type BuildOptions, type Plugin } from "esbuild"
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -21,11 +22,35 @@ const common = {
   metafile: true
 } satisfies BuildOptions
 
-const entries = (modules: ReadonlyArray<string>) =>
+/** Puts off what most programs never call: a fifth of what Node would load with the client. Programs that are bundled decide that themselves. */
+const publications: Plugin = {
+  name: "publications",
+  setup: ({ onLoad, onResolve }) => {
+    const promises = join(root, "packages/core/src/promises")
+    onResolve(
+      { filter: /\/Publications(\.ts)?$/ },
+      ({ namespace, path }) =>
+        namespace === "deferred" ? undefined : { path, namespace: "deferred", sideEffects: false }
+    )
+    onLoad({ filter: /.*/, namespace: "deferred" }, () => ({
+      resolveDir: promises,
+      contents: `
+        import * as Effect from "effect/Effect"
+        const load = Effect.promise(() => import("./Publications.ts"))
+        export const on = (inputOf) => {
+          const later = (name) => (...args) => Effect.flatMap(load, ({ on }) => on(inputOf)[name](...args))
+          return { upload: later("upload"), publish: later("publish"), publishThread: later("publishThread") }
+        }
+      `
+    }))
+  }
+}
+
+const entry = (module: string) =>
   ({
     ...common,
     outdir: "dist/bundled",
-    entryPoints: modules.map((module) => `src/${module}.ts`),
+    entryPoints: [`src/${module}.ts`],
     // Only Node loads these, and loads Undici at the first request.
     alias: { "#undici": "undici", "#undici/agent": "undici/lib/dispatcher/agent.js" },
     external: ["undici"],
@@ -34,6 +59,15 @@ const entries = (modules: ReadonlyArray<string>) =>
     minifyWhitespace: true,
     // Node shows the line of an error that nobody catches.
     lineLimit: 160
+  }) satisfies BuildOptions
+
+/** An entry that publishes. */
+const publishing = (module: string) =>
+  ({
+    ...entry(module),
+    plugins: [publications],
+    splitting: true,
+    chunkNames: `${module}-[name]-[hash]`
   }) satisfies BuildOptions
 
 /** `require` of what Node has is a function that throws in the modules that esbuild makes. */
@@ -68,7 +102,7 @@ const undici = {
   keepNames: true
 } satisfies BuildOptions
 
-const builds = { node: [entries(["index"]), undici], sync: [entries(["index", "PostwireWorker"])] }
+const builds = { node: [publishing("index"), undici], sync: [entry("index"), publishing("PostwireWorker")] }
 
 /** The packages that a build took something from. */
 const sourcesOf = (inputs: object): ReadonlyArray<string> =>

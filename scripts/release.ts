@@ -12,13 +12,13 @@ const folder = join(root, "out/release")
 
 /** What the tarballs may weigh, in kB of 1,000 bytes. A feature may raise its package's with a line in the changelog. */
 const budgets: Readonly<Record<string, number>> = {
-  cli: 110,
+  cli: 125,
   cluster: 30,
-  core: 230,
+  core: 310,
   export: 55,
-  node: 390,
-  sandbox: 210,
-  sync: 340,
+  node: 430,
+  sandbox: 220,
+  sync: 390,
   web: 10
 }
 

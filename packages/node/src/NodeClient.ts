@@ -7,6 +7,7 @@ import { environmentVariable, InvalidSettings, JournalFailure } from "@postwire/
 import * as Journal from "@postwire/core/Journal"
 import * as AccountSettings from "@postwire/core/promises/AccountSettings"
 import * as OwnJournal from "@postwire/core/promises/Journal"
+import type { InputOf } from "@postwire/core/promises/Publications"
 import type * as Publishing from "@postwire/core/promises/Publishing"
 import * as Shared from "@postwire/core/promises/Settings"
 import * as OwnTokenStore from "@postwire/core/promises/TokenStore"
@@ -60,7 +61,7 @@ export interface Settings<F extends Form = "response"> extends Shared.Settings<F
 export type Input = string | URL | Publishing.Input
 
 /** What can be uploaded, as the core takes it. */
-export const inputOf: Publishing.InputOf<Input> = (input) =>
+export const inputOf: InputOf<Input> = (input) =>
   typeof input === "string" || input instanceof URL ? FileSource.file(input) : input
 
 /** Everything that operations, uploads and threads need, from settings. */

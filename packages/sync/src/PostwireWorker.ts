@@ -7,7 +7,7 @@ import { Client } from "@postwire/core/Client"
 import { Departure } from "@postwire/core/Departure"
 import type { Journal } from "@postwire/core/Journal"
 import type { Prepared } from "@postwire/core/Prepare"
-import * as Publishing from "@postwire/core/promises/Publishing"
+import * as Publications from "@postwire/core/promises/Publications"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Cause from "effect/Cause"
@@ -115,7 +115,7 @@ const departureOf = (id: number): Departure => ({
   withoutEffect: () => void Atomics.compareExchange(places, place.out, id, 0)
 })
 
-const effects = Publishing.on<Protocol.Input>(NodeClient.inputOf)
+const effects = Publications.on<Protocol.Input>(NodeClient.inputOf)
 
 const publish = ({ client, gate, id, isWatched, publishing }: Request & { readonly _tag: "Publish" }) => {
   if (Atomics.load(gate, Protocol.gate.withdrawn) === 1) return

@@ -3,7 +3,7 @@ import * as CallErrors from "@postwire/core/CallErrors"
 import { InvalidParameters, show } from "@postwire/core/Errors"
 import * as Hook from "@postwire/core/Hook"
 import * as Inputs from "@postwire/core/promises/Inputs"
-import type * as Shared from "@postwire/core/promises/Publishing"
+import type * as Shared from "@postwire/core/promises/Publications"
 import { calls } from "@postwire/core/promises/Publishing"
 import type { Post, PublishedPost, PublishOptions } from "@postwire/core/Publish"
 import type { PublishedThread, ThreadOptions } from "@postwire/core/Thread"
@@ -16,7 +16,7 @@ import type * as Protocol from "./internal/Protocol.ts"
 export type Input = string | URL | Uint8Array | ArrayBuffer | Blob
 
 /** What an upload may be told, besides its file. */
-export type UploadOptions = Omit<Shared.UploadOptions<Input>, "signal">
+export type UploadOptions = Shared.UploadOptions<Input>
 
 /** Uploads, posts with files, and threads, as blocking methods. `onProgress` is called on the thread that they block. */
 export interface Publishing {

@@ -23,6 +23,7 @@ import * as Requests from "../Requests.ts"
 import type { Included, Selection } from "../Selection.ts"
 import * as Calls from "./Calls.ts"
 import { iterable, type PageOptions } from "./Pages.ts"
+import type { InputOf } from "./Publications.ts"
 import * as Publishing from "./Publishing.ts"
 
 const forms: ReadonlyArray<Form> = ["response", "dictionary", "raw"]
@@ -133,7 +134,7 @@ export type PromiseClient<F extends Form = "response", Also extends object = {}>
 
 /** What the platform does for a client, and what it takes for a file. */
 export interface Platform<in I> extends Calls.Platform {
-  readonly inputOf: Publishing.InputOf<I>
+  readonly inputOf: InputOf<I>
 }
 
 /** How clients are made on a platform, where `I` is what can be uploaded. */

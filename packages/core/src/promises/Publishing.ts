@@ -1,13 +1,10 @@
 /** Uploads, posts with files, and threads, with Promises. What a platform takes for a file is for the platform to say. */
 import * as Effect from "effect/Effect"
-import { invalidParameter } from "../Errors.ts"
-import * as Publish from "../Publish.ts"
-import type * as Source from "../Source.ts"
-import * as Thread from "../Thread.ts"
-import * as Upload from "../Upload.ts"
-import type { JournalFailure } from "../UploadErrors.ts"
+import type * as Publish from "../Publish.ts"
+import type * as Thread from "../Thread.ts"
+import type * as Upload from "../Upload.ts"
 import * as Calls from "./Calls.ts"
-import * as Inputs from "./Inputs.ts"
+import * as Publications from "./Publications.ts"
 
 export type { Media, Poll, Post, Progress as PublishProgress, PublishedPost } from "../Publish.ts"
 export type { PublishedThread } from "../Thread.ts"
@@ -27,14 +24,7 @@ export interface SizedStream {
 export type Input = Uint8Array | ArrayBuffer | Blob | SizedStream
 
 /** What an upload may be told, besides its file. */
-export interface UploadOptions<in out I = Input> extends Omit<Upload.UploadOptions, "subtitles"> {
-  /** Of a video, in several languages. */
-  readonly subtitles?: Publish.Media<I>["subtitles"]
-  /**
-   * A key of 1 to 128 characters, by which the journal notes how far the upload is: the next one with it goes on where this one
-   * stopped, and gives the media that it made for as long as they can be used. Another file with the key begins anew.
-   */
-  readonly resume?: string | undefined
+export interface UploadOptions<in out I = Input> extends Publications.UploadOptions<I> {
   /** Cancels the upload at once, wherever it is; the promise is rejected with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
@@ -80,9 +70,6 @@ export interface PublishOptions extends Publish.PublishOptions, Pick<Calls.CallO
 /** What publishing a thread is told. */
 export interface ThreadOptions extends Thread.ThreadOptions, Pick<Calls.CallOptions, "signal"> {}
 
-/** What a platform takes for a file, as the core takes it. What is none is left as it is, for the core to refuse. */
-export type InputOf<I> = (input: I) => Source.Input
-
 /** How errors tell of uploads and posts that are ended from outside. */
 export const calls = {
   upload: { name: "upload", effect: "toggle" },
@@ -91,32 +78,9 @@ export const calls = {
   publishThread: { name: "publishThread", effect: "toggle" }
 } as const
 
-/** How long a key of the journal may be, in UTF-16 code units. */
-const longestKey = 128
-
-/** What the methods do, for a platform. */
-export const on = <I>(inputOf: InputOf<I>) => ({
-  upload: (
-    input: I,
-    { resume, ...options }: Omit<UploadOptions<I>, "signal">
-  ): Effect.Effect<Upload.UploadedMedia, Upload.UploadError | JournalFailure, Calls.Provided> => {
-    const own = Inputs.ofUpload(options, inputOf)
-    if (resume === undefined) return Upload.upload(inputOf(input), own)
-    return typeof resume === "string" && resume !== "" && resume.length <= longestKey
-      ? Upload.upload.resumable(resume, inputOf(input), own)
-      : Effect.fail(
-        invalidParameter("upload", "resume", `must be a text of 1 to ${longestKey} characters`, resume)
-      )
-  },
-  publish: (post: Publish.Post<I>, options: Publish.PublishOptions) =>
-    Publish.publish(Inputs.ofPost(post, inputOf), options),
-  publishThread: (posts: ReadonlyArray<Publish.Post<I>>, options: Thread.ThreadOptions) =>
-    Thread.publishThread(Inputs.ofPosts(posts, inputOf), options)
-})
-
 /** The methods of a client. */
-export const make = <I>(context: Calls.Context, inputOf: InputOf<I>): Publishing<I> => {
-  const effects = on(inputOf)
+export const make = <I>(context: Calls.Context, inputOf: Publications.InputOf<I>): Publishing<I> => {
+  const effects = Publications.on(inputOf)
 
   const exitOf = <A, E>(
     call: typeof calls[keyof typeof calls],

@@ -2,7 +2,7 @@
 import type { CallOptions } from "@postwire/core/CallOptions"
 import type { Form } from "@postwire/core/Definition"
 import type { Prepared } from "@postwire/core/Prepare"
-import type { UploadOptions } from "@postwire/core/promises/Publishing"
+import type { UploadOptions } from "@postwire/core/promises/Publications"
 import type { Post, PublishOptions } from "@postwire/core/Publish"
 import type { ThreadOptions } from "@postwire/core/Thread"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
