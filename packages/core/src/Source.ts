@@ -121,64 +121,68 @@ const sequential = (
 ): Opened["read"] => {
   const failure = (fault: SourceFailure["fault"], detail?: string) =>
     Effect.fail(new SourceFailure({ source, fault, detail }))
-  let kept: Uint8Array = new Uint8Array(0)
+  let kept: Uint8Array = new Uint8Array()
   /** Where what is kept begins. */
   let start = 0
+  /** What has come besides. */
+  let surplus: ReadonlyArray<Uint8Array> = []
+  /** How much has come. */
+  let end = 0
   let isOver = false
 
-  /** What comes until there is enough, or nothing comes any more. */
-  const fill = (enough: number): Effect.Effect<void, SourceFailure> => {
-    const pieces = [kept]
-    let end = start + kept.length
-    const gather = Effect.sync(() => {
-      kept = concat(pieces)
-    })
+  /** Fills memory with what is kept from an offset on, and with what comes. */
+  const fill = (from: number, target: Uint8Array): Effect.Effect<void, SourceFailure> => {
+    let skipped = from - start
+    let filled = 0
+    // Each is copied as it comes: pieces that are held for a while are garbage for much longer.
+    const put = (piece: Uint8Array) => {
+      const left = piece.subarray(skipped)
+      skipped -= Math.min(skipped, piece.length)
+      const fits = left.subarray(0, target.length - filled)
+      target.set(fits, filled)
+      filled += fits.length
+      if (fits.length < left.length) surplus = [...surplus, left.subarray(fits.length)]
+    }
+    const known = [kept, ...surplus]
+    surplus = []
+    for (const piece of known) put(piece)
+    kept = target
+    start = from
+    const isLast = from + target.length === size
     const next: Effect.Effect<void, SourceFailure> = Effect.suspend(() =>
       // Beyond its end is looked as well: what is longer than was said would be cut off.
-      end >= enough && enough < size ? gather : Pull.matchEffect(pull, {
+      isOver || (filled === target.length && !isLast) ? Effect.void : Pull.matchEffect(pull, {
         onSuccess: (given) => {
           for (const piece of given) {
             if (!(piece instanceof Uint8Array)) return failure("unreadable", "it gives something else than bytes")
-            pieces.push(piece)
             end += piece.length
+            put(piece)
           }
           return end > size ? failure("long") : next
         },
         onFailure: Effect.failCause,
         onDone: () => {
           isOver = true
-          return end < enough ? failure("short", `after ${end} of ${size} bytes`) : gather
+          return filled < target.length ? failure("short", `after ${end} of ${size} bytes`) : Effect.void
         }
       })
     )
     return next
   }
 
-  return (offset, length) =>
+  return (offset, length, into) =>
     Effect.suspend(() => {
       if (offset < start) return failure("unreadable", "a stream cannot be read again")
       const until = Math.min(offset + length, size)
-      const end = start + kept.length
-      if (until > headBytes && offset > start) {
-        const from = Math.min(offset, end)
-        kept = kept.slice(from - start)
-        start = from
-      }
       const wanted = Effect.sync(() => kept.subarray(offset - start, until - start))
-      return end < until || (until === size && !isOver) ? Effect.andThen(fill(until), wanted) : wanted
+      if (until <= start + kept.length && (until < size || isOver)) return wanted
+      return Effect.andThen(
+        until > headBytes
+          ? fill(offset, into?.subarray(0, until - offset) ?? new Uint8Array(until - offset))
+          : fill(start, new Uint8Array(until - start)),
+        wanted
+      )
     })
-}
-
-const concat = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const [first] = pieces
-  if (pieces.length === 1 && first !== undefined) return first
-  const all = new Uint8Array(pieces.reduce((size, { length }) => size + length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    all.set(piece, at)
-    at += piece.length
-  }
-  return all
 }
 
 const toStream = (
