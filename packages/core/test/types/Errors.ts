@@ -4,6 +4,7 @@ import type * as ErrorSchemas from "@postwire/core/ErrorSchemas"
 import { createPost, getPost } from "@postwire/core/operations/Posts"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { getUser } from "@postwire/core/operations/Users"
+import { upload } from "@postwire/core/Upload"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 
@@ -22,6 +23,18 @@ searchRecentPosts({ query: "a" }).pipe(Effect.catchTag("PaginationStuck", nothin
 Stream.runDrain(searchRecentPosts.items({ query: "a" })).pipe(Effect.catchTag("PaginationStuck", nothing))
 // @ts-expect-error settings are checked when the client is made
 getPost({ id: "1" }).pipe(Effect.catchTag("InvalidSettings", nothing))
+
+const bytes = new Uint8Array()
+upload(bytes).pipe(Effect.catchTag("MediaProcessingFailed", ({ reason }) => Effect.succeed(reason?.length)))
+// @ts-expect-error all that an upload sends may be sent twice
+upload(bytes).pipe(Effect.catchTag("OutcomeUnknown", nothing))
+// @ts-expect-error an upload without a key has no journal
+upload(bytes).pipe(Effect.catchTag("JournalFailure", nothing))
+upload.resumable("key", bytes).pipe(Effect.catchTag("JournalFailure", nothing))
+// @ts-expect-error it has to know how long it is
+upload({ stream: Stream.make(bytes) })
+// @ts-expect-error a Stream of an upload cannot go wrong in ways that the upload cannot
+Stream.runDrain(upload.events(bytes)).pipe(Effect.catchTag("JournalFailure", nothing))
 
 // The union of Schemas and the union of types are one.
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
