@@ -83,6 +83,26 @@ describe("a journal of files", () => {
       assert.strictEqual(yield* one.read("k"), "second")
     }))
 
+  it.live("leaves nothing behind of a key without a text, and is used by one at a time all the same", () =>
+    Effect.gen(function*() {
+      const folder = yield* root
+      let [inside, most, done] = [0, 0, 0]
+      const use = Effect.fnUntraced(function*() {
+        // A client of its own, as another process has it.
+        yield* FileJournal.make(folder).lock("k")
+        most = Math.max(most, ++inside)
+        yield* Effect.sleep(1)
+        inside--
+        done++
+      }, Effect.scoped)
+      yield* Effect.all(Array.from({ length: 12 }, use), { concurrency: "unbounded" })
+      assert.deepStrictEqual({ most, done }, { most: 1, done: 12 })
+      const journal = FileJournal.make(folder)
+      yield* journal.write("k", "text")
+      yield* journal.write("k", undefined)
+      assert.deepStrictEqual(readdirSync(folder), [])
+    }))
+
   it.live("may be read by others, and not changed", () =>
     Effect.gen(function*() {
       const folder = join(yield* root, "shared")

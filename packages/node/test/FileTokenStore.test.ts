@@ -262,7 +262,7 @@ describe("a lock on a file", () => {
               const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads")
               parentPort.on("message", () => {
                 const lock = tryLock(workerData)
-                lock?.release()
+                lock?.release("keep")
                 parentPort.postMessage(lock !== undefined)
               })
             })`,

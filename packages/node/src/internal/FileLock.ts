@@ -4,7 +4,8 @@
 export interface FileLock {
   /** Whether it still keeps others out: it does not once its file was removed or replaced. */
   readonly isEffective: () => boolean
-  readonly release: () => void
+  /** Gives it back, and keeps its file for the next one or not: who waits for it makes another. */
+  readonly release: (file: "keep" | "remove") => void
 }
 
 /**
@@ -14,7 +15,7 @@ export interface FileLock {
  */
 export const tryLock = (path: string): FileLock | undefined => {
   // Of one that it has made, SQLite does not say whether another has replaced it.
-  if (look(path) === undefined) attempt(path)?.release()
+  if (look(path) === undefined) attempt(path)?.release("keep")
   return attempt(path)
 }
 
@@ -34,7 +35,16 @@ const attempt = (path: string): FileLock | undefined => {
   try {
     database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE")
     // A file that was replaced before it was locked keeps nobody out.
-    if (isEffective()) return { isEffective, release: () => database.close() }
+    if (isEffective()) {
+      return {
+        isEffective,
+        release: (file) => {
+          // Not after it was given back: then it is the lock of another.
+          if (file === "remove") remove(path, isEffective)
+          database.close()
+        }
+      }
+    }
   } catch (cause) {
     if (sqliteCodeOf(cause) !== busy) {
       database.close()
@@ -43,6 +53,15 @@ const attempt = (path: string): FileLock | undefined => {
   }
   database.close()
   return undefined
+}
+
+/** A file that cannot be removed is only left over. */
+const remove = (path: string, isEffective: () => boolean): void => {
+  try {
+    if (isEffective()) files().rmSync(path)
+  } catch {
+    // Windows removes none that is open.
+  }
 }
 
 const files = () => process.getBuiltinModule("node:fs")

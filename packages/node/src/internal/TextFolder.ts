@@ -98,8 +98,9 @@ export const make = <E>(given: string, { checkName, failure, fileOf, open }: Kin
   const lock = Effect.fnUntraced(function*(name: string): Effect.fn.Return<void, E, Scope.Scope> {
     const file = yield* named(name, "lock")
     const path = pathIn(file)
+    const lockPath = paths().join(folder, `${file}.lock`)
     const locking = Effect.try({
-      try: () => tryLock(paths().join(folder, `${file}.lock`)),
+      try: () => tryLock(lockPath),
       catch: (cause) => failureOf(path, "lock", cause)
     })
     yield* Effect.timeoutOrElse(
@@ -112,7 +113,7 @@ export const make = <E>(given: string, { checkName, failure, fileOf, open }: Kin
         yield* Effect.addFinalizer(() =>
           Effect.sync(() => {
             held.delete(file)
-            release()
+            release(process.getBuiltinModule("node:fs").existsSync(path) ? "keep" : "remove")
           })
         )
         yield* attempt(path, "lock", () => files().rm(temporaryOf(path), { force: true }))
