@@ -118,6 +118,8 @@ export interface Request {
   /** With the query. */
   readonly path: string
   readonly body: string | undefined
+  /** Of a body that has files: its parts in their order. A file is that of a parameter. */
+  readonly parts?: ReadonlyArray<{ readonly name: string } & ({ readonly text: string } | { readonly file: string })>
 }
 
 /** The request of an operation whose parameters are texts, as people type them. Bounds are left to the service. */
@@ -129,10 +131,17 @@ export const requestOf = (
 ): Effect.Effect<Request, Problem.Problem> => {
   const definition: Definition = catalogue[name].definition
   const known = parametersOf(definition)
+  /** What stands for the files, which are not here. */
+  const files = new Map<unknown, string>()
   const parameters = Object.fromEntries(
     Object.entries(texts).map(([name, text]) => {
       const parameter = known[name]
       if (parameter === undefined) return [name, text]
+      if (parameter.kind === "bytes") {
+        const bytes = new Uint8Array(1)
+        files.set(bytes, name)
+        return [name, bytes]
+      }
       // Lists of a body are arrays; everything else may be text.
       const isArray = parameter.kind === "list" && definition.body?.[name] !== undefined
       if (isArray) return [name, linesOf(text)]
@@ -147,9 +156,17 @@ export const requestOf = (
     )
   }
   const { body, identityAt, method, path, query } = prepared
-  if (typeof body === "object") return Effect.fail(Problem.invalidRequest("Bytes cannot be written as text."))
   const whole = identityAt === undefined ? path : path.slice(0, identityAt) + identity + path.slice(identityAt)
-  return Effect.succeed({ method, path: query === "" ? whole : `${whole}?${query}`, body })
+  const request = { method, path: query === "" ? whole : `${whole}?${query}` }
+  return Effect.succeed(
+    typeof body !== "object" ? { ...request, body } : {
+      ...request,
+      body: undefined,
+      parts: body.parts.map((part) =>
+        "text" in part ? part : { name: part.name, file: files.get(part.bytes) ?? part.name }
+      )
+    }
+  )
 }
 
 /** The names of an open parameter. A form offers those that are known: another one is meant as it is. */

@@ -4,7 +4,7 @@ import { call, Refused } from "./AdminCalls.mjs"
 import { box, button, lookOf, make, pretty, select } from "./Elements.mjs"
 import { look } from "./Live.mjs"
 import { credentials } from "./Operations.mjs"
-import { controlsOf, operation, put, texts } from "./RequestForm.mjs"
+import { controlsOf, fileOf, operation, put, texts } from "./RequestForm.mjs"
 import * as State from "./State.mjs"
 
 /** @import { Request as Prepared } from "../Description.ts" */
@@ -89,17 +89,24 @@ const showMistake = (error) => {
  * @param {string} token
  * @param {AbortSignal} signal
  */
-const exchange = ({ body, method, path }, token, signal) =>
+const exchange = ({ body, method, parts, path }, token, signal) =>
   fetch(path, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
       ...(body === undefined ? {} : { "content-type": "application/json" })
     },
-    body: body ?? null,
+    body: parts === undefined ? body ?? null : formOf(parts),
     cache: "no-store",
     signal
   })
+
+/** @param {NonNullable<Prepared["parts"]>} parts */
+const formOf = (parts) => {
+  const form = new FormData()
+  for (const part of parts) form.append(part.name, "text" in part ? part.text : fileOf(part.file) ?? "")
+  return form
+}
 
 /**
  * The text of a body, as much as comes and fits.
@@ -137,13 +144,21 @@ const parse = (text) => {
 }
 
 /** @param {Prepared} prepared */
-const showRequest = ({ body, method, path }) => {
+const showRequest = ({ body, method, parts, path }) => {
   box("exchange").hidden = false
   box("request").textContent = [
     `${method} ${location.origin}${path}`,
     "authorization: Bearer <redacted>",
-    ...(body === undefined ? [] : ["content-type: application/json", "", pretty(JSON.parse(body))])
+    ...(body === undefined ? [] : ["content-type: application/json", "", pretty(JSON.parse(body))]),
+    ...(parts === undefined ? [] : ["content-type: multipart/form-data", "", ...parts.map(showPart)])
   ].join("\n")
+}
+
+/** @param {NonNullable<Prepared["parts"]>[number]} part */
+const showPart = (part) => {
+  if ("text" in part) return `${part.name}: ${part.text}`
+  const file = fileOf(part.file)
+  return `${part.name}: <${file?.name}, ${file?.size.toLocaleString("en")} bytes>`
 }
 
 /**

@@ -26,13 +26,23 @@ export const controlsOf = (parameter) =>
       : []
   )
 
-/** The text of each parameter that is given: what was chosen and what was typed, with commas. */
+/** The text of each parameter that is given: what was chosen and what was typed, with commas; of a file its name. */
 export const texts = () => {
   const given = new FormData(form())
   return Object.fromEntries([...new Set(given.keys())].flatMap((parameter) => {
-    const text = given.getAll(parameter).filter((value) => value !== "").join(",")
+    const values = given.getAll(parameter).map((value) => value instanceof File ? value.name : value)
+    const text = values.filter((value) => value !== "").join(",")
     return text === "" ? [] : [[parameter, text]]
   }))
+}
+
+/**
+ * The file of a parameter.
+ * @param {string} parameter
+ */
+export const fileOf = (parameter) => {
+  const [control] = controlsOf(parameter)
+  return control instanceof HTMLInputElement ? control.files?.[0] : undefined
 }
 
 /**
@@ -50,7 +60,7 @@ export const put = (parameter, text) => {
     } else if (control instanceof HTMLSelectElement) {
       const i = [...control.options].findIndex(({ value }) => values.delete(value))
       control.selectedIndex = i < 0 ? control.options.length - 1 : i
-    } else control.value = [...values].join(",")
+    } else if (control.type !== "file") control.value = [...values].join(",")
   }
 }
 
@@ -125,7 +135,7 @@ const fieldOf = (parameter, wire, routes) => {
   const isChosen = kind === "list" && values.length > 0
   const hints = [
     key[wire] === field ? "" : `Sent as ${key[wire]}.`,
-    isChosen || kind === "boolean" || kind === "choice" || rule === "must be text"
+    isChosen || kind === "boolean" || kind === "bytes" || kind === "choice" || rule === "must be text"
       ? ""
       : `${rule[0]?.toUpperCase()}${rule.slice(1)}.`,
     otherwise === undefined ? "" : `Default ${otherwise}.`,
@@ -141,6 +151,8 @@ const fieldOf = (parameter, wire, routes) => {
     : [
       isArray || field === "text"
         ? make("textarea", { ...common, spellcheck: "false", rows: "2" })
+        : kind === "bytes"
+        ? make("input", { ...common, type: "file" })
         : make("input", {
           ...common,
           autocomplete: "off",

@@ -20,6 +20,11 @@ const known = {
   lists: { collection: "lists", value: "id", label: ({ name, owner }) => `${name}, of @${owner}` },
   spaces: { collection: "spaces", value: "id", label: ({ title }) => `${title}` },
   folders: { collection: "bookmark_folders", value: "id", label: ({ name, user }) => `${name}, of @${user}` },
+  media: {
+    collection: "uploads",
+    value: "id",
+    label: ({ category, content_type, owner }) => [content_type, category, `of @${owner}`].filter(Boolean).join(", ")
+  },
   conversations: { collection: "conversations", value: "id", label: ({ participants }) => `${participants}` }
 }
 
@@ -31,7 +36,13 @@ const known = {
 export const knownTo = ({ kind, name }, routes) => {
   if (name === "username") return "handles"
   if (kind !== "id") return undefined
-  if (name === "id") return /\/2\/(users|posts|lists|spaces)\/:id/.exec(routes[0]?.neutral ?? "")?.[1]
+  const route = routes[0]?.neutral ?? ""
+  if (name === "id") {
+    return route.includes("/2/media/")
+      ? "media"
+      : /\/2\/(users|posts|lists|spaces)\/:id/.exec(route)?.[1]
+  }
+  if (/(media|subtitles)_id$/.test(name)) return "media"
   if (/(user|participant)_id$/.test(name)) return "users"
   if (/(post|since|until)_id$/.test(name)) return "posts"
   return { list_id: "lists", folder_id: "folders", dm_conversation_id: "conversations" }[name]
