@@ -66,7 +66,7 @@ const advices: Readonly<Record<string, Advice>> = {
       : "Check the app's settings in the service's console.",
   BadRequest: ({ message }) =>
     /\bmedia ids?\b/i.test(String(message))
-      ? "Media is for who uploaded it, and for a day: postwire upload FILE makes another id."
+      ? "Media belongs to the user who uploaded it, and expires after a day: postwire upload FILE makes a new id."
       : "Change the parameter that the service names.",
   ConflictingIdentifiers: "Pass exactly one of them.",
   Forbidden: ({ message }) =>

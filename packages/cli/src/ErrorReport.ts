@@ -93,7 +93,9 @@ export const inFlags =
           subject: subject.name,
           rule: error.rule,
           value: error.value,
-          advice: `${subject.isFile ? "Make such a file of it" : "Correct it"}; nothing was sent.`
+          advice: `${
+            subject.isFile ? "Change the file, then run the same command again" : "Correct it"
+          }; nothing was sent.`
         })
         : error
     })

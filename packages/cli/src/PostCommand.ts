@@ -64,6 +64,12 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
   const { alt, json, maxWeight: maximum, media, wire } = flags
   yield* checkAlt(media, alt)
   const text = yield* textOf(flags)
+  if (text === "" && media.length === 0 && flags.mediaId.length === 0) {
+    return yield* ErrorReport.refuse(
+      "There is no text",
+      "Write one, - to read it from standard input, or pass --media."
+    )
+  }
   yield* PostFlags.checkText(text, maximum, {
     subject: "The text",
     advice: (excess) =>

@@ -54,7 +54,7 @@ const comment = (size: number, seed: number) => {
   return bytes
 }
 
-const fileAdvice = /^ {2}Make such a file of it; nothing was sent\.$/
+const fileAdvice = /^ {2}Change the file, then run the same command again; nothing was sent\.$/
 
 const sandbox = Effect.gen(function*() {
   const sandbox = yield* Sandbox.Sandbox
@@ -166,7 +166,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
             /Correct/
           ],
           [["a", "--poll", "b", "--poll", "c".repeat(26)], /--poll .*25/, /Correct/],
-          [[], /text .*required/, /Correct/]
+          [[], /There is no text$/, /Write one, - to read it/]
         ]
         for (const [args, what, advice] of cases) assertTold(yield* run("post", ...args), what, advice)
         assert.deepStrictEqual(paths(), [])
@@ -317,7 +317,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
         assertTold(
           yield* run("post", "Not mine", "--media-id", foreign),
           /^postwire: createPost: .*\(400\): Your media IDs are invalid/,
-          /^ {2}Media is for who uploaded it, and for a day: postwire upload FILE makes another id\.$/
+          /^ {2}Media belongs to the user who uploaded it, .*: postwire upload FILE makes a new id\.$/
         )
       }))
 
