@@ -55,10 +55,7 @@ export const choose = Effect.fnUntraced(function*(asked: Asked) {
   const content = hash("sha256", `${asked.account ?? ""}\n${asked.content}`)
   // What came through a pipe is known by nothing but its content.
   const place = `cli.${asked.account ?? ""}.${asked.file === standardInput ? content : resolve(asked.file)}`
-  const before = Option.flatMap(Option.fromUndefinedOr(yield* journal.read(place)), decode).pipe(
-    Option.filter(({ state }) => state !== "over"),
-    Option.getOrUndefined
-  )
+  const before = Option.getOrUndefined(Option.flatMap(Option.fromUndefinedOr(yield* journal.read(place)), decode))
   if (asked.abandon && (before?.state !== "stuck" || Option.exists(asked.key, (key) => key !== before.key))) {
     return yield* new Contradiction({
       reason: "No part of the thread waits for a decision",
@@ -70,8 +67,9 @@ export const choose = Effect.fnUntraced(function*(asked: Asked) {
     : before?.content === content
     ? before.key
     : nameOf(asked.file, content)
-  if (Option.isNone(asked.key) && !asked.again && before !== undefined && before.content !== content) {
-    if (before.posted !== 0) return yield* changed(asked.file, before)
+  const isMeant = Option.isSome(asked.key) || asked.again || before?.content === content
+  if (!isMeant && before !== undefined && before.state !== "over" && before.posted !== 0) {
+    return yield* changed(asked.file, before)
   }
   const noted = { key, content, parts: asked.parts }
   const chosen: Chosen = {

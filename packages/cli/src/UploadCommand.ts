@@ -137,6 +137,9 @@ const send = Effect.fnUntraced(function*(path: string, options: UploadOptions) {
     if (last === undefined && now.sentBytes > 0 && now.phase === "upload") {
       speak(`Resumed: ${Text.size(now.sentBytes)} of ${Text.size(now.totalBytes)} were there already.`)
     }
+    if (last !== undefined && now.sentBytes < last.sentBytes) {
+      speak("The service no longer knows what was sent before; the file is uploaded anew.")
+    }
     last = now
     progress.update(now)
   }

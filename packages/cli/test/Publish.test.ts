@@ -332,6 +332,10 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
         faults.add({ operation: "appendMediaUpload", status: 404 })
         const anew = yield* run("upload", "./large.jpg")
         assert.strictEqual(anew.code, 0, anew.errors)
+        assert.match(
+          anew.errors,
+          /^postwire: Resumed: .*\npostwire: The service no longer knows what was sent before; the/
+        )
         assert.isTrue(bytesOf(anew.output)?.equals(large))
         assert.strictEqual(paths().filter((path) => path.endsWith("/append")).length, 4)
       }))
@@ -447,6 +451,16 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
         assert.match(rest.errors, /^postwire: Resumed: 1 of 3 parts are posted already\.\npostwire: Part 2 of 3/)
         assert.strictEqual(rest.output.split("\n").length, 3)
         assert.deepStrictEqual(["Begun.", "Interrupted.", "Ended.", "The end."].map(count), [1, 1, 1, 0])
+        // What was posted on purpose although another one was begun, is not posted once more by accident.
+        const other = "Other.\n---\nParts."
+        write("a.md", other)
+        faults.add({ operation: "createPost", nth: 2, status: 403 })
+        assert.strictEqual((yield* run("thread", "./a.md")).code, 1)
+        write("a.md", other.replace("Other", "Another"))
+        const posted = yield* run("thread", "./a.md", "--again")
+        assert.strictEqual(posted.code, 0, posted.errors)
+        assert.strictEqual((yield* run("thread", "./a.md")).output, posted.output)
+        assert.deepStrictEqual(["Other.", "Another.", "Parts."].map(count), [1, 1, 1])
       }))
 
     it.effect("says what it cannot tell, and does as it is told then", () =>
