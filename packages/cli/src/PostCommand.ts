@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { basename } from "node:path"
 import * as Connection from "./Connection.ts"
-import { withDefault } from "./Defaults.ts"
+import { many, withDefault } from "./Defaults.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 import * as PostFlags from "./PostFlags.ts"
 import * as Report from "./Report.ts"
@@ -20,10 +20,10 @@ const flags = {
     Argument.withDescription("The text, or - to read it from standard input"),
     Argument.optional
   ),
-  media: PostFlags.many("media", "FILE", "A picture, GIF or video; given again, the next one"),
-  alt: PostFlags.many("alt", "TEXT", "What it shows, for those who do not see it: one for each --media, \"\" for none"),
-  mediaId: PostFlags.many("media-id", "ID", "Media of postwire upload; comes before files"),
-  poll: PostFlags.many("poll", "OPTION", "An option of a poll: 2 to 4 of them, a flag for each"),
+  media: many("media", "FILE", "A picture, GIF or video; given again, the next one"),
+  alt: many("alt", "TEXT", "What it shows, for those who do not see it: one for each --media, \"\" for none"),
+  mediaId: many("media-id", "ID", "Media of postwire upload; comes before files"),
+  poll: many("poll", "OPTION", "An option of a poll: 2 to 4 of them, a flag for each"),
   pollMinutes: Flag.Int("poll-minutes").pipe(
     Flag.filter((minutes) => minutes >= 5 && minutes <= 10_080, () => "5 to 10080"),
     withDefault("How long the poll is open", 1_440)

@@ -9,16 +9,6 @@ import type { Subject } from "./ErrorReport.ts"
 import * as Text from "./Text.ts"
 import type * as UploadProgress from "./UploadProgress.ts"
 
-/** A flag that may be given again. */
-export const many = (name: string, metavar: string, description: string): Flag.Flag<ReadonlyArray<string>> =>
-  Flag.String(name).pipe(
-    Flag.withMetavar(metavar),
-    Flag.withDescription(description),
-    Flag.atLeast(0),
-    // Help would take it for one that has to be given.
-    Flag.withDefault([])
-  )
-
 /** `--reply-to ID`. */
 export const replyTo = Flag.String("reply-to").pipe(
   Flag.withMetavar("ID"),

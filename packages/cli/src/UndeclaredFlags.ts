@@ -5,18 +5,13 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as Stdio from "effect/Stdio"
+import { many } from "./Defaults.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 import * as TextFile from "./TextFile.ts"
 
 /** A flag of members of a query, each `NAME=VALUE`. */
 export const query = (name: string): Flag.Flag<ReadonlyArray<string>> =>
-  Flag.String(name).pipe(
-    Flag.withMetavar("NAME=VALUE"),
-    Flag.withDescription("A member of the query by the service's name; may be given again"),
-    Flag.atLeast(0),
-    // Help would take it for one that has to be given.
-    Flag.withDefault([])
-  )
+  many(name, "NAME=VALUE", "A member of the query by the service's name; may be given again")
 
 /** A flag of JSON for a body. */
 export const body = (name: string, what: string): Flag.Flag<Option.Option<string>> =>

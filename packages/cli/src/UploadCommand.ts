@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { basename, resolve } from "node:path"
 import * as Connection from "./Connection.ts"
+import { many } from "./Defaults.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 import * as MediaView from "./MediaView.ts"
 import * as Report from "./Report.ts"
@@ -42,18 +43,9 @@ const flags = {
     Flag.withDescription("The service's category (default: by what the file is, and what it is for)"),
     Flag.optional
   ),
-  subtitles: Flag.String("subtitles").pipe(
-    Flag.withMetavar("FILE"),
-    Flag.withDescription("Subtitles of a video, SRT or WebVTT; may be given again"),
-    Flag.atLeast(0),
-    Flag.withDefault([])
-  ),
-  language: Flag.String("language").pipe(
-    Flag.withMetavar("XX"),
-    Flag.filter((language) => /^[A-Z]{2}$/.test(language), () => "two capital letters, as EN"),
-    Flag.withDescription("The language of the subtitles, as EN: one for each --subtitles"),
-    Flag.atLeast(0),
-    Flag.withDefault([])
+  subtitles: many("subtitles", "FILE", "Subtitles of a video, SRT or WebVTT; may be given again"),
+  language: many("language", "XX", "The language of the subtitles, as EN: one for each --subtitles").pipe(
+    Flag.filter((all) => all.every((language) => /^[A-Z]{2}$/.test(language)), () => "two capital letters, as EN")
   ),
   json: Report.json,
   wire: Connection.wire,

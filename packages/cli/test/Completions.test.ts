@@ -54,6 +54,8 @@ printf '%s\\n' "\${COMPREPLY[@]}"`,
       assert.deepStrictEqual(complete("postwire", "call", "getUsersM"), ["getUsersMentions"])
       assert.deepStrictEqual(complete("postwire", "export", "getDm"), ["getDmEvents"])
       assert.deepStrictEqual(complete("postwire", "call", "getUsersMentions", "--max"), ["--max-results"])
+      assert.deepStrictEqual(complete("postwire", "thread", "talk.md", "--dry"), ["--dry-run"])
+      assert.deepStrictEqual(complete("postwire", "upload", "a.gif", "--for", ""), ["directMessage", "post"])
       assert.deepStrictEqual(complete("postwire", "counts", "x", "--granularity", ""), ["day", "hour", "minute"])
     }))
 })
