@@ -211,11 +211,12 @@ describe("a thread with files", () => {
   it.effect("uploads again what the service does not take, once", () =>
     Effect.gen(function*() {
       const { journal, kinds, line, publishThread, store } = yield* scene()
+      const context = yield* Effect.context()
       const spoiled: Array<string> = []
       const published = yield* publishThread(posts, {
         onProgress: ({ part, phase }) => {
           if (part !== 3 || phase !== "sending" || spoiled.length > 0) return
-          const text = Effect.runSync(journal.read("upload.3.1.thread.a")) ?? ""
+          const text = Effect.runSyncWith(context)(journal.read("upload.3.1.thread.a")) ?? ""
           const { mediaId }: { readonly mediaId: string } = JSON.parse(text)
           store.uploads.fail(mediaId, { code: 1, name: "InvalidMedia", message: "gone" }, Requests.now)
           spoiled.push(mediaId)
