@@ -1,5 +1,5 @@
 /**
- * What every program does with its client: two operations, pages, a file, errors known by their class and by their tag, a
+ * What every program does with its client: two operations, pages, a file, a post with one, errors known by their class and by their tag, a
  * wait for a rate limit. It is the same on every runtime and in every bundle, so it takes what the program imported as an argument,
  * and imports nothing but types. Each program has it beside itself when it runs, as TypeScript and as JavaScript.
  */
@@ -15,7 +15,7 @@ export type Settings = Pick<Postwire.Settings, "baseUrl" | "bearerToken" | "wait
 
 type Client = Pick<
   Postwire.PostwireClient,
-  "getMe" | "getUser" | "getPost" | "searchRecentPosts" | "uploadMedia" | "close"
+  "getMe" | "getUser" | "getPost" | "searchRecentPosts" | "uploadMedia" | "publish" | "close"
 >
 
 /** A GIF of one pixel, which may be followed by anything. */
@@ -59,6 +59,8 @@ export const scenario = async ({ BadRequest, createClient, InvalidParameters }: 
   }
   const upload = { media: new Blob([dot, dot]), media_category: "tweet_image", user_auth: false } as const
   const { data: uploaded } = await client.uploadMedia(upload)
+  const picture = { file: new Blob([dot]), alt: "A dot" }
+  const published = await client.publish({ text: "A dot", media: [picture] }, { user_auth: false })
   const refused = await failureOf(client.searchRecentPosts({ query: "(" }))
   const invalid = await failureOf(client.getPost({ id: "../" }))
   await client.close()
@@ -70,6 +72,7 @@ export const scenario = async ({ BadRequest, createClient, InvalidParameters }: 
     user: user?.name,
     posts: posts.size,
     uploaded: uploaded?.size,
+    published: [published.text, ...published.media.map(({ type }) => type)],
     errors: [
       [refused instanceof BadRequest, refused instanceof Error, tagOf(refused)],
       [invalid instanceof InvalidParameters, invalid instanceof TypeError, tagOf(invalid)],

@@ -130,6 +130,7 @@ const expected = {
   user: "Ada Lovelace",
   posts: 25,
   uploaded: 84,
+  published: ["A dot", "image/gif"],
   errors: [[true, true, "BadRequest"], [true, true, "InvalidParameters"], ["TransportFailure"]]
 }
 

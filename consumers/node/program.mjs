@@ -8,7 +8,7 @@ import { scenario } from "./scenario.mjs"
 const sandbox = await Sandbox.start({ posts: 400 })
 const { baseUrl, grants, seeded } = sandbox
 const account = { baseUrl, tokenStore: "./accounts", account: "ada" }
-const scopes = scopesFor(["getMe", "searchRecentPosts", "uploadMedia"])
+const scopes = scopesFor(["getMe", "searchRecentPosts", "uploadMedia", "createPost"])
 const { accessToken, expiresAt, refreshToken } = grants.make({ scopes })
 await saveAccount({
   ...account,
