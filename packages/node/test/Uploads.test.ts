@@ -263,10 +263,10 @@ describe("times", () => {
 
   it.live("begin to run when the bytes have left", () =>
     Effect.gen(function*() {
-      const baseUrl = yield* slowly([120, 120, 120], answer)
+      const baseUrl = yield* slowly([150, 150, 150], answer)
       const response = yield* Effect.provide(
         post(large),
-        layers.Undici({ baseUrl, retries: 0, timeout: { firstByte: 200, idle: 1000 } })
+        layers.Undici({ baseUrl, retries: 0, timeout: { firstByte: 300, idle: 2000 } })
       )
       assert.strictEqual(response.data?.id, "1")
     }).pipe(Effect.scoped))
