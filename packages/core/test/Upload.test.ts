@@ -247,6 +247,16 @@ describe("what is refused before anything is sent", () => {
       assert.lengthOf(service.calls, 0)
     }))
 
+  it.effect("owners that are none", () =>
+    Effect.gen(function*() {
+      const service = MediaService.make()
+      const error = yield* Effect.flip(upload(MediaBytes.png(), { additional_owners: 7 } as unknown as UploadOptions))
+        .pipe(Effect.provide(service.layer()))
+      assert.instanceOf(error, Errors.InvalidParameters)
+      assert.strictEqual(error.parameter, "additional_owners")
+      assert.lengthOf(service.calls, 0)
+    }))
+
   it.effect("a stream that is not as long as was said fails, and is never ended as media", () =>
     Effect.gen(function*() {
       for (const [size, fault] of [[249, "long"], [251, "short"]] as const) {

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import { createHash } from "node:crypto"
+import { vi } from "vitest"
 import type * as Credentials from "../src/Credentials.ts"
 import * as Errors from "../src/Errors.ts"
 import * as Journal from "../src/Journal.ts"
@@ -234,6 +236,23 @@ describe("an upload with a key", () => {
       // The next one begins anew.
       assert.strictEqual((yield* passing(run(service, stream(2)))).id, "2")
       assert.deepStrictEqual(service.bytes("2"), Buffer.from(noise(450, 2)))
+    }))
+
+  it.effect("hashes alike on servers and in browsers", () =>
+    Effect.gen(function*() {
+      const journal = Journal.makeMemory()
+      const run = using(journal)
+      const service = hanging(4)
+      const server = process.getBuiltinModule
+      const isBrowser = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
+      yield* Effect.addFinalizer(() => Effect.sync(() => isBrowser.mockRestore()))
+      yield* killed(service, 5, run(service))
+      const { hash, sent } = JSON.parse((yield* journal.read("upload.k")) ?? "{}")
+      assert.strictEqual(sent, 300)
+      assert.strictEqual(hash, createHash("sha256").update(noise(450).subarray(0, 300)).digest("hex"))
+      isBrowser.mockImplementation(server)
+      yield* passing(run(service))
+      assert.deepStrictEqual(appends(service), [0, 1, 2, 3, 3, 4])
     }))
 
   it.effect("is worked on by one at a time", () =>

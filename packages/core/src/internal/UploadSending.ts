@@ -84,7 +84,7 @@ const whole = Effect.fnUntraced(function*<E>(
 
   const { credential } = yield* Client
   const account = yield* credential(caller.user_auth ?? Media.initializeMediaUpload.definition.userAuth === true)
-  const asked = [account, category, type, size, terms.shared ?? "", ...(terms.additional_owners ?? [])].join(" ")
+  const asked = [account, category, type, size, terms.shared ?? "", String(terms.additional_owners ?? "")].join(" ")
 
   const begin = Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
