@@ -8,7 +8,7 @@ import * as NodeClient from "@postwire/node/NodeClient"
 import { Sandbox } from "@postwire/sandbox"
 import * as Web from "@postwire/web"
 import { ConfigProvider, Effect } from "effect"
-import { createReadStream, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { createReadStream, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -279,6 +279,29 @@ describe.each(Object.entries({ node: Node, web: Web }))(
     })
   }
 )
+
+describe("the likely mistakes", () => {
+  /** Ids are others each time. */
+  const anyId = (text: string) => text.replaceAll(/\b\d{19}\b/g, "<id>")
+
+  it("are told in the words of the guide", async () => {
+    const guide = anyId(readFileSync(new URL("../../docs/publish.md", import.meta.url), "utf8"))
+    await using client = Node.createClient({ ...sandbox.settings, journal: makeJournal().journal })
+    const tell = async (call: Promise<unknown>) => {
+      const error = await failureOf(call)
+      assert(error instanceof Error)
+      assert.include(guide, `| \`${anyId(error.message)}\` |`)
+    }
+    const media = (file: Uint8Array) => client.publish({ text: "a", media: [file] })
+    await tell(media(png(40, 30, 6_000_000)))
+    await tell(media(new TextEncoder().encode("%PDF-1.7")))
+    await tell(media(mp4({ seconds: 200 })))
+    await tell(client.publish({ text: "a", media_ids: ["1880028106020515840"] }))
+    await tell(client.publish({ text: "a".repeat(300), media: [picture] }))
+    sandbox.faults.add({ operation: "appendMediaUpload", status: 404 })
+    await tell(client.upload({ stream: inPieces(picture), size: picture.length }))
+  })
+})
 
 describe("a client on Node", () => {
   it.each(Object.keys(files))("uploads %s", async (kind) => {

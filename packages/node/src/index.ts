@@ -8,7 +8,7 @@
  * for await (const post of client.searchRecentPosts.items({ query: "effect" })) console.log(post.text)
  * ```
  *
- * It is published as one file, which holds an Effect of its own. A program that uses Effect itself makes its client with
+ * It is published with an Effect of its own inside. A program that uses Effect itself makes its client with
  * `@postwire/node/EffectClient`.
  */
 import "@postwire/core/SupportedNode"
