@@ -1,6 +1,6 @@
 /** The process of one contender: `node Uploader.ts <name> <port>`. It uploads a file whenever it is asked. */
-import { createClient } from "@postwire/node"
-import { openAsBlob } from "node:fs"
+import { createClient, type PostwireClient } from "@postwire/node"
+import { createReadStream, openAsBlob, statSync } from "node:fs"
 import { open } from "node:fs/promises"
 import { Agent, FormData as Form, request } from "undici"
 import * as Child from "../Child.ts"
@@ -18,80 +18,73 @@ export interface Upload {
   readonly memory: number
 }
 
-export type Name = "undici" | "undici again" | "undici, Blob of the file" | "undici, one Buffer" | "postwire"
+export const names = ["undici", "undici again", "undici by hand", "path", "path with a key", "Blob", "stream"] as const
 
-const [name, port] = process.argv.slice(2) as [Name, string]
+/** Who uploads: bare Undici with a form for each segment or with bodies put together by hand; the client, and from what. */
+export type Name = typeof names[number]
+
+const [name, port, folder] = process.argv.slice(2) as [Name, string, string]
 const baseUrl = `http://127.0.0.1:${port}`
 const bearerToken = "A".repeat(112)
 
-type Send = (step: string, body: Form | Buffer | string, type?: string) => Promise<void>
+type Post = (step: string, body: Form | Uint8Array | string, type?: string) => Promise<void>
 
-/** The least that one can do: a request for each segment, one after the other. */
-const bare = <A>(
-  segments: (task: Task) => AsyncIterable<A>,
-  append: (send: Send, index: number, segment: A) => Promise<void>
-) => {
+/** One request for each segment, one after the other, of what is read into one piece of memory. */
+const bare = (append: (post: Post, index: number, memory: Buffer<ArrayBuffer>) => Promise<void>) => {
   const dispatcher = new Agent({ allowH2: false })
   const authorization = `Bearer ${bearerToken}`
-  const send: Send = async (step, body, type) => {
+  const post: Post = async (step, body, type) => {
     const headers = type === undefined ? { authorization } : { authorization, "content-type": type }
     const answer = await request(`${baseUrl}/2/media/upload/${step}`, { method: "POST", dispatcher, headers, body })
     await answer.body.json()
   }
-  return async (task: Task) => {
-    await send("initialize", "{}")
-    let index = 0
-    for await (const segment of segments(task)) await append(send, index++, segment)
-    await send("1/finalize", "")
+  return async ({ chunk, path }: Task) => {
+    await post("initialize", "{}")
+    await using file = await open(path)
+    const { size } = await file.stat()
+    const memory = Buffer.allocUnsafe(head.length + chunk + tail.length)
+    head.copy(memory)
+    for (let at = 0, index = 0; at < size; at += chunk) {
+      const { bytesRead } = await file.read(memory, head.length, Math.min(chunk, size - at), at)
+      tail.copy(memory, head.length + bytesRead)
+      await append(post, index++, memory.subarray(0, head.length + bytesRead + tail.length))
+    }
+    await post("1/finalize", "")
   }
 }
 
-const asForm = (send: Send, index: number, segment: Blob) => {
-  const form = new Form()
-  form.set("segment_index", String(index))
-  form.set("media", segment)
-  return send("1/append", form)
-}
+const [head, tail] = [
+  Buffer.from(`--b\r\ncontent-disposition: form-data; name="media"; filename="media"\r\n\r\n`),
+  Buffer.from("\r\n--b--\r\n")
+]
 
-/** Encoded by hand, and copied into one piece of memory: nothing sends faster. */
-const asBuffer = (send: Send, index: number, segment: Buffer) => {
-  const head = [
-    `segment_index"\r\n\r\n${index}`,
-    `media"; filename="media"\r\ncontent-type: application/octet-stream\r\n\r\n`
-  ]
-    .map((part) => `--b\r\ncontent-disposition: form-data; name="${part}`).join("\r\n")
-  const body = Buffer.concat([Buffer.from(head), segment, Buffer.from("\r\n--b--\r\n")])
-  return send("1/append", body, "multipart/form-data; boundary=b")
-}
+const form = () =>
+  bare((post, index, memory) => {
+    const form = new Form()
+    form.set("segment_index", String(index))
+    form.set("media", new Blob([memory.subarray(head.length, -tail.length)]))
+    return post("1/append", form)
+  })
 
-const ofBytes = async function*({ chunk, path }: Task) {
-  await using file = await open(path)
-  const { size } = await file.stat()
-  for (let at = 0; at < size; at += chunk) {
-    const bytes = Buffer.allocUnsafe(Math.min(chunk, size - at))
-    await file.read(bytes, 0, bytes.length, at)
-    yield bytes
+const own = (input: (path: string) => Promise<Parameters<PostwireClient["upload"]>[0]>, isResumable = false) => () => {
+  const client = createClient({ baseUrl, bearerToken, journal: folder })
+  let key = 0
+  return async ({ path }: Task) => {
+    const resume = isResumable ? { resume: `${process.pid}-${++key}` } : {}
+    await client.upload(await input(path), { user_auth: false, ...resume })
   }
 }
 
-const ofFile = async function*({ chunk, path }: Task) {
-  const file = await openAsBlob(path)
-  for (let at = 0; at < file.size; at += chunk) yield file.slice(at, at + chunk)
-}
+const pathOf = async (path: string) => path
 
-const ofBlobs = async function*(task: Task) {
-  for await (const bytes of ofBytes(task)) yield new Blob([bytes])
-}
-
-const contenders: Readonly<Record<Name, () => (task: Task) => Promise<unknown>>> = {
-  undici: () => bare(ofBlobs, asForm),
-  "undici again": () => bare(ofBlobs, asForm),
-  "undici, Blob of the file": () => bare(ofFile, asForm),
-  "undici, one Buffer": () => bare(ofBytes, asBuffer),
-  postwire: () => {
-    const client = createClient({ baseUrl, bearerToken })
-    return ({ path }) => client.upload(path, { user_auth: false })
-  }
+const contenders: Readonly<Record<Name, () => (task: Task) => Promise<void>>> = {
+  undici: form,
+  "undici again": form,
+  "undici by hand": () => bare((post, _, memory) => post("1/append", memory, "multipart/form-data; boundary=b")),
+  path: own(pathOf),
+  "path with a key": own(pathOf, true),
+  Blob: own((path) => openAsBlob(path)),
+  stream: own(async (path) => ({ stream: createReadStream(path), size: statSync(path).size }))
 }
 
 const upload = contenders[name]()
