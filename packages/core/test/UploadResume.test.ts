@@ -203,6 +203,25 @@ describe("an upload with a key", () => {
       }
     }))
 
+  it.effect("begins anew once more when what this run has begun is given up as well, and no more often", () =>
+    Effect.gen(function*() {
+      const run = using(Journal.makeMemory())
+      let given = 2
+      const service = hanging(3, {
+        fault: ({ index, mediaId, operation }) =>
+          operation === "append" && index === 2 && Number(mediaId) <= given
+            ? { status: 404, body: {} }
+            : undefined
+      })
+      yield* killed(service, 4, run(service))
+      assert.strictEqual((yield* passing(run(service))).id, "3")
+      given = 99
+      yield* TestClock.adjust("2 days")
+      const error = yield* Effect.flip(passing(run(service)))
+      assert.instanceOf(error, Errors.UploadExpired)
+      assert.strictEqual(error.mediaId, "5")
+    }))
+
   it.effect("forgets what the service could not process", () =>
     Effect.gen(function*() {
       const journal = Journal.makeMemory()

@@ -202,9 +202,12 @@ const whole = Effect.fnUntraced(function*<E>(
     return { checkpoint: ended, status: ready }
   })
 
-  return yield* finish((yield* resume) ?? (yield* begin)).pipe(
-    Effect.catchTag("UploadExpired", (error) => source.isSeekable ? Effect.flatMap(begin, finish) : Effect.fail(error))
-  )
+  const anew = Effect.flatMap(begin, finish)
+  const orAnew = (sent: typeof anew) =>
+    Effect.catchTag(sent, "UploadExpired", (error) => source.isSeekable ? anew : Effect.fail(error))
+  const standing = yield* resume
+  // What another run has left may be old: only what this one has begun should have lasted.
+  return yield* orAnew(standing === undefined ? anew : orAnew(finish(standing)))
 })
 
 const isTooLarge = ({ status }: { readonly status: number }): boolean => status === 413 || status === 431
@@ -212,6 +215,6 @@ const isTooLarge = ({ status }: { readonly status: number }): boolean => status 
 const halfOf = (chunk: number): number => Math.ceil(chunk / 2)
 
 const expiryOf = (now: number, seconds: number | undefined): number | undefined =>
-  seconds === undefined ? undefined : now + seconds * 1000
+  seconds === undefined ? undefined : Math.floor(now) + seconds * 1000
 
 const millisOf = (seconds: number | undefined): number | undefined => seconds === undefined ? undefined : seconds * 1000
