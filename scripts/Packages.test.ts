@@ -198,7 +198,8 @@ describe("a program", () => {
     \`, { eval: true })
     const main = async () => {
       const port = await new Promise((resolve) => worker.once("message", resolve))
-      const settings = { baseUrl: "http://127.0.0.1:" + port, bearerToken: "a" }
+      const tokens = { consumerKey: "a", consumerSecret: "a", accessToken: "1-a", accessTokenSecret: "a" }
+      const settings = { baseUrl: "http://127.0.0.1:" + port, bearerToken: "a", ...tokens }
       const client = Node.createClient(settings)
       const shared = WithEffect.createClient(settings)
       const blocking = Sync.createClientSync({ ...settings, workerUrl: process.env.WORKER })
@@ -212,6 +213,9 @@ describe("a program", () => {
       console.log("effect", text(await shared.effect.runPromise(effect)),
         text(await Effect.runPromise(Effect.provide(effect, shared.effect.layer))))
       console.log(...await shared.effect.runPromise(getPost({ id: "9" })).catch(told))
+      const dot = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64")
+      console.log("uploads", ...(await Promise.all([client, shared].map(({ upload }) => upload(dot)))).map(({ id }) => id),
+        blocking.upload(dot).id)
       const late = Effect.tryPromise({ try: () => client.getPost({ id: "9" }), catch: (error) => error })
       console.log(await Effect.runPromise(Effect.catchTag(late, "RateLimited", ({ status }) => Effect.succeed(status))))
       try { Node.createClient({ baseUrl: "" }) } catch (error) { console.log(error instanceof Core.InvalidSettings) }
@@ -230,6 +234,7 @@ describe("a program", () => {
     "true true true true",
     "effect a a",
     "true true true true",
+    "uploads 1 1 1",
     "429",
     "true",
     ""

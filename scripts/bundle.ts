@@ -22,7 +22,7 @@ const common = {
   metafile: true
 } satisfies BuildOptions
 
-/** Puts off what most programs never call: a fifth of what Node would load with the client. Programs that are bundled decide that themselves. */
+/** Puts off what most programs never call, a fifth of what Node would load with a client. Bundlers decide that for themselves. */
 const publications: Plugin = {
   name: "publications",
   setup: ({ onLoad, onResolve }) => {
