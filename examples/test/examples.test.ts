@@ -215,7 +215,7 @@ describe("programs for a job", () => {
     assert.match(refused!, /^searchRecentPosts: The service refused a parameter \(400\): .*\[widgets\] is not one of/)
     assert.strictEqual(
       own,
-      "createPost: \"extraBody.text\" is a parameter of createPost: pass it among the parameters."
+      "createPost: extraBody.text is a parameter of createPost: pass it among the parameters."
     )
     assert.deepStrictEqual(rest, [""])
     assert.deepStrictEqual(

@@ -99,6 +99,7 @@ const variables: ReadonlyArray<string> = [
   "clientId",
   "clientSecret",
   "tokenStore",
+  "journal",
   ...Credentials.names
 ]
 
