@@ -212,6 +212,27 @@ describe.each(Object.entries({ node: Node, web: Web }))(
       assert.isEmpty(sent())
     })
 
+    it("refuses what is no journal, and tells what one fails with", async () => {
+      for (const journal of [5, {}, { read: () => {}, write: () => {} }]) {
+        const error = await failureOf((async () => connect({ journal: journal as unknown as Node.Journal }))())
+        assert(error instanceof errors.InvalidSettings)
+        assert.strictEqual(error.setting, "journal")
+      }
+      const { journal } = makeJournal()
+      await using client = connect({
+        journal: { ...journal, write: async () => Promise.reject(new Error("it is full")) }
+      })
+      const error = await failureOf(client.publishThread([{ text: "a" }], { key: "one" }))
+      assert(error instanceof errors.JournalFailure)
+      assert.deepInclude(error, {
+        journal: "journal (key thread.one)",
+        fault: "unavailable",
+        action: "write",
+        detail: "it is full"
+      })
+      assert.notInclude(sent(), "createPost")
+    })
+
     it("is the same client in every form", async () => {
       await using client = connect()
       const raw = client.as("raw")

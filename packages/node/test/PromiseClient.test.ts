@@ -724,6 +724,7 @@ describe("fromEnvironment", () => {
         POSTWIRE_CONSUMER_SECRET: "c",
         POSTWIRE_ACCESS_TOKEN: "d",
         POSTWIRE_ACCESS_TOKEN_SECRET: "",
+        POSTWIRE_JOURNAL: "./journal",
         POSTWIRE_REDIS_URL: "redis://service.test",
         HOME: "/"
       }),
@@ -734,6 +735,7 @@ describe("fromEnvironment", () => {
         consumerKey: "b",
         consumerSecret: "c",
         accessToken: "d",
+        journal: "./journal",
         rateLimitStore: "redis://service.test"
       }
     )
