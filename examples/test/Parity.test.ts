@@ -317,7 +317,7 @@ describe.each(names.filter(isChosen))("%s", (name) => {
         [{ status: 429 }, "RateLimited"],
         [{ status: 503 }, "ServerFailure"],
         [{ status: 418 }, "UnexpectedStatus"],
-        [{ body: "html" }, definition.effect === "create" ? "OutcomeUnknown" : "UndecodableResponse"],
+        [{ status: 200, body: "html" }, definition.effect === "create" ? "OutcomeUnknown" : "UndecodableResponse"],
         [{ reset: "after" }, definition.effect === "create" ? "OutcomeUnknown" : "TransportFailure"]
       ] as const
     ) {
