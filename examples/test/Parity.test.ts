@@ -252,9 +252,14 @@ const real = (parameters: object): object => {
     "1441162269824405510": list,
     "1DXxyRYNejbKM": space
   }
-  let text = JSON.stringify(parameters)
-  for (const [name, id] of Object.entries(names)) text = text.replaceAll(name, id)
-  return JSON.parse(text)
+  const renamed = (value: unknown): unknown => {
+    // Bytes are no JSON.
+    if (value instanceof Blob || ArrayBuffer.isView(value)) return value
+    let text = JSON.stringify(value)
+    for (const [name, id] of Object.entries(names)) text = text.replaceAll(name, id)
+    return JSON.parse(text)
+  }
+  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, renamed(value)]))
 }
 
 const names = Object.keys(catalogue) as Array<Name>
