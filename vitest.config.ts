@@ -14,6 +14,9 @@ const alone = [
   "packages/sync/test/{SyncClient,Worker}.test.ts"
 ]
 
+// `npm test` leaves the proofs to the long tests; who names a file gets it.
+const exclude = ["**/node_modules/**", ...process.env["POSTWIRE_EXCLUDE"]?.split(",") ?? []]
+
 export default defineConfig({
   test: {
     // The synchronous client blocks its thread, and node:sqlite warns that it is young.
@@ -26,8 +29,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     projects: [
       // A process loads Effect, the core and the sandbox once, not for each of a hundred files.
-      { extends: true, test: { name: "together", include, exclude: ["**/node_modules/**", ...alone], isolate: false } },
-      { extends: true, test: { name: "alone", include: alone } }
+      { extends: true, test: { name: "together", include, exclude: [...exclude, ...alone], isolate: false } },
+      { extends: true, test: { name: "alone", include: alone, exclude } }
     ]
   }
 })

@@ -1,8 +1,8 @@
 // What `npm test` runs: the types, and then lint and tests beside each other, up to the first that fails.
 // Arguments go to Vitest: `npm test -- Rule` runs the test files with "Rule" in their name.
 // In CI, files that failed run once more, alone: a test that passes then is named as unsteady, and does not end the run.
-// `--long` runs the tests that are shorter otherwise, at their full length, and nothing else: kills, fuzzing, a million
-// items, clusters, every operation through every client.
+// `--long` runs the tests that are shorter otherwise, at their full length, and the proofs, which have no shorter form, and
+// nothing else: kills, fuzzing, a million items, clusters, browsers, packages, every operation through every client.
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, globSync, readFileSync } from "node:fs"
@@ -10,15 +10,25 @@ import { text } from "node:stream/consumers"
 
 type Step = readonly [heading: string, command: string, ...args: ReadonlyArray<string>]
 
+/** Files that start browsers, pack and install, or kill and wait for processes, half a minute and more each. */
+const proofs = [
+  "examples/test/Parity.test.ts",
+  "packages/export/test/Crash.test.ts",
+  "packages/node/test/RateLimitStores.test.ts",
+  "packages/sandbox/test/ConsolePage.test.ts",
+  "packages/sync/test/Worker.test.ts",
+  "scripts/Packages.test.ts"
+]
+
 const long = process.argv.includes("--long")
 const args = process.argv.slice(2).filter((argument) => argument !== "--long")
 if (long) {
   process.env["POSTWIRE_LONG"] = "1"
   args.push(
     ...globSync(["packages/*/test/**/*.test.ts", "examples/test/*.test.ts", "scripts/*.test.ts"])
-      .filter((file) => readFileSync(file, "utf8").includes("POSTWIRE_LONG"))
+      .filter((file) => proofs.includes(file) || readFileSync(file, "utf8").includes("POSTWIRE_LONG"))
   )
-}
+} else if (args.length === 0) process.env["POSTWIRE_EXCLUDE"] = proofs.join()
 
 const types: Step = ["Types", "pnpm", "--silent", "check"]
 

@@ -86,7 +86,16 @@ describe("as", () => {
     assert.deepStrictEqual((await dictionary.as("response").like(call)).data, { liked: true })
     assert.lengthOf(service.requests.filter(({ path }) => path === "/2/users/me"), 1)
     assert.lengthOf(service.requests, 5)
-    assert.sameMembers(Object.keys(raw), [...Object.keys(catalogue), "as", "request", "session", "close"])
+    assert.sameMembers(Object.keys(raw), [
+      ...Object.keys(catalogue),
+      "upload",
+      "publish",
+      "publishThread",
+      "as",
+      "request",
+      "session",
+      "close"
+    ])
     assert.notInclude(inspect([client, raw, dictionary], { depth: 9, showHidden: true }), "canary")
     await raw.close()
     for (const closed of [client, raw, dictionary]) {
