@@ -1,5 +1,5 @@
 /** `postwire upload`: a file becomes a media id, from where the last run got to. */
-import type { MediaCategory } from "@postwire/core/MediaRules"
+import { categories } from "@postwire/core/models/Media"
 import { type Progress, upload, type UploadOptions } from "@postwire/core/Upload"
 import * as FileSource from "@postwire/node/FileSource"
 import * as Argument from "effect/cli/Argument"
@@ -16,17 +16,6 @@ import * as MediaView from "./MediaView.ts"
 import * as Report from "./Report.ts"
 import * as Text from "./Text.ts"
 import * as UploadProgress from "./UploadProgress.ts"
-
-const categories = [
-  "tweet_image",
-  "tweet_gif",
-  "tweet_video",
-  "amplify_video",
-  "dm_image",
-  "dm_gif",
-  "dm_video",
-  "subtitles"
-] as const satisfies ReadonlyArray<MediaCategory>
 
 const flags = {
   file: Argument.String("file").pipe(Argument.withDescription("The picture, GIF, video or subtitles")),

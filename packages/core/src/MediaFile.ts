@@ -7,26 +7,12 @@ import * as FileWindow from "./internal/FileWindow.ts"
 import * as ImageFile from "./internal/ImageFile.ts"
 import * as VideoFile from "./internal/VideoFile.ts"
 import * as WebmFile from "./internal/WebmFile.ts"
+import type { fileTypes } from "./models/Media.ts"
 
 export type { Reader } from "./internal/FileWindow.ts"
 
 /** A type that the service knows. Bytes tell all of them but `image/pjpeg`, an old name of JPEG. */
-export type MediaType =
-  | "image/jpeg"
-  | "image/pjpeg"
-  | "image/png"
-  | "image/gif"
-  | "image/webp"
-  | "image/bmp"
-  | "image/tiff"
-  | "video/mp4"
-  | "video/quicktime"
-  | "video/webm"
-  | "video/mp2t"
-  | "text/srt"
-  | "text/vtt"
-  | "model/gltf-binary"
-  | "model/vnd.usdz+zip"
+export type MediaType = typeof fileTypes[number]
 
 /** What is known of a file. */
 export interface Facts extends ImageFile.Picture, VideoFile.Film {

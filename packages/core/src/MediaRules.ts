@@ -3,17 +3,10 @@
  * service decides in the end; this is what can be said before anything is sent.
  */
 import type * as MediaFile from "./MediaFile.ts"
+import type { categories } from "./models/Media.ts"
 
 /** What the service does with media. */
-export type MediaCategory =
-  | "tweet_image"
-  | "tweet_gif"
-  | "tweet_video"
-  | "amplify_video"
-  | "dm_image"
-  | "dm_gif"
-  | "dm_video"
-  | "subtitles"
+export type MediaCategory = typeof categories[number]
 
 /** What media is for. */
 export type Purpose = "post" | "directMessage"

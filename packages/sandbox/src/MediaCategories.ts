@@ -1,6 +1,6 @@
 /** What a category of media means: how the service keeps it, what it may hold, and what it is for. */
 import type { MediaType } from "@postwire/core/MediaFile"
-import { type Limits, limits, type MediaCategory, type Purpose } from "@postwire/core/MediaRules"
+import { isCategory, type Limits, limits, type MediaCategory, type Purpose } from "@postwire/core/MediaRules"
 import type * as Attachments from "./store/Attachments.ts"
 
 /** A category. */
@@ -37,8 +37,6 @@ const categories: { readonly [Name in MediaCategory]: Omit<Category, "name"> } =
 /** The category of a name. */
 export const named = (name: string): Category | undefined =>
   isCategory(name) ? { name, ...categories[name] } : undefined
-
-const isCategory = (name: string): name is MediaCategory => Object.hasOwn(categories, name)
 
 /** A type as bytes tell it: one that has two names has one here. */
 export const typeOf = (name: string): string => name === "image/pjpeg" ? "image/jpeg" : name

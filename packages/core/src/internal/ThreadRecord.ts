@@ -10,6 +10,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import type { Entries } from "../Journal.ts"
+import { categories, fileTypes } from "../models/Media.ts"
 import type { Media, Post } from "../PublishOptions.ts"
 import type * as Source from "../Source.ts"
 import { JournalFailure } from "../UploadErrors.ts"
@@ -17,33 +18,8 @@ import { JournalFailure } from "../UploadErrors.ts"
 const UploadedMedia = /*#__PURE__*/ Schema.Struct({
   id: Schema.String,
   media_key: /*#__PURE__*/ Schema.UndefinedOr(Schema.String),
-  type: /*#__PURE__*/ Schema.Literals([
-    "image/jpeg",
-    "image/pjpeg",
-    "image/png",
-    "image/gif",
-    "image/webp",
-    "image/bmp",
-    "image/tiff",
-    "video/mp4",
-    "video/quicktime",
-    "video/webm",
-    "video/mp2t",
-    "text/srt",
-    "text/vtt",
-    "model/gltf-binary",
-    "model/vnd.usdz+zip"
-  ]),
-  category: /*#__PURE__*/ Schema.Literals([
-    "tweet_image",
-    "tweet_gif",
-    "tweet_video",
-    "amplify_video",
-    "dm_image",
-    "dm_gif",
-    "dm_video",
-    "subtitles"
-  ]),
+  type: /*#__PURE__*/ Schema.Literals(fileTypes),
+  category: /*#__PURE__*/ Schema.Literals(categories),
   size: Schema.Finite,
   expiresAt: /*#__PURE__*/ Schema.UndefinedOr(Schema.Date)
 })

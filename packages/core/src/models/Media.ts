@@ -13,6 +13,37 @@ const views = {
   view_count: /*#__PURE__*/ Schema.optionalKey(Schema.Int)
 }
 
+/** The types of files that can be uploaded. */
+export const fileTypes = [
+  "video/mp4",
+  "video/webm",
+  "video/mp2t",
+  "video/quicktime",
+  "text/srt",
+  "text/vtt",
+  "image/jpeg",
+  "image/gif",
+  "image/bmp",
+  "image/png",
+  "image/webp",
+  "image/pjpeg",
+  "image/tiff",
+  "model/gltf-binary",
+  "model/vnd.usdz+zip"
+] as const
+
+/** What uploads are for. */
+export const categories = [
+  "amplify_video",
+  "tweet_gif",
+  "tweet_image",
+  "tweet_video",
+  "dm_gif",
+  "dm_image",
+  "dm_video",
+  "subtitles"
+] as const
+
 /** A photo, video or animated GIF. */
 export const Media = /*#__PURE__*/ Model.make({
   kind: "media",

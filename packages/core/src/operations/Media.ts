@@ -1,7 +1,7 @@
 /** Media. What is uploaded is deleted after a day unless a post or a direct message names its id. */
 import * as Schema from "effect/Schema"
 import * as Model from "../Model.ts"
-import { Media } from "../models/Media.ts"
+import { categories, fileTypes, Media } from "../models/Media.ts"
 import * as Operation from "../Operation.ts"
 import * as Parameters from "../Parameters.ts"
 import * as Response from "../Response.ts"
@@ -99,33 +99,8 @@ export const initializeMediaUpload = /*#__PURE__*/ Operation.make({
   route: "POST /2/media/upload/initialize",
   body: {
     total_bytes: /*#__PURE__*/ Parameters.integer({ minimum: 0, maximum: 17_179_869_184 }),
-    media_type: /*#__PURE__*/ Parameters.openChoice([
-      "video/mp4",
-      "video/webm",
-      "video/mp2t",
-      "video/quicktime",
-      "text/srt",
-      "text/vtt",
-      "image/jpeg",
-      "image/gif",
-      "image/bmp",
-      "image/png",
-      "image/webp",
-      "image/pjpeg",
-      "image/tiff",
-      "model/gltf-binary",
-      "model/vnd.usdz+zip"
-    ]),
-    media_category: /*#__PURE__*/ Parameters.openChoice([
-      "amplify_video",
-      "tweet_gif",
-      "tweet_image",
-      "tweet_video",
-      "dm_gif",
-      "dm_image",
-      "dm_video",
-      "subtitles"
-    ]),
+    media_type: /*#__PURE__*/ Parameters.openChoice(fileTypes),
+    media_category: /*#__PURE__*/ Parameters.openChoice(categories),
     additional_owners: /*#__PURE__*/ Parameters.idArray(),
     shared: Parameters.boolean
   },
