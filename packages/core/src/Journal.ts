@@ -3,10 +3,10 @@
  * lock for each, so that of all processes with one key one works. `@postwire/node` has a journal of files.
  */
 import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
+import * as MemoryTexts from "./internal/MemoryTexts.ts"
 import type { JournalFailure } from "./UploadErrors.ts"
 
 /** A journal. Its keys are any texts but the empty one; its texts hold no secrets. */
@@ -31,21 +31,7 @@ export interface Entries {
 export class Journal extends /*#__PURE__*/ Context.Service<Journal, Entries>()("@postwire/core/Journal") {}
 
 /** A journal for one process, which begins with these texts. */
-export const makeMemory = (texts: Readonly<Record<string, string>> = {}): Entries => {
-  const held = new Map(Object.entries(texts))
-  const locks = new Map<string, Semaphore.Semaphore>()
-  const lockOf = (key: string): Semaphore.Semaphore => {
-    let lock = locks.get(key)
-    if (lock === undefined) locks.set(key, lock = Semaphore.makeUnsafe(1))
-    return lock
-  }
-  return {
-    read: (key) => Effect.sync(() => held.get(key)),
-    write: (key, text) => Effect.sync(() => void (text === undefined ? held.delete(key) : held.set(key, text))),
-    lock: (key) => Effect.asVoid(Effect.suspend(() => Semaphore.takeScoped(lockOf(key), 1))),
-    describe: () => "in memory"
-  }
-}
+export const makeMemory: (texts?: Readonly<Record<string, string>>) => Entries = MemoryTexts.make
 
 /** A journal for one process. */
 export const layerMemory: Layer.Layer<Journal> = /*#__PURE__*/ Layer.sync(Journal, () => makeMemory())

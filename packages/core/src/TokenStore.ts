@@ -3,11 +3,11 @@
  * it. `@postwire/node` has a store of files and one in Redis, `@postwire/cluster` one in PostgreSQL.
  */
 import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
 import type { TokenStoreFailure } from "./Errors.ts"
+import * as MemoryTexts from "./internal/MemoryTexts.ts"
 
 /** A store of tokens. The texts are secrets. */
 export interface Store {
@@ -33,22 +33,7 @@ export interface Store {
 export class TokenStore extends /*#__PURE__*/ Context.Service<TokenStore, Store>()("@postwire/core/TokenStore") {}
 
 /** A store for one process, which begins with these texts. */
-export const makeMemory = (texts: Readonly<Record<string, string>> = {}): Store => {
-  const held = new Map(Object.entries(texts))
-  const locks = new Map<string, Semaphore.Semaphore>()
-  const lockOf = (name: string): Semaphore.Semaphore => {
-    let lock = locks.get(name)
-    if (lock === undefined) locks.set(name, lock = Semaphore.makeUnsafe(1))
-    return lock
-  }
-  return {
-    read: (name) => Effect.sync(() => held.get(name)),
-    write: (name, text) => Effect.sync(() => void (text === undefined ? held.delete(name) : held.set(name, text))),
-    lock: (name) => Effect.asVoid(Effect.suspend(() => Semaphore.takeScoped(lockOf(name), 1))),
-    names: Effect.sync(() => [...held.keys()].sort()),
-    describe: () => "in memory"
-  }
-}
+export const makeMemory: (texts?: Readonly<Record<string, string>>) => Store = MemoryTexts.make
 
 /** A store for one process. */
 export const layerMemory: Layer.Layer<TokenStore> = /*#__PURE__*/ Layer.sync(TokenStore, () => makeMemory())
