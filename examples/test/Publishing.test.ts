@@ -190,6 +190,7 @@ describe.each(Object.entries({ node: Node, web: Web }))(
         [() => client.upload({} as Uint8Array), "file"],
         [() => client.upload(picture, { size: 1 } as object), "size"],
         [() => client.upload(picture, { resume: "" }), "resume"],
+        [() => client.upload(picture, { resume: "\ud800" }), "resume"],
         [() => client.upload(picture, { signal: "stop" } as object), "signal"],
         [() => client.upload(picture, { subtitles: "none" } as object), "subtitles"],
         [() => steps({ signal: "stop" }), "signal"],

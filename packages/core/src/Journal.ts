@@ -27,6 +27,16 @@ export interface Entries {
   readonly describe: (key: string) => string
 }
 
+/** How long the key of an upload or a thread may be, in UTF-16 code units. */
+const longestKey = 128
+
+/** What a program may give as the key of an upload or a thread, in words. */
+export const keyRule = `must be a text of 1 to ${longestKey} characters`
+
+/** Whether a value keeps that rule. What is not well-formed would share its file with others. */
+export const isKey = (value: unknown): value is string =>
+  typeof value === "string" && value !== "" && value.length <= longestKey && value.isWellFormed()
+
 /** The journal in force. */
 export class Journal extends /*#__PURE__*/ Context.Service<Journal, Entries>()("@postwire/core/Journal") {}
 

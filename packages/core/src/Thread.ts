@@ -9,7 +9,7 @@ import { invalidParameter, type InvalidParameters, UndecodableResponse } from ".
 import * as Draft from "./internal/Draft.ts"
 import * as Posting from "./internal/Posting.ts"
 import * as ThreadRecord from "./internal/ThreadRecord.ts"
-import { type Entries, Journal } from "./Journal.ts"
+import { type Entries, isKey, Journal, keyRule } from "./Journal.ts"
 import { getMe } from "./operations/Users.ts"
 import type { Post, PublishedPost, PublishError, ThreadOptions } from "./PublishOptions.ts"
 import type { ThreadBroken, ThreadUndecided } from "./ThreadErrors.ts"
@@ -31,9 +31,6 @@ export interface PublishedThread {
 export type ThreadError = PublishError | ThreadUndecided | ThreadBroken | JournalFailure
 
 const operation = "publishThread"
-
-/** How long a key may be, in UTF-16 code units. */
-const longestKey = 128
 
 /**
  * Publishes posts, each in reply to the one before. The files of all are uploaded before the first is posted. Called again with
@@ -64,9 +61,7 @@ const checkOptions = (options: ThreadOptions): InvalidParameters | undefined => 
   const invalid = Draft.checkOptions(operation, options, ["key", "undecided", "lag"])
   if (invalid !== undefined) return invalid
   const { key, lag, undecided }: ThreadOptions = options
-  if (typeof key !== "string" || key === "" || key.length > longestKey || !key.isWellFormed()) {
-    return invalidParameter(operation, "key", `must be a text of 1 to ${longestKey} characters`, key)
-  }
+  if (!isKey(key)) return invalidParameter(operation, "key", keyRule, key)
   if (lag !== undefined && !(Number.isSafeInteger(lag) && lag >= 0)) {
     return invalidParameter(operation, "lag", "must be a whole number of milliseconds from 0", lag)
   }

@@ -413,6 +413,7 @@ describe("posts that break a rule", () => {
     [[{ text: "One", media_ids: ["1", "2", "3", "4"], media: [new Uint8Array(9)] }], {}, "posts[0].media"],
     [[{ text: "One" }], { key: "" }, "key"],
     [[{ text: "One" }], { key: "x".repeat(129) }, "key"],
+    [[{ text: "One" }], { key: "\ud800" }, "key"],
     [[{ text: "One" }], { undecided: "perhaps" }, "undecided"],
     [[{ text: "One" }], { lag: -1 }, "lag"],
     [[{ text: "One" }], { maxWeight: 0 }, "maxWeight"],

@@ -4,6 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import { invalidParameter } from "../Errors.ts"
+import * as Journal from "../Journal.ts"
 import * as Publish from "../Publish.ts"
 import type * as Source from "../Source.ts"
 import * as Thread from "../Thread.ts"
@@ -26,9 +27,6 @@ export interface UploadOptions<in out I> extends Omit<Upload.UploadOptions, "sub
   readonly resume?: string | undefined
 }
 
-/** How long a key of the journal may be, in UTF-16 code units. */
-const longestKey = 128
-
 /** For what a platform takes for a file. */
 export const on = <I>(inputOf: InputOf<I>) => ({
   upload: (
@@ -37,11 +35,9 @@ export const on = <I>(inputOf: InputOf<I>) => ({
   ): Effect.Effect<Upload.UploadedMedia, Upload.UploadError | JournalFailure, Provided> => {
     const own = Inputs.ofUpload(options, inputOf)
     if (resume === undefined) return Upload.upload(inputOf(input), own)
-    return typeof resume === "string" && resume !== "" && resume.length <= longestKey
+    return Journal.isKey(resume)
       ? Upload.upload.resumable(resume, inputOf(input), own)
-      : Effect.fail(
-        invalidParameter("upload", "resume", `must be a text of 1 to ${longestKey} characters`, resume)
-      )
+      : Effect.fail(invalidParameter("upload", "resume", Journal.keyRule, resume))
   },
   publish: (post: Publish.Post<I>, options: Publish.PublishOptions) =>
     Publish.publish(Inputs.ofPost(post, inputOf), options),
