@@ -5,7 +5,8 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { Client } from "./Client.ts"
-import { invalidParameter, type InvalidParameters, UndecodableResponse } from "./Errors.ts"
+import { invalidParameter, type InvalidParameters } from "./Errors.ts"
+import { dataOf } from "./internal/DataOf.ts"
 import * as Draft from "./internal/Draft.ts"
 import * as Posting from "./internal/Posting.ts"
 import * as ThreadRecord from "./internal/ThreadRecord.ts"
@@ -99,11 +100,7 @@ const begin = Effect.fnUntraced(function*(journal: Entries, posts: ReadonlyArray
     return yield* refuse("is that of another thread: the posts were others. Choose another key")
   }
   if (known?.credential === credential && credential !== "none") return known
-  const { data: author } = yield* getMe({ user_fields: ["most_recent_post_id"], user_auth })
-  if (author === undefined) {
-    const reason = "it does not tell who the user is"
-    return yield* new UndecodableResponse({ operation: getMe.definition.name, status: 200, reason, excerpt: "" })
-  }
+  const author = yield* dataOf("getMe", getMe({ user_fields: ["most_recent_post_id"], user_auth }))
   if (known !== undefined && known.authorId !== author.id) {
     return yield* refuse("is that of a thread of another user. Choose another key")
   }

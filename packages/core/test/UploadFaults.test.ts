@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
+import { inspect } from "node:util"
 import * as Errors from "../src/Errors.ts"
 import * as RateLimit from "../src/RateLimit.ts"
 import type { Source } from "../src/Source.ts"
 import { type Progress, upload } from "../src/Upload.ts"
 import * as MediaService from "./support/MediaService.ts"
+import * as Service from "./support/Service.ts"
 
 const { noise, passing } = MediaService
 
@@ -231,6 +233,27 @@ describe("processing", () => {
       assert.strictEqual((yield* sending(service)).id, "1")
     }))
 })
+
+it.effect("what the service says holds no credentials, wherever it quotes them", () =>
+  Effect.gen(function*() {
+    const { bearerToken, consumerSecret } = Service.secrets
+    const quoting = MediaService.make({
+      fault: () => ({
+        body: { errors: [{ title: "No" }], meta: { note: `Who is ${bearerToken}?` } },
+        headers: { "x-request-id": consumerSecret }
+      })
+    })
+    const unread = yield* Effect.flip(sending(quoting))
+    assert.instanceOf(unread, Errors.UndecodableResponse)
+    assert.include(unread.excerpt, "Who is")
+    const error = { name: bearerToken, message: `It was ${consumerSecret}` }
+    const failed = yield* Effect.flip(sending(MediaService.make({ processing: [{ state: "failed", error }] })))
+    assert.instanceOf(failed, Errors.MediaProcessingFailed)
+    assert.include(failed.message, "It was")
+    for (const secret of [bearerToken, consumerSecret]) {
+      assert.notInclude(inspect([unread, failed], { depth: null }), secret)
+    }
+  }))
 
 describe("an upload that the service has given up", () => {
   it.effect("begins anew, once", () =>

@@ -2,12 +2,12 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as CallErrors from "../CallErrors.ts"
-import type { Client } from "../Client.ts"
-import { type OperationError, UndecodableResponse } from "../Errors.ts"
+import { Client } from "../Client.ts"
+import type { OperationError } from "../Errors.ts"
 import * as Media from "../operations/Media.ts"
-import type { Response } from "../Response.ts"
 import * as Retry from "../Retry.ts"
 import { MediaNotReady, MediaProcessingFailed } from "../UploadErrors.ts"
+import { dataOf } from "./DataOf.ts"
 
 /** Whom the calls are for. */
 export interface Caller {
@@ -18,21 +18,6 @@ type Call<A> = Effect.Effect<A, OperationError, Client>
 
 /** What the service says of media that it has as a whole. */
 export type Status = NonNullable<Effect.Success<ReturnType<typeof Media.getMediaUploadStatus>>["data"]>
-
-/** What an answer has to have for an upload to go on. */
-export const dataOf = <A>(operation: string, call: Call<Response<A>>): Call<A> =>
-  Effect.flatMap(call, ({ body, data, requestId }) =>
-    data === undefined
-      ? Effect.fail(
-        new UndecodableResponse({
-          operation,
-          status: 200,
-          reason: "there is no data in it",
-          requestId,
-          excerpt: JSON.stringify(body).slice(0, 2000)
-        })
-      )
-      : Effect.succeed(data))
 
 const askedFor = (id: string, caller: Caller): Call<Status> =>
   persist(dataOf("getMediaUploadStatus", Media.getMediaUploadStatus({ media_id: id, ...caller })))
@@ -107,10 +92,11 @@ export const ready = Effect.fnUntraced(function*(
   while (status.processing_info !== undefined && status.processing_info.state !== "succeeded") {
     const { check_after_secs = 0, error, progress_percent = 0, state } = status.processing_info
     if (state === "failed") {
+      const redact = yield* (yield* Client).redact
       return yield* new MediaProcessingFailed({
         mediaId: id,
-        reason: error?.name,
-        detail: error?.message,
+        reason: error?.name && redact(error.name),
+        detail: error?.message && redact(error.message),
         code: error?.code
       })
     }

@@ -7,6 +7,7 @@ import * as Hook from "../Hook.ts"
 import * as Media from "../operations/Media.ts"
 import { SourceFailure, UploadExpired } from "../UploadErrors.ts"
 import type { Progress, UploadedMedia, UploadError, UploadOptions } from "../UploadOptions.ts"
+import { dataOf } from "./DataOf.ts"
 import * as MediaSession from "./MediaSession.ts"
 import * as UploadCheckpoint from "./UploadCheckpoint.ts"
 import * as UploadPlan from "./UploadPlan.ts"
@@ -88,10 +89,7 @@ const whole = Effect.fnUntraced(function*<E>(
 
   const begin = Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
-    const begun = yield* MediaSession.dataOf(
-      "initializeMediaUpload",
-      Media.initializeMediaUpload({ ...terms, ...caller })
-    )
+    const begun = yield* dataOf("initializeMediaUpload", Media.initializeMediaUpload({ ...terms, ...caller }))
     const digest = log.digest()
     const checkpoint: UploadCheckpoint.Checkpoint = {
       version: 1,
