@@ -195,7 +195,7 @@ export const text = (maximum?: number, standard?: number): Parameter<string> => 
 export const language: Parameter<string> = {
   kind: "text",
   required: false,
-  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(/^[A-Z]{2}$/)),
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(Encodings.languagePattern)),
   rule: "must be a language as two capital letters, such as EN"
 }
 

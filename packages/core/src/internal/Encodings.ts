@@ -28,6 +28,8 @@ export const segmentPattern = /^[A-Za-z0-9_-]{1,64}$/
 
 export const mediaKeyPattern = /^([0-9]+)_([0-9]+)$/
 
+export const languagePattern = /^[A-Z]{2}$/
+
 export const usernamePattern = /^[A-Za-z0-9_]{1,15}$/
 
 export const namePattern = /^[^\s,\u0000-\u001f]{1,100}$/

@@ -8,6 +8,7 @@ import * as MediaRules from "../MediaRules.ts"
 import * as Source from "../Source.ts"
 import type { SourceFailure } from "../UploadErrors.ts"
 import type { Subtitles, UploadOptions } from "../UploadOptions.ts"
+import { languagePattern } from "./Encodings.ts"
 
 /** A file that can be sent. */
 export interface Plan {
@@ -45,20 +46,22 @@ export const leastChunk = (size: number): number => Math.ceil(size / mostSegment
 
 const defaultMaxWaitMillis = 600_000
 
-const optionNames: ReadonlyArray<string> = [
-  "purpose",
-  "category",
-  "type",
-  "limits",
-  "alt",
-  "subtitles",
-  "additional_owners",
-  "shared",
-  "chunkBytes",
-  "maxWait",
-  "onProgress",
-  "user_auth"
-]
+const optionNames = /*#__PURE__*/ Object.keys(
+  {
+    purpose: true,
+    category: true,
+    type: true,
+    limits: true,
+    alt: true,
+    subtitles: true,
+    additional_owners: true,
+    shared: true,
+    chunkBytes: true,
+    maxWait: true,
+    onProgress: true,
+    user_auth: true
+  } satisfies { readonly [Name in keyof UploadOptions]-?: true }
+)
 
 /** Opens and checks what is to be uploaded. */
 export const plan = Effect.fnUntraced(function*(
@@ -153,7 +156,7 @@ const faultOfSubtitles = (subtitles: unknown): readonly [string, MediaRules.Faul
   )
   for (const [index, language] of languages.entries()) {
     const parameter = `subtitles[${index}].language`
-    if (typeof language !== "string" || !/^[A-Z]{2}$/.test(language)) {
+    if (typeof language !== "string" || !languagePattern.test(language)) {
       return [parameter, { rule: "must be two capital letters, as EN", value: show(language) }]
     }
     if (languages.indexOf(language) < index) {
