@@ -2,8 +2,8 @@
 import { SourceFailure, type SourceFault } from "@postwire/core/Errors"
 import type { Source } from "@postwire/core/Source"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import type { BigIntStats } from "node:fs"
+import { codeOf, saidBy } from "./internal/SystemError.ts"
 
 /**
  * A file, by its path or its `file:` address. It is open while it is sent, and no more of it is in memory than is sent at a time.
@@ -14,8 +14,8 @@ export const file = (place: string | URL): Source => {
   const failure = (fault: SourceFault, detail?: string) => new SourceFailure({ source: name, fault, detail })
   const failureOf = (cause: unknown): SourceFailure => {
     if (cause instanceof SourceFailure) return cause
-    const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : ""
-    return failure(faults[code] ?? "unreadable", code in faults ? undefined : messageOf(cause))
+    const fault = faults[codeOf(cause) ?? ""]
+    return fault === undefined ? failure("unreadable", saidBy(cause)) : failure(fault)
   }
   const attempt = <A>(work: () => Promise<A>) => Effect.tryPromise({ try: work, catch: failureOf })
 
@@ -64,8 +64,6 @@ const nameOf = (place: string | URL): string =>
   process.getBuiltinModule("node:path").basename(
     typeof place === "string" ? place : decodeURIComponent(place.pathname)
   )
-
-const messageOf = (cause: unknown): string => cause instanceof Error ? cause.message : String(cause)
 
 const faults: Readonly<Record<string, SourceFault>> = {
   ENOENT: "absent",

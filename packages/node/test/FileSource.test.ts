@@ -2,7 +2,16 @@ import { assert, describe, it } from "@effect/vitest"
 import type { SourceFailure } from "@postwire/core/Errors"
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
-import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs"
+import {
+  appendFileSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -95,6 +104,8 @@ describe("a file as a source", () => {
       assert.include(yield* refused(folder), "it cannot be read (it is not a file).")
       execFileSync("mkfifo", [join(folder, "pipe")])
       assert.include(yield* refused(join(folder, "pipe")), "it is not a file")
-      assert.notInclude(yield* refused(join(folder, "a.png")), folder)
+      symlinkSync("loop", join(folder, "loop"))
+      assert.include(yield* refused(join(folder, "loop")), "it cannot be read (too many symbolic links encountered).")
+      for (const name of ["a.png", "loop"]) assert.notInclude(yield* refused(join(folder, name)), folder)
     }))
 })

@@ -3,10 +3,10 @@
  * text or the new one, and no lock.
  */
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import type { Stats } from "node:fs"
 import { type FileLock, tryLock } from "./FileLock.ts"
+import { codeOf, saidBy } from "./SystemError.ts"
 
 /** What can be wrong. */
 export type Fault = "locked" | "unavailable" | "forbidden" | "exposed" | "full"
@@ -258,13 +258,3 @@ const details: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   ENOSPC: "no space left on the device"
 }
-
-const saidBy = (cause: unknown): string =>
-  Predicate.hasProperty(cause, "errno") && typeof cause.errno === "number" && cause.errno < 0
-    ? process.getBuiltinModule("node:util").getSystemErrorMessage(cause.errno)
-    : cause instanceof Error
-    ? cause.message
-    : String(cause)
-
-const codeOf = (cause: unknown): string | undefined =>
-  Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : undefined
