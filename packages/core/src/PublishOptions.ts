@@ -58,7 +58,7 @@ export type Progress =
     | { readonly phase: "posted"; readonly id: string }
   )
 
-/** What publishing may be told. */
+/** What publishing may be told. `timeout` and `retries` are those of the call that posts: uploads have the client's. */
 export interface PublishOptions extends Pick<CallOptions, "timeout" | "retries"> {
   /** The most that a text may weigh; more than 280 for authors who have longer posts. See `PostText.length`. */
   readonly maxWeight?: number | undefined
