@@ -14,14 +14,14 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { afterAll, beforeEach } from "vitest"
-import { gif, mp4, png } from "../../packages/sandbox/test/support/MediaSamples.ts"
+import { concat, gif, mp4, png } from "../../packages/core/test/support/MediaBytes.ts"
 
 let sandbox: Sandbox.RunningSandbox
 let folder: string
 
-/** Longer than a segment may be, so that there are two. */
-const long = png(40, 30, 1_500_000)
 const picture = png()
+/** Longer than a segment may be, so that there are two. */
+const long = concat(picture, new Uint8Array(1_500_000))
 
 beforeAll(async () => {
   sandbox = await Sandbox.start({ posts: 20 })
@@ -118,7 +118,7 @@ describe.each(Object.entries({ node: Node, web: Web }))(
     it("tells how an upload goes on, and what it is for", async () => {
       await using client = connect()
       const steps: Array<Node.UploadProgress> = []
-      const media = await client.upload(gif(), {
+      const media = await client.upload(gif({ frames: 2 }), {
         purpose: "directMessage",
         onProgress: (step) => {
           steps.push(step)
@@ -315,9 +315,9 @@ describe("the likely mistakes", () => {
       assert.include(guide, `| \`${anyId(error.message)}\` |`)
     }
     const media = (file: Uint8Array) => client.publish({ text: "a", media: [file] })
-    await tell(media(png(40, 30, 6_000_000)))
+    await tell(media(concat(picture, new Uint8Array(6_000_000 - picture.length))))
     await tell(media(new TextEncoder().encode("%PDF-1.7")))
-    await tell(media(mp4({ seconds: 200 })))
+    await tell(media(mp4({ millis: 200_000 })))
     await tell(client.publish({ text: "a", media_ids: ["1880028106020515840"] }))
     await tell(client.publish({ text: "a".repeat(300), media: [picture] }))
     sandbox.faults.add({ operation: "appendMediaUpload", status: 404 })

@@ -11,8 +11,8 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { promisify } from "node:util"
 import { afterAll, beforeAll } from "vitest"
+import { png } from "../../packages/core/test/support/MediaBytes.ts"
 import { answerForm, locationOf } from "../../packages/sandbox/test/support/Login.ts"
-import { png } from "../../packages/sandbox/test/support/MediaSamples.ts"
 
 const path = (file: string) => new URL(file, import.meta.url).pathname
 const run = promisify(execFile)
@@ -187,7 +187,7 @@ describe("programs for a job", () => {
     const folder = mkdtempSync(join(tmpdir(), "postwire-examples-"))
     const files = {
       "harbour.png": png(),
-      "lighthouse.png": png(64, 48),
+      "lighthouse.png": png({ width: 64, height: 48 }),
       "lighthouse.txt": "Good evening\n",
       "lighthouse.alt.txt": "A lighthouse at dusk",
       "torn.png": png().subarray(0, 30)

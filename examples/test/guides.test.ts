@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { format, promisify } from "node:util"
 import { vi } from "vitest"
-import { mp4, png, vtt } from "../../packages/sandbox/test/support/MediaSamples.ts"
+import { mp4, png, vtt } from "../../packages/core/test/support/MediaBytes.ts"
 
 const run = promisify(execFile)
 
@@ -41,7 +41,7 @@ const expected: Readonly<Record<string, RegExp>> = {
 const apart = ["blocking.ts", "effect.ts", "publish.ts", "publish-blocking.ts", "publish-effect.ts", "sign-in.ts"]
 
 /** What there is to publish. */
-const files = { "lighthouse.png": png(), "harbour.mp4": mp4(), "harbour.en.vtt": vtt() }
+const files = { "lighthouse.png": png(), "harbour.mp4": mp4(), "harbour.en.vtt": vtt }
 
 /** What `postwire login ada --for getMe,getBookmarks` leaves. */
 const signIn = async ({ baseUrl, grants, seeded }: Sandbox.RunningSandbox, tokenStore: string) => {

@@ -7,7 +7,7 @@ import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, writeFileSync,
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import * as Samples from "../../../packages/sandbox/test/support/MediaSamples.ts"
+import { mp4 } from "../../../packages/core/test/support/MediaBytes.ts"
 import * as Child from "../Child.ts"
 import { median, spread } from "../Measurement.ts"
 import type { Name, Task, Upload } from "./Uploader.ts"
@@ -32,7 +32,7 @@ const rounds = Number(values.rounds)
 
 /** A video as far as its header goes; the rest is a hole in the file. */
 const film = (folder: string, size: number): string => {
-  const header = Buffer.from(Samples.mp4({ samples: 0 }))
+  const header = Buffer.from(mp4({ isFast: true, media: new Uint8Array() }))
   header.writeUInt32BE(size - header.length + 8, header.length - 8)
   const path = join(folder, `${size}.mp4`)
   const file = openSync(path, "w")

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpClientRequest } from "effect/http"
+import * as MediaBytes from "../../core/test/support/MediaBytes.ts"
 import { random } from "./support/Fuzz.ts"
-import * as Samples from "./support/MediaSamples.ts"
 import { type Answer, type Bench, day, make, now, second } from "./support/Requests.ts"
 import * as Uploads from "./support/Uploads.ts"
 
@@ -20,7 +20,7 @@ describe("an upload in segments", () => {
     Effect.gen(function*() {
       const bench = yield* make({ posts: 0 })
       const { append, finalize, initialize, status } = Uploads.of(bench)
-      const file = Samples.png(400, 300, 5_000)
+      const file = MediaBytes.concat(MediaBytes.png({ width: 400, height: 300 }), new Uint8Array(5_000))
       const begun = yield* initialize({
         media_type: "image/png",
         media_category: "tweet_image",
@@ -81,7 +81,7 @@ describe("an upload in segments", () => {
       const bench = yield* make({ posts: 0 })
       const { append, finalize, initialize, status, whole } = Uploads.of(bench)
       const { body: { data: { id } } } = yield* initialize({ total_bytes: 10 })
-      const photo = (yield* whole(Samples.png(), "tweet_image")).body.data.id
+      const photo = (yield* whole(MediaBytes.png(), "tweet_image")).body.data.id
       bench.clock.advance("86399 seconds")
       assert.strictEqual((yield* status(photo)).body.data.expires_after_secs, 1)
       bench.clock.advance("1 second")
@@ -116,14 +116,14 @@ describe("an upload in segments", () => {
       yield* append(id, 1, new Uint8Array(1))
       assert.match(messageOf(yield* finalize(id)), /not recognized: the bytes are of no known kind/)
 
-      const png = Samples.png()
+      const png = MediaBytes.png()
       for (
         const [media, told, message] of [
           [png, { media_category: "tweet_video" }, /image\/png is no tweet_video/],
           [png, { media_type: "image/jpeg" }, /the bytes are image\/png, which is not image\/jpeg/],
-          [Samples.gif(), { media_type: "image/png" }, /the bytes are image\/gif/],
-          [Samples.vtt(), { media_category: "tweet_image" }, /text\/vtt is no tweet_image/],
-          [png.slice(0, 60), { media_category: "tweet_image" }, /must be a whole file/],
+          [MediaBytes.gif({ frames: 2 }), { media_type: "image/png" }, /the bytes are image\/gif/],
+          [MediaBytes.vtt, { media_category: "tweet_image" }, /text\/vtt is no tweet_image/],
+          [png.slice(0, 40), { media_category: "tweet_image" }, /must be a whole file/],
           [new TextEncoder().encode("<svg onload=\"alert(1)\">"), {}, /the bytes are an SVG image/]
         ] as const
       ) {
@@ -174,7 +174,7 @@ describe("an upload in segments", () => {
     Effect.gen(function*() {
       const bench = yield* make({ posts: 0 })
       const { finalize, initialize, whole } = Uploads.of(bench)
-      const file = Samples.png()
+      const file = MediaBytes.png()
       const { body: { data: { id } } } = yield* initialize({ total_bytes: file.length })
       const append = (media: unknown, segment_index: unknown = 0) =>
         bench.request("POST", `/2/media/upload/${id}/append`, { body: { segment_index, media } })
@@ -208,7 +208,7 @@ describe("an upload in segments", () => {
     Effect.gen(function*() {
       const bench = yield* make({ posts: 0 })
       const [grace, eve] = ["grace", "eve"].map((username) => bench.user({ username }).id)
-      const file = Samples.png()
+      const file = MediaBytes.png()
       const mine = Uploads.of(bench)
       const { body: { data: { id } } } = yield* mine.initialize({
         total_bytes: file.length,
@@ -234,7 +234,7 @@ describe("a video", () => {
     Effect.gen(function*() {
       const bench = yield* make({ posts: 0 })
       const { append, finalize, initialize, status } = Uploads.of(bench)
-      const file = Samples.mp4({ samples: 10_000, seconds: 20 })
+      const file = MediaBytes.mp4({ media: new Uint8Array(10_000), millis: 20_000 })
       const { body: { data: { id } } } = yield* initialize({
         media_type: "video/mp4",
         media_category: "tweet_video",
@@ -297,7 +297,7 @@ describe("a video", () => {
       const bench = yield* make({ posts: 0 })
       const { inSegments, status } = Uploads.of(bench)
       const { body: { data: { id, processing_info } } } = yield* inSegments(
-        Samples.mp4({ seconds: 141 }),
+        MediaBytes.mp4({ millis: 141_000 }),
         { media_category: "tweet_video" },
         600
       )
@@ -321,7 +321,7 @@ describe("a video", () => {
     Effect.gen(function*() {
       const bench = yield* make({ posts: 0 })
       const { inSegments, status } = Uploads.of(bench)
-      const upload = inSegments(Samples.mp4(), { media_category: "tweet_video" }, 5_000)
+      const upload = inSegments(MediaBytes.mp4(), { media_category: "tweet_video" }, 5_000)
       bench.faults.add({ operation: "finalizeMediaUpload", processing: "failed" })
       const { body: { data: { id } } } = yield* upload
       bench.clock.advance("1 second")
@@ -345,7 +345,7 @@ describe("a video", () => {
       }
       // Of what nobody processes there is nothing to tell, but a failure is one of a photo, too.
       bench.faults.add({ operation: "uploadMedia", processing: "failed" })
-      const photo = (yield* Uploads.of(bench).whole(Samples.png(), "tweet_image")).body.data
+      const photo = (yield* Uploads.of(bench).whole(MediaBytes.png(), "tweet_image")).body.data
       bench.clock.advance("1 second")
       assert.strictEqual((yield* status(photo.id)).body.data.processing_info.state, "failed")
     }))
@@ -354,8 +354,8 @@ describe("a video", () => {
     Effect.gen(function*() {
       const bench = yield* make({ posts: 0 })
       const { inSegments, photo, whole } = Uploads.of(bench)
-      const { body: { data: { id } } } = yield* inSegments(Samples.mp4(), { media_category: "tweet_video" }, 5_000)
-      const file = (yield* whole(Samples.vtt(), "subtitles")).body.data
+      const { body: { data: { id } } } = yield* inSegments(MediaBytes.mp4(), { media_category: "tweet_video" }, 5_000)
+      const file = (yield* whole(MediaBytes.vtt, "subtitles")).body.data
       assert.deepStrictEqual(Object.keys(file), ["id", "size", "expires_after_secs"])
       const attach = (body: object) => bench.request("POST", "/2/media/subtitles", { body })
       const subtitles = { id: file.id, language_code: "EN", display_name: "English" }
@@ -379,7 +379,7 @@ describe("a video", () => {
       // The file stays with the video, and is in no post.
       bench.clock.advance("2 days")
       yield* Uploads.of(bench).initialize({})
-      assert.strictEqual(bench.store.uploads.size(file.id), Samples.vtt().length)
+      assert.strictEqual(bench.store.uploads.size(file.id), MediaBytes.vtt.length)
 
       const remove = bench.request("DELETE", "/2/media/subtitles", {
         body: { id, media_category: "TweetVideo", language_code: "EN" }
@@ -391,7 +391,7 @@ describe("a video", () => {
     Effect.gen(function*() {
       const bench = yield* make({ posts: 0 })
       const id = bench.ada.media("video").id
-      const file = (yield* Uploads.of(bench).whole(Samples.vtt(), "subtitles")).body.data.id
+      const file = (yield* Uploads.of(bench).whole(MediaBytes.vtt, "subtitles")).body.data.id
       for (const language_code of ["EN", "DE"]) {
         yield* bench.request("POST", "/2/media/subtitles", {
           body: { id, media_category: "TweetVideo", subtitles: { id: file, language_code, display_name: "" } }
@@ -417,12 +417,12 @@ describe("media", () => {
       const photos: Array<string> = []
       for (let i = 0; i < 5; i++) photos.push(yield* photo)
       const gifs = [
-        (yield* whole(Samples.gif(), "tweet_gif")).body.data.id,
-        (yield* whole(Samples.gif(), "tweet_gif")).body.data.id
+        (yield* whole(MediaBytes.gif({ frames: 2 }), "tweet_gif")).body.data.id,
+        (yield* whole(MediaBytes.gif({ frames: 2 }), "tweet_gif")).body.data.id
       ]
-      const video = (yield* whole(Samples.mp4(), "tweet_video")).body.data.id
-      const message = (yield* whole(Samples.png(), "dm_image")).body.data.id
-      const subtitles = (yield* whole(Samples.vtt(), "subtitles")).body.data.id
+      const video = (yield* whole(MediaBytes.mp4(), "tweet_video")).body.data.id
+      const message = (yield* whole(MediaBytes.png(), "dm_image")).body.data.id
+      const subtitles = (yield* whole(MediaBytes.vtt, "subtitles")).body.data.id
       bench.clock.advance("2 seconds")
       const post = (...media_ids: ReadonlyArray<string>) =>
         bench.request("POST", "/2/posts", { body: { media: { media_ids } } })
@@ -463,7 +463,7 @@ describe("media", () => {
       const other = bench.newcomer({ userId: bench.user().id })
       const one = (as: { readonly header: string } | "user") =>
         bench.request("GET", `/2/media/3_${id}?media.fields=alt_text,width`, { as })
-      assert.deepStrictEqual((yield* one("user")).body, { data: { media_key: `3_${id}`, type: "photo", width: 40 } })
+      assert.deepStrictEqual((yield* one("user")).body, { data: { media_key: `3_${id}`, type: "photo", width: 4 } })
       assert.strictEqual((yield* one(other)).body.errors[0].title, "Not Found Error")
 
       const said = yield* bench.request("POST", "/2/media/metadata", {
@@ -499,8 +499,8 @@ describe("media", () => {
     Effect.gen(function*() {
       const bench = yield* make({ posts: 0 })
       const { whole } = Uploads.of(bench)
-      const gif = (yield* whole(Samples.gif(), "tweet_gif")).body.data.id
-      const subtitles = (yield* whole(Samples.vtt(), "subtitles")).body.data.id
+      const gif = (yield* whole(MediaBytes.gif({ frames: 2 }), "tweet_gif")).body.data.id
+      const subtitles = (yield* whole(MediaBytes.vtt, "subtitles")).body.data.id
       const at = (path: string) =>
         Effect.map(fetched(bench, `${bench.baseUrl}${path}`), ({ response }) => response.status)
       assert.strictEqual(yield* at(`/media/16_${gif}.gif`), 404)
@@ -523,7 +523,7 @@ describe("media", () => {
     Effect.gen(function*() {
       const bench = yield* make({ posts: 0 })
       const { append, finalize, initialize } = Uploads.of(bench)
-      const file = Samples.png(100, 100, 3_000)
+      const file = MediaBytes.concat(MediaBytes.png(), new Uint8Array(3_000))
       const { body: { data: { id } } } = yield* initialize({ total_bytes: file.length })
       yield* append(id, 0, file.slice(0, 2_000))
       const half = bench.snapshot()
@@ -555,13 +555,13 @@ describe("media", () => {
         return next() < 0.5 ? copy : new Uint8Array([...copy.subarray(0, from), ...copy.subarray(to)])
       }
       const files = [
-        [Samples.png(), "tweet_image"],
-        [Samples.jpeg(), "dm_image"],
-        [Samples.gif(), "tweet_gif"],
-        [Samples.mp4({ samples: 9 }), "tweet_video"],
-        [Samples.vtt(), "subtitles"]
+        [MediaBytes.png(), "tweet_image"],
+        [MediaBytes.jpeg(), "dm_image"],
+        [MediaBytes.gif({ frames: 2 }), "tweet_gif"],
+        [MediaBytes.mp4(), "tweet_video"],
+        [MediaBytes.vtt, "subtitles"]
       ] as const
-      const form = yield* Uploads.multipart({ segment_index: "0", media: Samples.gif() })
+      const form = yield* Uploads.multipart({ segment_index: "0", media: MediaBytes.gif({ frames: 2 }) })
       const seen = new Set<number>()
       for (let i = 0; i < 150; i++) {
         const [file, category] = pick(files)

@@ -7,7 +7,7 @@ import * as Source from "@postwire/core/Source"
 import type { ThreadOptions } from "@postwire/core/Thread"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import * as Samples from "./support/MediaSamples.ts"
+import * as MediaBytes from "../../core/test/support/MediaBytes.ts"
 import * as Requests from "./support/Requests.ts"
 import * as Threads from "./support/Threads.ts"
 
@@ -34,7 +34,7 @@ const scene = Effect.fnUntraced(function*() {
   return { ...line, line, journal, publish, publishThread, kinds, shown }
 })
 
-const photo = (padding: number) => Samples.png(40, 30, padding)
+const photo = (padding: number) => MediaBytes.concat(MediaBytes.png(), new Uint8Array(padding))
 
 describe("a post", () => {
   it.effect("has its files, in their order and with what they show", () =>
@@ -69,8 +69,8 @@ describe("a post", () => {
   it.effect("may have a video with subtitles, a poll, or media that were uploaded before", () =>
     Effect.gen(function*() {
       const { publish, shown } = yield* scene()
-      const subtitles = [{ file: Samples.vtt(), language: "EN", name: "English" }]
-      const film = yield* publish({ text: "A film", media: [{ file: Samples.mp4(), subtitles }] })
+      const subtitles = [{ file: MediaBytes.vtt, language: "EN", name: "English" }]
+      const film = yield* publish({ text: "A film", media: [{ file: MediaBytes.mp4(), subtitles }] })
       assert.strictEqual(film.media[0]?.category, "tweet_video")
       yield* publish({ text: "A poll", poll: { options: ["yes", "no"], duration_minutes: 60 } })
       const [first] = (yield* publish({ media: [photo(1)] })).media
@@ -86,9 +86,19 @@ describe("a post", () => {
     ["media and a poll", { media: [photo(1)], poll: { options: ["a", "b"], duration_minutes: 5 } }, "poll", /media/],
     ["media and what it quotes", { text: "a", media: [photo(1)], quote_post_id: "1" }, "quote_post_id", /media/],
     ["five photos", { media: [1, 2, 3, 4, 5].map(photo) }, "media", /at most 4/],
-    ["a photo and a GIF", { media: [photo(1), Samples.gif()] }, "media", /4 images, or 1 GIF, or 1 video/],
-    ["two videos", { media: [Samples.mp4(), Samples.mp4()] }, "media", /4 images, or 1 GIF, or 1 video/],
-    ["a GIF beside media", { media_ids: ["1"], media: [Samples.gif()] }, "media", /4 images, or 1 GIF, or 1 video/],
+    [
+      "a photo and a GIF",
+      { media: [photo(1), MediaBytes.gif({ frames: 2 })] },
+      "media",
+      /4 images, or 1 GIF, or 1 video/
+    ],
+    ["two videos", { media: [MediaBytes.mp4(), MediaBytes.mp4()] }, "media", /4 images, or 1 GIF, or 1 video/],
+    [
+      "a GIF beside media",
+      { media_ids: ["1"], media: [MediaBytes.gif({ frames: 2 })] },
+      "media",
+      /4 images, or 1 GIF, or 1 video/
+    ],
     [
       "a file of another kind",
       { media: [photo(1), new TextEncoder().encode("%PDF-1.7")] },
@@ -96,7 +106,7 @@ describe("a post", () => {
       /an image, a GIF or a video/
     ],
     ["a photo that is too large", { media: [photo(1), photo(5_300_000)] }, "media[1].file", /at most 5 MiB/],
-    ["a video that is too long", { media: [Samples.mp4({ seconds: 141 })] }, "media[0].file", /0.5 to 140 s/],
+    ["a video that is too long", { media: [MediaBytes.mp4({ millis: 141_000 })] }, "media[0].file", /0.5 to 140 s/],
     ["a long alternative text", { media: [{ file: photo(1), alt: "x".repeat(1001) }] }, "media[0].alt", /1,000/],
     ["a path", { media: [{ file: "a.png" }] }, "media[0].file", /Uint8Array/],
     ["an option that there is not", { media: [{ file: photo(1), altText: "x" }] }, "media[0].altText", /not an option/]
@@ -117,7 +127,7 @@ describe("a post", () => {
     Effect.gen(function*() {
       const { faults, kinds, line, publish } = yield* scene()
       faults.add({ operation: "finalizeMediaUpload", processing: "failed" })
-      const error = yield* Effect.flip(publish({ text: "A film", media: [Samples.mp4()] }))
+      const error = yield* Effect.flip(publish({ text: "A film", media: [MediaBytes.mp4()] }))
       assert.instanceOf(error, Errors.MediaProcessingFailed)
       faults.clear()
       const source = Source.fromStream(new Blob([photo(1)]).stream(), { size: photo(1).length + 1, name: "b.png" })

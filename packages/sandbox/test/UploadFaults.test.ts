@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { once } from "node:events"
 import { connect } from "node:net"
+import * as MediaBytes from "../../core/test/support/MediaBytes.ts"
 import * as Sandbox from "../src/Sandbox.ts"
-import * as Samples from "./support/MediaSamples.ts"
 import { secretsOf } from "./support/Requests.ts"
 import { multipart } from "./support/Uploads.ts"
 
@@ -20,7 +20,10 @@ const begun = Effect.gen(function*() {
   const { data: { id } } = yield* Effect.promise(async () =>
     (await send("/initialize", JSON.stringify({ media_category: "tweet_image" }), "application/json")).json()
   )
-  const segment = yield* multipart({ segment_index: "0", media: Samples.png(90, 90, 2_000_000) })
+  const segment = yield* multipart({
+    segment_index: "0",
+    media: MediaBytes.concat(MediaBytes.png({ width: 90, height: 90 }), new Uint8Array(2_000_000))
+  })
   const append = (more: Record<string, string> = {}) => send(`/${id}/append`, segment.body, segment.type, more)
   const size = () => sandbox.store.uploads.size(id)
   return { ...sandbox, sandbox, headers, id, segment, send, append, size }

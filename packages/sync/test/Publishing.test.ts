@@ -7,16 +7,16 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { pathToFileURL } from "node:url"
-import { png } from "../../sandbox/test/support/MediaSamples.ts"
+import { concat, png } from "../../core/test/support/MediaBytes.ts"
 import * as Sync from "../src/index.ts"
 import { startSandbox, stop } from "./support/Children.ts"
 
 let sandbox: Awaited<ReturnType<typeof startSandbox>>
 let folder: string
 
-/** Longer than a segment may be, so that there are two. */
-const long = png(40, 30, 1_500_000)
 const picture = png()
+/** Longer than a segment may be, so that there are two. */
+const long = concat(picture, new Uint8Array(1_500_000))
 
 beforeAll(async () => {
   sandbox = await startSandbox()

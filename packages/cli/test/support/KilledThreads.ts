@@ -11,8 +11,8 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { setTimeout as delay } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import { concat, png } from "../../../core/test/support/MediaBytes.ts"
 import { make as random, type Random } from "../../../sandbox/src/internal/random.ts"
-import * as Samples from "../../../sandbox/test/support/MediaSamples.ts"
 
 /** What a process is told. */
 export interface Told {
@@ -83,7 +83,9 @@ const bundled = async (outfile: string) => {
 const partsOf = (thread: number, draw: Random): ReadonlyArray<Part> =>
   Array.from({ length: partsPerThread }, (_, i) => ({
     text: `Part ${i + 1} of thread ${thread} & <more>: https://example.com/${thread}?part=${i + 1}`,
-    ...(draw.chance(0.2) ? { photo: Buffer.from(Samples.png(40, 30, draw.below(5_000))).toString("base64") } : {})
+    ...(draw.chance(0.2)
+      ? { photo: Buffer.from(concat(png(), new Uint8Array(draw.below(5_000)))).toString("base64") }
+      : {})
   }))
 
 /** Publishes threads until so many processes were killed, and then what is left of them. */

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Agent } from "node:http"
 import { ApiResponseError, EUploadMimeType, type ITwitterApiClientPlugin, TwitterApi } from "twitter-api-v2"
-import * as Samples from "../support/MediaSamples.ts"
+import * as MediaBytes from "../../../core/test/support/MediaBytes.ts"
 import { serve } from "./Server.ts"
 
 /**
@@ -136,11 +136,13 @@ describe("twitter-api-v2", () => {
         // It waits a second for each of those that are processed.
         await Promise.all(
           Object.values(forms).map(async (client) => {
-            const photo = Buffer.from(Samples.png(40, 30, 5_000))
+            const photo = Buffer.from(
+              MediaBytes.concat(MediaBytes.png({ width: 40, height: 30 }), new Uint8Array(5_000))
+            )
             const ids = await Promise.all([
               client.uploadMedia(photo, { media_type: EUploadMimeType.Png }, 2_000),
-              client.uploadMedia(Buffer.from(Samples.gif()), { media_type: EUploadMimeType.Gif }),
-              client.uploadMedia(Buffer.from(Samples.mp4()), {
+              client.uploadMedia(Buffer.from(MediaBytes.gif({ frames: 2 })), { media_type: EUploadMimeType.Gif }),
+              client.uploadMedia(Buffer.from(MediaBytes.mp4()), {
                 media_type: EUploadMimeType.Mp4,
                 media_category: "tweet_video"
               })
@@ -163,7 +165,7 @@ describe("twitter-api-v2", () => {
           })
         )
         const wrong = await refusal(
-          forms.signed.uploadMedia(Buffer.from(Samples.png()), { media_type: EUploadMimeType.Mp4 })
+          forms.signed.uploadMedia(Buffer.from(MediaBytes.png()), { media_type: EUploadMimeType.Mp4 })
         )
         assert.strictEqual(wrong.code, 400)
         const unknown = await refusal(forms.signed.tweet("no", { media: { media_ids: ["1"] } }))

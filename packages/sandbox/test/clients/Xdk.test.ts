@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ApiError, Client, type ClientConfig, OAuth1, PostPaginator, UserPaginator } from "@xdevplatform/xdk"
 import { Effect } from "effect"
-import * as Samples from "../support/MediaSamples.ts"
+import * as MediaBytes from "../../../core/test/support/MediaBytes.ts"
 import { serve } from "./Server.ts"
 
 const bench = Effect.map(serve("x"), (server) => {
@@ -133,7 +133,7 @@ describe("@xdevplatform/xdk", () => {
       const { app, baseUrl, forms } = yield* bench
       yield* Effect.promise(async () => {
         for (const { media, posts } of Object.values(forms)) {
-          const photo = Buffer.from(Samples.png(40, 30, 5_000))
+          const photo = Buffer.from(MediaBytes.concat(MediaBytes.png(), new Uint8Array(5_000)))
           const begun = await media.initializeUpload({
             mediaType: "image/png",
             mediaCategory: "tweet_image",
@@ -150,7 +150,7 @@ describe("@xdevplatform/xdk", () => {
           const whole = await media.upload({ media: photo.toString("base64"), mediaCategory: "tweet_image" })
           assert.strictEqual(whole.data?.size, photo.length)
 
-          const film = Buffer.from(Samples.mp4())
+          const film = Buffer.from(MediaBytes.mp4())
           const session = await media.initializeUpload({
             mediaType: "video/mp4",
             mediaCategory: "tweet_video",

@@ -5,7 +5,7 @@ import { prepare } from "@postwire/core/Prepare"
 import * as Words from "@postwire/core/Wire"
 import type { Wire } from "@postwire/core/WireNames"
 import { parameters as examples } from "../../../../examples/reference/parameters.ts"
-import * as Samples from "./MediaSamples.ts"
+import * as MediaBytes from "../../../core/test/support/MediaBytes.ts"
 import { type Bench, day, minute, now } from "./Requests.ts"
 
 export const names = Object.values(catalogue).map(({ definition }) => definition.name as Name)
@@ -76,7 +76,7 @@ export const scene = ({ seeded: { ada }, store }: Pick<Bench, "seeded" | "store"
       createdAt: now,
       expiresAt: now + 10 * day
     })
-    store.uploads.put(id, 0, Samples.png())
+    store.uploads.put(id, 0, MediaBytes.png())
     return id
   }
   const subtitles = () => {
@@ -110,7 +110,7 @@ export const scene = ({ seeded: { ada }, store }: Pick<Bench, "seeded" | "store"
       JSON.stringify(examples[name]),
       (key, value: unknown) =>
         key === "media"
-          ? Samples.png()
+          ? MediaBytes.png()
           : typeof value !== "string"
           ? value
           : key === "text"

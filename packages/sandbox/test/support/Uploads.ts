@@ -1,6 +1,6 @@
 /** Uploads as a client of the service makes them, by hand. */
 import { Effect } from "effect"
-import * as Samples from "./MediaSamples.ts"
+import * as MediaBytes from "../../../core/test/support/MediaBytes.ts"
 import type { Authorization, Bench } from "./Requests.ts"
 
 /** A body of parts, and its type. */
@@ -45,7 +45,7 @@ export const of = ({ request }: Bench, as: Authorization = "user") => {
   })
 
   /** The id of a photo that can be used. */
-  const photo = Effect.map(whole(Samples.png(), "tweet_image"), ({ body }): string => body.data.id)
+  const photo = Effect.map(whole(MediaBytes.png(), "tweet_image"), ({ body }): string => body.data.id)
 
   return { initialize, append, finalize, status, whole, inSegments, photo }
 }
