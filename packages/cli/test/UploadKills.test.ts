@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Redacted } from "effect"
-import { build } from "esbuild"
 import { spawn } from "node:child_process"
 import { randomFillSync, randomInt } from "node:crypto"
 import { once } from "node:events"
@@ -9,8 +8,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
 import { concat, mp4, png } from "../../core/test/support/MediaBytes.ts"
+import { bundled } from "../../core/test/support/ProgramFile.ts"
 import { make as random } from "../../sandbox/src/internal/random.ts"
 import { pathOf } from "../../sandbox/src/MediaFiles.ts"
 import type { Order, Told } from "./support/uploader.ts"
@@ -27,25 +26,11 @@ const chunkBytes = 65_536
 /** A second of the service's passes in a twentieth of one. */
 const speed = 20
 
-/** The uploader in one file: most of what each process does is to load. */
-const bundled = async (outfile: string) => {
-  await build({
-    entryPoints: [fileURLToPath(new URL("support/uploader.ts", import.meta.url))],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    banner: { js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url)` },
-    logLevel: "warning"
-  })
-  return outfile
-}
-
 describe.runIf(isLong)("an uploader that is killed: npm run test:long", () => {
   it(`leaves the bytes of the file, after ${mostKills} kills at random (POSTWIRE_SEED=${seed})`, async () => {
     const draw = random(seed, "uploads")
     const folder = mkdtempSync(join(tmpdir(), "postwire-uploads-"))
-    const program = await bundled(join(folder, "uploader.mjs"))
+    const program = await bundled(new URL("support/uploader.ts", import.meta.url), join(folder, "uploader.mjs"))
     await using sandbox = await Sandbox.start({ posts: 0, seed, requestTimeout: 2000 })
     const { baseUrl, budget, clock, faults, journal, seeded } = sandbox
     const start = performance.now()

@@ -1,29 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Redacted } from "effect"
-import { build } from "esbuild"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { bundled } from "../../core/test/support/ProgramFile.ts"
 import * as Export from "../src/Export.ts"
 import { client, differing, folder, sandbox, source } from "./support/Scene.ts"
 import { type SinkName, sinkNames, sinks } from "./support/Sinks.ts"
-
-/** The exporter in one file: a hundred of them start, and most of what each does is to load. */
-const bundled = async (outfile: string) => {
-  await build({
-    entryPoints: [new URL("support/Exporter.ts", import.meta.url).pathname],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    banner: { js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url)` },
-    logLevel: "warning"
-  })
-  return outfile
-}
 
 /** Kills per sink: 102 of them in all in `test:long`. */
 const kills = process.env["POSTWIRE_LONG"] === "1" ? 17 : 1
@@ -34,7 +20,8 @@ describe("an exporter that is killed", () => {
     () =>
       Effect.gen(function*() {
         const root = yield* folder
-        const exporter = yield* Effect.promise(() => bundled(join(root, "exporter.mjs")))
+        const program = new URL("support/Exporter.ts", import.meta.url)
+        const exporter = yield* Effect.promise(() => bundled(program, join(root, "exporter.mjs")))
         const { baseUrl, budget, faults, seeded } = yield* Sandbox.Sandbox
         const pathOf = (name: string, sink: SinkName) => {
           mkdirSync(join(root, name, sink), { recursive: true })

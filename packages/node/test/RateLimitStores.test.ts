@@ -16,6 +16,7 @@ import { createInterface } from "node:readline"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import { bundled } from "../../core/test/support/ProgramFile.ts"
 import { type Change, createClient, InvalidSettings } from "../src/index.ts"
 import * as NodeClient from "../src/NodeClient.ts"
 import * as RedisRateLimitStore from "../src/RedisRateLimitStore.ts"
@@ -79,19 +80,9 @@ const inRedis: Kind = {
     })
 }
 
-/** The program of those processes in one file: two dozen of them start, and most of what each does is to load. */
+/** The program of those processes. */
 const caller = join(mkdtempSync(join(tmpdir(), "postwire-caller-")), "caller.mjs")
-beforeAll(async () => {
-  await build({
-    entryPoints: [fileURLToPath(new URL("support/caller.ts", import.meta.url))],
-    outfile: caller,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    banner: { js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url)` },
-    logLevel: "warning"
-  })
-})
+beforeAll(async () => void await bundled(new URL("support/caller.ts", import.meta.url), caller))
 
 const spawned = new Set<ChildProcess>()
 afterAll(() => {

@@ -2,7 +2,6 @@
 import { createClient } from "@postwire/node"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Redacted } from "effect"
-import { build } from "esbuild"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -10,8 +9,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { setTimeout as delay } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
 import { concat, png } from "../../../core/test/support/MediaBytes.ts"
+import { bundled } from "../../../core/test/support/ProgramFile.ts"
 import { make as random, type Random } from "../../../sandbox/src/internal/random.ts"
 
 /** What a process is told. */
@@ -66,20 +65,6 @@ const partsPerThread = 6
 /** So many threads at a time. */
 const concurrency = 3
 
-/** A publisher in one file: a hundred of them start, and most of what each does is to load. */
-const bundled = async (outfile: string) => {
-  await build({
-    entryPoints: [fileURLToPath(new URL("threader.ts", import.meta.url))],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    banner: { js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url)` },
-    logLevel: "warning"
-  })
-  return outfile
-}
-
 const partsOf = (thread: number, draw: Random): ReadonlyArray<Part> =>
   Array.from({ length: partsPerThread }, (_, i) => ({
     text: `Part ${i + 1} of thread ${thread} & <more>: https://example.com/${thread}?part=${i + 1}`,
@@ -95,7 +80,7 @@ export const run = async (wanted: number, seed: number): Promise<Outcome> => {
   await using sandbox = await Sandbox.start({ posts: 0, seed })
   const clearing = setInterval(() => sandbox.budget.clear(), 200)
   try {
-    const program = await bundled(join(root, "publisher.mjs"))
+    const program = await bundled(new URL("threader.ts", import.meta.url), join(root, "publisher.mjs"))
     const bearerToken = Redacted.value(sandbox.seeded.userBearerToken)
     sandbox.faults.add({
       operation: "createPost",

@@ -7,7 +7,6 @@ import { scopes } from "@postwire/core/Scopes"
 import * as TokenStore from "@postwire/core/TokenStore"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect } from "effect"
-import { build } from "esbuild"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -15,6 +14,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import { bundled } from "../../../core/test/support/ProgramFile.ts"
 import type { Behaviour } from "../../../sandbox/src/Faults.ts"
 import { make as random, type Random } from "../../../sandbox/src/internal/random.ts"
 import { type StoreName, stores } from "./AccountStores.ts"
@@ -175,16 +175,7 @@ const account = "ada"
 /** A sandbox, and processes that are signed in to it with one account. */
 const start = async ({ place, seed, store }: Settings) => {
   const folder = mkdtempSync(join(tmpdir(), "postwire-renewals-"))
-  const program = join(folder, "program.mjs")
-  await build({
-    entryPoints: [fileURLToPath(new URL("renewer.ts", import.meta.url))],
-    outfile: program,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    banner: { js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url)` },
-    logLevel: "warning"
-  })
+  const program = await bundled(new URL("renewer.ts", import.meta.url), join(folder, "program.mjs"))
   const sandbox = await Sandbox.start({ posts: 0, seed })
   const { baseUrl, clock, grants, journal, seeded } = sandbox
 

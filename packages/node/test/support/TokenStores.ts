@@ -2,7 +2,6 @@
 import { assert, it } from "@effect/vitest"
 import * as TokenStore from "@postwire/core/TokenStore"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
-import { build } from "esbuild"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -10,6 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
+import { bundled } from "../../../core/test/support/ProgramFile.ts"
 
 /** Where stores of a kind are. */
 interface Layers {
@@ -155,16 +155,7 @@ export const contention = (kind: Kind): void => {
     async () => {
       const place = kind.place()
       const folder = mkdtempSync(join(tmpdir(), "postwire-increment-"))
-      const program = join(folder, "program.mjs")
-      await build({
-        entryPoints: [fileURLToPath(kind.program)],
-        outfile: program,
-        bundle: true,
-        platform: "node",
-        format: "esm",
-        banner: { js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url)` },
-        logLevel: "warning"
-      })
+      const program = await bundled(kind.program, join(folder, "program.mjs"))
       const children = new Set<ChildProcess>()
       const written: Array<number> = []
       let left = kills
