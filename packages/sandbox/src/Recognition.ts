@@ -45,7 +45,9 @@ export const enrich = <E extends Entities.Entities>(
 ): object | undefined =>
   entities === undefined && annotations.length === 0 ? undefined : {
     ...entities,
-    ...(entities?.urls === undefined ? {} : { urls: entities.urls.map((link) => ({ ...link, ...pageOf(link.url) })) }),
+    ...(entities?.urls === undefined
+      ? {}
+      : { urls: entities.urls.map((link) => ({ ...link, ...pageOf(link.expanded_url) })) }),
     ...(annotations.length === 0 ? {} : { annotations })
   }
 

@@ -70,6 +70,23 @@ describe("Entities", () => {
     assert.lengthOf(tags!, 60_000)
     assert.deepStrictEqual(tags!.at(-1), { start: 299_997, end: 299_999, tag: "A" })
   })
+
+  it("are what the service finds: links without a protocol, and neither lists nor domains that do not exist", () => {
+    const ada = { id: "1", username: "ada" }
+    assert.deepStrictEqual(
+      Entities.find("🚀 .@ADA, see example.com/a?b, not @ada/engines or https://a.example", () => ada),
+      {
+        mentions: [{ start: 3, end: 7, ...ada }],
+        urls: [{
+          start: 13,
+          end: 28,
+          url: "example.com/a?b",
+          expanded_url: "http://example.com/a?b",
+          display_url: "example.com/a?b"
+        }]
+      }
+    )
+  })
 })
 
 describe("Query", () => {
@@ -346,7 +363,7 @@ const vocabulary = [
   "#Other",
   "@bob",
   "$ACME",
-  "https://a.example/x"
+  "https://a.example.com/x"
 ]
 const languages = ["en", "de"]
 const authors = ["ann", "bob", "Cy"]
@@ -376,11 +393,11 @@ const terms: ReadonlyArray<Expression> = [
   term("is:verified", (post) => post.author === "Cy"),
   term("is:retweet", () => false),
   term("has:media", (post) => post.hasMedia),
-  term("has:links", (post) => post.words.includes("https://a.example/x")),
+  term("has:links", (post) => post.words.includes("https://a.example.com/x")),
   term("has:hashtags", (post) => post.words.some((word) => word.startsWith("#"))),
   term("has:cashtags", (post) => post.words.includes("$ACME")),
   term("has:mentions", (post) => post.words.includes("@bob")),
-  term("url:a.example", (post) => post.words.includes("https://a.example/x")),
+  term("url:a.example.com", (post) => post.words.includes("https://a.example.com/x")),
   term("nowhere", () => false)
 ]
 

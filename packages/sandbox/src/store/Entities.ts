@@ -1,6 +1,7 @@
 /**
  * What the service recognises in a text. Positions count characters (code points), with the end exclusive.
  */
+import * as PostEntities from "@postwire/core/PostEntities"
 
 /** A hashtag or cashtag, without its sign. */
 export interface Tag {
@@ -46,40 +47,41 @@ export const find = (
   resolve: (username: string) => Mentionable | undefined
 ): Entities | undefined => {
   if (!sign.test(text)) return undefined
-  const found: { -readonly [K in keyof Entities]: Array<NonNullable<Entities[K]>[number]> } = {}
-  const characters = counter(text)
-  for (const { 0: whole, groups = {}, index } of text.matchAll(entity)) {
-    const start = characters(index)
-    const end = characters(index + whole.length)
-    if (groups.url !== undefined) {
-      const url = groups.url
-      ;(found.urls ??= []).push({ start, end, url, expanded_url: url, display_url: display(url) } satisfies Link)
-    } else if (groups.tag !== undefined) {
-      ;(found.hashtags ??= []).push({ start, end, tag: groups.tag } satisfies Tag)
-    } else if (groups.cashtag !== undefined) {
-      ;(found.cashtags ??= []).push({ start, end, tag: groups.cashtag } satisfies Tag)
-    } else if (groups.username !== undefined) {
-      const user = resolve(groups.username)
-      if (user !== undefined) {
-        ;(found.mentions ??= []).push({ start, end, username: user.username, id: user.id } satisfies Mention)
-      }
-    }
+  const spans = PostEntities.find(text)
+  const placed = <S extends PostEntities.Span, E extends object>(
+    spans: ReadonlyArray<S>,
+    entityOf: (span: S) => E | undefined
+  ) => {
+    const characters = counter(text)
+    return spans.flatMap((span) => {
+      const at = { start: characters(span.start), end: characters(span.end) }
+      const entity = entityOf(span)
+      return entity === undefined ? [] : [{ ...at, ...entity }]
+    })
   }
-  return Object.keys(found).length === 0 ? undefined : found as Entities
+  const hashtags = placed(spans.hashtags, ({ tag }) => ({ tag }))
+  const cashtags = placed(spans.cashtags, ({ tag }) => ({ tag }))
+  const mentions = placed(spans.mentions, ({ list, username }) => {
+    // A list is not its owner.
+    const user = list === undefined ? resolve(username) : undefined
+    return user && { username: user.username, id: user.id }
+  })
+  const urls = placed(spans.urls, ({ url }) => ({
+    url,
+    expanded_url: /^https?:\/\//i.test(url) ? url : `http://${url}`,
+    display_url: display(url)
+  }))
+  const found = {
+    ...(hashtags.length > 0 && { hashtags }),
+    ...(cashtags.length > 0 && { cashtags }),
+    ...(mentions.length > 0 && { mentions }),
+    ...(urls.length > 0 && { urls })
+  }
+  return Object.keys(found).length === 0 ? undefined : found
 }
 
-const sign = /[#＃@$]|:\/\//
-
-// Links come first, so that nothing is found inside one.
-const entity = new RegExp(
-  [
-    /(?<url>https?:\/\/[^\s"<>()]*[^\s"<>().,;:!?'…])/,
-    /(?<![\p{L}\p{M}\p{N}_&/])[#＃](?<tag>[\p{M}\p{N}_]*\p{L}[\p{L}\p{M}\p{N}_]*)/u,
-    /(?<![\w@/.$])@(?<username>\w{1,15})(?![\w@])/,
-    /(?<!\S)\$(?<cashtag>[A-Za-z]{1,6}(?:[._][A-Za-z]{1,2})?)(?!\w)/
-  ].map((part) => part.source).join("|"),
-  "gu"
-)
+/** What there is no entity without. Most texts have nothing of it. */
+const sign = /[#＃@＠$]|\.\p{L}/u
 
 /** Counts the characters before positions that only grow, so that a text is gone through once. */
 export const counter = (text: string): (until: number) => number => {
@@ -96,6 +98,6 @@ export const counter = (text: string): (until: number) => number => {
 }
 
 const display = (url: string): string => {
-  const bare = url.replace(/^https?:\/\/(www\.)?/, "")
+  const bare = url.replace(/^(https?:\/\/)?(www\.)?/i, "")
   return bare.length > 27 ? `${bare.slice(0, 26)}…` : bare
 }
