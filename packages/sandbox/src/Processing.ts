@@ -44,7 +44,7 @@ export const infoOf = (upload: Upload, now: number): Info | undefined => {
     case "in_progress":
       return { state, check_after_secs, progress_percent: Math.floor(shareOf(from, to, now) * 100) }
     case "failed":
-      return { state, progress_percent: 99, ...(failure === undefined ? {} : { error: failure }) }
+      return { state, progress_percent: 100, ...(failure === undefined ? {} : { error: failure }) }
     default:
       return { state, progress_percent: 100 }
   }

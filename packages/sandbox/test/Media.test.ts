@@ -306,7 +306,7 @@ describe("a video", () => {
       const failed = yield* status(id)
       assert.deepStrictEqual(failed.body.data.processing_info, {
         state: "failed",
-        progress_percent: 99,
+        progress_percent: 100,
         error: {
           code: 1,
           name: "InvalidMedia",
@@ -327,7 +327,7 @@ describe("a video", () => {
       bench.clock.advance("1 second")
       assert.deepStrictEqual((yield* status(id)).body.data.processing_info, {
         state: "failed",
-        progress_percent: 99,
+        progress_percent: 100,
         error: { code: 1, name: "InvalidMedia", message: "file is invalid" }
       })
       for (

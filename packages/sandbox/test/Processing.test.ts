@@ -50,7 +50,7 @@ describe("processing", () => {
     const failure = { code: 1, name: "InvalidMedia", message: "file is invalid" }
     assert.deepStrictEqual(Processing.infoOf(upload(9, { failure }), now + second), {
       state: "failed",
-      progress_percent: 99,
+      progress_percent: 100,
       error: failure
     })
   })
