@@ -214,9 +214,9 @@ const withJournal = (services: Context.Context<Client>): Context.Context<Calls.P
   Context.merge(Context.make(Journal.Journal, Journal.makeMemory()), services)
 
 /** What a client on these services is for programs that use Effect. */
-export const withEffect = (services: Context.Context<Client>) => (context: Calls.Context): WithEffect => ({
+export const withEffect = (services: Context.Context<Calls.Provided>) => (context: Calls.Context): WithEffect => ({
   effect: {
-    layer: Layer.succeedContext(withJournal(services)),
+    layer: Layer.succeedContext(services),
     runPromise: async (effect) => {
       // It may be a create, or have some.
       const exit = await Calls.run(context, { name: "effect.runPromise", effect: "create" }, effect, undefined)
