@@ -1,7 +1,7 @@
 /**
- * What every program does with its client: two operations, pages, a file, a post with one, errors known by their class and by their tag, a
- * wait for a rate limit. It is the same on every runtime and in every bundle, so it takes what the program imported as an argument,
- * and imports nothing but types. Each program has it beside itself when it runs, as TypeScript and as JavaScript.
+ * What every program does with its client: two operations, pages, a file, a post with one, errors known by their class and
+ * by their tag, a wait for a rate limit. It is the same on every runtime and in every bundle, so it takes what the program
+ * imported as an argument, and imports nothing but types. Each program has it beside itself when it runs, as TypeScript and as JavaScript.
  */
 import type * as Postwire from "@postwire/node"
 

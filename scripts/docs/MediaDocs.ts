@@ -26,8 +26,8 @@ export const table = (): string =>
       `${video.frameRate} a second`
     ],
     ["duration", "", "", `${(video.shortestMillis ?? 0) / 1000} to ${(video.longestMillis ?? 0) / 1000} s`],
-    ["sides", "", "", `1:${video.aspect} to ${video.aspect}:1`],
-    ["colours", "", "", `${video.chroma}`],
+    ["aspect ratio", "", "", `1:${video.aspect} to ${video.aspect}:1`],
+    ["chroma subsampling", "", "", `${video.chroma}`],
     ["sound", "", "", `AAC LC, ${video.audioChannels} channels`],
     ["in a post", ...[perPost.image, perPost.gif, perPost.video].map(String)]
   ])
