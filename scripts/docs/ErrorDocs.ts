@@ -151,8 +151,11 @@ export const tags: ReadonlyArray<string> = Object.keys(samples)
 const whose = (tag: string): string => {
   if (tag === "InvalidSettings") return "Thrown when a client is made."
   if (ofSignIns.includes(tag)) return "Raised while somebody signs in."
+  if (tag === "JournalFailure") return "Uploads that resume and threads can fail with it."
   if (ofPublishing.includes(tag)) {
-    return tag.startsWith("Thread") ? "Threads can fail with it." : "Uploads can fail with it, and so what uploads."
+    return tag.startsWith("Thread")
+      ? "Threads can fail with it."
+      : "`upload`, `publish` and `publishThread` can fail with it."
   }
   if (tag === "PaginationStuck") return "`.pages`, `.items` and `.joined` can fail with it."
   if (!isConditional(tag)) return "Every operation can fail with it."
