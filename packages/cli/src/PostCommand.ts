@@ -20,9 +20,9 @@ const flags = {
     Argument.withDescription("The text, or - to read it from standard input"),
     Argument.optional
   ),
-  media: many("media", "FILE", "A picture, GIF or video; given again, the next one"),
-  alt: many("alt", "TEXT", "What it shows, for those who do not see it: one for each --media, \"\" for none"),
-  mediaId: many("media-id", "ID", "Media of postwire upload; comes before files"),
+  media: many("media", "FILE", "A picture, GIF or video; may be given again"),
+  alt: many("alt", "TEXT", "What it shows, for those who cannot see it: one for each --media, \"\" for none"),
+  mediaId: many("media-id", "ID", "Media that postwire upload has uploaded; they come before files"),
   poll: many("poll", "OPTION", "An option of a poll: 2 to 4 of them, a flag for each"),
   pollMinutes: Flag.Int("poll-minutes").pipe(
     Flag.filter((minutes) => minutes >= 5 && minutes <= 10_080, () => "5 to 10080"),
@@ -43,8 +43,8 @@ const flags = {
 /** `postwire post`. */
 export const command = Command.make("post", flags, (given) => run(given)).pipe(
   Command.withDescription(
-    "Post a text with pictures, a video or a poll, and print the id. Everything is checked before anything is sent; what cannot " +
-      "be uploaded, is not posted."
+    "Post a text with pictures, a video or a poll, and print the id. Everything is checked before anything is sent. When a file " +
+      "cannot be uploaded, nothing is posted."
   ),
   Command.withShortDescription("Post a text with pictures or a poll"),
   Command.withExamples([
@@ -97,7 +97,7 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
   )
   yield* Report.print(json, posted, () => [posted.id])
   const names = media.map((path) => basename(path)).join(", ")
-  yield* Report.say(`It is posted${names === "" ? "" : `, with ${names}`}.`)
+  yield* Report.say(`Posted${names === "" ? "" : `, with ${names}`}.`)
 })
 
 /** What parameters are called on the command line. */

@@ -33,7 +33,7 @@ export class TextTooLong extends Schema.TaggedError<TextTooLong>()("TextTooLong"
   advice: Schema.String
 }) {
   override get message(): string {
-    return `${this.subject} weighs ${Text.count(this.weight)}, and ${Text.count(this.maximum)} fit. Too much is ${
+    return `${this.subject} weighs ${Text.count(this.weight)}, and ${Text.count(this.maximum)} fit. The excess is ${
       JSON.stringify(this.rest)
     }`
   }

@@ -21,7 +21,9 @@ const flags = {
   ),
   key: Flag.String("key").pipe(
     Flag.withMetavar("KEY"),
-    Flag.withDescription("The name by which it goes on (default: by the file's name, its content and the account)"),
+    Flag.withDescription(
+      "The name by which it goes on (default: made of the file's name, its content and the account)"
+    ),
     Flag.optional
   ),
   dryRun: Flag.Boolean("dry-run").pipe(
@@ -37,7 +39,7 @@ const flags = {
     Flag.withDefault(false)
   ),
   continue: Flag.Boolean("continue").pipe(
-    Flag.withDescription("Send a part of which it cannot be told whether it was posted, and go on"),
+    Flag.withDescription("Send a part that may or may not have been posted, and go on"),
     Flag.withDefault(false)
   ),
   abandon: Flag.Boolean("abandon").pipe(
@@ -59,7 +61,7 @@ const flags = {
 export const command = Command.make("thread", flags, (given) => run(given)).pipe(
   Command.withDescription(
     "Post a file as a thread, each part in reply to the one before, and print the ids. All parts and files are checked before " +
-      "anything is sent. What was interrupted, the same command goes on with: no part is posted twice."
+      "anything is sent. After an interruption, the same command goes on; no part is posted twice."
   ),
   Command.withShortDescription("Post a file as a thread"),
   Command.withExamples([

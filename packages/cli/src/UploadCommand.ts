@@ -21,7 +21,7 @@ const flags = {
   file: Argument.String("file").pipe(Argument.withDescription("The picture, GIF, video or subtitles")),
   alt: Flag.String("alt").pipe(
     Flag.withMetavar("TEXT"),
-    Flag.withDescription("What it shows, for those who do not see it: at most 1,000 characters"),
+    Flag.withDescription("What it shows, for those who cannot see it: at most 1,000 characters"),
     Flag.optional
   ),
   purpose: Flag.Literals("for", ["post", "directMessage"]).pipe(
@@ -29,7 +29,7 @@ const flags = {
     Flag.optional
   ),
   category: Flag.Literals("category", categories).pipe(
-    Flag.withDescription("The service's category (default: by what the file is, and what it is for)"),
+    Flag.withDescription("The service's category (default: what fits the file and its purpose)"),
     Flag.optional
   ),
   subtitles: many("subtitles", "FILE", "Subtitles of a video, SRT or WebVTT; may be given again"),
@@ -45,7 +45,7 @@ const flags = {
 export const command = Command.make("upload", flags, (given) => run(given)).pipe(
   Command.withDescription(
     "Upload a file and print its media id, for postwire post --media-id and for calls. It is checked before anything is sent. " +
-      "What was interrupted, the same command goes on with."
+      "After an interruption, the same command goes on."
   ),
   Command.withShortDescription("Upload a file, and print its media id"),
   Command.withExamples([

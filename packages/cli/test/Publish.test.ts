@@ -100,7 +100,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
         const { reading, run } = yield* desk()
         const { store } = yield* sandbox
         const first = yield* run("post", "Good morning")
-        assert.deepStrictEqual([first.code, first.errors], [0, "postwire: It is posted."])
+        assert.deepStrictEqual([first.code, first.errors], [0, "postwire: Posted."])
         assert.match(first.output, /^\d{18,19}$/)
         const read = yield* reading("Of two\nlines\n\n", "post", "-", "--reply-to", first.output, "--json")
         const { id, media, text } = JSON.parse(read.output)
@@ -152,7 +152,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
         const long = `${"0123456789 ".repeat(25)}and https://a.com/${"b".repeat(100)} end`
         assertTold(
           yield* run("post", long),
-          /^postwire: The text weighs 306, and 280 fit\. Too much is "https:\/\/a\.com\/b+…"$/,
+          /^postwire: The text weighs 306, and 280 fit\. The excess is "https:\/\/a\.com\/b+…"$/,
           /^ {2}Shorten it by 26, or post it in parts: postwire thread FILE --split$/
         )
         assertTold(yield* reading(long, "post", "-"), /weighs 306/, /postwire thread - --split$/)
@@ -182,7 +182,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
         const { bytesOf, mediaOf } = yield* sandbox
         const files = ["--media", "./a.jpg", "--alt", "A cat", "--media", "./b.png", "--alt", ""]
         const { code, errors, output } = yield* run("post", ...files, "--json")
-        assert.deepStrictEqual([code, errors], [0, "postwire: It is posted, with a.jpg, b.png."])
+        assert.deepStrictEqual([code, errors], [0, "postwire: Posted, with a.jpg, b.png."])
         const { id, media } = JSON.parse(output)
         assert.deepStrictEqual(media.map(({ id }: { id: string }) => mediaOf(id)?.["alt_text"]), ["A cat", null])
         assert.isTrue(bytesOf(media[1].id)?.equals(MediaBytes.png()))
