@@ -72,6 +72,7 @@ describe("an upload in segments", () => {
         "content-type": "image/png",
         "content-length": String(file.length),
         "content-disposition": `inline; filename="3_${id}.png"`,
+        "content-security-policy": "default-src 'none'; sandbox",
         "x-content-type-options": "nosniff"
       })
     }))
