@@ -43,7 +43,7 @@ export const parseOn = (
   ...args: ReadonlyArray<string>
 ): Effect.Effect<Ended> =>
   Effect.gen(function*() {
-    // What who runs the tests has, is none of theirs.
+    // Accounts and journals of whoever runs the tests are not for them.
     const environment = {
       POSTWIRE_TOKEN_STORE: "/nonexistent/accounts",
       POSTWIRE_JOURNAL: "/nonexistent/journal",

@@ -79,7 +79,7 @@ layer(Sandbox.layerServer({ posts: 50 }), { excludeTestServices: true })("postwi
       assert.match(told.output, /ok +user \(OAuth 1\.0a\) Belongs to @ada, may read, write/)
       assert.match(told.output, /ok +clock +It agrees/)
       assert.match(told.output, /ok +budget +getMe \(bearer\): \d+ of 75 left/)
-      assert.match(told.output, /ok +journal +Uploads and threads note in \/nonexistent\/journal/)
+      assert.match(told.output, /ok +journal +Uploads and threads record their progress in\s+\/nonexistent\/journal/)
       const json = yield* Commands.run("doctor", "--json")
       const { checks, ok } = JSON.parse(json.output)
       assert.isTrue(ok)

@@ -14,7 +14,7 @@ export const journalCheck = (variables: Variables): Effect.Effect<Check> =>
     Effect.map((folder): Check => ({
       name,
       status: "ok",
-      finding: `Uploads and threads note in ${folder} how far they are`,
+      finding: `Uploads and threads record their progress in ${folder}`,
       advice: "POSTWIRE_JOURNAL names another folder.",
       details: { folder }
     })),
