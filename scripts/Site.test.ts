@@ -258,7 +258,9 @@ describe.skipIf(obstacle !== undefined)("the built site", () => {
           ["return type", "client"],
           ["pagination", "pages"],
           ["OutcomeUnknown", "errors"],
-          ["tweepy", "from-tweepy"]
+          ["tweepy", "from-tweepy"],
+          ["upload a picture", "publish"],
+          ["thread", "publish"]
         ] as const
       ) {
         await search(page, words)
