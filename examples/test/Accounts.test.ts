@@ -164,7 +164,7 @@ describe.each(Object.entries(platforms))("a client of Promises: %s", (_, { creat
     const client = createClient(settings)
     await client.getMe()
     sandbox.clock.advance("3 hours")
-    sandbox.faults.add({ operation: "refreshToken", delay: "50 millis" })
+    sandbox.faults.add({ operation: "refreshToken", delay: "500 millis" })
     const call = client.getMe().catch(tagOf)
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve, 5))

@@ -11,6 +11,7 @@ import * as Http from "node:http"
 import type * as Net from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
 import { inspect } from "node:util"
 import * as WebClient from "../../web/src/WebClient.ts"
 import * as NodeClient from "../src/NodeClient.ts"
@@ -246,11 +247,17 @@ describe("times", () => {
   /** Takes a piece, then nothing for a while, as long as `pauses` says; then the rest. */
   const slowly = (pauses: ReadonlyArray<number>, after: Http.RequestListener) =>
     serve(async (request, response) => {
-      const wait = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
+      const gone = new AbortController()
+      response.once("close", () => gone.abort())
       let taken = 0
-      for await (const _ of request) {
-        const pause = pauses[taken++]
-        if (pause !== undefined) await wait(pause)
+      try {
+        for await (const _ of request) {
+          const pause = pauses[taken++]
+          if (pause !== undefined) await setTimeout(pause, undefined, gone)
+        }
+      } catch {
+        // The client has gone away.
+        return
       }
       after(request, response)
     })
