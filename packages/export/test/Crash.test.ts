@@ -81,6 +81,6 @@ describe("an exporter that is killed", () => {
           assert.deepStrictEqual(differing(join(root, "killed", sink), join(root, "whole", sink)), [], sink)
         }
       }).pipe(Effect.provide(client), Effect.provide(sandbox(1_200))),
-    120_000
+    300_000
   )
 })
