@@ -11,7 +11,7 @@ import * as Http from "node:http"
 import type * as Net from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { setTimeout } from "node:timers/promises"
+import * as Timers from "node:timers/promises"
 import { inspect } from "node:util"
 import * as WebClient from "../../web/src/WebClient.ts"
 import * as NodeClient from "../src/NodeClient.ts"
@@ -253,7 +253,7 @@ describe("times", () => {
       try {
         for await (const _ of request) {
           const pause = pauses[taken++]
-          if (pause !== undefined) await setTimeout(pause, undefined, gone)
+          if (pause !== undefined) await Timers.setTimeout(pause, undefined, gone)
         }
       } catch {
         // The client has gone away.
