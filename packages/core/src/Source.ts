@@ -56,7 +56,8 @@ export const from = (input: Input): Source | undefined => {
 }
 
 /** What an input must be, in words. */
-export const rule = "must be a Uint8Array, an ArrayBuffer, a Blob, or a stream with its size in bytes"
+export const rule =
+  "must be a Uint8Array, an ArrayBuffer, a Blob, a stream with its size in bytes, or on Node a path (in Effects FileSource.file(path))"
 
 /** Bytes in memory. They must not be changed before the upload has ended. */
 export const fromBytes = (bytes: Uint8Array, name = "the bytes"): Source => ({

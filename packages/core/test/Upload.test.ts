@@ -193,7 +193,11 @@ describe("what is refused before anything is sent", () => {
       ["file must be at most 5 MiB as tweet_image. Got 5,242,881 bytes", ...big(5 * MiB + 1, "image/png")],
       ["file must be at most 512 MiB as tweet_video. Got 536,870,913 bytes", ...big(512 * MiB + 1, "video/mp4")],
       ["file must last 0.5 to 140 s", MediaBytes.mp4({ millis: 141_000 }), {}],
-      ["file must be a Uint8Array, an ArrayBuffer, a Blob, or a stream with its size in bytes", "a.png", {}],
+      [
+        "file must be a Uint8Array, an ArrayBuffer, a Blob, a stream with its size in bytes, or on Node a path",
+        "a.png",
+        {}
+      ],
       ["file must be a Uint8Array", { stream: new Blob(["a"]).stream() }, {}],
       ["file must be a Uint8Array", { stream: new Blob(["a"]).stream(), size: -1 }, {}],
       ["chunkBytes must be at least 1049, because there are 1000 segments at most. Got 1000", empty(MiB), {

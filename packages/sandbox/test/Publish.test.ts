@@ -82,6 +82,12 @@ describe("a post", () => {
 
   const broken: ReadonlyArray<readonly [why: string, post: unknown, parameter: string, rule: RegExp]> = [
     ["a text that is too long", { text: "x".repeat(281), media: [photo(1)] }, "text", /280 at most, and has 281/],
+    [
+      "a name that a post does not have",
+      { text: "a", medias: [] },
+      "medias",
+      /not part of a post \(did you mean media\?\)/
+    ],
     ["no text and no media", { text: " " }, "text", /must not be empty/],
     ["media and a poll", { media: [photo(1)], poll: { options: ["a", "b"], duration_minutes: 5 } }, "poll", /media/],
     ["media and what it quotes", { text: "a", media: [photo(1)], quote_post_id: "1" }, "quote_post_id", /media/],

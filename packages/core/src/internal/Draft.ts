@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
+import { closestMatch } from "leven"
 import * as CallOptions from "../CallOptions.ts"
 import { Client } from "../Client.ts"
 import { type ConflictingIdentifiers, invalidParameter, InvalidParameters, OutcomeUnknown } from "../Errors.ts"
@@ -58,6 +59,9 @@ const names: Readonly<Record<string, string>> = {
   poll_reply_settings: "poll.reply_settings"
 }
 
+/** What a post can have. */
+const postNames = ["media", "poll", "user_auth", ...Object.keys(createPost.definition.body ?? {})]
+
 /** Of these a post has one at most. */
 const alone = ["card_uri", "media", "poll", "quote_post_id"] as const
 
@@ -71,8 +75,14 @@ export const check = Effect.fnUntraced(function*(
   const { operation, prefix } = place
   const invalid = (parameter: string, rule: string, value?: unknown) =>
     invalidParameter(operation, prefix + parameter, rule, value)
-  if (own(post) === undefined) {
+  const given = own(post)
+  if (given === undefined) {
     return yield* invalidParameter(operation, prefix.slice(0, -1) || "post", "must be an object", post)
+  }
+  const stranger = Object.keys(given).find((name) => !postNames.includes(name))
+  if (stranger !== undefined) {
+    const meant = closestMatch(stranger, postNames, { maxDistance: 3 })
+    return yield* invalid(stranger, `is not part of a post${meant === undefined ? "" : ` (did you mean ${meant}?)`}`)
   }
   const { media = [], poll, ...rest } = post
   const { media_ids = [], text = "" } = rest
