@@ -8,6 +8,13 @@ import * as Errors from "./Errors.ts"
 import { Problem } from "./models/Problem.ts"
 import { scopes } from "./Scopes.ts"
 
+/** What is wrong with a store of texts: that of accounts, and the journal. */
+const ofStore = {
+  fault: Schema.Literals(["locked", "unavailable", "forbidden", "exposed", "full", "damaged", "newer"]),
+  action: Schema.Literals(["read", "write", "lock"]),
+  detail: Schema.optional(Schema.String)
+}
+
 /** The Schema of a class: its instances, encoded as what they tell. */
 const schemaOf = <Told extends { readonly _tag: string }, Encoded, E extends Told>(
   errorClass: new(fields: Omit<Told, "_tag">) => E,
@@ -72,9 +79,7 @@ export const AnyError = Schema.Union([
     Errors.TokenStoreFailure,
     Schema.TaggedStruct("TokenStoreFailure", {
       store: Schema.String,
-      fault: Schema.Literals(["locked", "unavailable", "forbidden", "exposed", "full", "damaged", "newer"]),
-      action: Schema.Literals(["read", "write", "lock"]),
-      detail: Schema.optional(Schema.String)
+      ...ofStore
     })
   ),
   schemaOf(
@@ -190,9 +195,7 @@ export const PublishingError = /*#__PURE__*/ Schema.Union([
     Errors.JournalFailure,
     Schema.TaggedStruct("JournalFailure", {
       journal: Schema.String,
-      fault: Schema.Literals(["locked", "unavailable", "forbidden", "exposed", "full", "damaged", "newer"]),
-      action: Schema.Literals(["read", "write", "lock"]),
-      detail: Schema.optional(Schema.String)
+      ...ofStore
     })
   ),
   schemaOf(
