@@ -69,3 +69,10 @@ export const minute = (time: string): string => oneLine(time).slice(0, 16).repla
 /** The size of a file. */
 export const size = (bytes: number): string =>
   bytes < 1e3 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+
+/** An amount of so many millionths of a dollar: to the cent, and below a dollar as exact as prices are. */
+export const dollars = (micros: number): string => {
+  const amount = micros / 1e6
+  const digits = amount >= 1 || micros % 10_000 === 0 ? 2 : micros % 1_000 === 0 ? 3 : 6
+  return `$${amount.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`
+}

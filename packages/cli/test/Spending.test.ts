@@ -1,0 +1,109 @@
+/** What commands may spend: told before the first request, agreed to where it is much, refused above `--max-spend`. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option, Stdio, Terminal as Input } from "effect"
+import { TestConsole } from "effect/testing"
+import * as ErrorReport from "../src/ErrorReport.ts"
+import * as Spending from "../src/Spending.ts"
+import { Terminal } from "../src/Terminal.ts"
+import * as Text from "../src/Text.ts"
+import { Environment } from "../src/Variables.ts"
+
+const price: Spending.Price = { items: 12_345, of: "posts", requests: 124, micros: 61_725_000, duration: 900_000 }
+
+const none: Spending.Flags = { maxSpend: Option.none(), yes: false }
+
+interface Told {
+  readonly flags?: Partial<Spending.Flags>
+  readonly price?: Partial<Spending.Price>
+  /** What is typed at the terminal; without it there is none. */
+  readonly typed?: string
+  readonly variables?: Readonly<Record<string, string>>
+}
+
+/** What is said, what was asked, and how it ended. */
+const agree = ({ flags, price: other, typed, variables = {} }: Told) =>
+  Effect.gen(function*() {
+    let asked = ""
+    const errors = { isTerminal: typed !== undefined, columns: 80, write: (text: string) => void (asked += text) }
+    const ended = yield* Spending.agree({ ...none, ...flags }, { ...price, ...other }).pipe(
+      Effect.match({ onFailure: (error) => ErrorReport.explain(error), onSuccess: () => ["agreed"] }),
+      Effect.provideService(Terminal, { output: errors, errors }),
+      Effect.provideService(Environment, variables),
+      Effect.provideServiceEffect(
+        Input.Terminal,
+        Effect.map(
+          Input.Terminal,
+          (terminal) => Input.make({ ...terminal, readLine: Effect.succeed(typed ?? "") })
+        )
+      ),
+      Effect.provide(Stdio.layerTest({ stdinIsTerminal: Effect.succeed(typed !== undefined) }))
+    )
+    const said = (yield* TestConsole.errorLines).map((line) => String(line).replace("\r\u001b[K", ""))
+    return { said, asked, ended }
+  }).pipe(Effect.provide([NodeServices.layer, TestConsole.layer], { local: true }))
+
+const line = "postwire: 12,345 posts, 124 requests, up to $61.73, 15 min 00 s or more."
+
+describe("agree", () => {
+  it.effect("tells it in one line, and goes on where nobody can be asked", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* agree({}), { said: [line], asked: "", ended: ["agreed"] })
+      const { said } = yield* agree({ price: { items: 1, of: "users", requests: 1, micros: 0, duration: 10 } })
+      assert.deepStrictEqual(said, ["postwire: 1 user, 1 request, free."])
+    }))
+
+  it.effect("asks at a terminal before more than the threshold", () =>
+    Effect.gen(function*() {
+      const question = "Spend up to $61.73? [y/N] "
+      assert.deepStrictEqual(yield* agree({ typed: "y" }), { said: [line], asked: question, ended: ["agreed"] })
+      const { ended } = yield* agree({ typed: "" })
+      assert.deepStrictEqual(ended, [
+        "postwire: $61.73 are not spent: nothing was requested",
+        "  Ask for less, or agree beforehand with --yes or --max-spend."
+      ])
+      for (
+        const agreed of [
+          { flags: { yes: true } },
+          { flags: { maxSpend: Option.some(61_725_000) } },
+          { price: { micros: 5_000_000 } },
+          { variables: { POSTWIRE_ASK_ABOVE: "61.725" } }
+        ]
+      ) assert.deepInclude(yield* agree({ typed: "n", ...agreed }), { asked: "", ended: ["agreed"] })
+      const low = yield* agree({ typed: "n", price: { micros: 5_000 }, variables: { POSTWIRE_ASK_ABOVE: "0" } })
+      assert.strictEqual(low.asked, "Spend up to $0.005? [y/N] ")
+      const wrong = yield* agree({ typed: "y", variables: { POSTWIRE_ASK_ABOVE: "much" } })
+      assert.include(wrong.said, "postwire: POSTWIRE_ASK_ABOVE is no amount of dollars: 5 is taken.")
+      assert.strictEqual(wrong.asked, question)
+    }))
+
+  it.effect("refuses what --max-spend does not allow, with what earlier runs have spent", () =>
+    Effect.gen(function*() {
+      const flags = { maxSpend: Option.some(70_000_000), yes: true }
+      assert.deepStrictEqual((yield* agree({ flags })).ended, ["agreed"])
+      assert.deepStrictEqual(yield* agree({ flags, price: { spent: 10_000_000 } }), {
+        said: [],
+        asked: "",
+        ended: [
+          "postwire: It would cost up to $61.73; --max-spend is $70.00, of which $10.00 are spent",
+          "  Nothing was requested. Ask for less, or raise --max-spend."
+        ]
+      })
+    }))
+})
+
+describe("an amount", () => {
+  it("is as exact as it has to be", () => {
+    const shown = [0, 5_000, 10_000, 15_000, 123_456, 1_000_000, 61_725_000, 5_000_000_000].map(Text.dollars)
+    assert.deepStrictEqual(shown, [
+      "$0.00",
+      "$0.005",
+      "$0.01",
+      "$0.015",
+      "$0.123456",
+      "$1.00",
+      "$61.73",
+      "$5,000.00"
+    ])
+  })
+})
