@@ -76,6 +76,15 @@ const numberOf = (text: string | undefined, otherwise: number, maximum: number):
   return number > 0 ? Math.min(number, maximum) : otherwise
 }
 
+/** Suspends an account, by its id or username, or ends that. */
+const suspend = (suspended: boolean): Endpoint =>
+  attempt(({ store: { users } }, { user = "" }) => {
+    const found = users.byUsername(user) ?? (/^\d{1,19}$/.test(user) ? users.byId(user) : undefined)
+    if (found === undefined) return Effect.fail(Problem.noRoute())
+    users.setSuspended(found.id, suspended)
+    return Effect.succeed({ id: found.id, username: found.username, suspended })
+  })
+
 const endpoints: Readonly<Record<string, Endpoint>> = {
   "GET /health": call((sandbox) => {
     // Also when nothing else is written: a full disk is no good health.
@@ -178,6 +187,8 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
     const userId = user === undefined ? undefined : store.users.byUsername(user)?.id ?? user
     return Effect.succeed(store.overview.list(found, { limit: numberOf(limit, 50, 1_000), after, userId }))
   }),
+  "PUT /suspensions/:user": suspend(true),
+  "DELETE /suspensions/:user": suspend(false),
   "GET /snapshot": call(({ snapshot }) => snapshot()),
   "PUT /snapshot": {
     answer: Effect.fnUntraced(function*(sandbox, request, { journal }) {

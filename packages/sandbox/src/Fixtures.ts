@@ -14,7 +14,7 @@ import type { AccessLevel } from "@postwire/core/Parameters"
 import type { Scope } from "@postwire/core/Scopes"
 import type { MediaType } from "./store/Attachments.ts"
 import type { Rights } from "./store/Credentials.ts"
-import type { ReplySettings } from "./store/Post.ts"
+import type { ReplySettings, Withheld } from "./store/Post.ts"
 import type { SpaceState } from "./store/Spaces.ts"
 import type { VerifiedType } from "./store/Users.ts"
 
@@ -73,6 +73,8 @@ export interface PostOptions {
   readonly replySettings?: ReplySettings
   readonly sensitive?: boolean
   readonly impressions?: number
+  /** Where, and why, its text is not shown. */
+  readonly withheld?: Withheld
   readonly at?: Instant
 }
 
@@ -187,6 +189,8 @@ export interface User extends Identified {
   /** Makes a folder of bookmarks, and bookmarks these posts into it. */
   readonly bookmarkFolder: (name: string, ...posts: ReadonlyArray<Identified>) => Identified
   readonly pins: (post: Identified) => User
+  /** The service takes the account away: nobody sees it, nor its posts. `false` ends that. */
+  readonly suspended: (suspended?: boolean) => User
   readonly list: (list: ListOptions) => Identified
   readonly space: (space?: SpaceOptions) => Identified
   /** To one user, or to a new group of several. Takes the text alone, too. */

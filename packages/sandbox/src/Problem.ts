@@ -225,6 +225,14 @@ export const notAuthorized = (options: Named): Entry => ({
   ...naming(options)
 })
 
+/** The partial failure for a user who was suspended. */
+export const suspended = (options: Named): Entry => ({
+  title: "Forbidden",
+  detail: `User has been suspended: [${options.id}].`,
+  type: `${types}/resource-not-found`,
+  ...naming(options)
+})
+
 /** The partial failure for a field that is for the owner of the thing alone. */
 export const notAuthorizedForField = (field: string, options: Named): Entry => ({
   title: "Field Authorization Error",

@@ -26,8 +26,8 @@ interface Expandable {
   readonly model: AnyModel
   /** The objects of these references, missing ones left out. */
   readonly find: (references: ReadonlyArray<string>, field: string) => ReadonlyArray<Item>
-  /** Whether what was not found exists all the same, hidden from the viewer. */
-  readonly isHidden?: (reference: string) => boolean
+  /** Says that a reference was not found. Default: that it does not exist. */
+  readonly absence?: (named: Problem.Named) => Problem.Entry
 }
 
 /** Selects fields and resolves expansions; the fields that these start from are shown as well. */
@@ -112,8 +112,8 @@ const expand = (
     }
     for (const id of references) {
       if (!ids.has(id)) {
-        const problem = expandable.isHidden?.(id) === true ? Problem.notAuthorized : Problem.notFound
-        absent.set(`${kind} ${id}`, problem({ kind, id, parameter: field, section: "includes" }))
+        const absence = expandable.absence ?? Problem.notFound
+        absent.set(`${kind} ${id}`, absence({ kind, id, parameter: field, section: "includes" }))
       }
     }
     return objects
@@ -161,17 +161,20 @@ const referencesAt = (items: ReadonlyArray<Item>, path: string): ReadonlyArray<s
 
 const expandablesOf = ({ now, store, viewer }: Derived.Scene): { readonly [K in Kind]?: Expandable } => {
   const plain = (found: ReadonlyArray<object>) => found as ReadonlyArray<Item>
+  // Mentions refer to users by name, everything else by id.
+  const usersAt = (references: ReadonlyArray<string>, field: string) =>
+    field.endsWith(".username") ? store.users.byUsernames(references) : store.users.byIds(references)
   return {
     post: {
       model: Post,
       find: (ids) => plain(store.posts.byIds(ids, viewer)),
-      isHidden: (id) => store.posts.byId(id) !== undefined
+      absence: (named) => (store.posts.byId(named.id) === undefined ? Problem.notFound : Problem.notAuthorized)(named)
     },
     user: {
       model: User,
-      // Mentions refer to users by name, everything else by id.
-      find: (references, field) =>
-        plain(field.endsWith(".username") ? store.users.byUsernames(references) : store.users.byIds(references))
+      find: (references, field) => plain(usersAt(references, field).filter(({ suspended }) => !suspended)),
+      absence: (named) =>
+        (usersAt([named.id], named.parameter).length === 0 ? Problem.notFound : Problem.suspended)(named)
     },
     media: { model: Media, find: (keys) => plain(store.attachments.mediaByKeys(keys)) },
     place: { model: Place, find: (ids) => plain(store.attachments.placesByIds(ids)) },

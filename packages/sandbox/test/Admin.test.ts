@@ -71,6 +71,18 @@ const read = async (path: string) => {
 }
 
 describe("admin calls", () => {
+  it("suspend a user, by id or username, and end that", async () => {
+    const grace = sandbox.user({ username: "grace" })
+    for (const user of ["Grace", grace.id]) {
+      const { body } = await call("PUT", `/suspensions/${user}`)
+      assert.deepStrictEqual(body, { id: grace.id, username: "grace", suspended: true })
+      assert.isTrue(sandbox.store.users.byId(grace.id)?.suspended)
+      assert.strictEqual((await call("DELETE", `/suspensions/${user}`)).status, 200)
+      assert.isFalse(sandbox.store.users.byId(grace.id)?.suspended)
+    }
+    assert.strictEqual((await call("PUT", "/suspensions/nobody")).status, 404)
+  })
+
   it("are for those with the token", async () => {
     const token = Redacted.value(sandbox.adminToken)
     assert.match(token, /^[\w-]{32}$/)

@@ -123,6 +123,49 @@ describe("a public account", () => {
     }))
 })
 
+describe("a suspended account", () => {
+  it.effect("is seen by nobody, its followers included, and its posts are told apart from deleted ones", () =>
+    Effect.gen(function*() {
+      const { ada, author, friend, newcomer, post, send, store, sees, stranger } = yield* setting(false)
+      store.users.setSuspended(author, true)
+      for (const who of [undefined, stranger, friend]) {
+        const as = newcomer({ userId: who })
+        const errorOf = Effect.fnUntraced(function*(name: Name, parameters: object) {
+          const { body } = yield* send(name, parameters, as, who ?? "")
+          return body.errors.at(-1)
+        })
+        const suspended = {
+          title: "Forbidden",
+          detail: `User has been suspended: [${author}].`,
+          type: "https://api.twitter.com/2/problems/resource-not-found",
+          resource_type: "user",
+          resource_id: author,
+          value: author
+        }
+        assert.deepStrictEqual(yield* errorOf("getUser", { id: author }), { ...suspended, parameter: "id" })
+        assert.deepStrictEqual(yield* errorOf("getUsers", { ids: [ada.id, author] }), {
+          ...suspended,
+          parameter: "ids"
+        })
+        assert.deepStrictEqual(yield* errorOf("getUsersPosts", { id: author }), { ...suspended, parameter: "id" })
+        const byName = yield* errorOf("getUsers", { usernames: ["Author"] })
+        assert.deepInclude(byName, { title: "Forbidden", parameter: "usernames", value: "Author" })
+        const mention = { id: ada.id, expansions: ["referenced_posts.id.author_id"] }
+        assert.deepInclude(yield* errorOf("getUsersPosts", mention), { section: "includes", resource_id: post })
+        const hidden = yield* errorOf("getPosts", { ids: [post] })
+        assert.deepInclude(hidden, { title: "Authorization Error", resource_id: post })
+        const { body } = yield* send("searchRecentPosts", { query: "needle @ada" }, as, who ?? "")
+        assert.notProperty(body, "data")
+      }
+      assert.strictEqual(
+        (yield* send("followUser", { target_user_id: author }, newcomer({ userId: stranger }), stranger)).status,
+        403
+      )
+      store.users.setSuspended(author, false)
+      assert.isTrue((yield* sees(stranger))["searchRecentPosts"])
+    }))
+})
+
 describe("a protected account", () => {
   it.effect("is seen by its followers and itself, and never in a search", () =>
     Effect.gen(function*() {

@@ -18,8 +18,8 @@ export const ofUser = (
   const user = store.users.byId(id)
   const named = { kind: "user", id, parameter: "id" }
   return Effect.succeed(
-    user === undefined
-      ? { errors: [Problem.notFound(named)] }
+    user === undefined || user.suspended
+      ? { errors: [unseenUser(user, named)] }
       : store.users.isOpenTo(id, caller)
       ? list(user)
       : { errors: [Problem.notAuthorized(named)] }
@@ -62,6 +62,10 @@ export const ofSpace = <E>(
 export const unseen = ({ store }: Pick<Call<unknown>, "store">, id: string, parameter: string): Problem.Entry =>
   (store.posts.byId(id) === undefined ? Problem.notFound : Problem.notAuthorized)({ kind: "post", id, parameter })
 
+/** The entry for a user who was not found: there is none, or the account was suspended. */
+export const unseenUser = (user: User | undefined, named: Problem.Named): Problem.Entry =>
+  (user === undefined ? Problem.notFound : Problem.suspended)(named)
+
 /** The post that the caller wants to do something to. */
 export const post = (
   { caller, store }: Pick<Call<unknown>, "caller" | "store">,
@@ -86,6 +90,7 @@ export const other = Effect.fnUntraced(function*(
   if (target === undefined) {
     return yield* Problem.missing(Problem.notFound({ kind: "user", id, parameter: "target_user_id" }))
   }
+  if (target.suspended) return yield* Problem.forbidden(`User has been suspended: [${id}].`)
   if (id === userId) {
     return yield* Problem.invalidRequest("You cannot do this to yourself.", { target_user_id: id })
   }

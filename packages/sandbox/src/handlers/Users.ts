@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { Handlers } from "../Handler.ts"
-import * as Problem from "../Problem.ts"
 import * as Caller from "./Caller.ts"
+import * as Subject from "./Subject.ts"
 
 /** User lookup. Profiles are public, those of protected accounts too. */
 export const handlers = {
@@ -11,19 +11,23 @@ export const handlers = {
     const user = id === undefined ? store.users.byUsername(username ?? "") : store.users.byId(id)
     const [parameter, value] = id === undefined ? ["username", username ?? ""] as const : ["id", id] as const
     return Effect.succeed(
-      user === undefined ? { errors: [Problem.notFound({ kind: "user", id: value, parameter })] } : { data: user }
+      user === undefined || user.suspended
+        ? { errors: [Subject.unseenUser(user, { kind: "user", id: value, parameter })] }
+        : { data: user }
     )
   },
 
   getUsers: ({ parameters: { ids, usernames = [] }, store }) => {
     const users = ids === undefined ? store.users.byUsernames(usernames) : store.users.byIds(ids)
-    const found = new Set(users.map((user) => ids === undefined ? user.username.toLowerCase() : user.id))
+    const found = new Map(users.map((user) => [ids === undefined ? user.username.toLowerCase() : user.id, user]))
+    const seen = users.filter(({ suspended }) => !suspended)
     const parameter = ids === undefined ? "usernames" : "ids"
     return Effect.succeed({
-      ...(users.length === 0 ? {} : { data: users }),
-      errors: (ids ?? usernames).filter((name) => !found.has(name.toLowerCase())).map((id) =>
-        Problem.notFound({ kind: "user", id, parameter })
-      )
+      ...(seen.length === 0 ? {} : { data: seen }),
+      errors: (ids ?? usernames).flatMap((id) => {
+        const user = found.get(id.toLowerCase())
+        return user === undefined || user.suspended ? [Subject.unseenUser(user, { kind: "user", id, parameter })] : []
+      })
     })
   }
 } satisfies Partial<Handlers>

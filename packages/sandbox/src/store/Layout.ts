@@ -3,7 +3,7 @@ import type { Database } from "./Database.ts"
 import { json, tables } from "./Tables.ts"
 
 /** Raised whenever a file of an older layout could not be read any more. */
-export const version = 7
+export const version = 8
 
 /** Creates what is missing; throws when the file has another layout, or is of another program. */
 export const create = (database: Database): void => {

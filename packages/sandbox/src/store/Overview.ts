@@ -75,6 +75,7 @@ const sources = {
       username: "t.username",
       name: "t.name",
       protected: "t.protected",
+      suspended: "t.suspended",
       verified_type: "t.verified_type",
       followers: "t.followers_count",
       following: "t.following_count",
@@ -82,7 +83,7 @@ const sources = {
       created_at: time("t.id")
     },
     of: "t.id = :user",
-    flags: ["protected"]
+    flags: ["protected", "suspended"]
   },
   posts: {
     key: "t.id",

@@ -39,6 +39,7 @@ CREATE TABLE IF NOT EXISTS users (
   protected INTEGER NOT NULL,
   photo_tagging INTEGER NOT NULL,
   receives_dm INTEGER NOT NULL,
+  suspended INTEGER NOT NULL DEFAULT 0,
   pinned_post_id INTEGER,
   entities TEXT,
   followers_count INTEGER NOT NULL DEFAULT 0,
@@ -47,6 +48,7 @@ CREATE TABLE IF NOT EXISTS users (
   like_count INTEGER NOT NULL DEFAULT 0,
   listed_count INTEGER NOT NULL DEFAULT 0
 ) STRICT;
+CREATE INDEX IF NOT EXISTS users_suspended ON users (id) WHERE suspended = 1;
 
 CREATE TABLE IF NOT EXISTS media (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -18,6 +18,8 @@ export interface User {
   readonly verified: boolean
   readonly verified_type: VerifiedType
   readonly protected: boolean
+  /** Whether the service has taken the account away: nobody sees it, nor its posts. */
+  readonly suspended: boolean
   readonly receives_your_dm: boolean
   readonly pinned_post_id?: string
   readonly most_recent_post_id?: string
@@ -74,6 +76,8 @@ export interface Users {
   readonly isOpenTo: (id: string, viewer: Visibility.Viewer) => boolean
   /** Of `ids`, those that may be tagged in media. */
   readonly taggable: (ids: ReadonlyArray<string>) => ReadonlyArray<string>
+  /** Suspends the account, or lets it be again. */
+  readonly setSuspended: (id: string, suspended: boolean) => void
   /** Pins a post of the account, or none. */
   readonly pin: (id: string, postId: string | undefined) => void
 }
@@ -81,7 +85,7 @@ export interface Users {
 /** The columns from which {@link decode} makes a user, for queries that join them as `u`. */
 export const columns = `
   CAST(u.id AS TEXT) AS id, u.id >> ${Snowflake.counterBits} AS millis, u.username, u.name, u.description, u.location,
-  u.url, u.profile_image_url, u.verified_type, u.protected, u.receives_dm,
+  u.url, u.profile_image_url, u.verified_type, u.protected, u.suspended, u.receives_dm,
   CAST(u.pinned_post_id AS TEXT) AS pinned_post_id,
   (SELECT CAST(id AS TEXT) FROM posts WHERE author_id = u.id AND unlisted = 0 ORDER BY id DESC LIMIT 1)
     AS most_recent_post_id, u.entities,
@@ -99,6 +103,7 @@ export interface Row {
   readonly profile_image_url: string
   readonly verified_type: VerifiedType
   readonly protected: number
+  readonly suspended: number
   readonly receives_dm: number
   readonly pinned_post_id: string | null
   readonly most_recent_post_id: string | null
@@ -123,6 +128,7 @@ export const decode = (row: Row): User => ({
   verified: row.verified_type !== "none",
   verified_type: row.verified_type,
   protected: row.protected === 1,
+  suspended: row.suspended === 1,
   receives_your_dm: row.receives_dm === 1,
   ...(row.pinned_post_id !== null && { pinned_post_id: row.pinned_post_id }),
   ...(row.most_recent_post_id !== null && { most_recent_post_id: row.most_recent_post_id }),
@@ -148,6 +154,7 @@ export const make = (database: Database): Users => {
   const open = database.query(`SELECT 1 WHERE ${Visibility.account(":id")}`)
   const taggable = database.query<{ readonly id: string }>(`
     SELECT CAST(id AS TEXT) AS id FROM users WHERE photo_tagging = 1 AND id IN (SELECT value FROM json_each(:ids))`)
+  const suspend = database.command("UPDATE users SET suspended = :suspended WHERE id = :id")
   const pin = database.command("UPDATE users SET pinned_post_id = :post WHERE id = :id")
   const insert = database.command(`
     INSERT INTO users (id, username, name, description, location, url, profile_image_url, verified_type, protected,
@@ -194,6 +201,7 @@ export const make = (database: Database): Users => {
     foremost: (limit) => foremost.all({ limit }).map(decode),
     isOpenTo: (id, viewer) => open.get({ id: Snowflake.parse(id), viewer: Visibility.valueOf(viewer) }) !== undefined,
     taggable: (ids) => inOrder(ids, taggable.all({ ids: idList(ids) }), (row) => row.id).map((row) => row.id),
+    setSuspended: (id, suspended) => void suspend({ id: Snowflake.parse(id), suspended: Number(suspended) }),
     pin: (id, postId) =>
       void pin({ id: Snowflake.parse(id), post: postId === undefined ? null : Snowflake.parse(postId) })
   }
