@@ -69,6 +69,15 @@ const samples: {
     problems: [{ message: "no viable alternative at input 'from:'" }]
   }),
   Unauthorized: new Errors.Unauthorized({ ...refusal, operation: "getMe", status: 401, title: "Unauthorized" }),
+  PaymentRequired: new Errors.PaymentRequired({
+    ...refusal,
+    operation: "searchRecentPosts",
+    status: 403,
+    reason: "spend cap",
+    resetAt: new Date(Date.UTC(2026, 11, 1)),
+    title: "SpendCapReached",
+    detail: "Your enrolled account [2244994945] has reached its billing cycle spend cap."
+  }),
   Forbidden: new Errors.Forbidden({
     ...refusal,
     operation: "createPost",

@@ -102,6 +102,10 @@ const advices: Readonly<Record<string, Advice>> = {
       : undefined,
   MissingScope: lastSentence,
   NotFound: ({ operation }) => `Check the ${/^[A-Z]+ \//.test(String(operation)) ? "path" : "id"}.`,
+  PaymentRequired: ({ reason, resetAt }) =>
+    `${reason === "credits" ? "Buy credits" : "Raise the cap"} in the service's console${
+      resetAt instanceof Date ? `, or wait for ${resetAt.toISOString().slice(0, 10)}` : ""
+    }, then run the same command with --resume.`,
   PaginationStuck: "Try again later with --resume; if it stays, tell the service.",
   RateLimited: "Run the same command with --resume when the budget is back.",
   RateLimitWaitTooLong: "Run the same command with --resume when it is back.",

@@ -193,6 +193,14 @@ const refusal = (
     rateLimit,
     excerpt: described.problems.length === 0 && told !== "" ? excerptOf(told) : undefined
   }
+  if (isOfMoney(status, described)) {
+    const isCapped = described.title === "SpendCapReached"
+    return new Errors.PaymentRequired({
+      ...common,
+      reason: isCapped ? "spend cap" : "credits",
+      resetAt: isCapped ? resetOf(described) : undefined
+    })
+  }
   switch (status) {
     case 400:
       return new Errors.BadRequest({ ...common, otherWire: otherWireOf(told, wire) })
@@ -213,6 +221,16 @@ const refusal = (
     default:
       return status >= 500 ? new Errors.ServerFailure(common) : new Errors.UnexpectedStatus(common)
   }
+}
+
+/** Whether it is for want of money: a spend cap is refused with the status of what is not permitted. */
+const isOfMoney = (status: number, { title, type }: Described): boolean =>
+  status === 402 || (status === 403 && (title === "SpendCapReached" || type?.endsWith("/problems/credits") === true))
+
+/** The day on which a spend cap begins anew. */
+const resetOf = ({ problems: [problem] }: Described): Date | undefined => {
+  const day = problem !== undefined && "reset_date" in problem ? new Date(String(problem["reset_date"])) : undefined
+  return day === undefined || Number.isNaN(day.getTime()) ? undefined : day
 }
 
 /** The wire that says otherwise what a refusal does not know: a key, or a field or expansion. */

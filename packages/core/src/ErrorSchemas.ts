@@ -105,6 +105,14 @@ export const AnyError = Schema.Union([
     Schema.TaggedStruct("BadRequest", { ...refusal, otherWire: Schema.optional(Schema.String) })
   ),
   schemaOf(Errors.Unauthorized, Schema.TaggedStruct("Unauthorized", refusal)),
+  schemaOf(
+    Errors.PaymentRequired,
+    Schema.TaggedStruct("PaymentRequired", {
+      ...refusal,
+      reason: Schema.Literals(["credits", "spend cap"]),
+      resetAt: Schema.optional(Schema.Date)
+    })
+  ),
   schemaOf(Errors.Forbidden, Schema.TaggedStruct("Forbidden", { ...refusal, isRead: Schema.optional(Schema.Boolean) })),
   schemaOf(Errors.NotFound, Schema.TaggedStruct("NotFound", refusal)),
   schemaOf(

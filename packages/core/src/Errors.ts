@@ -167,6 +167,27 @@ export class Unauthorized extends Data.TaggedError("Unauthorized")<RefusalFields
   }
 }
 
+/** 402 or 403: the developer account has no credits left, or has reached its spend cap. Retrying does not help. */
+export class PaymentRequired extends Data.TaggedError("PaymentRequired")<
+  RefusalFields & {
+    /** What is at its end. */
+    readonly reason: "credits" | "spend cap"
+    /** When the next billing cycle begins, where the service says it: a day, UTC. */
+    readonly resetAt?: Date | undefined
+  }
+> {
+  override get message(): string {
+    const until = this.resetAt === undefined ? "" : `, or wait for ${this.resetAt.toISOString().slice(0, 10)}`
+    return this.reason === "credits"
+      ? refused(this, "The developer account has no credits left", "Buy credits in the service's console.")
+      : refused(
+        this,
+        "The developer account has reached its spend cap",
+        `Raise the cap in the service's console${until}.`
+      )
+  }
+}
+
 /** 403: the credential is valid but may not do this. */
 export class Forbidden extends Data.TaggedError("Forbidden")<
   RefusalFields & {
@@ -326,6 +347,7 @@ export class RateLimitWaitTooLong extends Data.TaggedError("RateLimitWaitTooLong
 export type Refusal =
   | BadRequest
   | Unauthorized
+  | PaymentRequired
   | Forbidden
   | NotFound
   | RateLimited
@@ -356,6 +378,7 @@ const classes = [
   InvalidParameters,
   BadRequest,
   Unauthorized,
+  PaymentRequired,
   Forbidden,
   NotFound,
   RateLimited,

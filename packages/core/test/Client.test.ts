@@ -306,6 +306,7 @@ describe("index", () => {
       "NotFound",
       "OutcomeUnknown",
       "PaginationStuck",
+      "PaymentRequired",
       "RateLimitWaitTooLong",
       "RateLimited",
       "ServerFailure",

@@ -77,6 +77,7 @@ const samples: ReadonlyArray<
   new Errors.InvalidRedirect({ fault: "other" }),
   new Errors.BadRequest(refusal),
   new Errors.Unauthorized(refusal),
+  new Errors.PaymentRequired({ ...refusal, reason: "spend cap", resetAt: new Date(0) }),
   new Errors.Forbidden(refusal),
   new Errors.NotFound(refusal),
   new Errors.RateLimited({ ...refusal, bucket: "getPost", resetAt: new Date(0), retryAfter: 1 }),

@@ -401,6 +401,7 @@ describe("send", () => {
 const refusals: { readonly [status: number]: Errors.AnyError["_tag"] } = {
   400: "BadRequest",
   401: "Unauthorized",
+  402: "PaymentRequired",
   403: "Forbidden",
   404: "NotFound",
   409: "UnexpectedStatus",

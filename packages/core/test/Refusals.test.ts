@@ -76,6 +76,62 @@ describe("401", () => {
     }))
 })
 
+describe("402, and the 403 of a spend cap", () => {
+  // As the service has them, but for the ids.
+  const credits = {
+    account_id: 2244994945,
+    title: "CreditsDepleted",
+    detail: "Your enrolled account [2244994945] does not have any credits to fulfill this request.",
+    type: problem("credits")
+  }
+  const capped = {
+    account_id: 2244994945,
+    title: "SpendCapReached",
+    detail:
+      "Your enrolled account [2244994945] has reached its billing cycle spend cap. API requests will be blocked " +
+      "until the next cycle begins on 2026-12-01.",
+    reset_date: "2026-12-01",
+    type: problem("credits")
+  }
+
+  it.effect("say what to pay, and are not retried", () =>
+    Effect.gen(function*() {
+      for (
+        const [status, document, reason, message] of [
+          [402, credits, "credits", `no credits left (402): ${credits.detail} Buy credits in the service's console.`],
+          [
+            402,
+            { title: "Payment Required", detail: "credits depleted", type: problem("credits-depleted"), status: 402 },
+            "credits",
+            "no credits left (402): credits depleted. Buy credits in the service's console."
+          ],
+          [402, undefined, "credits", "no credits left (402). Buy credits in the service's console."],
+          [403, credits, "credits", `no credits left (403): ${credits.detail} Buy credits in the service's console.`],
+          [
+            403,
+            capped,
+            "spend cap",
+            `reached its spend cap (403): ${capped.detail} Raise the cap in the service's console, or wait for 2026-12-01.`
+          ],
+          [
+            403,
+            { title: "SpendCapReached", reset_date: "soon" },
+            "spend cap",
+            "reached its spend cap (403): SpendCapReached. Raise the cap in the service's console."
+          ]
+        ] as const
+      ) {
+        const service = make(() => ({ status, body: document }))
+        const error = yield* Effect.flip(Effect.provide(getPosts({ ids: "1" }), service.layer(secrets)))
+        assert.instanceOf(error, Errors.PaymentRequired)
+        assert.strictEqual(error.reason, reason)
+        assert.isTrue(error.message.endsWith(message), error.message)
+        assert.strictEqual(error.resetAt?.toISOString(), document === capped ? "2026-12-01T00:00:00.000Z" : undefined)
+        assert.lengthOf(service.requests, 1)
+      }
+    }))
+})
+
 describe("403", () => {
   it.effect("for an app where a user is needed says what the operation takes", () =>
     Effect.gen(function*() {

@@ -332,6 +332,7 @@ describe("a call", () => {
   const statuses = [
     [400, Errors.BadRequest],
     [401, Errors.Unauthorized],
+    [402, Errors.PaymentRequired],
     [403, Errors.Forbidden],
     [404, Errors.NotFound],
     [429, Errors.RateLimited],
@@ -342,7 +343,6 @@ describe("a call", () => {
     [301, Errors.UnexpectedStatus],
     [302, Errors.UnexpectedStatus],
     [307, Errors.UnexpectedStatus],
-    [402, Errors.UnexpectedStatus],
     [409, Errors.UnexpectedStatus],
     [418, Errors.UnexpectedStatus],
     [451, Errors.UnexpectedStatus]
