@@ -1,0 +1,449 @@
+/**
+ * A conversation: the post that began it and all replies, however deep, found by search; replies that a search does not bring are
+ * looked up where another one replies to them. What is missing is told: deleted, protected, out of the search's reach.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { CallOptions } from "./CallOptions.ts"
+import type { Client } from "./Client.ts"
+import { type AnyError, type Budget, InvalidParameters } from "./Errors.ts"
+import * as Ancestry from "./internal/Ancestry.ts"
+import type { Media as MediaModel } from "./models/Media.ts"
+import type { Post as PostModel } from "./models/Post.ts"
+import type { Problem } from "./models/Problem.ts"
+import type { User as UserModel } from "./models/User.ts"
+import { getPosts } from "./operations/Posts.ts"
+import { searchAllPosts, searchRecentPosts } from "./operations/Search.ts"
+import type { Complete } from "./Selection.ts"
+
+/** A post of a conversation. Fields that nothing asked for are missing. */
+export type Post = Default<"post", "id" | "text" | "edit_history_post_ids">
+
+/** Who wrote a post. */
+export type Author = Default<"user", "id" | "name" | "username">
+
+type Default<K extends "post" | "user", Names extends keyof Complete<K>> =
+  & Pick<Complete<K>, Names>
+  & Partial<Omit<Complete<K>, Names>>
+
+/** Why a post is missing. */
+export type MissingReason =
+  /** It was deleted, or never was. */
+  | "deleted"
+  /** Its account shows its posts to followers only, blocks the reader, or is suspended where the service does not say so. */
+  | "protected"
+  /** Its account is suspended, as the service says. */
+  | "suspended"
+  /** The service says something else; `detail` has it. */
+  | "unavailable"
+
+/** A post that others reply to and that the service does not show. */
+export interface Missing {
+  readonly id: string
+  readonly reason: MissingReason
+  /** In the words of the service. */
+  readonly detail: string | undefined
+}
+
+/** A span of time that no search reaches. What was posted in it is there only where something later replies to it. */
+export interface OutOfReach {
+  /** The times of its ends, as the service writes them. */
+  readonly from: string
+  readonly to: string
+}
+
+/** A part of a conversation as it comes. */
+export type Part =
+  | { readonly _tag: "Post"; readonly post: Post; readonly author: Author | undefined }
+  | Missing & { readonly _tag: "Missing" }
+  | OutOfReach & { readonly _tag: "OutOfReach" }
+
+/** What reading a conversation may be told. */
+export interface Options extends Pick<CallOptions, "timeout" | "retries"> {
+  /** Fields of posts beside those that it needs: `author_id`, `conversation_id`, `created_at` and so on. */
+  readonly post_fields?: ReadonlyArray<typeof PostModel.selectable[number]> | undefined
+  /** Fields of authors beside `id`, `name` and `username`. */
+  readonly user_fields?: ReadonlyArray<typeof UserModel.selectable[number]> | undefined
+  /** What else each post brings along. */
+  readonly expansions?: ReadonlyArray<keyof typeof PostModel.expansions & string> | undefined
+  /** Fields of media, where `expansions` bring some. */
+  readonly media_fields?: ReadonlyArray<typeof MediaModel.selectable[number]> | undefined
+  /**
+   * Searches the whole archive, which the app needs access to. Default false: replies of the last seven days, and older ones that
+   * those reply to.
+   */
+  readonly archive?: boolean | undefined
+  /** Whether authors are read too, each of whom the service may charge for. Default true. */
+  readonly authors?: boolean | undefined
+  /** As the search has it; the archive takes a bearer token only. */
+  readonly user_auth?: boolean | undefined
+}
+
+/** A conversation that was found, and what its pages begin with. */
+export interface Opened {
+  /** The id of its first post. */
+  readonly id: string
+  /** What is read of every post. */
+  readonly selection: ReturnType<typeof selectionOf>
+  /** The search that brings the replies, as the parameters of the operation. */
+  readonly query: { readonly query: string; readonly max_results: number; readonly start_time?: string }
+  readonly archive: boolean
+  /** When it began, where the service shows its first post. */
+  readonly since: string | undefined
+  /** Its first post, and the one that was asked for. */
+  readonly first: Page
+}
+
+/** What expansions brought, by bucket. */
+export interface Includes {
+  readonly users?: ReadonlyArray<Author>
+  readonly [bucket: string]: ReadonlyArray<object>
+}
+
+/** Posts of a conversation as they are kept. */
+export interface Page {
+  readonly items: ReadonlyArray<Post>
+  /** What expansions brought, by bucket. */
+  readonly includes: Includes
+  /** What the service says of what it does not bring. */
+  readonly errors: ReadonlyArray<Problem>
+  /** The posts that are wanted and missing. */
+  readonly missing: ReadonlyArray<Missing>
+  readonly outOfReach?: OutOfReach | undefined
+  /** Leads to the page after this one, in another process too; none at the end. */
+  readonly next: string | undefined
+  readonly rateLimit: Budget | undefined
+}
+
+const operation = "getConversation"
+
+/** What tells where a post belongs, and when it was written. */
+const fields = ["author_id", "conversation_id", "created_at", "public_metrics", "referenced_posts"] as const
+
+const selectionOf = (
+  { authors = true, expansions = [], media_fields = [], post_fields = [], user_fields = [] }: Options
+) => ({
+  post_fields: [...new Set([...fields, ...post_fields])],
+  user_fields,
+  media_fields,
+  expansions: [...new Set([...authors ? ["author_id" as const] : [], ...expansions])]
+})
+
+/** The archive reaches to the first post of the service. */
+const firstPost = "2006-03-26T00:00:01Z"
+
+const largestPage = { recent: 100, archive: 500, withAnnotations: 100 }
+
+/** Posts by their ids: those that the service shows, and what it says of the others. */
+const look = Effect.fnUntraced(function*(
+  ids: ReadonlyArray<string | number | bigint>,
+  selection: Opened["selection"],
+  { retries, timeout, user_auth }: Options
+) {
+  const { data: items = [], errors, includes, rateLimit } = yield* getPosts(
+    { ids, ...selection, user_auth },
+    { timeout, retries }
+  )
+  const shown = new Set(items.map(({ id }) => id))
+  const missing = ids.map(String).filter((id) => !shown.has(id)).map((id) => missingOf(id, errors))
+  const untold = missing.filter(({ detail }) => detail === undefined)
+  return {
+    items,
+    includes: { ...includes },
+    errors: [...errors, ...untold.map(({ id }) => untoldProblem(id))],
+    missing,
+    next: undefined,
+    rateLimit
+  } satisfies Page
+})
+
+const missingOf = (id: string, errors: ReadonlyArray<Problem>): Missing => {
+  const problem = errors.find(({ resource_id, value }) => resource_id === id || value === id)
+  return { id, reason: reasonOf(problem), detail: problem?.detail ?? problem?.title }
+}
+
+const reasonOf = ({ detail = "", title = "", type = "" }: Problem = {}): MissingReason =>
+  /\bsuspended\b/i.test(`${title} ${detail}`)
+    ? "suspended"
+    : type.endsWith("/resource-not-found")
+    ? "deleted"
+    : type.endsWith("/not-authorized-for-resource")
+    ? "protected"
+    : "unavailable"
+
+/** The service may leave a post out without a word. */
+const untoldProblem = (id: string): Problem => ({
+  title: "Missing",
+  detail: `The service does not show post ${id}, and does not say why.`,
+  resource_type: "post",
+  resource_id: id
+})
+
+/** Says what is wrong with a parameter as one of the conversation. */
+const inOwnName = <A, R>(effect: Effect.Effect<A, AnyError, R>): Effect.Effect<A, AnyError, R> =>
+  Effect.mapError(effect, (error) => error instanceof InvalidParameters ? asOwn(error) : error)
+
+const asOwn = ({ parameter, rule, value }: InvalidParameters): InvalidParameters =>
+  new InvalidParameters({ operation, parameter: parameter === "ids" ? "id" : parameter, rule, value })
+
+/**
+ * Finds the conversation that a post belongs to: one request, or two where the post is not its first. A post that the service
+ * does not show is taken for the first of its own.
+ */
+export const open = (
+  id: string | number | bigint,
+  options: Options = {}
+): Effect.Effect<Opened, AnyError, Client> => inOwnName(opening(id, options))
+
+const opening = Effect.fnUntraced(function*(id: string | number | bigint, options: Options) {
+  const { archive = false } = options
+  const selection = selectionOf(options)
+  const found = yield* look([id], selection, options)
+  const [asked] = found.items
+  const root = asked?.conversation_id ?? String(id)
+  const isOther = asked !== undefined && asked.id !== root
+  const other = isOther ? yield* look([root], selection, options) : undefined
+  const [first] = other === undefined ? found.items : other.items
+  const since = first?.created_at
+  const opened: Opened = {
+    id: root,
+    selection,
+    archive,
+    since,
+    query: {
+      query: `conversation_id:${root}`,
+      max_results: !archive
+        ? largestPage.recent
+        : selection.post_fields.includes("context_annotations")
+        ? largestPage.withAnnotations
+        : largestPage.archive,
+      ...(archive ? { start_time: since ?? firstPost } : {})
+    },
+    first: other === undefined ? found : {
+      ...found,
+      items: [...other.items, ...found.items],
+      includes: merged(other.includes, found.includes),
+      errors: [...other.errors, ...found.errors],
+      missing: other.missing
+    }
+  }
+  return opened
+})
+
+const merged = (some: Includes, others: Includes): Includes => ({
+  ...some,
+  ...others,
+  ...Object.fromEntries(
+    Object.keys(some).filter((bucket) => bucket in others)
+      .map((bucket) => [bucket, [...some[bucket] ?? [], ...others[bucket] ?? []]])
+  ),
+  users: [...some.users ?? [], ...others.users ?? []]
+})
+
+/** The pages of a search from a token on. */
+export type Search = (token: string | undefined) => Stream.Stream<Omit<Page, "missing">, AnyError, Client>
+
+/** The search of a conversation. */
+const searchOf = (
+  { archive, query, selection, since }: Opened,
+  { retries, timeout, user_auth }: Options
+): Search =>
+(next_token) => {
+  const parameters = { ...query, ...selection, next_token }
+  const options = { timeout, retries }
+  let isFirst = next_token === undefined
+  return (archive
+    ? searchAllPosts.pages(parameters, options)
+    : searchRecentPosts.pages({ ...parameters, user_auth }, options)).pipe(
+      Stream.mapEffect(({ data: items = [], errors, includes, meta, rateLimit }) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const reached = archive || !isFirst ? undefined : secondsOf(now - recentReach)
+          isFirst = false
+          return {
+            items,
+            includes: { ...includes },
+            errors,
+            next: meta.next_token || undefined,
+            rateLimit,
+            outOfReach: reached === undefined || since === undefined || secondsOf(Date.parse(since)) >= reached
+              ? undefined
+              : { from: since, to: reached }
+          }
+        })
+      )
+    )
+}
+
+/** So far back a search of recent posts reaches, in milliseconds. */
+const recentReach = 7 * 86_400_000
+
+const secondsOf = (millis: number): string => `${new Date(millis).toISOString().slice(0, 19)}Z`
+
+/** The service takes so many ids at a time. */
+const idsAtOnce = 100
+
+/**
+ * The pages of a conversation from a cursor on: its first post, what the search brings, and posts that it does not bring and
+ * others reply to. No post comes twice, in whichever process a page is read.
+ */
+export const pages = (
+  opened: Opened,
+  options: Options = {},
+  cursor?: string,
+  search: Search = searchOf(opened, options)
+): Stream.Stream<Page, AnyError, Client> =>
+  Stream.suspend(() => {
+    const place = cursor === undefined ? undefined : Ancestry.decode(cursor)
+    const { first, selection } = opened
+    const ancestry = place?.ancestry ?? { wanted: new Set<string>(), known: new Set<string>() }
+    const begun = new Set([opened.id, ...first.items.map(({ id }) => id)])
+    const nextOf = (token: string | undefined): string | undefined =>
+      token !== undefined
+        ? Ancestry.encode({ stage: "search", token, ancestry })
+        : ancestry.wanted.size > 0
+        ? Ancestry.encode({ stage: "lookup", token, ancestry })
+        : undefined
+
+    const beginning = Stream.sync((): Page => {
+      Ancestry.giveUp(ancestry, [...begun])
+      Ancestry.note(ancestry, first.items)
+      return { ...first, next: Ancestry.encode({ stage: "search", token: undefined, ancestry }) }
+    })
+
+    const searched = Stream.suspend(() => search(place?.token)).pipe(
+      Stream.map((page): Page => {
+        const items = page.items.filter(({ id }) => !begun.has(id))
+        Ancestry.note(ancestry, items)
+        return { ...page, items, missing: [], next: nextOf(page.next) }
+      })
+    )
+
+    const lookedUp = Stream.paginate(undefined, () =>
+      Effect.gen(function*() {
+        const ids = [...ancestry.wanted].sort(Ancestry.byAge).slice(-idsAtOnce)
+        if (ids.length === 0) return [[], Option.none()] as const
+        const page = yield* look(ids, selection, options)
+        Ancestry.giveUp(ancestry, ids)
+        Ancestry.note(ancestry, page.items)
+        const next = nextOf(undefined)
+        return [[{ ...page, next }], next === undefined ? Option.none() : Option.some(undefined)] as const
+      }))
+
+    return (place === undefined ? beginning : Stream.empty).pipe(
+      Stream.concat(place?.stage === "lookup" ? Stream.empty : searched),
+      Stream.concat(lookedUp),
+      Stream.mapError((error) => error instanceof InvalidParameters ? asOwn(error) : error)
+    )
+  })
+
+/** What a page holds, part by part. */
+const partsOf = ({ includes, items, missing, outOfReach }: Page): ReadonlyArray<Part> => {
+  const authors = new Map(includes.users?.map((user) => [user.id, user]))
+  return [
+    ...outOfReach === undefined ? [] : [{ _tag: "OutOfReach", ...outOfReach } as const],
+    ...items.map((post) => ({ _tag: "Post", post, author: authors.get(post.author_id ?? "") } as const)),
+    ...missing.map((post) => ({ _tag: "Missing", ...post } as const))
+  ]
+}
+
+/** A post in its place, or the place of one that is missing. */
+export interface Node {
+  readonly id: string
+  /** 0 for the first post, 1 for what replies to it, and so on. */
+  readonly depth: number
+  /** The post that it replies to; that of a missing one is unknown, which stands below the first. */
+  readonly parent: string | undefined
+  readonly post: Post | undefined
+  readonly author: Author | undefined
+  /** Why there is no post. */
+  readonly missing: Missing | undefined
+  /** How many replies to it are here. */
+  readonly replies: number
+  /** How many more the service counts: they are deleted or protected, or no search has brought them. */
+  readonly unseen: number
+}
+
+/** A conversation as a tree. */
+export interface Conversation {
+  /** That of its first post. */
+  readonly id: string
+  /** Each one before the replies to it, of which the oldest comes first. The first is the root. */
+  readonly nodes: ReadonlyArray<Node>
+  /** How many posts are here. */
+  readonly posts: number
+  readonly missing: ReadonlyArray<Missing>
+  readonly outOfReach: OutOfReach | undefined
+}
+
+/** Puts the parts of a conversation in their places. */
+export const treeOf = (id: string, parts: Iterable<Part>): Conversation => {
+  const posts = new Map<string, Part & { readonly _tag: "Post" }>()
+  const missing = new Map<string, Missing>()
+  let outOfReach: OutOfReach | undefined
+  for (const part of parts) {
+    if (part._tag === "Post") posts.set(part.post.id, part)
+    else if (part._tag === "OutOfReach") outOfReach = { from: part.from, to: part.to }
+    else missing.set(part.id, { id: part.id, reason: part.reason, detail: part.detail })
+  }
+  const repliesTo = new Map<string, Array<string>>()
+  for (const child of [...posts.keys(), ...missing.keys()].sort(Ancestry.byAge)) {
+    if (child === id) continue
+    const post = posts.get(child)
+    const stated = post && Ancestry.parentOf(post.post)
+    const parent = stated !== undefined && (posts.has(stated) || missing.has(stated)) ? stated : id
+    const siblings = repliesTo.get(parent)
+    if (siblings === undefined) repliesTo.set(parent, [child])
+    else siblings.push(child)
+  }
+  const nodes: Array<Node> = []
+  // Conversations may be deeper than calls can nest.
+  const left: Array<Pick<Node, "id" | "depth" | "parent">> = [{ id, depth: 0, parent: undefined }]
+  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    const replies = repliesTo.get(at.id) ?? []
+    const found = posts.get(at.id)
+    nodes.push({
+      ...at,
+      parent: found === undefined ? undefined : at.parent,
+      post: found?.post,
+      author: found?.author,
+      missing: missing.get(at.id),
+      replies: replies.length,
+      unseen: Math.max(0, (found?.post.public_metrics?.reply_count ?? 0) - replies.length)
+    })
+    for (const reply of replies.toReversed()) left.push({ id: reply, depth: at.depth + 1, parent: at.id })
+  }
+  return { id, nodes, posts: posts.size, missing: [...missing.values()], outOfReach }
+}
+
+/** Reads conversations. */
+export interface GetConversation {
+  /** A whole conversation as a tree: that of any post in it. */
+  (id: string | number | bigint, options?: Options): Effect.Effect<Conversation, AnyError, Client>
+  /** The same as a Stream, as it comes: the first post, then the newest. */
+  readonly parts: (id: string | number | bigint, options?: Options) => Stream.Stream<Part, AnyError, Client>
+}
+
+const partsIn = (opened: Opened, options: Options): Stream.Stream<Part, AnyError, Client> =>
+  Stream.flatMap(pages(opened, options), (page) => Stream.fromIterable(partsOf(page)))
+
+/**
+ * Reads the conversation that a post belongs to: its first post, and all replies that can be read, however deep. Searches count
+ * towards the project-level post cap, and every post and author that is read may be charged for.
+ *
+ * ```ts
+ * const { nodes, missing } = yield* getConversation("1460323737035677698")
+ * ```
+ */
+export const getConversation: GetConversation = /*#__PURE__*/ Object.assign(
+  (id: string | number | bigint, options: Options = {}) =>
+    Effect.flatMap(
+      open(id, options),
+      (opened) => Effect.map(Stream.runCollect(partsIn(opened, options)), (parts) => treeOf(opened.id, parts))
+    ),
+  {
+    parts: (id: string | number | bigint, options: Options = {}) =>
+      Stream.unwrap(Effect.map(open(id, options), (opened) => partsIn(opened, options)))
+  }
+)
