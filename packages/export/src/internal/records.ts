@@ -1,0 +1,96 @@
+/** A text in UTF-8 as its records: lines or, in CSV, lines together with those that quotes continue. */
+import { isUtf8 } from "node:buffer"
+
+/** A record, and where it is. */
+export interface Record {
+  /** Without what ends it. */
+  readonly text: string
+  /** Where it begins, from 1. */
+  readonly line: number
+  /** The place after it. */
+  readonly next: Place
+}
+
+/** A place between two records: bytes, lines and rows before it. */
+export interface Place {
+  readonly byte: number
+  readonly line: number
+  readonly row: number
+}
+
+/** The beginning of a file. */
+export const beginning: Place = { byte: 0, line: 0, row: 0 }
+
+/** What is wrong with a text, and where. */
+export class Malformed extends Error {
+  readonly line: number
+  constructor(line: number, reason: string) {
+    super(reason)
+    this.line = line
+  }
+}
+
+/** A longer record is no row of anything, and all of it is in memory. */
+const maxRecordBytes = 1_048_576
+
+const newline = 0x0a
+
+/** The records after a place that are not empty, those of a chunk together. */
+export async function* recordsOf(
+  chunks: AsyncIterable<Buffer>,
+  options: { readonly quotes: boolean; readonly from: Place }
+): AsyncGenerator<ReadonlyArray<Record>> {
+  const { from, quotes } = options
+  let { line, row } = from
+  let byte = from.byte
+  let skip = from.byte
+  let rest: Buffer = Buffer.alloc(0)
+  const recordsIn = (buffer: Buffer, isEnd: boolean): Array<Record> => {
+    const records: Array<Record> = []
+    let begin = 0
+    let lines = 0
+    let isOpen = false
+    for (let at = 0; at < buffer.length;) {
+      const found = buffer.indexOf(newline, at)
+      if (found === -1 && !isEnd) break
+      const end = found === -1 ? buffer.length : found + 1
+      lines++
+      if (quotes && isOdd(buffer, at, end)) isOpen = !isOpen
+      at = end
+      if (isOpen && end < buffer.length) continue
+      if (isOpen && !isEnd) break
+      if (isOpen) throw new Malformed(line + 1, "a quote is not closed")
+      const bytes = buffer.subarray(begin, end)
+      if (!isUtf8(bytes)) throw new Malformed(line + 1, "it is not text in UTF-8")
+      const text = bytes.toString("utf8").replace(/\r?\n$/, "")
+      const start = line + 1
+      line += lines
+      byte += end - begin
+      begin = end
+      lines = 0
+      if (text.trim() !== "" && text !== "\ufeff") records.push({ text, line: start, next: { byte, line, row: ++row } })
+    }
+    rest = buffer.subarray(begin)
+    if (rest.length > maxRecordBytes) {
+      throw new Malformed(line + 1, quotes ? "a quote is not closed for 1 MB" : "it is longer than 1 MB")
+    }
+    return records
+  }
+  for await (const chunk of chunks) {
+    const skipped = Math.min(skip, chunk.length)
+    skip -= skipped
+    if (skipped === chunk.length) continue
+    const records = recordsIn(Buffer.concat([rest, chunk.subarray(skipped)]), false)
+    if (records.length > 0) yield records
+  }
+  const records = recordsIn(rest, true)
+  if (records.length > 0) yield records
+}
+
+const isOdd = (buffer: Buffer, from: number, to: number): boolean => {
+  let isOdd = false
+  for (let at = buffer.indexOf(quote, from); at !== -1 && at < to; at = buffer.indexOf(quote, at + 1)) isOdd = !isOdd
+  return isOdd
+}
+
+const quote = 0x22
