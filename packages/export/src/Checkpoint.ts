@@ -30,6 +30,8 @@ export const Progress = Schema.Struct({
   included: Schema.Record(Schema.String, Schema.Int),
   /** Partial errors. */
   errors: Schema.Int,
+  /** How many rows of a file had each outcome; absent where there is no file. */
+  outcomes: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)),
   /** How many members were malformed or missing, by their place in the answers; absent where none was. */
   anomalies: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)),
   pages: Schema.Int,
@@ -101,11 +103,13 @@ export const assertSame = (
 
 /** The parameters of a call as they travel, by name: the same whatever form they were given in. */
 export const parametersOf = (
-  { definition, parameters }: Source<unknown>
+  { definition, parameters, perRequest = {} }: Source<unknown>
 ): Fingerprint | InvalidParameters | ConflictingIdentifiers => {
-  const prepared = Prepare.prepare(definition, parameters, Wire.neutral, { checks: "identifiers" })
+  const whole = { ...parameters, ...perRequest }
+  const prepared = Prepare.prepare(definition, whole, Wire.neutral, { checks: "identifiers" })
   if (prepared instanceof Error) return prepared
-  const sorted = [...new URLSearchParams(prepared.query)].sort(([a], [b]) => a < b ? -1 : 1)
+  const own = [...new URLSearchParams(prepared.query)].filter(([name]) => !Object.hasOwn(perRequest, name))
+  const sorted = own.sort(([a], [b]) => a < b ? -1 : 1)
   return { route: `${prepared.method} ${prepared.path}`, ...Object.fromEntries(sorted) }
 }
 

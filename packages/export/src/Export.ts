@@ -22,7 +22,7 @@ import * as workspace from "./internal/workspace.ts"
 import * as Manifest from "./Manifest.ts"
 import { sumOf } from "./Page.ts"
 import type { Mode, Output, Sink, Writer } from "./Sink.ts"
-import type { Page, Source } from "./Source.ts"
+import type { Outcome, Page, Source } from "./Source.ts"
 import * as Table from "./Table.ts"
 
 /** How to run an export. */
@@ -90,6 +90,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
         start: Checkpoint.start(yield* now),
         items: Table.items(source.definition, source.parameters),
         included: (bucket: string) => Table.included(bucket, source.parameters),
+        ...(source.hasOutcomes === true ? { outcomes: Table.outcomes } : {}),
         expected: Table.expected(source.definition, source.parameters)
       }
       let writer: Writer
@@ -138,6 +139,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
           const complete = cursor === undefined || progress.items + items.length >= limit
           const oldest = oldestOf(items) ?? last.oldest
           const anomalies = sumOf(last.anomalies, page.anomalies)
+          const outcomes = page.outcomes && sumOf(last.outcomes, countsOf(page.outcomes))
           const outOfReach = spanOf(page.errors.filter(reach.isLost), last.outOfReach)
           progress = yield* writer.commit({ ...page, items }, {
             ...last,
@@ -145,6 +147,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
             ...(oldest === undefined ? {} : { oldest }),
             ...(outOfReach === undefined ? {} : { outOfReach }),
             ...(anomalies === undefined ? {} : { anomalies }),
+            ...(outcomes === undefined ? {} : { outcomes }),
             complete,
             items: last.items + items.length,
             errors: last.errors + page.errors.length,
@@ -198,6 +201,13 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
 const no = Effect.succeed(false)
 
 const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
+
+/** How many there are of each. */
+const countsOf = (outcomes: ReadonlyArray<Outcome>): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {}
+  for (const { outcome } of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1
+  return counts
+}
 
 type Span = NonNullable<Checkpoint.Progress["outOfReach"]>
 

@@ -15,6 +15,18 @@ export const sumOf = (some: Anomalies = {}, others: Anomalies = {}): Anomalies |
     : Object.fromEntries(places.map((place) => [place, (some[place] ?? 0) + (others[place] ?? 0)]))
 }
 
+/** What became of a row of the file that an export is made of. */
+export interface Outcome {
+  /** Which row it is, from 1. */
+  readonly row: number
+  /** What it asks for, as the file has it. */
+  readonly value: string
+  /** `found`, or why there is nothing. */
+  readonly outcome: string
+  /** What the service says of it, where it says more. */
+  readonly detail?: string | undefined
+}
+
 /** A page on its way from a source to a sink. */
 export interface Page {
   readonly items: ReadonlyArray<object>
@@ -24,6 +36,8 @@ export interface Page {
   readonly errors: ReadonlyArray<object>
   /** How many members were malformed or missing, by place (`data[].lang`). Default none. */
   readonly anomalies?: Anomalies | undefined
+  /** What became of rows, in their order; they are a table of their own. Only from sources that have `outcomes`. */
+  readonly outcomes?: ReadonlyArray<Outcome> | undefined
   /** Leads to the page after this one; none at the end. */
   readonly next: string | undefined
   readonly rateLimit: Budget | undefined

@@ -20,6 +20,8 @@ export interface Job {
   readonly items: Table
   /** The table of a bucket of `includes`. */
   readonly included: (bucket: string) => Table
+  /** The table of what became of rows, where the source tells that. */
+  readonly outcomes?: Table | undefined
   /** The buckets to expect. */
   readonly expected: ReadonlyArray<string>
 }
@@ -28,7 +30,7 @@ export interface Job {
 export interface Output {
   /** Within the folder that the sink was opened with. */
   readonly path: string
-  /** What is in it: `items`, `errors`, or a bucket of `includes`. */
+  /** What is in it: `items`, `outcomes`, `errors`, or a bucket of `includes`. */
   readonly holds: string
   readonly rows: number
   /** What was written, where the sink knows: the file is refused when it holds something else. */

@@ -11,7 +11,7 @@ import type { ExportError } from "./ExportErrors.ts"
 import * as reach from "./internal/reach.ts"
 import type { Page, PageOptions } from "./Page.ts"
 
-export { type Anomalies, type Page, type PageOptions, sumOf } from "./Page.ts"
+export { type Anomalies, type Outcome, type Page, type PageOptions, sumOf } from "./Page.ts"
 
 /** Pages of an operation with its parameters. */
 export interface Source<out E = never> {
@@ -19,6 +19,10 @@ export interface Source<out E = never> {
   readonly parameters: Readonly<Record<string, unknown>>
   /** What else makes the pages these. */
   readonly fingerprint?: Readonly<Record<string, string>>
+  /** Parameters of which every request has its own, with values that stand for all of them: none is in the fingerprint. */
+  readonly perRequest?: Readonly<Record<string, unknown>>
+  /** Whether pages tell what became of the rows of a file. Default no. */
+  readonly hasOutcomes?: boolean
   /** Whether it has kept pages itself, for a run that goes on, though none was given out yet. Default no. */
   readonly hasKept?: Effect.Effect<boolean>
   /**

@@ -67,6 +67,18 @@ export const included = (bucket: string, parameters: Parameters): Table => {
   return model === undefined ? { name: bucket, key: "id", columns: [other] } : ofModel(model, parameters)
 }
 
+/** The table of what became of the rows of a file. */
+export const outcomes: Table = {
+  name: "outcomes",
+  key: undefined,
+  columns: [
+    { name: "row", path: ["row"], type: "integer" },
+    { name: "value", path: ["value"], type: "text" },
+    { name: "outcome", path: ["outcome"], type: "text" },
+    { name: "detail", path: ["detail"], type: "text" }
+  ]
+}
+
 /** The buckets that the expansions asked for can bring. */
 export const expected = ({ result }: Pick<Definition, "result">, parameters: Parameters): ReadonlyArray<string> => {
   const asked = names(parameters["expansions"])

@@ -3,7 +3,7 @@
  * appended to each and forced to the disk, then the checkpoint is replaced; to go on, whatever is beyond the lengths in
  * the checkpoint is cut off, and what is left must be what was written.
  *
- * In the folder: `items.jsonl`, `users.jsonl` and so on, `errors.jsonl`, `checkpoint.json`, and `seen`, the ids of included
+ * In the folder: `items.jsonl`, `users.jsonl` and so on, `outcomes.jsonl`, `errors.jsonl`, `checkpoint.json`, and `seen`, the ids of included
  * objects written so far.
  */
 import * as Effect from "effect/Effect"
@@ -67,7 +67,15 @@ const holdsOf = (bucket: string): string => own.has(bucket) ? `${bucket} include
 
 const bucketOf = (holds: string): string => holds.replace(/ included$/, "")
 
-const own = new Set(["items", "errors", "seen"])
+/** The table of what a file holds; what is none of our own is a bucket. */
+export const tableOf = (job: Job, holds: string, bucket: string): Table =>
+  holds === "items"
+    ? job.items
+    : holds === "outcomes" && job.outcomes !== undefined
+    ? job.outcomes
+    : job.included(bucket)
+
+const own = new Set(["items", "outcomes", "errors", "seen"])
 
 interface Growing {
   readonly path: string
@@ -113,7 +121,7 @@ export const open = Effect.fnUntraced(function*(
     const before = saved.files[holds] ?? nothing
     const hash = before.bytes === 0 ? createHash("sha256") : await verified(target, before)
     const file = await fs.open(target, before.bytes === 0 ? "w" : "r+")
-    const encoder = isPlain ? plain : format.encoder(holds === "items" ? job.items : job.included(bucketOf(holds)))
+    const encoder = isPlain ? plain : format.encoder(tableOf(job, holds, bucketOf(holds)))
     const entry: Growing = {
       path: target,
       file,
@@ -162,7 +170,12 @@ export const open = Effect.fnUntraced(function*(
           )
     })
 
-  const expected = ["items", ...job.expected, ...Object.keys(saved.files)]
+  const expected = [
+    "items",
+    ...job.outcomes === undefined ? [] : ["outcomes"],
+    ...job.expected,
+    ...Object.keys(saved.files)
+  ]
   yield* Effect.forEach([...new Set(expected)], (holds) => attempt(() => grow(holds)), { discard: true })
   const seen = yield* Effect.acquireRelease(
     attempt(async () => seenIn(join(folder, "seen"), saved.files["seen"]?.bytes ?? 0)),
@@ -191,6 +204,7 @@ export const open = Effect.fnUntraced(function*(
           write(holdsOf(bucket), added)
         }
         write("items", page.items)
+        write("outcomes", page.outcomes ?? [])
         write("errors", page.errors)
         if (fresh.length > 0) texts.set("seen", () => fresh.map((name) => `${name}\n`).join(""))
         yield* attempt(async () => {
@@ -221,6 +235,8 @@ export const open = Effect.fnUntraced(function*(
             ? progress.items
             : holds === "errors"
             ? progress.errors
+            : holds === "outcomes"
+            ? Object.values(progress.outcomes ?? {}).reduce((sum, count) => sum + count, 0)
             : progress.included[bucketOf(holds)] ?? 0
         }]
       )

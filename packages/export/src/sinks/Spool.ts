@@ -12,7 +12,7 @@ import * as Files from "./Files.ts"
 
 /** The rows of a table, or the partial errors. */
 export interface Spooled {
-  /** `items`, `errors`, or a bucket of `includes`. */
+  /** `items`, `outcomes`, `errors`, or a bucket of `includes`. */
   readonly holds: string
   readonly rows: number
   /** None for errors, which have no columns. */
@@ -44,7 +44,7 @@ export const make = (
               spools.map(({ holds, path, rows }) => ({
                 holds,
                 rows,
-                table: holds === "items" ? job.items : holds === "errors" ? undefined : job.included(holds),
+                table: holds === "errors" ? undefined : Files.tableOf(job, holds, holds),
                 lines: () => objectsIn(path, holds !== "errors")
               })),
               folder
