@@ -123,7 +123,13 @@ const run = Effect.fnUntraced(
             Effect.gen(function*() {
               const progress = yield* progressOf(own, nounOf(definition), () => Option.none())
               const { onPage, onStart } = progress
-              const summary = yield* Export.run(source, { ...optionsOf(own), onPage, onStart, sink, stop })
+              const summary = yield* Export.run(source, {
+                ...optionsOf(own),
+                onPage,
+                onStart: () => onStart,
+                sink,
+                stop
+              })
               yield* progress.end(summary)
               return summary
             }).pipe(Effect.scoped, Effect.provide(layerClient)))
@@ -233,11 +239,12 @@ const exportTo = Effect.fnUntraced(function*(
     sink,
     stop,
     // Without a terminal nobody looks at what is left; partitions have been counted.
-    onStart: Effect.gen(function*() {
-      yield* progress.onStart
-      if (parts !== undefined || !errors.isTerminal) return
-      estimate = Option.flatten(yield* Effect.timeoutOption(Effect.option(Plan.estimate(source)), "5 seconds"))
-    }).pipe(Effect.provideService(Client, client))
+    onStart: () =>
+      Effect.gen(function*() {
+        yield* progress.onStart
+        if (parts !== undefined || !errors.isTerminal) return
+        estimate = Option.flatten(yield* Effect.timeoutOption(Effect.option(Plan.estimate(source)), "5 seconds"))
+      }).pipe(Effect.provideService(Client, client))
   }
   const summary = yield* parts === undefined || sink.path === undefined
     ? Export.run(source, options)

@@ -26,7 +26,7 @@ import type { Outcome, Page, Source } from "./Source.ts"
 import * as Table from "./Table.ts"
 
 /** How to run an export. */
-export interface Options {
+export interface Options<out S = never> {
   readonly sink: Sink
   /** What to do about files that are there already. Default `new`: refuse. */
   readonly mode?: Mode | undefined
@@ -41,8 +41,11 @@ export interface Options {
   readonly stop?: Effect.Effect<unknown> | undefined
   /** How long the page under way may take then. Default 5 seconds. */
   readonly grace?: Duration.Input | undefined
-  /** Called when nothing but the service can refuse the export any more, before the first request. */
-  readonly onStart?: Effect.Effect<unknown> | undefined
+  /**
+   * Called with how far it has come when nothing but the service can refuse the export any more, before the first request.
+   * What it fails with ends the export.
+   */
+  readonly onStart?: ((progress: Checkpoint.Progress) => Effect.Effect<unknown, S>) | undefined
   /** Called after every page, once it is on the disk. */
   readonly onPage?: ((report: Report) => Effect.Effect<unknown>) | undefined
 }
@@ -72,10 +75,10 @@ export interface Summary {
  * Runs an export to its end. A failure leaves what was fetched as the last checkpoint says, and an older result as it was:
  * the new one takes its place when it is complete.
  */
-export const run = Effect.fnUntraced(function*<E extends Error = never>(
+export const run = Effect.fnUntraced(function*<E extends Error = never, S = never>(
   source: Source<E>,
-  options: Options
-): Effect.fn.Return<Summary, AnyError | ExportError | E, Client> {
+  options: Options<S>
+): Effect.fn.Return<Summary, AnyError | ExportError | E | S, Client> {
   const { limit = Infinity, mode = "new", sink } = options
   const fingerprint = yield* Checkpoint.fingerprint({
     source,
@@ -84,7 +87,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
     account: options.account
   })
   return yield* Effect.scoped(
-    Effect.gen(function*(): Effect.fn.Return<Summary, AnyError | ExportError | E, Client | Scope.Scope> {
+    Effect.gen(function*(): Effect.fn.Return<Summary, AnyError | ExportError | E | S, Client | Scope.Scope> {
       const job = {
         fingerprint,
         start: Checkpoint.start(yield* now),
@@ -168,7 +171,15 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
             return client.request(definition, parameters, options)
           })
       })
-      if (options.onStart !== undefined) yield* options.onStart
+      const isNothing = Effect.gen(function*() {
+        return progress.pages === 0 && progress.runs === 1 && !(yield* source.hasKept ?? no)
+      })
+      if (options.onStart !== undefined) {
+        yield* Effect.tapError(options.onStart(progress), () =>
+          Effect.ignore(Effect.gen(function*() {
+            if (sink.path !== undefined && (yield* isNothing)) yield* workspace.abandon(sink.path)
+          })))
+      }
       if (!progress.complete) {
         yield* source.pages(progress.cursor, { limit: limit - progress.items, prefetch: 1 }).pipe(
           // A page is kept whole once it has come.
@@ -178,8 +189,9 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
           // What it fails with is more telling than that this cannot be done either.
           Effect.tapError(({ message }) =>
             Effect.ignore(Effect.gen(function*() {
-              const isNothing = progress.pages === 0 && progress.runs === 1 && !(yield* source.hasKept ?? no)
-              yield* isNothing && sink.path !== undefined ? workspace.abandon(sink.path) : leave("failed", message)
+              yield* sink.path !== undefined && (yield* isNothing)
+                ? workspace.abandon(sink.path)
+                : leave("failed", message)
             }))
           )
         )

@@ -170,7 +170,7 @@ export const exportPartition = <E, R>(
 }
 
 /** How to run a partitioned export. */
-export interface Options<out E = never> extends Omit<Export.Options, "sink"> {
+export interface Options<out E = never> extends Omit<Export.Options<E>, "sink"> {
   readonly sink: FileSink
   /** Plans the parts, when nothing but the service can refuse the export any more. One that goes on keeps to its plan. */
   readonly partitions: Effect.Effect<ReadonlyArray<Partition>, E, Client>
