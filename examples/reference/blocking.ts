@@ -96,6 +96,41 @@ export const getLikedPosts = (client: PostwireClientSync) => {
   for (const post of posts) console.log(post)
 }
 
+export const createList = (client: PostwireClientSync) => {
+  const { data } = client.createList({ name: "Tech News", description: "What is new", private: true })
+  console.log(data)
+}
+
+export const updateList = (client: PostwireClientSync) => {
+  client.updateList({ id: "1441162269824405510", description: "What is new in technology" })
+}
+
+export const deleteList = (client: PostwireClientSync) => {
+  client.deleteList({ id: "1441162269824405510" })
+}
+
+export const getList = (client: PostwireClientSync) => {
+  const { data: list } = client.getList({
+    id: "1441162269824405510",
+    list_fields: ["member_count"],
+    expansions: ["owner_id"]
+  })
+  console.log(list)
+}
+
+export const getListMembers = (client: PostwireClientSync) => {
+  const users = client.getListMembers.items({ id: "1441162269824405510", user_fields: ["verified"] })
+  for (const user of users) console.log(user)
+}
+
+export const addListMember = (client: PostwireClientSync) => {
+  client.addListMember({ id: "1441162269824405510", user_id: "2244994945" })
+}
+
+export const removeListMember = (client: PostwireClientSync) => {
+  client.removeListMember({ id: "1441162269824405510", user_id: "2244994945" })
+}
+
 export const getListPosts = (client: PostwireClientSync) => {
   const posts = client.getListPosts.items({ id: "1441162269824405510", post_fields: ["created_at"] })
   for (const post of posts) console.log(post)
@@ -106,13 +141,40 @@ export const getListFollowers = (client: PostwireClientSync) => {
   for (const user of users) console.log(user)
 }
 
+export const getOwnedLists = (client: PostwireClientSync) => {
+  const lists = client.getOwnedLists.items({ id: "2244994945", list_fields: ["member_count", "private"] })
+  for (const list of lists) console.log(list)
+}
+
+export const getListMemberships = (client: PostwireClientSync) => {
+  const lists = client.getListMemberships.items({ id: "2244994945", expansions: ["owner_id"] })
+  for (const list of lists) console.log(list)
+}
+
 export const getFollowedLists = (client: PostwireClientSync) => {
   const lists = client.getFollowedLists.items({ id: "2244994945", list_fields: ["follower_count"] })
   for (const list of lists) console.log(list)
 }
 
+export const followList = (client: PostwireClientSync) => {
+  client.followList({ list_id: "1441162269824405510" })
+}
+
 export const unfollowList = (client: PostwireClientSync) => {
   client.unfollowList({ list_id: "1441162269824405510" })
+}
+
+export const getPinnedLists = (client: PostwireClientSync) => {
+  const { data } = client.getPinnedLists({ list_fields: ["member_count"], expansions: ["owner_id"] })
+  console.log(data)
+}
+
+export const pinList = (client: PostwireClientSync) => {
+  client.pinList({ list_id: "1441162269824405510" })
+}
+
+export const unpinList = (client: PostwireClientSync) => {
+  client.unpinList({ list_id: "1441162269824405510" })
 }
 
 export const uploadMedia = (client: PostwireClientSync) => {

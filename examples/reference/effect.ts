@@ -118,6 +118,41 @@ export function* getLikedPosts() {
   yield* Stream.runForEach(posts, (post) => Console.log(post))
 }
 
+export function* createList() {
+  const { data } = yield* Lists.createList({ name: "Tech News", description: "What is new", private: true })
+  yield* Console.log(data)
+}
+
+export function* updateList() {
+  yield* Lists.updateList({ id: "1441162269824405510", description: "What is new in technology" })
+}
+
+export function* deleteList() {
+  yield* Lists.deleteList({ id: "1441162269824405510" })
+}
+
+export function* getList() {
+  const { data: list } = yield* Lists.getList({
+    id: "1441162269824405510",
+    list_fields: ["member_count"],
+    expansions: ["owner_id"]
+  })
+  yield* Console.log(list)
+}
+
+export function* getListMembers() {
+  const users = Lists.getListMembers.items({ id: "1441162269824405510", user_fields: ["verified"] })
+  yield* Stream.runForEach(users, (user) => Console.log(user))
+}
+
+export function* addListMember() {
+  yield* Lists.addListMember({ id: "1441162269824405510", user_id: "2244994945" })
+}
+
+export function* removeListMember() {
+  yield* Lists.removeListMember({ id: "1441162269824405510", user_id: "2244994945" })
+}
+
 export function* getListPosts() {
   const posts = Lists.getListPosts.items({ id: "1441162269824405510", post_fields: ["created_at"] })
   yield* Stream.runForEach(posts, (post) => Console.log(post))
@@ -128,13 +163,40 @@ export function* getListFollowers() {
   yield* Stream.runForEach(users, (user) => Console.log(user))
 }
 
+export function* getOwnedLists() {
+  const lists = Lists.getOwnedLists.items({ id: "2244994945", list_fields: ["member_count", "private"] })
+  yield* Stream.runForEach(lists, (list) => Console.log(list))
+}
+
+export function* getListMemberships() {
+  const lists = Lists.getListMemberships.items({ id: "2244994945", expansions: ["owner_id"] })
+  yield* Stream.runForEach(lists, (list) => Console.log(list))
+}
+
 export function* getFollowedLists() {
   const lists = Lists.getFollowedLists.items({ id: "2244994945", list_fields: ["follower_count"] })
   yield* Stream.runForEach(lists, (list) => Console.log(list))
 }
 
+export function* followList() {
+  yield* Lists.followList({ list_id: "1441162269824405510" })
+}
+
 export function* unfollowList() {
   yield* Lists.unfollowList({ list_id: "1441162269824405510" })
+}
+
+export function* getPinnedLists() {
+  const { data } = yield* Lists.getPinnedLists({ list_fields: ["member_count"], expansions: ["owner_id"] })
+  yield* Console.log(data)
+}
+
+export function* pinList() {
+  yield* Lists.pinList({ list_id: "1441162269824405510" })
+}
+
+export function* unpinList() {
+  yield* Lists.unpinList({ list_id: "1441162269824405510" })
 }
 
 export function* uploadMedia() {

@@ -96,6 +96,41 @@ export const getLikedPosts = async (client: PostwireClient) => {
   for await (const post of posts) console.log(post)
 }
 
+export const createList = async (client: PostwireClient) => {
+  const { data } = await client.createList({ name: "Tech News", description: "What is new", private: true })
+  console.log(data)
+}
+
+export const updateList = async (client: PostwireClient) => {
+  await client.updateList({ id: "1441162269824405510", description: "What is new in technology" })
+}
+
+export const deleteList = async (client: PostwireClient) => {
+  await client.deleteList({ id: "1441162269824405510" })
+}
+
+export const getList = async (client: PostwireClient) => {
+  const { data: list } = await client.getList({
+    id: "1441162269824405510",
+    list_fields: ["member_count"],
+    expansions: ["owner_id"]
+  })
+  console.log(list)
+}
+
+export const getListMembers = async (client: PostwireClient) => {
+  const users = client.getListMembers.items({ id: "1441162269824405510", user_fields: ["verified"] })
+  for await (const user of users) console.log(user)
+}
+
+export const addListMember = async (client: PostwireClient) => {
+  await client.addListMember({ id: "1441162269824405510", user_id: "2244994945" })
+}
+
+export const removeListMember = async (client: PostwireClient) => {
+  await client.removeListMember({ id: "1441162269824405510", user_id: "2244994945" })
+}
+
 export const getListPosts = async (client: PostwireClient) => {
   const posts = client.getListPosts.items({ id: "1441162269824405510", post_fields: ["created_at"] })
   for await (const post of posts) console.log(post)
@@ -106,13 +141,40 @@ export const getListFollowers = async (client: PostwireClient) => {
   for await (const user of users) console.log(user)
 }
 
+export const getOwnedLists = async (client: PostwireClient) => {
+  const lists = client.getOwnedLists.items({ id: "2244994945", list_fields: ["member_count", "private"] })
+  for await (const list of lists) console.log(list)
+}
+
+export const getListMemberships = async (client: PostwireClient) => {
+  const lists = client.getListMemberships.items({ id: "2244994945", expansions: ["owner_id"] })
+  for await (const list of lists) console.log(list)
+}
+
 export const getFollowedLists = async (client: PostwireClient) => {
   const lists = client.getFollowedLists.items({ id: "2244994945", list_fields: ["follower_count"] })
   for await (const list of lists) console.log(list)
 }
 
+export const followList = async (client: PostwireClient) => {
+  await client.followList({ list_id: "1441162269824405510" })
+}
+
 export const unfollowList = async (client: PostwireClient) => {
   await client.unfollowList({ list_id: "1441162269824405510" })
+}
+
+export const getPinnedLists = async (client: PostwireClient) => {
+  const { data } = await client.getPinnedLists({ list_fields: ["member_count"], expansions: ["owner_id"] })
+  console.log(data)
+}
+
+export const pinList = async (client: PostwireClient) => {
+  await client.pinList({ list_id: "1441162269824405510" })
+}
+
+export const unpinList = async (client: PostwireClient) => {
+  await client.unpinList({ list_id: "1441162269824405510" })
 }
 
 export const uploadMedia = async (client: PostwireClient) => {

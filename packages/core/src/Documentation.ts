@@ -260,6 +260,76 @@ export interface Methods<F extends Face> {
    */
   readonly getLikedPosts: MethodOf<F, "getLikedPosts">
   /**
+   * Creates a list of the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`. Needs
+   * write permission.
+   *
+   * `name` has 1 to 25 characters, `description` up to 100. A list is public unless it is `private`. A create is never sent
+   * twice: when its answer does not arrive, the call fails with `OutcomeUnknown`, and `getOwnedLists` tells what happened.
+   *
+   * ```ts
+   * client.createList({ name: "Tech News", description: "What is new", private: true })
+   * ```
+   */
+  readonly createList: MethodOf<F, "createList">
+  /**
+   * Changes name, description or privacy of a list that the authenticated user owns. Credential: OAuth 1.0a, or a user's
+   * bearer token with `user_auth: false`. Needs write permission.
+   *
+   * What is left out stays as it is. `name` has 1 to 25 characters, `description` up to 100; an empty one takes the
+   * description away.
+   *
+   * ```ts
+   * client.updateList({ id: "1441162269824405510", description: "What is new in technology" })
+   * ```
+   */
+  readonly updateList: MethodOf<F, "updateList">
+  /**
+   * Deletes a list that the authenticated user owns. Credential: OAuth 1.0a, or a user's bearer token with
+   * `user_auth: false`. Needs write permission.
+   *
+   * ```ts
+   * client.deleteList({ id: "1441162269824405510" })
+   * ```
+   */
+  readonly deleteList: MethodOf<F, "deleteList">
+  /**
+   * Looks one list up. Credential: bearer token, or OAuth 1.0a with `user_auth: true`.
+   *
+   * A list that does not exist is no failure: `data` is `undefined` and `errors` says why.
+   *
+   * ```ts
+   * client.getList({ id: "1441162269824405510", list_fields: ["member_count"], expansions: ["owner_id"] })
+   * ```
+   */
+  readonly getList: MethodOf<F, "getList">
+  /**
+   * Lists the members of a list. Credential: bearer token, or OAuth 1.0a with `user_auth: true`. `max_results` is 1 to 100
+   * (default 100).
+   *
+   * ```ts
+   * client.getListMembers.items({ id: "1441162269824405510", user_fields: ["verified"] })
+   * ```
+   */
+  readonly getListMembers: MethodOf<F, "getListMembers">
+  /**
+   * Adds a user to a list that the authenticated user owns. Credential: OAuth 1.0a, or a user's bearer token with
+   * `user_auth: false`. Needs write permission; that of the user is not needed.
+   *
+   * ```ts
+   * client.addListMember({ id: "1441162269824405510", user_id: "2244994945" })
+   * ```
+   */
+  readonly addListMember: MethodOf<F, "addListMember">
+  /**
+   * Removes a user from a list that the authenticated user owns. Credential: OAuth 1.0a, or a user's bearer token with
+   * `user_auth: false`. Needs write permission.
+   *
+   * ```ts
+   * client.removeListMember({ id: "1441162269824405510", user_id: "2244994945" })
+   * ```
+   */
+  readonly removeListMember: MethodOf<F, "removeListMember">
+  /**
    * Lists the posts of a list. Credential: bearer token, or OAuth 1.0a with `user_auth: true` (spec: Lists). `max_results`
    * is 1 to 100 (default 100).
    *
@@ -278,6 +348,24 @@ export interface Methods<F extends Face> {
    */
   readonly getListFollowers: MethodOf<F, "getListFollowers">
   /**
+   * Lists the lists that a user owns. Credential: bearer token, or OAuth 1.0a with `user_auth: true`. `max_results` is 1 to
+   * 100 (default 100).
+   *
+   * ```ts
+   * client.getOwnedLists.items({ id: "2244994945", list_fields: ["member_count", "private"] })
+   * ```
+   */
+  readonly getOwnedLists: MethodOf<F, "getOwnedLists">
+  /**
+   * Lists the lists that a user is a member of. Credential: bearer token, or OAuth 1.0a with `user_auth: true`. `max_results`
+   * is 1 to 100 (default 100).
+   *
+   * ```ts
+   * client.getListMemberships.items({ id: "2244994945", expansions: ["owner_id"] })
+   * ```
+   */
+  readonly getListMemberships: MethodOf<F, "getListMemberships">
+  /**
    * Lists the lists that a user follows. Credential: bearer token, or OAuth 1.0a with `user_auth: true` (spec: Lists).
    * `max_results` is 1 to 100 (default 100).
    *
@@ -287,6 +375,15 @@ export interface Methods<F extends Face> {
    */
   readonly getFollowedLists: MethodOf<F, "getFollowedLists">
   /**
+   * Follows a list for the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`,
+   * which first looks the user's id up, once. Needs write permission.
+   *
+   * ```ts
+   * client.followList({ list_id: "1441162269824405510" })
+   * ```
+   */
+  readonly followList: MethodOf<F, "followList">
+  /**
    * Ends the follow of a list by the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with
    * `user_auth: false`, which first looks the user's id up, once (spec: Lists). Needs write permission.
    *
@@ -295,6 +392,34 @@ export interface Methods<F extends Face> {
    * ```
    */
   readonly unfollowList: MethodOf<F, "unfollowList">
+  /**
+   * Lists the lists that the authenticated user has pinned, all in one answer. Credential: OAuth 1.0a, or a user's bearer
+   * token with `user_auth: false`, which first looks the user's id up, once.
+   *
+   * ```ts
+   * client.getPinnedLists({ list_fields: ["member_count"], expansions: ["owner_id"] })
+   * ```
+   */
+  readonly getPinnedLists: MethodOf<F, "getPinnedLists">
+  /**
+   * Pins a list that the authenticated user owns or follows. Credential: OAuth 1.0a, or a user's bearer token with
+   * `user_auth: false`, which first looks the user's id up, once. Needs write permission. The service limits how many lists
+   * can be pinned.
+   *
+   * ```ts
+   * client.pinList({ list_id: "1441162269824405510" })
+   * ```
+   */
+  readonly pinList: MethodOf<F, "pinList">
+  /**
+   * Unpins a list of the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`, which
+   * first looks the user's id up, once. Needs write permission.
+   *
+   * ```ts
+   * client.unpinList({ list_id: "1441162269824405510" })
+   * ```
+   */
+  readonly unpinList: MethodOf<F, "unpinList">
   /**
    * Uploads a small file in one request. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`. Needs write
    * permission.
@@ -942,6 +1067,92 @@ export type GetLikedPostsParameters = {
   readonly user_auth?: unknown
 }
 
+/** What `createList` takes. */
+export type CreateListParameters = {
+  /** Text, 1 to 25 characters; required. */
+  readonly name?: unknown
+  /** Text, 0 to 100 characters. */
+  readonly description?: unknown
+  /** True or false. */
+  readonly private?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `updateList` takes. */
+export type UpdateListParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly id?: unknown
+  /** Text, 1 to 25 characters. */
+  readonly name?: unknown
+  /** Text, 0 to 100 characters. */
+  readonly description?: unknown
+  /** True or false. */
+  readonly private?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `deleteList` takes. */
+export type DeleteListParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly id?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `getList` takes. */
+export type GetListParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly id?: unknown
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of lists to return besides those that always come. */
+  readonly list_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; false when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `getListMembers` takes. */
+export type GetListMembersParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly id?: unknown
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of posts to return besides those that always come. */
+  readonly post_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+  /** A whole number from 1 to 100; 100 when left out. */
+  readonly max_results?: unknown
+  /** A token as the service returned it. */
+  readonly pagination_token?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; false when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `addListMember` takes. */
+export type AddListMemberParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly id?: unknown
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly user_id?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `removeListMember` takes. */
+export type RemoveListMemberParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly id?: unknown
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly user_id?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
 /** What `getListPosts` takes. */
 export type GetListPostsParameters = {
   /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
@@ -984,6 +1195,42 @@ export type GetListFollowersParameters = {
   readonly user_auth?: unknown
 }
 
+/** What `getOwnedLists` takes. */
+export type GetOwnedListsParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly id?: unknown
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of lists to return besides those that always come. */
+  readonly list_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+  /** A whole number from 1 to 100; 100 when left out. */
+  readonly max_results?: unknown
+  /** A token as the service returned it. */
+  readonly pagination_token?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; false when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `getListMemberships` takes. */
+export type GetListMembershipsParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly id?: unknown
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of lists to return besides those that always come. */
+  readonly list_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+  /** A whole number from 1 to 100; 100 when left out. */
+  readonly max_results?: unknown
+  /** A token as the service returned it. */
+  readonly pagination_token?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; false when left out. */
+  readonly user_auth?: unknown
+}
+
 /** What `getFollowedLists` takes. */
 export type GetFollowedListsParameters = {
   /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
@@ -1002,8 +1249,44 @@ export type GetFollowedListsParameters = {
   readonly user_auth?: unknown
 }
 
+/** What `followList` takes. */
+export type FollowListParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly list_id?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
 /** What `unfollowList` takes. */
 export type UnfollowListParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly list_id?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `getPinnedLists` takes. */
+export type GetPinnedListsParameters = {
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of lists to return besides those that always come. */
+  readonly list_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `pinList` takes. */
+export type PinListParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly list_id?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `unpinList` takes. */
+export type UnpinListParameters = {
   /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
   readonly list_id?: unknown
   /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
@@ -1703,10 +1986,23 @@ export interface Parameters {
   readonly unlike: UnlikeParameters
   readonly getLikingUsers: GetLikingUsersParameters
   readonly getLikedPosts: GetLikedPostsParameters
+  readonly createList: CreateListParameters
+  readonly updateList: UpdateListParameters
+  readonly deleteList: DeleteListParameters
+  readonly getList: GetListParameters
+  readonly getListMembers: GetListMembersParameters
+  readonly addListMember: AddListMemberParameters
+  readonly removeListMember: RemoveListMemberParameters
   readonly getListPosts: GetListPostsParameters
   readonly getListFollowers: GetListFollowersParameters
+  readonly getOwnedLists: GetOwnedListsParameters
+  readonly getListMemberships: GetListMembershipsParameters
   readonly getFollowedLists: GetFollowedListsParameters
+  readonly followList: FollowListParameters
   readonly unfollowList: UnfollowListParameters
+  readonly getPinnedLists: GetPinnedListsParameters
+  readonly pinList: PinListParameters
+  readonly unpinList: UnpinListParameters
   readonly uploadMedia: UploadMediaParameters
   readonly initializeMediaUpload: InitializeMediaUploadParameters
   readonly appendMediaUpload: AppendMediaUploadParameters

@@ -191,6 +191,12 @@ export const text = (maximum?: number, standard?: number): Parameter<string> => 
   schema: Schema.String
 })
 
+/** Text of up to `maximum` characters, counted as Unicode code points, or of none: that empties what was said. */
+export const emptiable = (maximum: number): Parameter<string> => ({
+  ...text(),
+  bounds: { of: "characters", minimum: 0, maximum }
+})
+
 /** A language as two capital letters. */
 export const language: Parameter<string> = {
   kind: "text",

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Redacted, Result, Scope } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -11,7 +11,7 @@ import { inspect } from "node:util"
 import * as Query from "../src/query/Query.ts"
 import type { Cursor, Page } from "../src/store/Pages.ts"
 import * as Snowflake from "../src/store/Snowflake.ts"
-import { Store, StoreUnavailable } from "../src/store/Store.ts"
+import { type State, Store, StoreUnavailable } from "../src/store/Store.ts"
 
 const now = Date.UTC(2026, 10, 20, 12)
 
@@ -513,6 +513,52 @@ describe("Store", () => {
         const error = yield* Effect.flip(Effect.scoped(Store.open({ file: bad })))
         assert.instanceOf(error, StoreUnavailable)
         assert.strictEqual(error.file, bad)
+      }
+    }))
+
+  it.effect("reads files and snapshots of the layouts before, with all that is in them", () =>
+    Effect.gen(function*() {
+      const path = yield* folder
+      const file = join(path, "store.db")
+      const { last, list, member } = yield* Effect.scoped(Effect.map(Store.open({ file }), (store) => {
+        const user = (username: string) => store.users.insert({ username, name: username, createdAt: now })
+        const [owner, member, last] = ["ada", "grace", "alan"].map(user) as [string, string, string]
+        const list = store.lists.insert({ ownerId: owner, name: "List", createdAt: now })
+        store.lists.setMember(list, member, true)
+        store.lists.setMember(list, owner, true)
+        return { last, list, member }
+      }))
+      const database = new DatabaseSync(file)
+      // As layout 7 was.
+      database.exec(`
+        DELETE FROM users WHERE username = 'alan';
+        ALTER TABLE list_members RENAME TO ordered;
+        CREATE TABLE list_members (list_id INTEGER NOT NULL, user_id INTEGER NOT NULL, PRIMARY KEY (list_id, user_id))
+          STRICT, WITHOUT ROWID;
+        INSERT INTO list_members SELECT list_id, user_id FROM ordered;
+        DROP TABLE ordered;
+        DROP TABLE pinned_lists;
+        DROP INDEX lists_by_owner;
+        DROP INDEX users_suspended;
+        ALTER TABLE users DROP COLUMN suspended;
+        PRAGMA user_version = 7`)
+      database.close()
+      const snapshot = readFileSync(file)
+      const holds = (store: State) => {
+        assert.doesNotThrow(store.verify)
+        assert.lengthOf(store.lists.members({ listId: list, limit: 9 }).items, 2)
+        assert.isFalse(store.users.byId(member)?.suspended)
+        assert.strictEqual(store.users.byId(member)?.public_metrics.listed_count, 1)
+        store.lists.delete(list)
+        assert.strictEqual(store.users.byId(member)?.public_metrics.listed_count, 0)
+        // The id of a user who was deleted is given to nobody else.
+        assert.isTrue(BigInt(store.users.insert({ username: "new", name: "New", createdAt: now })) > BigInt(last))
+      }
+      for (const opened of [file, join(path, "other.db"), ":memory:"]) {
+        yield* Effect.scoped(Effect.map(Store.open({ file: opened }), (store) => {
+          if (opened !== file) store.restore(snapshot, () => undefined)
+          holds(store)
+        }))
       }
     }))
 

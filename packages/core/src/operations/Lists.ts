@@ -1,5 +1,6 @@
-/** Lists (spec: Lists). */
+/** Lists of users, whose posts they show (spec: Lists). */
 import * as Schema from "effect/Schema"
+import * as Model from "../Model.ts"
 import { List } from "../models/List.ts"
 import { Post } from "../models/Post.ts"
 import { User } from "../models/User.ts"
@@ -13,6 +14,181 @@ const hundred = {
   pagination_token: Parameters.token
 }
 
+const path = { id: /*#__PURE__*/ Parameters.required(Parameters.id) }
+
+const listId = { list_id: /*#__PURE__*/ Parameters.required(Parameters.id) }
+
+const name = /*#__PURE__*/ Parameters.text(25)
+
+const description = /*#__PURE__*/ Parameters.emptiable(100)
+
+const toggled = /*#__PURE__*/ Schema.optionalKey(Schema.Boolean)
+
+const membership = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ is_member: toggled }))
+
+const following = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ following: toggled }))
+
+const pinned = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ pinned: toggled }))
+
+/**
+ * Creates a list of the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`. Needs
+ * write permission.
+ *
+ * `name` has 1 to 25 characters, `description` up to 100. A list is public unless it is `private`. A create is never sent
+ * twice: when its answer does not arrive, the call fails with `OutcomeUnknown`, and `getOwnedLists` tells what happened.
+ *
+ * ```ts
+ * const { data } = yield* createList({ name: "Tech News", description: "What is new", private: true })
+ * ```
+ */
+export const createList = /*#__PURE__*/ Operation.make({
+  name: "createList",
+  summary: "Creates a list of the authenticated user.",
+  route: "POST /2/lists",
+  body: { name: /*#__PURE__*/ Parameters.required(name), description, private: Parameters.boolean },
+  result: /*#__PURE__*/ Response.value(
+    /*#__PURE__*/ Model.essential(/*#__PURE__*/ Schema.Struct({ id: Schema.String, name: Schema.String }), "id")
+  ),
+  userAuth: true,
+  scopes: ["list.read", "list.write", "post.read", "users.read"],
+  limits: { perWindow: 300 },
+  effect: "create",
+  confirmWith: "getOwnedLists"
+})
+
+/**
+ * Changes name, description or privacy of a list that the authenticated user owns. Credential: OAuth 1.0a, or a user's
+ * bearer token with `user_auth: false`. Needs write permission.
+ *
+ * What is left out stays as it is. `name` has 1 to 25 characters, `description` up to 100; an empty one takes the
+ * description away.
+ *
+ * ```ts
+ * yield* updateList({ id: "1441162269824405510", description: "What is new in technology" })
+ * ```
+ */
+export const updateList = /*#__PURE__*/ Operation.make({
+  name: "updateList",
+  summary: "Changes a list of the authenticated user.",
+  route: "PUT /2/lists/:id",
+  path,
+  body: { name, description, private: Parameters.boolean },
+  result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ updated: toggled })),
+  userAuth: true,
+  scopes: ["list.write", "post.read", "users.read"],
+  limits: { perWindow: 300 },
+  effect: "toggle"
+})
+
+/**
+ * Deletes a list that the authenticated user owns. Credential: OAuth 1.0a, or a user's bearer token with
+ * `user_auth: false`. Needs write permission.
+ *
+ * ```ts
+ * yield* deleteList({ id: "1441162269824405510" })
+ * ```
+ */
+export const deleteList = /*#__PURE__*/ Operation.make({
+  name: "deleteList",
+  summary: "Deletes a list of the authenticated user.",
+  route: "DELETE /2/lists/:id",
+  path,
+  result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ deleted: toggled })),
+  userAuth: true,
+  scopes: ["list.write", "post.read", "users.read"],
+  limits: { perWindow: 300 },
+  effect: "toggle",
+  settled: {
+    data: { deleted: true },
+    by: { status: 404, problem: { type: "resource-not-found", resource_type: "list" } }
+  }
+})
+
+/**
+ * Looks one list up. Credential: bearer token, or OAuth 1.0a with `user_auth: true`.
+ *
+ * A list that does not exist is no failure: `data` is `undefined` and `errors` says why.
+ *
+ * ```ts
+ * const list = yield* getList({ id: "1441162269824405510", list_fields: ["member_count"], expansions: ["owner_id"] })
+ * ```
+ */
+export const getList = /*#__PURE__*/ Operation.make({
+  name: "getList",
+  summary: "Looks one list up.",
+  route: "GET /2/lists/:id",
+  path,
+  query: Selectors.list,
+  result: /*#__PURE__*/ Response.one(List),
+  userAuth: false,
+  scopes: ["list.read", "post.read", "users.read"],
+  limits: { perWindow: 75 },
+  effect: "read"
+})
+
+/**
+ * Lists the members of a list. Credential: bearer token, or OAuth 1.0a with `user_auth: true`. `max_results` is 1 to 100
+ * (default 100).
+ *
+ * ```ts
+ * const users = getListMembers.items({ id: "1441162269824405510", user_fields: ["verified"] })
+ * ```
+ */
+export const getListMembers = /*#__PURE__*/ Operation.makePaged({
+  name: "getListMembers",
+  summary: "Lists the members of a list.",
+  route: "GET /2/lists/:id/members",
+  path,
+  query: { ...Selectors.user, ...hundred },
+  result: /*#__PURE__*/ Response.many(User),
+  userAuth: false,
+  scopes: ["list.read", "post.read", "users.read"],
+  limits: { perWindow: 900 },
+  paging: { token: "pagination_token", directions: "both" },
+  effect: "read"
+})
+
+/**
+ * Adds a user to a list that the authenticated user owns. Credential: OAuth 1.0a, or a user's bearer token with
+ * `user_auth: false`. Needs write permission; that of the user is not needed.
+ *
+ * ```ts
+ * yield* addListMember({ id: "1441162269824405510", user_id: "2244994945" })
+ * ```
+ */
+export const addListMember = /*#__PURE__*/ Operation.make({
+  name: "addListMember",
+  summary: "Adds a user to a list of the authenticated user.",
+  route: "POST /2/lists/:id/members",
+  path,
+  body: { user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  result: membership,
+  userAuth: true,
+  scopes: ["list.write", "post.read", "users.read"],
+  limits: { perWindow: 300 },
+  effect: "toggle"
+})
+
+/**
+ * Removes a user from a list that the authenticated user owns. Credential: OAuth 1.0a, or a user's bearer token with
+ * `user_auth: false`. Needs write permission.
+ *
+ * ```ts
+ * yield* removeListMember({ id: "1441162269824405510", user_id: "2244994945" })
+ * ```
+ */
+export const removeListMember = /*#__PURE__*/ Operation.make({
+  name: "removeListMember",
+  summary: "Removes a user from a list of the authenticated user.",
+  route: "DELETE /2/lists/:id/members/:user_id",
+  path: { ...path, user_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  result: membership,
+  userAuth: true,
+  scopes: ["list.write", "post.read", "users.read"],
+  limits: { perWindow: 300 },
+  effect: "toggle"
+})
+
 /**
  * Lists the posts of a list. Credential: bearer token, or OAuth 1.0a with `user_auth: true` (spec: Lists). `max_results`
  * is 1 to 100 (default 100).
@@ -25,7 +201,7 @@ export const getListPosts = /*#__PURE__*/ Operation.makePaged({
   name: "getListPosts",
   summary: "Lists the posts of a list.",
   route: "GET /2/lists/:id/posts",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  path,
   query: { ...Selectors.all, ...hundred },
   result: /*#__PURE__*/ Response.many(Post),
   userAuth: false,
@@ -47,13 +223,58 @@ export const getListFollowers = /*#__PURE__*/ Operation.makePaged({
   name: "getListFollowers",
   summary: "Lists the followers of a list.",
   route: "GET /2/lists/:id/followers",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  path,
   query: { ...Selectors.user, ...hundred },
   result: /*#__PURE__*/ Response.many(User),
   userAuth: false,
   scopes: ["list.read", "post.read", "users.read"],
   limits: { perWindow: 180 },
   paging: { token: "pagination_token", directions: "both" },
+  effect: "read"
+})
+
+/**
+ * Lists the lists that a user owns. Credential: bearer token, or OAuth 1.0a with `user_auth: true`. `max_results` is 1 to
+ * 100 (default 100).
+ *
+ * ```ts
+ * const lists = getOwnedLists.items({ id: "2244994945", list_fields: ["member_count", "private"] })
+ * ```
+ */
+export const getOwnedLists = /*#__PURE__*/ Operation.makePaged({
+  name: "getOwnedLists",
+  summary: "Lists the lists that a user owns.",
+  route: "GET /2/users/:id/owned_lists",
+  path,
+  query: { ...Selectors.list, ...hundred },
+  result: /*#__PURE__*/ Response.many(List),
+  userAuth: false,
+  scopes: ["list.read", "post.read", "users.read"],
+  limits: { perWindow: 15 },
+  paging: { token: "pagination_token", directions: "both" },
+  effect: "read"
+})
+
+/**
+ * Lists the lists that a user is a member of. Credential: bearer token, or OAuth 1.0a with `user_auth: true`. `max_results`
+ * is 1 to 100 (default 100).
+ *
+ * ```ts
+ * const lists = getListMemberships.items({ id: "2244994945", expansions: ["owner_id"] })
+ * ```
+ */
+export const getListMemberships = /*#__PURE__*/ Operation.makePaged({
+  name: "getListMemberships",
+  summary: "Lists the lists that a user is a member of.",
+  route: "GET /2/users/:id/list_memberships",
+  path,
+  query: { ...Selectors.list, ...hundred },
+  result: /*#__PURE__*/ Response.many(List),
+  userAuth: false,
+  scopes: ["list.read", "post.read", "users.read"],
+  limits: { perWindow: 75 },
+  paging: { token: "pagination_token", directions: "both" },
+  total: { of: "user", metric: "listed_count" },
   effect: "read"
 })
 
@@ -69,18 +290,35 @@ export const getFollowedLists = /*#__PURE__*/ Operation.makePaged({
   name: "getFollowedLists",
   summary: "Lists the lists that a user follows.",
   route: "GET /2/users/:id/followed_lists",
-  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
-  query: {
-    ...Selectors.list,
-    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
-    pagination_token: Parameters.token
-  },
+  path,
+  query: { ...Selectors.list, ...hundred },
   result: /*#__PURE__*/ Response.many(List),
   userAuth: false,
   scopes: ["list.read", "post.read", "users.read"],
   limits: { perWindow: 15 },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
+})
+
+/**
+ * Follows a list for the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`,
+ * which first looks the user's id up, once. Needs write permission.
+ *
+ * ```ts
+ * yield* followList({ list_id: "1441162269824405510" })
+ * ```
+ */
+export const followList = /*#__PURE__*/ Operation.make({
+  name: "followList",
+  summary: "Follows a list.",
+  route: "POST /2/users/:id/followed_lists",
+  identity: "id",
+  body: listId,
+  result: following,
+  userAuth: true,
+  scopes: ["list.write", "post.read", "users.read"],
+  limits: { perWindow: 50 },
+  effect: "toggle"
 })
 
 /**
@@ -96,10 +334,72 @@ export const unfollowList = /*#__PURE__*/ Operation.make({
   summary: "Ends the follow of a list.",
   route: "DELETE /2/users/:id/followed_lists/:list_id",
   identity: "id",
-  path: { list_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
-  result: /*#__PURE__*/ Response.value(
-    /*#__PURE__*/ Schema.Struct({ following: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean) })
-  ),
+  path: listId,
+  result: following,
+  userAuth: true,
+  scopes: ["list.write", "post.read", "users.read"],
+  limits: { perWindow: 50 },
+  effect: "toggle"
+})
+
+/**
+ * Lists the lists that the authenticated user has pinned, all in one answer. Credential: OAuth 1.0a, or a user's bearer
+ * token with `user_auth: false`, which first looks the user's id up, once.
+ *
+ * ```ts
+ * const { data } = yield* getPinnedLists({ list_fields: ["member_count"], expansions: ["owner_id"] })
+ * ```
+ */
+export const getPinnedLists = /*#__PURE__*/ Operation.make({
+  name: "getPinnedLists",
+  summary: "Lists the lists that the authenticated user has pinned.",
+  route: "GET /2/users/:id/pinned_lists",
+  identity: "id",
+  query: Selectors.list,
+  result: /*#__PURE__*/ Response.many(List),
+  userAuth: true,
+  scopes: ["list.read", "post.read", "users.read"],
+  limits: { perWindow: 15 },
+  effect: "read"
+})
+
+/**
+ * Pins a list that the authenticated user owns or follows. Credential: OAuth 1.0a, or a user's bearer token with
+ * `user_auth: false`, which first looks the user's id up, once. Needs write permission. The service limits how many lists
+ * can be pinned.
+ *
+ * ```ts
+ * yield* pinList({ list_id: "1441162269824405510" })
+ * ```
+ */
+export const pinList = /*#__PURE__*/ Operation.make({
+  name: "pinList",
+  summary: "Pins a list that the authenticated user owns or follows.",
+  route: "POST /2/users/:id/pinned_lists",
+  identity: "id",
+  body: listId,
+  result: pinned,
+  userAuth: true,
+  scopes: ["list.write", "post.read", "users.read"],
+  limits: { perWindow: 50 },
+  effect: "toggle"
+})
+
+/**
+ * Unpins a list of the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`, which
+ * first looks the user's id up, once. Needs write permission.
+ *
+ * ```ts
+ * yield* unpinList({ list_id: "1441162269824405510" })
+ * ```
+ */
+export const unpinList = /*#__PURE__*/ Operation.make({
+  name: "unpinList",
+  summary: "Unpins a list.",
+  route: "DELETE /2/users/:id/pinned_lists/:list_id",
+  identity: "id",
+  path: listId,
+  result: pinned,
   userAuth: true,
   scopes: ["list.write", "post.read", "users.read"],
   limits: { perWindow: 50 },

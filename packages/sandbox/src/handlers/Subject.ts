@@ -35,17 +35,38 @@ export const ofPost = (call: About, list: (post: Post) => Reply): Effect.Effect<
 }
 
 /** Lists something of a list that the caller may see. */
-export const ofList = (
-  { caller, parameters: { id }, store }: About,
-  list: (list: List) => Reply
-): Effect.Effect<Reply> => {
-  const found = store.lists.byId(id)
+export const ofList = (call: About, list: (list: List) => Reply): Effect.Effect<Reply> => {
+  const { id } = call.parameters
+  const found = seenList(call, id)
   return Effect.succeed(
-    found === undefined || (found.private && found.owner_id !== caller.userId)
-      ? { errors: [Problem.notFound({ kind: "list", id, parameter: "id" })] }
-      : list(found)
+    found === undefined ? { errors: [Problem.notFound({ kind: "list", id, parameter: "id" })] } : list(found)
   )
 }
+
+/** A list, where the caller may see it: a private one is there for its owner only. */
+const seenList = ({ caller, store }: Pick<Call<unknown>, "caller" | "store">, id: string): List | undefined => {
+  const found = store.lists.byId(id)
+  return found?.private === true && found.owner_id !== caller.userId ? undefined : found
+}
+
+/** The list of the caller's own that the caller wants to change. */
+export const ownList = Effect.fnUntraced(function*(call: About) {
+  const { userId } = yield* Caller.user(call.caller)
+  const { id } = call.parameters
+  const list = seenList(call, id)
+  if (list === undefined) return yield* Problem.missing(Problem.notFound({ kind: "list", id, parameter: "id" }))
+  if (list.owner_id !== userId) return yield* Problem.forbidden("You are not the owner of this List.")
+  return list
+})
+
+/** The caller and a list that the caller wants to follow or to pin. */
+export const listFor = Effect.fnUntraced(function*(call: Call<{ readonly list_id: string }>) {
+  const { userId } = yield* Caller.user(call.caller)
+  const { list_id: id } = call.parameters
+  const list = seenList(call, id)
+  if (list === undefined) return yield* Problem.missing(Problem.notFound({ kind: "list", id, parameter: "list_id" }))
+  return { list, userId }
+})
 
 /** Lists something of a space. */
 export const ofSpace = <E>(

@@ -2,16 +2,62 @@
 import type { Database } from "./Database.ts"
 import { json, tables } from "./Tables.ts"
 
-/** Raised whenever a file of an older layout could not be read any more. */
-export const version = 8
+/** Raised whenever a table changes. */
+export const version = 9
 
-/** Creates what is missing; throws when the file has another layout, or is of another program. */
+/** The oldest layout of which a file is read: what its tables have not is left to the defaults of the columns. */
+const oldest = 7
+
+/** Creates what is missing, and changes an older layout; throws when the layout is another, or of another program. */
 export const create = (database: Database): void => {
-  const found = database.query<{ readonly user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0
-  if (found !== version && (found !== 0 || layoutOf(database).length > 0)) {
+  const found = versionOf(database)
+  if (!isRead(found) && (found !== 0 || layoutOf(database).length > 0)) {
     throw new Error(`The file has layout ${found}, this version reads ${version}`)
   }
-  database.transaction(() => database.exec(`${tables}; PRAGMA user_version = ${version}`))
+  database.transaction(() => {
+    const outdated = found === version ? [] : setAside(database)
+    database.exec(`${tables}; PRAGMA user_version = ${version}`)
+    for (const table of outdated) takeOver(database, table)
+  })
+}
+
+/** Brings a snapshot of an older layout to this one. */
+export const update = (database: Database): void => {
+  if (versionOf(database) !== version) create(database)
+}
+
+const isRead = (found: number): boolean => oldest <= found && found <= version
+
+const versionOf = (database: Database): number =>
+  database.query<{ readonly user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0
+
+/** Renames the tables that are otherwise now, and drops all indexes, which are made again. Returns the names. */
+const setAside = (database: Database): ReadonlyArray<string> => {
+  const parts = database.query<{ readonly type: string; readonly name: string; readonly sql: string }>(
+    "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+  ).all()
+  const expected = new Set(statements.map(words))
+  const outdated = parts.filter(({ name, sql, type }) =>
+    type === "table" && names.includes(name) && !expected.has(words(sql))
+  ).map(({ name }) => name)
+  for (const { name, type } of parts) if (type === "index") database.exec(`DROP INDEX ${name}`)
+  for (const name of outdated) database.exec(`ALTER TABLE ${name} RENAME TO older_${name}`)
+  return outdated
+}
+
+/** Moves the rows of a table that was set aside to the new one, with the largest id that it ever gave. */
+const takeOver = (database: Database, table: string): void => {
+  const columnsOf = (name: string) =>
+    database.query<{ readonly name: string }>(`PRAGMA table_info(${name})`).all().map((column) => column.name)
+  const older = columnsOf(`older_${table}`)
+  const columns = columnsOf(table).filter((column) => older.includes(column)).join(", ")
+  database.exec(`
+    INSERT INTO ${table} (${columns}) SELECT ${columns} FROM older_${table};
+    UPDATE sqlite_sequence SET seq = max(seq, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'older_${table}'), 0))
+      WHERE name = '${table}';
+    UPDATE sqlite_sequence SET name = '${table}' WHERE name = 'older_${table}'
+      AND NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = '${table}');
+    DROP TABLE older_${table}`)
 }
 
 /** Throws when a database of this layout has other tables than this version makes, or contents that break their rules. */
@@ -46,7 +92,7 @@ const words = (sql: string): string =>
 /** Writes the version again; throws when nothing can be written. */
 export const touch = (database: Database): void => database.exec(`PRAGMA user_version = ${version}`)
 
-/** Throws when the bytes are not a database of this layout. */
+/** Throws when the bytes are not a database of a layout that is read. */
 export const check = (bytes: Uint8Array): void => {
   const header = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 100))
   if (header.length < 100 || header.toString("latin1", 0, 15) !== "SQLite format 3") {
@@ -54,7 +100,7 @@ export const check = (bytes: Uint8Array): void => {
   }
   // Where the format keeps the user version.
   const found = header.readUInt32BE(60)
-  if (found !== version) throw new Error(`The snapshot has layout ${found}, this version reads ${version}`)
+  if (!isRead(found)) throw new Error(`The snapshot has layout ${found}, this version reads ${version}`)
 }
 
 const counted = {

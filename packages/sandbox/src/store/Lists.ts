@@ -29,22 +29,46 @@ export interface NewList {
   readonly private?: boolean | undefined
 }
 
+/** What of a list is to be another; the rest stays. */
+export type ListChange = Partial<Pick<List, "name" | "description" | "private">>
+
+/** Whose lists are read, and for whom: private ones are shown to their owner only. */
+type OfUser = PageRequest & { readonly userId: string; readonly viewer?: Visibility.Viewer | undefined }
+
 /** The lists of a store. */
 export interface Lists {
   /** Returns the id. */
   readonly insert: (list: NewList) => string
+  /** One that becomes private loses its followers, and the pins of others. */
+  readonly update: (id: string, change: ListChange) => void
+  /** Deletes a list, with what it is to its members and followers and those who pinned it. */
+  readonly delete: (id: string) => void
   readonly byId: (id: string) => List | undefined
+  /** How many lists a user owns. */
+  readonly countOwned: (userId: string) => number
   /** Puts a user on a list, or takes one off; returns the state after. Repeating changes nothing. */
   readonly setMember: (listId: string, userId: string, member: boolean) => boolean
-  /** Makes a user follow a list, or stop; returns the state after. Repeating changes nothing. */
+  readonly isMember: (listId: string, userId: string) => boolean
+  /**
+   * Makes a user follow a list, or stop, which ends the pin of a list that is another's; returns the state after. Repeating
+   * changes nothing.
+   */
   readonly setFollower: (listId: string, userId: string, following: boolean) => boolean
   readonly isFollowing: (listId: string, userId: string) => boolean
+  /** Pins a list for a user, or unpins it; returns the state after. Repeating changes nothing. */
+  readonly setPinned: (listId: string, userId: string, pinned: boolean) => boolean
+  /** The lists that a user has pinned, in the order in which they were. */
+  readonly pinnedBy: (userId: string) => ReadonlyArray<List>
+  /** Who is on a list, the latest first. */
+  readonly members: (options: PageRequest & { readonly listId: string }) => Page<Users.User>
   /** Who follows a list, the latest first. */
   readonly followers: (options: PageRequest & { readonly listId: string }) => Page<Users.User>
-  /** The lists that a user follows, the latest first; private ones for their owner only. */
-  readonly followedBy: (
-    options: PageRequest & { readonly userId: string; readonly viewer?: Visibility.Viewer | undefined }
-  ) => Page<List>
+  /** The lists that a user follows, the latest first. */
+  readonly followedBy: (options: OfUser) => Page<List>
+  /** The lists that a user owns, the latest first. */
+  readonly ownedBy: (options: OfUser) => Page<List>
+  /** The lists that a user is on, the latest first. */
+  readonly withMember: (options: OfUser) => Page<List>
 }
 
 /** The lists in a database. */
@@ -53,35 +77,70 @@ export const make = (database: Database): Lists => {
   const insert = database.command(`
     INSERT INTO lists (id, owner_id, name, description, private) VALUES (:id, :owner, :name, :description, :private)`)
   const byId = database.query<Row>(`SELECT ${columns} FROM lists l WHERE l.id = :id`)
-  const followed = database.query("SELECT 1 FROM list_followers WHERE list_id = :list AND user_id = :user")
+  const update = database.command(`
+    UPDATE lists SET name = coalesce(:name, name), description = coalesce(:description, description),
+      private = coalesce(:private, private) WHERE id = :id`)
+  const remove = database.command("DELETE FROM lists WHERE id = :id")
+  const countOwned = database.query<{ readonly lists: number }>(
+    "SELECT count(*) AS lists FROM lists WHERE owner_id = :user"
+  )
+  const forgetMembers = [
+    `UPDATE users SET listed_count = listed_count - 1
+     WHERE id IN (SELECT user_id FROM list_members WHERE list_id = :id)`,
+    "DELETE FROM list_members WHERE list_id = :id"
+  ].map(database.command)
+  const forgetFollowers = [
+    "DELETE FROM list_followers WHERE list_id = :id",
+    "UPDATE lists SET follower_count = 0 WHERE id = :id",
+    "DELETE FROM pinned_lists WHERE list_id = :id AND user_id NOT IN (SELECT owner_id FROM lists WHERE id = :id)"
+  ].map(database.command)
   const countListed = database.command("UPDATE users SET listed_count = listed_count + :by WHERE id = :user")
-  const setter = (table: "list_members" | "list_followers", column: "member_count" | "follower_count") => {
+  const relation = (table: "list_members" | "list_followers" | "pinned_lists", count?: string) => {
     const add = database.command(`INSERT OR IGNORE INTO ${table} (list_id, user_id) VALUES (:list, :user)`)
     const remove = database.command(`DELETE FROM ${table} WHERE list_id = :list AND user_id = :user`)
-    const count = database.command(`UPDATE lists SET ${column} = ${column} + :by WHERE id = :list`)
-    return (listId: string, userId: string, present: boolean): boolean =>
-      database.transaction(() => {
+    const counted = count && database.command(`UPDATE lists SET ${count} = ${count} + :by WHERE id = :list`)
+    const has = database.query(`SELECT 1 FROM ${table} WHERE list_id = :list AND user_id = :user`)
+    return {
+      /** Returns whether that changed anything. */
+      set: (listId: string, userId: string, present: boolean): boolean => {
         const [list, user] = [Snowflake.parse(listId), Snowflake.parse(userId)]
-        if ((present ? add : remove)({ list, user }) > 0) {
-          const by = present ? 1 : -1
-          count({ list, by })
-          if (table === "list_members") countListed({ user, by })
-        }
-        return present
-      })
+        if ((present ? add : remove)({ list, user }) === 0) return false
+        if (counted) counted({ list, by: present ? 1 : -1 })
+        return true
+      },
+      has: (listId: string, userId: string): boolean =>
+        has.get({ list: Snowflake.parse(listId), user: Snowflake.parse(userId) }) !== undefined
+    }
   }
-  const followers = pager<Users.Row, Users.User>(database, {
-    select: Users.columns,
-    from: "list_followers f JOIN users u ON u.id = f.user_id",
-    where: "f.list_id = :list",
-    key: "f.key"
-  }, Users.decode)
-  const followedBy = pager<Row, List>(database, {
-    select: columns,
-    from: "list_followers f JOIN lists l ON l.id = f.list_id",
-    where: "f.user_id = :user AND (NOT l.private OR :viewer IS NULL OR l.owner_id = :viewer)",
-    key: "f.key"
-  }, decode)
+  const membership = relation("list_members", "member_count")
+  const followed = relation("list_followers", "follower_count")
+  const pinned = relation("pinned_lists")
+  const pins = database.query<Row>(`
+    SELECT ${columns} FROM pinned_lists p JOIN lists l ON l.id = p.list_id WHERE p.user_id = :user ORDER BY p.key`)
+  const people = (table: "list_members" | "list_followers") => {
+    const list = pager<Users.Row, Users.User>(database, {
+      select: Users.columns,
+      from: `${table} t JOIN users u ON u.id = t.user_id`,
+      where: "t.list_id = :list AND u.suspended = 0",
+      key: "t.key"
+    }, Users.decode)
+    return ({ listId, ...request }: PageRequest & { readonly listId: string }) =>
+      list({ list: Snowflake.parse(listId) }, unbounded, request)
+  }
+  const lists = (sql: { readonly from: string; readonly of: string; readonly key: string }) => {
+    const list = pager<Row, List>(database, {
+      select: columns,
+      from: sql.from,
+      where: `${sql.of} = :user AND (NOT l.private OR :viewer IS NULL OR l.owner_id = :viewer)`,
+      key: sql.key
+    }, decode)
+    return ({ userId, viewer, ...request }: OfUser) =>
+      list({ user: Snowflake.parse(userId), viewer: Visibility.valueOf(viewer) }, unbounded, request)
+  }
+  const find = (id: string): List | undefined => {
+    const row = byId.get({ id: Snowflake.parse(id) })
+    return row && decode(row)
+  }
 
   return {
     insert: (list) => {
@@ -95,17 +154,45 @@ export const make = (database: Database): Lists => {
       })
       return String(id)
     },
-    byId: (id) => {
-      const row = byId.get({ id: Snowflake.parse(id) })
-      return row && decode(row)
+    update: (listId, { description = null, name = null, private: isPrivate }) =>
+      database.transaction(() => {
+        const id = Snowflake.parse(listId)
+        update({ id, name, description, private: isPrivate === undefined ? null : Number(isPrivate) })
+        if (isPrivate === true) { for (const forget of forgetFollowers) forget({ id }) }
+      }),
+    delete: (listId) =>
+      database.transaction(() => {
+        const id = Snowflake.parse(listId)
+        // In this order: of a list that is gone nobody is the owner, whose pin would stay.
+        for (const forget of [...forgetMembers, remove, ...forgetFollowers]) forget({ id })
+      }),
+    byId: find,
+    countOwned: (userId) => countOwned.get({ user: Snowflake.parse(userId) })?.lists ?? 0,
+    setMember: (listId, userId, member) =>
+      database.transaction(() => {
+        if (membership.set(listId, userId, member)) {
+          countListed({ user: Snowflake.parse(userId), by: member ? 1 : -1 })
+        }
+        return member
+      }),
+    isMember: membership.has,
+    setFollower: (listId, userId, following) =>
+      database.transaction(() => {
+        followed.set(listId, userId, following)
+        if (!following && find(listId)?.owner_id !== userId) pinned.set(listId, userId, false)
+        return following
+      }),
+    isFollowing: followed.has,
+    setPinned: (listId, userId, present) => {
+      pinned.set(listId, userId, present)
+      return present
     },
-    setMember: setter("list_members", "member_count"),
-    setFollower: setter("list_followers", "follower_count"),
-    isFollowing: (listId, userId) =>
-      followed.get({ list: Snowflake.parse(listId), user: Snowflake.parse(userId) }) !== undefined,
-    followers: ({ listId, ...request }) => followers({ list: Snowflake.parse(listId) }, unbounded, request),
-    followedBy: ({ userId, viewer, ...request }) =>
-      followedBy({ user: Snowflake.parse(userId), viewer: Visibility.valueOf(viewer) }, unbounded, request)
+    pinnedBy: (userId) => pins.all({ user: Snowflake.parse(userId) }).map(decode),
+    members: people("list_members"),
+    followers: people("list_followers"),
+    followedBy: lists({ from: "list_followers t JOIN lists l ON l.id = t.list_id", of: "t.user_id", key: "t.key" }),
+    ownedBy: lists({ from: "lists l", of: "l.owner_id", key: "l.id" }),
+    withMember: lists({ from: "list_members t JOIN lists l ON l.id = t.list_id", of: "t.user_id", key: "t.key" })
   }
 }
 

@@ -90,7 +90,7 @@ export class Store extends Context.Service<
   State & {
     /**
      * Puts the state of a snapshot in the place of this one, once `prepare` has made what is needed of it. Throws, and
-     * leaves this one as it is, when it is no database of this layout or `prepare` throws.
+     * leaves this one as it is, when it is no database of a layout that can be read or `prepare` throws.
      */
     readonly restore: <A>(snapshot: Uint8Array, prepare: (next: State) => A) => A
   }
@@ -118,7 +118,10 @@ const connect = ({ file }: Options) => {
     ...state,
     restore: (snapshot, prepare) => {
       Layout.check(snapshot)
-      const prepared = database.restore(snapshot, (next) => prepare(stateOf(next)))
+      const prepared = database.restore(snapshot, (next) => {
+        Layout.update(next)
+        return prepare(stateOf(next))
+      })
       state.credentials.replaced()
       return prepared
     }

@@ -205,12 +205,15 @@ CREATE TABLE IF NOT EXISTS lists (
   member_count INTEGER NOT NULL DEFAULT 0,
   follower_count INTEGER NOT NULL DEFAULT 0
 ) STRICT;
+CREATE INDEX IF NOT EXISTS lists_by_owner ON lists (owner_id);
 
 CREATE TABLE IF NOT EXISTS list_members (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
   list_id INTEGER NOT NULL,
   user_id INTEGER NOT NULL,
-  PRIMARY KEY (list_id, user_id)
-) STRICT, WITHOUT ROWID;
+  UNIQUE (user_id, list_id)
+) STRICT;
+CREATE INDEX IF NOT EXISTS list_members_by_list ON list_members (list_id);
 
 CREATE TABLE IF NOT EXISTS list_followers (
   key INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -219,6 +222,14 @@ CREATE TABLE IF NOT EXISTS list_followers (
   UNIQUE (list_id, user_id)
 ) STRICT;
 CREATE INDEX IF NOT EXISTS list_followers_by_user ON list_followers (user_id);
+
+CREATE TABLE IF NOT EXISTS pinned_lists (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  list_id INTEGER NOT NULL,
+  UNIQUE (list_id, user_id)
+) STRICT;
+CREATE INDEX IF NOT EXISTS pinned_lists_by_user ON pinned_lists (user_id);
 
 CREATE TABLE IF NOT EXISTS topics (
   id TEXT PRIMARY KEY,
