@@ -151,6 +151,14 @@ const samples: {
     bucket: "searchRecentPosts (bearer)",
     resetAt,
     maxWait: 60_000
+  }),
+  SpendLimitReached: new Errors.SpendLimitReached({
+    operation: "searchRecentPosts",
+    period: "day",
+    spent: 9.87,
+    limit: 10,
+    needed: 0.5,
+    resetAt
   })
 }
 

@@ -111,6 +111,7 @@ const advices: Readonly<Record<string, Advice>> = {
   RateLimitWaitTooLong: "Run the same command with --resume when it is back.",
   ServerFailure: "Run the same command with --resume in a while: nothing is lost.",
   SourceFailure: ({ fault }) => ofSource[String(fault)],
+  SpendLimitReached: "Run the same command with --resume when the limit begins anew, or raise it.",
   ThreadBroken: "The same command with --again begins another thread; with --abandon it leaves this one as it is.",
   ThreadUndecided:
     "Look for it. If it is not there, the same command with --continue sends it; with --abandon it leaves the thread as it is.",

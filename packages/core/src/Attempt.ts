@@ -20,6 +20,7 @@ import type * as Fingerprint from "./Fingerprint.ts"
 import * as Hook from "./Hook.ts"
 import type { Terms } from "./Identity.ts"
 import { maxRememberedBudgets } from "./internal/Budget.ts"
+import type { SpendGuard } from "./internal/SpendGuard.ts"
 import * as Monotonic from "./Monotonic.ts"
 import * as Multipart from "./Multipart.ts"
 import type { Prepared } from "./Prepare.ts"
@@ -52,6 +53,7 @@ export interface Environment {
   readonly redact: (values: Credentials.Values, authorization?: string) => Redact
   readonly http: HttpClient
   readonly rateLimit: RateLimit.RateLimit
+  readonly spend: SpendGuard | undefined
   readonly fingerprintOf: ReturnType<typeof Fingerprint.make>
   readonly sign: Credentials.Sign | undefined
   /** Bytes, after decompression. */
@@ -159,7 +161,12 @@ export const make = (
           }
         })
 
-      const guarded = (bucket: RateLimit.Bucket) => environment.rateLimit.guard(bucket, exchanged, terms.left)
+      const guarded = (bucket: RateLimit.Bucket) =>
+        environment.rateLimit.guard(
+          bucket,
+          environment.spend === undefined ? exchanged : environment.spend.guard(series, bucket, exchanged),
+          terms.left
+        )
       const bucket = bucketOf(series)
       return Effect.matchEffect("key" in bucket ? guarded(bucket) : Effect.flatMap(bucket, guarded), {
         onFailure: (error): Effect.Effect<HttpClientResponse, Failure.Failure> =>

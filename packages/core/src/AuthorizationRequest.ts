@@ -178,6 +178,7 @@ const preparedOf = (
   isChosen: true,
   scopes: [],
   pace: undefined,
+  priced: { price: "free", items: 0 },
   accepts: [credential]
 })
 

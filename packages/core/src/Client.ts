@@ -19,10 +19,11 @@ import * as Decoding from "./Decoding.ts"
 import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
 import * as Fingerprint from "./Fingerprint.ts"
+import { SpendGuard } from "./internal/SpendGuard.ts"
 import * as Prepare from "./Prepare.ts"
 import { RateLimit } from "./RateLimit.ts"
 import * as Redaction from "./Redaction.ts"
-import type * as Response from "./Response.ts"
+import * as Response from "./Response.ts"
 import * as Retry from "./Retry.ts"
 import * as Send from "./Send.ts"
 import * as Timeouts from "./Timeouts.ts"
@@ -146,12 +147,14 @@ export const check = Effect.fnUntraced(
 
 const make = Effect.fnUntraced(function*(settings: Settings) {
   const rateLimit = yield* RateLimit
+  const spending = yield* SpendGuard
   const credentials = yield* Credentials.Credentials
   const { current, sign } = credentials
   const anomalies = yield* Anomaly.Telemetry
   const { baseUrl, exchange, limits, userAgent, verify, wire } = yield* check(settings)
   const fingerprintOf = Fingerprint.make(baseUrl)
   const http = yield* HttpClient
+  const spend = spending?.(baseUrl)
   const redact = Redaction.ofCalls(http)
   // Without credentials, there is none to tell.
   const known = credentials.known ?? Effect.orElseSucceed(current, (): Credentials.Values => ({}))
@@ -164,6 +167,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     redact,
     http,
     rateLimit,
+    spend,
     fingerprintOf,
     sign,
     telemetry: yield* Retry.Telemetry
@@ -225,6 +229,9 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
         CallErrors.textOf(definition, response),
         (text): Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError> => {
           const decoded = Decoding.decode(definition, wire, text, () => response.headers, verify)
+          if (spend !== undefined && !(decoded instanceof Decoding.Undecodable)) {
+            Response.markCost(decoded, spend.costOf(response))
+          }
           if (CallErrors.isClean(decoded)) return Effect.succeed(decoded)
           return Effect.flatMap(known, (values) => {
             const told = redact(values, response.request.headers["authorization"])

@@ -5,6 +5,7 @@ import type { Kind } from "./Model.ts"
 import type { Post } from "./models/Post.ts"
 import type { User } from "./models/User.ts"
 import type { AccessLevel, AnyParameter, Parameters } from "./Parameters.ts"
+import type { Price } from "./Price.ts"
 import type { Result } from "./Response.ts"
 import type { Alternatives, Rule } from "./Rule.ts"
 import type { Scope } from "./Scopes.ts"
@@ -81,6 +82,8 @@ export interface Definition {
   readonly access?: AccessLevel
   /** How often the service says it may be called; `{}` where it says nothing. */
   readonly limits: Limits
+  /** What the service charges for it: a row of `Prices`. The service does not say which; this is our reading. */
+  readonly price: Price
   /** The path segment that is filled with the authenticated user's id. */
   readonly identity?: string
   readonly paging?: Paging
@@ -129,3 +132,11 @@ export const parametersOf = (definition: Definition): Readonly<Record<string, An
   ...definition.query,
   ...definition.body
 })
+
+/** The most items of an answer to a request that says nothing of them. */
+export const pageSizeOf = ({ query, result }: Definition): number => {
+  if (result._tag === "One") return 1
+  const { bounds, default: usual } = query?.["max_results"] ?? {}
+  if (typeof usual === "number") return usual
+  return bounds?.of === "value" ? bounds.maximum : 100
+}

@@ -172,6 +172,17 @@ export const AnyError = Schema.Union([
       resetAt: Schema.Date,
       maxWait: Schema.Finite
     })
+  ),
+  schemaOf(
+    Errors.SpendLimitReached,
+    Schema.TaggedStruct("SpendLimitReached", {
+      operation: Schema.String,
+      period: Schema.Literals(["day", "month", "total"]),
+      spent: Schema.Finite,
+      limit: Schema.Finite,
+      needed: Schema.Finite,
+      resetAt: Schema.optional(Schema.Date)
+    })
   )
 ])
 

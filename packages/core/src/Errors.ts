@@ -343,6 +343,31 @@ export class RateLimitWaitTooLong extends Data.TaggedError("RateLimitWaitTooLong
   }
 }
 
+/** A request might spend more than the setting `spendLimit` allows. Raised before it is sent. */
+export class SpendLimitReached extends Data.TaggedError("SpendLimitReached")<{
+  readonly operation: string
+  /** Whose limit it is: that of a day or of a month, both in UTC, or that of this client. */
+  readonly period: "day" | "month" | "total"
+  /** In dollars, with what is in doubt and what requests in flight may cost. */
+  readonly spent: number
+  /** In dollars. */
+  readonly limit: number
+  /** The most that the request may cost, in dollars. */
+  readonly needed: number
+  /** When the limit begins anew; never, where it is that of this client. */
+  readonly resetAt?: Date | undefined
+}> {
+  override get message(): string {
+    const of = this.period === "total" ? "this client" : `the ${this.period}`
+    const until = this.resetAt === undefined ? "" : ` It begins anew at ${this.resetAt.toISOString()}.`
+    return `${this.operation}: it may cost ${dollars(this.needed)}, and ${dollars(this.spent)} of the ` +
+      `${dollars(this.limit)} of ${of} are spent or reserved.${until}`
+  }
+}
+
+/** As much of it as it takes to see a difference. */
+const dollars = (amount: number): string => `$${Number.isInteger(amount * 100) ? amount.toFixed(2) : amount.toFixed(3)}`
+
 /** What a status other than success becomes. */
 export type Refusal =
   | BadRequest
@@ -368,6 +393,7 @@ export type OperationError =
   | TransportFailure
   | UndecodableResponse
   | RateLimitWaitTooLong
+  | SpendLimitReached
 
 /** Every error of an operation or of its pages. */
 export type AnyError = OperationError | ConflictingIdentifiers | OutcomeUnknown | PaginationStuck
@@ -388,7 +414,8 @@ const classes = [
   UndecodableResponse,
   OutcomeUnknown,
   PaginationStuck,
-  RateLimitWaitTooLong
+  RateLimitWaitTooLong,
+  SpendLimitReached
 ] as const
 
 /** Whether something is one of these errors: what `error instanceof NotFound` and so on say of each alone. */

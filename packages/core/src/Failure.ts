@@ -5,7 +5,7 @@
 import type { HttpClientError } from "effect/http/HttpClientError"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
-import type { CredentialsError, RateLimitWaitTooLong, TransportFailure } from "./Errors.ts"
+import type { CredentialsError, RateLimitWaitTooLong, SpendLimitReached, TransportFailure } from "./Errors.ts"
 import type { Prepared } from "./Prepare.ts"
 import { retryAfterOf } from "./RateLimitHeaders.ts"
 import * as Timeouts from "./Timeouts.ts"
@@ -53,10 +53,10 @@ export interface Unanswered extends Attempted, Loss {
   readonly cause: unknown
 }
 
-/** The rate limit let nothing leave, or there was no credential. */
+/** The rate limit or that of spending let nothing leave, or there was no credential. */
 export interface Withheld extends Attempted {
   readonly _tag: "Withheld"
-  readonly error: RateLimitWaitTooLong | CredentialsError
+  readonly error: RateLimitWaitTooLong | SpendLimitReached | CredentialsError
 }
 
 /** Whether the service does not accept the credential. */

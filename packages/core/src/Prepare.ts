@@ -11,6 +11,7 @@ import { type Encoded, type Input, inWords, type Plan, planOf, type SettledBody 
 import * as Multipart from "./Multipart.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import * as Parameters from "./Parameters.ts"
+import type { Priced } from "./Price.ts"
 import type { Redact } from "./Redaction.ts"
 import * as Rule from "./Rule.ts"
 import type { Wire } from "./Wire.ts"
@@ -35,6 +36,8 @@ export interface Prepared extends Call {
   readonly body: string | Multipart.Body | undefined
   /** As in the declaration. */
   readonly pace: Definition["pace"]
+  /** What it may be charged. */
+  readonly priced: Priced
 }
 
 /** Which of the declared bounds the client enforces: those of the specification, or of the service where it has none. */
@@ -212,6 +215,7 @@ export const prepare = (
     isChosen,
     scopes: definition.scopes,
     pace: definition.pace,
+    priced: plan.priced,
     accepts: definition.userAuth === undefined ? ["bearer"] : ["oauth1", "bearer"]
   }
 }

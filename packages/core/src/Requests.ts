@@ -191,6 +191,8 @@ export const check = (request: unknown, redact?: Redact): Checked | Errors.Inval
       isChosen: given["user_auth"] !== undefined,
       scopes: [],
       pace: undefined,
+      // Nobody knows what it is charged.
+      priced: { price: "free", items: 0 },
       accepts: ["oauth1", "bearer"]
     }
   }

@@ -89,6 +89,8 @@ export interface Response<out Data, out Included = {}> extends Joins.Joins<Inclu
   readonly page: PageTokens | undefined
   /** The budget left for this operation and credential, where the service announced it. */
   readonly rateLimit: Budget | undefined
+  /** What the answer was charged; `undefined` of a client that does not count what is spent. */
+  readonly cost: Cost | undefined
   /** The service's id of the request, for its support. */
   readonly requestId: string | undefined
   /** The whole body as received, in neutral names and without the `anomalies`. */
@@ -96,6 +98,15 @@ export interface Response<out Data, out Included = {}> extends Joins.Joins<Inclu
   /** The items of the page, each with what belongs to it. */
   readonly joined: () => ReadonlyArray<Joins.Joined<Data extends ReadonlyArray<infer Item> ? Item : Data, Included>>
   readonly toJSON: () => Dictionary<Data, Included>
+}
+
+/** What an answer was charged. */
+export interface Cost {
+  readonly dollars: number
+  /** Resources that were charged; of what is charged per request, 1. */
+  readonly charged: number
+  /** Resources that had been charged before on that day, in UTC. */
+  readonly repeats: number
 }
 
 /** Where a page stands among the others. Passed as the operation's token, each leads to its page again. */
@@ -152,6 +163,10 @@ class ResponseImpl implements Response<unknown, unknown> {
 
   get rateLimit(): Budget | undefined {
     return RateLimitHeaders.budgetOf(this.#received())
+  }
+
+  get cost(): Cost | undefined {
+    return costs.get(this)
   }
 
   get requestId(): string | undefined {
@@ -230,6 +245,14 @@ export const make = (
   headers: Headers | (() => Headers),
   anomalies: ReadonlyArray<Anomaly> = none
 ): Response<unknown, unknown> => new ResponseImpl(definition, body, headers, anomalies)
+
+// Not a property: most clients do not count what is spent.
+const costs = new WeakMap<Response<unknown, unknown>, Cost>()
+
+/** Tells what an answer was charged. */
+export const markCost = (response: Response<unknown, unknown>, cost: Cost | undefined): void => {
+  if (cost !== undefined) costs.set(response, cost)
+}
 
 /** Tells a page where it stands. */
 export const markPage = (page: Response<unknown, unknown>, tokens: PageTokens): void => {

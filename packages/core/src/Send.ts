@@ -166,6 +166,7 @@ const lookup: Prepared = {
   // Nobody asks: what a call may do was looked at before.
   scopes: [],
   pace: undefined,
+  priced: { price: { read: "user" }, items: 1 },
   accepts: ["bearer"]
 }
 

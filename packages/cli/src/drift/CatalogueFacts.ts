@@ -61,11 +61,11 @@ const routeFacts = (endpoint: Endpoint, wire: Wire): RouteFacts => {
 
 /** The fields and expansions that travel: each is prepared alone, because a wire may send one in place of another. */
 const selectorFacts = (
-  { effect, limits, name, query = {}, result, scopes, summary }: Definition,
+  { effect, limits, name, price, query = {}, result, scopes, summary }: Definition,
   wire: Wire
 ): Array<[key: string, fact: Fact]> => {
   const selectors = Object.fromEntries(Object.entries(query).filter(([name]) => Parameters.isSelector(name)))
-  const read: Definition = { effect, limits, name, query: selectors, result, route: "GET /2/", scopes, summary }
+  const read: Definition = { effect, limits, name, price, query: selectors, result, route: "GET /2/", scopes, summary }
   const sent = Object.entries(selectors).flatMap(([name, { values = [] }]) =>
     values.flatMap((value) => {
       const prepared = prepare(read, { [name]: [value] }, wire)

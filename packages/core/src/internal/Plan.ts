@@ -2,8 +2,9 @@
 import * as Schema from "effect/Schema"
 import type * as Body from "../Body.ts"
 import { envelope } from "../Decoding.ts"
-import { type Definition, partsOf, routesOf, type Settled } from "../Definition.ts"
+import { type Definition, pageSizeOf, partsOf, routesOf, type Settled } from "../Definition.ts"
 import * as Parameters from "../Parameters.ts"
+import type { Priced } from "../Price.ts"
 import type { Wire } from "../Wire.ts"
 import type { Said, Selector } from "../WireNames.ts"
 import { unlistedMark } from "./Encodings.ts"
@@ -53,6 +54,7 @@ export interface Plan {
   /** What every query begins with. */
   readonly query: string
   readonly settled: SettledBody | undefined
+  readonly priced: Priced
 }
 
 const plans = new WeakMap<Wire, WeakMap<Definition, Plan>>()
@@ -87,6 +89,7 @@ export const planOf = (definition: Definition, wire: Wire): Plan => {
   const plan: Plan = {
     inputs,
     positions,
+    priced: { price: definition.price, items: pageSizeOf(definition) },
     query: Object.entries(definition.queryConstants ?? {}).map(([key, value]) => `${key}=${value}`).join("&"),
     required: [...inputs].filter(([, input]) => input.parameter.required).map(([name]) => name),
     settled: definition.settled && {

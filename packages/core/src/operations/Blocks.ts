@@ -26,6 +26,7 @@ export const block = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["block.write", "post.read", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "privacyUpdate" },
   effect: "toggle"
 })
 
@@ -47,6 +48,7 @@ export const unblock = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["block.write", "post.read", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "privacyUpdate" },
   effect: "toggle"
 })
 
@@ -73,6 +75,7 @@ export const getBlocked = /*#__PURE__*/ Operation.makePaged({
   userAuth: true,
   scopes: ["block.read", "post.read", "users.read"],
   limits: { perWindow: 15 },
+  price: { read: "block", owned: true },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })

@@ -27,6 +27,7 @@ export const bookmark = /*#__PURE__*/ Operation.make({
   result: bookmarked,
   scopes: ["bookmark.write", "post.read", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "bookmark" },
   effect: "toggle"
 })
 
@@ -51,6 +52,7 @@ export const getBookmarks = /*#__PURE__*/ Operation.makePaged({
   result: /*#__PURE__*/ Response.many(Post),
   scopes: ["bookmark.read", "post.read", "users.read"],
   limits: { perWindow: 180 },
+  price: { read: "post", owned: true },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })
@@ -72,5 +74,6 @@ export const removeBookmark = /*#__PURE__*/ Operation.make({
   result: bookmarked,
   scopes: ["bookmark.write", "post.read", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "bookmark" },
   effect: "toggle"
 })

@@ -38,6 +38,7 @@ export const getRecentPostsCount = /*#__PURE__*/ Operation.makePaged({
   result: buckets,
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 300 },
+  price: { request: "countsRecent" },
   rules,
   paging: { token: "next_token", directions: "forward" },
   effect: "read"
@@ -64,6 +65,7 @@ export const getAllPostsCount = /*#__PURE__*/ Operation.makePaged({
   access: "research",
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 300 },
+  price: { request: "countsAll" },
   rules,
   paging: { token: "next_token", directions: "forward" },
   effect: "read",

@@ -40,6 +40,7 @@ export const getDirectMessageEvents = /*#__PURE__*/ Operation.makePaged({
   userAuth: true,
   scopes: ["dm.read", "post.read", "users.read"],
   limits: { perWindow: 300 },
+  price: { read: "dmEvent" },
   paging: { token: "pagination_token", directions: "both" },
   reach: { days: 30, unless: ["dm_conversation_id", "participant_id"] },
   effect: "read"
@@ -72,6 +73,7 @@ export const createDirectMessage = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["dm.write", "post.read", "users.read"],
   limits: { perWindow: 200 },
+  price: { request: "dmInteractionCreate" },
   effect: "create",
   confirmWith: "getDirectMessageEvents"
 })
@@ -109,6 +111,7 @@ export const createDirectMessageConversation = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["dm.write", "post.read", "users.read"],
   limits: { perWindow: 200 },
+  price: { request: "dmInteractionCreate" },
   effect: "create",
   confirmWith: "getDirectMessageEvents"
 })

@@ -28,6 +28,7 @@ export const followUser = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["follows.write", "post.read", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "userInteractionCreate" },
   effect: "toggle"
 })
 
@@ -59,6 +60,7 @@ export const unfollowUser = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["follows.write", "post.read", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "interactionDelete" },
   effect: "toggle"
 })
 
@@ -93,6 +95,7 @@ export const getUsersFollowers = /*#__PURE__*/ Operation.makePaged({
   userAuth: false,
   scopes: ["follows.read", "post.read", "users.read"],
   limits: { perWindow: 15 },
+  price: { read: "followingOrFollower", owned: true },
   paging: { token: "pagination_token", directions: "both" },
   total: { of: "user", metric: "followers_count" },
   effect: "read"
@@ -116,6 +119,7 @@ export const getUsersFollowing = /*#__PURE__*/ Operation.makePaged({
   userAuth: false,
   scopes: ["follows.read", "post.read", "users.read"],
   limits: { perWindow: 15 },
+  price: { read: "followingOrFollower", owned: true },
   paging: { token: "pagination_token", directions: "both" },
   total: { of: "user", metric: "following_count" },
   effect: "read"

@@ -29,6 +29,7 @@ export const like = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["like.write", "post.read", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "userInteractionCreate" },
   effect: "toggle"
 })
 
@@ -50,6 +51,7 @@ export const unlike = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["like.write", "post.read", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "interactionDelete" },
   effect: "toggle"
 })
 
@@ -75,6 +77,7 @@ export const getLikingUsers = /*#__PURE__*/ Operation.makePaged({
   userAuth: false,
   scopes: ["like.read", "post.read", "users.read"],
   limits: { perWindow: 75 },
+  price: { read: "like" },
   paging: { token: "pagination_token", directions: "both" },
   total: { of: "post", metric: "like_count" },
   effect: "read"
@@ -102,6 +105,7 @@ export const getLikedPosts = /*#__PURE__*/ Operation.makePaged({
   userAuth: false,
   scopes: ["like.read", "post.read", "users.read"],
   limits: { perWindow: 75 },
+  price: { read: "like", owned: true },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read",
   postCap: true

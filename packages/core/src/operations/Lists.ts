@@ -207,6 +207,7 @@ export const getListPosts = /*#__PURE__*/ Operation.makePaged({
   userAuth: false,
   scopes: ["list.read", "post.read", "users.read"],
   limits: { perWindow: 900 },
+  price: { read: "post" },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })
@@ -229,6 +230,7 @@ export const getListFollowers = /*#__PURE__*/ Operation.makePaged({
   userAuth: false,
   scopes: ["list.read", "post.read", "users.read"],
   limits: { perWindow: 180 },
+  price: { read: "followingOrFollower" },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })
@@ -296,6 +298,7 @@ export const getFollowedLists = /*#__PURE__*/ Operation.makePaged({
   userAuth: false,
   scopes: ["list.read", "post.read", "users.read"],
   limits: { perWindow: 15 },
+  price: { read: "list", owned: true },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })
@@ -403,5 +406,6 @@ export const unpinList = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["list.write", "post.read", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "interactionDelete" },
   effect: "toggle"
 })

@@ -79,6 +79,7 @@ export const uploadMedia = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["media.write"],
   limits: { app: { perDay: 50_000 }, user: { perWindow: 500 } },
+  price: "free",
   effect: "toggle"
 })
 
@@ -113,6 +114,7 @@ export const initializeMediaUpload = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["media.write"],
   limits: { app: { perDay: 180_000 }, user: { perWindow: 1875 } },
+  price: "free",
   effect: "toggle"
 })
 
@@ -141,6 +143,7 @@ export const appendMediaUpload = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["media.write"],
   limits: { app: { perDay: 180_000 }, user: { perWindow: 1875 } },
+  price: "free",
   effect: "toggle"
 })
 
@@ -163,6 +166,7 @@ export const finalizeMediaUpload = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["media.write"],
   limits: { app: { perDay: 180_000 }, user: { perWindow: 1875 } },
+  price: "free",
   effect: "toggle"
 })
 
@@ -186,6 +190,7 @@ export const getMediaUploadStatus = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["media.write"],
   limits: { app: { perDay: 100_000 }, user: { perWindow: 1000 } },
+  price: "free",
   effect: "read"
 })
 
@@ -244,6 +249,7 @@ export const createMediaMetadata = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["media.write"],
   limits: { app: { perDay: 50_000 }, user: { perWindow: 500 } },
+  price: { request: "mediaMetadata" },
   effect: "toggle"
 })
 
@@ -279,6 +285,7 @@ export const createMediaSubtitles = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["media.write"],
   limits: { app: { perDay: 10_000 }, user: { perWindow: 100 } },
+  price: { request: "mediaMetadata" },
   effect: "toggle"
 })
 
@@ -303,6 +310,7 @@ export const deleteMediaSubtitles = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["media.write"],
   limits: { app: { perDay: 10_000 }, user: { perWindow: 100 } },
+  price: { request: "mediaMetadata" },
   effect: "toggle"
 })
 
@@ -327,6 +335,7 @@ export const getMediaByKeys = /*#__PURE__*/ Operation.make({
   userAuth: false,
   scopes: ["post.read"],
   limits: {},
+  price: "free",
   effect: "read"
 })
 
@@ -349,5 +358,6 @@ export const getMediaByKey = /*#__PURE__*/ Operation.make({
   userAuth: false,
   scopes: ["post.read"],
   limits: {},
+  price: "free",
   effect: "read"
 })

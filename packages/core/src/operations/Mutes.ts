@@ -28,6 +28,7 @@ export const mute = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["mute.write", "post.read", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "privacyUpdate" },
   effect: "toggle"
 })
 
@@ -49,6 +50,7 @@ export const unmute = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["mute.write", "post.read", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "muteDelete" },
   effect: "toggle"
 })
 
@@ -75,6 +77,7 @@ export const getMuted = /*#__PURE__*/ Operation.makePaged({
   userAuth: true,
   scopes: ["mute.read", "post.read", "users.read"],
   limits: { perWindow: 15 },
+  price: { read: "mute", owned: true },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })

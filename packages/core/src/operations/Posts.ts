@@ -27,6 +27,7 @@ export const getPost = /*#__PURE__*/ Operation.make({
   userAuth: false,
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 300 },
+  price: { read: "post" },
   effect: "read"
 })
 
@@ -48,6 +49,7 @@ export const getPosts = /*#__PURE__*/ Operation.make({
   userAuth: false,
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 300 },
+  price: { read: "post" },
   effect: "read"
 })
 
@@ -156,6 +158,7 @@ export const createPost = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["post.read", "post.write", "users.read"],
   limits: { perWindow: 200 },
+  price: { request: "postCreate", withUrl: "postCreateWithUrl" },
   effect: "create",
   confirmWith: "getUsersPosts"
 })
@@ -177,6 +180,7 @@ export const deletePost = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["post.read", "post.write", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "contentManage" },
   effect: "toggle",
   settled: {
     data: { deleted: true },

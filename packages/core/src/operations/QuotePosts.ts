@@ -30,6 +30,7 @@ export const getQuotePosts = /*#__PURE__*/ Operation.makePaged({
   userAuth: false,
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 75 },
+  price: { read: "post" },
   paging: { token: "pagination_token", directions: "forward" },
   total: { of: "post", metric: "quote_count" },
   effect: "read",

@@ -26,6 +26,7 @@ export const hideReply = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["post.moderate.write", "post.read", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "contentManage" },
   effect: "toggle"
 })
 
@@ -47,5 +48,6 @@ export const unhideReply = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["post.moderate.write", "post.read", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "contentManage" },
   effect: "toggle"
 })

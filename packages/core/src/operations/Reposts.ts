@@ -37,6 +37,7 @@ export const repost = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["post.read", "post.write", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "userInteractionCreate" },
   effect: "toggle",
   settled: {
     data: { reposted: true },
@@ -62,6 +63,7 @@ export const unrepost = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["post.read", "post.write", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "interactionDelete" },
   effect: "toggle"
 })
 
@@ -87,6 +89,7 @@ export const getReposters = /*#__PURE__*/ Operation.makePaged({
   userAuth: false,
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 75 },
+  price: { read: "user" },
   paging: { token: "pagination_token", directions: "both" },
   total: { of: "post", metric: "repost_count" },
   effect: "read"

@@ -29,6 +29,7 @@ export const searchSpaces = /*#__PURE__*/ Operation.make({
   result: /*#__PURE__*/ Response.many(Space),
   scopes: ["post.read", "space.read", "users.read"],
   limits: { perWindow: 300 },
+  price: { read: "space" },
   effect: "read"
 })
 
@@ -53,6 +54,7 @@ export const getSpaces = /*#__PURE__*/ Operation.make({
   result: /*#__PURE__*/ Response.many(Space),
   scopes: ["post.read", "space.read", "users.read"],
   limits: { perWindow: 300 },
+  price: { read: "space" },
   effect: "read"
 })
 
@@ -72,6 +74,7 @@ export const getSpace = /*#__PURE__*/ Operation.make({
   result: /*#__PURE__*/ Response.one(Space),
   scopes: ["post.read", "space.read", "users.read"],
   limits: { perWindow: 300 },
+  price: { read: "space" },
   effect: "read"
 })
 
@@ -97,6 +100,7 @@ export const getSpaceBuyers = /*#__PURE__*/ Operation.makePaged({
   bearer: "user",
   scopes: ["post.read", "space.read", "users.read"],
   limits: { perWindow: 300 },
+  price: { read: "user" },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })
@@ -121,6 +125,7 @@ export const getSpacePosts = /*#__PURE__*/ Operation.makePaged({
   result: /*#__PURE__*/ Response.many(Post),
   scopes: ["post.read", "space.read", "users.read"],
   limits: { perWindow: 300 },
+  price: { read: "post" },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })

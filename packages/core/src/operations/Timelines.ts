@@ -35,6 +35,7 @@ export const getUsersPosts = /*#__PURE__*/ Operation.makePaged({
   userAuth: false,
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 1_500 },
+  price: { read: "post", owned: true },
   paging: { token: "pagination_token", directions: "both" },
   total: { of: "user", metric: "post_count", most: 3_200 },
   effect: "read",
@@ -70,6 +71,7 @@ export const getUsersMentions = /*#__PURE__*/ Operation.makePaged({
   userAuth: false,
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 450 },
+  price: { read: "post", owned: true },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read",
   postCap: true
@@ -106,6 +108,7 @@ export const getHomeTimeline = /*#__PURE__*/ Operation.makePaged({
   userAuth: true,
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 180 },
+  price: { read: "post" },
   paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })

@@ -26,6 +26,7 @@ export const getUser = /*#__PURE__*/ Operation.make({
   userAuth: false,
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 300 },
+  price: { read: "user" },
   effect: "read"
 })
 
@@ -46,6 +47,7 @@ export const getMe = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 75 },
+  price: { read: "user" },
   effect: "read"
 })
 
@@ -71,5 +73,6 @@ export const getUsers = /*#__PURE__*/ Operation.make({
   userAuth: false,
   scopes: ["post.read", "users.read"],
   limits: { perWindow: 300 },
+  price: { read: "user" },
   effect: "read"
 })

@@ -1,0 +1,303 @@
+/**
+ * What the service charges: per resource that is read and per request that writes, in whole micro-dollars. Which row an
+ * operation falls under is in its declaration (`price`). The service does not say so of each operation: that is our reading.
+ */
+import { type Definition, pageSizeOf } from "./Definition.ts"
+import { InvalidSettings } from "./Errors.ts"
+import * as PostLinks from "./internal/PostLinks.ts"
+import type { Price, Priced, ReadRow, RequestRow } from "./Price.ts"
+
+export type { Price, Priced, ReadRow, RequestRow } from "./Price.ts"
+
+/** A table of prices, in micro-dollars. */
+export interface Prices {
+  /** The day that the prices are of, as `2026-08-22`. */
+  readonly since: string
+  /** Per resource. */
+  readonly read: Readonly<Record<ReadRow, number>>
+  /** Per request. */
+  readonly request: Readonly<Record<RequestRow, number>>
+  /** Per resource that the owner of the app reads of their own. */
+  readonly ownedRead: number
+  /** Whether posts and users that `expansions` bring are charged as well: they are resources of the answer. */
+  readonly includes: boolean
+}
+
+/** The prices of pay per use as the service published them on 2026-08-22. */
+export const current: Prices = {
+  since: "2026-08-22",
+  read: {
+    post: 5_000,
+    user: 10_000,
+    dmEvent: 10_000,
+    followingOrFollower: 10_000,
+    list: 5_000,
+    space: 5_000,
+    community: 5_000,
+    note: 5_000,
+    like: 1_000,
+    mute: 1_000,
+    block: 1_000,
+    profileUpdate: 5_000
+  },
+  request: {
+    postCreate: 15_000,
+    postCreateWithUrl: 200_000,
+    postCreateSummoned: 10_000,
+    dmInteractionCreate: 15_000,
+    userInteractionCreate: 15_000,
+    interactionDelete: 10_000,
+    contentManage: 5_000,
+    listCreate: 10_000,
+    listManage: 5_000,
+    bookmark: 5_000,
+    mediaMetadata: 5_000,
+    privacyUpdate: 10_000,
+    muteDelete: 5_000,
+    countsRecent: 5_000,
+    countsAll: 10_000,
+    trends: 10_000
+  },
+  ownedRead: 1_000,
+  includes: true
+}
+
+/** Prices that differ from the current ones, in dollars. */
+export interface Changes {
+  readonly since?: string | undefined
+  readonly read?: Readonly<Partial<Record<ReadRow, number>>> | undefined
+  readonly request?: Readonly<Partial<Record<RequestRow, number>>> | undefined
+  readonly ownedRead?: number | undefined
+  readonly includes?: boolean | undefined
+}
+
+/** Micro-dollars as dollars. */
+export const dollarsOf = (micros: number): number => micros / 1_000_000
+
+/** Dollars as whole micro-dollars. */
+export const microsOf = (dollars: number): number => Math.round(dollars * 1_000_000)
+
+/** What a request asks for, as far as its price goes. */
+export interface Ask {
+  /** The most items that the answer may have. */
+  readonly items: number
+  /** What brings related objects, in neutral names or those of the service. */
+  readonly expansions: ReadonlyArray<string>
+  /** Whether what it writes has a link. */
+  readonly hasUrl: boolean
+}
+
+/** The largest amount that one request may be charged. */
+export const mostOf = (price: Price, { expansions, hasUrl, items }: Ask, prices: Prices, owned = false): number => {
+  if (price === "free") return 0
+  if ("request" in price) return prices.request[hasUrl ? price.withUrl ?? price.request : price.request]
+  let each = owned ? prices.ownedRead : prices.read[price.read]
+  if (prices.includes) {
+    for (const expansion of expansions) {
+      const brought = broughtBy(expansion)
+      if (brought !== undefined) each += prices.read[brought[0]] * brought[1]
+    }
+  }
+  return items * each
+}
+
+/** What a request asks for, by its query and its body as they travel. */
+export const askOf = (
+  { items, price }: Priced,
+  { body, query }: { readonly query: string; readonly body?: unknown }
+): Ask => {
+  if (price === "free") return { items: 0, expansions: [], hasUrl: false }
+  if ("request" in price) {
+    return { items: 1, expansions: [], hasUrl: price.withUrl !== undefined && typeof body === "string" && hasUrl(body) }
+  }
+  const asked = new URLSearchParams(query)
+  const listed = lookups.map((name) => asked.get(name)).find((list) => list !== null)
+  const most = Number(asked.get("max_results") ?? NaN)
+  return {
+    items: items === 1 ? 1 : typeof listed === "string" ? listOf(listed).length : most > 0 ? most : items,
+    expansions: listOf(asked.get("expansions")),
+    hasUrl: false
+  }
+}
+
+/** Whether the text of a body has a link, or one goes with it. */
+const hasUrl = (body: string): boolean => {
+  const members: unknown = JSON.parse(body)
+  const text = member(members, "text")
+  return (typeof text === "string" && hasLink(text)) || member(members, "direct_message_deep_link") !== undefined
+}
+
+/** The largest amount that one call, or one page of it, may be charged: of an operation as such, or with parameters. */
+export const most = (
+  definition: Definition,
+  parameters: Readonly<Record<string, unknown>> = {},
+  prices: Prices = current
+): number => {
+  const { expansions, text } = parameters
+  return mostOf(
+    definition.price,
+    {
+      items: itemsOf(definition, parameters),
+      expansions: listOf(expansions),
+      hasUrl: typeof text === "string" ? hasLink(text) : !("text" in parameters)
+    },
+    prices
+  )
+}
+
+/** Whether the service finds a link in a text. */
+export const hasLink = (text: string): boolean => PostLinks.find(text).length > 0
+
+/** The most items that an answer may have. */
+export const itemsOf = (definition: Definition, parameters: Readonly<Record<string, unknown>> = {}): number => {
+  if (definition.result._tag === "One") return 1
+  for (const name of lookups) {
+    if (definition.query?.[name] !== undefined && parameters[name] !== undefined) return listOf(parameters[name]).length
+  }
+  const { max_results: asked } = parameters
+  return typeof asked === "number" ? asked : pageSizeOf(definition)
+}
+
+/** The parameters that list what is looked up. */
+export const lookups = ["ids", "usernames", "user_ids", "media_keys", "keys"] as const
+
+const listOf = (value: unknown): ReadonlyArray<string> =>
+  Array.isArray(value) ? value.map(String) : typeof value === "string" && value !== "" ? value.split(",") : []
+
+/**
+ * What an expansion brings for one item, and of them the most that is reckoned with. The service has no bound for mentions;
+ * what comes beyond is charged all the same.
+ */
+const broughtBy = (expansion: string): readonly [ReadRow, number] | undefined =>
+  brought[expansion.replaceAll("tweet", "post")]
+
+const brought: Readonly<Record<string, readonly ["post" | "user", number]>> = {
+  "affiliation.user_id": ["user", 1],
+  "attachments.media_source_post": ["post", 4],
+  author_id: ["user", 1],
+  creator_id: ["user", 1],
+  edit_history_post_ids: ["post", 6],
+  "entities.mentions.username": ["user", 10],
+  "entities.note.mentions.username": ["user", 10],
+  host_ids: ["user", 3],
+  in_reply_to_user_id: ["user", 1],
+  invited_user_ids: ["user", 10],
+  most_recent_post_id: ["post", 1],
+  owner_id: ["user", 1],
+  participant_ids: ["user", 50],
+  pinned_post_id: ["post", 1],
+  "referenced_posts.id": ["post", 2],
+  "referenced_posts.id.author_id": ["user", 2],
+  sender_id: ["user", 1],
+  speaker_ids: ["user", 13]
+}
+
+/** Resources of one kind in an answer, and what each is charged once a day. */
+export interface Resources {
+  /** The row; `owned` before that of owned reads, which are counted apart. */
+  readonly kind: ReadRow | `owned ${ReadRow}`
+  /** Micro-dollars for each. */
+  readonly micros: number
+  /** None twice. What has no id is counted in `unnamed`. */
+  readonly ids: ReadonlyArray<string>
+  readonly unnamed: number
+}
+
+/** What a body that answers a read holds, in neutral names or those of the service. */
+export const resourcesOf = (
+  { owned: mayBeOwned, read }: { readonly read: ReadRow; readonly owned?: true },
+  body: unknown,
+  prices: Prices,
+  owned = false
+): ReadonlyArray<Resources> => {
+  const isOwned = owned && mayBeOwned === true
+  const data = member(body, "data")
+  const found = [
+    identified(
+      isOwned ? `owned ${read}` : read,
+      isOwned ? prices.ownedRead : prices.read[read],
+      data === undefined || data === null ? [] : Array.isArray(data) ? data : [data]
+    )
+  ]
+  if (prices.includes) {
+    const includes = member(body, "includes")
+    found.push(
+      identified("post", prices.read.post, [...arrayAt(includes, "posts"), ...arrayAt(includes, "tweets")]),
+      identified("user", prices.read.user, arrayAt(includes, "users"))
+    )
+  }
+  const byKind = new Map<Resources["kind"], Resources>()
+  for (const some of found) {
+    const same = byKind.get(some.kind)
+    byKind.set(
+      some.kind,
+      same === undefined
+        ? some
+        : { ...same, ids: [...new Set([...same.ids, ...some.ids])], unnamed: same.unnamed + some.unnamed }
+    )
+  }
+  return [...byKind.values()].filter(({ ids, unnamed }) => ids.length + unnamed > 0)
+}
+
+const identified = (kind: Resources["kind"], micros: number, items: ReadonlyArray<unknown>): Resources => {
+  const ids = new Set<string>()
+  let unnamed = 0
+  for (const item of items) {
+    const id = member(item, "id")
+    if (typeof id === "string" && id !== "") ids.add(id)
+    else unnamed++
+  }
+  return { kind, micros, ids: [...ids], unnamed }
+}
+
+const member = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
+
+const arrayAt = (value: unknown, name: string): ReadonlyArray<unknown> => {
+  const found = member(value, name)
+  return Array.isArray(found) ? found : []
+}
+
+/** The current prices with changes, which are in dollars. */
+export const changed = (changes: Changes): Prices | InvalidSettings => {
+  const invalid = (rule: string) => new InvalidSettings({ setting: "prices", rule })
+  if (typeof changes !== "object" || changes === null) return invalid("must be an object of prices in dollars")
+  const stranger = Object.keys(changes).find((name) => !(name in current))
+  if (stranger !== undefined) return invalid(`has no ${stranger}`)
+  const { includes = current.includes, ownedRead, since = current.since } = changes
+  if (typeof since !== "string" || since === "") return invalid("must be since a day, such as 2026-08-22")
+  if (typeof includes !== "boolean") return invalid("must have true or false for includes")
+  const read = merged(current.read, changes.read)
+  if (typeof read === "string") return invalid(read)
+  const request = merged(current.request, changes.request)
+  if (typeof request === "string") return invalid(request)
+  if (ownedRead !== undefined && !isPrice(ownedRead)) return invalid(priceRule("ownedRead"))
+  return {
+    since,
+    read,
+    request,
+    ownedRead: ownedRead === undefined ? current.ownedRead : microsOf(ownedRead),
+    includes
+  }
+}
+
+const merged = <Row extends string>(
+  table: Readonly<Record<Row, number>>,
+  changes: Readonly<Partial<Record<Row, number>>> | undefined
+): Readonly<Record<Row, number>> | string => {
+  const all: Record<Row, number> = { ...table }
+  for (const [row, dollars] of Object.entries<number | undefined>(changes ?? {})) {
+    if (!isRow(table, row)) return `has no row ${row}`
+    if (dollars === undefined) continue
+    if (!isPrice(dollars)) return priceRule(row)
+    all[row] = microsOf(dollars)
+  }
+  return all
+}
+
+const isRow = <Row extends string>(table: Readonly<Record<Row, number>>, row: string): row is Row =>
+  Object.hasOwn(table, row)
+
+const isPrice = (dollars: unknown): dollars is number => typeof dollars === "number" && dollars >= 0 && dollars <= 1_000
+
+const priceRule = (row: string): string => `must have 0 to 1000 dollars for ${row}`

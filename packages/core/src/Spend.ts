@@ -1,0 +1,290 @@
+/**
+ * What requests are charged, and limits of it. `layer` counts what the answers hold at the prices in force, each resource
+ * once a day, and keeps a request back that might pass a limit: what it may cost at most is reserved before it is sent.
+ * Clients that share a `SpendStore` share one bill for each service.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type { HttpClientError } from "effect/http/HttpClientError"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as Redacted from "effect/Redacted"
+import * as Bill from "./Bill.ts"
+import { InvalidSettings, SpendLimitReached } from "./Errors.ts"
+import * as Failure from "./Failure.ts"
+import * as Hook from "./Hook.ts"
+import * as Identity from "./Identity.ts"
+import type { Bucket } from "./internal/Budget.ts"
+import { type Outgoing, SpendGuard } from "./internal/SpendGuard.ts"
+import { Logging } from "./Logging.ts"
+import * as Prices from "./Prices.ts"
+import type { Cost } from "./Response.ts"
+import * as SpendStore from "./SpendStore.ts"
+import { headOf } from "./Transport.ts"
+
+/** The most that may be spent, in dollars. What is in doubt and what requests in flight may cost counts. */
+export interface Limit {
+  /** From midnight to midnight, UTC, by all who share the store. */
+  readonly perDay?: number | undefined
+  /** In a calendar month, UTC, by all who share the store. */
+  readonly perMonth?: number | undefined
+  /** By the clients with this very layer, as long as they live. */
+  readonly total?: number | undefined
+}
+
+/** What a request was charged. */
+export interface Spent extends Cost {
+  readonly operation: string
+  /** The name of an account, or the kind of a credential and what tells it from others. */
+  readonly account: string
+  /** In UTC, as `2026-08-22`. */
+  readonly day: string
+  /** Whether nobody knows that it was charged: no answer came. `dollars` is then the most that it may be. */
+  readonly inDoubt: boolean
+}
+
+/** Settings of `layer`. */
+export interface Settings {
+  /** Prices that differ from those of `Prices.current`, in dollars. */
+  readonly prices?: Prices.Changes | undefined
+  readonly spendLimit?: Limit | undefined
+  /** The id of the user that owns the app: what they read of their own, with a credential of theirs, is an owned read. */
+  readonly appOwner?: string | undefined
+  /** Called with everything that was charged or is in doubt. What it throws or rejects with is ignored. */
+  readonly onSpend?: ((spent: Spent) => void) | undefined
+}
+
+/** Dollars that were spent, by operation and state (`spent` or `in doubt`). */
+export const dollars = /*#__PURE__*/ Metric.counter("postwire_spend_dollars", {
+  description: "Dollars that requests were charged, or may have been",
+  incremental: true
+})
+
+/** Settings that were checked. */
+interface Checked {
+  readonly prices: Prices.Prices
+  readonly limits: Bill.Limits
+  /** In micro-dollars. */
+  readonly total: number
+  readonly appOwner: string | undefined
+  readonly onSpend: Settings["onSpend"]
+}
+
+/** Checks settings and fills in the defaults. */
+export const check = Effect.fnUntraced(function*(settings: Settings): Effect.fn.Return<Checked, InvalidSettings> {
+  const { appOwner, onSpend, spendLimit = {} } = settings
+  const prices = settings.prices === undefined ? Prices.current : Prices.changed(settings.prices)
+  if (prices instanceof InvalidSettings) return yield* prices
+  const invalid = (setting: string, rule: string) => new InvalidSettings({ setting, rule })
+  if (typeof spendLimit !== "object" || spendLimit === null) {
+    return yield* invalid("spendLimit", "must be an object with perDay, perMonth and total, in dollars")
+  }
+  for (const [name, dollars] of Object.entries(spendLimit)) {
+    if (!periods.includes(name)) return yield* invalid("spendLimit", `has no ${name}, only ${periods.join(", ")}`)
+    if (dollars !== undefined && !(typeof dollars === "number" && dollars >= 0 && dollars <= mostDollars)) {
+      return yield* invalid("spendLimit", `must have dollars from 0 for ${name}`)
+    }
+  }
+  if (appOwner !== undefined && !(typeof appOwner === "string" && /^\d{1,19}$/.test(appOwner))) {
+    return yield* invalid("appOwner", "must be the id of a user, 1 to 19 digits")
+  }
+  if (onSpend !== undefined && typeof onSpend !== "function") return yield* invalid("onSpend", "must be a function")
+  const micros = (dollars: number | undefined) => dollars === undefined ? undefined : Prices.microsOf(dollars)
+  return {
+    prices,
+    limits: { perDay: micros(spendLimit.perDay), perMonth: micros(spendLimit.perMonth) },
+    total: micros(spendLimit.total) ?? Infinity,
+    appOwner,
+    onSpend
+  }
+})
+
+const periods: ReadonlyArray<string> = ["perDay", "perMonth", "total"]
+
+const mostDollars = 1_000_000_000
+
+/** Counts what the clients that it is provided to are charged. Without a `SpendStore` it keeps their bills in memory. */
+export const layer = (settings: Settings = {}): Layer.Layer<never, InvalidSettings> =>
+  Layer.effect(
+    SpendGuard,
+    Effect.gen(function*() {
+      const checked = yield* check(settings)
+      const store = yield* Effect.serviceOption(SpendStore.SpendStore)
+      return make(
+        checked,
+        store._tag === "None"
+          ? SpendStore.makeMemory()
+          : yield* SpendStore.orKept(store.value, yield* Logging)
+      )
+    })
+  )
+
+const make = ({ appOwner, limits, onSpend, prices, total }: Checked, store: SpendStore.Store<never>) => {
+  /** What tells the requests of this layer from those of others. */
+  const own = globalThis.crypto.randomUUID()
+  let last = 0
+  /** What its clients have spent. */
+  const here = { spent: 0, inDoubt: 0, reserved: 0 }
+  /** Milliseconds by which the service's clock is ahead: days are the service's. */
+  let ahead = 0
+  const costs = new WeakMap<HttpClientResponse, Cost>()
+
+  const isOwned = ({ prepared: { identityAt, template, userAuth }, url, values }: Outgoing): boolean => {
+    if (appOwner === undefined) return false
+    // Every read of what is someone's has their id there.
+    const read = /\/2\/users\/(\d+)\//.exec(url)?.[1]
+    if (read !== appOwner || !template.includes("/2/users/:")) return false
+    const token = values.accessToken
+    const user = userAuth
+      ? token && Identity.ofAccessToken(Redacted.value(token))
+      : values.grant?.userId ?? (identityAt === undefined ? undefined : read)
+    return user === appOwner
+  }
+
+  const guard = (
+    bill: string,
+    outgoing: Outgoing,
+    { credential, key, operation }: Bucket,
+    send: Effect.Effect<HttpClientResponse, HttpClientError>
+  ): Effect.Effect<HttpClientResponse, HttpClientError | SpendLimitReached> => {
+    const { prepared, terms, values } = outgoing
+    const { price } = prepared.priced
+    if (price === "free") return send
+    const owned = isOwned(outgoing)
+    const needed = Prices.mostOf(price, Prices.askOf(prepared.priced, prepared), prices, owned)
+    const account = values.grant?.account ?? `${credential} ${key.slice(key.lastIndexOf(" ") + 1)}`
+    const lease = `${own}:${++last}`
+
+    const admit = (restore: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>) => {
+      let waited = 0
+      let pause = shortestPauseMillis
+      const attempt: Effect.Effect<string, SpendLimitReached> = Effect.clockWith((clock) => {
+        const day = Bill.dayOf(clock.currentTimeMillisUnsafe() + ahead)
+        const refuse = (period: SpendLimitReached["period"], amounts: Bill.Amounts, limit: number) => {
+          const { inDoubt, spent } = amounts
+          // What is in flight is often charged less than it may be.
+          if (spent + inDoubt + needed > limit || waited + pause > terms.left) {
+            return Effect.fail(
+              new SpendLimitReached({
+                operation,
+                period,
+                spent: Prices.dollarsOf(Bill.sumOf(amounts)),
+                limit: Prices.dollarsOf(limit),
+                needed: Prices.dollarsOf(needed),
+                resetAt: endOf(period, day)
+              })
+            )
+          }
+          const millis = pause
+          waited += millis
+          pause = Math.min(pause * 2, longestPauseMillis)
+          return Effect.andThen(restore(Effect.sleep(millis)), attempt)
+        }
+        if (Bill.sumOf(here) + needed > total) return refuse("total", here, total)
+        here.reserved += needed
+        return Effect.flatMap(
+          store.reserve(bill, lease, { day, operation, account, micros: needed }, limits),
+          (decision) => {
+            const { refused } = decision
+            if (refused === undefined) return Effect.succeed(day)
+            here.reserved -= needed
+            return refuse(refused, decision[refused], (refused === "day" ? limits.perDay : limits.perMonth) ?? Infinity)
+          }
+        )
+      })
+      return attempt
+    }
+
+    const chargeOf = (
+      exit: Exit.Exit<HttpClientResponse, HttpClientError>,
+      day: string,
+      isSent: boolean
+    ): Effect.Effect<Bill.Charge> => {
+      const charge = { day, operation, account, micros: 0, isCharged: false, inDoubt: false, resources: [] }
+      const inDoubt = { ...charge, micros: needed, inDoubt: true }
+      if (!isSent) return Effect.succeed(charge)
+      if (Exit.isFailure(exit)) return Effect.succeed(mayBeCharged(exit.cause, prepared) ? inDoubt : charge)
+      const response = exit.value
+      if (response.status < 200 || response.status >= 300) return Effect.succeed(charge)
+      return Effect.clockWith((clock) => {
+        const now = clock.currentTimeMillisUnsafe()
+        ahead = aheadOf(response, now, ahead)
+        const charged = { ...charge, day: Bill.dayOf(now + ahead) }
+        if ("request" in price) return Effect.succeed({ ...charged, micros: needed, isCharged: true })
+        return Effect.match(response.text, {
+          onFailure: () => inDoubt,
+          onSuccess: (text) => {
+            try {
+              return { ...charged, resources: Prices.resourcesOf(price, JSON.parse(text), prices, owned) }
+            } catch {
+              return inDoubt
+            }
+          }
+        })
+      })
+    }
+
+    return Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(admit(restore), (day) => {
+        const before = outgoing.sent
+        return Effect.onExit(restore(send), (exit) =>
+          Effect.flatMap(chargeOf(exit, day, outgoing.sent > before), (charge) =>
+            Effect.flatMap(store.settle(bill, lease, charge), (settled) => {
+              here.reserved -= needed
+              here[charge.inDoubt ? "inDoubt" : "spent"] += settled.micros
+              const cost = {
+                dollars: Prices.dollarsOf(settled.micros),
+                charged: settled.charged,
+                repeats: settled.repeats
+              }
+              if (Exit.isSuccess(exit)) {
+                costs.set(exit.value, cost)
+              }
+              if (settled.micros + settled.charged + settled.repeats === 0) {
+                return Effect.void
+              }
+              if (onSpend !== undefined) {
+                Hook.tell(onSpend, { ...cost, operation, account, day: charge.day, inDoubt: charge.inDoubt })
+              }
+              const state = charge.inDoubt ? "in doubt" : "spent"
+              return Metric.update(Metric.withAttributes(dollars, { operation, state }), cost.dollars)
+            })))
+      })
+    )
+  }
+
+  return (bill: string): SpendGuard => ({
+    guard: (outgoing, bucket, send) => Effect.suspend(() => guard(bill, outgoing, bucket, send)),
+    costOf: (response) => costs.get(response)
+  })
+}
+
+/** How long one waits for what others have reserved. */
+const shortestPauseMillis = 25
+const longestPauseMillis = 1_000
+
+/** Whether a request without a whole answer may be charged. A head that refuses it says that it is not. */
+const mayBeCharged = (cause: Cause.Cause<HttpClientError>, prepared: Outgoing["prepared"]): boolean => {
+  const head = headOf(cause)
+  if (head !== undefined && head.status >= 300) return false
+  const error = cause.reasons.find(Cause.isFailReason)?.error
+  return error === undefined || Failure.mayHaveApplied(Failure.ofTransport(error, prepared, undefined))
+}
+
+/** How far the clock of a service is ahead, by its answer. A cache between the two does not know the time. */
+const aheadOf = ({ headers }: HttpClientResponse, now: number, known: number): number => {
+  const served = Date.parse(headers["date"] ?? "")
+  if (Number.isNaN(served) || headers["age"] !== undefined) return known
+  // A header has whole seconds.
+  return Math.abs(served - now) > 2_000 ? served - now : 0
+}
+
+/** When a limit begins anew. */
+const endOf = (period: SpendLimitReached["period"], day: string): Date | undefined => {
+  const [year = 0, month = 0, date = 0] = day.split("-").map(Number)
+  return period === "total"
+    ? undefined
+    : new Date(period === "day" ? Date.UTC(year, month - 1, date + 1) : Date.UTC(year, month, 1))
+}

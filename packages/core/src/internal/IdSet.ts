@@ -1,0 +1,63 @@
+/** A set of ids that takes some 16 bytes for each: as numbers of 64 bits in two arrays, not as texts. */
+export class IdSet {
+  #size = 0
+  #high = new Uint32Array(64)
+  #low = new Uint32Array(64)
+  /** What is no such number. */
+  readonly #texts = new Set<string>()
+
+  /** Whether it was not in it before. */
+  add(id: string): boolean {
+    if (!numeric.test(id)) {
+      const before = this.#texts.size
+      return this.#texts.add(id).size > before
+    }
+    let high = 0
+    let low = 0
+    for (let at = 0; at < id.length; at += 5) {
+      const digits = id.slice(at, at + 5)
+      const scale = 10 ** digits.length
+      const sum = low * scale + Number(digits)
+      low = sum % wrap
+      high = high * scale + Math.floor(sum / wrap)
+    }
+    if (!insert(this.#high, this.#low, high, low)) return false
+    if (++this.#size > this.#high.length * 0.7) this.#grow()
+    return true
+  }
+
+  #grow(): void {
+    const high = new Uint32Array(this.#high.length * 2)
+    const low = new Uint32Array(high.length)
+    for (const [at, value] of this.#high.entries()) {
+      const rest = this.#low[at] ?? 0
+      if (value !== 0 || rest !== 0) insert(high, low, value, rest)
+    }
+    this.#high = high
+    this.#low = low
+  }
+}
+
+/** Below 2^64, and not 0: that is the mark of a free place. */
+const numeric = /^[1-9]\d{0,18}$/
+
+const wrap = 2 ** 32
+
+const insert = (highs: Uint32Array, lows: Uint32Array, high: number, low: number): boolean => {
+  const mask = highs.length - 1
+  let at = mixed(high, low) & mask
+  while (highs[at] !== 0 || lows[at] !== 0) {
+    if (highs[at] === high && lows[at] === low) return false
+    at = (at + 1) & mask
+  }
+  highs[at] = high
+  lows[at] = low
+  return true
+}
+
+/** Ids follow each other in time, so that their bits are not even. */
+const mixed = (high: number, low: number): number => {
+  let mix = Math.imul(high ^ (low >>> 15), 0x85ebca6b) ^ low
+  mix = Math.imul(mix ^ (mix >>> 13), 0xc2b2ae35)
+  return (mix ^ (mix >>> 16)) >>> 0
+}

@@ -1,0 +1,39 @@
+/** Where a client asks before it spends. Apart from `Spend`, because most programs do not count what is spent. */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { HttpClientError } from "effect/http/HttpClientError"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import type { Values } from "../Credentials.ts"
+import type { SpendLimitReached } from "../Errors.ts"
+import type { Prepared } from "../Prepare.ts"
+import type { Cost } from "../Response.ts"
+import type { Bucket } from "./Budget.ts"
+
+/** A request that is about to be sent. */
+export interface Outgoing {
+  readonly prepared: Prepared
+  readonly values: Values
+  readonly url: string
+  /** How many milliseconds are left of the time for the call. */
+  readonly terms: { readonly left: number }
+  /** Requests of the call that were sent. */
+  readonly sent: number
+}
+
+/** Counts what the requests of a client are charged. */
+export interface SpendGuard {
+  /** Sends a request, unless it might pass a limit. */
+  readonly guard: (
+    outgoing: Outgoing,
+    bucket: Bucket,
+    send: Effect.Effect<HttpClientResponse, HttpClientError>
+  ) => Effect.Effect<HttpClientResponse, HttpClientError | SpendLimitReached>
+  /** What an answer was charged. */
+  readonly costOf: (response: HttpClientResponse) => Cost | undefined
+}
+
+/** The guard in force for a service by its address; none unless a Layer of `Spend` is provided. */
+export const SpendGuard = /*#__PURE__*/ Context.Reference<((bill: string) => SpendGuard) | undefined>(
+  "@postwire/core/Spend",
+  { defaultValue: () => undefined }
+)
