@@ -349,6 +349,11 @@ export const getHomeTimeline = (client: PostwireClientSync) => {
   for (const post of posts) console.log(post)
 }
 
+export const getUsage = (client: PostwireClientSync) => {
+  const { data: usage } = client.getUsage({ days: 30, usage_fields: ["daily_project_usage"] })
+  console.log(usage)
+}
+
 export const getUser = (client: PostwireClientSync) => {
   const { data: ada } = client.getUser({ username: "ada", user_fields: ["public_metrics"] })
   console.log(ada)

@@ -16,6 +16,7 @@ import {
   Search,
   Spaces,
   Timelines,
+  Usage,
   Users
 } from "@postwire/core"
 import { Console, Stream } from "effect"
@@ -376,6 +377,11 @@ export function* getUsersMentions() {
 export function* getHomeTimeline() {
   const posts = Timelines.getHomeTimeline.items({ exclude: ["replies"], post_fields: ["author_id"] })
   yield* Stream.runForEach(posts, (post) => Console.log(post))
+}
+
+export function* getUsage() {
+  const { data: usage } = yield* Usage.getUsage({ days: 30, usage_fields: ["daily_project_usage"] })
+  yield* Console.log(usage)
 }
 
 export function* getUser() {

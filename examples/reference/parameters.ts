@@ -76,6 +76,7 @@ export const parameters: { readonly [N in Name]: object } = {
   getUsersPosts: { id: "2244994945", exclude: ["replies"], max_results: 100 },
   getUsersMentions: { id: "2244994945", max_results: 100 },
   getHomeTimeline: { exclude: ["replies"], post_fields: ["author_id"] },
+  getUsage: { days: 30, usage_fields: ["daily_project_usage"] },
   getUser: { username: "ada", user_fields: ["public_metrics"] },
   getMe: { user_fields: ["created_at"] },
   getUsers: { usernames: ["ada", "grace"], user_fields: ["created_at"] }

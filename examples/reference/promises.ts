@@ -356,6 +356,11 @@ export const getHomeTimeline = async (client: PostwireClient) => {
   for await (const post of posts) console.log(post)
 }
 
+export const getUsage = async (client: PostwireClient) => {
+  const { data: usage } = await client.getUsage({ days: 30, usage_fields: ["daily_project_usage"] })
+  console.log(usage)
+}
+
 export const getUser = async (client: PostwireClient) => {
   const { data: ada } = await client.getUser({ username: "ada", user_fields: ["public_metrics"] })
   console.log(ada)

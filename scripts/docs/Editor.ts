@@ -26,6 +26,7 @@ const selectors: Readonly<Record<string, string>> = {
   post_fields: "Fields of posts to return besides those that always come",
   space_fields: "Fields of spaces to return besides those that always come",
   topic_fields: "Fields of topics in `includes` to return besides those that always come",
+  usage_fields: "Fields of usage to return besides those that always come",
   user_fields: "Fields of users to return besides those that always come"
 }
 

@@ -104,6 +104,7 @@ export const calls: { readonly [N in Name]: Calls } = {
   getUsersPosts: { tweepy: ["get_users_tweets(id)"], twitterApiV2: ["userTimeline(userId)"] },
   getUsersMentions: { tweepy: ["get_users_mentions(id)"], twitterApiV2: ["userMentionTimeline(userId)"] },
   getHomeTimeline: { tweepy: ["get_home_timeline()"], twitterApiV2: ["homeTimeline()"] },
+  getUsage: { tweepy: [], twitterApiV2: ["usage()"] },
   getUser: { tweepy: ["get_user(username=…)"], twitterApiV2: ["userByUsername(username)", "user(userId)"] },
   getMe: { tweepy: ["get_me()"], twitterApiV2: ["me()"] },
   getUsers: { tweepy: ["get_users(ids=…)"], twitterApiV2: ["users(ids)", "usersByUsernames(usernames)"] }

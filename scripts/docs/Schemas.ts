@@ -24,6 +24,7 @@ import { Post } from "../../packages/core/src/models/Post.ts"
 import { Problem } from "../../packages/core/src/models/Problem.ts"
 import { Space } from "../../packages/core/src/models/Space.ts"
 import { Topic } from "../../packages/core/src/models/Topic.ts"
+import { Usage } from "../../packages/core/src/models/Usage.ts"
 import { User } from "../../packages/core/src/models/User.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
 import { named } from "../../packages/core/src/Wire.ts"
@@ -44,7 +45,8 @@ export const models: Readonly<Record<string, Model.AnyModel>> = {
   Media,
   Place,
   Poll,
-  Topic
+  Topic,
+  Usage
 }
 
 /** The other structures that have a name. */

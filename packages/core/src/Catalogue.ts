@@ -17,6 +17,7 @@ import * as Reposts from "./operations/Reposts.ts"
 import * as Search from "./operations/Search.ts"
 import * as Spaces from "./operations/Spaces.ts"
 import * as Timelines from "./operations/Timelines.ts"
+import * as Usage from "./operations/Usage.ts"
 import * as Users from "./operations/Users.ts"
 import { type Scope, scopes } from "./Scopes.ts"
 
@@ -38,6 +39,7 @@ export const catalogue = {
   ...Search,
   ...Spaces,
   ...Timelines,
+  ...Usage,
   ...Users
 }
 

@@ -765,6 +765,15 @@ export interface Methods<F extends Face> {
    */
   readonly getHomeTimeline: MethodOf<F, "getHomeTimeline">
   /**
+   * Tells how many posts the project of the app has read, in the current month and day by day. Credential: the app's bearer
+   * token. `days` is 1 to 90 (default 7). It counts posts, not money.
+   *
+   * ```ts
+   * client.getUsage({ days: 30, usage_fields: ["daily_project_usage"] })
+   * ```
+   */
+  readonly getUsage: MethodOf<F, "getUsage">
+  /**
    * Looks one user up, by exactly one of `id` and `username`. Credential: bearer token, or OAuth 1.0a with
    * `user_auth: true` (spec: User lookup).
    *
@@ -1921,6 +1930,14 @@ export type GetHomeTimelineParameters = {
   readonly user_auth?: unknown
 }
 
+/** What `getUsage` takes. */
+export type GetUsageParameters = {
+  /** A whole number from 1 to 90; 7 when left out. */
+  readonly days?: unknown
+  /** Fields of usage to return besides those that always come. */
+  readonly usage_fields?: unknown
+}
+
 /** What `getUser` takes. */
 export type GetUserParameters = {
   /** An id of 1 to 19 digits, as a string, a bigint or a safe integer. */
@@ -2036,6 +2053,7 @@ export interface Parameters {
   readonly getUsersPosts: GetUsersPostsParameters
   readonly getUsersMentions: GetUsersMentionsParameters
   readonly getHomeTimeline: GetHomeTimelineParameters
+  readonly getUsage: GetUsageParameters
   readonly getUser: GetUserParameters
   readonly getMe: GetMeParameters
   readonly getUsers: GetUsersParameters

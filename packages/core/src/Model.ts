@@ -6,10 +6,10 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 
 /** The resources of the service. */
-export type Kind = "post" | "user" | "space" | "list" | "dm_event" | "media" | "place" | "poll" | "topic"
+export type Kind = "post" | "user" | "space" | "list" | "dm_event" | "media" | "place" | "poll" | "topic" | "usage"
 
 /** The field that identifies a resource. */
-export type Identifier<K extends Kind> = K extends "media" ? "media_key" : "id"
+export type Identifier<K extends Kind> = K extends "media" ? "media_key" : K extends "usage" ? "project_id" : "id"
 
 /** The parameter that selects fields of a resource. */
 export type Selector<K extends Kind> = `${K}_fields`
@@ -27,6 +27,7 @@ interface Buckets {
   readonly place: "places"
   readonly poll: "polls"
   readonly topic: "topics"
+  readonly usage: undefined
 }
 
 /** A resource as data. */
@@ -75,9 +76,9 @@ export type Gathered = Readonly<Record<string, ReadonlyArray<string>>>
 /** An object of which everything was asked for. */
 export type Type<M extends { readonly fields: Schema.Struct.Fields }> = Schema.Struct.Type<M["fields"]>
 
-/** An object of which nothing but the identifier is certain to have been asked for. */
+/** An object of which nothing but the identifier is certain to have been asked for, and that only where it always comes. */
 export type Received<Fields extends Schema.Struct.Fields, Id extends PropertyKey> =
-  & { readonly [K in keyof Fields as K extends Id ? K : never]: Fields[K]["Type"] }
+  & Schema.Struct.Type<Pick<Fields, Id & keyof Fields>>
   & { readonly [K in keyof Fields as K extends Id ? never : K]?: Fields[K]["Type"] }
 
 /** Describes a resource. */
@@ -146,7 +147,7 @@ const essentialKey = "@postwire/core/Model/essential"
 // The cast is what the compiler cannot follow: the same keys, all but one made optional.
 const received = <Fields extends Schema.Struct.Fields, Id extends PropertyKey>(
   fields: Fields,
-  identifier: Id
+  identifier: Id & keyof Fields
 ): Schema.Codec<Received<Fields, Id>> =>
   essential(
     Schema.Struct(Object.fromEntries(
@@ -155,5 +156,8 @@ const received = <Fields extends Schema.Struct.Fields, Id extends PropertyKey>(
         key === identifier || SchemaAST.isOptional(field.ast) ? field : Schema.optionalKey(field)
       ])
     )),
-    String(identifier)
+    ...(isOptional(fields[identifier]) ? [] : [String(identifier)])
   ) as never
+
+const isOptional = (field: { readonly ast: SchemaAST.AST } | undefined): boolean =>
+  field !== undefined && SchemaAST.isOptional(field.ast)

@@ -12,6 +12,7 @@ import type { Poll } from "./models/Poll.ts"
 import type { Post } from "./models/Post.ts"
 import type { Space } from "./models/Space.ts"
 import type { Topic } from "./models/Topic.ts"
+import type { Usage } from "./models/Usage.ts"
 import type { User } from "./models/User.ts"
 import type { List, Unlisted } from "./Parameters.ts"
 
@@ -25,6 +26,7 @@ interface Models {
   readonly place: typeof Place
   readonly poll: typeof Poll
   readonly topic: typeof Topic
+  readonly usage: typeof Usage
 }
 
 /** A resource of a kind with everything asked for. */
@@ -48,6 +50,7 @@ interface Listed<K extends Kind> {
   readonly place_fields: FieldOf<"place">
   readonly poll_fields: FieldOf<"poll">
   readonly topic_fields: FieldOf<"topic">
+  readonly usage_fields: FieldOf<"usage">
 }
 
 /** The field selectors and expansions of reads that return resources of kind `K`. */

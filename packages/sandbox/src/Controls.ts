@@ -19,6 +19,7 @@ import * as Seed from "./Seed.ts"
 import type * as Service from "./Service.ts"
 import * as ServiceClock from "./ServiceClock.ts"
 import { Store, StoreUnavailable } from "./store/Store.ts"
+import * as Usage from "./Usage.ts"
 
 /** The state of a sandbox, what one needs to use it, and what one can make it do. */
 export interface Controls extends Fixtures {
@@ -66,6 +67,7 @@ export const make = Effect.fnUntraced(function*(
   const journal = Journal.make()
   const limits = RateLimits.make()
   const postCap = RateLimits.postCap(options.postCap ?? 10_000_000)
+  const usage = Usage.make()
   const nonces = Nonces.make()
   if (faulty > 0) faults.add({ probability: faulty })
 
@@ -88,6 +90,7 @@ export const make = Effect.fnUntraced(function*(
     clear: () => {
       limits.clear()
       postCap.clear()
+      usage.clear()
       nonces.clear()
     }
   })
@@ -162,6 +165,7 @@ export const make = Effect.fnUntraced(function*(
     journal,
     limits,
     postCap,
+    usage,
     nonces,
     secrets: Secrets.make(
       () => store.credentials,

@@ -8,8 +8,10 @@ import type * as Schema from "effect/Schema"
 import type { Caller } from "./Authentication.ts"
 import type { Behaviour } from "./Faults.ts"
 import type { Entry, Problem } from "./Problem.ts"
+import type { PostCap } from "./RateLimits.ts"
 import type { Page, PageRequest } from "./store/Pages.ts"
 import type { Store } from "./store/Store.ts"
+import type { Usage } from "./Usage.ts"
 
 /** A parameter as it arrives: lists as lists, instants as milliseconds, ids and texts as strings, bytes in memory. */
 type Received<T> = [T] extends [Schema.JsonObject | ReadonlyArray<Schema.JsonObject>] ? T
@@ -48,6 +50,8 @@ export interface Call<P> {
   /** The service's time in milliseconds. */
   readonly now: number
   readonly store: Store["Service"]
+  readonly usage: Usage
+  readonly postCap: PostCap
   /** The part of a listing that is asked for: as many as the request says, or else the declaration. */
   readonly page: PageRequest
   /** What becomes of the media that the request is about. */

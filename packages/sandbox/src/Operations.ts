@@ -26,6 +26,7 @@ import { isEscaped, isPlain } from "./RequestTarget.ts"
 import * as RequestWire from "./RequestWire.ts"
 import * as Router from "./Router.ts"
 import type { Store } from "./store/Store.ts"
+import type { Usage } from "./Usage.ts"
 
 /** Settings of the operations. */
 export interface Options {
@@ -39,6 +40,7 @@ export interface Parts {
   readonly faults: Faults.Faults
   readonly limits: RateLimits.RateLimits
   readonly postCap: RateLimits.PostCap
+  readonly usage: Usage
   readonly nonces: Nonces.Nonces
   /** How often the state was replaced. */
   readonly epoch: () => number
@@ -67,7 +69,7 @@ interface Admitted extends Asked {
 
 /** Answers requests to operations; notes in `trace` what it learns of them. */
 export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) {
-  const { delivered, epoch, faults, limits, nonces, postCap, store } = parts
+  const { delivered, epoch, faults, limits, nonces, postCap, store, usage } = parts
   const authority = { store, hmac: yield* OAuth1.HmacSha1, nonces }
   const router = Router.make(options.wire)
   let detours = 0
@@ -98,6 +100,8 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       caller,
       now,
       store,
+      usage,
+      postCap,
       page,
       processing: trace.fault?.processing
     })
@@ -113,6 +117,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       selection,
       reply.data
     )
+    usage.count({ appId: caller.appId, operation: name, resources: projected.resources, now })
     const tokens = Envelope.tokensOf(definition, listing, reply.page)
     const again = fault === "repeated-token" && tokens.next_token !== undefined && token !== undefined
     return Envelope.response(

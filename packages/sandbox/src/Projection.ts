@@ -9,6 +9,7 @@ import { User } from "@postwire/core/models/User"
 import type { Result } from "@postwire/core/Response"
 import * as Derived from "./Derived.ts"
 import * as Problem from "./Problem.ts"
+import type { Resource } from "./Usage.ts"
 
 /** What a request selects: `expansions` and the field selectors by parameter name. */
 export type Selection = Readonly<Record<string, ReadonlyArray<string>>>
@@ -20,6 +21,8 @@ export interface Projected {
   readonly data: unknown
   readonly includes: Readonly<Record<string, ReadonlyArray<Item>>> | undefined
   readonly errors: ReadonlyArray<Problem.Entry>
+  /** What stands in it, by kind and id. */
+  readonly resources: ReadonlyArray<Resource>
 }
 
 interface Expandable {
@@ -37,7 +40,7 @@ export const project = (
   selection: Selection,
   data: unknown
 ): Projected => {
-  if (result._tag === "Value" || data === undefined) return { data, includes: undefined, errors: [] }
+  if (result._tag === "Value" || data === undefined) return { data, includes: undefined, errors: [], resources: [] }
   const items = (Array.isArray(data) ? data : [data]) as ReadonlyArray<Item>
   const known = (selection["expansions"] ?? []).filter((name) => Object.hasOwn(result.model.expansions, name))
   const refused: Array<Problem.Entry> = []
@@ -45,8 +48,14 @@ export const project = (
     refused.push({ ...entry, section: "data" })
   })
   const selected = items.map(select)
-  const { errors, includes } = expand(scene, result.model, selection, items)
-  return { data: Array.isArray(data) ? selected : selected[0], includes, errors: [...refused, ...errors] }
+  const { errors, includes, resources } = expand(scene, result.model, selection, items)
+  const { identifier, kind } = result.model
+  return {
+    data: Array.isArray(data) ? selected : selected[0],
+    includes,
+    errors: [...refused, ...errors],
+    resources: [...items.map((item) => ({ kind, id: String(item[identifier]), place: "data" as const })), ...resources]
+  }
 }
 
 /** The field that an expansion starts from: it is shown, or nobody could tell what belongs to what. */
@@ -92,7 +101,7 @@ const expand = (
   items: ReadonlyArray<Item>
 ): Omit<Projected, "data"> => {
   const asked = selection["expansions"] ?? []
-  if (asked.length === 0) return { includes: undefined, errors: [] }
+  if (asked.length === 0) return { includes: undefined, errors: [], resources: [] }
   const expandables = expandablesOf(scene)
   const found = new Map<Kind, Map<string, Item>>()
   const absent = new Map<string, Problem.Entry>()
@@ -146,7 +155,10 @@ const expand = (
   }
   return {
     includes: Object.keys(includes).length === 0 ? undefined : includes,
-    errors: [...absent.values(), ...refused]
+    errors: [...absent.values(), ...refused],
+    resources: [...found].flatMap(([kind, objects]) =>
+      Array.from(objects.keys(), (id) => ({ kind, id, place: "includes" as const }))
+    )
   }
 }
 

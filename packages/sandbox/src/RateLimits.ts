@@ -148,6 +148,7 @@ export interface Usage {
 
 /** How many posts projects have read. */
 export interface PostCap {
+  readonly maximum: number
   /** Whether a project has read all that it may in the month of `now`. */
   readonly isSpent: (project: string, now: number) => boolean
   readonly add: (project: string, posts: number, now: number) => void
@@ -164,6 +165,7 @@ export const postCap = (maximum: number): PostCap => {
     return entry?.month === monthOf(now) ? entry.posts : 0
   }
   return {
+    maximum,
     isSpent: (project, now) => of(project, now) >= maximum,
     add: (project, posts, now) => void used.set(project, { month: monthOf(now), posts: of(project, now) + posts }),
     usage: (now) => [...used.keys()].map((project) => ({ project, posts: of(project, now), maximum })),

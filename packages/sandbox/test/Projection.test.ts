@@ -30,7 +30,7 @@ describe("Projection", () => {
     Effect.gen(function*() {
       const { project } = yield* setting
       const data = { liked: true }
-      const nothing = { includes: undefined, errors: [] }
+      const nothing = { includes: undefined, errors: [], resources: [] }
       const value = Response.value(Schema.Struct({ liked: Schema.Boolean }))
       assert.deepStrictEqual(project(value, { post_fields: ["lang"] }, data), { data, ...nothing })
       assert.deepStrictEqual(project(post, { expansions: ["author_id"] }, undefined), { data: undefined, ...nothing })

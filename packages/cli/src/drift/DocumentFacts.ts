@@ -16,6 +16,7 @@ const resources: ReadonlyMap<string, string> = new Map([
   ["Space", "space"],
   ["Topic", "topic"],
   ["Tweet", "post"],
+  ["Usage", "usage"],
   ["User", "user"]
 ])
 

@@ -9,6 +9,7 @@ import { Post } from "@postwire/core/models/Post"
 import { Problem } from "@postwire/core/models/Problem"
 import { Space } from "@postwire/core/models/Space"
 import { Topic } from "@postwire/core/models/Topic"
+import { Usage } from "@postwire/core/models/Usage"
 import { User } from "@postwire/core/models/User"
 import type { Wire } from "@postwire/core/Wire"
 import * as Predicate from "effect/Predicate"
@@ -16,7 +17,18 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { type Fact, fact, type Facts } from "./ServiceFacts.ts"
 
-const models: ReadonlyArray<Model.AnyModel> = [DirectMessageEvent, List, Media, Place, Poll, Post, Space, Topic, User]
+const models: ReadonlyArray<Model.AnyModel> = [
+  DirectMessageEvent,
+  List,
+  Media,
+  Place,
+  Poll,
+  Post,
+  Space,
+  Topic,
+  Usage,
+  User
+]
 
 /** The resources by their kind. */
 export const resourceFacts = (wire: Wire): Readonly<Record<string, Facts>> =>

@@ -8,6 +8,7 @@ import { Poll } from "../models/Poll.ts"
 import { Post } from "../models/Post.ts"
 import { Space } from "../models/Space.ts"
 import { Topic } from "../models/Topic.ts"
+import { Usage } from "../models/Usage.ts"
 import { User } from "../models/User.ts"
 import * as Parameters from "../Parameters.ts"
 
@@ -73,3 +74,6 @@ export const directMessageEvent = {
   post_fields,
   user_fields
 }
+
+/** What reads of usage take. */
+export const usage = { usage_fields: /*#__PURE__*/ fieldsOf(Usage) }

@@ -14,6 +14,7 @@ import * as Search from "./Search.ts"
 import * as Spaces from "./Spaces.ts"
 import * as Ties from "./Ties.ts"
 import * as Timelines from "./Timelines.ts"
+import * as Usage from "./Usage.ts"
 import * as Users from "./Users.ts"
 
 /** The handler of every operation. */
@@ -33,5 +34,6 @@ export const handlers: Handlers = {
   ...Spaces.handlers,
   ...Ties.handlers,
   ...Timelines.handlers,
+  ...Usage.handlers,
   ...Users.handlers
 }

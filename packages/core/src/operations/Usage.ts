@@ -1,0 +1,30 @@
+/** Usage. */
+import { Usage } from "../models/Usage.ts"
+import * as Operation from "../Operation.ts"
+import * as Parameters from "../Parameters.ts"
+import * as Response from "../Response.ts"
+import * as Selectors from "./Selectors.ts"
+
+/**
+ * Tells how many posts the project of the app has read, in the current month and day by day. Credential: the app's bearer
+ * token. `days` is 1 to 90 (default 7). It counts posts, not money.
+ *
+ * ```ts
+ * const usage = yield* getUsage({ days: 30, usage_fields: ["daily_project_usage"] })
+ * ```
+ */
+export const getUsage = /*#__PURE__*/ Operation.make({
+  name: "getUsage",
+  summary: "Tells how many posts the project has read.",
+  route: "GET /2/usage/posts",
+  query: {
+    days: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 90, default: 7 }),
+    ...Selectors.usage
+  },
+  result: /*#__PURE__*/ Response.one(Usage),
+  bearer: "app",
+  scopes: [],
+  limits: { app: { perWindow: 50 } },
+  price: "free",
+  effect: "read"
+})

@@ -1,0 +1,29 @@
+import * as Effect from "effect/Effect"
+import type { Handlers } from "../Handler.ts"
+import * as Usage from "../Usage.ts"
+
+/** Usage. An app has a project of its own, with its id. */
+export const handlers = {
+  getUsage: ({ caller: { appId }, now, parameters: { days = 7 }, postCap, usage }) => {
+    const [begin, end] = Usage.monthOf(now)
+    const since = Usage.dayOf(now) - (days - 1) * Usage.dayMillis
+    const read = usage.days(appId).map(({ at, distinct }) => ({ at, posts: distinct("post") }))
+    const daily = read
+      .filter(({ at, posts }) => posts > 0 && at >= since && at <= now)
+      .map(({ at, posts }) => ({ date: new Date(at).toISOString(), usage: String(posts) }))
+    const ofMonth = read.reduce((sum, { at, posts }) => at >= begin && at < end ? sum + posts : sum, 0)
+    return Effect.succeed({
+      data: {
+        // One that has begun is left.
+        cap_reset_day: Math.ceil((end - now) / Usage.dayMillis),
+        daily_client_app_usage: daily.length === 0
+          ? []
+          : [{ client_app_id: appId, usage: daily, usage_result_count: daily.length }],
+        daily_project_usage: { project_id: appId, usage: daily },
+        project_cap: String(postCap.maximum),
+        project_id: appId,
+        project_usage: String(ofMonth)
+      }
+    })
+  }
+} satisfies Partial<Handlers>
