@@ -52,6 +52,7 @@ export const createList = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["list.read", "list.write", "post.read", "users.read"],
   limits: { perWindow: 300 },
+  price: { request: "listCreate" },
   effect: "create",
   confirmWith: "getOwnedLists"
 })
@@ -77,6 +78,7 @@ export const updateList = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["list.write", "post.read", "users.read"],
   limits: { perWindow: 300 },
+  price: { request: "listManage" },
   effect: "toggle"
 })
 
@@ -97,6 +99,7 @@ export const deleteList = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["list.write", "post.read", "users.read"],
   limits: { perWindow: 300 },
+  price: { request: "listManage" },
   effect: "toggle",
   settled: {
     data: { deleted: true },
@@ -123,6 +126,7 @@ export const getList = /*#__PURE__*/ Operation.make({
   userAuth: false,
   scopes: ["list.read", "post.read", "users.read"],
   limits: { perWindow: 75 },
+  price: { read: "list" },
   effect: "read"
 })
 
@@ -145,6 +149,7 @@ export const getListMembers = /*#__PURE__*/ Operation.makePaged({
   scopes: ["list.read", "post.read", "users.read"],
   limits: { perWindow: 900 },
   paging: { token: "pagination_token", directions: "both" },
+  price: { read: "user" },
   effect: "read"
 })
 
@@ -166,6 +171,7 @@ export const addListMember = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["list.write", "post.read", "users.read"],
   limits: { perWindow: 300 },
+  price: { request: "listManage" },
   effect: "toggle"
 })
 
@@ -186,6 +192,7 @@ export const removeListMember = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["list.write", "post.read", "users.read"],
   limits: { perWindow: 300 },
+  price: { request: "listManage" },
   effect: "toggle"
 })
 
@@ -254,6 +261,7 @@ export const getOwnedLists = /*#__PURE__*/ Operation.makePaged({
   scopes: ["list.read", "post.read", "users.read"],
   limits: { perWindow: 15 },
   paging: { token: "pagination_token", directions: "both" },
+  price: { read: "list", owned: true },
   effect: "read"
 })
 
@@ -277,6 +285,7 @@ export const getListMemberships = /*#__PURE__*/ Operation.makePaged({
   limits: { perWindow: 75 },
   paging: { token: "pagination_token", directions: "both" },
   total: { of: "user", metric: "listed_count" },
+  price: { read: "list", owned: true },
   effect: "read"
 })
 
@@ -321,6 +330,7 @@ export const followList = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["list.write", "post.read", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "listManage" },
   effect: "toggle"
 })
 
@@ -342,6 +352,7 @@ export const unfollowList = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["list.write", "post.read", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "interactionDelete" },
   effect: "toggle"
 })
 
@@ -363,6 +374,7 @@ export const getPinnedLists = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["list.read", "post.read", "users.read"],
   limits: { perWindow: 15 },
+  price: { read: "list", owned: true },
   effect: "read"
 })
 
@@ -385,6 +397,7 @@ export const pinList = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["list.write", "post.read", "users.read"],
   limits: { perWindow: 50 },
+  price: { request: "listManage" },
   effect: "toggle"
 })
 
@@ -406,6 +419,6 @@ export const unpinList = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["list.write", "post.read", "users.read"],
   limits: { perWindow: 50 },
-  price: { request: "interactionDelete" },
+  price: { request: "listManage" },
   effect: "toggle"
 })
