@@ -108,6 +108,8 @@ export const run = Effect.fnUntraced(function*<E extends Error = never, S = neve
         writer = yield* sink.open(job, standing.work)
       }
       let progress: Checkpoint.Progress = { ...writer.progress, runs: writer.progress.runs + 1 }
+      // Apart, as some are sent while a page is written.
+      let { requests } = progress
       const describe = Effect.fnUntraced(function*(
         status: Manifest.Manifest["status"],
         outputs: ReadonlyArray<Output>,
@@ -117,7 +119,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never, S = neve
           status,
           ...(reason === undefined ? {} : { reason }),
           fingerprint,
-          progress,
+          progress: { ...progress, requests },
           endedAt: yield* now,
           outputs: outputs.map((output) => ({ ...output, name: workspace.nameOf(sink.path ?? "", output) }))
         })
@@ -155,7 +157,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never, S = neve
             items: last.items + items.length,
             errors: last.errors + page.errors.length,
             pages: last.pages + 1,
-            requests: last.requests + (page.requests ?? 0)
+            requests: requests += page.requests ?? 0
           })
           if (options.onPage !== undefined) {
             yield* options.onPage({ progress, pageItems: items.length, problems: page.errors, rateLimit })
@@ -167,7 +169,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never, S = neve
         ...client,
         request: (definition, parameters, options) =>
           Effect.suspend(() => {
-            progress = { ...progress, requests: progress.requests + 1 }
+            requests++
             return client.request(definition, parameters, options)
           })
       })
@@ -196,6 +198,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never, S = neve
           )
         )
       }
+      progress = { ...progress, requests }
       if (!progress.complete) {
         yield* leave("interrupted")
         return { status: "interrupted", progress, files: [] }

@@ -107,12 +107,12 @@ const windowOf = Effect.fnUntraced(function*(
   if (requests !== undefined) return { requests, from: "given" }
   const announced = probe === true ? yield* announcedFor(source, buckets) : undefined
   return announced === undefined
-    ? { requests: usualFor(source), from: "usual" }
+    ? { requests: usualRequests(source), from: "usual" }
     : { requests: announced, from: "announced" }
 })
 
 /** Requests per window as declared. */
-const usualFor = ({ definition, parameters }: Source): number => {
+export const usualRequests = ({ definition, parameters }: Pick<Source, "definition" | "parameters">): number => {
   const isSigned = (parameters["user_auth"] ?? definition.userAuth) === true
   const holder = isSigned || bearerOf(definition) === "user" ? "user" : "app"
   return RequestLimits.of(definition.limits, holder).perWindow ?? fewestRequestsPerWindow

@@ -2,6 +2,7 @@
 export * as Checkpoint from "./Checkpoint.ts"
 export * as Export from "./Export.ts"
 export * as ExportErrors from "./ExportErrors.ts"
+export * as Hydration from "./Hydration.ts"
 export * as Manifest from "./Manifest.ts"
 export * as Partitions from "./Partitions.ts"
 export * as Plan from "./Plan.ts"

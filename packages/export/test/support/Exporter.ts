@@ -1,5 +1,5 @@
 /**
- * An exporter as a process of its own, to be killed. It is told what to do as JSON, says on standard output how many pages
+ * An exporter as a process of its own, to be killed: of a search, or of a file of ids. It is told what to do as JSON, says on standard output how many pages
  * it has written, one number a line, and ends with the exit code of the export.
  */
 import { searchRecentPosts } from "@postwire/core/operations/Search"
@@ -7,21 +7,29 @@ import * as NodeClient from "@postwire/node/NodeClient"
 import * as Effect from "effect/Effect"
 import { writeSync } from "node:fs"
 import * as Export from "../../src/Export.ts"
+import * as Hydration from "../../src/Hydration.ts"
+import * as Rows from "../../src/Rows.ts"
 import * as Source from "../../src/Source.ts"
-import { parameters, type SinkName, sinks } from "./Sinks.ts"
+import { hydrated, parameters, type SinkName, sinks } from "./Sinks.ts"
 
-const { baseUrl, bearerToken, path, sink } = JSON.parse(process.argv[2]!) as {
+const { baseUrl, bearerToken, ids, path, sink } = JSON.parse(process.argv[2]!) as {
   readonly baseUrl: string
   readonly bearerToken: string
+  readonly ids?: string
   readonly path: string
   readonly sink: SinkName
 }
 
 await Effect.runPromise(
-  Export.run(Source.make(searchRecentPosts, parameters), {
-    sink: sinks[sink](path),
-    mode: "resume",
-    onPage: ({ progress }) => Effect.sync(() => writeSync(1, `${progress.pages}\n`))
-  }).pipe(Effect.provide(NodeClient.layer({ baseUrl, bearerToken })))
+  Effect.gen(function*() {
+    const source = ids === undefined
+      ? Source.make(searchRecentPosts, parameters)
+      : Hydration.source(yield* Rows.open(ids, { kind: Hydration.posts }), "posts", hydrated, { concurrency: 2 })
+    yield* Export.run(source, {
+      sink: sinks[sink](path),
+      mode: "resume",
+      onPage: ({ progress }) => Effect.sync(() => writeSync(1, `${progress.pages}\n`))
+    })
+  }).pipe(Effect.scoped, Effect.provide(NodeClient.layer({ baseUrl, bearerToken })))
 )
 process.exit(0)

@@ -25,3 +25,6 @@ export const parameters = {
   user_fields: ["created_at"],
   expansions: ["author_id", "referenced_posts.id", "attachments.media_keys"]
 } as const
+
+/** What is asked for of posts by their ids. */
+export const hydrated = { post_fields: ["created_at", "public_metrics"], expansions: ["author_id"] }
