@@ -7,6 +7,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import * as Publications from "../packages/core/src/promises/Publications.ts"
 import { minimum } from "../packages/core/src/SupportedNode.ts"
 import * as OAuth2 from "../packages/node/src/OAuth2.ts"
 
@@ -21,6 +22,9 @@ const common = {
   logLevel: "warning",
   metafile: true
 } satisfies BuildOptions
+
+/** What `Publications` makes, by name. */
+const deferred = Object.keys(Publications.on((input: Uint8Array) => input))
 
 /** Puts off what most programs never call, a fifth of what Node would load with a client. Bundlers decide that for themselves. */
 const publications: Plugin = {
@@ -39,7 +43,7 @@ const publications: Plugin = {
         const load = Effect.promise(() => import("./Publications.ts"))
         export const on = (inputOf) => {
           const later = (name) => (...args) => Effect.flatMap(load, ({ on }) => on(inputOf)[name](...args))
-          return { upload: later("upload"), publish: later("publish"), publishThread: later("publishThread") }
+          return Object.fromEntries(${JSON.stringify(deferred)}.map((name) => [name, later(name)]))
         }
       `
     }))

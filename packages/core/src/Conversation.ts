@@ -96,19 +96,13 @@ export interface Opened {
   readonly first: Page
 }
 
-/** What expansions brought, by bucket. */
-export interface Includes {
-  readonly users?: ReadonlyArray<Author>
-  readonly [bucket: string]: ReadonlyArray<object>
-}
-
 /** Posts of a conversation as they are kept. */
 export interface Page {
   readonly items: ReadonlyArray<Post>
   /** What expansions brought, by bucket. */
-  readonly includes: Includes
+  readonly includes: Readonly<Record<string, ReadonlyArray<object>>>
   /** What the service says of what it does not bring. */
-  readonly errors: ReadonlyArray<Problem>
+  readonly errors: ReadonlyArray<object>
   /** The posts that are wanted and missing. */
   readonly missing: ReadonlyArray<Missing>
   readonly outOfReach?: OutOfReach | undefined
@@ -232,15 +226,10 @@ const opening = Effect.fnUntraced(function*(id: string | number | bigint, option
   return opened
 })
 
-const merged = (some: Includes, others: Includes): Includes => ({
-  ...some,
-  ...others,
-  ...Object.fromEntries(
-    Object.keys(some).filter((bucket) => bucket in others)
-      .map((bucket) => [bucket, [...some[bucket] ?? [], ...others[bucket] ?? []]])
-  ),
-  users: [...some.users ?? [], ...others.users ?? []]
-})
+const merged = (some: Page["includes"], others: Page["includes"]): Page["includes"] =>
+  Object.fromEntries(
+    Object.keys({ ...some, ...others }).map((bucket) => [bucket, [...some[bucket] ?? [], ...others[bucket] ?? []]])
+  )
 
 /** The pages of a search from a token on. */
 export type Search = (token: string | undefined) => Stream.Stream<Omit<Page, "missing">, AnyError, Client>
@@ -338,9 +327,14 @@ export const pages = (
     )
   })
 
+const isAuthor = (user: object): user is Author => "id" in user
+
+/** Whether an item of a search is a post, which has an id. */
+export const isPost = (item: object): item is Post => "id" in item
+
 /** What a page holds, part by part. */
 const partsOf = ({ includes, items, missing, outOfReach }: Page): ReadonlyArray<Part> => {
-  const authors = new Map(includes.users?.map((user) => [user.id, user]))
+  const authors = new Map(includes["users"]?.filter(isAuthor).map((user) => [user.id, user]))
   return [
     ...outOfReach === undefined ? [] : [{ _tag: "OutOfReach", ...outOfReach } as const],
     ...items.map((post) => ({ _tag: "Post", post, author: authors.get(post.author_id ?? "") } as const)),
@@ -424,6 +418,26 @@ export interface GetConversation {
   /** The same as a Stream, as it comes: the first post, then the newest. */
   readonly parts: (id: string | number | bigint, options?: Options) => Stream.Stream<Part, AnyError, Client>
 }
+
+/** Parts of a conversation that come together, and where the next ones are; none at the end. */
+export interface Parts {
+  readonly parts: ReadonlyArray<Part>
+  readonly next: string | undefined
+}
+
+/** The parts of the page that a cursor leads to. */
+export const partsAt = (
+  opened: Opened,
+  options: Options,
+  cursor: string | undefined
+): Effect.Effect<Parts, AnyError, Client> =>
+  Effect.map(
+    Stream.runHead(pages(opened, options, cursor)),
+    Option.match({
+      onNone: () => ({ parts: [], next: undefined }),
+      onSome: (page) => ({ parts: partsOf(page), next: page.next })
+    })
+  )
 
 const partsIn = (opened: Opened, options: Options): Stream.Stream<Part, AnyError, Client> =>
   Stream.flatMap(pages(opened, options), (page) => Stream.fromIterable(partsOf(page)))

@@ -231,6 +231,7 @@ describe("index", () => {
       "Hydrate",
       "Journal",
       "Ledger",
+      "ListMembers",
       "OAuth1Login",
       "OAuth2",
       "Operation",

@@ -2,7 +2,6 @@
 import type { Form } from "@postwire/core/Definition"
 import type * as Face from "@postwire/core/promises/PromiseFace"
 import { type Makers, on, type Platform } from "@postwire/core/promises/PromiseFace"
-import type { Publishing } from "@postwire/core/promises/Publishing"
 import * as Transport from "@postwire/core/Transport"
 import * as Effect from "effect/Effect"
 import { BufferedResponse } from "./internal/BufferedResponse.ts"
@@ -32,7 +31,7 @@ const platform: Platform<Input> = {
 /** A client: its operations as methods, uploads, posts with files and threads, and its end. */
 export type PromiseClient<F extends Form = "response", Also extends object = {}> = Face.PromiseClient<
   F,
-  Also & Publishing<Input>
+  Also & Face.Composed<Input>
 >
 
 export const {

@@ -22,6 +22,16 @@ export type { Sent } from "@postwire/core/Attempt"
 export type { Form } from "@postwire/core/Definition"
 export * from "@postwire/core/Errors"
 export type { OAuth2Settings, Tokens } from "@postwire/core/promises/AccountSettings"
+export type {
+  Conversation,
+  ConversationOptions,
+  ConversationPost,
+  MembersPlan,
+  Outcome,
+  PlanOptions,
+  SyncedMembers,
+  SyncOptions
+} from "@postwire/core/promises/Composites"
 export type { Journal } from "@postwire/core/promises/Journal"
 export type {
   Poll,

@@ -151,7 +151,19 @@ describe("a call", () => {
 
   it("is there for every operation, with pages where it pages", () => {
     const methods = client as unknown as Readonly<Record<string, object>>
-    const own = ["as", "effect", "request", "session", "upload", "publish", "publishThread", "close"]
+    const own = [
+      "as",
+      "effect",
+      "request",
+      "session",
+      "upload",
+      "publish",
+      "publishThread",
+      "planListMembers",
+      "syncListMembers",
+      "getConversation",
+      "close"
+    ]
     assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), ...own])
     for (const [name, { definition }] of Object.entries(catalogue)) {
       assert.isFunction(methods[name])

@@ -146,6 +146,12 @@ const publishingOf = (publishing: Protocol.Publishing, onProgress: ((progress: u
         return effects.publish(publishing.post, { ...publishing.options, onProgress })
       case "publishThread":
         return effects.publishThread(publishing.posts, { ...publishing.options, onProgress })
+      case "planListMembers":
+        return effects.planListMembers(publishing.list, publishing.desired, publishing.options)
+      case "syncListMembers":
+        return effects.syncListMembers(publishing.list, publishing.desired, { ...publishing.options, onProgress })
+      case "getConversation":
+        return effects.getConversation(publishing.post, publishing.options)
     }
   })
 

@@ -1,10 +1,13 @@
-/** Uploads, posts with files, and threads: handed to the worker, and waited for on this thread, which is told how they go on. */
+/** Uploads, posts with files, threads, and what else is made of many calls: handed to the worker, and waited for on this thread, which is told how they go on. */
 import * as CallErrors from "@postwire/core/CallErrors"
+import type { Conversation, Options as ConversationOptions } from "@postwire/core/Conversation"
 import { InvalidParameters, show } from "@postwire/core/Errors"
 import * as Hook from "@postwire/core/Hook"
+import type { MembersPlan, PlanOptions, SyncedMembers, SyncOptions, Wanted } from "@postwire/core/ListMembers"
+import * as Composites from "@postwire/core/promises/Composites"
 import * as Inputs from "@postwire/core/promises/Inputs"
 import type * as Shared from "@postwire/core/promises/Publications"
-import { calls } from "@postwire/core/promises/Publishing"
+import * as Published from "@postwire/core/promises/Publishing"
 import type { Post, PublishedPost, PublishOptions } from "@postwire/core/Publish"
 import type { PublishedThread, ThreadOptions } from "@postwire/core/Thread"
 import type { UploadedMedia } from "@postwire/core/Upload"
@@ -18,7 +21,7 @@ export type Input = string | URL | Uint8Array | ArrayBuffer | Blob
 /** What an upload may be told, besides its file. */
 export type UploadOptions = Shared.UploadOptions<Input>
 
-/** Uploads, posts with files, and threads, as blocking methods. `onProgress` is called on the thread that they block. */
+/** Uploads, posts with files, threads, members of lists and conversations, as blocking methods. `onProgress` is called on the thread that they block. */
 export interface Publishing {
   /**
    * Checks a file and sends it, waits until the service has processed it, and describes it. What it makes is for the
@@ -35,9 +38,32 @@ export interface Publishing {
    * noted in the journal by the `key`: the same call goes on where another one was interrupted, and posts no part twice.
    */
   readonly publishThread: (posts: ReadonlyArray<Post<Input>>, options: ThreadOptions) => PublishedThread
+  /**
+   * Tells what it takes to make the members of a list those that are wished for: ids or usernames. Changes nothing. Reads the
+   * members, and looks up usernames that are not among them.
+   */
+  readonly planListMembers: (
+    list: string | number | bigint,
+    desired: Iterable<Wanted>,
+    options?: PlanOptions
+  ) => MembersPlan
+  /**
+   * Makes the members of a list those that are wished for: ids or usernames. Removes who is not, adds who is missing, one request
+   * each, and tells what became of each. What is done is noted in the journal: the same call goes on where another one was
+   * interrupted. Blocks for hours where thousands are to be changed.
+   */
+  readonly syncListMembers: (
+    list: string | number | bigint,
+    desired: Iterable<Wanted>,
+    options?: SyncOptions
+  ) => SyncedMembers
+  /** The conversation that a post belongs to, as a tree: its first post and all replies that can be read, and what is missing. */
+  readonly getConversation: (id: string | number | bigint, options?: ConversationOptions) => Conversation
 }
 
 type Name = keyof Publishing
+
+const calls = { ...Published.calls, ...Composites.calls }
 
 /** The methods of a client. */
 export const make = (context: Calls.Context): Publishing => {
@@ -60,7 +86,27 @@ export const make = (context: Calls.Context): Publishing => {
       posts: Inputs.ofPosts(posts, crossing),
       options
     }))
-  return { upload, publish, publishThread }
+  const planListMembers: Publishing["planListMembers"] = (list, desired, options = {}) =>
+    call(context, "planListMembers", options, planListMembers, (options) => ({
+      call: "planListMembers",
+      list,
+      desired: [...desired],
+      options
+    }))
+  const syncListMembers: Publishing["syncListMembers"] = (list, desired, options = {}) =>
+    call(context, "syncListMembers", options, syncListMembers, (options) => ({
+      call: "syncListMembers",
+      list,
+      desired: [...desired],
+      options
+    }))
+  const getConversation: Publishing["getConversation"] = (post, options = {}) =>
+    call(context, "getConversation", options, getConversation, (options) => ({
+      call: "getConversation",
+      post,
+      options
+    }))
+  return { upload, publish, publishThread, planListMembers, syncListMembers, getConversation }
 }
 
 type Crossing = (input: Input) => Protocol.Input

@@ -22,6 +22,16 @@ import * as SyncClient from "./SyncClient.ts"
 export type { Form } from "@postwire/core/Definition"
 export * from "@postwire/core/Errors"
 export type {
+  Conversation,
+  ConversationOptions,
+  ConversationPost,
+  MembersPlan,
+  Outcome,
+  PlanOptions,
+  SyncedMembers,
+  SyncOptions
+} from "@postwire/core/promises/Composites"
+export type {
   Poll,
   PublishedPost,
   PublishedThread,

@@ -59,7 +59,18 @@ describe("methods", () => {
       assert.isFunction(method)
       assert.strictEqual("items" in method && "pages" in method, definition.paging !== undefined, name)
     }
-    const own = ["as", "request", "session", "upload", "publish", "publishThread", "close"]
+    const own = [
+      "as",
+      "request",
+      "session",
+      "upload",
+      "publish",
+      "publishThread",
+      "planListMembers",
+      "syncListMembers",
+      "getConversation",
+      "close"
+    ]
     assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), ...own])
   })
 

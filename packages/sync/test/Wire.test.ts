@@ -190,6 +190,9 @@ describe("forms", () => {
           "upload",
           "publish",
           "publishThread",
+          "planListMembers",
+          "syncListMembers",
+          "getConversation",
           "session",
           "close"
         ])

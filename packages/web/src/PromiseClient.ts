@@ -2,7 +2,7 @@
 import type { Form } from "@postwire/core/Definition"
 import type * as Face from "@postwire/core/promises/PromiseFace"
 import { type Makers, on } from "@postwire/core/promises/PromiseFace"
-import type { Input, Publishing } from "@postwire/core/promises/Publishing"
+import type { Input } from "@postwire/core/promises/Publishing"
 import * as Transport from "@postwire/core/Transport"
 import * as Effect from "effect/Effect"
 
@@ -22,7 +22,7 @@ export {
 /** A client: its operations as methods, uploads, posts with files and threads, and its end. */
 export type PromiseClient<F extends Form = "response", Also extends object = {}> = Face.PromiseClient<
   F,
-  Also & Publishing<Input>
+  Also & Face.Composed<Input>
 >
 
 export const {

@@ -17,6 +17,16 @@ import * as WebClient from "./WebClient.ts"
 export type { Sent } from "@postwire/core/Attempt"
 export type { Form } from "@postwire/core/Definition"
 export * from "@postwire/core/Errors"
+export type {
+  Conversation,
+  ConversationOptions,
+  ConversationPost,
+  MembersPlan,
+  Outcome,
+  PlanOptions,
+  SyncedMembers,
+  SyncOptions
+} from "@postwire/core/promises/Composites"
 export type { Journal } from "@postwire/core/promises/Journal"
 export type {
   Input,

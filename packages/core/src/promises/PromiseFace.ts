@@ -22,6 +22,7 @@ import * as Pagination from "../Pagination.ts"
 import * as Requests from "../Requests.ts"
 import type { Included, Selection } from "../Selection.ts"
 import * as Calls from "./Calls.ts"
+import * as Composites from "./Composites.ts"
 import { iterable, type PageOptions } from "./Pages.ts"
 import type { InputOf } from "./Publications.ts"
 import * as Publishing from "./Publishing.ts"
@@ -137,6 +138,9 @@ export interface Platform<in I> extends Calls.Platform {
   readonly inputOf: InputOf<I>
 }
 
+/** What a client has that is made of operations: it publishes, changes members of lists, reads conversations. */
+export interface Composed<in out I> extends Publishing.Publishing<I>, Composites.Composites {}
+
 /** How clients are made on a platform, where `I` is what can be uploaded. */
 export interface Makers<in out I> {
   /**
@@ -148,18 +152,18 @@ export interface Makers<in out I> {
     form: F,
     end: () => Promise<void>,
     also: (context: Calls.Context) => Also
-  ) => PromiseClient<F, Also & Publishing.Publishing<I>>
+  ) => PromiseClient<F, Also & Composed<I>>
   /**
    * The way from Effect to Promises: a client on the services of a Layer, such as one on another HttpClient. Closing it
    * releases what the Layer acquired. Uploads and threads are noted in the journal of the Layer, or in memory where it has none.
    * Rejects with what the Layer fails with.
    */
   readonly fromLayer: {
-    <E>(layer: Layer.Layer<Client, E>): Promise<PromiseClient<"response", WithEffect & Publishing.Publishing<I>>>
+    <E>(layer: Layer.Layer<Client, E>): Promise<PromiseClient<"response", WithEffect & Composed<I>>>
     <E, F extends Form = "response">(
       layer: Layer.Layer<Client, E>,
       options: { readonly returnType?: F | undefined } & Chosen<F>
-    ): Promise<PromiseClient<F, WithEffect & Publishing.Publishing<I>>>
+    ): Promise<PromiseClient<F, WithEffect & Composed<I>>>
   }
 }
 
@@ -183,19 +187,24 @@ export const on = <I>(platform: Platform<I>): Makers<I> => {
     form: F,
     end: () => Promise<void>,
     also: (context: Calls.Context) => Also
-  ): PromiseClient<F, Also & Publishing.Publishing<I>> => {
+  ): PromiseClient<F, Also & Composed<I>> => {
     const closing = new AbortController()
     const context = Calls.contextOf(withJournal(services), closing.signal, platform)
     const close = () => {
       closing.abort()
       return end()
     }
-    return inForm(context, form, { ...also(context), ...Publishing.make(context, platform.inputOf), close })
+    return inForm(context, form, {
+      ...also(context),
+      ...Publishing.make(context, platform.inputOf),
+      ...Composites.make(context),
+      close
+    })
   }
   const fromLayer = async <E, F extends Form = "response">(
     layer: Layer.Layer<Client, E>,
     options: { readonly returnType?: F | undefined } = {}
-  ): Promise<PromiseClient<F, WithEffect & Publishing.Publishing<I>>> => {
+  ): Promise<PromiseClient<F, WithEffect & Composed<I>>> => {
     const scope = Scope.makeUnsafe()
     const end = () => Effect.runPromise(Scope.close(scope, Exit.void))
     try {

@@ -1,10 +1,12 @@
 /**
- * What uploading and publishing with Promises does, apart from the methods: every client has those, and the bundled entries load
- * this when one is called first.
+ * What uploading, publishing and all that is made of many calls does with Promises, apart from the methods: every client has
+ * those, and the bundled entries load this when one is called first.
  */
 import * as Effect from "effect/Effect"
+import * as Conversation from "../Conversation.ts"
 import { invalidParameter } from "../Errors.ts"
 import * as Journal from "../Journal.ts"
+import * as ListMembers from "../ListMembers.ts"
 import * as Publish from "../Publish.ts"
 import type * as Source from "../Source.ts"
 import * as Thread from "../Thread.ts"
@@ -42,5 +44,11 @@ export const on = <I>(inputOf: InputOf<I>) => ({
   publish: (post: Publish.Post<I>, options: Publish.PublishOptions) =>
     Publish.publish(Inputs.ofPost(post, inputOf), options),
   publishThread: (posts: ReadonlyArray<Publish.Post<I>>, options: Thread.ThreadOptions) =>
-    Thread.publishThread(Inputs.ofPosts(posts, inputOf), options)
+    Thread.publishThread(Inputs.ofPosts(posts, inputOf), options),
+  planListMembers: ListMembers.planListMembers,
+  syncListMembers: ListMembers.syncListMembers,
+  getConversation: (id: string | number | bigint, options?: Conversation.Options) =>
+    Conversation.getConversation(id, options),
+  openConversation: Conversation.open,
+  conversationParts: Conversation.partsAt
 })

@@ -1,6 +1,8 @@
 /** What the two sides of the bridge say to each other. */
 import type { CallOptions } from "@postwire/core/CallOptions"
+import type { Options as ConversationOptions } from "@postwire/core/Conversation"
 import type { Form } from "@postwire/core/Definition"
+import type { PlanOptions, SyncOptions, Wanted } from "@postwire/core/ListMembers"
 import type { Prepared } from "@postwire/core/Prepare"
 import type { UploadOptions } from "@postwire/core/promises/Publications"
 import type { Post, PublishOptions } from "@postwire/core/Publish"
@@ -83,7 +85,7 @@ export const wake = ({ places }: Shared): void => {
 /** What can be uploaded, as it crosses threads: the path of a file, bytes, or a Blob that is in memory. */
 export type Input = string | Uint8Array | ArrayBuffer | Blob
 
-/** An upload, a post with files, or a thread. Who is told of their progress stays behind. */
+/** An upload, or another thing that is made of many calls. Who is told of their progress stays behind. */
 export type Publishing =
   | { readonly call: "upload"; readonly input: Input; readonly options: UploadOptions<Input> }
   | { readonly call: "publish"; readonly post: Post<Input>; readonly options: PublishOptions }
@@ -92,6 +94,19 @@ export type Publishing =
     readonly posts: ReadonlyArray<Post<Input>>
     readonly options: ThreadOptions
   }
+  | (Listed & { readonly call: "planListMembers"; readonly options: PlanOptions })
+  | (Listed & { readonly call: "syncListMembers"; readonly options: SyncOptions })
+  | {
+    readonly call: "getConversation"
+    readonly post: string | number | bigint
+    readonly options: ConversationOptions
+  }
+
+/** A list and who is to be on it. */
+interface Listed {
+  readonly list: string | number | bigint
+  readonly desired: ReadonlyArray<Wanted>
+}
 
 /** Places in the memory that a post with files has of its own: other calls may be made while it tells of its progress. */
 export const gate = {

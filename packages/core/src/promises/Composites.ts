@@ -1,0 +1,125 @@
+/** What is made of many calls, with Promises: the members of a list that become others, and whole conversations. */
+import type * as Conversation from "../Conversation.ts"
+import type * as ListMembers from "../ListMembers.ts"
+import * as Calls from "./Calls.ts"
+import * as Publications from "./Publications.ts"
+
+export type {
+  Author,
+  Conversation,
+  Missing,
+  MissingReason,
+  Node,
+  Options as ConversationOptions,
+  OutOfReach,
+  Part,
+  Post as ConversationPost
+} from "../Conversation.ts"
+export type { MembersPlan, Outcome, PlanOptions, SyncedMembers, SyncOptions, Wanted } from "../ListMembers.ts"
+
+type Signalled<O> = O & Pick<Calls.CallOptions, "signal">
+
+/** What is made of many calls, as methods of a client. */
+export interface Composites {
+  /**
+   * Tells what it takes to make the members of a list those that are wished for: ids or usernames. Changes nothing. Reads the
+   * members, and looks up usernames that are not among them.
+   */
+  readonly planListMembers: (
+    list: string | number | bigint,
+    desired: Iterable<ListMembers.Wanted>,
+    options?: Signalled<ListMembers.PlanOptions>
+  ) => Promise<ListMembers.MembersPlan>
+  /**
+   * Makes the members of a list those that are wished for: ids or usernames. Removes who is not, adds who is missing, one request
+   * each, and tells what became of each. What is done is noted in the journal: the same call goes on where another one was
+   * interrupted.
+   */
+  readonly syncListMembers: (
+    list: string | number | bigint,
+    desired: Iterable<ListMembers.Wanted>,
+    options?: Signalled<ListMembers.SyncOptions>
+  ) => Promise<ListMembers.SyncedMembers>
+  readonly getConversation: GetConversation
+}
+
+/** Reads conversations, as a method. */
+export interface GetConversation {
+  /** The conversation that a post belongs to, as a tree: its first post and all replies that can be read, and what is missing. */
+  (id: string | number | bigint, options?: Signalled<Conversation.Options>): Promise<Conversation.Conversation>
+  /** The same as it comes: the first post, then the newest. A page is fetched when it is needed. */
+  readonly parts: (
+    id: string | number | bigint,
+    options?: Signalled<Conversation.Options>
+  ) => AsyncIterable<Conversation.Part>
+}
+
+/** How errors tell of them. */
+export const calls = {
+  planListMembers: { name: "planListMembers", effect: "read" },
+  // The same call goes on.
+  syncListMembers: { name: "syncListMembers", effect: "toggle" },
+  getConversation: { name: "getConversation", effect: "read" }
+} as const
+
+/** The methods of a client. */
+export const make = (context: Calls.Context): Composites => {
+  const { conversationParts, openConversation, ...effects } = Publications.on((input: never) => input)
+
+  const planListMembers: Composites["planListMembers"] = async (list, desired, options) => {
+    const [signal, own] = Calls.split(calls.planListMembers, options)
+    const exit = await Calls.run(
+      context,
+      calls.planListMembers,
+      effects.planListMembers(list, desired, own),
+      signal
+    )
+    return Calls.valueOf(exit, signal, planListMembers)
+  }
+
+  const syncListMembers: Composites["syncListMembers"] = async (list, desired, options) => {
+    const [signal, own] = Calls.split(calls.syncListMembers, options)
+    const exit = await Calls.run(
+      context,
+      calls.syncListMembers,
+      effects.syncListMembers(list, desired, own),
+      signal
+    )
+    return Calls.valueOf(exit, signal, syncListMembers)
+  }
+
+  const getConversation = async (
+    id: string | number | bigint,
+    options?: Signalled<Conversation.Options>
+  ): Promise<Conversation.Conversation> => {
+    const [signal, own] = Calls.split(calls.getConversation, options)
+    const exit = await Calls.run(context, calls.getConversation, effects.getConversation(id, own), signal)
+    return Calls.valueOf(exit, signal, getConversation)
+  }
+
+  async function* parts(
+    id: string | number | bigint,
+    options: Signalled<Conversation.Options> | undefined
+  ): AsyncGenerator<Conversation.Part> {
+    const told = calls.getConversation
+    const [signal, own = {}] = Calls.split(told, options)
+    const opened = Calls.valueOf(await Calls.run(context, told, openConversation(id, own), signal), signal, parts)
+    let cursor: string | undefined
+    do {
+      const exit = await Calls.run(context, told, conversationParts(opened, own, cursor), signal)
+      const page = Calls.valueOf(exit, signal, parts)
+      yield* page.parts
+      cursor = page.next
+    } while (cursor !== undefined)
+  }
+
+  return {
+    planListMembers,
+    syncListMembers,
+    getConversation: Object.assign(getConversation, {
+      parts: (id: string | number | bigint, options?: Signalled<Conversation.Options>) => ({
+        [Symbol.asyncIterator]: () => parts(id, options)
+      })
+    })
+  }
+}
