@@ -199,24 +199,25 @@ describe("a repeated try that finds it done", () => {
       rowOf(name).params.filter(({ required }) => required).map(({ name, sample }) => [name, sample?.given ?? "1"])
     )
 
+  const gone = (kind: string) =>
+    status(404, {
+      title: "Not Found Error",
+      detail: `Could not find ${kind} with id: [1].`,
+      type: "https://service.test/2/problems/resource-not-found",
+      errors: [{
+        title: "Not Found Error",
+        type: "https://service.test/2/problems/resource-not-found",
+        resource_type: kind,
+        resource_id: "1",
+        parameter: "id",
+        value: "1"
+      }]
+    })
+
   /** What services are known to say, as the neutral wire has it; all other toggles succeed when there is nothing to do. */
   const known: Readonly<Record<string, { readonly data: object; readonly refusal: Answer }>> = {
-    deletePost: {
-      data: { deleted: true },
-      refusal: status(404, {
-        title: "Not Found Error",
-        detail: "Could not find post with id: [1].",
-        type: "https://service.test/2/problems/resource-not-found",
-        errors: [{
-          title: "Not Found Error",
-          type: "https://service.test/2/problems/resource-not-found",
-          resource_type: "post",
-          resource_id: "1",
-          parameter: "id",
-          value: "1"
-        }]
-      })
-    },
+    deleteList: { data: { deleted: true }, refusal: gone("list") },
+    deletePost: { data: { deleted: true }, refusal: gone("post") },
     repost: {
       data: { reposted: true },
       refusal: status(400, {

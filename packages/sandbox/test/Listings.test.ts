@@ -24,7 +24,7 @@ const listings = (bench: Bench) => {
     store.posts.insert({ authorId: owner, text: "needle", createdAt: time += second, ...more })
   const subject = post({ text: "the subject" })
   const conversation = store.messages.open(ada.id, owner)
-  const list = () => store.lists.insert({ ownerId: owner, name: "List", createdAt: time += second })
+  const list = (ownerId = owner) => store.lists.insert({ ownerId, name: "List", createdAt: time += second })
   const members = list()
   const followed = list()
   const reader = user()
@@ -67,6 +67,16 @@ const listings = (bench: Bench) => {
       parameters: { id: followed },
       add: ofUser((id) => store.lists.setFollower(followed, id, true))
     },
+    getListMembers: { parameters: { id: followed }, add: ofUser((id) => store.lists.setMember(followed, id, true)) },
+    getOwnedLists: { parameters: { id: reader }, add: () => list(reader) },
+    getListMemberships: {
+      parameters: { id: reader },
+      add: () => {
+        const id = list()
+        store.lists.setMember(id, reader, true)
+        return id
+      }
+    },
     getFollowedLists: {
       parameters: { id: reader },
       add: () => {
@@ -93,12 +103,14 @@ const listings = (bench: Bench) => {
   return byName
 }
 
-const paged = names.filter((name) =>
+const specified = names.filter((name) =>
   name in facts && "paging" in catalogue[name].definition && !name.endsWith("PostsCount")
 )
 
+const paged: ReadonlyArray<Name> = [...specified, "getListMembers", "getListMemberships", "getOwnedLists"]
+
 describe("listings", () => {
-  it("of the specification are all here", () => assert.strictEqual(paged.length, 20))
+  it("of the specification are all here", () => assert.strictEqual(specified.length, 20))
 
   it.effect.each(paged)(
     "%s goes to its end and back, whatever comes and goes in between",
@@ -183,6 +195,10 @@ describe("listings", () => {
           ["/2/users/5/following", "user"],
           ["/2/users/5/mentions", "user"],
           ["/2/users/5/followed_lists", "user"],
+          ["/2/users/5/list_memberships", "user"],
+          ["/2/users/5/owned_lists", "user"],
+          ["/2/lists/5", "list"],
+          ["/2/lists/5/members", "list"],
           ["/2/lists/5/posts", "list"],
           ["/2/lists/5/followers", "list"],
           ["/2/spaces/5", "space"],

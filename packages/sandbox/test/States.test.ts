@@ -53,6 +53,8 @@ const doAsk = (it: Setting) => void it.bench.store.follows.set(ada(it), it.hermi
 const doBlock = (it: Setting) => void it.bench.store.blocks.set(ada(it), it.other, true)
 const doMute = (it: Setting) => void it.bench.store.mutes.set(ada(it), it.other, true)
 const doHide = (it: Setting) => void it.bench.store.posts.setHidden(it.reply, true)
+const pinned = (it: Setting) => it.bench.store.lists.pinnedBy(ada(it)).some(({ id }) => id === it.list)
+const doPinList = (it: Setting) => void it.bench.store.lists.setPinned(it.list, ada(it), true)
 const doFollowList = (it: Setting) => void it.bench.store.lists.setFollower(it.list, ada(it), true)
 
 const sourcePost = ({ post }: Setting) => ({ source_post_id: post })
@@ -97,6 +99,10 @@ const rows: ReadonlyArray<Row> = [
   row("not muting", "unmute", somebody, [muted, false], { muting: false }),
   row("reply visible", "hideReply", aReply, [hidden, true], { hidden: true }),
   row("reply hidden", "unhideReply", aReply, [hidden, false], { hidden: false }, doHide),
+  row("list not followed", "followList", aList, [listed, true], { following: true }),
+  row("list followed", "pinList", aList, [pinned, true], { pinned: true }, doFollowList),
+  row("list pinned", "unpinList", aList, [pinned, false], { pinned: false }, doPinList),
+  row("list not pinned", "unpinList", aList, [pinned, false], { pinned: false }),
   row("list followed", "unfollowList", aList, [listed, false], { following: false }, doFollowList)
 ]
 
@@ -166,6 +172,9 @@ describe("states", () => {
           ["unblock", { target_user_id: "5" }, 200],
           ["unmute", { target_user_id: "5" }, 200],
           ["unfollowList", { list_id: "5" }, 200],
+          ["unpinList", { list_id: "5" }, 200],
+          ["followList", { list_id: "5" }, 404],
+          ["pinList", { list_id: "5" }, 404],
           // Nobody does these to themselves.
           ["followUser", { target_user_id: ada(it) }, 400],
           ["block", { target_user_id: ada(it) }, 400],

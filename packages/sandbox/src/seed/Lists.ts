@@ -5,7 +5,7 @@ import type { State } from "../store/Store.ts"
 import { type Account, adaOf } from "./Accounts.ts"
 import { type Options, year } from "./Plan.ts"
 
-/** Makes the lists; the first two are ada's, of these one is private. */
+/** Makes the lists; the first two are ada's, of these one is private. She has pinned the other one, and one that she follows. */
 export const insertLists = (store: State, { seed, start }: Options, users: ReadonlyArray<Account>): void => {
   const random = make(seed, "lists")
   const ada = adaOf(users)
@@ -24,5 +24,6 @@ export const insertLists = (store: State, { seed, start }: Options, users: Reado
     if (i === 1) continue
     for (let n = 2 + random.below(12); n > 0; n--) store.lists.setFollower(list, someone().id, true)
     if (i >= 2 && i < 5) store.lists.setFollower(list, ada.id, true)
+    if (i === 0 || i === 2) store.lists.setPinned(list, ada.id, true)
   }
 }

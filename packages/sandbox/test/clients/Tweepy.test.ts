@@ -36,6 +36,7 @@ describe.skipIf(python === undefined)("tweepy", () => {
       ["reads", "reads, as a user and as an app"],
       ["pages", "pages forwards and backwards, and searches to the end"],
       ["writes", "writes, and what it writes is there"],
+      ["lists", "makes a list, fills it, pins it, follows it, changes it and deletes it"],
       ["refusals", "tells refusals apart"],
       ["limits", "shows the rate limit, and that it is spent"],
       ["logins", "signs in with OAuth 2.0 and with OAuth 1.0a"]

@@ -129,6 +129,36 @@ describe("twitter-api-v2", () => {
       })
     }))
 
+  it.live("makes a list, fills it, pins it, follows it, changes it and deletes it", () =>
+    Effect.gen(function*() {
+      const { forms, likers, seeded: { ada } } = yield* bench
+      const member = likers[0]!
+      yield* Effect.promise(async () => {
+        for (const client of Object.values(forms)) {
+          const { data: { id, ...created } } = await client.createList({ name: "Test List", private: true })
+          assert.deepStrictEqual(created, { name: "Test List" })
+          assert.deepStrictEqual((await client.addListMember(id, member)).data, { is_member: true })
+          assert.deepStrictEqual((await client.listMembers(id)).users.map((user) => user.id), [member])
+          assert.deepStrictEqual((await client.pinList(ada.id, id)).data, { pinned: true })
+          assert.deepStrictEqual((await client.removeListMember(id, member)).data, { is_member: false })
+          assert.deepStrictEqual((await client.unpinList(ada.id, id)).data, { pinned: false })
+          const changed = await client.updateList(id, { description: "Test List Description", private: false })
+          assert.deepStrictEqual(changed.data, { updated: true })
+          const read = await client.list(id, { "list.fields": ["description", "private"], expansions: ["owner_id"] })
+          assert.deepInclude(read.data, { description: "Test List Description", private: false, owner_id: ada.id })
+          assert.strictEqual(read.includes?.users?.[0]?.username, "ada")
+          assert.include((await client.listsOwned(ada.id)).lists.map((list) => list.id), id)
+          assert.deepStrictEqual((await client.subscribeToList(ada.id, id)).data, { following: true })
+          assert.include((await client.listFollowed(ada.id)).lists.map((list) => list.id), id)
+          assert.deepStrictEqual((await client.unsubscribeOfList(ada.id, id)).data, { following: false })
+          await client.addListMember(id, member)
+          assert.strictEqual((await client.listMemberships(member)).lists[0]?.id, id)
+          assert.deepStrictEqual((await client.removeList(id)).data, { deleted: true })
+          assert.strictEqual((await refusal(client.removeList(id))).code, 404)
+        }
+      })
+    }))
+
   it.live("uploads a photo in segments, a GIF and a video that is processed, describes and posts them", () =>
     Effect.gen(function*() {
       const { app, baseUrl, forms } = yield* bench

@@ -117,6 +117,37 @@ def writes():
     same(str(user.get_bookmarks(max_results=5).data[0].id), needles[0])
 
 
+def lists():
+    member = settings["likers"][0]
+    for client, form in forms:
+        # As its own recordings have it.
+        created = client.create_list("Test List", private=True, **form)
+        same(created.data["name"], "Test List")
+        id = created.data["id"]
+        same(client.add_list_member(id, member, **form).data, {"is_member": True})
+        same([str(each.id) for each in client.get_list_members(id, **form).data], [member])
+        same(client.pin_list(id, **form).data, {"pinned": True})
+        pinned = client.get_pinned_lists(
+            list_fields=["private", "member_count"], expansions="owner_id", **form)
+        same(pinned.meta, {"result_count": 3})
+        same([(each.private, each.member_count) for each in pinned.data if str(each.id) == id], [(True, 1)])
+        assert settings["ada"] in [str(each.id) for each in pinned.includes["users"]]
+        same(client.remove_list_member(id, member, **form).data, {"is_member": False})
+        same(client.unpin_list(id, **form).data, {"pinned": False})
+        same(client.update_list(id, description="Test List Description", **form).data, {"updated": True})
+        same(client.get_list(id, list_fields="description", **form).data.description, "Test List Description")
+        assert id in [str(each.id) for each in client.get_owned_lists(settings["ada"], **form).data]
+        same(client.update_list(id, private=False, **form).data, {"updated": True})
+        same(client.follow_list(id, **form).data, {"following": True})
+        assert id in [str(each.id) for each in client.get_followed_lists(settings["ada"], **form).data]
+        same(client.unfollow_list(id, **form).data, {"following": False})
+        same(client.add_list_member(id, member, **form).data, {"is_member": True})
+        same(str(client.get_list_memberships(member, **form).data[0].id), id)
+        same(client.delete_list(id, **form).data, {"deleted": True})
+        refusal = refused(tweepy.NotFound, client.delete_list, id, **form)
+        assert id in refusal.api_errors[0]["detail"]
+
+
 def refusals():
     wrong = {**secrets, "accessTokenSecret": "wrong"}
     for client, form in [(connect(bearer="unknown"), False), (connect(wrong), True)]:
@@ -203,4 +234,4 @@ def logins():
     same(str(signed_in.get_me(user_auth=True).data.id), settings["ada"])
 
 
-{each.__name__: each for each in (reads, pages, writes, refusals, limits, logins)}[sys.argv[1]]()
+{each.__name__: each for each in (reads, pages, writes, lists, refusals, limits, logins)}[sys.argv[1]]()
