@@ -126,6 +126,29 @@ export const terminal = (series: Series, width = 80, height = 10): ReadonlyArray
   ]
 }
 
+/** A value among others, and what it is in words. */
+export interface Row {
+  readonly name: string
+  readonly value: number
+  readonly text: string
+}
+
+/** Bars that lie below one another, each with its name and its value: lines of at most `width` columns (40 or more). */
+export const rows = (all: ReadonlyArray<Row>, width = 80): ReadonlyArray<string> => {
+  const space = Math.max(40, width)
+  const texts = Math.max(0, ...all.map(({ text }) => Text.width(text)))
+  const names = Math.min(Math.max(0, ...all.map(({ name }) => Text.width(name))), Math.max(8, space - texts - 16))
+  const room = Math.min(40, space - names - texts - 6)
+  const most = Math.max(0, ...all.map(({ value }) => value))
+  return all.map(({ name, text, value }) => {
+    const parts = value > 0 ? Math.max(1, Math.round(value / most * room * 8)) : 0
+    const bar = "█".repeat(parts >> 3) + leftEighths[parts & 7]!
+    return `  ${Text.pad(Text.cut(Text.oneLine(name), names), names)}  ${Text.pad(text, texts, true)}  ${bar}`.trimEnd()
+  })
+}
+
+const leftEighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
+
 const escaped = (text: string): string =>
   Text.oneLine(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 

@@ -16,6 +16,7 @@ import * as Crypto from "node:crypto"
 import * as AdminApps from "./AdminApps.ts"
 import { attempt, call, type Endpoint, told } from "./AdminEndpoint.ts"
 import * as Names from "./authorization/Names.ts"
+import * as Bill from "./Bill.ts"
 import type { Controls } from "./Controls.ts"
 import * as Description from "./Description.ts"
 import * as Faults from "./Faults.ts"
@@ -57,6 +58,8 @@ const clockOf = ({ clock }: Controls) => ({ now: new Date(clock.now()).toISOStri
 const faultsOf = ({ faults }: Controls) => ({ faults: faults.list() })
 
 const budgetOf = ({ budget }: Controls) => ({ windows: budget.windows(), posts: budget.posts() })
+
+const billOf = ({ bill }: Controls) => bill.statement()
 
 const names = Object.keys(catalogue) as Array<Name>
 
@@ -165,6 +168,22 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   "DELETE /budget": call((sandbox) => {
     sandbox.budget.clear()
     return budgetOf(sandbox)
+  }),
+  "GET /bill": call(billOf),
+  "POST /bill": told(
+    Schema.Struct({
+      cap: Schema.NullOr(
+        Schema.Finite.check(Schema.makeFilter((dollars) => Bill.isCap(dollars) || "is not an amount of dollars"))
+      )
+    }),
+    (sandbox, { cap }) => {
+      sandbox.bill.setCap(cap ?? undefined)
+      return billOf(sandbox)
+    }
+  ),
+  "DELETE /bill": call((sandbox) => {
+    sandbox.bill.clear()
+    return billOf(sandbox)
   }),
   "GET /operations": call(({ wires }) => ({
     wires,

@@ -12,7 +12,8 @@ const NewApp = Schema.Struct({
   redirects: Schema.optionalKey(Schema.Array(Schema.String)),
   rotation: Schema.optionalKey(Schema.Literals(["lenient", "strict"])),
   access: Schema.optionalKey(Schema.Literals(["standard", "research"])),
-  rights: Schema.optionalKey(Schema.Literals(["read", "read-write", "read-write-directmessages"]))
+  rights: Schema.optionalKey(Schema.Literals(["read", "read-write", "read-write-directmessages"])),
+  owner: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^\d{1,19}$/)))
 })
 
 const NewGrant = Schema.Struct({
@@ -36,8 +37,8 @@ const overview = ({ access, client, id, name, rights }: App) => ({
 /** The calls. */
 export const endpoints: Readonly<Record<string, Endpoint>> = {
   "GET /apps": call(({ store }) => ({ apps: store.credentials.apps().map(overview) })),
-  "POST /apps": told(NewApp, ({ app, store }, options) => {
-    const made = app(options)
+  "POST /apps": told(NewApp, ({ app, store }, { owner, ...options }) => {
+    const made = app({ ...options, ...owner !== undefined && { owner: { id: owner } } })
     const { bearerToken, consumerKey, consumerSecret } = made.settings
     const kept = store.credentials.appById(made.id)
     return {

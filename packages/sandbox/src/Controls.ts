@@ -4,6 +4,7 @@ import type * as WireNames from "@postwire/core/WireNames"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
+import * as Bill from "./Bill.ts"
 import * as Budget from "./Budget.ts"
 import * as Faults from "./Faults.ts"
 import type { Fixtures } from "./Fixtures.ts"
@@ -36,6 +37,8 @@ export interface Controls extends Fixtures {
   /** What was asked, oldest first: the entries of the journal. */
   readonly requests: ReadonlyArray<Journal.Entry>
   readonly budget: Budget.Budget
+  /** What apps were charged, in dollars. */
+  readonly bill: Bill.Bill
   /** What users have allowed apps. */
   readonly grants: Grants.Grants
   /** Lets a program use `/_sandbox`. */
@@ -69,6 +72,7 @@ export const make = Effect.fnUntraced(function*(
   const postCap = RateLimits.postCap(options.postCap ?? 10_000_000)
   const usage = Usage.make()
   const nonces = Nonces.make()
+  const bill = Bill.make({ store, now: clock.now, cap: options.spendCap })
   if (faulty > 0) faults.add({ probability: faulty })
 
   let epoch = 0
@@ -98,6 +102,7 @@ export const make = Effect.fnUntraced(function*(
   const forget = (): void => {
     epoch++
     budget.clear()
+    bill.setCap(options.spendCap)
     faults.clear()
     if (faulty > 0) faults.add({ probability: faulty })
   }
@@ -126,6 +131,7 @@ export const make = Effect.fnUntraced(function*(
     faults,
     journal,
     budget,
+    bill,
     grants,
     adminToken,
     snapshot: store.snapshot,
@@ -166,6 +172,7 @@ export const make = Effect.fnUntraced(function*(
     limits,
     postCap,
     usage,
+    bill,
     nonces,
     secrets: Secrets.make(
       () => store.credentials,

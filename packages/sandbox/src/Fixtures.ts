@@ -135,6 +135,8 @@ export interface AppOptions {
    * once more as long as nothing that it brought was used.
    */
   readonly rotation?: "lenient" | "strict"
+  /** Whose app it is: what they read of their own has a lower price. Default: nobody's. */
+  readonly owner?: { readonly id: string }
 }
 
 /** What a credential may do. */

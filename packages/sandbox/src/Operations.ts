@@ -11,6 +11,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
 import * as Authentication from "./Authentication.ts"
+import type * as Bill from "./Bill.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Faults from "./Faults.ts"
 import * as FaultyResponse from "./FaultyResponse.ts"
@@ -26,7 +27,7 @@ import { isEscaped, isPlain } from "./RequestTarget.ts"
 import * as RequestWire from "./RequestWire.ts"
 import * as Router from "./Router.ts"
 import type { Store } from "./store/Store.ts"
-import type { Usage } from "./Usage.ts"
+import type { Resource, Usage } from "./Usage.ts"
 
 /** Settings of the operations. */
 export interface Options {
@@ -41,6 +42,7 @@ export interface Parts {
   readonly limits: RateLimits.RateLimits
   readonly postCap: RateLimits.PostCap
   readonly usage: Usage
+  readonly bill: Bill.Ledger
   readonly nonces: Nonces.Nonces
   /** How often the state was replaced. */
   readonly epoch: () => number
@@ -69,7 +71,7 @@ interface Admitted extends Asked {
 
 /** Answers requests to operations; notes in `trace` what it learns of them. */
 export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) {
-  const { delivered, epoch, faults, limits, nonces, postCap, store, usage } = parts
+  const { bill, delivered, epoch, faults, limits, nonces, postCap, store, usage } = parts
   const authority = { store, hmac: yield* OAuth1.HmacSha1, nonces }
   const router = Router.make(options.wire)
   let detours = 0
@@ -105,7 +107,14 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       page,
       processing: trace.fault?.processing
     })
+    /** Counts and charges what leaves: what a fault refuses all the same does not. */
+    const leave = (resources: ReadonlyArray<Resource>): void => {
+      if (trace.fault?.status !== undefined) return
+      usage.count({ appId: caller.appId, operation: name, resources, now })
+      bill.charge({ definition, caller, params, resources, data: reply.data, now })
+    }
     if (fault === "empty") {
+      leave([])
       const count = reply.meta?.["total_post_count"] === undefined ? "result_count" : "total_post_count"
       const detour = PageToken.encode(listing, cursor, ++detours)
       return Envelope.response(wire, definition, { meta: { [count]: 0, next_token: detour } })
@@ -117,7 +126,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       selection,
       reply.data
     )
-    usage.count({ appId: caller.appId, operation: name, resources: projected.resources, now })
+    leave(projected.resources)
     const tokens = Envelope.tokensOf(definition, listing, reply.page)
     const again = fault === "repeated-token" && tokens.next_token !== undefined && token !== undefined
     return Envelope.response(
@@ -145,6 +154,8 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       const identity = definition.identity === undefined ? undefined : params[definition.identity]
       yield* Authentication.authorize(definition, caller, identity)
       if (!allowed) return yield* Problem.tooManyRequests()
+      const unpaid = bill.refusal(caller.appId, now)
+      if (unpaid !== undefined) return yield* unpaid
       const body = RequestBody.isExpected(definition)
         ? yield* RequestBody.traced(definition, request, trace)
         : undefined

@@ -3,6 +3,7 @@ import type { Wire } from "@postwire/core/WireNames"
 import * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Bill from "./Bill.ts"
 import * as Seed from "./Seed.ts"
 import * as ServiceClock from "./ServiceClock.ts"
 
@@ -27,6 +28,11 @@ export interface Options extends Population {
   readonly wire?: Wire | undefined
   /** How many posts a project may read per month with the operations that count. Default 10,000,000. */
   readonly postCap?: number | undefined
+  /**
+   * How many dollars each app may spend in a billing cycle, a calendar month (UTC). The request that passes it is answered;
+   * later ones are refused with 403 until the next cycle. Default: no limit.
+   */
+  readonly spendCap?: number | undefined
   /** The share of requests that go wrong in one way or another, from 0 (default) to 1; the seed decides which. */
   readonly faults?: number | undefined
   /** What `/_sandbox` asks for. Default: a random one. */
@@ -56,12 +62,13 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>("@postwire/
 
 /** The first rule that the options break. */
 export const invalid = (options: ServerOptions): InvalidOption | undefined => {
-  const { faults = 0, port = 0, postCap = 0, posts = 0, requestTimeout = 1, start } = options
+  const { faults = 0, port = 0, postCap = 0, posts = 0, requestTimeout = 1, spendCap = 0, start } = options
   const rules: ReadonlyArray<readonly [option: keyof ServerOptions, isKept: boolean, rule: string]> = [
     ["posts", Seed.isSize(posts), Seed.size],
     ["start", start === undefined || ServiceClock.isInstant(Number(start)), "from 1990 to 2248"],
     ["faults", faults >= 0 && faults <= 1, "from 0 to 1"],
     ["postCap", postCap >= 0, "a number from 0"],
+    ["spendCap", Bill.isCap(spendCap), "dollars, from 0"],
     ["port", Number.isInteger(port) && port >= 0 && port <= 65_535, "a whole number from 0 to 65535"],
     ["requestTimeout", isBetween(requestTimeout, 1, 2 ** 31 - 1), "from a millisecond to 24 days"]
   ]

@@ -32,7 +32,7 @@ export class Problem extends Data.TaggedError("Problem")<{
   readonly type: string
   readonly errors?: ReadonlyArray<Entry>
   /** What documents of this type hold besides. */
-  readonly members?: Readonly<Record<string, string>>
+  readonly members?: Readonly<Record<string, string | number>>
   /** Whether its words are those of the request, so that no wire says them otherwise. */
   readonly isVerbatim?: boolean
   /** How X says the detail, or the message of the only one of the errors, in words of its own. */
@@ -121,6 +121,17 @@ export const notEnrolled = (): Problem =>
       reason: "client-not-enrolled",
       registration_url: "https://developer.twitter.com/en/docs/projects/overview"
     }
+  })
+
+/** 403: the account has spent what its owner allows in a billing cycle; `resetDate` is the first day of the next one. */
+export const spendCapReached = (accountId: string, resetDate: string): Problem =>
+  new Problem({
+    status: 403,
+    title: "SpendCapReached",
+    detail: `Your enrolled account [${accountId}] has reached its billing cycle spend cap. ` +
+      `API requests will be blocked until the next cycle begins on ${resetDate}.`,
+    type: `${types}/credits`,
+    members: { account_id: Number(accountId), reset_date: resetDate }
   })
 
 /** 404: no such route. */

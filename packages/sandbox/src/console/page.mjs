@@ -1,6 +1,7 @@
 // The console page: its parts are started, and it is entered with the admin token.
 import { onSubmit, reasonOf } from "./Actions.mjs"
 import { hasToken } from "./AdminCalls.mjs"
+import * as Bill from "./Bill.mjs"
 import * as Clock from "./Clock.mjs"
 import { box } from "./Elements.mjs"
 import * as Exchange from "./Exchange.mjs"
@@ -33,7 +34,7 @@ const enter = async () => {
   await State.refresh()
 }
 
-for (const part of [Clock, RequestForm, Exchange, Journal, Limits, Faults, Media, State, Service, Suggestions]) {
+for (const part of [Clock, RequestForm, Exchange, Journal, Limits, Bill, Faults, Media, State, Service, Suggestions]) {
   part.start()
 }
 

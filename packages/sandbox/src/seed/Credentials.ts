@@ -63,7 +63,8 @@ export const insertCredentials = (
       consumerKey,
       consumerSecret,
       client: { ...confidentialClient, redirects, rotation: "lenient" },
-      createdAt: adaBorn
+      createdAt: adaBorn,
+      ownerId: id
     })
     store.credentials.insertApp({
       name: "Sandbox app without a secret",
@@ -72,7 +73,8 @@ export const insertCredentials = (
       consumerKey: clients.text(25),
       consumerSecret: Redacted.make(clients.text(50)),
       client: { ...publicClient, secret: undefined, redirects, rotation: "lenient" },
-      createdAt: adaBorn
+      createdAt: adaBorn,
+      ownerId: id
     })
     store.credentials.insertAccessToken({ token, secret: accessTokenSecret, appId, userId: id, rights })
     store.credentials.insertBearerToken({

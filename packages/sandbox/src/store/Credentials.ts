@@ -69,8 +69,12 @@ export interface Credentials {
       /** Milliseconds since the epoch. */
       readonly createdAt: number
       readonly client?: Client
+      /** The user whose app it is. */
+      readonly ownerId?: string | undefined
     }
   ) => string
+  /** The user whose app it is, where that is known. */
+  readonly ownerOf: (appId: string) => string | undefined
   /** Newest first. */
   readonly apps: () => ReadonlyArray<App>
   readonly appById: (id: string) => App | undefined
@@ -114,6 +118,10 @@ export const make = (database: Database): Credentials => {
     ) VALUES (
       :id, :name, :access, :rights, :key, :secret, :clientId, :clientSecret, :redirects, :rotation
     )`)
+  const insertOwner = database.command("INSERT INTO app_owners (app_id, user_id) VALUES (:app, :user)")
+  const owner = database.query<{ readonly id: string }>(
+    "SELECT CAST(user_id AS TEXT) AS id FROM app_owners WHERE app_id = :app"
+  )
   const apps = appsOf(database, "TRUE ORDER BY id DESC")
   const appById = appsOf(database, "id = :id")
   const appByKey = appsOf(database, "consumer_key = :key")
@@ -174,7 +182,7 @@ export const make = (database: Database): Credentials => {
     isSecret: (text) => known.get({ hash: hashOf(Redacted.make(text)) }) !== undefined,
     replaced: () => void (secrets = undefined),
     insertApp: (
-      { client = { id: Mint.clientId(), secret: undefined, redirects: [], rotation: "lenient" }, ...app }
+      { client = { id: Mint.clientId(), secret: undefined, redirects: [], rotation: "lenient" }, ownerId, ...app }
     ) => {
       secrets = undefined
       const id = nextId(app.createdAt)
@@ -190,8 +198,10 @@ export const make = (database: Database): Credentials => {
         redirects: JSON.stringify(client.redirects),
         rotation: client.rotation
       })
+      if (ownerId !== undefined) insertOwner({ app: id, user: Snowflake.parse(ownerId) })
       return String(id)
     },
+    ownerOf: (appId) => owner.get({ app: Snowflake.parse(appId) })?.id,
     apps: () => apps.all().map(appOf),
     appById: (id) => optional(appById.get({ id: Snowflake.parse(id) }), appOf),
     appByConsumerKey: (key) => optional(appByKey.get({ key }), appOf),

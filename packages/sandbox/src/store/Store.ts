@@ -10,6 +10,7 @@ import type * as Scope from "effect/Scope"
 import * as Attachments from "./Attachments.ts"
 import * as AuthorizationCodes from "./AuthorizationCodes.ts"
 import * as BookmarkFolders from "./BookmarkFolders.ts"
+import * as Charges from "./Charges.ts"
 import * as Credentials from "./Credentials.ts"
 import type { Database } from "./Database.ts"
 import * as DatabaseFile from "./DatabaseFile.ts"
@@ -65,6 +66,7 @@ export interface State {
   readonly spaces: Spaces.Spaces
   readonly messages: Messages.Messages
   readonly credentials: Credentials.Credentials
+  readonly charges: Charges.Charges
   readonly grants: Grants.Grants
   readonly authorizationCodes: AuthorizationCodes.AuthorizationCodes
   readonly requestTokens: RequestTokens.RequestTokens
@@ -152,6 +154,7 @@ const stateOf = (database: Database): State => {
     spaces: Spaces.make(database),
     messages: Messages.make(database),
     credentials,
+    charges: Charges.make(database),
     grants,
     authorizationCodes: AuthorizationCodes.make(database, grants),
     requestTokens: RequestTokens.make(database, credentials.replaced),

@@ -307,6 +307,31 @@ CREATE TABLE IF NOT EXISTS apps (
   app_token TEXT
 ) STRICT;
 
+CREATE TABLE IF NOT EXISTS app_owners (
+  app_id INTEGER PRIMARY KEY,
+  user_id INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS charges (
+  -- A day is as 2026-11-22, UTC, and micros are millionths of a dollar
+  app_id INTEGER NOT NULL,
+  day TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  requests INTEGER NOT NULL,
+  charged INTEGER NOT NULL,
+  repeated INTEGER NOT NULL,
+  micros INTEGER NOT NULL,
+  PRIMARY KEY (app_id, day, operation)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS charged_resources (
+  app_id INTEGER NOT NULL,
+  day TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  id TEXT NOT NULL,
+  PRIMARY KEY (app_id, day, kind, id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE IF NOT EXISTS grants (
   -- Instants are in milliseconds, here and below
   id INTEGER PRIMARY KEY AUTOINCREMENT,
