@@ -3,6 +3,7 @@ import { Client } from "@postwire/core/Client"
 import type { Definition } from "@postwire/core/Definition"
 import * as Prepare from "@postwire/core/Prepare"
 import * as Wire from "@postwire/core/Wire"
+import type { Progress } from "@postwire/export/Checkpoint"
 import * as Export from "@postwire/export/Export"
 import * as Partitions from "@postwire/export/Partitions"
 import * as Plan from "@postwire/export/Plan"
@@ -14,6 +15,8 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import type * as Stdio from "effect/Stdio"
+import type * as Input from "effect/Terminal"
 import * as Cluster from "./Cluster.ts"
 import * as ClusterExport from "./ClusterExport.ts"
 import * as Connection from "./Connection.ts"
@@ -22,6 +25,7 @@ import { malformed, nounOf, progressOf, told, whereErrorsAre, whereItStands } fr
 import * as ExportTarget from "./ExportTarget.ts"
 import * as OperationFlags from "./OperationFlags.ts"
 import * as Report from "./Report.ts"
+import * as Spending from "./Spending.ts"
 import { Terminal } from "./Terminal.ts"
 
 const own = {
@@ -36,6 +40,7 @@ const own = {
     Flag.withDescription("Who reads it, where a token that is not of an account changes from run to run"),
     Flag.optional
   ),
+  ...Spending.flags,
   ...Connection.flags,
   ...Cluster.exportFlags
 }
@@ -229,22 +234,36 @@ const exportTo = Effect.fnUntraced(function*(
   stop: Effect.Effect<void>
 ) {
   const parts = Option.getOrUndefined(flags.partitions)
-  const client = yield* Client
+  const context = yield* Effect.context<Client | Stdio.Stdio | Input.Terminal>()
   let estimate: Option.Option<Plan.Estimate> = Option.none()
   const progress = yield* progressOf(flags, noun, () => estimate)
   const { errors } = yield* Terminal
-  const options: Export.Options = {
+  /** Tells what is left of the estimate, and asks. */
+  const agree = (planned: Plan.Estimate, before: Partial<Pick<Progress, "items" | "spent">> = {}) => {
+    const items = Math.max(0, Math.min(planned.items, Option.getOrElse(flags.limit, () => Infinity)) - (before.items ?? 0))
+    const requests = Math.max(1, Math.ceil(items / planned.pageSize))
+    return Spending.agree(flags, {
+      items,
+      of: noun,
+      requests,
+      micros: Spending.mostOf(source.definition, source.parameters, { items, requests }),
+      duration: Plan.durationOf(requests, planned.limits, 0),
+      spent: before.spent
+    })
+  }
+  const options: Export.Options<Spending.Refusal> = {
     ...optionsOf(flags),
     onPage: progress.onPage,
     sink,
     stop,
-    // Without a terminal nobody looks at what is left; partitions have been counted.
-    onStart: () =>
+    // An estimate is a request, too: it is made where somebody looks at it, or has set a limit. Partitions have been counted.
+    onStart: (before) =>
       Effect.gen(function*() {
         yield* progress.onStart
-        if (parts !== undefined || !errors.isTerminal) return
+        if (parts !== undefined || before.complete || !errors.isTerminal && Option.isNone(flags.maxSpend)) return
         estimate = Option.flatten(yield* Effect.timeoutOption(Effect.option(Plan.estimate(source)), "5 seconds"))
-      }).pipe(Effect.provideService(Client, client))
+        if (Option.isSome(estimate)) yield* agree(estimate.value, before)
+      }).pipe(Effect.provideContext(context))
   }
   const summary = yield* parts === undefined || sink.path === undefined
     ? Export.run(source, options)
@@ -254,8 +273,9 @@ const exportTo = Effect.fnUntraced(function*(
       partitions: Effect.gen(function*() {
         const planned = yield* Plan.estimate(source)
         estimate = Option.some(planned)
+        yield* agree(planned)
         return yield* cut(source, planned, parts, Option.getOrUndefined(flags.limit))
-      })
+      }).pipe(Effect.provideContext(context))
     })
   yield* progress.end(summary)
   return summary

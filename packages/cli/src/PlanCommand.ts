@@ -1,5 +1,6 @@
 /** `postwire plan OPERATION`: what an export will cost, before it is spent. */
 import type { Definition } from "@postwire/core/Definition"
+import * as Prices from "@postwire/core/Prices"
 import * as Plan from "@postwire/export/Plan"
 import * as Source from "@postwire/export/Source"
 import * as Command from "effect/cli/Command"
@@ -9,6 +10,7 @@ import * as Option from "effect/Option"
 import * as Connection from "./Connection.ts"
 import * as OperationFlags from "./OperationFlags.ts"
 import * as Report from "./Report.ts"
+import * as Spending from "./Spending.ts"
 import * as Text from "./Text.ts"
 
 const own = {
@@ -28,7 +30,7 @@ const own = {
 
 /** `postwire plan`, with a command for each operation that pages. */
 export const command = Command.make("plan").pipe(
-  Command.withDescription("Tell what an export will cost: posts, requests, time, share of the post cap."),
+  Command.withDescription("Tell what an export will cost: posts, requests, dollars, time, share of the post cap."),
   Command.withShortDescription("Tell what an export will cost"),
   Command.withSubcommands(OperationFlags.paged.map((definition) =>
     OperationFlags.named(
@@ -59,10 +61,16 @@ const run = Effect.fnUntraced(
     }).pipe(Connection.provide(flags))
     const cap = Option.getOrUndefined(flags.postCap)
     const { buckets, ...rest } = estimate
+    const micros = Spending.mostOf(definition, source.parameters, estimate)
     yield* Report.print(
       flags.json,
-      { ...rest, postCapShare: cap && estimate.capped ? estimate.items / cap : undefined },
-      () => told(estimate, buckets, cap)
+      {
+        ...rest,
+        dollars: Prices.dollarsOf(micros),
+        prices: Prices.current.since,
+        postCapShare: cap && estimate.capped ? estimate.items / cap : undefined
+      },
+      () => told(estimate, buckets, cap, micros)
     )
   }
 )
@@ -76,7 +84,8 @@ const because: Readonly<Record<Plan.Limits["from"], string>> = {
 const told = (
   { capped, duration, items, limits, of, operation, pageSize, requests }: Plan.Estimate,
   buckets: Plan.Estimate["buckets"],
-  cap: number | undefined
+  cap: number | undefined,
+  micros: number
 ): ReadonlyArray<string> => [
   operation,
   ...buckets.length === 0
@@ -84,6 +93,9 @@ const told = (
     : [`  span      ${Text.minute(buckets.at(-1)?.start ?? "")} to ${Text.minute(buckets[0]?.end ?? "")}`],
   `  ${of.padEnd(8)}  ${Text.count(items)}`,
   `  requests  ${Text.count(requests)} or a few more, of up to ${pageSize} ${of}`,
+  `  price     ${
+    micros === 0 ? "free" : `${Text.dollars(micros)} or less`
+  }, by the prices of ${Prices.current.since}`,
   `  limit     ${Text.count(limits.requests)} requests in 15 min${
     limits.pace === undefined ? "" : `, ${limits.pace / 1000} s apart`
   }, ${because[limits.from]}`,

@@ -1,4 +1,6 @@
 /** What a command may spend: told before its first request, agreed to where it is much, and limited by `--max-spend`. */
+import type { Definition } from "@postwire/core/Definition"
+import * as Prices from "@postwire/core/Prices"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -9,22 +11,17 @@ import * as Report from "./Report.ts"
 import * as Text from "./Text.ts"
 import * as Variables from "./Variables.ts"
 
-/** Amounts are whole millionths of a dollar. */
-const perDollar = 1_000_000
-
 /** The largest amount of a flag or a variable, in dollars. */
 const most = 1_000_000_000
 
 const isAmount = (dollars: number): boolean => dollars >= 0 && dollars <= most
-
-const microsOf = (dollars: number): number => Math.round(dollars * perDollar)
 
 /** The flags of commands that read or write much. */
 export const flags = {
   /** In millionths of a dollar. */
   maxSpend: Flag.Finite("max-spend").pipe(
     Flag.filter(isAmount, () => "dollars: 0 or more, as 2.50"),
-    Flag.map(microsOf),
+    Flag.map(Prices.microsOf),
     Flag.withMetavar("DOLLARS"),
     Flag.withDescription("Spend no more than this: more is refused before it begins, and ends it later"),
     Flag.optional
@@ -50,6 +47,19 @@ export interface Price {
   readonly duration?: number | undefined
   /** What earlier runs of the same work have cost, in millionths of a dollar. `--max-spend` is for all of them. */
   readonly spent?: number | undefined
+}
+
+/** The most that a listing costs, in millionths of a dollar: what expansions bring is charged as well, but once a day. */
+export const mostOf = (
+  definition: Definition,
+  parameters: Readonly<Record<string, unknown>>,
+  { items, requests }: Pick<Price, "items" | "requests">,
+  prices: Prices.Prices = Prices.current
+): number => {
+  const { price } = definition
+  if (price === "free") return 0
+  if ("request" in price) return requests * Prices.most(definition, parameters, prices)
+  return items * Prices.most(definition, { ...parameters, max_results: 1 }, prices)
 }
 
 /** A command would cost more than `--max-spend`. */
@@ -78,6 +88,9 @@ export class NotAgreed extends Schema.TaggedError<NotAgreed>()("NotAgreed", { mi
   }
 }
 
+/** Why a command does not begin. */
+export type Refusal = PriceTooHigh | NotAgreed
+
 /** Where the amount may be above which a command asks, in dollars. */
 export const variable = "POSTWIRE_ASK_ABOVE"
 
@@ -87,9 +100,9 @@ const defaultThreshold = 5
 const threshold = Effect.gen(function*() {
   const text = Variables.valueOf(yield* Variables.Environment, variable)
   const dollars = Number(text ?? defaultThreshold)
-  if (isAmount(dollars)) return microsOf(dollars)
+  if (isAmount(dollars)) return Prices.microsOf(dollars)
   yield* Report.say(`${variable} is no amount of dollars: ${defaultThreshold} is taken.`)
-  return microsOf(defaultThreshold)
+  return Prices.microsOf(defaultThreshold)
 })
 
 /** What a command is about to do, in one line. */

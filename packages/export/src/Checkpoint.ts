@@ -37,6 +37,8 @@ export const Progress = Schema.Struct({
   pages: Schema.Int,
   /** Pages asked for, those included that did not come or were fetched again. */
   requests: Schema.Int,
+  /** What its requests were charged, in whole millionths of a dollar; absent where the client does not count that. */
+  spent: Schema.optionalKey(Schema.Int),
   /** How often the export was started. */
   runs: Schema.Int,
   startedAt: Schema.String,
