@@ -1,5 +1,5 @@
 /** `postwire export OPERATION`: any paged operation into a file, from where the last run got to. */
-import { Client } from "@postwire/core/Client"
+import type { Client } from "@postwire/core/Client"
 import type { Definition } from "@postwire/core/Definition"
 import * as Prepare from "@postwire/core/Prepare"
 import * as Wire from "@postwire/core/Wire"
@@ -240,7 +240,10 @@ const exportTo = Effect.fnUntraced(function*(
   const { errors } = yield* Terminal
   /** Tells what is left of the estimate, and asks. */
   const agree = (planned: Plan.Estimate, before: Partial<Pick<Progress, "items" | "spent">> = {}) => {
-    const items = Math.max(0, Math.min(planned.items, Option.getOrElse(flags.limit, () => Infinity)) - (before.items ?? 0))
+    const items = Math.max(
+      0,
+      Math.min(planned.items, Option.getOrElse(flags.limit, () => Infinity)) - (before.items ?? 0)
+    )
     const requests = Math.max(1, Math.ceil(items / planned.pageSize))
     return Spending.agree(flags, {
       items,

@@ -93,9 +93,7 @@ const told = (
     : [`  span      ${Text.minute(buckets.at(-1)?.start ?? "")} to ${Text.minute(buckets[0]?.end ?? "")}`],
   `  ${of.padEnd(8)}  ${Text.count(items)}`,
   `  requests  ${Text.count(requests)} or a few more, of up to ${pageSize} ${of}`,
-  `  price     ${
-    micros === 0 ? "free" : `${Text.dollars(micros)} or less`
-  }, by the prices of ${Prices.current.since}`,
+  `  price     ${micros === 0 ? "free" : `${Text.dollars(micros)} or less`}, by the prices of ${Prices.current.since}`,
   `  limit     ${Text.count(limits.requests)} requests in 15 min${
     limits.pace === undefined ? "" : `, ${limits.pace / 1000} s apart`
   }, ${because[limits.from]}`,

@@ -322,7 +322,7 @@ describe("postwire plan", () => {
       assert.strictEqual(code, 0)
       assert.match(
         output,
-        /^searchRecentPosts\n {2}span .*\n {2}posts +\d+\n {2}requests +\d+ or.*\n {2}limit +450 requests in 15 min, as the service announces\n {2}time .*\n {2}post cap +\d+\.\d % of 1,000/
+        /^searchRecentPosts\n {2}span .*\n {2}posts +\d+\n {2}requests +\d+ or.*\n {2}price +\$\d\.\d+ or less, by the prices of 2026-08-22\n {2}limit +450 requests in 15 min, as the service announces\n {2}time .*\n {2}post cap +\d+\.\d % of 1,000/
       )
       for (const line of output.split("\n")) assert.isAtMost(line.length, 80)
       const { budget, journal } = yield* Sandbox.Sandbox

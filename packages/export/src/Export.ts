@@ -10,6 +10,7 @@
 import "@postwire/core/SupportedNode"
 import { Client } from "@postwire/core/Client"
 import type { AnyError, Budget } from "@postwire/core/Errors"
+import { microsOf } from "@postwire/core/Prices"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -109,7 +110,8 @@ export const run = Effect.fnUntraced(function*<E extends Error = never, S = neve
       }
       let progress: Checkpoint.Progress = { ...writer.progress, runs: writer.progress.runs + 1 }
       // Apart, as some are sent while a page is written.
-      let { requests } = progress
+      let { requests, spent } = progress
+      const counted = () => ({ requests, ...spent !== undefined && { spent } })
       const describe = Effect.fnUntraced(function*(
         status: Manifest.Manifest["status"],
         outputs: ReadonlyArray<Output>,
@@ -119,7 +121,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never, S = neve
           status,
           ...(reason === undefined ? {} : { reason }),
           fingerprint,
-          progress: { ...progress, requests },
+          progress: { ...progress, ...counted() },
           endedAt: yield* now,
           outputs: outputs.map((output) => ({ ...output, name: workspace.nameOf(sink.path ?? "", output) }))
         })
@@ -146,6 +148,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never, S = neve
           const anomalies = sumOf(last.anomalies, page.anomalies)
           const outcomes = page.outcomes && sumOf(last.outcomes, countsOf(page.outcomes))
           const outOfReach = spanOf(page.errors.filter(reach.isLost), last.outOfReach)
+          requests += page.requests ?? 0
           progress = yield* writer.commit({ ...page, items }, {
             ...last,
             ...(complete ? {} : { cursor }),
@@ -157,7 +160,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never, S = neve
             items: last.items + items.length,
             errors: last.errors + page.errors.length,
             pages: last.pages + 1,
-            requests: requests += page.requests ?? 0
+            ...counted()
           })
           if (options.onPage !== undefined) {
             yield* options.onPage({ progress, pageItems: items.length, problems: page.errors, rateLimit })
@@ -171,6 +174,11 @@ export const run = Effect.fnUntraced(function*<E extends Error = never, S = neve
           Effect.suspend(() => {
             requests++
             return client.request(definition, parameters, options)
+          }),
+        read: (definition, response) =>
+          Effect.map(client.read(definition, response), (answer) => {
+            if (answer.cost !== undefined) spent = (spent ?? 0) + microsOf(answer.cost.dollars)
+            return answer
           })
       })
       const isNothing = Effect.gen(function*() {
@@ -198,7 +206,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never, S = neve
           )
         )
       }
-      progress = { ...progress, requests }
+      progress = { ...progress, ...counted() }
       if (!progress.complete) {
         yield* leave("interrupted")
         return { status: "interrupted", progress, files: [] }

@@ -12,8 +12,7 @@ import type { Store } from "./store/Store.ts"
 import type * as Usage from "./Usage.ts"
 
 /** What an app was charged for an operation on a day. */
-export interface Line extends Omit<Charge, "appId" | "micros" | "operation"> {
-  readonly operation: Name
+export interface Line extends Omit<Charge, "appId" | "micros"> {
   readonly dollars: number
 }
 
@@ -54,6 +53,7 @@ export interface Bill {
 
 /** An answer that leaves. */
 export interface Answer {
+  readonly operation: Name
   readonly definition: Definition
   readonly caller: Caller
   /** What the path of the request holds. */
@@ -139,7 +139,7 @@ export const make = ({ cap: given, now: clock, prices = Prices.current, store }:
       charges.add({
         appId: answer.caller.appId,
         day: dayOf(answer.now),
-        operation: answer.definition.name,
+        operation: answer.operation,
         request: requestOf(answer),
         resources: resourcesOf(answer)
       }),
@@ -159,10 +159,8 @@ export const make = ({ cap: given, now: clock, prices = Prices.current, store }:
           app,
           name: credentials.appById(app)?.name ?? "",
           dollars: Prices.dollarsOf(spent(app, now)),
-          lines: all.filter(({ appId }) => appId === app).map(({ appId: _, micros, operation, ...line }) => ({
+          lines: all.filter(({ appId }) => appId === app).map(({ appId: _, micros, ...line }) => ({
             ...line,
-            // What is served is in the catalogue.
-            operation: operation as Name,
             dollars: Prices.dollarsOf(micros)
           }))
         }))

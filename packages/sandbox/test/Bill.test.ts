@@ -122,7 +122,10 @@ describe("a spend cap", () => {
       status: 403,
       reset_date: "2026-12-01"
     })
-    assert.match(answer.body.detail, /^Your enrolled account \[\d+\] has reached its billing cycle spend cap\. API requests/)
+    assert.match(
+      answer.body.detail,
+      /^Your enrolled account \[\d+\] has reached its billing cycle spend cap\. API requests/
+    )
     assert.strictEqual(answer.status, 403)
   }
 

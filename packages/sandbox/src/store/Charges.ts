@@ -1,4 +1,5 @@
 /** What apps were charged, by day and operation, and the resources that they need not pay for again on that day. */
+import type { Name } from "@postwire/core/Catalogue"
 import type { Database } from "./Database.ts"
 import * as Snowflake from "./Snowflake.ts"
 
@@ -7,7 +8,7 @@ export interface Charge {
   readonly appId: string
   /** As `2026-11-22`, UTC. */
   readonly day: string
-  readonly operation: string
+  readonly operation: Name
   /** The requests that were answered. */
   readonly requests: number
   /** The resources that were charged; where requests are charged, those. */
