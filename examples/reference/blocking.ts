@@ -27,6 +27,21 @@ export const removeBookmark = (client: PostwireClientSync) => {
   client.removeBookmark({ post_id: "1460323737035677698" })
 }
 
+export const createComplianceJob = (client: PostwireClientSync) => {
+  const { data: job } = client.createComplianceJob({ type: "posts", name: "archive" })
+  console.log(job)
+}
+
+export const getComplianceJob = (client: PostwireClientSync) => {
+  const { data: job } = client.getComplianceJob({ id: "1372966999991541762" })
+  console.log(job)
+}
+
+export const getComplianceJobs = (client: PostwireClientSync) => {
+  const { data: jobs } = client.getComplianceJobs({ type: "posts", status: "complete" })
+  console.log(jobs)
+}
+
 export const getRecentPostsCount = (client: PostwireClientSync) => {
   const { data: counts } = client.getRecentPostsCount({ query: "effect", granularity: "day" })
   console.log(counts)
@@ -57,6 +72,26 @@ export const createDirectMessageConversation = (client: PostwireClientSync) => {
     text: "Hello"
   })
   console.log(group)
+}
+
+export const getDirectMessageEvent = (client: PostwireClientSync) => {
+  const { data: event } = client.getDirectMessageEvent({
+    event_id: "1580705921830768647",
+    dm_event_fields: ["created_at"]
+  })
+  console.log(event)
+}
+
+export const deleteDirectMessageEvent = (client: PostwireClientSync) => {
+  client.deleteDirectMessageEvent({ event_id: "1580705921830768647" })
+}
+
+export const blockDirectMessages = (client: PostwireClientSync) => {
+  client.blockDirectMessages({ id: "2244994945" })
+}
+
+export const unblockDirectMessages = (client: PostwireClientSync) => {
+  client.unblockDirectMessages({ id: "2244994945" })
 }
 
 export const followUser = (client: PostwireClientSync) => {

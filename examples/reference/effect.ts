@@ -2,6 +2,7 @@
 import {
   Blocks,
   Bookmarks,
+  ComplianceJobs,
   Counts,
   DirectMessages,
   Follows,
@@ -47,6 +48,21 @@ export function* removeBookmark() {
   yield* Bookmarks.removeBookmark({ post_id: "1460323737035677698" })
 }
 
+export function* createComplianceJob() {
+  const { data: job } = yield* ComplianceJobs.createComplianceJob({ type: "posts", name: "archive" })
+  yield* Console.log(job)
+}
+
+export function* getComplianceJob() {
+  const { data: job } = yield* ComplianceJobs.getComplianceJob({ id: "1372966999991541762" })
+  yield* Console.log(job)
+}
+
+export function* getComplianceJobs() {
+  const { data: jobs } = yield* ComplianceJobs.getComplianceJobs({ type: "posts", status: "complete" })
+  yield* Console.log(jobs)
+}
+
 export function* getRecentPostsCount() {
   const { data: counts } = yield* Counts.getRecentPostsCount({ query: "effect", granularity: "day" })
   yield* Console.log(counts)
@@ -80,6 +96,26 @@ export function* createDirectMessageConversation() {
     text: "Hello"
   })
   yield* Console.log(group)
+}
+
+export function* getDirectMessageEvent() {
+  const { data: event } = yield* DirectMessages.getDirectMessageEvent({
+    event_id: "1580705921830768647",
+    dm_event_fields: ["created_at"]
+  })
+  yield* Console.log(event)
+}
+
+export function* deleteDirectMessageEvent() {
+  yield* DirectMessages.deleteDirectMessageEvent({ event_id: "1580705921830768647" })
+}
+
+export function* blockDirectMessages() {
+  yield* DirectMessages.blockDirectMessages({ id: "2244994945" })
+}
+
+export function* unblockDirectMessages() {
+  yield* DirectMessages.unblockDirectMessages({ id: "2244994945" })
 }
 
 export function* followUser() {

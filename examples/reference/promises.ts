@@ -27,6 +27,21 @@ export const removeBookmark = async (client: PostwireClient) => {
   await client.removeBookmark({ post_id: "1460323737035677698" })
 }
 
+export const createComplianceJob = async (client: PostwireClient) => {
+  const { data: job } = await client.createComplianceJob({ type: "posts", name: "archive" })
+  console.log(job)
+}
+
+export const getComplianceJob = async (client: PostwireClient) => {
+  const { data: job } = await client.getComplianceJob({ id: "1372966999991541762" })
+  console.log(job)
+}
+
+export const getComplianceJobs = async (client: PostwireClient) => {
+  const { data: jobs } = await client.getComplianceJobs({ type: "posts", status: "complete" })
+  console.log(jobs)
+}
+
 export const getRecentPostsCount = async (client: PostwireClient) => {
   const { data: counts } = await client.getRecentPostsCount({ query: "effect", granularity: "day" })
   console.log(counts)
@@ -57,6 +72,26 @@ export const createDirectMessageConversation = async (client: PostwireClient) =>
     text: "Hello"
   })
   console.log(group)
+}
+
+export const getDirectMessageEvent = async (client: PostwireClient) => {
+  const { data: event } = await client.getDirectMessageEvent({
+    event_id: "1580705921830768647",
+    dm_event_fields: ["created_at"]
+  })
+  console.log(event)
+}
+
+export const deleteDirectMessageEvent = async (client: PostwireClient) => {
+  await client.deleteDirectMessageEvent({ event_id: "1580705921830768647" })
+}
+
+export const blockDirectMessages = async (client: PostwireClient) => {
+  await client.blockDirectMessages({ id: "2244994945" })
+}
+
+export const unblockDirectMessages = async (client: PostwireClient) => {
+  await client.unblockDirectMessages({ id: "2244994945" })
 }
 
 export const followUser = async (client: PostwireClient) => {

@@ -18,6 +18,7 @@ const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${tex
 
 const selectors: Readonly<Record<string, string>> = {
   expansions: "What is referred to and should come along, in `includes`",
+  compliance_job_fields: "Fields of compliance jobs to return besides those that always come",
   dm_event_fields: "Fields of direct message events to return besides those that always come",
   list_fields: "Fields of lists to return besides those that always come",
   media_fields: "Fields of media in `includes` to return besides those that always come",

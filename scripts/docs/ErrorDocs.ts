@@ -1,8 +1,16 @@
 /** What the page of the errors says of each from its class: when it is raised, its message and its members. */
 import * as Errors from "../../packages/core/src/Errors.ts"
-import type { PublishingError } from "../../packages/core/src/ErrorSchemas.ts"
+import type { ComplianceError, PublishingError } from "../../packages/core/src/ErrorSchemas.ts"
 import { type Member, membersAfter, membersOf, table } from "./Members.ts"
-import { conditional, errorDocstrings, errorModules, isConditional, ofPublishing, ofSignIns } from "./Reference.ts"
+import {
+  conditional,
+  errorDocstrings,
+  errorModules,
+  isConditional,
+  ofCompliance,
+  ofPublishing,
+  ofSignIns
+} from "./Reference.ts"
 import { documented, text } from "./Source.ts"
 
 const errorsOfCalls = "packages/core/src/Errors.ts"
@@ -20,6 +28,7 @@ const samples: {
       | Errors.InvalidRedirect
       | Errors.InvalidSettings
       | PublishingError
+      | ComplianceError
     )["_tag"]
   ]: Error & {
     readonly _tag: T
@@ -145,6 +154,19 @@ const samples: {
     looks: 4
   }),
   ThreadBroken: new Errors.ThreadBroken({ key: "launch", part: 1, parts: 3, id: "1880028106020515840" }),
+  ComplianceExpired: new Errors.ComplianceExpired({ jobId: "1372966999991541762", what: "upload" }),
+  ComplianceNotComplete: new Errors.ComplianceNotComplete({
+    jobId: "1372966999991541762",
+    status: "in_progress",
+    waited: 600_000
+  }),
+  ComplianceFailed: new Errors.ComplianceFailed({ jobId: "1372966999991541762" }),
+  ComplianceRefused: new Errors.ComplianceRefused({ jobId: "1372966999991541762", what: "upload", status: 403 }),
+  ComplianceUnreadable: new Errors.ComplianceUnreadable({
+    jobId: "1372966999991541762",
+    line: 42,
+    reason: "it was cut"
+  }),
   PaginationStuck: new Errors.PaginationStuck({ operation: "searchRecentPosts", token: "b26v89c19zqg8o3f" }),
   RateLimitWaitTooLong: new Errors.RateLimitWaitTooLong({
     operation: "searchRecentPosts",
@@ -174,6 +196,7 @@ const whose = (tag: string): string => {
       ? "Threads can fail with it."
       : "`upload`, `publish` and `publishThread` can fail with it."
   }
+  if (ofCompliance.includes(tag)) return "The functions of `Compliance` can fail with it."
   if (tag === "PaginationStuck") return "`.pages`, `.items` and `.joined` can fail with it."
   if (!isConditional(tag)) return "Every operation can fail with it."
   const definitions = documented.map(({ definition }) => definition)

@@ -37,6 +37,16 @@ export const calls: { readonly [N in Name]: Calls } = {
     ],
     twitterApiV2: ["createDmConversation({ participant_ids, message })"]
   },
+  getDirectMessageEvent: { tweepy: [], twitterApiV2: [] },
+  deleteDirectMessageEvent: { tweepy: [], twitterApiV2: [] },
+  blockDirectMessages: { tweepy: [], twitterApiV2: [] },
+  unblockDirectMessages: { tweepy: [], twitterApiV2: [] },
+  createComplianceJob: {
+    tweepy: ["create_compliance_job(type)"],
+    twitterApiV2: ["sendComplianceJob({ type, ids })"]
+  },
+  getComplianceJob: { tweepy: ["get_compliance_job(id)"], twitterApiV2: ["complianceJob(id)"] },
+  getComplianceJobs: { tweepy: ["get_compliance_jobs(type)"], twitterApiV2: ["complianceJobs({ type })"] },
   followUser: {
     tweepy: ["follow_user(target_user_id)", "follow(target_user_id)"],
     twitterApiV2: ["follow(me, targetUserId)"]

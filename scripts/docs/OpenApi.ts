@@ -238,7 +238,7 @@ const bodyOf = (definition: Definition, wire: WireNames.Wire): ReadonlyArray<Jso
     ...Object.entries(body).map(([name, parameter]) => ({
       at: positionOf(name),
       required: parameter.required,
-      schema: parameterSchema(ParameterSchema.inBody(parameter))
+      schema: parameterSchema(ParameterSchema.inBody(parameter), valuesOn(definition, name, parameter, wire))
     }))
   ]
   const conditions = rules.map((rule) => {

@@ -251,12 +251,15 @@ const errorsOfSignIns = "packages/core/src/SignInErrors.ts"
 
 const errorsOfPublishing = ["packages/core/src/UploadErrors.ts", "packages/core/src/ThreadErrors.ts"]
 
+const errorsOfCompliance = "packages/core/src/ComplianceErrors.ts"
+
 /** Where the classes of errors are. */
 export const errorModules = [
   "packages/core/src/Errors.ts",
   "packages/core/src/AccountErrors.ts",
   errorsOfSignIns,
-  ...errorsOfPublishing
+  ...errorsOfPublishing,
+  errorsOfCompliance
 ]
 
 /** What the docstring of each error says. */
@@ -268,8 +271,11 @@ export const ofSignIns: ReadonlyArray<string> = [...docstrings(errorsOfSignIns).
 /** What uploads and threads alone fail with. */
 export const ofPublishing: ReadonlyArray<string> = errorsOfPublishing.flatMap((file) => [...docstrings(file).keys()])
 
+/** What checks of compliance alone fail with. */
+export const ofCompliance: ReadonlyArray<string> = [...docstrings(errorsOfCompliance).keys()]
+
 /** What no call fails with. */
-const ofNoCall: ReadonlyArray<string> = [...ofSignIns, ...ofPublishing, "InvalidSettings"]
+const ofNoCall: ReadonlyArray<string> = [...ofSignIns, ...ofPublishing, ...ofCompliance, "InvalidSettings"]
 
 /** The errors of operations, in the order of their module. */
 const tags = Array.from(errorDocstrings.keys()).filter((name) =>

@@ -4,6 +4,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as ParameterSchema from "../../packages/cli/src/drift/ParameterSchema.ts"
 import type { Definition } from "../../packages/core/src/Definition.ts"
 import * as Model from "../../packages/core/src/Model.ts"
+import { ComplianceJob } from "../../packages/core/src/models/ComplianceJob.ts"
 import { CountBucket } from "../../packages/core/src/models/CountBucket.ts"
 import { DirectMessageEvent } from "../../packages/core/src/models/DirectMessageEvent.ts"
 import {
@@ -42,6 +43,7 @@ export const models: Readonly<Record<string, Model.AnyModel>> = {
   Space,
   List,
   DirectMessageEvent,
+  ComplianceJob,
   Media,
   Place,
   Poll,
@@ -148,7 +150,7 @@ export const valuesOn = (
 ): ReadonlyArray<string> | undefined => {
   const say = Parameters.isSelector(name) ? named[wire].selector(definition, name) : undefined
   return say === undefined
-    ? values
+    ? values?.map(named[wire].value)
     : values?.map(say).flatMap(({ expansions, names }) => name === "expansions" ? expansions : names)
 }
 

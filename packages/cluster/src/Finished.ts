@@ -71,6 +71,7 @@ export const layerClient: Layer.Layer<Client> = Layer.succeed(Client, {
   check: () => neverAsked,
   sendChecked: () => neverAsked,
   read: () => neverAsked,
+  transfer: () => neverAsked,
   credential: () => Effect.succeed("none"),
   redact: neverAsked
 })

@@ -3,6 +3,7 @@ import { closestMatch } from "leven"
 import * as Errors from "./Errors.ts"
 import * as Blocks from "./operations/Blocks.ts"
 import * as Bookmarks from "./operations/Bookmarks.ts"
+import * as ComplianceJobs from "./operations/ComplianceJobs.ts"
 import * as Counts from "./operations/Counts.ts"
 import * as DirectMessages from "./operations/DirectMessages.ts"
 import * as Follows from "./operations/Follows.ts"
@@ -25,6 +26,7 @@ import { type Scope, scopes } from "./Scopes.ts"
 export const catalogue = {
   ...Blocks,
   ...Bookmarks,
+  ...ComplianceJobs,
   ...Counts,
   ...DirectMessages,
   ...Follows,

@@ -27,6 +27,7 @@ import * as Response from "./Response.ts"
 import * as Retry from "./Retry.ts"
 import * as Send from "./Send.ts"
 import * as Timeouts from "./Timeouts.ts"
+import * as Transfer from "./Transfer.ts"
 import * as Transport from "./Transport.ts"
 import * as Undeclared from "./Undeclared.ts"
 import * as Wire from "./Wire.ts"
@@ -104,6 +105,8 @@ export class Client extends Context.Service<Client, {
    * an account stays the same when its tokens are renewed.
    */
   readonly credential: (userAuth: boolean) => Effect.Effect<string, Errors.CredentialsError>
+  /** Sends a file to an address that the service has given out, or fetches one, without any credential. */
+  readonly transfer: Transfer.Send
   /** What keeps the credentials out of what is told of calls elsewhere. */
   readonly redact: Effect.Effect<Redaction.Redact>
 }>()("@postwire/core/Client") {}
@@ -185,6 +188,8 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
       return Effect.fail(told instanceof Error ? told : error)
     })
   let isClosed = false
+  const isAllowed = ({ hostname, protocol }: URL) =>
+    protocol === "https:" || (protocol === "http:" && baseUrl.startsWith("http:") && isPlainAllowed(hostname, settings))
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       isClosed = true
@@ -192,6 +197,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   )
   const client = Client.of({
     send,
+    transfer: Transfer.make({ ...exchange, http, userAgent, isAllowed, isClosed: () => isClosed }),
     redact: Effect.map(known, (values) => redact(values)),
     credential: (userAuth) =>
       Effect.flatMap(current, (values) => {
@@ -294,6 +300,10 @@ const userAgentOf = ({ userAgent = "postwire" }: Settings): Effect.Effect<string
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
+/** Whether what travels in clear text may go there. */
+const isPlainAllowed = (hostname: string, { allowInsecureHttp }: Settings): boolean =>
+  loopback.test(hostname) || allowInsecureHttp === true
+
 const baseUrlOf = (settings: Settings, wire: Wire.Wire): Effect.Effect<string, Errors.InvalidSettings> => {
   const given = settings.baseUrl ?? wire.baseUrl
   if (given === undefined || given === "") {
@@ -311,7 +321,7 @@ const baseUrlOf = (settings: Settings, wire: Wire.Wire): Effect.Effect<string, E
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     return invalid("baseUrl", "must have no user name, password, query or fragment")
   }
-  if (url.protocol === "http:" && !loopback.test(url.hostname) && settings.allowInsecureHttp !== true) {
+  if (url.protocol === "http:" && !isPlainAllowed(url.hostname, settings)) {
     return invalid("baseUrl", "must be https: except on this machine (allowInsecureHttp lifts this)")
   }
   return Effect.succeed(url.origin + url.pathname.replace(/\/+$/, ""))

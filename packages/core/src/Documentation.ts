@@ -68,6 +68,36 @@ export interface Methods<F extends Face> {
    */
   readonly removeBookmark: MethodOf<F, "removeBookmark">
   /**
+   * Creates a compliance job, which checks ids of posts or of users. Credential: an app's bearer token.
+   *
+   * Its ids are sent to `upload_url` until `upload_expires_at`, which is some 15 minutes away, and its results are fetched from
+   * `download_url`: `Compliance.check` does all of it. An app has one unfinished job of a type at a time. `name` has 1 to 64
+   * characters. A create is never sent twice: when its answer does not come it fails with `OutcomeUnknown`.
+   *
+   * ```ts
+   * client.createComplianceJob({ type: "posts", name: "archive" })
+   * ```
+   */
+  readonly createComplianceJob: MethodOf<F, "createComplianceJob">
+  /**
+   * Looks a compliance job up. Credential: an app's bearer token.
+   *
+   * `status` is `created` until the service has its ids, then `in_progress`, and `complete`, `failed` or `expired` in the end.
+   *
+   * ```ts
+   * client.getComplianceJob({ id: "1372966999991541762" })
+   * ```
+   */
+  readonly getComplianceJob: MethodOf<F, "getComplianceJob">
+  /**
+   * Lists the compliance jobs of the app of a type, or those of them with a status. Credential: an app's bearer token.
+   *
+   * ```ts
+   * client.getComplianceJobs({ type: "posts", status: "complete" })
+   * ```
+   */
+  readonly getComplianceJobs: MethodOf<F, "getComplianceJobs">
+  /**
    * Counts the posts of the last seven days that match a query, per `granularity` (default hour); `meta.total_post_count`
    * is their sum. Credential: bearer token (spec: Counts). Same time rules as `searchRecentPosts`; `query` has 1 to 1,024
    * characters (512 with standard access).
@@ -161,6 +191,46 @@ export interface Methods<F extends Face> {
    * ```
    */
   readonly createDmConversation: MethodOf<F, "createDmConversation">
+  /**
+   * Looks a direct message event up, of a conversation that the authenticated user takes part in. Credential: OAuth 1.0a, or
+   * a user's bearer token with `user_auth: false`.
+   *
+   * ```ts
+   * client.getDirectMessageEvent({ event_id: "1580705921830768647", dm_event_fields: ["created_at"] })
+   * ```
+   */
+  readonly getDirectMessageEvent: MethodOf<F, "getDirectMessageEvent">
+  /**
+   * Deletes a direct message that the authenticated user has sent. Credential: OAuth 1.0a, or a user's bearer token with
+   * `user_auth: false`. Needs write permission.
+   *
+   * ```ts
+   * client.deleteDirectMessageEvent({ event_id: "1580705921830768647" })
+   * ```
+   */
+  readonly deleteDirectMessageEvent: MethodOf<F, "deleteDirectMessageEvent">
+  /**
+   * Blocks the direct messages of a user, and nothing else of them. Credential: OAuth 1.0a, or a user's bearer token with
+   * `user_auth: false`. Needs write permission.
+   *
+   * `id` is the other user.
+   *
+   * ```ts
+   * client.blockDirectMessages({ id: "2244994945" })
+   * ```
+   */
+  readonly blockDirectMessages: MethodOf<F, "blockDirectMessages">
+  /**
+   * Ends the block of the direct messages of a user; succeeds with no action when there is none. Credential: OAuth 1.0a, or a
+   * user's bearer token with `user_auth: false`. Needs write permission.
+   *
+   * `id` is the other user.
+   *
+   * ```ts
+   * client.unblockDirectMessages({ id: "2244994945" })
+   * ```
+   */
+  readonly unblockDirectMessages: MethodOf<F, "unblockDirectMessages">
   /**
    * Follows a user for the authenticated user, or sends a follow request when the target's posts are protected
    * (`pending_follow`). Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`, which first looks the
@@ -868,6 +938,36 @@ export type RemoveBookmarkParameters = {
   readonly post_id?: unknown
 }
 
+/** What `createComplianceJob` takes. */
+export type CreateComplianceJobParameters = {
+  /** Fields of compliance jobs to return besides those that always come. */
+  readonly compliance_job_fields?: unknown
+  /** One of posts, users; required. */
+  readonly type?: unknown
+  /** Text, 1 to 64 characters. */
+  readonly name?: unknown
+  /** True or false. */
+  readonly resumable?: unknown
+}
+
+/** What `getComplianceJob` takes. */
+export type GetComplianceJobParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly id?: unknown
+  /** Fields of compliance jobs to return besides those that always come. */
+  readonly compliance_job_fields?: unknown
+}
+
+/** What `getComplianceJobs` takes. */
+export type GetComplianceJobsParameters = {
+  /** One of posts, users; required. */
+  readonly type?: unknown
+  /** One of created, in_progress, failed, complete. */
+  readonly status?: unknown
+  /** Fields of compliance jobs to return besides those that always come. */
+  readonly compliance_job_fields?: unknown
+}
+
 /** What `getRecentPostsCount` takes. */
 export type GetRecentPostsCountParameters = {
   /** Text, 1 to 1024 characters; at most 512 characters with standard access; required. */
@@ -956,6 +1056,48 @@ export type CreateDirectMessageConversationParameters = {
   readonly media_id?: unknown
   /** Text, 1 to 10000 characters. */
   readonly text?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `getDirectMessageEvent` takes. */
+export type GetDirectMessageEventParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly event_id?: unknown
+  /** Fields of direct message events to return besides those that always come. */
+  readonly dm_event_fields?: unknown
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of media in `includes` to return besides those that always come. */
+  readonly media_fields?: unknown
+  /** Fields of posts to return besides those that always come. */
+  readonly post_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `deleteDirectMessageEvent` takes. */
+export type DeleteDirectMessageEventParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly event_id?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `blockDirectMessages` takes. */
+export type BlockDirectMessagesParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly id?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `unblockDirectMessages` takes. */
+export type UnblockDirectMessagesParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly id?: unknown
   /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
   readonly user_auth?: unknown
 }
@@ -1990,11 +2132,18 @@ export interface Parameters {
   readonly bookmark: BookmarkParameters
   readonly getBookmarks: GetBookmarksParameters
   readonly removeBookmark: RemoveBookmarkParameters
+  readonly createComplianceJob: CreateComplianceJobParameters
+  readonly getComplianceJob: GetComplianceJobParameters
+  readonly getComplianceJobs: GetComplianceJobsParameters
   readonly getRecentPostsCount: GetRecentPostsCountParameters
   readonly getAllPostsCount: GetAllPostsCountParameters
   readonly getDirectMessageEvents: GetDirectMessageEventsParameters
   readonly createDirectMessage: CreateDirectMessageParameters
   readonly createDirectMessageConversation: CreateDirectMessageConversationParameters
+  readonly getDirectMessageEvent: GetDirectMessageEventParameters
+  readonly deleteDirectMessageEvent: DeleteDirectMessageEventParameters
+  readonly blockDirectMessages: BlockDirectMessagesParameters
+  readonly unblockDirectMessages: UnblockDirectMessagesParameters
   readonly followUser: FollowUserParameters
   readonly unfollowUser: UnfollowUserParameters
   readonly getUsersFollowers: GetUsersFollowersParameters

@@ -245,3 +245,48 @@ export const PublishingError = /*#__PURE__*/ Schema.Union([
 
 /** What uploads and threads fail with besides. */
 export type PublishingError = typeof PublishingError.Type
+
+const what = /*#__PURE__*/ Schema.Literals(["upload", "download"])
+
+/** What checks of compliance fail with besides. */
+export const ComplianceError = /*#__PURE__*/ Schema.Union([
+  schemaOf(
+    Errors.ComplianceExpired,
+    Schema.TaggedStruct("ComplianceExpired", {
+      jobId: Schema.String,
+      what: Schema.Literals(["upload", "download", "job"])
+    })
+  ),
+  schemaOf(
+    Errors.ComplianceNotComplete,
+    Schema.TaggedStruct("ComplianceNotComplete", {
+      jobId: Schema.String,
+      status: Schema.String,
+      waited: Schema.optional(Schema.Finite)
+    })
+  ),
+  schemaOf(
+    Errors.ComplianceFailed,
+    Schema.TaggedStruct("ComplianceFailed", { jobId: Schema.String, reason: Schema.optional(Schema.String) })
+  ),
+  schemaOf(
+    Errors.ComplianceRefused,
+    Schema.TaggedStruct("ComplianceRefused", {
+      jobId: Schema.String,
+      what,
+      status: Schema.Int,
+      excerpt: Schema.optional(Schema.String)
+    })
+  ),
+  schemaOf(
+    Errors.ComplianceUnreadable,
+    Schema.TaggedStruct("ComplianceUnreadable", {
+      jobId: Schema.String,
+      line: Schema.optional(Schema.Int),
+      reason: Schema.String
+    })
+  )
+])
+
+/** What checks of compliance fail with besides. */
+export type ComplianceError = typeof ComplianceError.Type

@@ -22,6 +22,13 @@ export {
   TokenStoreFailure,
   type TokenStoreFault
 } from "./AccountErrors.ts"
+export {
+  ComplianceExpired,
+  ComplianceFailed,
+  ComplianceNotComplete,
+  ComplianceRefused,
+  ComplianceUnreadable
+} from "./ComplianceErrors.ts"
 export type { Problem } from "./models/Problem.ts"
 export { AuthorizationDenied, InvalidRedirect } from "./SignInErrors.ts"
 export { ThreadBroken, ThreadUndecided, type UndecidedReason } from "./ThreadErrors.ts"

@@ -6,7 +6,18 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 
 /** The resources of the service. */
-export type Kind = "post" | "user" | "space" | "list" | "dm_event" | "media" | "place" | "poll" | "topic" | "usage"
+export type Kind =
+  | "post"
+  | "user"
+  | "space"
+  | "list"
+  | "dm_event"
+  | "compliance_job"
+  | "media"
+  | "place"
+  | "poll"
+  | "topic"
+  | "usage"
 
 /** The field that identifies a resource. */
 export type Identifier<K extends Kind> = K extends "media" ? "media_key" : K extends "usage" ? "project_id" : "id"
@@ -23,6 +34,7 @@ interface Buckets {
   readonly space: undefined
   readonly list: undefined
   readonly dm_event: undefined
+  readonly compliance_job: undefined
   readonly media: "media"
   readonly place: "places"
   readonly poll: "polls"

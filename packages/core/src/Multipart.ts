@@ -53,20 +53,26 @@ export const describe = ({ parts }: Body): string =>
 
 /**
  * The body of a request: a stream for any client, and for those that know more to do with them the bytes that follow each
- * other. Its boundary is one that nobody can guess, so that no bytes hold it.
+ * other.
  */
-export class Form extends HttpBody.Stream {
+export class Content extends HttpBody.Stream {
   readonly bytes: ReadonlyArray<Bytes>
 
-  constructor({ parts }: Body) {
-    const boundary = `postwire-${globalThis.crypto.randomUUID()}`
-    const bytes = encode(parts, boundary)
+  constructor(bytes: ReadonlyArray<Bytes>, contentType: string) {
     super(
       Stream.fromAsyncIterable(new Pieces(bytes), identity),
-      `multipart/form-data; boundary=${boundary}`,
+      contentType,
       bytes.reduce((total, piece) => total + sizeOf(piece), 0)
     )
     this.bytes = bytes
+  }
+}
+
+/** A body of parts. Its boundary is one that nobody can guess, so that no bytes hold it. */
+export class Form extends Content {
+  constructor({ parts }: Body) {
+    const boundary = `postwire-${globalThis.crypto.randomUUID()}`
+    super(encode(parts, boundary), `multipart/form-data; boundary=${boundary}`)
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import type * as Model from "./Model.ts"
 import type { Kind } from "./Model.ts"
+import type { ComplianceJob } from "./models/ComplianceJob.ts"
 import type { DirectMessageEvent } from "./models/DirectMessageEvent.ts"
 import type { List as ListModel } from "./models/List.ts"
 import type { Media } from "./models/Media.ts"
@@ -22,6 +23,7 @@ interface Models {
   readonly space: typeof Space
   readonly list: typeof ListModel
   readonly dm_event: typeof DirectMessageEvent
+  readonly compliance_job: typeof ComplianceJob
   readonly media: typeof Media
   readonly place: typeof Place
   readonly poll: typeof Poll
@@ -46,6 +48,7 @@ interface Listed<K extends Kind> {
   readonly space_fields: FieldOf<"space">
   readonly list_fields: FieldOf<"list">
   readonly dm_event_fields: FieldOf<"dm_event">
+  readonly compliance_job_fields: FieldOf<"compliance_job">
   readonly media_fields: FieldOf<"media">
   readonly place_fields: FieldOf<"place">
   readonly poll_fields: FieldOf<"poll">

@@ -21,7 +21,7 @@ export interface Vocabulary {
   readonly expansions: Names
   /** Keys of what it answers. */
   readonly members: Names
-  /** Members of enumerations in what it answers; apart, because `post` alone is never a name. */
+  /** Members of enumerations, in requests and in what it answers; apart, because `post` alone is never a name. */
   readonly values: Names
   /** Fields that are no fields here: the expansion of that name brings them, with what they refer to. */
   readonly expanded: ReadonlySet<string>
@@ -69,7 +69,7 @@ export const february: Vocabulary = {
   fields: februaryNames,
   expansions: /*#__PURE__*/ new Map(),
   members: februaryNames,
-  values: /*#__PURE__*/ new Map([["post", "tweet"], ["reposted", "retweeted"]]),
+  values: /*#__PURE__*/ new Map([["post", "tweet"], ["posts", "tweets"], ["reposted", "retweeted"]]),
   expanded: nothing,
   unasked: nothing,
   unsaid: /*#__PURE__*/ new Set([
@@ -96,7 +96,7 @@ export const august: Vocabulary = {
     ["media_source_post_id", "media_source_tweet_id"],
     ["reposted", "retweeted"]
   ]),
-  values: /*#__PURE__*/ new Map([["reposted", "retweeted"]]),
+  values: /*#__PURE__*/ new Map([["posts", "tweets"], ["reposted", "retweeted"]]),
   expanded: /*#__PURE__*/ new Set([
     "affiliation",
     "author_id",

@@ -19,6 +19,8 @@ export interface Wire {
   readonly queryKey: (key: string) => string
   /** How an operation's expansions or fields are said; none where they go as they are. */
   readonly selector: (definition: Pick<Definition, "result">, parameter: string) => WireNames.Selector | undefined
+  /** A member of an enumeration that a request holds. */
+  readonly value: (name: string) => string
   /** A key of a request body, or a dotted path of keys. */
   readonly bodyKey: (key: string) => string
   /** Whether the text of a body can hold names to bring into neutral ones. */
@@ -44,6 +46,7 @@ export const neutral: Wire = {
   path: identity,
   queryKey: identity,
   selector: () => undefined,
+  value: identity,
   bodyKey: identity,
   isForeign: () => false,
   toNeutral: () => identity,
@@ -63,6 +66,7 @@ const speaking = (
   path: (template) => WireNames.path(words, template),
   queryKey: (key) => WireNames.queryKey(words, key),
   selector: (definition, parameter) => WireNames.selector(words, definition, parameter),
+  value: (name) => WireNames.value(words, name),
   bodyKey: (key) => WireNames.bodyKey(words, key),
   isForeign: WireNames.isForeign,
   toNeutral: WireNames.toNeutral,

@@ -33,6 +33,9 @@ export const expansion = ({ expansions, fields }: Vocabulary, name: string): str
 /** Translates the name of a field, `note_post`. */
 export const field = ({ fields }: Vocabulary, name: string): string => rename(fields, name)
 
+/** Translates a member of an enumeration. */
+export const value = ({ values }: Vocabulary, name: string): string => rename(values, name)
+
 /** How a name that is asked for is said: for the parameter itself, as an expansion, or not at all. */
 export interface Said {
   readonly names: ReadonlyArray<string>

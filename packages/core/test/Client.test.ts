@@ -224,6 +224,7 @@ describe("index", () => {
       "Bill",
       "Client",
       "ClientConfig",
+      "Compliance",
       "Conversation",
       "Credentials",
       "Definition",

@@ -54,12 +54,21 @@ const publishing: ReadonlyArray<ErrorSchemas.PublishingError> = [
   new Errors.ThreadBroken({ key: "k", part: 1, parts: 2, id: "3" })
 ]
 
+const compliance: ReadonlyArray<ErrorSchemas.ComplianceError> = [
+  new Errors.ComplianceExpired({ jobId: "1", what: "job" }),
+  new Errors.ComplianceNotComplete({ jobId: "1", status: "in_progress", waited: 600_000 }),
+  new Errors.ComplianceFailed({ jobId: "1", reason: "r." }),
+  new Errors.ComplianceRefused({ jobId: "1", what: "download", status: 404, excerpt: "<Error>" }),
+  new Errors.ComplianceUnreadable({ jobId: "1", line: 2, reason: "it was cut" })
+]
+
 const samples: ReadonlyArray<
   | Errors.AnyError
   | Errors.AuthorizationDenied
   | Errors.InvalidRedirect
   | Errors.InvalidSettings
   | ErrorSchemas.PublishingError
+  | ErrorSchemas.ComplianceError
 > = [
   new Errors.MissingAccessToken({ operation: "like", credential: "oauth1", missing: ["accessToken", "consumerKey"] }),
   new Errors.MissingScope({
@@ -96,10 +105,13 @@ const samples: ReadonlyArray<
   }),
   new Errors.PaginationStuck({ operation: "getUsersPosts", token: "t" }),
   new Errors.RateLimitWaitTooLong({ operation: "getPost", bucket: "getPost", resetAt: new Date(0), maxWait: 1 }),
-  ...publishing
+  ...publishing,
+  ...compliance
 ]
 
-const codec = Schema.toCodecJson(Schema.Union([ErrorSchemas.AnyError, ErrorSchemas.PublishingError]))
+const codec = Schema.toCodecJson(
+  Schema.Union([ErrorSchemas.AnyError, ErrorSchemas.PublishingError, ErrorSchemas.ComplianceError])
+)
 
 type Told = typeof codec.Type
 
@@ -113,7 +125,7 @@ describe("every error", () => {
       "AuthorizationDenied",
       "InvalidRedirect",
       "InvalidSettings",
-      ...publishing.map(({ _tag }) => _tag)
+      ...[...publishing, ...compliance].map(({ _tag }) => _tag)
     ]
     for (const error of samples) assert.strictEqual(Errors.isAnyError(error), !ofNoCall.includes(error._tag))
     for (const other of [new Error("a"), { _tag: "NotFound" }, null]) assert.isFalse(Errors.isAnyError(other))
@@ -153,18 +165,20 @@ describe("every error", () => {
 })
 
 describe("the codec", () => {
-  for (const member of [...ErrorSchemas.AnyError.members, ...ErrorSchemas.PublishingError.members]) {
-    const [sample] = samples.filter((error) => Schema.is(member)(error))
-    const told = Arbitrary.schema(member.from as Schema.Codec<unknown>)
-    it.prop(`carries any ${sample?._tag} across threads`, { told }, ({ told }) => {
-      const error = new classes[sample!._tag]!(told as never) as Told
-      const same = roundTrip(error)
-      assert.strictEqual(same._tag, error._tag)
-      assert.isTrue(same instanceof classes[error._tag]!)
-      assert.strictEqual(same instanceof TypeError, typeErrors.includes(error._tag))
-      assert.strictEqual(same.message, error.message)
-      assert.deepStrictEqual(JSON.stringify(roundTrip(same)), JSON.stringify(same))
-    }, { arbitrary: { runs: 50 } })
+  for (const { members } of [ErrorSchemas.AnyError, ErrorSchemas.PublishingError, ErrorSchemas.ComplianceError]) {
+    for (const member of members) {
+      const [sample] = samples.filter((error) => Schema.is(member)(error))
+      const told = Arbitrary.schema(member.from as Schema.Codec<unknown>)
+      it.prop(`carries any ${sample?._tag} across threads`, { told }, ({ told }) => {
+        const error = new classes[sample!._tag]!(told as never) as Told
+        const same = roundTrip(error)
+        assert.strictEqual(same._tag, error._tag)
+        assert.isTrue(same instanceof classes[error._tag]!)
+        assert.strictEqual(same instanceof TypeError, typeErrors.includes(error._tag))
+        assert.strictEqual(same.message, error.message)
+        assert.deepStrictEqual(JSON.stringify(roundTrip(same)), JSON.stringify(same))
+      }, { arbitrary: { runs: 50 } })
+    }
   }
 
   it("keeps every member of a problem, and the dates", () => {

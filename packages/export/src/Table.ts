@@ -5,6 +5,7 @@
  */
 import type { Definition } from "@postwire/core/Definition"
 import type * as Model from "@postwire/core/Model"
+import { ComplianceJob } from "@postwire/core/models/ComplianceJob"
 import { DirectMessageEvent } from "@postwire/core/models/DirectMessageEvent"
 import { List } from "@postwire/core/models/List"
 import { Media } from "@postwire/core/models/Media"
@@ -46,6 +47,7 @@ const models: ReadonlyArray<Model.AnyModel> = [
   Space,
   List,
   DirectMessageEvent,
+  ComplianceJob,
   Media,
   Place,
   Poll,

@@ -157,7 +157,7 @@ const sender = (dispatch: Dispatch, maxBodySize: number): Send => {
         )
       case "Stream":
         // Its bytes take a shorter way.
-        if (body instanceof Multipart.Form) return send(request, new Multipart.Pieces(body.bytes), headers, progress)
+        if (body instanceof Multipart.Content) return send(request, new Multipart.Pieces(body.bytes), headers, progress)
         return Effect.flatMap(
           Stream.toAsyncIterableEffect(body.stream),
           (iterable) => send(request, readableOf(iterable), headers, progress)

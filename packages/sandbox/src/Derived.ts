@@ -136,12 +136,24 @@ const ofMessage = {
       : undefined
 }
 
+const ofComplianceJob = {
+  download_url: ({ download_url }: Addresses, scene: Scene) => address(download_url, scene),
+  upload_url: ({ upload_url }: Addresses, scene: Scene) => address(upload_url, scene)
+}
+
+/** The addresses of a compliance job. */
+interface Addresses {
+  readonly download_url: string
+  readonly upload_url: string
+}
+
 /** What is worked out of the records of a kind. */
 export const of: { readonly [K in Kind]?: Derivations } = {
   post: ofPost,
   user: ofUser,
   media: ofMedia,
-  dm_event: ofMessage
+  dm_event: ofMessage,
+  compliance_job: ofComplianceJob
 }
 
 /** What is private to the owners of records of a kind. */

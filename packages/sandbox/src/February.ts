@@ -12,13 +12,16 @@ type Change = (data: unknown) => unknown
 
 const changes = {
   createPost: (data) => without(data, "edit_history_post_ids"),
-  // The tags, mentions and links of a message stood beside its text.
-  getDirectMessageEvents: (event) =>
-    Predicate.hasProperty(event, "entities") && Predicate.isObject(event.entities)
-      ? { ...without(event, "entities"), ...event.entities }
-      : event,
+  getDirectMessageEvent: (event) => beside(event),
+  getDirectMessageEvents: (event) => beside(event),
   repost: (data) => Predicate.hasProperty(data, "rest_id") ? { ...without(data, "rest_id"), id: data.rest_id } : data
 } satisfies { readonly [N in Name]?: Change }
+
+/** The tags, mentions and links of a message stood beside its text. */
+const beside: Change = (event) =>
+  Predicate.hasProperty(event, "entities") && Predicate.isObject(event.entities)
+    ? { ...without(event, "entities"), ...event.entities }
+    : event
 
 const changeOf = new Map<string, Change>(Object.entries(changes))
 

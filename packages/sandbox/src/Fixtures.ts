@@ -191,6 +191,8 @@ export interface User extends Identified {
   /** Makes a folder of bookmarks, and bookmarks these posts into it. */
   readonly bookmarkFolder: (name: string, ...posts: ReadonlyArray<Identified>) => Identified
   readonly pins: (post: Identified) => User
+  /** Takes the places of posts away, for ever. */
+  readonly scrubsGeo: (...posts: ReadonlyArray<Identified>) => User
   /** The service takes the account away: nobody sees it, nor its posts. `false` ends that. */
   readonly suspended: (suspended?: boolean) => User
   readonly list: (list: ListOptions) => Identified

@@ -84,7 +84,7 @@ const safety = (type: string, name: string): Record<string, string> => ({
 })
 
 /** The one range that a header asks for; of several, and of what is none, everything is the answer. */
-const rangeOf = (
+export const rangeOf = (
   header: string | undefined,
   size: number
 ): { readonly start: number; readonly end: number } | "unsatisfiable" | undefined => {

@@ -12,12 +12,9 @@ export const ofHead = ({ definition, wires }: Route, { searchParams }: URL): Wir
     const key = queryKey(name)
     return narrowed(left, (wire) => searchParams.has(wire.queryKey(key)))
   }, wires)
-  return names.filter(isSelector).reduce((left, name) => {
+  return names.reduce((left, name) => {
     const words = searchParams.get(left[0].queryKey(queryKey(name)))?.split(",") ?? []
-    return words.reduce(
-      (left, word) => narrowed(left, (wire) => namesOf(wire, definition, name)?.has(word) === true),
-      left
-    )
+    return words.reduce((left, word) => narrowed(left, (wire) => isWord(wire, definition, name, word)), left)
   }, left)
 }
 
@@ -25,8 +22,14 @@ export const ofHead = ({ definition, wires }: Route, { searchParams }: URL): Wir
 export const ofBody = (wires: Wires, definition: Definition, body: object): Wires =>
   Object.keys(definition.body ?? {}).reduce((left, name) => {
     const position = definition.at?.[name] ?? name
-    return narrowed(left, (wire) => Body.lookup(body, {}, wire.bodyKey(position)) !== undefined)
+    const spelt = narrowed(left, (wire) => Body.lookup(body, {}, wire.bodyKey(position)) !== undefined)
+    const word = Body.lookup(body, {}, spelt[0].bodyKey(position))
+    return typeof word === "string" ? narrowed(spelt, (wire) => isWord(wire, definition, name, word)) : spelt
   }, wires)
+
+/** Whether a wire has a word for something that a parameter lists. */
+const isWord = (wire: Wire, definition: Definition, parameter: string, word: string): boolean =>
+  namesOf(wire, definition, parameter)?.has(word) === true
 
 /** What the known values of a parameter are called on a wire, and what each means; none where it takes any. */
 export const namesOf = (
@@ -48,7 +51,7 @@ const read = (wire: Wire, definition: Definition, name: string): ReadonlyMap<str
   if (values === undefined || (kind !== "list" && kind !== "choice")) return undefined
   const say = isSelector(name) ? wire.selector(definition, name) : undefined
   return new Map(values.flatMap((value) => {
-    if (say === undefined) return [[value, value]]
+    if (say === undefined) return [[wire.value(value), value]]
     const { expansions, names } = say(value)
     return (name === "expansions" ? expansions : names).map((word) => [word, value] as const)
   }))

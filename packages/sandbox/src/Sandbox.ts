@@ -17,6 +17,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Admin from "./Admin.ts"
+import * as ComplianceFiles from "./ComplianceFiles.ts"
 import * as Console from "./Console.ts"
 import * as Controls from "./Controls.ts"
 import * as MediaFiles from "./MediaFiles.ts"
@@ -57,6 +58,7 @@ const make = Effect.fnUntraced(function*(
   const service = yield* Service.make({ ...parts, delivered }, options)
   const admin = Admin.make(controls)
   const files = MediaFiles.make(controls.store, controls.clock.now)
+  const compliance = ComplianceFiles.make(controls.store, controls.clock.now)
   const answer: Service.Service = (request) =>
     Admin.isFor(request)
       ? admin(request)
@@ -64,6 +66,8 @@ const make = Effect.fnUntraced(function*(
       ? Console.answer(request)
       : MediaFiles.isFor(request)
       ? files(request)
+      : ComplianceFiles.isFor(request)
+      ? compliance(request)
       : service(request)
   return { sandbox: Sandbox.of(controls), answer }
 })

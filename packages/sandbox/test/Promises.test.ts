@@ -3,6 +3,7 @@ import { catalogue, type Name } from "@postwire/core/Catalogue"
 import * as Decoding from "@postwire/core/Decoding"
 import { bearerOf, type Definition, parametersOf as declared, successStatus } from "@postwire/core/Definition"
 import type { AnyModel } from "@postwire/core/Model"
+import { ComplianceJob } from "@postwire/core/models/ComplianceJob"
 import { DirectMessageEvent } from "@postwire/core/models/DirectMessageEvent"
 import { List } from "@postwire/core/models/List"
 import { Media } from "@postwire/core/models/Media"
@@ -11,6 +12,7 @@ import { Poll } from "@postwire/core/models/Poll"
 import { Post } from "@postwire/core/models/Post"
 import { Space } from "@postwire/core/models/Space"
 import { Topic } from "@postwire/core/models/Topic"
+import { Usage } from "@postwire/core/models/Usage"
 import { User } from "@postwire/core/models/User"
 import { isSelector } from "@postwire/core/Parameters"
 import * as Wire from "@postwire/core/Wire"
@@ -19,7 +21,19 @@ import { TestClock } from "effect/testing"
 import { names, requestOf, scene } from "./support/Operations.ts"
 import { day, make, now } from "./support/Requests.ts"
 
-const models: ReadonlyArray<AnyModel> = [Post, User, Space, List, DirectMessageEvent, Media, Place, Poll, Topic]
+const models: ReadonlyArray<AnyModel> = [
+  Post,
+  User,
+  Space,
+  List,
+  DirectMessageEvent,
+  ComplianceJob,
+  Media,
+  Place,
+  Poll,
+  Topic,
+  Usage
+]
 
 const definitionOf = (name: Name): Definition => catalogue[name].definition
 

@@ -51,5 +51,5 @@ const bodyOf = (body: HttpBody): Pick<FetchInit, "body"> | undefined => {
   if (body._tag === "Empty") return {}
   if (body._tag === "Uint8Array") return { body: new Uint8Array(body.body) }
   // Not every platform sends streams. Of a Blob all of them know the length, and none has to have it in memory.
-  return body instanceof Multipart.Form ? { body: new Blob([...body.bytes]) } : undefined
+  return body instanceof Multipart.Content ? { body: new Blob([...body.bytes]) } : undefined
 }

@@ -63,6 +63,10 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
     "The service tells with it why processing failed; its documents leave it out.",
     "result data.processing_info.error"
   ),
+  ...because(
+    "A field that can be asked for, and comes with every job; its documents leave it out of what is answered.",
+    "result compliance_job.resumable"
+  ),
   ...on(
     "x-2026-02",
     because(

@@ -47,7 +47,10 @@ const routeFacts = (endpoint: Endpoint, wire: Wire): RouteFacts => {
         [name, parameter]
       ) => [
         wire.queryKey(Parameters.queryKey(name)),
-        ofParameter(parameter, { required: parameter.required || name === selectedBy })
+        ofParameter(parameter, {
+          required: parameter.required || name === selectedBy,
+          values: valuesOn(parameter, wire)
+        })
       ]).concat(selectorFacts(definition, wire))
     ]),
     body: bodyFacts(definition, wire),
@@ -120,7 +123,8 @@ const bodyFacts = (definition: Definition, wire: Wire): Facts => {
       })
     }
     facts[pathOf(place)] = ofParameter(ParameterSchema.inBody(parameter), {
-      required: parameter.required || isAlways(name)
+      required: parameter.required || isAlways(name),
+      values: valuesOn(parameter, wire)
     })
   }
   for (const [name, value] of Object.entries(constants)) {
@@ -132,6 +136,9 @@ const bodyFacts = (definition: Definition, wire: Wire): Facts => {
   }
   return facts
 }
+
+/** The known values as a wire says them. */
+const valuesOn = ({ values }: Parameters.AnyParameter, wire: Wire) => values?.map(wire.value)
 
 const pathOf = (place: ReadonlyArray<string>): string => place.join(".").replace(/\.0(?=\.|$)/g, "[]")
 

@@ -5,6 +5,7 @@ import { type Credential, type Fact, fact, type Facts, keyOf, type ServiceFacts 
 
 /** What schemas of resources are called in documents. */
 const resources: ReadonlyMap<string, string> = new Map([
+  ["ComplianceJob", "compliance_job"],
   ["DirectMessageEvent", "dm_event"],
   ["DmEvent", "dm_event"],
   ["List", "list"],

@@ -1,5 +1,6 @@
 /** The facts of what the client verifies in a response, in the names of a wire. */
 import * as Model from "@postwire/core/Model"
+import { ComplianceJob } from "@postwire/core/models/ComplianceJob"
 import { DirectMessageEvent } from "@postwire/core/models/DirectMessageEvent"
 import { List } from "@postwire/core/models/List"
 import { Media } from "@postwire/core/models/Media"
@@ -18,6 +19,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import { type Fact, fact, type Facts } from "./ServiceFacts.ts"
 
 const models: ReadonlyArray<Model.AnyModel> = [
+  ComplianceJob,
   DirectMessageEvent,
   List,
   Media,

@@ -29,7 +29,7 @@ export interface Input {
   readonly key: string
   readonly parameter: Parameters.AnyParameter
   readonly encode: (value: unknown) => Parameters.Wire | undefined
-  /** Of an open parameter: what it lists, and how the wire says it. */
+  /** What a parameter lists that is open, or that the wire says otherwise, and how the wire says it. */
   readonly words: ReadonlyMap<string, Said> | undefined
   /** Whether what it names goes with the expansions that others say. */
   readonly isExpansion: boolean
@@ -70,7 +70,7 @@ export const planOf = (definition: Definition, wire: Wire): Plan => {
   for (const place of ["path", "query", "body"] as const) {
     for (const [name, parameter] of Object.entries(definition[place] ?? {})) {
       const say = place === "query" && Parameters.isSelector(name) ? wire.selector(definition, name) : undefined
-      const words = wordsOf(parameter, say)
+      const words = wordsOf(parameter, say, wire)
       const key = place === "query" ? Parameters.queryKey(name) : name
       if (place === "body") {
         positions[name] = wire.bodyKey(definition.at?.[name] ?? name)
@@ -110,10 +110,12 @@ export const planOf = (definition: Definition, wire: Wire): Plan => {
   return plan
 }
 
-const wordsOf = ({ open, values }: Parameters.AnyParameter, say: Selector | undefined) =>
-  open === true && values !== undefined
-    ? new Map(values.map((value) => [value, say?.(value) ?? { names: [value], expansions: nothing, unsaid: false }]))
+const wordsOf = ({ open, values }: Parameters.AnyParameter, say: Selector | undefined, wire: Wire) =>
+  values !== undefined && (open === true || values.some((value) => wire.value(value) !== value))
+    ? new Map(values.map((value) => [value, say?.(value) ?? saidAs(wire.value(value))]))
     : undefined
+
+const saidAs = (name: string): Said => ({ names: [name], expansions: nothing, unsaid: false })
 
 const nothing: ReadonlyArray<never> = []
 

@@ -118,3 +118,92 @@ export const createDirectMessageConversation = /*#__PURE__*/ Operation.make({
 
 /** The short name of `createDirectMessageConversation`. */
 export const createDmConversation = createDirectMessageConversation
+
+/**
+ * Looks a direct message event up, of a conversation that the authenticated user takes part in. Credential: OAuth 1.0a, or
+ * a user's bearer token with `user_auth: false`.
+ *
+ * ```ts
+ * const event = yield* getDirectMessageEvent({ event_id: "1580705921830768647", dm_event_fields: ["created_at"] })
+ * ```
+ */
+export const getDirectMessageEvent = /*#__PURE__*/ Operation.make({
+  name: "getDirectMessageEvent",
+  summary: "Looks a direct message event up.",
+  route: "GET /2/dm_events/:event_id",
+  path: { event_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  query: Selectors.directMessageEvent,
+  result: /*#__PURE__*/ Response.one(DirectMessageEvent),
+  userAuth: true,
+  scopes: ["dm.read", "post.read", "users.read"],
+  limits: { user: { perWindow: 15 } },
+  price: { read: "dmEvent" },
+  effect: "read"
+})
+
+/**
+ * Deletes a direct message that the authenticated user has sent. Credential: OAuth 1.0a, or a user's bearer token with
+ * `user_auth: false`. Needs write permission.
+ *
+ * ```ts
+ * yield* deleteDirectMessageEvent({ event_id: "1580705921830768647" })
+ * ```
+ */
+export const deleteDirectMessageEvent = /*#__PURE__*/ Operation.make({
+  name: "deleteDirectMessageEvent",
+  summary: "Deletes a direct message of one's own.",
+  route: "DELETE /2/dm_events/:event_id",
+  path: { event_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ deleted: Schema.Boolean })),
+  userAuth: true,
+  scopes: ["dm.read", "dm.write"],
+  limits: { app: { perDay: 4000 }, user: { perWindow: 300, perDay: 1500 } },
+  price: { request: "interactionDelete" },
+  effect: "toggle"
+})
+
+const blocked = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ blocked: Schema.Boolean }))
+
+const another = {
+  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  result: blocked,
+  userAuth: true,
+  scopes: ["dm.write", "post.read", "users.read"],
+  limits: { app: { perWindow: 25, perDay: 1000 }, user: { perWindow: 10, perDay: 400 } },
+  price: { request: "privacyUpdate" },
+  effect: "toggle"
+} as const
+
+/**
+ * Blocks the direct messages of a user, and nothing else of them. Credential: OAuth 1.0a, or a user's bearer token with
+ * `user_auth: false`. Needs write permission.
+ *
+ * `id` is the other user.
+ *
+ * ```ts
+ * yield* blockDirectMessages({ id: "2244994945" })
+ * ```
+ */
+export const blockDirectMessages = /*#__PURE__*/ Operation.make({
+  name: "blockDirectMessages",
+  summary: "Blocks the direct messages of a user.",
+  route: "POST /2/users/:id/dm/block",
+  ...another
+})
+
+/**
+ * Ends the block of the direct messages of a user; succeeds with no action when there is none. Credential: OAuth 1.0a, or a
+ * user's bearer token with `user_auth: false`. Needs write permission.
+ *
+ * `id` is the other user.
+ *
+ * ```ts
+ * yield* unblockDirectMessages({ id: "2244994945" })
+ * ```
+ */
+export const unblockDirectMessages = /*#__PURE__*/ Operation.make({
+  name: "unblockDirectMessages",
+  summary: "Ends the block of the direct messages of a user.",
+  route: "POST /2/users/:id/dm/unblock",
+  ...another
+})

@@ -1,5 +1,6 @@
 /** The selector parameters that reads share. */
 import type { AnyModel } from "../Model.ts"
+import { ComplianceJob } from "../models/ComplianceJob.ts"
 import { DirectMessageEvent } from "../models/DirectMessageEvent.ts"
 import { List } from "../models/List.ts"
 import { Media } from "../models/Media.ts"
@@ -77,3 +78,6 @@ export const directMessageEvent = {
 
 /** What reads of usage take. */
 export const usage = { usage_fields: /*#__PURE__*/ fieldsOf(Usage) }
+
+/** What reads of compliance jobs take. */
+export const complianceJob = { compliance_job_fields: /*#__PURE__*/ fieldsOf(ComplianceJob) }

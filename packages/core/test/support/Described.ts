@@ -100,10 +100,14 @@ const sampleOf = (
     if (Option.isNone(sent) || !Parameters.isWithinBounds(parameter, sent.value)) continue
     return Parameters.isSelector(name)
       ? { given, sent: sent.value, sentOnX: saidOf(definition, name, String(sent.value)) }
-      : { given, sent: sent.value }
+      : { given, sent: sent.value, sentOnX: inWords(parameter, sent.value) }
   }
   throw new Error(`No value is known that ${name} takes: give it one in the example of its operation`)
 }
+
+/** A value, or how the wire says it where it is one of those that are known. */
+const inWords = ({ values }: Parameters.AnyParameter, value: Parameters.Wire) =>
+  typeof value === "string" && values?.includes(value) === true ? x202602.value(value) : value
 
 const saidOf = (definition: Definition, name: string, list: string): string => {
   const said = x202602.selector(definition, name)?.(list)

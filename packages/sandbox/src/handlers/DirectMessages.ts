@@ -79,8 +79,47 @@ export const handlers = {
         return { dm_conversation_id: conversationId, dm_event_id: id }
       })
     }
-  })
+  }),
+
+  getDirectMessageEvent: Effect.fnUntraced(function*({ caller, parameters: { event_id: id }, store }) {
+    const { userId } = yield* Caller.user(caller)
+    const event = store.messages.byId(id)
+    const named = { kind: "dm_event", id, parameter: "event_id" }
+    if (event === undefined) return { errors: [Problem.notFound(named)] }
+    const conversation = store.messages.conversation(event.dm_conversation_id)
+    return conversation?.participantIds.includes(userId) === true
+      ? { data: event }
+      : { errors: [Problem.notAuthorized(named)] }
+  }),
+
+  deleteDirectMessageEvent: Effect.fnUntraced(function*({ caller, parameters: { event_id: id }, store }) {
+    const { userId } = yield* Caller.user(caller)
+    const event = store.messages.byId(id)
+    if (event === undefined) {
+      return yield* Problem.missing(Problem.notFound({ kind: "dm_event", id, parameter: "event_id" }))
+    }
+    if (event.event_type !== "MessageCreate" || event.sender_id !== userId) {
+      return yield* Problem.forbidden("You are not permitted to delete this event.")
+    }
+    return { data: { deleted: store.messages.delete(id) } }
+  }),
+
+  blockDirectMessages: (call) => setBlocked(call, true),
+
+  unblockDirectMessages: (call) => setBlocked(call, false)
 } satisfies Partial<Handlers>
+
+const setBlocked = Effect.fnUntraced(function*(
+  { caller, parameters: { id }, store }: Call<{ readonly id: string }>,
+  blocked: boolean
+) {
+  const { userId } = yield* Caller.user(caller)
+  if (store.users.byId(id) === undefined) {
+    return yield* Problem.missing(Problem.notFound({ kind: "user", id, parameter: "id" }))
+  }
+  if (id === userId) return yield* Problem.invalidRequest("You cannot do this to yourself.", { id })
+  return { data: { blocked: store.dmBlocks.set(userId, id, blocked) } }
+})
 
 const attachmentOf = (call: Call<{ readonly media_id?: string }>, userId: string) => {
   const { media_id } = call.parameters
@@ -107,5 +146,6 @@ const checkRecipient = Effect.fnUntraced(function*(
   if (!receives || isBlocked(call, senderId, id)) return yield* notReceiving
 })
 
-const isBlocked = ({ store: { blocks } }: Call<unknown>, a: string, b: string): boolean =>
-  blocks.has(a, b) || blocks.has(b, a)
+/** Whether nothing goes from one to the other. Of messages alone, the one who blocks may send all the same. */
+const isBlocked = ({ store: { blocks, dmBlocks } }: Call<unknown>, senderId: string, recipientId: string): boolean =>
+  blocks.has(senderId, recipientId) || blocks.has(recipientId, senderId) || dmBlocks.has(recipientId, senderId)

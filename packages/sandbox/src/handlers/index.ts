@@ -1,5 +1,6 @@
 import type { Handlers } from "../Handler.ts"
 import * as Bookmarks from "./Bookmarks.ts"
+import * as Compliance from "./Compliance.ts"
 import * as Counts from "./Counts.ts"
 import * as DirectMessages from "./DirectMessages.ts"
 import * as Follows from "./Follows.ts"
@@ -20,6 +21,7 @@ import * as Users from "./Users.ts"
 /** The handler of every operation. */
 export const handlers: Handlers = {
   ...Bookmarks.handlers,
+  ...Compliance.handlers,
   ...Counts.handlers,
   ...DirectMessages.handlers,
   ...Follows.handlers,

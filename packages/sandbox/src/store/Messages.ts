@@ -49,6 +49,8 @@ export interface Messages {
   /** Adds a message to an existing conversation; returns the event id. */
   readonly insert: (message: NewMessage) => string
   readonly byId: (id: string) => DmEvent | undefined
+  /** Removes an event; false when there is none. */
+  readonly delete: (id: string) => boolean
   /** What happened in a conversation, or in all conversations of a user, the latest first. */
   readonly events: (
     options:
@@ -83,6 +85,7 @@ export const make = (database: Database): Messages => {
     INSERT INTO dm_events (id, conversation_id, event_type, sender_id, text, participant_ids, entities, attachments)
     VALUES (:id, :conversation, :type, :sender, :text, :participants, :entities, :attachments)`)
   const byId = database.query<Row>(`SELECT ${columns} FROM dm_events e WHERE e.id = :id`)
+  const remove = database.command("DELETE FROM dm_events WHERE id = :id")
   const listing = (where: string) =>
     pager<Row, DmEvent>(database, {
       select: columns,
@@ -143,6 +146,7 @@ export const make = (database: Database): Messages => {
       const row = byId.get({ id: Snowflake.parse(id) })
       return row && decode(row)
     },
+    delete: (id) => remove({ id: Snowflake.parse(id) }) > 0,
     events: ({ from, types, ...options }) => {
       const range = from === undefined ? unbounded : { ...unbounded, low: Snowflake.fromMillis(from) - 1n }
       const known = { types: types === undefined ? null : JSON.stringify(types) }

@@ -136,6 +136,8 @@ export interface Facts extends
   >
 {
   readonly coordinates?: Coordinates | undefined
+  /** Whether its places were there once, and were taken away. */
+  readonly geo_scrubbed?: boolean | undefined
   /** All versions of an edited post, the first one first. */
   readonly history?: ReadonlyArray<string> | undefined
 }
@@ -200,7 +202,7 @@ export const decode = (row: Row): Post => {
   if (row.attachments !== null) post.attachments = JSON.parse(row.attachments)
   if (row.place_id !== null) post.geo = { place_id: row.place_id }
   if (row.facts !== null) {
-    const { coordinates, history, ...facts }: Facts = JSON.parse(row.facts)
+    const { coordinates, geo_scrubbed: _, history, ...facts }: Facts = JSON.parse(row.facts)
     Object.assign(post, facts)
     if (history !== undefined) post.edit_history_post_ids = history
     if (coordinates !== undefined) post.geo = { ...post.geo, coordinates }

@@ -19,6 +19,8 @@ export interface Posts extends PostIndex.Searches {
   readonly byIds: (ids: ReadonlyArray<string>, viewer?: Visibility.Viewer) => ReadonlyArray<Post.Post>
   /** Removes a post, in all its versions, with its likes, bookmarks and reposts; false when there is none. */
   readonly delete: (id: string) => boolean
+  /** Takes the places of a post away, for ever. */
+  readonly scrubGeo: (id: string) => void
   /** The repost of a post by a user. */
   readonly repostBy: (userId: string, postId: string) => string | undefined
   /** Who reposted a post, the latest first. */
@@ -85,6 +87,10 @@ export const make = (database: Database): Posts => {
       AND unlisted = 0
       AND coalesce(facts ->> '$.note_post.text', text) = :text AND in_reply_to_post_id IS :reply
       AND quoted_post_id IS :quoted LIMIT 1`)
+  const scrubGeo = database.command(`
+    UPDATE posts SET place_id = NULL,
+      facts = json_remove(json_set(coalesce(facts, '{}'), '$.geo_scrubbed', json('true')), '$.coordinates')
+    WHERE id = :id`)
   const unpin = database.command("UPDATE users SET pinned_post_id = NULL WHERE id = :author AND pinned_post_id = :id")
   const repostsOf = database.query<{ readonly id: string }>(
     "SELECT CAST(id AS TEXT) AS id FROM posts WHERE reposted_post_id = :id"
@@ -234,6 +240,7 @@ export const make = (database: Database): Posts => {
         (post) => post.id
       ),
     delete: (id) => database.transaction(() => erase(id)),
+    scrubGeo: (id) => void scrubGeo({ id: Snowflake.parse(id) }),
     repostBy: (userId, postId) => repostBy.get({ user: Snowflake.parse(userId), post: Snowflake.parse(postId) })?.id,
     reposters: ({ postId, ...request }) => reposters({ post: Snowflake.parse(postId) }, unbounded, request),
     setHidden: (id, hidden) => {

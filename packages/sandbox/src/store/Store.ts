@@ -11,6 +11,7 @@ import * as Attachments from "./Attachments.ts"
 import * as AuthorizationCodes from "./AuthorizationCodes.ts"
 import * as BookmarkFolders from "./BookmarkFolders.ts"
 import * as Charges from "./Charges.ts"
+import * as ComplianceJobs from "./ComplianceJobs.ts"
 import * as Credentials from "./Credentials.ts"
 import type { Database } from "./Database.ts"
 import * as DatabaseFile from "./DatabaseFile.ts"
@@ -61,10 +62,13 @@ export interface State {
   readonly follows: Follows.Follows
   /** A block ends the follows and the follow requests between the two. */
   readonly blocks: Ties.Ties
+  /** Blocks of direct messages alone. */
+  readonly dmBlocks: Ties.Ties
   readonly mutes: Ties.Ties
   readonly lists: Lists.Lists
   readonly spaces: Spaces.Spaces
   readonly messages: Messages.Messages
+  readonly complianceJobs: ComplianceJobs.ComplianceJobs
   readonly credentials: Credentials.Credentials
   readonly charges: Charges.Charges
   readonly grants: Grants.Grants
@@ -149,10 +153,12 @@ const stateOf = (database: Database): State => {
       follows.set(sourceId, targetId, "none")
       follows.set(targetId, sourceId, "none")
     }),
+    dmBlocks: Ties.make(database, "dm_blocks"),
     mutes: Ties.make(database, "mutes"),
     lists: Lists.make(database),
     spaces: Spaces.make(database),
     messages: Messages.make(database),
+    complianceJobs: ComplianceJobs.make(database),
     credentials,
     charges: Charges.make(database),
     grants,

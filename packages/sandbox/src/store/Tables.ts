@@ -188,6 +188,13 @@ CREATE TABLE IF NOT EXISTS blocks (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS blocks_by_source ON blocks (source_id);
 
+CREATE TABLE IF NOT EXISTS dm_blocks (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  source_id INTEGER NOT NULL,
+  target_id INTEGER NOT NULL,
+  UNIQUE (target_id, source_id)
+) STRICT;
+
 CREATE TABLE IF NOT EXISTS mutes (
   key INTEGER PRIMARY KEY AUTOINCREMENT,
   source_id INTEGER NOT NULL,
@@ -292,6 +299,28 @@ CREATE TABLE IF NOT EXISTS dm_events (
   attachments TEXT
 ) STRICT;
 CREATE INDEX IF NOT EXISTS dm_events_by_conversation ON dm_events (conversation_id);
+
+CREATE TABLE IF NOT EXISTS compliance_jobs (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  app_id INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  name TEXT,
+  resumable INTEGER NOT NULL,
+  upload_key TEXT NOT NULL,
+  download_key TEXT NOT NULL,
+  uploaded_at INTEGER,
+  ready_at INTEGER,
+  failure TEXT,
+  size INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX IF NOT EXISTS compliance_jobs_by_app ON compliance_jobs (app_id, type);
+
+CREATE TABLE IF NOT EXISTS compliance_results (
+  job_id INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  bytes BLOB NOT NULL,
+  PRIMARY KEY (job_id, position)
+) STRICT;
 
 CREATE TABLE IF NOT EXISTS apps (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

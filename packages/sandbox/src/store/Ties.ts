@@ -1,4 +1,4 @@
-/** What users hold against each other: blocks and mutes. */
+/** What users hold against each other: blocks, of all or of messages alone, and mutes. */
 import type { Database } from "./Database.ts"
 import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
@@ -16,7 +16,7 @@ export interface Ties {
 /** The ties in one table of a database. `onTie` runs with every new one. */
 export const make = (
   database: Database,
-  table: "blocks" | "mutes",
+  table: "blocks" | "dm_blocks" | "mutes",
   onTie: (sourceId: string, targetId: string) => void = () => {}
 ): Ties => {
   const add = database.command(`INSERT OR IGNORE INTO ${table} (source_id, target_id) VALUES (:source, :target)`)

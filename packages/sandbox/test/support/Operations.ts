@@ -50,7 +50,7 @@ const jsonOf = ({ parts }: Multipart.Body): string =>
   )
 
 /** Things for ada to act on, and parameters that act on them. */
-export const scene = ({ seeded: { ada }, store }: Pick<Bench, "seeded" | "store">) => {
+export const scene = ({ seeded: { ada, consumerKey }, store }: Pick<Bench, "seeded" | "store">) => {
   const other = store.users.insert({ username: "Grace_H", name: "Grace", createdAt: now - 900 * day })
   store.users.insert({ username: "grace", name: "Another Grace", createdAt: now - 800 * day })
   const post = store.posts.insert({ authorId: other, text: "needle @ada", createdAt: now - 5 * minute })
@@ -91,6 +91,7 @@ export const scene = ({ seeded: { ada }, store }: Pick<Bench, "seeded" | "store"
     })
     return id
   }
+  const { id: appId = "" } = store.credentials.appByConsumerKey(consumerKey) ?? {}
   let texts = 0
   /** What stands for the things that examples name: new ones for each call, so that none sees what another one did. */
   const cast: Readonly<Record<string, (name: Name) => string>> = {
@@ -103,6 +104,15 @@ export const scene = ({ seeded: { ada }, store }: Pick<Bench, "seeded" | "store"
       store.spaces.insert({ creatorId: ada.id, title: "effect", createdAt: now - day, startedAt: now }),
     "1880028106020515840": (name) => sessions.includes(name) ? session() : video(),
     "1880028106020515841": subtitles,
+    "1580705921830768647": () =>
+      store.messages.insert({
+        conversationId: store.messages.open(ada.id, other),
+        senderId: ada.id,
+        createdAt: now - minute,
+        text: "Hello"
+      }),
+    "1372966999991541762": () =>
+      store.complianceJobs.insert({ appId, type: "posts", name: "archive", resumable: false, createdAt: now - day }),
     "3_1460323737035677698": () => `7_${video()}`
   }
   const parametersOf = (name: Name): object =>

@@ -1,0 +1,163 @@
+/**
+ * Files to and from addresses that the service has given out. Such an address is the permission: no credential goes there, and
+ * no redirect is followed.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { fromRecordUnsafe } from "effect/http/Headers"
+import * as HttpBody from "effect/http/HttpBody"
+import type { HttpClient } from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as UrlParams from "effect/http/UrlParams"
+import * as Option from "effect/Option"
+import * as CallErrors from "./CallErrors.ts"
+import * as Errors from "./Errors.ts"
+import * as Failure from "./Failure.ts"
+import * as Multipart from "./Multipart.ts"
+import type { Prepared } from "./Prepare.ts"
+import { retryAfterOf } from "./RateLimitHeaders.ts"
+import * as Redaction from "./Redaction.ts"
+import * as Retry from "./Retry.ts"
+import type * as Timeouts from "./Timeouts.ts"
+import * as Transport from "./Transport.ts"
+
+/** A request to such an address. It may be sent again. */
+export interface Transfer {
+  /** What errors call it. */
+  readonly operation: string
+  readonly method: "GET" | "PUT"
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: { readonly type: string; readonly bytes: ReadonlyArray<Multipart.Bytes> }
+}
+
+/** Sends one and reads the whole answer, whatever its status. */
+export type Send = (transfer: Transfer) => Effect.Effect<HttpClientResponse, Errors.TransportFailure>
+
+/** What sending needs of a client. */
+export interface Environment {
+  readonly http: HttpClient
+  readonly userAgent: string
+  readonly timeouts: Timeouts.Limits
+  readonly retries: number
+  readonly maxBodySize: number
+  /** Whether an address may be used. */
+  readonly isAllowed: (url: URL) => boolean
+  readonly isClosed: () => boolean
+}
+
+/** Makes the step. What is lost, and what the other side fails at, is tried again. */
+export const make = (environment: Environment): Send => (transfer) => {
+  const { method, operation } = transfer
+  const fail = (reason: string) => Effect.fail(new Errors.TransportFailure({ operation, phase: "connect", reason }))
+  const url = URL.canParse(transfer.url) ? new URL(transfer.url) : undefined
+  if (url === undefined || !environment.isAllowed(url)) {
+    return fail("the service gave an address that cannot be used: it must begin with https://")
+  }
+  url.hash = ""
+  const redact = redactOf(url)
+  const prepared: Prepared = { ...blank, operation, method, effect: method === "GET" ? "read" : "toggle" }
+  // Its signature is in no span, whatever may be recorded.
+  const span = { operation, template: `/${operation}`, content: false, redact } as const
+  const request = requestOf(environment, transfer, url.href)
+  const once = (resends: number) =>
+    Effect.withFiber<HttpClientResponse, Failure.Exchanged>((fiber) =>
+      Effect.mapError(
+        Transport.exchange(
+          environment.http,
+          {
+            request,
+            // A large file takes as long as it takes: what stands still is given up.
+            limits: { ...environment.timeouts, total: Infinity },
+            left: Infinity,
+            maxBodySize: environment.maxBodySize,
+            span: { ...span, resends }
+          },
+          fiber,
+          fiber.getRef(Clock.Clock)
+        ),
+        (error) => Failure.ofTransport(error, prepared, undefined)
+      )
+    )
+  const from = (tried: number): Effect.Effect<HttpClientResponse, Errors.TransportFailure> => {
+    if (environment.isClosed()) return fail(CallErrors.closedReason)
+    const again = (asked: number | undefined, otherwise: Effect.Effect<HttpClientResponse, Errors.TransportFailure>) =>
+      tried >= environment.retries ? otherwise : Effect.flatMap(
+        Retry.pause(tried, asked),
+        (pause) =>
+          pause === undefined ? otherwise : Effect.andThen(Effect.sleep(pause), Effect.suspend(() => from(tried + 1)))
+      )
+    return Effect.matchEffect(once(tried), {
+      onFailure: (failure) => {
+        const lost = Effect.fail(errorOf(operation, failure, redact))
+        return failure._tag === "Unanswered" && Failure.mayRepeat(failure) ? again(undefined, lost) : lost
+      },
+      onSuccess: (response) =>
+        isPassing(response.status) ? again(retryAfterOf(response.headers), Effect.succeed(response)) : Effect.succeed(
+          response
+        )
+    })
+  }
+  return Effect.suspend(() => from(0))
+}
+
+/** A status that may be another one soon. */
+const isPassing = (status: number): boolean => status === 408 || status === 429 || (status >= 500 && status !== 501)
+
+const blank: Omit<Prepared, "operation" | "method" | "effect"> = {
+  confirmWith: undefined,
+  settled: undefined,
+  template: "",
+  path: "",
+  identityAt: undefined,
+  query: "",
+  body: undefined,
+  userAuth: false,
+  isChosen: true,
+  scopes: [],
+  pace: undefined,
+  priced: { price: "free", items: 0 },
+  accepts: []
+}
+
+const requestOf = ({ userAgent }: Environment, { body, headers, method }: Transfer, url: string) => {
+  const http = body === undefined ? HttpBody.empty : new Multipart.Content(body.bytes, body.type)
+  return HttpClientRequest.makeWith(
+    method,
+    url,
+    UrlParams.empty,
+    Option.none(),
+    fromRecordUnsafe({
+      accept: "*/*",
+      // Positions in a file are those of the file.
+      "accept-encoding": "identity",
+      "user-agent": userAgent,
+      ...(http._tag === "Stream" && { "content-type": http.contentType, "content-length": String(http.contentLength) }),
+      ...headers
+    }),
+    http
+  )
+}
+
+/** Keeps the permission out of texts. */
+const redactOf = ({ href, search }: URL): Redaction.Redact => Redaction.make(() => search === "" ? [href] : [search])
+
+const errorOf = (
+  operation: string,
+  failure: Failure.Exchanged,
+  redact: Redaction.Redact
+): Errors.TransportFailure => {
+  if (failure._tag !== "Unanswered") {
+    const reason = failure._tag === "Unreadable" ? failure.reason : "the answer cannot be read"
+    return new Errors.TransportFailure({ operation, phase: "body", reason: redact(reason) })
+  }
+  const { cause, phase, said, timeout } = failure
+  return new Errors.TransportFailure({
+    operation,
+    phase,
+    timeout,
+    reason: redact(said),
+    cause: Redaction.within(cause, redact)
+  })
+}

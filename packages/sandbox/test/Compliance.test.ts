@@ -1,0 +1,181 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@postwire/core/Client"
+import * as Compliance from "@postwire/core/Compliance"
+import * as Credentials from "@postwire/core/Credentials"
+import type * as Errors from "@postwire/core/Errors"
+import { createComplianceJob, getComplianceJob, getComplianceJobs } from "@postwire/core/operations/ComplianceJobs"
+import { Effect, Fiber, Layer, Stream } from "effect"
+import { HttpBody, HttpClient } from "effect/http"
+import { TestClock } from "effect/testing"
+import { type Bench, day, make, minute, now } from "./support/Requests.ts"
+
+const app = ({ client, secrets }: Bench, wire: "neutral" | "x" | "x-2026-02" = "neutral") =>
+  client(wire, { bearerToken: secrets.appToken })
+
+/** Runs what waits for the service, whose clock is moved on meanwhile. */
+const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.forkChild(effect)
+    for (let i = 0; i < 20 && fiber.pollUnsafe() === undefined; i++) yield* TestClock.adjust(30_000)
+    return yield* Fiber.join(fiber)
+  })
+
+const reasons = (results: ReadonlyArray<Compliance.Result>) => results.map(({ id, reason }) => [id, reason])
+
+/** The data of an answer. */
+const job = { type: "posts" } as const
+
+describe("compliance jobs", () => {
+  for (const wire of ["neutral", "x", "x-2026-02"] as const) {
+    it.effect(`tell what became of posts and users, in the words of ${wire}`, () =>
+      Effect.gen(function*() {
+        const bench = yield* make({ posts: 0, wire })
+        const { ada, sandbox, store } = bench
+        const [fine, gone, placed] = [ada.post("fine"), ada.post("gone"), ada.post("placed")]
+        const [secret, banned] = [sandbox.user({ protected: true }), sandbox.user({})]
+        const [hidden, taken] = [secret.post("hidden"), banned.post("taken")]
+        banned.suspended()
+        ada.scrubsGeo(placed)
+        store.posts.delete(gone.id)
+        const check = (type: Compliance.Type, ids: Compliance.Ids) =>
+          inTime(Stream.runCollect(Compliance.check({ type, ids }))).pipe(Effect.provide(app(bench, wire)))
+        const posts = [hidden.id, fine.id, gone.id, taken.id, "1", placed.id]
+        assert.deepStrictEqual(reasons(yield* check("posts", posts)), [
+          [hidden.id, "protected"],
+          [gone.id, "deleted"],
+          [taken.id, "suspended"],
+          ["1", "deleted"],
+          [placed.id, "scrub_geo"]
+        ])
+        const users = yield* check("users", new Blob([`${ada.id}\r\n${secret.id}\n\n${banned.id}\n9`]))
+        assert.deepStrictEqual(reasons(users), [[secret.id, "protected"], [banned.id, "suspended"], ["9", "deleted"]])
+        assert.deepInclude(users[0], { action: "delete" })
+        assert.isAtMost(Date.parse(users[0]?.created_at ?? ""), now)
+        const listed = yield* getComplianceJobs({ type: "posts" }).pipe(Effect.provide(app(bench, wire)))
+        assert.deepStrictEqual(listed.data?.map(({ status, type }) => [type, status]), [["posts", "complete"]])
+      }))
+  }
+
+  it.effect("are created, wait for their ids, are worked on by the clock, and have their times", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 0 })
+      yield* Effect.gen(function*() {
+        const { data } = yield* createComplianceJob({ ...job, name: "archive" })
+        assert.deepInclude(data, {
+          type: "posts",
+          status: "created",
+          name: "archive",
+          resumable: false,
+          created_at: new Date(now).toISOString(),
+          upload_expires_at: new Date(now + 15 * minute).toISOString(),
+          download_expires_at: new Date(now + 7 * day).toISOString()
+        })
+        const second = yield* Effect.flip(createComplianceJob(job))
+        assert.deepStrictEqual(second._tag, "BadRequest")
+        yield* createComplianceJob({ type: "users" })
+        const status = Effect.map(getComplianceJob({ id: data!.id }), ({ data }) => data?.status)
+        assert.strictEqual(
+          (yield* Effect.flip(Stream.runCollect(Compliance.results(data!))))._tag,
+          "ComplianceNotComplete"
+        )
+        assert.strictEqual(yield* Compliance.upload(data!, [1n, 2, "3"]), 3)
+        assert.strictEqual(yield* status, "in_progress")
+        yield* TestClock.adjust(1_000)
+        assert.strictEqual(yield* status, "complete")
+        assert.strictEqual(yield* Stream.runCount(Compliance.results(data!)), 3)
+        assert.deepStrictEqual(
+          (yield* getComplianceJobs({ ...job, status: "created" })).meta,
+          { result_count: 0 }
+        )
+        yield* TestClock.adjust(7 * day)
+        const late = yield* Effect.flip(Stream.runCollect(Compliance.results({ id: data!.id })))
+        assert.deepInclude(late, { _tag: "ComplianceExpired", what: "download" })
+      }).pipe(Effect.provide(app(bench)))
+    }))
+
+  it.effect("take no ids after their time, and expire without any", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 0 })
+      yield* Effect.gen(function*() {
+        const { data } = yield* createComplianceJob(job)
+        yield* TestClock.adjust(15 * minute)
+        assert.deepInclude(yield* Effect.flip(Compliance.upload(data!, ["1"])), {
+          _tag: "ComplianceExpired",
+          what: "upload"
+        })
+        // The address itself refuses, too.
+        const { upload_expires_at: _, ...timeless } = data!
+        assert.deepInclude(yield* Effect.flip(Compliance.upload(timeless, ["1"])), {
+          _tag: "ComplianceRefused",
+          status: 400
+        })
+        assert.deepInclude(yield* Effect.flip(Compliance.wait(data!)), { _tag: "ComplianceExpired", what: "job" })
+        assert.isDefined((yield* createComplianceJob(job)).data)
+      }).pipe(Effect.provide(app(bench)))
+    }))
+
+  it.effect("fail on what is no text of ids, and say so", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 0 })
+      yield* Effect.gen(function*() {
+        const { data } = yield* createComplianceJob(job)
+        const sent = yield* bench.http.put(data!.upload_url, { body: HttpBody.text("1\nada\n", "text/plain") })
+        assert.strictEqual(sent.status, 200)
+        yield* TestClock.adjust(1_000)
+        assert.deepInclude(yield* Effect.flip(Compliance.wait(data!)), { _tag: "ComplianceFailed", jobId: data!.id })
+      }).pipe(Effect.provide(app(bench)))
+    }))
+
+  it.effect("are for apps alone, and each sees its own", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 0 })
+      const mine = yield* createComplianceJob(job).pipe(Effect.provide(app(bench)))
+      const byUser = yield* Effect.flip(getComplianceJobs(job)).pipe(
+        Effect.provide(bench.client())
+      ) as Effect.Effect<Errors.Forbidden>
+      assert.deepInclude(byUser, { _tag: "Forbidden", title: "Unsupported Authentication" })
+      const { body } = yield* bench.request("GET", `/2/compliance/jobs/${mine.data!.id}`, { as: bench.newcomer() })
+      assert.deepInclude(body.errors[0], { resource_type: "compliance_job", resource_id: mine.data!.id })
+      assert.deepStrictEqual(
+        (yield* bench.request("GET", "/2/compliance/jobs?type=tweets", { as: bench.newcomer() })).body,
+        { meta: { result_count: 0 } }
+      )
+    }))
+})
+
+describe("the addresses of compliance jobs", () => {
+  it.effect("are the permission: no credential goes there, and nobody without them gets in", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 0 })
+      const { ada, sandbox } = bench
+      const seen: Array<readonly [path: string, hasCredential: boolean]> = []
+      const http = HttpClient.mapRequest(bench.http, (request) => {
+        const { pathname } = new URL(request.url)
+        seen.push([pathname.replace(/\d+/g, ":id"), "authorization" in request.headers])
+        return request
+      })
+      const client = Client.layer({ baseUrl: sandbox.baseUrl }).pipe(
+        Layer.provide([
+          Credentials.layer({ bearerToken: bench.secrets.appToken }),
+          Layer.succeed(HttpClient.HttpClient, http)
+        ])
+      )
+      yield* inTime(Stream.runDrain(Compliance.check({ type: "users", ids: [ada.id, 1] }))).pipe(Effect.provide(client))
+      assert.deepStrictEqual(seen, [
+        ["/:id/compliance/jobs", true],
+        ["/compliance/:id/submission", false],
+        ["/:id/compliance/jobs/:id", true],
+        ["/:id/compliance/jobs/:id", true],
+        ["/compliance/:id/results", false]
+      ])
+      const { data } = yield* createComplianceJob(job).pipe(Effect.provide(app(bench)))
+      const [path] = data!.upload_url.split("?")
+      for (const url of [path!, `${path}?signature=`, `${path}?signature=${"0".repeat(48)}`]) {
+        const response = yield* bench.http.put(url, { headers: { "content-type": "text/plain" } })
+        assert.strictEqual(response.status, 403)
+        assert.include(yield* response.text, "SignatureDoesNotMatch")
+      }
+      // Nor does the journal tell of them.
+      assert.isFalse(bench.requests.some(({ path }) => path.startsWith("/compliance/")))
+    }))
+})

@@ -1,0 +1,93 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  blockDirectMessages,
+  createDirectMessage,
+  deleteDirectMessageEvent,
+  getDirectMessageEvent,
+  getDirectMessageEvents,
+  unblockDirectMessages
+} from "@postwire/core/operations/DirectMessages"
+import { Effect, Redacted } from "effect"
+import { make } from "./support/Requests.ts"
+
+describe("direct message events", () => {
+  it.effect("are seen by those who take part, with what they name", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 0 })
+      const { ada, sandbox, secrets } = bench
+      const [grace, alan] = [sandbox.user({ username: "grace" }), sandbox.user({ username: "alan" })]
+      const message = grace.message(ada, "Hello #effect")
+      const others = grace.message(alan, "Not for ada")
+      for (const wire of ["neutral", "x", "x-2026-02"] as const) {
+        const { data, includes } = yield* getDirectMessageEvent({
+          event_id: message.id,
+          dm_event_fields: ["entities", "sender_id"],
+          expansions: ["sender_id"]
+        }).pipe(Effect.provide(bench.client(wire)))
+        assert.deepInclude(data, {
+          id: message.id,
+          text: "Hello #effect",
+          event_type: "MessageCreate",
+          sender_id: grace.id
+        })
+        assert.strictEqual(data?.entities?.hashtags?.[0]?.tag, "effect")
+        assert.deepStrictEqual(includes.users?.map(({ username }) => username), ["grace"])
+      }
+      const problems = yield* Effect.forEach([others.id, "1"], (event_id) => getDirectMessageEvent({ event_id })).pipe(
+        Effect.provide(bench.client("neutral", { ...secrets }))
+      )
+      assert.deepStrictEqual(problems.map(({ errors }) => errors[0]?.title), ["Authorization Error", "Not Found Error"])
+    }))
+
+  it.effect("are deleted by who sent them, for everybody, and once", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 0 })
+      const { ada, sandbox } = bench
+      const grace = sandbox.user({ username: "grace" })
+      const [hers, mine] = [grace.message(ada, "hers"), ada.message(grace, "mine")]
+      yield* Effect.gen(function*() {
+        assert.strictEqual((yield* Effect.flip(deleteDirectMessageEvent({ event_id: hers.id })))._tag, "Forbidden")
+        assert.deepStrictEqual((yield* deleteDirectMessageEvent({ event_id: mine.id })).data, { deleted: true })
+        assert.strictEqual((yield* Effect.flip(deleteDirectMessageEvent({ event_id: mine.id })))._tag, "NotFound")
+        const { data } = yield* getDirectMessageEvents({ participant_id: grace.id })
+        assert.deepStrictEqual(data?.map(({ id }) => id), [hers.id])
+      }).pipe(Effect.provide(bench.client()))
+    }))
+})
+
+describe("blocked direct messages", () => {
+  it.effect("do not come, until that is over; the one who blocks may write", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 0 })
+      const { ada, client, sandbox } = bench
+      const grace = sandbox.user({ username: "grace" })
+      const { bearerToken } = grace.settings()
+      const asGrace = client("neutral", { bearerToken: Redacted.make(String(bearerToken)) })
+      const fromAda = createDirectMessage({ participant_id: grace.id, text: "Hi" }).pipe(Effect.provide(client()))
+      const blocked = yield* blockDirectMessages({ id: ada.id, user_auth: false }).pipe(Effect.provide(asGrace))
+      assert.deepStrictEqual(blocked.data, { blocked: true })
+      const refused = yield* Effect.flip(fromAda)
+      assert.deepInclude(refused, { _tag: "Forbidden", detail: "You cannot send messages to this user." })
+      const written = yield* createDirectMessage({ participant_id: ada.id, text: "Sorry", user_auth: false }).pipe(
+        Effect.provide(asGrace)
+      )
+      const inConversation = createDirectMessage({
+        dm_conversation_id: written.data!.dm_conversation_id,
+        text: "Hi"
+      }).pipe(Effect.provide(client()))
+      assert.strictEqual((yield* Effect.flip(inConversation))._tag, "Forbidden")
+      for (const _ of [1, 2]) {
+        const { data } = yield* unblockDirectMessages({ id: ada.id, user_auth: false }).pipe(Effect.provide(asGrace))
+        assert.deepStrictEqual(data, { blocked: false })
+      }
+      assert.isDefined((yield* fromAda).data)
+    }))
+
+  it.effect("are of another user, who exists", () =>
+    Effect.gen(function*() {
+      const { ada, client } = yield* make({ posts: 0 })
+      const tags = yield* Effect.forEach(["1", ada.id], (id) =>
+        Effect.map(Effect.flip(blockDirectMessages({ id })), ({ _tag }) => _tag)).pipe(Effect.provide(client()))
+      assert.deepStrictEqual(tags, ["NotFound", "BadRequest"])
+    }))
+})
