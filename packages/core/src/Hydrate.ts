@@ -215,7 +215,7 @@ const isAboutId = ({ parameter, section, type = "" }: Problem, asked: string): b
 const isWithheld = (item: object): boolean => Predicate.hasProperty(item, "withheld") && item.withheld !== undefined
 
 /** What a problem says of an id. Suspended accounts are not found either; only the words say why. */
-const outcomeOf = ({ detail = "", type = "" }: Problem): Outcome => {
+export const outcomeOf = ({ detail = "", type = "" }: Pick<Problem, "detail" | "type">): Outcome => {
   switch (type.slice(type.lastIndexOf("/") + 1)) {
     case "resource-not-found":
       return detail.includes("suspended") ? "suspended" : "deleted"

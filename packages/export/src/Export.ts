@@ -92,7 +92,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never, S = neve
       const job = {
         fingerprint,
         start: Checkpoint.start(yield* now),
-        items: Table.items(source.definition, source.parameters),
+        items: Table.marked(Table.items(source.definition, source.parameters), source.marks),
         included: (bucket: string) => Table.included(bucket, source.parameters),
         ...(source.hasOutcomes === true ? { outcomes: Table.outcomes } : {}),
         expected: Table.expected(source.definition, source.parameters)

@@ -107,6 +107,7 @@ export type Format = "lines" | "csv" | "jsonl"
 export interface Rows {
   /** As it was named; `standard input` where that was read. */
   readonly path: string
+  readonly kind: Kind
   readonly format: Format
   /** The column that counts, where rows have several. */
   readonly column: string | undefined
@@ -164,6 +165,7 @@ export const open = Effect.fnUntraced(function*(
   })
   return {
     path,
+    kind,
     format: layout.format,
     column: layout.column,
     columns: layout.columns,

@@ -10,6 +10,7 @@ import type * as Stream from "effect/Stream"
 import type { ExportError } from "./ExportErrors.ts"
 import * as reach from "./internal/reach.ts"
 import type { Page, PageOptions } from "./Page.ts"
+import type { Column } from "./Table.ts"
 
 export { type Anomalies, type Outcome, type Page, type PageOptions, sumOf } from "./Page.ts"
 
@@ -17,7 +18,9 @@ export { type Anomalies, type Outcome, type Page, type PageOptions, sumOf } from
 export interface Source<out E = never> {
   readonly definition: Definition
   readonly parameters: Readonly<Record<string, unknown>>
-  /** What else makes the pages these. */
+  /** Members that the source gives to items of its own accord, to say where they are from: columns before all others. */
+  readonly marks?: ReadonlyArray<Column>
+  /** What else makes the pages these, or says it better than the parameters do. */
   readonly fingerprint?: Readonly<Record<string, string>>
   /** Parameters of which every request has its own, with values that stand for all of them: none is in the fingerprint. */
   readonly perRequest?: Readonly<Record<string, unknown>>

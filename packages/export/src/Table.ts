@@ -26,6 +26,8 @@ export interface Column {
   /** Where in the resource the value is. */
   readonly path: ReadonlyArray<string>
   readonly type: ColumnType
+  /** Whether it says where an item is from, instead of what the resource is. */
+  readonly isMark?: true
 }
 
 /** The columns of one kind of resource. */
@@ -62,6 +64,12 @@ export const items = ({ result }: Pick<Definition, "result">, parameters: Parame
   result._tag === "Value"
     ? { name: "items", key: undefined, columns: [...columnsOf(elementOf(result.schema.ast), []), other] }
     : ofModel(result.model, parameters)
+
+/** A table with columns that say where its rows are from. */
+export const marked = (table: Table, marks: ReadonlyArray<Column> = []): Table => ({
+  ...table,
+  columns: [...marks.map((column): Column => ({ ...column, isMark: true })), ...table.columns]
+})
 
 /** The table of a bucket of `includes`. Of one that this version does not know, all is in `other`. */
 export const included = (bucket: string, parameters: Parameters): Table => {

@@ -1,25 +1,53 @@
 import { assert, describe, it } from "@effect/vitest"
+import { searchRecentPosts } from "@postwire/core/operations/Search"
+import { getUsersPosts } from "@postwire/core/operations/Timelines"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Redacted } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { bundled } from "../../core/test/support/ProgramFile.ts"
+import * as Each from "../src/Each.ts"
 import * as Export from "../src/Export.ts"
-import { client, differing, folder, sandbox, source } from "./support/Scene.ts"
-import { type SinkName, sinkNames, sinks } from "./support/Sinks.ts"
+import * as Rows from "../src/Rows.ts"
+import type * as Source from "../src/Source.ts"
+import { client, differing, folder, sandbox, source as search } from "./support/Scene.ts"
+import { parameters, type SinkName, sinkNames, sinks } from "./support/Sinks.ts"
 
-/** Kills per sink: 102 of them in all in `test:long`. */
-const kills = process.env["POSTWIRE_LONG"] === "1" ? 17 : 1
+const { query: _, ...ofPosts } = parameters
 
-describe("an exporter that is killed", () => {
+/** Users by name and by id, each of them several times, one who is nobody, and one whom nobody may see. */
+const someUsers = Effect.gen(function*() {
+  const { seeded, user } = yield* Sandbox.Sandbox
+  const { data = [] } = yield* searchRecentPosts({ query: "effect", max_results: 100, post_fields: ["author_id"] })
+  const users = ["@ada", seeded.ada.id, "nobody_1", user({ username: "shy", protected: true }).id]
+  for (let i = 0; i < 4; i++) users.push(...new Set(data.map(({ author_id }) => author_id)), "@ada")
+  return users.join("\n")
+})
+
+const isLong = process.env["POSTWIRE_LONG"] === "1"
+
+/** Kills per sink: 102 of them in all in `test:long` of a search. */
+const kills = isLong ? 17 : 1
+
+const exporters: ReadonlyArray<{ readonly of: string; readonly sinkNames: ReadonlyArray<SinkName> }> = [
+  { of: "a search", sinkNames },
+  { of: "the posts of many users", sinkNames: isLong ? sinkNames : ["csv"] }
+]
+
+describe.each(exporters)("an exporter of $of that is killed", ({ of, sinkNames }) => {
   it.live(
     `leaves what an uninterrupted run leaves, after ${kills * sinkNames.length} kills at random`,
     () =>
       Effect.gen(function*() {
         const root = yield* folder
+        const users = of === "a search" ? undefined : join(root, "users.txt")
+        if (users !== undefined) writeFileSync(users, yield* someUsers)
+        const source: Source.Source<Rows.RowsUnusable> = users === undefined
+          ? search
+          : Each.make(getUsersPosts, yield* Rows.open(users, { kind: Rows.users }), ofPosts)
         const program = new URL("support/Exporter.ts", import.meta.url)
         const exporter = yield* Effect.promise(() => bundled(program, join(root, "exporter.mjs")))
         const { baseUrl, budget, faults, seeded } = yield* Sandbox.Sandbox
@@ -29,7 +57,7 @@ describe("an exporter that is killed", () => {
         }
         for (const sink of sinkNames) {
           const { status } = yield* Export.run(source, { sink: sinks[sink](pathOf("whole", sink)) })
-          assert.strictEqual(status, "done")
+          assert.strictEqual(status, users === undefined ? "done" : "partial")
           budget.clear()
         }
         // A fault ends a run too, or makes it take a way round.
@@ -45,7 +73,8 @@ describe("an exporter that is killed", () => {
             baseUrl,
             bearerToken: Redacted.value(seeded.appBearerToken),
             path: pathOf("killed", sink),
-            sink
+            sink,
+            users
           }
           const child = spawn(
             process.execPath,

@@ -13,7 +13,7 @@ import * as fs from "node:fs/promises"
 import { join } from "node:path"
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import type { FileSink } from "../Sink.ts"
-import { type Cell, cells, type ColumnType, type Table } from "../Table.ts"
+import { type Cell, cells, type Column, type ColumnType, type Table } from "../Table.ts"
 import * as Spool from "./Spool.ts"
 
 /** Tables in one database file. */
@@ -62,22 +62,34 @@ const putErrors = (database: DatabaseSync): Put => {
   return (problem) => insert.run(JSON.stringify(problem))
 }
 
-/** Puts items into the table of their kind, and their order into `results`. */
+/** Puts items into the table of their kind, and their order and where they are from into `results`. */
 const putItems = (database: DatabaseSync, table: Table): Put => {
+  const { columns, key, name } = table
   const put = upsert(database, table)
-  const { key, name } = table
   if (key === undefined) return put
+  const marks = columns.filter(isMark)
+  const definitions = marks.map((column) => `${quoted(column.name)} ${storedAs[column.type]},`)
   database.exec(`
     CREATE TABLE results (
       position INTEGER PRIMARY KEY,
+      ${definitions.join(" ")}
       ${quoted(key)} TEXT NOT NULL REFERENCES ${quoted(name)} (${quoted(key)})
     ) STRICT`)
-  const insert = database.prepare(`INSERT INTO results (${quoted(key)}) VALUES (?)`)
+  const names = [...marks.map(({ name }) => name), key]
+  const insert = database.prepare(
+    `INSERT INTO results (${names.map(quoted).join(", ")}) VALUES (${names.map(() => "?").join(", ")})`
+  )
+  const valueOf = (row: object, name: string) => Predicate.hasProperty(row, name) ? row[name] : undefined
   return (row) => {
     put(row)
-    insert.run(String(Predicate.hasProperty(row, key) ? row[key] : undefined))
+    const from = marks.map(({ name, type }) =>
+      type === "integer" ? Number(valueOf(row, name)) : String(valueOf(row, name))
+    )
+    insert.run(...from, String(valueOf(row, key)))
   }
 }
+
+const isMark = ({ isMark }: Column): boolean => isMark === true
 
 const quoted = (name: string): string => `"${name.replaceAll("\"", "\"\"")}"`
 
@@ -93,7 +105,8 @@ const bound = (cell: Cell): SQLInputValue => cell === undefined ? null : typeof 
 
 /** Makes the table where there is none, and the function that puts a row into it: what is known already stays known. */
 const upsert = (database: DatabaseSync, table: Table): Put => {
-  const { columns } = table
+  // Where an item is from is no property of the resource: other rows may have brought it, too.
+  const columns = table.key === undefined ? table.columns : table.columns.filter((column) => !isMark(column))
   // A kind that this version does not know has no columns but one.
   const key = columns.some(({ name }) => name === table.key) ? table.key : undefined
   const name = quoted(table.name)
@@ -111,7 +124,7 @@ const upsert = (database: DatabaseSync, table: Table): Put => {
   const lay = cells(table)
   const links = linksOf(database, table)
   return (row) => {
-    insert.run(...lay(row).map(bound))
+    insert.run(...lay(row).slice(-columns.length).map(bound))
     for (const link of links) link(row)
   }
 }
