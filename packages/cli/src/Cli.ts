@@ -18,6 +18,7 @@ import * as Demo from "./Demo.ts"
 import * as DoctorCommand from "./DoctorCommand.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 import * as ExportCommand from "./ExportCommand.ts"
+import * as HydrateCommand from "./HydrateCommand.ts"
 import * as LoginCommand from "./LoginCommand.ts"
 import * as LogoutCommand from "./LogoutCommand.ts"
 import * as PlanCommand from "./PlanCommand.ts"
@@ -47,6 +48,7 @@ export const postwire = Command.make("postwire").pipe(
   Command.withSubcommands([
     ExportCommand.command,
     PlanCommand.command,
+    HydrateCommand.command,
     CallCommand.command,
     RequestCommand.command,
     CountsCommand.command,

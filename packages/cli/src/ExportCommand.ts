@@ -21,12 +21,19 @@ import * as Cluster from "./Cluster.ts"
 import * as ClusterExport from "./ClusterExport.ts"
 import * as Connection from "./Connection.ts"
 import * as ErrorReport from "./ErrorReport.ts"
-import { malformed, nounOf, progressOf, told, whereErrorsAre, whereItStands } from "./ExportProgress.ts"
+import { malformed, nounOf, progressOf, tally, told, whereErrorsAre, whereItStands } from "./ExportProgress.ts"
 import * as ExportTarget from "./ExportTarget.ts"
 import * as OperationFlags from "./OperationFlags.ts"
 import * as Report from "./Report.ts"
 import * as Spending from "./Spending.ts"
 import { Terminal } from "./Terminal.ts"
+
+/** `--owner`. */
+export const owner = Flag.String("owner").pipe(
+  Flag.withMetavar("NAME"),
+  Flag.withDescription("Who reads it, where a token that is not of an account changes from run to run"),
+  Flag.optional
+)
 
 const own = {
   ...ExportTarget.flags,
@@ -35,11 +42,7 @@ const own = {
     Flag.withDescription("End after so many items"),
     Flag.optional
   ),
-  owner: Flag.String("owner").pipe(
-    Flag.withMetavar("NAME"),
-    Flag.withDescription("Who reads it, where a token that is not of an account changes from run to run"),
-    Flag.optional
-  ),
+  owner,
   ...Spending.flags,
   ...Connection.flags,
   ...Cluster.exportFlags
@@ -181,9 +184,9 @@ const checkCluster = Effect.fnUntraced(function*(flags: Flags) {
 })
 
 /** Runs what writes files. The first Ctrl-C ends it, and waits for the page under way; the second ends the process. */
-const write = Effect.fnUntraced(function*<E, R>(
+export const write = Effect.fnUntraced(function*<E, R>(
   definition: Definition,
-  flags: Flags,
+  flags: Pick<Flags, "json" | "out">,
   work: (stop: Effect.Effect<void>) => Effect.Effect<Export.Summary, E, R>
 ) {
   const noun = nounOf(definition)
@@ -202,7 +205,10 @@ const write = Effect.fnUntraced(function*<E, R>(
     )
   )
   if (flags.out !== "-") yield* Report.print(flags.json, summary, () => told(summary, noun))
-  else yield* Effect.forEach(malformed(summary.progress.anomalies), (line) => Report.say(line), { discard: true })
+  else {
+    const { anomalies, outcomes } = summary.progress
+    yield* Effect.forEach([...tally(outcomes), ...malformed(anomalies)], (line) => Report.say(line), { discard: true })
+  }
   if (summary.status === "partial") {
     const { outOfReach } = summary.progress
     if (outOfReach !== undefined) {

@@ -27,11 +27,14 @@ interface Flags {
   readonly resume: boolean
 }
 
+/** What is known of all that there is. */
+type Estimated = Pick<Plan.Estimate, "items" | "limits" | "pageSize">
+
 /** A bar where there is a terminal, what takes long before and after it, and partial errors of what goes to standard output. */
 export const progressOf = Effect.fnUntraced(function*(
   flags: Flags,
   noun: string,
-  estimated: () => Option.Option<Plan.Estimate>
+  estimated: () => Option.Option<Estimated>
 ) {
   const progress = yield* Progress.make({ elsewhere: "seldom" })
   const phase = yield* Phase.make
@@ -42,7 +45,9 @@ export const progressOf = Effect.fnUntraced(function*(
   let pagesBefore = 0
   let last: Progress.State | undefined
   const onPage = Effect.fnUntraced(
-    function*({ pageItems, problems, progress: { complete, errors, items, pages }, rateLimit }: Export.Report) {
+    function*(
+      { pageItems, problems, progress: { complete, errors, items, outcomes, pages }, rateLimit }: Export.Report
+    ) {
       yield* phase.leave
       if (flags.out === "-") yield* Report.sayProblems(problems, errors - problems.length)
       const now = yield* Monotonic.millis
@@ -52,9 +57,11 @@ export const progressOf = Effect.fnUntraced(function*(
       }
       const estimate = estimated()
       const total = totalOf(estimate, flags.limit)
+      // Not every row of a file has an item.
+      const at = outcomes === undefined ? items : sumOf(outcomes)
       const each = (now - begun) / Math.max(1, pages - pagesBefore)
       last = {
-        done: complete ? 1 : total === undefined ? undefined : Math.min(items / Math.max(total, 1), 0.99),
+        done: complete ? 1 : total === undefined ? undefined : Math.min(at / Math.max(total, 1), 0.99),
         posts: items,
         noun,
         before,
@@ -63,7 +70,7 @@ export const progressOf = Effect.fnUntraced(function*(
         toGo: complete || total === undefined || estimate._tag === "None"
           ? undefined
           : Plan.durationOf(
-            Math.max(1, Math.ceil((total - items) / estimate.value.pageSize)),
+            Math.max(1, Math.ceil((total - at) / estimate.value.pageSize)),
             // What the service has announced is better than what is usual.
             { ...estimate.value.limits, requests: rateLimit?.limit ?? estimate.value.limits.requests },
             each
@@ -86,7 +93,7 @@ export const progressOf = Effect.fnUntraced(function*(
   return { onStart: phase.leave, onPage, end }
 })
 
-const totalOf = (estimate: Option.Option<Plan.Estimate>, limit: Option.Option<number>): number | undefined =>
+const totalOf = (estimate: Option.Option<Estimated>, limit: Option.Option<number>): number | undefined =>
   Option.match(estimate, {
     onNone: () => Option.getOrUndefined(limit),
     onSome: ({ items }) => Math.min(items, Option.getOrElse(limit, () => Infinity))
@@ -102,9 +109,24 @@ export const told = ({ files, progress, status }: Export.Summary, noun: string):
         Text.quantity(rows, holds === "items" ? noun : holds)
       }`
     ),
+    ...tally(progress.outcomes),
     ...malformed(progress.anomalies)
   ]
 }
+
+/** How many rows of a file there are together. */
+export const sumOf = (outcomes: Outcomes): number => Object.values(outcomes).reduce((sum, count) => sum + count, 0)
+
+type Outcomes = NonNullable<Export.Summary["progress"]["outcomes"]>
+
+/** What became of the rows of a file, most of them first. */
+export const tally = (outcomes: Outcomes | undefined): ReadonlyArray<string> =>
+  outcomes === undefined || sumOf(outcomes) === 0 ? [] : [
+    `${Text.quantity(sumOf(outcomes), "rows")}: ${
+      Object.entries(outcomes).toSorted(([, a], [, b]) => b - a)
+        .map(([outcome, count]) => `${Text.count(count)} ${outcome}`).join(", ")
+    }`
+  ]
 
 /** What was malformed in the answers, by place. */
 export const malformed = (anomalies: Anomalies = {}): ReadonlyArray<string> => {

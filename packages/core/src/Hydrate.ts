@@ -176,12 +176,12 @@ export const answered = (
   { keyOf, parameter }: Lookup,
   ids: ReadonlyArray<string>,
   response: Response<unknown, unknown> | undefined
-): Answered<object, unknown> => {
-  const found = new Map<string, Joins.Joined<object, unknown>>()
+): Answered<unknown, unknown> => {
+  const found = new Map<string, Joins.Joined<unknown, unknown>>()
   for (const joined of response?.joined() ?? []) {
     const { item } = joined
     const id = Predicate.hasProperty(item, nameIn[parameter]) ? keyOf(String(item[nameIn[parameter]])) : undefined
-    if (id !== undefined) found.set(id, joined as Joins.Joined<object, unknown>)
+    if (id !== undefined) found.set(id, joined)
   }
   const problems = new Map<string, Problem>()
   const errors: Array<Problem> = []
@@ -212,7 +212,7 @@ const nameIn = { ids: "id", usernames: "username" } as const
 const isAboutId = ({ parameter, section, type = "" }: Problem, asked: string): boolean =>
   parameter === asked && section !== "includes" && !type.endsWith("-for-field")
 
-const isWithheld = (item: object): boolean => Predicate.hasProperty(item, "withheld") && item.withheld !== undefined
+const isWithheld = (item: unknown): boolean => Predicate.hasProperty(item, "withheld") && item.withheld !== undefined
 
 /** What a problem says of an id. Suspended accounts are not found either; only the words say why. */
 export const outcomeOf = ({ detail = "", type = "" }: Pick<Problem, "detail" | "type">): Outcome => {
@@ -229,17 +229,17 @@ export const outcomeOf = ({ detail = "", type = "" }: Pick<Problem, "detail" | "
   }
 }
 
-class HydratedImpl implements Hydrated<object, unknown> {
+class HydratedImpl implements Hydrated<unknown, unknown> {
   readonly id: string
   readonly outcome: Outcome
-  readonly data: object | undefined
+  readonly data: unknown
   readonly problem: Problem | undefined
-  readonly #joined: Joins.Joined<object, unknown> | undefined
+  readonly #joined: Joins.Joined<unknown, unknown> | undefined
 
   constructor(
     id: string,
     outcome: Outcome,
-    joined: Joins.Joined<object, unknown> | undefined,
+    joined: Joins.Joined<unknown, unknown> | undefined,
     problem: Problem | undefined
   ) {
     this.id = id
@@ -250,13 +250,13 @@ class HydratedImpl implements Hydrated<object, unknown> {
   }
 
   // A getter, so that printing shows the object once.
-  get joined(): Joins.Joined<object, unknown> | undefined {
+  get joined(): Joins.Joined<unknown, unknown> | undefined {
     return this.#joined
   }
 }
 
 /** What became of some ids, at most as many as one request may ask for, and the answer, where one was needed. */
-export interface Batch extends Answered<object, unknown> {
+export interface Batch extends Answered<unknown, unknown> {
   readonly response: Response<unknown, unknown> | undefined
 }
 

@@ -14,6 +14,7 @@ import { type AnyError, InvalidParameters } from "@postwire/core/Errors"
 import * as Hydrate from "@postwire/core/Hydrate"
 import type { Response } from "@postwire/core/Response"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { type Page, sumOf } from "./Page.ts"
 import * as Plan from "./Plan.ts"
@@ -40,13 +41,14 @@ export interface Estimate {
   readonly requests: number
   /** At least, in milliseconds. */
   readonly duration: number
+  readonly limits: Plan.Limits
 }
 
 /** Estimates a hydration: nothing is asked for. */
 export const estimate = ({ definition, parameters }: Source<unknown>, rows: Rows.Rows): Estimate => {
   const requests = Math.ceil(rows.count / Hydrate.idsPerRequest)
-  const limits = { requests: Plan.usualRequests({ definition, parameters }) }
-  return { rows: rows.count, requests, duration: requests === 0 ? 0 : Plan.durationOf(requests, limits, 0) }
+  const limits = { requests: Plan.usualRequests({ definition, parameters }), from: "usual" } as const
+  return { rows: rows.count, requests, duration: requests === 0 ? 0 : Plan.durationOf(requests, limits, 0), limits }
 }
 
 /** Pages that wait for the disk; it takes those that are there as one. */
@@ -106,7 +108,7 @@ const pageOf = Effect.fnUntraced(function*(
   const items: Array<object> = []
   const outcomes = batch.map((row) => {
     const { data, outcome, problem } = results[isName(row) ? "named" : "numbered"]?.next().value ?? unanswered
-    if (data !== undefined) items.push(data)
+    if (Predicate.isObject(data)) items.push(data)
     const detail = problem?.detail ?? problem?.title
     return { row: row.number, value: row.text, outcome, ...(detail === undefined ? {} : { detail }) }
   })

@@ -1,0 +1,129 @@
+/** `postwire hydrate FILE`: the posts or users of a file of ids, and what became of every one. */
+import * as Hydrate from "@postwire/core/Hydrate"
+import * as Prepare from "@postwire/core/Prepare"
+import * as Prices from "@postwire/core/Prices"
+import * as Wire from "@postwire/core/Wire"
+import * as Export from "@postwire/export/Export"
+import * as Hydration from "@postwire/export/Hydration"
+import * as Rows from "@postwire/export/Rows"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Connection from "./Connection.ts"
+import * as ExportCommand from "./ExportCommand.ts"
+import { progressOf, sumOf } from "./ExportProgress.ts"
+import * as ExportTarget from "./ExportTarget.ts"
+import * as OperationFlags from "./OperationFlags.ts"
+import * as Report from "./Report.ts"
+import * as Spending from "./Spending.ts"
+
+const own = {
+  file: Argument.String("file").pipe(
+    Argument.withDescription("Ids, a line each, as CSV or as JSON Lines, plain or compressed; - is standard input")
+  ),
+  users: Flag.Boolean("users").pipe(
+    Flag.withDescription("The file has users, by id or name, instead of posts"),
+    Flag.withDefault(false)
+  ),
+  column: Flag.String("column").pipe(
+    Flag.withDescription(
+      "Where the ids are, in CSV and JSON Lines (default: the first column that is known to have some)"
+    ),
+    Flag.optional
+  ),
+  concurrency: Flag.Int("concurrency").pipe(
+    Flag.filter((requests) => requests >= 1 && requests <= 100, () => "1 to 100"),
+    Flag.withDescription("Requests at the same time"),
+    Flag.withDefault(Hydrate.defaultConcurrency)
+  ),
+  owner: ExportCommand.owner,
+  dryRun: Flag.Boolean("dry-run").pipe(
+    Flag.withDescription("Only tell what it will cost: nothing is requested"),
+    Flag.withDefault(false)
+  ),
+  ...ExportTarget.flags,
+  ...Spending.flags,
+  ...Connection.flags
+}
+
+type Flags = Omit<Command.Command.Config.Infer<typeof own>, "file">
+
+const posts = Hydrate.lookups.posts.definition
+
+/** `postwire hydrate`. */
+export const command = Command.make(
+  "hydrate",
+  { own, parameters: OperationFlags.make(posts, { without: ["ids"] }) },
+  ({ own: { file, ...flags }, parameters }) => run(file, flags, OperationFlags.parametersOf(parameters))
+).pipe(
+  Command.withDescription(
+    "Fetch the posts or users of a file of ids, in its order, and write beside them what became of every id: found, " +
+      "withheld, deleted, protected, suspended, invalid. What ends it, it can be resumed."
+  ),
+  Command.withShortDescription("Fetch the posts or users of a file of ids"),
+  Command.withExamples([
+    {
+      command: "postwire hydrate ids.txt --out posts.parquet --post-fields created_at,public_metrics",
+      description: "A hundred posts a request; what became of each id is in posts.parquet.postwire"
+    },
+    {
+      command: "postwire hydrate followers.csv.gz --users --column username --out users.jsonl --resume",
+      description: "Users by name; run it again until it is done"
+    }
+  ])
+)
+
+const run = Effect.fnUntraced(
+  function*(file: string, flags: Flags, parameters: Readonly<Record<string, unknown>>) {
+    const of: Hydration.Of = flags.users ? "users" : "posts"
+    const told = { ...flags, limit: Option.none(), partitions: Option.none() }
+    const sink = yield* ExportTarget.sinkOf(told)
+    const rows = yield* Rows.open(file, { kind: Hydration[of], column: Option.getOrUndefined(flags.column) })
+    const source = Hydration.source(rows, of, parameters, { concurrency: flags.concurrency })
+    const { definition } = source
+    const prepared = Prepare.prepare(definition, { ...source.parameters, ...source.perRequest }, Wire.neutral, {
+      checks: "spec"
+    })
+    if (prepared instanceof Error) return yield* prepared
+    const { duration, limits, requests } = Hydration.estimate(source, rows)
+    const whole = { items: rows.count, pageSize: Hydrate.idsPerRequest, limits }
+    const each = Prices.most(definition, { ...source.parameters, ids: ["1"] })
+    const price = { items: rows.count, of, requests, micros: rows.count * each, duration }
+    if (flags.dryRun) {
+      return yield* Report.print(flags.json, { ...price, file: rows.path }, () => [Spending.told(price)])
+    }
+    yield* ExportCommand.write(definition, told, (stop) =>
+      Effect.gen(function*() {
+        const services = yield* Effect.context<Effect.Services<ReturnType<typeof Spending.agree>>>()
+        const progress = yield* progressOf(told, of, () => Option.some(whole))
+        const summary = yield* Export.run(source, {
+          sink,
+          stop,
+          mode: flags.resume ? "resume" : flags.force ? "force" : "new",
+          account: Option.getOrUndefined(flags.owner),
+          onStart: ({ outcomes = {} }) =>
+            Effect.gen(function*() {
+              yield* progress.onStart
+              const left = rows.count - sumOf(outcomes)
+              yield* Spending.agree(flags, {
+                ...price,
+                items: left,
+                requests: Math.ceil(left / Hydrate.idsPerRequest),
+                micros: left * each
+              })
+            }).pipe(Effect.provide(services)),
+          onPage: progress.onPage
+        })
+        yield* progress.end(summary)
+        if (of === "posts" && (summary.progress.outcomes?.["protected"] ?? 0) > 0) {
+          yield* Report.say(
+            "The service says the same of posts of protected and of suspended accounts; postwire comply tells them apart."
+          )
+        }
+        return summary
+      }).pipe(Effect.scoped, Connection.provide(flags)))
+  },
+  Effect.scoped
+)
