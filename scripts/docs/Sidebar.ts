@@ -6,7 +6,7 @@ const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArra
   },
   { label: "More ways to call", ids: ["blocking", "effect", "undeclared", "web", "bundling"] },
   { label: "Testing", ids: ["testing", "sandbox", "console"] },
-  { label: "Exports", ids: ["export", "cluster"] },
+  { label: "Exports", ids: ["export", "hydrate", "cluster"] },
   { label: "Recipes", ids: ["recipes", "from-tweepy", "from-twitter-api-v2"] },
   { label: "Tools", ids: ["cli", "drift", "bench"] },
   { label: "Project", ids: ["versions", "SECURITY", "CONTRIBUTING"] }

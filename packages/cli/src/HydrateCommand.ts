@@ -80,7 +80,10 @@ const run = Effect.fnUntraced(
     const of: Hydration.Of = flags.users ? "users" : "posts"
     const told = { ...flags, limit: Option.none(), partitions: Option.none() }
     const sink = yield* ExportTarget.sinkOf(told)
-    const rows = yield* Rows.open(file, { kind: Hydration[of], column: Option.getOrUndefined(flags.column) })
+    const rows = yield* Rows.open(file, {
+      kind: flags.users ? Hydration.users : Hydration.posts,
+      column: Option.getOrUndefined(flags.column)
+    })
     const source = Hydration.source(rows, of, parameters, { concurrency: flags.concurrency })
     const { definition } = source
     const prepared = Prepare.prepare(definition, { ...source.parameters, ...source.perRequest }, Wire.neutral, {
