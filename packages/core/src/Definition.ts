@@ -41,8 +41,9 @@ export type Total =
   | { readonly countedBy: string }
   | Figure<"post", keyof typeof Post.fields.public_metrics.Type>
   | Figure<"user", keyof typeof User.fields.public_metrics.Type>
+  | Figure<"list", "follower_count" | "member_count">
 
-/** One of the public metrics of the resource whose id is the parameter `id`. */
+/** One of the public metrics of the resource whose id is the parameter `id`; a list has its counts as fields. */
 interface Figure<Of extends Kind, Metric extends string> {
   readonly of: Of
   readonly metric: Metric

@@ -1,6 +1,6 @@
 /**
  * What an export will cost, before anything is spent: searches are counted by the count operations, other lists by the
- * figures that profiles and posts show. And how a long search is cut into spans of time.
+ * figures that profiles, posts and lists show. And how a long search is cut into spans of time.
  */
 import { Client } from "@postwire/core/Client"
 import { bearerOf, type Total } from "@postwire/core/Definition"
@@ -9,6 +9,7 @@ import * as RequestLimits from "@postwire/core/Limits"
 import type { CountBucket } from "@postwire/core/models/CountBucket"
 import * as Monotonic from "@postwire/core/Monotonic"
 import { getAllPostsCount, getRecentPostsCount } from "@postwire/core/operations/Counts"
+import { getList } from "@postwire/core/operations/Lists"
 import { getPost } from "@postwire/core/operations/Posts"
 import { getUser } from "@postwire/core/operations/Users"
 import * as RateLimit from "@postwire/core/RateLimit"
@@ -222,24 +223,39 @@ const countOf = (pages: ReadonlyArray<ReadonlyArray<CountBucket>>): Count => {
   return { buckets, total: buckets.reduce((sum, { post_count }) => sum + post_count, 0), requests: pages.length }
 }
 
-/** The figure that a profile or a post shows. */
+type Shown = Exclude<Total, { readonly countedBy: string }>
+
+/** The figure that a profile, a post or a list shows. */
 const shown = (
   operation: string,
   { id }: Source["parameters"],
-  { metric, most = Infinity, of }: Exclude<Total, { readonly countedBy: string }>
-): Effect.Effect<Count, AnyError | NotPlannable, Client> => {
-  const metrics: Effect.Effect<{ readonly data?: Metrics | undefined }, AnyError, Client> = of === "user"
-    ? getUser({ id: String(id), user_fields: ["public_metrics"] })
-    : getPost({ id: String(id), post_fields: ["public_metrics"] })
-  return Effect.flatMap(
-    metrics,
-    ({ data }) => numbered(operation, data && Math.min(data.public_metrics[metric] ?? 0, most))
+  total: Shown
+): Effect.Effect<Count, AnyError | NotPlannable, Client> =>
+  Effect.flatMap(
+    figure(String(id), total),
+    (found) => numbered(operation, found === undefined ? undefined : Math.min(found, total.most ?? Infinity))
   )
+
+const figure = (id: string, { metric, of }: Shown): Effect.Effect<number | undefined, AnyError, Client> => {
+  switch (of) {
+    case "list":
+      return Effect.map(
+        getList({ id, list_fields: ["follower_count", "member_count"] }),
+        ({ data }) => data && (data[metric] ?? 0)
+      )
+    case "post":
+      return Effect.map(getPost({ id, post_fields: ["public_metrics"] }), metricOf(metric))
+    case "user":
+      return Effect.map(getUser({ id, user_fields: ["public_metrics"] }), metricOf(metric))
+  }
 }
 
 interface Metrics {
   readonly public_metrics: { readonly [metric: string]: number | undefined }
 }
+
+const metricOf = (metric: string) => ({ data }: { readonly data?: Metrics | undefined }): number | undefined =>
+  data && (data.public_metrics[metric] ?? 0)
 
 const numbered = (operation: string, total: number | undefined): Effect.Effect<Count, NotPlannable> =>
   total === undefined

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Name } from "@postwire/core/Catalogue"
 import type { CountBucket } from "@postwire/core/models/CountBucket"
 import { getUsersFollowers } from "@postwire/core/operations/Follows"
+import { getListFollowers, getListMembers } from "@postwire/core/operations/Lists"
 import { getQuotePosts } from "@postwire/core/operations/QuotePosts"
 import { searchAllPosts, searchRecentPosts } from "@postwire/core/operations/Search"
 import { getUsersPosts } from "@postwire/core/operations/Timelines"
@@ -270,7 +271,7 @@ describe("estimate", () => {
 
   it.live("tells what lists hold before they are read", () =>
     Effect.gen(function*() {
-      const { seeded } = yield* Sandbox.Sandbox
+      const { seeded, store } = yield* Sandbox.Sandbox
       const followers = yield* Plan.estimate(Source.make(getUsersFollowers, { id: seeded.ada.id, max_results: 1 }))
       assert.deepInclude(followers, {
         of: "users",
@@ -284,8 +285,14 @@ describe("estimate", () => {
       assert.deepStrictEqual(archive.limits, { requests: 50, from: "given", pace: searchAllPosts.definition.pace })
       const posts = yield* Plan.estimate(Source.make(getUsersPosts, { id: seeded.ada.id }))
       assert.deepInclude(posts, { of: "posts", pageSize: 100, capped: true })
-      const none = yield* Effect.flip(Plan.estimate(Source.make(getUsersPosts, { id: "1" })))
-      assert.strictEqual(none._tag, "NotPlannable")
+      const list = store.lists.insert({ ownerId: seeded.ada.id, name: "List", createdAt: 0 })
+      for (let i = 0; i < 250; i++) store.lists.setMember(list, String(i), true)
+      const members = yield* Plan.estimate(Source.make(getListMembers, { id: list }))
+      assert.deepInclude(members, { items: 250, of: "users", pageSize: 100, requests: 3, capped: false })
+      assert.strictEqual((yield* Plan.estimate(Source.make(getListFollowers, { id: list }))).items, 0)
+      for (const unknown of [Source.make(getUsersPosts, { id: "1" }), Source.make(getListMembers, { id: "1" })]) {
+        assert.strictEqual((yield* Effect.flip(Plan.estimate(unknown)))._tag, "NotPlannable")
+      }
     }).pipe(Effect.provide(client), Effect.provide(sandbox())))
 
   it.live("learns what the service announces by one request that costs no posts", () =>

@@ -149,6 +149,7 @@ export const getListMembers = /*#__PURE__*/ Operation.makePaged({
   scopes: ["list.read", "post.read", "users.read"],
   limits: { perWindow: 900 },
   paging: { token: "pagination_token", directions: "both" },
+  total: { of: "list", metric: "member_count" },
   price: { read: "user" },
   effect: "read"
 })
@@ -239,6 +240,7 @@ export const getListFollowers = /*#__PURE__*/ Operation.makePaged({
   limits: { perWindow: 180 },
   price: { read: "followingOrFollower" },
   paging: { token: "pagination_token", directions: "both" },
+  total: { of: "list", metric: "follower_count" },
   effect: "read"
 })
 
