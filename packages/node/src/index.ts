@@ -23,6 +23,14 @@ export type { Form } from "@postwire/core/Definition"
 export * from "@postwire/core/Errors"
 export type { OAuth2Settings, Tokens } from "@postwire/core/promises/AccountSettings"
 export type {
+  CheckOptions as ComplianceCheckOptions,
+  Compliance,
+  Ids as ComplianceIds,
+  Job as ComplianceJob,
+  Progress as ComplianceProgress,
+  Result as ComplianceResult
+} from "@postwire/core/promises/Compliance"
+export type {
   Conversation,
   ConversationOptions,
   ConversationPost,

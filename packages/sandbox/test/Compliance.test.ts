@@ -4,9 +4,14 @@ import * as Compliance from "@postwire/core/Compliance"
 import * as Credentials from "@postwire/core/Credentials"
 import type * as Errors from "@postwire/core/Errors"
 import { createComplianceJob, getComplianceJob, getComplianceJobs } from "@postwire/core/operations/ComplianceJobs"
+import { createClient } from "@postwire/node"
 import { Effect, Fiber, Layer, Stream } from "effect"
 import { HttpBody, HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { start } from "../src/Sandbox.ts"
 import { type Bench, day, make, minute, now } from "./support/Requests.ts"
 
 const app = ({ client, secrets }: Bench, wire: "neutral" | "x" | "x-2026-02" = "neutral") =>
@@ -178,4 +183,34 @@ describe("the addresses of compliance jobs", () => {
       // Nor does the journal tell of them.
       assert.isFalse(bench.requests.some(({ path }) => path.startsWith("/compliance/")))
     }))
+})
+
+describe("compliance with Promises", () => {
+  it("is checked as results come, with files by their paths, and ended by a signal", async () => {
+    await using sandbox = await start({ posts: 0 })
+    const ada = sandbox.ada
+    const gone = ada.post("gone")
+    const kept = ada.post("kept")
+    sandbox.store.posts.delete(gone.id)
+    await using client = createClient(sandbox.app().settings)
+    const folder = await mkdtemp(join(tmpdir(), "compliance-"))
+    const file = join(folder, "ids.txt")
+    await writeFile(file, `${gone.id}\n${kept.id}\n`)
+    const onProgress = ({ phase }: Compliance.Progress) => {
+      if (phase === "wait") sandbox.clock.advance("1 second")
+    }
+    for (const ids of [[gone.id, kept.id], new Set([BigInt(gone.id)]), file]) {
+      const found: Array<string> = []
+      for await (const { id } of client.compliance.check({ type: "posts", ids, onProgress })) found.push(id)
+      assert.deepStrictEqual(found, [gone.id])
+    }
+    const { data: job } = await client.createComplianceJob({ type: "posts" })
+    assert.strictEqual(await client.compliance.upload(job!, [gone.id]), 1)
+    sandbox.clock.advance("1 second")
+    assert.strictEqual((await client.compliance.wait(job!)).status, "complete")
+    for await (const result of client.compliance.results(job!)) assert.strictEqual(result.reason, "deleted")
+    const aborted = client.compliance.check({ type: "posts", ids: [gone.id], signal: AbortSignal.abort("enough") })
+    assert.strictEqual(await aborted[Symbol.asyncIterator]().next().catch((reason: unknown) => reason), "enough")
+    await rm(folder, { recursive: true })
+  })
 })

@@ -7,7 +7,7 @@ import {
   getDirectMessageEvents,
   unblockDirectMessages
 } from "@postwire/core/operations/DirectMessages"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { make } from "./support/Requests.ts"
 
 describe("direct message events", () => {
@@ -61,14 +61,13 @@ describe("blocked direct messages", () => {
       const bench = yield* make({ posts: 0 })
       const { ada, client, sandbox } = bench
       const grace = sandbox.user({ username: "grace" })
-      const { bearerToken } = grace.settings()
-      const asGrace = client("neutral", { bearerToken: Redacted.make(String(bearerToken)) })
+      const asGrace = client("neutral", grace.settings())
       const fromAda = createDirectMessage({ participant_id: grace.id, text: "Hi" }).pipe(Effect.provide(client()))
-      const blocked = yield* blockDirectMessages({ id: ada.id, user_auth: false }).pipe(Effect.provide(asGrace))
+      const blocked = yield* blockDirectMessages({ id: ada.id }).pipe(Effect.provide(asGrace))
       assert.deepStrictEqual(blocked.data, { blocked: true })
       const refused = yield* Effect.flip(fromAda)
       assert.deepInclude(refused, { _tag: "Forbidden", detail: "You cannot send messages to this user." })
-      const written = yield* createDirectMessage({ participant_id: ada.id, text: "Sorry", user_auth: false }).pipe(
+      const written = yield* createDirectMessage({ participant_id: ada.id, text: "Sorry" }).pipe(
         Effect.provide(asGrace)
       )
       const inConversation = createDirectMessage({
@@ -77,7 +76,7 @@ describe("blocked direct messages", () => {
       }).pipe(Effect.provide(client()))
       assert.strictEqual((yield* Effect.flip(inConversation))._tag, "Forbidden")
       for (const _ of [1, 2]) {
-        const { data } = yield* unblockDirectMessages({ id: ada.id, user_auth: false }).pipe(Effect.provide(asGrace))
+        const { data } = yield* unblockDirectMessages({ id: ada.id }).pipe(Effect.provide(asGrace))
         assert.deepStrictEqual(data, { blocked: false })
       }
       assert.isDefined((yield* fromAda).data)

@@ -18,6 +18,14 @@ export type { Sent } from "@postwire/core/Attempt"
 export type { Form } from "@postwire/core/Definition"
 export * from "@postwire/core/Errors"
 export type {
+  CheckOptions as ComplianceCheckOptions,
+  Compliance,
+  Ids as ComplianceIds,
+  Job as ComplianceJob,
+  Progress as ComplianceProgress,
+  Result as ComplianceResult
+} from "@postwire/core/promises/Compliance"
+export type {
   Conversation,
   ConversationOptions,
   ConversationPost,

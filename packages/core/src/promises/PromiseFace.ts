@@ -22,6 +22,7 @@ import * as Pagination from "../Pagination.ts"
 import * as Requests from "../Requests.ts"
 import type { Included, Selection } from "../Selection.ts"
 import * as Calls from "./Calls.ts"
+import * as Compliance from "./Compliance.ts"
 import * as Composites from "./Composites.ts"
 import { iterable, type PageOptions } from "./Pages.ts"
 import type { InputOf } from "./Publications.ts"
@@ -138,8 +139,11 @@ export interface Platform<in I> extends Calls.Platform {
   readonly inputOf: InputOf<I>
 }
 
-/** What a client has that is made of operations: it publishes, changes members of lists, reads conversations. */
-export interface Composed<in out I> extends Publishing.Publishing<I>, Composites.Composites {}
+/** What a client has that is made of operations: it publishes, changes members of lists, reads conversations, checks what is stored. */
+export interface Composed<in out I> extends Publishing.Publishing<I>, Composites.Composites {
+  /** Tells which of the posts or users that an app has stored are gone, hidden or changed since. */
+  readonly compliance: Compliance.Compliance<I>
+}
 
 /** How clients are made on a platform, where `I` is what can be uploaded. */
 export interface Makers<in out I> {
@@ -198,6 +202,7 @@ export const on = <I>(platform: Platform<I>): Makers<I> => {
       ...also(context),
       ...Publishing.make(context, platform.inputOf),
       ...Composites.make(context),
+      compliance: Compliance.make(context, platform.inputOf),
       close
     })
   }

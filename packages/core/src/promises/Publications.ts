@@ -3,6 +3,10 @@
  * those, and the bundled entries load this when one is called first.
  */
 import * as Effect from "effect/Effect"
+import * as Pull from "effect/Pull"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Compliance from "../Compliance.ts"
 import * as Conversation from "../Conversation.ts"
 import { invalidParameter } from "../Errors.ts"
 import * as Journal from "../Journal.ts"
@@ -29,6 +33,23 @@ export interface UploadOptions<in out I> extends Omit<Upload.UploadOptions, "sub
   readonly resume?: string | undefined
 }
 
+/** What comes next of a stream; `undefined` at its end. */
+export type Next<A, E> = Effect.Effect<ReadonlyArray<A> | undefined, E, Provided>
+
+/** Opens a stream for whoever asks for what comes next. */
+const opened = <A, E>(
+  stream: Stream.Stream<A, E, Provided>
+): Effect.Effect<Next<A, E>, never, Scope.Scope | Provided> =>
+  Effect.map(Stream.toPull(stream), (pull) =>
+    Pull.matchEffect(pull, {
+      onSuccess: (some) => Effect.succeed<ReadonlyArray<A> | undefined>(some),
+      onFailure: Effect.failCause,
+      onDone: () => Effect.undefined
+    }))
+
+/** What names a file on some platforms, and is never a list of ids. */
+const isName = <I>(ids: I | Compliance.Ids): ids is I => typeof ids === "string" || ids instanceof URL
+
 /** For what a platform takes for a file. */
 export const on = <I>(inputOf: InputOf<I>) => ({
   upload: (
@@ -50,5 +71,11 @@ export const on = <I>(inputOf: InputOf<I>) => ({
   getConversation: (id: string | number | bigint, options?: Conversation.Options) =>
     Conversation.getConversation(id, options),
   openConversation: Conversation.open,
-  conversationParts: Conversation.partsAt
+  conversationParts: Conversation.partsAt,
+  uploadComplianceIds: (job: Compliance.Job, ids: I | Compliance.Ids) =>
+    Compliance.upload(job, isName(ids) ? inputOf(ids) : ids),
+  waitForCompliance: Compliance.wait,
+  openComplianceResults: (job: Compliance.Job) => opened(Compliance.results(job)),
+  openComplianceCheck: ({ ids, ...options }: Compliance.CheckOptions<I | Compliance.Ids>) =>
+    opened(Compliance.check({ ...options, ids: isName(ids) ? inputOf(ids) : ids }))
 })

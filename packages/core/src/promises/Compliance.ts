@@ -1,0 +1,103 @@
+/** Checks of what is stored, with Promises. */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import type * as Core from "../Compliance.ts"
+import type { ComplianceJob } from "../models/ComplianceJob.ts"
+import * as Calls from "./Calls.ts"
+import * as Publications from "./Publications.ts"
+
+export type { Ids, Job, Progress, Result, Type } from "../Compliance.ts"
+
+type Signalled<O> = O & Pick<Calls.CallOptions, "signal">
+
+/** What is checked, and how; `I` is what the platform takes for a file. */
+export interface CheckOptions<I> extends Signalled<Omit<Core.CheckOptions, "ids">> {
+  /** Ids, or a text of them with one on a line. */
+  readonly ids: Core.Ids | I
+}
+
+/** Which of the posts or users that an app has stored are gone, hidden or changed since. */
+export interface Compliance<I> {
+  /** Sends the ids of a job to its `upload_url`; resolves with how many there were. */
+  readonly upload: (job: Core.Job, ids: Core.Ids | I, options?: Signalled<{}>) => Promise<number>
+  /** Waits until a job is complete, with pauses that grow from one second to half a minute. */
+  readonly wait: (job: Pick<Core.Job, "id">, options?: Signalled<Core.WaitOptions>) => Promise<ComplianceJob>
+  /** The results of a complete job. Little of them is in memory at a time, and what is cut goes on where it was. */
+  readonly results: (job: Core.Job, options?: Signalled<{}>) => AsyncIterable<Core.Result>
+  /**
+   * Checks ids from the beginning to the end: creates a job, sends its ids, waits for it and fetches its results; then the next
+   * one, where there are more ids than a job has. An app has one unfinished job of a type at a time.
+   */
+  readonly check: (options: CheckOptions<I>) => AsyncIterable<Core.Result>
+}
+
+/** How errors tell of them. */
+export const calls = {
+  upload: { name: "Compliance.upload", effect: "toggle" },
+  wait: { name: "Compliance.wait", effect: "read" },
+  results: { name: "Compliance.results", effect: "read" },
+  check: { name: "Compliance.check", effect: "toggle" }
+} as const
+
+/** The methods of a client. */
+export const make = <I>(context: Calls.Context, inputOf: Publications.InputOf<I>): Compliance<I> => {
+  const effects = Publications.on(inputOf)
+
+  const upload: Compliance<I>["upload"] = async (job, ids, options) => {
+    const [signal] = Calls.split(calls.upload, options)
+    return Calls.valueOf(
+      await Calls.run(context, calls.upload, effects.uploadComplianceIds(job, ids), signal),
+      signal,
+      upload
+    )
+  }
+
+  const wait: Compliance<I>["wait"] = async (job, options) => {
+    const [signal, own = {}] = Calls.split(calls.wait, options)
+    return Calls.valueOf(
+      await Calls.run(context, calls.wait, effects.waitForCompliance(job, own), signal),
+      signal,
+      wait
+    )
+  }
+
+  /** Fetches what is needed, and ends what is left behind. */
+  async function* iterate<E extends Error>(
+    told: typeof calls[keyof typeof calls],
+    open: Effect.Effect<Publications.Next<Core.Result, E>, never, Scope.Scope | Calls.Provided>,
+    signal: AbortSignal | undefined
+  ): AsyncGenerator<Core.Result> {
+    const scope = Scope.makeUnsafe()
+    try {
+      const next = Calls.valueOf(await Calls.run(context, told, Scope.provide(open, scope), signal), signal, iterate)
+      while (true) {
+        const some = Calls.valueOf(await Calls.run(context, told, next, signal), signal, iterate)
+        if (some === undefined) return
+        for (const result of some) {
+          yield result
+          signal?.throwIfAborted()
+        }
+      }
+    } finally {
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+    }
+  }
+
+  return {
+    upload,
+    wait,
+    results: (job, options) => ({
+      [Symbol.asyncIterator]: () => {
+        const [signal] = Calls.split(calls.results, options)
+        return iterate(calls.results, effects.openComplianceResults(job), signal)
+      }
+    }),
+    check: (options) => ({
+      [Symbol.asyncIterator]: () => {
+        const [signal, own = options] = Calls.split(calls.check, options)
+        return iterate(calls.check, effects.openComplianceCheck(own), signal)
+      }
+    })
+  }
+}
