@@ -20,6 +20,7 @@ import type { Selection } from "@postwire/core/Selection"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -211,7 +212,7 @@ const usersOf = Effect.fnUntraced(function*(
   const { results } = yield* Hydrate.lookUp(Hydrate.lookups.usernames, names, { user_auth }, {})
   return new Map(results.map(({ data, id, problem }): [string, string | Problem] => [
     id,
-    data !== undefined && "id" in data
+    Predicate.hasProperty(data, "id")
       ? String(data.id)
       : problem ?? { title: "Not Found", detail: `The service does not say who ${id} is.` }
   ]))

@@ -40,6 +40,7 @@ export type {
   SyncedMembers,
   SyncOptions
 } from "@postwire/core/promises/Composites"
+export type { Hydrated, HydrateOptions, HydrationOutcome } from "@postwire/core/promises/Hydrating"
 export type { Journal } from "@postwire/core/promises/Journal"
 export type {
   Poll,

@@ -26,6 +26,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import { existsSync } from "node:fs"
+import * as Hydrating from "./Hydrating.ts"
 import * as Calls from "./internal/Calls.ts"
 import { Connection } from "./internal/Connection.ts"
 import * as Pages from "./internal/Pages.ts"
@@ -99,7 +100,7 @@ export interface Session {
 export interface Client {
   readonly methods: <F extends Form>(form: F) => Methods<F>
   readonly request: <F extends Form>(form: F) => SyncRequest<F>
-  readonly publishing: Publishing.Publishing
+  readonly publishing: Publishing.Publishing & Hydrating.Hydrating
   readonly session: Session
   readonly close: () => void
 }
@@ -155,7 +156,7 @@ export const make = (given: Settings<Form>): Client => {
         Object.entries(catalogue).map(([name, { definition }]) => [name, method(context, definition, form)])
       ) as unknown as Methods<F>,
     request: (form) => request(context, form),
-    publishing: Publishing.make(context),
+    publishing: { ...Publishing.make(context), ...Hydrating.make(context) },
     session: { statistics: () => connection.statistics(), close },
     close
   }

@@ -14,6 +14,7 @@ import { checkForm, type Chosen, formOf } from "@postwire/core/promises/PromiseF
 import type * as Core from "@postwire/core/Publish"
 import { fromEnvironment } from "@postwire/node/NodeClient"
 import * as Effect from "effect/Effect"
+import type { Hydrating } from "./Hydrating.ts"
 import { orThrow } from "./internal/Calls.ts"
 import type { Input, Publishing } from "./Publishing.ts"
 import type { Settings } from "./Settings.ts"
@@ -31,6 +32,7 @@ export type {
   SyncedMembers,
   SyncOptions
 } from "@postwire/core/promises/Composites"
+export type { Hydrated, HydrationOutcome } from "@postwire/core/promises/Hydrating"
 export type {
   Poll,
   PublishedPost,
@@ -57,6 +59,7 @@ export type Media = Core.Media<Input>
 export type PostwireClientSync<F extends Form = "response"> =
   & SyncClient.Methods<F>
   & Publishing
+  & Hydrating
   & Disposable
   & {
     /** The same client, returning results in another form. */

@@ -24,6 +24,7 @@ import type { Included, Selection } from "../Selection.ts"
 import * as Calls from "./Calls.ts"
 import * as Compliance from "./Compliance.ts"
 import * as Composites from "./Composites.ts"
+import * as Hydrating from "./Hydrating.ts"
 import { iterable, type PageOptions } from "./Pages.ts"
 import type { InputOf } from "./Publications.ts"
 import * as Publishing from "./Publishing.ts"
@@ -139,8 +140,11 @@ export interface Platform<in I> extends Calls.Platform {
   readonly inputOf: InputOf<I>
 }
 
-/** What a client has that is made of operations: it publishes, changes members of lists, reads conversations, checks what is stored. */
-export interface Composed<in out I> extends Publishing.Publishing<I>, Composites.Composites {
+/**
+ * What a client has that is made of operations: it publishes, changes members of lists, reads conversations, hydrates ids, checks
+ * what is stored.
+ */
+export interface Composed<in out I> extends Publishing.Publishing<I>, Composites.Composites, Hydrating.Hydrating {
   /** Tells which of the posts or users that an app has stored are gone, hidden or changed since. */
   readonly compliance: Compliance.Compliance<I>
 }
@@ -203,6 +207,7 @@ export const on = <I>(platform: Platform<I>): Makers<I> => {
       ...Publishing.make(context, platform.inputOf),
       ...Composites.make(context),
       compliance: Compliance.make(context, platform.inputOf),
+      ...Hydrating.make(context),
       close
     })
   }
