@@ -94,6 +94,7 @@ describe("as", () => {
       "planListMembers",
       "syncListMembers",
       "getConversation",
+      "hydrate",
       "as",
       "request",
       "session",

@@ -162,6 +162,7 @@ describe("a call", () => {
       "planListMembers",
       "syncListMembers",
       "getConversation",
+      "hydrate",
       "close"
     ]
     assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), ...own])

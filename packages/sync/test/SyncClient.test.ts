@@ -69,6 +69,7 @@ describe("methods", () => {
       "planListMembers",
       "syncListMembers",
       "getConversation",
+      "hydrate",
       "close"
     ]
     assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), ...own])

@@ -193,6 +193,7 @@ describe("forms", () => {
           "planListMembers",
           "syncListMembers",
           "getConversation",
+          "hydrate",
           "session",
           "close"
         ])
