@@ -13,12 +13,14 @@ import * as References from "effect/References"
 import packageJson from "../package.json" with { type: "json" }
 import * as AccountsCommand from "./AccountsCommand.ts"
 import * as CallCommand from "./CallCommand.ts"
+import * as ConversationCommand from "./ConversationCommand.ts"
 import * as CountsCommand from "./CountsCommand.ts"
 import * as Demo from "./Demo.ts"
 import * as DoctorCommand from "./DoctorCommand.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 import * as ExportCommand from "./ExportCommand.ts"
 import * as HydrateCommand from "./HydrateCommand.ts"
+import * as ListsCommand from "./ListsCommand.ts"
 import * as LoginCommand from "./LoginCommand.ts"
 import * as LogoutCommand from "./LogoutCommand.ts"
 import * as PlanCommand from "./PlanCommand.ts"
@@ -52,6 +54,8 @@ export const postwire = Command.make("postwire").pipe(
     CallCommand.command,
     RequestCommand.command,
     CountsCommand.command,
+    ConversationCommand.command,
+    ListsCommand.command,
     PostCommand.command,
     UploadCommand.command,
     ThreadCommand.command,

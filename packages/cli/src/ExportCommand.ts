@@ -35,7 +35,8 @@ export const owner = Flag.String("owner").pipe(
   Flag.optional
 )
 
-const own = {
+/** The flags beside those of the operation. */
+export const own = {
   ...ExportTarget.flags,
   limit: Flag.Int("limit").pipe(
     Flag.filter((limit) => limit >= 1, () => "1 or more"),
@@ -91,7 +92,8 @@ export const command = Command.make("export").pipe(
 
 type Flags = Command.Command.Config.Infer<typeof own> & { readonly partitions: Option.Option<number> }
 
-const run = Effect.fnUntraced(
+/** Exports an operation. */
+export const run = Effect.fnUntraced(
   function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, flags: Flags) {
     const address = yield* Cluster.addressOf(flags.cluster, flags.out)
     if (Option.isSome(address)) yield* checkCluster(flags)

@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { CallOptions } from "./CallOptions.ts"
 import type { Client } from "./Client.ts"
-import { type AnyError, type Budget, InvalidParameters } from "./Errors.ts"
+import { type AnyError, type Budget, invalidParameter, InvalidParameters } from "./Errors.ts"
 import * as Ancestry from "./internal/Ancestry.ts"
 import type { Media as MediaModel } from "./models/Media.ts"
 import type { Post as PostModel } from "./models/Post.ts"
@@ -180,7 +180,7 @@ const inOwnName = <A, R>(effect: Effect.Effect<A, AnyError, R>): Effect.Effect<A
   Effect.mapError(effect, (error) => error instanceof InvalidParameters ? asOwn(error) : error)
 
 const asOwn = ({ parameter, rule, value }: InvalidParameters): InvalidParameters =>
-  new InvalidParameters({ operation, parameter: parameter === "ids" ? "id" : parameter, rule, value })
+  new InvalidParameters({ operation, parameter, rule, value })
 
 /**
  * Finds the conversation that a post belongs to: one request, or two where the post is not its first. A post that the service
@@ -193,6 +193,9 @@ export const open = (
 
 const opening = Effect.fnUntraced(function*(id: string | number | bigint, options: Options) {
   const { archive = false } = options
+  if (!/^[0-9]{1,19}$/.test(String(id))) {
+    return yield* invalidParameter(operation, "id", "must be an id: 1 to 19 digits", id)
+  }
   const selection = selectionOf(options)
   const found = yield* look([id], selection, options)
   const [asked] = found.items
@@ -439,7 +442,8 @@ export const partsAt = (
     })
   )
 
-const partsIn = (opened: Opened, options: Options): Stream.Stream<Part, AnyError, Client> =>
+/** The parts of a conversation that was found. */
+export const partsIn = (opened: Opened, options: Options): Stream.Stream<Part, AnyError, Client> =>
   Stream.flatMap(pages(opened, options), (page) => Stream.fromIterable(partsOf(page)))
 
 /**

@@ -9,6 +9,7 @@
  */
 import type { Client } from "@postwire/core/Client"
 import * as Core from "@postwire/core/Conversation"
+import type { Definition } from "@postwire/core/Definition"
 import type { AnyError } from "@postwire/core/Errors"
 import { searchAllPosts, searchRecentPosts } from "@postwire/core/operations/Search"
 import * as Effect from "effect/Effect"
@@ -20,25 +21,31 @@ import type { Source } from "./Source.ts"
 export const make = (
   id: string | number | bigint,
   options: Core.Options = {}
-): Effect.Effect<Source, AnyError, Client> =>
-  Effect.map(Core.open(id, options), (opened): Source => {
-    const { definition } = opened.archive ? searchAllPosts : searchRecentPosts
-    const parameters = {
-      ...opened.query,
-      ...Object.fromEntries(Object.entries(opened.selection).filter(([, names]) => names.length > 0)),
-      ...(opened.archive || options.user_auth === undefined ? {} : { user_auth: options.user_auth })
+): Effect.Effect<Source, AnyError, Client> => Effect.map(Core.open(id, options), (opened) => of(opened, options))
+
+/** The source of a conversation that was found. */
+export const of = (opened: Core.Opened, options: Core.Options): Source => {
+  const definition = definitionOf(options)
+  const parameters = {
+    ...opened.query,
+    ...Object.fromEntries(Object.entries(opened.selection).filter(([, names]) => names.length > 0)),
+    ...(opened.archive || options.user_auth === undefined ? {} : { user_auth: options.user_auth })
+  }
+  return {
+    definition,
+    parameters,
+    fingerprint: { conversation: opened.id },
+    pages: (cursor, { prefetch } = {}) => {
+      // Where no search goes on, all is told that it could have brought.
+      const search: Core.Search = (token) =>
+        reach.pages(definition, parameters, token, { prefetch }, opened.since).pipe(
+          Stream.map((page) => ({ ...page, items: page.items.filter(Core.isPost) }))
+        )
+      return Core.pages(opened, options, cursor, search)
     }
-    return {
-      definition,
-      parameters,
-      fingerprint: { conversation: opened.id },
-      pages: (cursor, { prefetch } = {}) => {
-        // Where no search goes on, all is told that it could have brought.
-        const search: Core.Search = (token) =>
-          reach.pages(definition, parameters, token, { prefetch }, opened.since).pipe(
-            Stream.map((page) => ({ ...page, items: page.items.filter(Core.isPost) }))
-          )
-        return Core.pages(opened, options, cursor, search)
-      }
-    }
-  })
+  }
+}
+
+/** The search that brings a conversation. */
+export const definitionOf = ({ archive = false }: Core.Options): Definition =>
+  archive ? searchAllPosts.definition : searchRecentPosts.definition
