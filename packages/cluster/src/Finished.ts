@@ -72,6 +72,7 @@ export const layerClient: Layer.Layer<Client> = Layer.succeed(Client, {
   sendChecked: () => neverAsked,
   read: () => neverAsked,
   transfer: () => neverAsked,
+  costOf: () => undefined,
   credential: () => Effect.succeed("none"),
   redact: neverAsked
 })

@@ -110,6 +110,14 @@ export const orKept = Effect.fnUntraced(function*(
     })
   }
 
+  const add = ({ bill }: Kept, { day, inDoubt }: Bill.Charge, micros: number): void => {
+    for (const time of [day, Bill.monthOf(day)]) {
+      const amounts = told.get(`${bill} ${time}`) ?? { spent: 0, inDoubt: 0, reserved: 0 }
+      const kind = inDoubt ? "inDoubt" : "spent"
+      told.set(`${bill} ${time}`, { ...amounts, [kind]: amounts[kind] + micros })
+    }
+  }
+
   /** With what others had spent and reserved when the store was last heard of. */
   const known = (bill: string, time: string, own: Bill.Amounts): Bill.Amounts => {
     const { inDoubt = 0, reserved = 0, spent = 0 } = told.get(`${bill} ${time}`) ?? {}
@@ -239,6 +247,7 @@ export const orKept = Effect.fnUntraced(function*(
           onFailure: (error) => Effect.andThen(failed(error), alone),
           onSuccess: (settled) => {
             kept.delete(lease)
+            add(held, charge, settled.micros)
             return Effect.succeed(settled)
           }
         })

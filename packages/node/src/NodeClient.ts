@@ -12,6 +12,7 @@ import type * as Publishing from "@postwire/core/promises/Publishing"
 import * as Shared from "@postwire/core/promises/Settings"
 import * as OwnTokenStore from "@postwire/core/promises/TokenStore"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
+import * as SpendStore from "@postwire/core/SpendStore"
 import * as TokenStore from "@postwire/core/TokenStore"
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
@@ -22,8 +23,10 @@ import * as FileSource from "./FileSource.ts"
 import * as FileTokenStore from "./FileTokenStore.ts"
 import * as NodeCrypto from "./NodeCrypto.ts"
 import * as RedisRateLimitStore from "./RedisRateLimitStore.ts"
+import * as RedisSpendStore from "./RedisSpendStore.ts"
 import * as RedisTokenStore from "./RedisTokenStore.ts"
 import * as SqliteRateLimitStore from "./SqliteRateLimitStore.ts"
+import * as SqliteSpendStore from "./SqliteSpendStore.ts"
 import * as UndiciHttpClient from "./UndiciHttpClient.ts"
 
 export { type Logger, wireOf } from "@postwire/core/promises/Settings"
@@ -36,6 +39,12 @@ export interface Settings<F extends Form = "response"> extends Shared.Settings<F
    * ends in `.db` or `.sqlite`. Default: this client's memory.
    */
   readonly rateLimitStore?: string | undefined
+  /**
+   * Where it is kept what was spent, for all who name it: the path of an SQLite file, for processes of one machine, or a
+   * `redis://` or `rediss://` address, which needs the package `@redis/client`. A path names its folder (`./spend`) or ends in
+   * `.db` or `.sqlite`. Default: this client's memory.
+   */
+  readonly spendStore?: string | undefined
   /**
    * Where the `account` is kept: a folder, which is named by a path (`./accounts`), a `redis://` or `rediss://` address, which needs
    * the package `@redis/client`, or a store of your own. Default: the folder of `postwire login`, `~/.config/postwire/accounts`.
@@ -72,6 +81,7 @@ export const layer = (settings: Settings<Form>): Layer.Layer<Client | Journal.Jo
         Shared.layer(settings, {
           http: layerTransport(settings),
           store: layerStore(settings),
+          spendStore: layerSpendStore(settings),
           journal: layerJournal(settings),
           credentials: (service) => AccountSettings.layer(settings, service, layerTokenStore(settings)),
           warn: (warning) => process.emitWarning(warning, "PostwireWarning")
@@ -116,6 +126,16 @@ export const layerStore = (
     : isAddress(store)
     ? RedisRateLimitStore.layerUrl({ url: store })
     : SqliteRateLimitStore.layer({ path: store })
+
+/** Where the settings keep what was spent. Fails when that cannot be used on this machine. */
+export const layerSpendStore = (
+  { spendStore: store }: Pick<Settings, "spendStore">
+): Layer.Layer<SpendStore.SpendStore, InvalidSettings> =>
+  store === undefined
+    ? SpendStore.layerMemory
+    : isAddress(store)
+    ? RedisSpendStore.layerUrl({ url: store })
+    : SqliteSpendStore.layer({ path: store })
 
 /**
  * Where the settings keep accounts: a folder, a `redis://` or `rediss://` address, a store of the program's own, or the folder of
@@ -217,25 +237,30 @@ const checkTransport = ({ ca, dispatcher, proxy }: Settings<Form>): Effect.Effec
 const isProxy = (proxy: string): boolean =>
   typeof proxy === "string" && URL.canParse(proxy) && /^https?:$/.test(new URL(proxy).protocol)
 
-const checkStore = Effect.fnUntraced(function*({ rateLimitStore: store }: Settings<Form>) {
+const checkStore = Effect.fnUntraced(function*(
+  setting: "rateLimitStore" | "spendStore",
+  store: unknown,
+  checkUrl: (url: string) => Effect.Effect<unknown, InvalidSettings>,
+  example: string
+) {
   if (store === undefined) return
   if (typeof store !== "string" || store === "") {
-    return yield* new InvalidSettings({ setting: "rateLimitStore", rule: "must be the path of a file or an address" })
+    return yield* new InvalidSettings({ setting, rule: "must be the path of a file or an address" })
   }
-  if (isAddress(store)) yield* RedisRateLimitStore.checkUrl(store)
+  if (isAddress(store)) yield* checkUrl(store)
   else if (!isPath(store)) {
     // Its value is not shown: it may hold a password.
     return yield* new InvalidSettings({
-      setting: "rateLimitStore",
+      setting,
       rule:
-        "may be a file or a host: an address begins with redis://, a path names its folder (./limits) or ends in .db"
+        `may be a file or a host: an address begins with redis://, a path names its folder (${example}) or ends in .db`
     })
   }
 })
 
 /** The settings that only Node has. */
 const own = Object.keys(
-  { ca: true, dispatcher: true, journal: true, proxy: true, rateLimitStore: true, tokenStore: true } satisfies {
+  { ca: true, dispatcher: true, journal: true, proxy: true, rateLimitStore: true, spendStore: true, tokenStore: true } satisfies {
     readonly [K in Exclude<keyof Settings<Form>, keyof (Shared.Settings<Form> & AccountSettings.AccountSettings)>]-?:
       true
   }
@@ -248,7 +273,8 @@ export const check = Effect.fnUntraced(function*(
 ): Effect.fn.Return<void, InvalidSettings> {
   yield* Shared.check(settings, [...AccountSettings.names, ...own, ...others])
   yield* AccountSettings.check(settings)
-  yield* checkStore(settings)
+  yield* checkStore("rateLimitStore", settings.rateLimitStore, RedisRateLimitStore.checkUrl, "./limits")
+  yield* checkStore("spendStore", settings.spendStore, RedisSpendStore.checkUrl, "./spend")
   yield* checkTokenStore(settings.tokenStore)
   yield* checkJournal(settings.journal)
   yield* checkTransport(settings)
@@ -270,7 +296,7 @@ export const fromEnvironment = (
     names.map((name) => [name, environment[environmentVariable(name)]] as const)
   return Object.fromEntries(
     [
-      ...valuesOf(["baseUrl", "wire", "clientId", "clientSecret", "tokenStore", "journal", "account"]),
+      ...valuesOf(["baseUrl", "wire", "clientId", "clientSecret", "tokenStore", "spendStore", "journal", "account"]),
       ...(environment["POSTWIRE_ACCOUNT"] ? [] : valuesOf(Credentials.names)),
       // Never a path: the variable says what it is.
       ["rateLimitStore", redis === undefined || redis === "" || isAddress(redis) ? redis : `redis://${redis}`] as const

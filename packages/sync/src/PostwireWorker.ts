@@ -8,6 +8,7 @@ import { Departure } from "@postwire/core/Departure"
 import type { Journal } from "@postwire/core/Journal"
 import type { Prepared } from "@postwire/core/Prepare"
 import * as Publications from "@postwire/core/promises/Publications"
+import type { Cost } from "@postwire/core/Response"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Cause from "effect/Cause"
@@ -91,7 +92,8 @@ const send = ({ ahead, client, id, options, prepared }: Request & { readonly _ta
   }
   const exchange = Effect.flatMap(
     open.client.send(prepared, options),
-    (response) => Effect.map(received(prepared, response), (body) => ({ response, body }))
+    (response) =>
+      Effect.map(received(prepared, response), (body) => ({ response, body, cost: open.client.costOf(response) }))
   )
   const fiber = Effect.runForkWith(open.context)(
     prepared.effect === "create" ? Effect.provideService(exchange, Departure, departureOf(id)) : exchange
@@ -175,13 +177,14 @@ const received = (prepared: Prepared, response: HttpClientResponse) =>
 interface Arrived {
   readonly response: HttpClientResponse
   readonly body: Uint8Array<ArrayBuffer>
+  readonly cost: Cost | undefined
 }
 
 /** Into the memory where there is room; otherwise as a message whose body changes hands. */
-const respond = (id: number, { body, response }: Arrived, roomy: boolean) => {
+const respond = (id: number, { body, cost, response }: Arrived, roomy: boolean) => {
   const { status } = response
   const headers = pairsOf(response).flat().join("\n")
-  if (roomy && Atomics.load(places, place.answer) === 0 && headers.length * 3 + body.length <= room.length) {
+  if (roomy && cost === undefined && Atomics.load(places, place.answer) === 0 && headers.length * 3 + body.length <= room.length) {
     const size = room.write(headers)
     room.set(body, size)
     places[place.status] = status
@@ -192,7 +195,7 @@ const respond = (id: number, { body, response }: Arrived, roomy: boolean) => {
   }
   // A part of a larger buffer is copied first, as others read the rest.
   const own = body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body)
-  answer({ _tag: "Response", id, status, headers, body: own }, [own.buffer])
+  answer({ _tag: "Response", id, status, headers, body: own, cost }, [own.buffer])
 }
 
 /** Cookies have a pair each: they cannot be told apart when they are one line. */

@@ -8,7 +8,7 @@ import type * as NodeClient from "@postwire/node/NodeClient"
 export interface Settings<F extends Form = "response"> extends
   Omit<
     NodeClient.Settings<F>,
-    "dispatcher" | "journal" | "logger" | "oauth2" | "onRateLimit" | "onRequest" | "tokenStore"
+    "dispatcher" | "journal" | "logger" | "oauth2" | "onRateLimit" | "onRequest" | "onSpend" | "tokenStore"
   >
 {
   /**

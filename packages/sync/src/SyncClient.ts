@@ -112,7 +112,7 @@ export const check = Effect.fnUntraced(function*(
   yield* NodeClient.check(settings, ["ownWorker", "workerUrl"])
   yield* checkFlag("ownWorker", settings.ownWorker)
   const given: NodeClient.Settings<Form> = settings
-  for (const setting of ["dispatcher", "logger", "onRateLimit", "onRequest"] as const) {
+  for (const setting of ["dispatcher", "logger", "onRateLimit", "onRequest", "onSpend"] as const) {
     if (given[setting] !== undefined) {
       return yield* new InvalidSettings({ setting, rule: "cannot be handed to a worker" })
     }
@@ -128,6 +128,7 @@ export const check = Effect.fnUntraced(function*(
   }
   // Here, because the worker begins with the first call.
   if (settings.waitOnRateLimit === true) yield* Effect.scoped(Layer.build(NodeClient.layerStore(settings)))
+  if (settings.spendStore !== undefined) yield* Effect.scoped(Layer.build(NodeClient.layerSpendStore(settings)))
   if (settings.account !== undefined) yield* Effect.scoped(Layer.build(NodeClient.layerTokenStore(settings)))
 })
 

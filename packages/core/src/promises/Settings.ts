@@ -20,11 +20,16 @@ import * as RateLimit from "../RateLimit.ts"
 import type { RateLimitStore } from "../RateLimitStore.ts"
 import * as RetryMetrics from "../RetryMetrics.ts"
 import * as Wire from "../Wire.ts"
+import * as SpendSettings from "../SpendSettings.ts"
+import type { SpendStore } from "../SpendStore.ts"
 import type { Wire as WireName } from "../WireNames.ts"
 import { checkForm } from "./PromiseFace.ts"
+import * as Spending from "./Spending.ts"
 
 /** The settings that clients have on every platform. */
-export interface Settings<F extends Form = "response"> extends Omit<Client.Settings, "wire">, Credentials.Settings {
+export interface Settings<F extends Form = "response">
+  extends Omit<Client.Settings, "wire">, Credentials.Settings, SpendSettings.Settings
+{
   /** The words that the service uses: `neutral` (`posts`, the default) or `x` (`tweets`). User code is the same on both. */
   readonly wire?: WireName | undefined
   /**
@@ -54,6 +59,8 @@ export interface Host {
   readonly http: Layer.Layer<HttpClient>
   /** Where `waitOnRateLimit` keeps its budgets. */
   readonly store: Layer.Layer<RateLimitStore, InvalidSettings>
+  /** Where it is kept what was spent. */
+  readonly spendStore: Layer.Layer<SpendStore, InvalidSettings>
   /** Where uploads and threads note how far they have come. */
   readonly journal: Layer.Layer<Journal, InvalidSettings>
   /** The credentials of the client, which may be renewed at the service. */
@@ -76,6 +83,7 @@ export const layer = (settings: Settings<Form>, host: Host): Layer.Layer<Client.
             Layer.provide(host.credentials({ allowInsecureHttp, baseUrl, maxBodySize, userAgent, wire }), host.http),
             RetryMetrics.layer,
             AnomalyMetrics.layer,
+            Spending.isAsked(settings) ? Spending.layer(settings, host.spendStore) : Layer.empty,
             host.http,
             settings.waitOnRateLimit === true
               ? RateLimit.layerWait({ maxWait: settings.maxWait }).pipe(Layer.provide(host.store))
@@ -138,6 +146,7 @@ export const names: ReadonlyArray<string> = /*#__PURE__*/ Object.keys(
     accessToken: true,
     accessTokenSecret: true,
     allowInsecureHttp: true,
+    appOwner: true,
     baseUrl: true,
     bearerToken: true,
     checks: true,
@@ -148,9 +157,12 @@ export const names: ReadonlyArray<string> = /*#__PURE__*/ Object.keys(
     maxWait: true,
     onRateLimit: true,
     onRequest: true,
+    onSpend: true,
+    prices: true,
     recordContent: true,
     retries: true,
     returnType: true,
+    spendLimit: true,
     timeout: true,
     userAgent: true,
     verify: true,
@@ -190,6 +202,7 @@ export const check = Effect.fnUntraced(function*(
   yield* Credentials.check(settings)
   yield* Client.checkFlag("waitOnRateLimit", settings.waitOnRateLimit)
   yield* RateLimit.checkMaxWait({ maxWait: settings.maxWait })
+  yield* SpendSettings.check(settings)
   const { logger, onRateLimit } = settings
   if (onRateLimit !== undefined && typeof onRateLimit !== "function") {
     return yield* new InvalidSettings({ setting: "onRateLimit", rule: "must be a function" })

@@ -6,6 +6,7 @@ import type { PlanOptions, SyncOptions, Wanted } from "@postwire/core/ListMember
 import type { Prepared } from "@postwire/core/Prepare"
 import type { UploadOptions } from "@postwire/core/promises/Publications"
 import type { Post, PublishOptions } from "@postwire/core/Publish"
+import type { Cost } from "@postwire/core/Response"
 import type { ThreadOptions } from "@postwire/core/Thread"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import type { MessagePort } from "node:worker_threads"
@@ -158,6 +159,8 @@ export type Answer =
     /** Names and values in turn, a line each. */
     readonly headers: string
     readonly body: Uint8Array
+    /** Of a client that counts what is spent. */
+    readonly cost?: Cost | undefined
   }
   | { readonly _tag: "Published"; readonly id: number; readonly value: unknown }
   /** Others come after it. */

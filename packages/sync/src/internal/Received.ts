@@ -2,7 +2,7 @@
 import * as CallErrors from "@postwire/core/CallErrors"
 import * as Decoding from "@postwire/core/Decoding"
 import type { Form } from "@postwire/core/Definition"
-import type * as Response from "@postwire/core/Response"
+import * as Response from "@postwire/core/Response"
 import type { RawResponse } from "../RawResponse.ts"
 import type { Context } from "./Calls.ts"
 import type { Received } from "./Protocol.ts"
@@ -13,10 +13,11 @@ export type AnyResponse = Response.Response<unknown, unknown>
 export const read = (
   { redact, settings, warn, wire }: Context,
   told: CallErrors.Told,
-  { body, headers, status }: Received
+  { body, cost, headers, status }: Received
 ): AnyResponse | Error => {
   const text = textOf(body)
   const decoded = Decoding.decode(told, wire, text, () => headersOf(headers), settings.verify)
+  if (!(decoded instanceof Decoding.Undecodable)) Response.markCost(decoded, cost)
   if (CallErrors.isClean(decoded)) return decoded
   const read = CallErrors.reread(told, decoded, { status, headers: headersOf(headers) }, text, redact)
   if (!(read instanceof Error)) warn(told.name, read.anomalies)

@@ -1,0 +1,44 @@
+/** Counts what a client of Promises spends. What does it is loaded with the first request that is charged. */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Context from "effect/Context"
+import type { InvalidSettings } from "../Errors.ts"
+import { SpendGuard } from "../internal/SpendGuard.ts"
+import type { Settings } from "../SpendSettings.ts"
+import type { SpendStore } from "../SpendStore.ts"
+
+/** Whether settings ask for it. A store alone does. */
+export const isAsked = ({ appOwner, onSpend, prices, spendLimit, spendStore }: Settings & {
+  readonly spendStore?: unknown
+}): boolean => [appOwner, onSpend, prices, spendLimit, spendStore].some((setting) => setting !== undefined)
+
+/** The guard of settings that were checked. */
+export const layer = (
+  settings: Settings,
+  store: Layer.Layer<SpendStore, InvalidSettings>
+): Layer.Layer<never, InvalidSettings> =>
+  Layer.effect(
+    SpendGuard,
+    Effect.gen(function*() {
+      const scope = yield* Effect.scope
+      const context = yield* Effect.context<SpendStore>()
+      let made: ReturnType<typeof guards> | undefined
+      const guards = (built: Context.Context<never>) => Context.get(built, SpendGuard)
+      const load = yield* Effect.cached(
+        Effect.promise(() => import("../Spend.ts")).pipe(
+          Effect.flatMap(({ layer }) => Layer.buildWithScope(layer(settings), scope)),
+          Effect.provideContext(context),
+          // They were checked.
+          Effect.orDie,
+          Effect.map((built) => made = guards(built))
+        )
+      )
+      return (bill) => ({
+        guard: (outgoing, bucket, send) =>
+          outgoing.prepared.priced.price === "free"
+            ? send
+            : Effect.flatMap(load, (guards) => guards?.(bill).guard(outgoing, bucket, send) ?? send),
+        costOf: (response) => made?.(bill).costOf(response)
+      })
+    })
+  ).pipe(Layer.provide(store))

@@ -1,0 +1,506 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Deferred, Effect, Exit, Fiber, Layer, Logger, Metric, Schema, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { catalogue } from "../src/Catalogue.ts"
+import type { Client } from "../src/Client.ts"
+import * as Errors from "../src/Errors.ts"
+import * as Prices from "../src/Prices.ts"
+import * as Spend from "../src/Spend.ts"
+import * as SpendStore from "../src/SpendStore.ts"
+import { type Answer, baseUrl, make, type Received, secrets, transportError } from "./support/Service.ts"
+
+const { createPost, getMe, getPost, getPosts, getUsersPosts, searchRecentPosts } = catalogue
+
+const noon = Date.parse("2026-11-22T12:00:00Z")
+
+const found = (...ids: ReadonlyArray<string>): Answer => ({
+  body: { data: ids.map((id) => ({ id, text: "a" })), meta: { result_count: ids.length } }
+})
+
+/** A client that counts, its service, what it was told, and its bill. */
+const scene = (
+  answer: Parameters<typeof make>[0],
+  settings: Spend.Settings = {},
+  store: SpendStore.Store = SpendStore.makeMemory(),
+  client: Parameters<ReturnType<typeof make>["layer"]>[0] = secrets
+) => {
+  const service = make(answer)
+  const told: Array<Spend.Spent> = []
+  const layer = service.layer(
+    client,
+    Layer.orDie(Spend.layer({ ...settings, onSpend: (spent) => void told.push(spent) })).pipe(
+      Layer.provide(Layer.succeed(SpendStore.SpendStore, store))
+    )
+  )
+  return { ...service, told, store, layer, read: () => store.read(baseUrl, "2026-01-01", "2027-12-31") }
+}
+
+const at = <A, E>(effect: Effect.Effect<A, E>, millis = noon) => Effect.andThen(TestClock.setTime(millis), effect)
+
+/** The amounts of a bill, in micro-dollars. */
+const sumOf = (entries: ReadonlyArray<{ readonly spent: number; readonly inDoubt: number; readonly reserved: number }>) => ({
+  spent: entries.reduce((sum, { spent }) => sum + spent, 0),
+  inDoubt: entries.reduce((sum, { inDoubt }) => sum + inDoubt, 0),
+  reserved: entries.reduce((sum, { reserved }) => sum + reserved, 0)
+})
+
+const run = <A, E>(effect: Effect.Effect<A, E, Client>, layer: Layer.Layer<Client, Errors.InvalidSettings>) =>
+  Effect.provide(effect, Layer.orDie(layer))
+
+describe("what an answer is charged", () => {
+  it.effect("is each resource once a day, in UTC", () => {
+    const { layer, read, told } = scene((_, index) => index === 0 ? found("1", "2") : found("2", "3"))
+    return at(Effect.gen(function*() {
+      const { first, second, third } = yield* run(
+        Effect.gen(function*() {
+          const first = yield* getPosts({ ids: ["1", "2"] })
+          const second = yield* getPosts({ ids: ["2", "3"] })
+          yield* TestClock.setTime(Date.parse("2026-11-23T00:00:00Z"))
+          const third = yield* getPosts({ ids: ["2", "3"] })
+          return { first, second, third }
+        }),
+        layer
+      )
+      assert.deepStrictEqual(first.cost, { dollars: 0.01, charged: 2, repeats: 0 })
+      assert.deepStrictEqual(second.cost, { dollars: 0.005, charged: 1, repeats: 1 })
+      assert.deepStrictEqual(third.cost, { dollars: 0.01, charged: 2, repeats: 0 })
+      assert.deepStrictEqual(told.map(({ day, dollars, inDoubt }) => [day, dollars, inDoubt]), [
+        ["2026-11-22", 0.01, false],
+        ["2026-11-22", 0.005, false],
+        ["2026-11-23", 0.01, false]
+      ])
+      assert.deepStrictEqual(
+        (yield* read()).map(({ charged, day, operation, repeats, spent }) => ({ charged, day, operation, repeats, spent })),
+        [
+          { day: "2026-11-22", operation: "getPosts", spent: 15_000, charged: 3, repeats: 1 },
+          { day: "2026-11-23", operation: "getPosts", spent: 10_000, charged: 2, repeats: 0 }
+        ]
+      )
+    }))
+  })
+
+  it.effect("is on the day of the service, which may have another clock", () => {
+    const { layer, told } = scene(() => ({ ...found("1"), headers: { date: "Mon, 23 Nov 2026 08:00:00 GMT" } }))
+    return at(Effect.gen(function*() {
+      yield* run(getPosts({ ids: ["1"] }), layer)
+      assert.deepStrictEqual(told.map(({ day }) => day), ["2026-11-23"])
+    }))
+  })
+
+  it.effect("is also what expansions bring, in the words of either wire", () => {
+    const body = {
+      data: [{ id: "1", text: "a" }],
+      includes: { tweets: [{ id: "1", text: "a" }, { id: "2", text: "b" }], users: [{ id: "1", name: "a", username: "a" }] }
+    }
+    const all = scene(() => ({ body }))
+    const own = scene(() => ({ body }), { prices: { includes: false } })
+    return at(Effect.gen(function*() {
+      yield* run(getPosts({ ids: ["1"], expansions: ["author_id"] }), all.layer)
+      yield* run(getPosts({ ids: ["1"], expansions: ["author_id"] }), own.layer)
+      assert.deepStrictEqual(all.told.map(({ charged, dollars }) => ({ charged, dollars })), [{ charged: 3, dollars: 0.02 }])
+      assert.deepStrictEqual(own.told.map(({ dollars }) => dollars), [0.005])
+    }))
+  })
+
+  it.effect("is less where the owner of the app reads what is theirs, with a credential of theirs", () => {
+    const { layer, told } = scene(() => found("1"), { appOwner: "42" })
+    return at(Effect.gen(function*() {
+      yield* run(
+        Effect.gen(function*() {
+          yield* getUsersPosts({ id: "42", user_auth: true })
+          yield* getUsersPosts({ id: "42", user_auth: false })
+          yield* getUsersPosts({ id: "43", user_auth: true })
+        }),
+        layer
+      )
+      // They are counted apart: the same post is charged for each.
+      assert.deepStrictEqual(told.map(({ dollars }) => dollars), [0.001, 0.005, 0])
+    }))
+  })
+
+  it.effect("is by its request where it writes, and more where its text has a link", () => {
+    const { layer, told } = scene(() => ({ status: 201, body: { data: { id: "1", text: "a" } } }))
+    return at(Effect.gen(function*() {
+      yield* run(
+        Effect.gen(function*() {
+          yield* createPost({ text: "no link" })
+          yield* createPost({ text: "see example.com" })
+        }),
+        layer
+      )
+      assert.deepStrictEqual(told.map(({ charged, dollars }) => [charged, dollars]), [[1, 0.015], [1, 0.2]])
+    }))
+  })
+
+  it.effect("is counted in every form, and by other prices where they are set", () => {
+    const { layer, told } = scene(() => found("1", "2"), { prices: { read: { post: 0.25 } } })
+    return at(Effect.gen(function*() {
+      yield* run(getPosts.as("raw")({ ids: ["1", "2"] }), layer)
+      assert.deepStrictEqual(told.map(({ dollars }) => dollars), [0.5])
+    }))
+  })
+
+  it.effect("is nothing for what is refused, and for each try that was answered", () => {
+    const answers: ReadonlyArray<Answer> = [{ status: 500 }, { status: 429 }, { status: 404 }, found("1")]
+    const { layer, read, requests, told } = scene((_, index) => answers[index] ?? {}, {}, undefined, {
+      ...secrets,
+      retries: 1
+    })
+    return at(Effect.gen(function*() {
+      yield* run(
+        Effect.gen(function*() {
+          const fiber = yield* Effect.forkChild(Effect.exit(getPosts({ ids: ["1"] })))
+          yield* TestClock.adjust(5_000)
+          yield* Fiber.join(fiber)
+          yield* Effect.exit(getPosts({ ids: ["1"] }))
+          yield* getPosts({ ids: ["1"] })
+        }),
+        layer
+      )
+      assert.lengthOf(requests, 4)
+      assert.deepStrictEqual(told.map(({ dollars }) => dollars), [0.005])
+      assert.deepStrictEqual(sumOf(yield* read()), { spent: 5_000, inDoubt: 0, reserved: 0 })
+    }))
+  })
+
+  it.effect("is not told by a client that does not count", () => {
+    const service = make(() => found("1"))
+    return at(Effect.gen(function*() {
+      assert.isUndefined((yield* run(getPosts({ ids: ["1"] }), service.layer())).cost)
+    }))
+  })
+
+  it.effect("is a metric by operation", () => {
+    const { layer } = scene(() => found("1", "2"))
+    return at(Effect.gen(function*() {
+      yield* run(getPosts({ ids: ["1", "2"] }), layer)
+      const { count } = yield* Metric.value(
+        Metric.withAttributes(Spend.dollars, { operation: "getPosts", state: "spent" })
+      )
+      assert.strictEqual(count, 0.01)
+    }).pipe(Effect.provideService(Metric.MetricRegistry, new Map())))
+  })
+})
+
+describe("what has no answer", () => {
+  const lost = (cause: object) => Effect.gen(function*() {
+    const { layer, read, told } = scene(() => transportError(cause))
+    return yield* at(Effect.gen(function*() {
+      yield* Effect.exit(run(getPosts({ ids: ["1", "2", "3"] }), layer))
+      assert.strictEqual(told.length, (yield* read()).length)
+      return sumOf(yield* read())
+    }))
+  })
+
+  it.effect("is in doubt at its largest price, unless nothing of it left", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* lost({ phase: "headers", requestSent: true }), {
+        spent: 0,
+        inDoubt: 15_000,
+        reserved: 0
+      })
+      assert.deepStrictEqual(yield* lost({ phase: "connect", requestSent: false }), { spent: 0, inDoubt: 0, reserved: 0 })
+    }))
+
+  it.effect("is in doubt when it is not JSON, or the caller gives it up", () => {
+    const { layer, read, told } = scene((_, index) => index === 0 ? { body: "{\"data\":[{" } : Effect.never)
+    return at(Effect.gen(function*() {
+      yield* run(
+        Effect.gen(function*() {
+          yield* Effect.exit(getPosts({ ids: ["1"] }))
+          const fiber = yield* Effect.forkChild(getPosts({ ids: ["1", "2"] }))
+          yield* TestClock.adjust(1)
+          assert.strictEqual(sumOf(yield* read()).reserved, 10_000)
+          yield* Fiber.interrupt(fiber)
+        }),
+        layer
+      )
+      assert.deepStrictEqual(told.map(({ dollars, inDoubt }) => [dollars, inDoubt]), [[0.005, true], [0.01, true]])
+      assert.deepStrictEqual(sumOf(yield* read()), { spent: 0, inDoubt: 15_000, reserved: 0 })
+    }))
+  })
+
+  it.effect("counts as in doubt after a quarter of an hour, should its process be gone", () => {
+    const store = SpendStore.makeMemory()
+    return at(Effect.gen(function*() {
+      yield* store.reserve(
+        baseUrl,
+        "of a process that was killed",
+        { day: "2026-11-22", operation: "getPosts", account: "ada", micros: 7_000 },
+        {}
+      )
+      assert.deepStrictEqual(sumOf(yield* store.read(baseUrl, "2026-11-22", "2026-11-22")).reserved, 7_000)
+      yield* TestClock.adjust("16 minutes")
+      assert.deepStrictEqual(sumOf(yield* store.read(baseUrl, "2026-11-22", "2026-11-22")).inDoubt, 7_000)
+    }))
+  })
+})
+
+describe("a limit", () => {
+  const reached = (exit: Exit.Exit<unknown, unknown>): Errors.SpendLimitReached => {
+    const error = Exit.isFailure(exit) ? exit.cause.reasons.find((reason) => reason._tag === "Fail")?.error : undefined
+    if (error instanceof Errors.SpendLimitReached) return error
+    throw new Error(`not the limit: ${String(exit)}`)
+  }
+
+  it.effect("keeps back what might pass it, and begins anew", () => {
+    const { layer, requests } = scene((request) => found(...request.query["ids"]?.split(",") ?? []), {
+      spendLimit: { perDay: 0.01, perMonth: 0.02 }
+    })
+    return at(run(
+      Effect.gen(function*() {
+        yield* getPosts({ ids: ["1", "2"] })
+        const ofDay = reached(yield* Effect.exit(getPosts({ ids: ["3"] })))
+        assert.deepInclude(ofDay, {
+          operation: "getPosts",
+          period: "day",
+          spent: 0.01,
+          limit: 0.01,
+          needed: 0.005,
+          resetAt: new Date("2026-11-23T00:00:00Z")
+        })
+        assert.strictEqual(
+          ofDay.message,
+          "getPosts: it may cost $0.005, and $0.01 of the $0.01 of the day are spent or reserved. It begins anew at 2026-11-23T00:00:00.000Z."
+        )
+        yield* TestClock.setTime(Date.parse("2026-11-23T00:00:00Z"))
+        yield* getPosts({ ids: ["1", "2"] })
+        yield* TestClock.setTime(Date.parse("2026-11-24T00:00:00Z"))
+        const ofMonth = reached(yield* Effect.exit(getPosts({ ids: ["1"] })))
+        assert.deepStrictEqual([ofMonth.period, ofMonth.resetAt], ["month", new Date("2026-12-01T00:00:00Z")])
+        assert.lengthOf(requests, 2)
+      }),
+      layer
+    ))
+  })
+
+  it.effect("of a client does not begin anew, and is not that of others", () => {
+    const settings = { spendLimit: { total: 0.005 } }
+    const store = SpendStore.makeMemory()
+    const one = scene(() => found("1"), settings, store)
+    const other = scene(() => found("2"), settings, store)
+    return at(Effect.gen(function*() {
+      yield* run(
+        Effect.gen(function*() {
+          yield* getPosts({ ids: ["1"] })
+          yield* TestClock.adjust("40 days")
+          const error = reached(yield* Effect.exit(getPosts({ ids: ["2"] })))
+          assert.deepStrictEqual([error.period, error.resetAt], ["total", undefined])
+        }),
+        one.layer
+      )
+      yield* run(getPosts({ ids: ["2"] }), other.layer)
+    }))
+  })
+
+  it.effect("waits for what is in flight where that may cost less than is reserved", () => {
+    const gate = Deferred.makeUnsafe<void>()
+    const { layer, requests } = scene(
+      (_, index) => index === 0 ? Effect.as(Deferred.await(gate), found("1")) : found("2"),
+      { spendLimit: { perDay: 0.5 } }
+    )
+    return at(run(
+      Effect.gen(function*() {
+        // It may have a hundred posts, and has one.
+        const first = yield* Effect.forkChild(searchRecentPosts({ query: "a", max_results: 100 }))
+        yield* TestClock.adjust(1)
+        const second = yield* Effect.forkChild(searchRecentPosts({ query: "b", max_results: 80 }))
+        yield* TestClock.adjust(1_000)
+        assert.lengthOf(requests, 1)
+        yield* Deferred.succeed(gate, undefined)
+        yield* TestClock.adjust(2_000)
+        yield* Fiber.join(first)
+        yield* Fiber.join(second)
+        assert.lengthOf(requests, 2)
+      }),
+      layer
+    ))
+  })
+
+  it.effect.prop(
+    "is never passed, however the requests of clients with one store interleave",
+    {
+      calls: Arbitrary.array(
+        Arbitrary.schema(Schema.Struct({
+          client: Schema.Literals([0, 1, 2]),
+          items: Schema.Literals([1, 3, 10]),
+          answered: Schema.Literals([0, 1, 3, 10]),
+          after: Schema.Literals([0, 10, 400]),
+          takes: Schema.Literals([0, 20, 700]),
+          ends: Schema.Literals(["answer", "refusal", "silence"])
+        })),
+        { maxLength: 20 }
+      )
+    },
+    ({ calls }) =>
+      at(Effect.gen(function*() {
+        const store = SpendStore.makeMemory()
+        const limit = 0.1
+        let next = 0
+        let charged = 0
+        const answer = ({ query }: Received) => {
+          const call = calls[Number(query["ids"]?.split(",")[0]?.slice(1)) - 1000]
+          if (call === undefined) throw new Error("unknown call")
+          return Effect.delay(
+            Effect.suspend(() => {
+              if (call.ends === "refusal") return Effect.succeed<Answer>({ status: 503 })
+              const count = Math.min(call.answered, call.items)
+              charged += count * 5_000
+              return call.ends === "silence"
+                ? transportError({ phase: "headers", requestSent: true })
+                : Effect.succeed(found(...Array.from({ length: count }, () => String(++next))))
+            }),
+            call.takes
+          )
+        }
+        const clients = [0, 1, 2].map(() => scene(answer, { spendLimit: { perDay: limit } }, store).layer)
+        const all = yield* Effect.forkChild(Effect.forEach(calls, ({ after, client, items }, index) =>
+          Effect.exit(Effect.delay(
+            run(
+              getPosts({ ids: Array.from({ length: items }, (_, item) => `1${1000 + index}${item === 0 ? "" : item}`.slice(0, 19)) }),
+              clients[client]!
+            ),
+            after
+          )), { concurrency: "unbounded" }))
+        for (let passed = 0; passed < 600; passed++) {
+          yield* TestClock.adjust(250)
+          const { inDoubt, reserved, spent } = sumOf(yield* store.read(baseUrl, "2026-11-22", "2026-11-22"))
+          assert.isAtMost(spent + inDoubt + reserved, limit * 1_000_000)
+          if (all.pollUnsafe() !== undefined) break
+        }
+        yield* Fiber.join(all)
+        const { inDoubt, reserved, spent } = sumOf(yield* store.read(baseUrl, "2026-11-22", "2026-11-22"))
+        assert.strictEqual(reserved, 0)
+        assert.isAtMost(charged, limit * 1_000_000)
+        assert.isAtMost(spent, charged)
+        assert.isAtLeast(spent + inDoubt, charged)
+      }))
+  )
+})
+
+describe("a store that is gone", () => {
+  /** One that can be away, before or after it has done a step. */
+  const breakable = () => {
+    const memory = SpendStore.makeMemory()
+    const state = { fails: "never" as "never" | "before" | "after" }
+    const step = <A>(effect: Effect.Effect<A>): Effect.Effect<A, SpendStore.SpendStoreUnavailable> =>
+      Effect.suspend((): Effect.Effect<A, SpendStore.SpendStoreUnavailable> => {
+        const gone = Effect.fail(new SpendStore.SpendStoreUnavailable({ reason: "it is away" }))
+        return state.fails === "never" ? effect : state.fails === "before" ? gone : Effect.andThen(effect, gone)
+      })
+    const store: SpendStore.Store = {
+      reserve: (...step1) => step(memory.reserve(...step1)),
+      settle: (...step1) => step(memory.settle(...step1)),
+      read: (...step1) => step(memory.read(...step1))
+    }
+    return { memory, state, store }
+  }
+
+  const lines = () => {
+    const told: Array<string> = []
+    const logger = Logger.make(({ logLevel, message }) => void told.push(`${logLevel}: ${String(message)}`))
+    return { told, layer: Logger.layer([logger]) }
+  }
+
+  for (const fails of ["before", "after"] as const) {
+    it.effect(`has everything when it is back, and nothing twice (it fails ${fails} a step is done)`, () => {
+      const { memory, state, store } = breakable()
+      const log = lines()
+      const { layer } = scene((request) => found(...request.query["ids"]?.split(",") ?? []), {
+        spendLimit: { perDay: 0.05 }
+      }, store)
+      return at(Effect.gen(function*() {
+        yield* run(
+          Effect.gen(function*() {
+            yield* getPosts({ ids: ["1", "2"] })
+            state.fails = fails
+            yield* getPosts({ ids: ["2", "3"] })
+            yield* getPosts({ ids: ["3", "4"] })
+            // Limits hold with what is known: 2 posts by the store, and 3 of this process or more.
+            const exit = yield* Effect.exit(getPosts({ ids: ["5", "6", "7", "8", "9", "10"] }))
+            assert.isTrue(Exit.isFailure(exit))
+            state.fails = "never"
+            yield* TestClock.adjust(11_000)
+            assert.deepInclude(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")), {
+              spent: 20_000,
+              inDoubt: 0
+            })
+            yield* getPosts({ ids: ["4", "5"] })
+          }),
+          layer
+        )
+        assert.deepInclude(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")), {
+          spent: 25_000,
+          inDoubt: 0,
+          reserved: 0
+        })
+        assert.lengthOf(log.told.filter((line) => line.startsWith("Warn")), 1)
+        assert.lengthOf(log.told.filter((line) => line.startsWith("Info")), 1)
+      }).pipe(Effect.provide(log.layer)))
+    })
+  }
+
+  it.effect("is tried once more at the end, and what it lacks is told", () => {
+    const { memory, state, store } = breakable()
+    const log = lines()
+    const client = (comesBack: boolean) =>
+      Effect.gen(function*() {
+        state.fails = "before"
+        const { layer } = scene(() => found("1", "2"), {}, store)
+        const scope = yield* Scope.make()
+        const context = yield* Layer.buildWithScope(Layer.orDie(layer), scope)
+        yield* Effect.provideContext(getPosts({ ids: ["1", "2"] }), context)
+        if (comesBack) state.fails = "never"
+        yield* Scope.close(scope, Exit.void)
+      })
+    return at(Effect.gen(function*() {
+      yield* client(false)
+      assert.include(log.told.at(-1), "it lacks $0.01 of this process")
+      yield* client(true)
+      assert.strictEqual(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")).spent, 10_000)
+    }).pipe(Effect.provide(log.layer)))
+  })
+})
+
+describe("prices", () => {
+  it("are known of every operation", () => {
+    for (const { definition } of Object.values(catalogue)) {
+      const most = Prices.most(definition)
+      assert.isTrue(Number.isSafeInteger(most) && most >= 0, definition.name)
+      assert.strictEqual(most === 0, definition.price === "free", definition.name)
+      // What is charged for each resource has resources to count.
+      if (definition.price !== "free" && "read" in definition.price) {
+        assert.strictEqual(definition.effect, "read", definition.name)
+      }
+    }
+  })
+
+  it("have a largest amount for each call", () => {
+    assert.strictEqual(Prices.most(searchRecentPosts.definition, { query: "a", max_results: 100 }), 500_000)
+    assert.strictEqual(Prices.most(searchRecentPosts.definition, { query: "a" }), 50_000)
+    assert.strictEqual(
+      Prices.most(searchRecentPosts.definition, { query: "a", max_results: 100, expansions: ["author_id"] }),
+      1_500_000
+    )
+    assert.strictEqual(Prices.most(getPosts.definition, { ids: ["1", "2", "3"] }), 15_000)
+    assert.strictEqual(Prices.most(getPost.definition, { id: "1" }), 5_000)
+    assert.strictEqual(Prices.most(getMe.definition), 10_000)
+    assert.strictEqual(Prices.most(createPost.definition, { text: "plain" }), 15_000)
+    assert.strictEqual(Prices.most(createPost.definition, { text: "https://example.com" }), 200_000)
+    assert.strictEqual(Prices.most(createPost.definition), 200_000)
+  })
+
+  it("are changed in dollars, and what is no price is refused", () => {
+    const changed = Prices.changed({ since: "2027-01-01", read: { post: 0.0045 }, ownedRead: 0 })
+    assert.notInstanceOf(changed, Errors.InvalidSettings)
+    assert.deepStrictEqual(changed, {
+      ...Prices.current,
+      since: "2027-01-01",
+      read: { ...Prices.current.read, post: 4_500 },
+      ownedRead: 0
+    })
+    for (const wrong of [{ read: { posts: 1 } }, { ownedRead: -1 }, { request: { postCreate: Number.NaN } }, { of: 1 }, null]) {
+      assert.instanceOf(Prices.changed(wrong as never), Errors.InvalidSettings)
+    }
+  })
+})

@@ -1,0 +1,195 @@
+/** What several processes on one machine spend, in an SQLite file. */
+import * as Bill from "@postwire/core/Bill"
+import type { InvalidSettings } from "@postwire/core/Errors"
+import * as SpendStore from "@postwire/core/SpendStore"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { DatabaseSync } from "node:sqlite"
+import * as SqliteFile from "./internal/SqliteFile.ts"
+
+/** Settings of the store. */
+export interface Options {
+  /** The file, made when it is not there. All processes of one machine that name it share their bills. */
+  readonly path: string
+}
+
+/**
+ * The store in a file; closed with the scope. Fails when the file cannot be opened; that it is locked, or breaks later,
+ * fails nothing.
+ */
+export const layer = (options: Options): Layer.Layer<SpendStore.SpendStore, InvalidSettings> =>
+  Layer.effect(
+    SpendStore.SpendStore,
+    Effect.acquireRelease(Effect.sync(() => make(options.path)), ({ close }) => Effect.sync(close)).pipe(
+      Effect.tap(({ open }) => open),
+      Effect.map(({ store }) => store)
+    )
+  )
+
+const make = (path: string) => {
+  const { atomically, close, open } = SqliteFile.make(path, {
+    setting: "spendStore",
+    prepare,
+    unavailable: (reason) => new SpendStore.SpendStoreUnavailable({ reason })
+  })
+  const store: SpendStore.Store = {
+    reserve: (bill, lease, reservation, limits) =>
+      atomically((steps, now) => steps.reserve(bill, lease, reservation, limits, now)),
+    settle: (bill, lease, charge) => atomically((steps) => steps.settle(bill, lease, charge)),
+    read: (bill, from, to) => atomically((steps, now) => steps.read(bill, from, to, now()))
+  }
+  return { store, open, close }
+}
+
+// The number goes up when the form of a bill changes: processes of two versions may share the file.
+const names = "postwire_bills_1"
+const lines = "postwire_bill_lines_1"
+const held = "postwire_bill_held_1"
+const sets = "postwire_bill_sets_1"
+const ids = "postwire_bill_ids_1"
+
+const prepare = (database: DatabaseSync) => {
+  // What was committed outlives the process; a machine that loses its power may lose the last of it, but not the file.
+  database.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    CREATE TABLE IF NOT EXISTS ${names} (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+    CREATE TABLE IF NOT EXISTS ${lines} (
+      bill INTEGER NOT NULL, day TEXT NOT NULL, operation TEXT NOT NULL, account TEXT NOT NULL,
+      spent INTEGER NOT NULL, in_doubt INTEGER NOT NULL, charged INTEGER NOT NULL, repeats INTEGER NOT NULL,
+      PRIMARY KEY (bill, day, operation, account)
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS ${held} (
+      bill INTEGER NOT NULL, lease TEXT NOT NULL, day TEXT NOT NULL, operation TEXT NOT NULL, account TEXT NOT NULL,
+      micros INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (bill, lease)
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS ${sets} (
+      id INTEGER PRIMARY KEY, bill INTEGER NOT NULL, day TEXT NOT NULL, kind TEXT NOT NULL, UNIQUE (bill, day, kind)
+    );
+    CREATE TABLE IF NOT EXISTS ${ids} (of INTEGER NOT NULL, id NOT NULL, PRIMARY KEY (of, id)) WITHOUT ROWID;
+  `)
+  const transact = SqliteFile.transactions(database)
+  const named = database.prepare(`SELECT id FROM ${names} WHERE name = ?`)
+  const name = database.prepare(`INSERT INTO ${names} (name) VALUES (?)`)
+  const billOf = (text: string): number => {
+    const known = named.get(text)?.["id"]
+    return known === undefined ? Number(name.run(text).lastInsertRowid) : Number(known)
+  }
+
+  const settled = database.prepare(
+    `SELECT COALESCE(SUM(spent), 0) AS spent, COALESCE(SUM(in_doubt), 0) AS in_doubt FROM ${lines}
+     WHERE bill = ? AND day BETWEEN ? AND ?`
+  )
+  const inFlight = database.prepare(
+    `SELECT COALESCE(SUM(CASE WHEN at < ? THEN micros ELSE 0 END), 0) AS in_doubt,
+       COALESCE(SUM(CASE WHEN at < ? THEN 0 ELSE micros END), 0) AS reserved
+     FROM ${held} WHERE bill = ? AND day BETWEEN ? AND ?`
+  )
+  const amounts = (bill: number, from: string, to: string, now: number): Bill.Amounts => {
+    const since = now - Bill.inFlightMillis
+    const done = settled.get(bill, from, to)
+    const open = inFlight.get(since, since, bill, from, to)
+    return {
+      spent: Number(done?.["spent"]),
+      inDoubt: Number(done?.["in_doubt"]) + Number(open?.["in_doubt"]),
+      reserved: Number(open?.["reserved"])
+    }
+  }
+
+  const find = database.prepare(`SELECT 1 AS there FROM ${held} WHERE bill = ? AND lease = ?`)
+  const hold = database.prepare(`INSERT INTO ${held} VALUES (?, ?, ?, ?, ?, ?, ?)`)
+  const release = database.prepare(`DELETE FROM ${held} WHERE bill = ? AND lease = ?`)
+
+  const setOf = database.prepare(`SELECT id FROM ${sets} WHERE bill = ? AND day = ? AND kind = ?`)
+  const newSet = database.prepare(`INSERT INTO ${sets} (bill, day, kind) VALUES (?, ?, ?)`)
+  const newest = database.prepare(`SELECT MAX(day) AS day FROM ${sets} WHERE bill = ?`)
+  const forgetIds = database.prepare(
+    `DELETE FROM ${ids} WHERE of IN (SELECT id FROM ${sets} WHERE bill = ? AND day < ?)`
+  )
+  const forgetSets = database.prepare(`DELETE FROM ${sets} WHERE bill = ? AND day < ?`)
+  const addId = database.prepare(`INSERT OR IGNORE INTO ${ids} VALUES (?, ?)`)
+  const setIn = (bill: number, day: string, kind: string): number => {
+    const found = setOf.get(bill, day, kind)?.["id"]
+    if (found !== undefined) return Number(found)
+    const { lastInsertRowid } = newSet.run(bill, day, kind)
+    const before = Bill.rememberedSince(String(newest.get(bill)?.["day"]))
+    forgetIds.run(bill, before)
+    forgetSets.run(bill, before)
+    return Number(lastInsertRowid)
+  }
+
+  const addLine = database.prepare(
+    `INSERT INTO ${lines} VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+       spent = spent + excluded.spent, in_doubt = in_doubt + excluded.in_doubt,
+       charged = charged + excluded.charged, repeats = repeats + excluded.repeats`
+  )
+
+  const linesBetween = database.prepare(
+    `SELECT day, operation, account, SUM(spent) AS spent, SUM(in_doubt) AS in_doubt, SUM(reserved) AS reserved,
+       SUM(charged) AS charged, SUM(repeats) AS repeats
+     FROM (
+       SELECT day, operation, account, spent, in_doubt, 0 AS reserved, charged, repeats FROM ${lines}
+       WHERE bill = ? AND day BETWEEN ? AND ?
+       UNION ALL
+       SELECT day, operation, account, 0, CASE WHEN at < ? THEN micros ELSE 0 END,
+         CASE WHEN at < ? THEN 0 ELSE micros END, 0, 0
+       FROM ${held} WHERE bill = ? AND day BETWEEN ? AND ?
+     ) GROUP BY day, operation, account ORDER BY day, operation, account`
+  )
+
+  return {
+    reserve: (
+      name: string,
+      lease: string,
+      { account, day, micros, operation }: Bill.Reservation,
+      limits: Bill.Limits,
+      clock: () => number
+    ): Bill.Decision =>
+      transact(() => {
+        const bill = billOf(name)
+        const now = clock()
+        const month = Bill.monthOf(day)
+        const ofDay = amounts(bill, day, day, now)
+        const ofMonth = amounts(bill, month, `${month}~`, now)
+        const decision = { day: ofDay, month: ofMonth }
+        if (find.get(bill, lease) !== undefined) return { refused: undefined, ...decision }
+        const refused = Bill.refusedBy(limits, micros, ofDay, ofMonth)
+        if (refused === undefined) hold.run(bill, lease, day, operation, account, micros, now)
+        return { refused, ...decision }
+      }),
+    settle: (name: string, lease: string, charge: Bill.Charge): Bill.Settled =>
+      transact(() => {
+        const bill = billOf(name)
+        if (release.run(bill, lease).changes === 0) return Bill.nothing
+        const { account, day, inDoubt, operation } = charge
+        const settled = Bill.settledOf(charge, ({ ids, kind }) => {
+          const set = setIn(bill, day, kind)
+          let added = 0
+          for (const id of ids) added += Number(addId.run(set, shortOf(id)).changes)
+          return added
+        })
+        const { charged, micros, repeats } = settled
+        if (micros + charged + repeats > 0) {
+          addLine.run(bill, day, operation, account, inDoubt ? 0 : micros, inDoubt ? micros : 0, charged, repeats)
+        }
+        return settled
+      }),
+    read: (name: string, from: string, to: string, now: number): ReadonlyArray<Bill.Entry> => {
+      const since = now - Bill.inFlightMillis
+      const bill = Number(named.get(name)?.["id"] ?? -1)
+      return linesBetween.all(bill, from, to, since, since, bill, from, to).map((row) => ({
+        day: String(row["day"]),
+        operation: String(row["operation"]),
+        account: String(row["account"]),
+        spent: Number(row["spent"]),
+        inDoubt: Number(row["in_doubt"]),
+        reserved: Number(row["reserved"]),
+        charged: Number(row["charged"]),
+        repeats: Number(row["repeats"])
+      }))
+    }
+  }
+}
+
+/** A number takes less room than its digits. */
+const shortOf = (id: string): bigint | string => /^[1-9]\d{0,17}$/.test(id) ? BigInt(id) : id

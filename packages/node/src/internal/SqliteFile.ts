@@ -1,0 +1,114 @@
+/** An SQLite file that processes of one machine share, whose steps are transactions. */
+import { InvalidSettings } from "@postwire/core/Errors"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import * as Semaphore from "effect/Semaphore"
+import type { DatabaseSync } from "node:sqlite"
+
+/** A file as steps use it. */
+export interface Connection<out S> {
+  readonly database: DatabaseSync
+  readonly steps: S
+}
+
+/** What makes the steps of a file whose tables are there. */
+export type Prepare<S> = (database: DatabaseSync, now: number) => S
+
+/** A file that others keep locked for so long counts as gone. */
+const lockTimeoutMillis = 2_000
+
+/** A file by its path, which is opened when it is needed. */
+export const make = <S, E>(
+  path: string,
+  { prepare, setting, unavailable }: {
+    readonly setting: string
+    readonly prepare: Prepare<S>
+    readonly unavailable: (reason: string) => E
+  }
+) => {
+  let connection: Connection<S> | undefined
+  const close = () => {
+    const { database } = connection ?? {}
+    connection = undefined
+    if (database?.isOpen === true) database.close()
+  }
+  /** Fails when it cannot be opened; that it is locked fails nothing. */
+  const open: Effect.Effect<void, InvalidSettings> = Clock.clockWith((clock) =>
+    Effect.try({
+      try: () => void (connection ??= connect(path, clock.currentTimeMillisUnsafe(), prepare)),
+      catch: (cause) => ({ isLocked: isBusy(cause), reason: reasonOf(cause) })
+    })
+  ).pipe(
+    Effect.catchIf(({ isLocked }) => isLocked, () => Effect.void),
+    Effect.mapError(({ reason }) =>
+      new InvalidSettings({ setting, rule: `is a file that cannot be used (${reason})` })
+    )
+  )
+  const turns = Semaphore.makeUnsafe(1)
+  let waiting = 0
+  const atomically = <A>(use: (steps: S, now: () => number) => A): Effect.Effect<A, E> =>
+    Clock.clockWith((clock) => {
+      const now = () => clock.currentTimeMillisUnsafe()
+      const once = Effect.try({
+        try: () => use((connection ??= connect(path, now(), prepare)).steps, now),
+        catch: (cause) => {
+          const isLocked = isBusy(cause)
+          if (!isLocked) close()
+          return { isLocked, reason: reasonOf(cause) }
+        }
+      })
+      // Who finds the file locked tries again, one at a time and without blocking the thread; who comes later waits too.
+      const patiently = Effect.suspend(() => {
+        waiting++
+        return turns.withPermit(Effect.retry(once, { while: ({ isLocked }) => isLocked, schedule: betweenAttempts }))
+          .pipe(
+            Effect.timeoutOrElse({
+              duration: lockTimeoutMillis,
+              orElse: () => Effect.fail({ isLocked: true, reason: "the file stays locked" })
+            }),
+            Effect.ensuring(Effect.sync(() => waiting--))
+          )
+      })
+      return waiting > 0 ? patiently : Effect.catchIf(once, ({ isLocked }) => isLocked, () => patiently)
+    }).pipe(Effect.mapError(({ reason }) => unavailable(reason)))
+  return { atomically, open, close }
+}
+
+const betweenAttempts = Schedule.min([Schedule.exponential("5 millis", 1.5), Schedule.spaced("100 millis")])
+
+const reasonOf = (cause: unknown): string => cause instanceof Error ? cause.message : "node:sqlite failed"
+
+const isBusy = (cause: unknown): boolean =>
+  typeof cause === "object" && cause !== null && "errcode" in cause && (Number(cause.errcode) & 0xff) === 5
+
+const connect = <S>(path: string, now: number, prepare: Prepare<S>): Connection<S> => {
+  // Not imported: a program that keeps nothing in such a file does not load it, and does not read that it is experimental.
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
+  // Waiting inside of SQLite blocks the thread. A step of another process takes microseconds.
+  const database = new DatabaseSync(path, { timeout: 2 })
+  try {
+    return { database, steps: prepare(database, now) }
+  } catch (cause) {
+    database.close()
+    throw cause
+  }
+}
+
+/** Makes a function that runs a step as a transaction. */
+export const transactions = (database: DatabaseSync) => {
+  const begin = database.prepare("BEGIN IMMEDIATE")
+  const commit = database.prepare("COMMIT")
+  const rollback = database.prepare("ROLLBACK")
+  return <A>(step: () => A): A => {
+    begin.run()
+    try {
+      const result = step()
+      commit.run()
+      return result
+    } catch (cause) {
+      rollback.run()
+      throw cause
+    }
+  }
+}
