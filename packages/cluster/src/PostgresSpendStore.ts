@@ -32,7 +32,11 @@ export const layer: Layer.Layer<SpendStore.SpendStore, SqlError, SqlClient.SqlCl
       "bill text, lease text, day text COLLATE \"C\" NOT NULL, operation text NOT NULL, account text NOT NULL, micros bigint NOT NULL, " +
         "at bigint NOT NULL, PRIMARY KEY (bill, lease)"
     )
-    yield* SharedTable.open(sql, ids, "bill text, day text COLLATE \"C\", kind text, id text, PRIMARY KEY (bill, day, kind, id)")
+    yield* SharedTable.open(
+      sql,
+      ids,
+      "bill text, day text COLLATE \"C\", kind text, id text, PRIMARY KEY (bill, day, kind, id)"
+    )
     return make(sql)
   })
 )
@@ -115,7 +119,9 @@ const make = (sql: SqlClient.SqlClient): SpendStore.Store => {
           if (micros + charged + repeats > 0) {
             yield* sql`INSERT INTO ${sql(lines)} AS line
               (bill, day, operation, account, spent, in_doubt, charged, repeats) VALUES
-              (${bill}, ${day}, ${operation}, ${account}, ${inDoubt ? 0 : micros}, ${inDoubt ? micros : 0}, ${charged}, ${repeats})
+              (${bill}, ${day}, ${operation}, ${account}, ${inDoubt ? 0 : micros}, ${
+              inDoubt ? micros : 0
+            }, ${charged}, ${repeats})
               ON CONFLICT (bill, day, operation, account) DO UPDATE SET spent = line.spent + excluded.spent,
                 in_doubt = line.in_doubt + excluded.in_doubt, charged = line.charged + excluded.charged,
                 repeats = line.repeats + excluded.repeats`

@@ -8,8 +8,10 @@ suite(
   "in PostgreSQL",
   Layer.unwrap(
     Effect.map(
-      Effect.acquireRelease(Effect.promise(Postgres.postgres), (server) =>
-        Effect.promise(async () => await server[Symbol.asyncDispose]())),
+      Effect.acquireRelease(
+        Effect.promise(Postgres.postgres),
+        (server) => Effect.promise(async () => await server[Symbol.asyncDispose]())
+      ),
       ({ url }) => PostgresSpendStore.layer.pipe(Layer.provide(layerPostgres({ url: Redacted.make(url) })))
     )
   ),

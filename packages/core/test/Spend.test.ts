@@ -38,7 +38,9 @@ const scene = (
 const at = <A, E>(effect: Effect.Effect<A, E>, millis = noon) => Effect.andThen(TestClock.setTime(millis), effect)
 
 /** The amounts of a bill, in micro-dollars. */
-const sumOf = (entries: ReadonlyArray<{ readonly spent: number; readonly inDoubt: number; readonly reserved: number }>) => ({
+const sumOf = (
+  entries: ReadonlyArray<{ readonly spent: number; readonly inDoubt: number; readonly reserved: number }>
+) => ({
   spent: entries.reduce((sum, { spent }) => sum + spent, 0),
   inDoubt: entries.reduce((sum, { inDoubt }) => sum + inDoubt, 0),
   reserved: entries.reduce((sum, { reserved }) => sum + reserved, 0)
@@ -70,7 +72,13 @@ describe("what an answer is charged", () => {
         ["2026-11-23", 0.01, false]
       ])
       assert.deepStrictEqual(
-        (yield* read()).map(({ charged, day, operation, repeats, spent }) => ({ charged, day, operation, repeats, spent })),
+        (yield* read()).map(({ charged, day, operation, repeats, spent }) => ({
+          charged,
+          day,
+          operation,
+          repeats,
+          spent
+        })),
         [
           { day: "2026-11-22", operation: "getPosts", spent: 15_000, charged: 3, repeats: 1 },
           { day: "2026-11-23", operation: "getPosts", spent: 10_000, charged: 2, repeats: 0 }
@@ -90,14 +98,20 @@ describe("what an answer is charged", () => {
   it.effect("is also what expansions bring, in the words of either wire", () => {
     const body = {
       data: [{ id: "1", text: "a" }],
-      includes: { tweets: [{ id: "1", text: "a" }, { id: "2", text: "b" }], users: [{ id: "1", name: "a", username: "a" }] }
+      includes: {
+        tweets: [{ id: "1", text: "a" }, { id: "2", text: "b" }],
+        users: [{ id: "1", name: "a", username: "a" }]
+      }
     }
     const all = scene(() => ({ body }))
     const own = scene(() => ({ body }), { prices: { includes: false } })
     return at(Effect.gen(function*() {
       yield* run(getPosts({ ids: ["1"], expansions: ["author_id"] }), all.layer)
       yield* run(getPosts({ ids: ["1"], expansions: ["author_id"] }), own.layer)
-      assert.deepStrictEqual(all.told.map(({ charged, dollars }) => ({ charged, dollars })), [{ charged: 3, dollars: 0.02 }])
+      assert.deepStrictEqual(all.told.map(({ charged, dollars }) => ({ charged, dollars })), [{
+        charged: 3,
+        dollars: 0.02
+      }])
       assert.deepStrictEqual(own.told.map(({ dollars }) => dollars), [0.005])
     }))
   })
@@ -172,25 +186,28 @@ describe("what an answer is charged", () => {
 
   it.effect("is a metric by operation", () => {
     const { layer } = scene(() => found("1", "2"))
-    return at(Effect.gen(function*() {
-      yield* run(getPosts({ ids: ["1", "2"] }), layer)
-      const { count } = yield* Metric.value(
-        Metric.withAttributes(Spend.dollars, { operation: "getPosts", state: "spent" })
-      )
-      assert.strictEqual(count, 0.01)
-    }).pipe(Effect.provideService(Metric.MetricRegistry, new Map())))
+    return at(
+      Effect.gen(function*() {
+        yield* run(getPosts({ ids: ["1", "2"] }), layer)
+        const { count } = yield* Metric.value(
+          Metric.withAttributes(Spend.dollars, { operation: "getPosts", state: "spent" })
+        )
+        assert.strictEqual(count, 0.01)
+      }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+    )
   })
 })
 
 describe("what has no answer", () => {
-  const lost = (cause: object) => Effect.gen(function*() {
-    const { layer, read, told } = scene(() => transportError(cause))
-    return yield* at(Effect.gen(function*() {
-      yield* Effect.exit(run(getPosts({ ids: ["1", "2", "3"] }), layer))
-      assert.strictEqual(told.length, (yield* read()).length)
-      return sumOf(yield* read())
-    }))
-  })
+  const lost = (cause: object) =>
+    Effect.gen(function*() {
+      const { layer, read, told } = scene(() => transportError(cause))
+      return yield* at(Effect.gen(function*() {
+        yield* Effect.exit(run(getPosts({ ids: ["1", "2", "3"] }), layer))
+        assert.strictEqual(told.length, (yield* read()).length)
+        return sumOf(yield* read())
+      }))
+    })
 
   it.effect("is in doubt at its largest price, unless nothing of it left", () =>
     Effect.gen(function*() {
@@ -199,7 +216,11 @@ describe("what has no answer", () => {
         inDoubt: 15_000,
         reserved: 0
       })
-      assert.deepStrictEqual(yield* lost({ phase: "connect", requestSent: false }), { spent: 0, inDoubt: 0, reserved: 0 })
+      assert.deepStrictEqual(yield* lost({ phase: "connect", requestSent: false }), {
+        spent: 0,
+        inDoubt: 0,
+        reserved: 0
+      })
     }))
 
   it.effect("is in doubt when it is not JSON, or the caller gives it up", () => {
@@ -357,7 +378,12 @@ describe("a limit", () => {
         const all = yield* Effect.forkChild(Effect.forEach(calls, ({ after, client, items }, index) =>
           Effect.exit(Effect.delay(
             run(
-              getPosts({ ids: Array.from({ length: items }, (_, item) => `1${1000 + index}${item === 0 ? "" : item}`.slice(0, 19)) }),
+              getPosts({
+                ids: Array.from(
+                  { length: items },
+                  (_, item) => `1${1000 + index}${item === 0 ? "" : item}`.slice(0, 19)
+                )
+              }),
               clients[client]!
             ),
             after
@@ -366,7 +392,9 @@ describe("a limit", () => {
           yield* TestClock.adjust(250)
           const { inDoubt, reserved, spent } = sumOf(yield* store.read(baseUrl, "2026-11-22", "2026-11-22"))
           assert.isAtMost(spent + inDoubt + reserved, limit * 1_000_000)
-          if (all.pollUnsafe() !== undefined) break
+          if (all.pollUnsafe() !== undefined) {
+            break
+          }
         }
         yield* Fiber.join(all)
         const { inDoubt, reserved, spent } = sumOf(yield* store.read(baseUrl, "2026-11-22", "2026-11-22"))
@@ -409,34 +437,36 @@ describe("a store that is gone", () => {
       const { layer } = scene((request) => found(...request.query["ids"]?.split(",") ?? []), {
         spendLimit: { perDay: 0.05 }
       }, store)
-      return at(Effect.gen(function*() {
-        yield* run(
-          Effect.gen(function*() {
-            yield* getPosts({ ids: ["1", "2"] })
-            state.fails = fails
-            yield* getPosts({ ids: ["2", "3"] })
-            yield* getPosts({ ids: ["3", "4"] })
-            // Limits hold with what is known: 2 posts by the store, and 3 of this process or more.
-            const exit = yield* Effect.exit(getPosts({ ids: ["5", "6", "7", "8", "9", "10"] }))
-            assert.isTrue(Exit.isFailure(exit))
-            state.fails = "never"
-            yield* TestClock.adjust(11_000)
-            assert.deepInclude(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")), {
-              spent: 20_000,
-              inDoubt: 0
-            })
-            yield* getPosts({ ids: ["4", "5"] })
-          }),
-          layer
-        )
-        assert.deepInclude(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")), {
-          spent: 25_000,
-          inDoubt: 0,
-          reserved: 0
-        })
-        assert.lengthOf(log.told.filter((line) => line.startsWith("Warn")), 1)
-        assert.lengthOf(log.told.filter((line) => line.startsWith("Info")), 1)
-      }).pipe(Effect.provide(log.layer)))
+      return at(
+        Effect.gen(function*() {
+          yield* run(
+            Effect.gen(function*() {
+              yield* getPosts({ ids: ["1", "2"] })
+              state.fails = fails
+              yield* getPosts({ ids: ["2", "3"] })
+              yield* getPosts({ ids: ["3", "4"] })
+              // Limits hold with what is known: 2 posts by the store, and 3 of this process or more.
+              const exit = yield* Effect.exit(getPosts({ ids: ["5", "6", "7", "8", "9", "10"] }))
+              assert.isTrue(Exit.isFailure(exit))
+              state.fails = "never"
+              yield* TestClock.adjust(11_000)
+              assert.deepInclude(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")), {
+                spent: 20_000,
+                inDoubt: 0
+              })
+              yield* getPosts({ ids: ["4", "5"] })
+            }),
+            layer
+          )
+          assert.deepInclude(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")), {
+            spent: 25_000,
+            inDoubt: 0,
+            reserved: 0
+          })
+          assert.lengthOf(log.told.filter((line) => line.startsWith("Warn")), 1)
+          assert.lengthOf(log.told.filter((line) => line.startsWith("Info")), 1)
+        }).pipe(Effect.provide(log.layer))
+      )
     })
   }
 
@@ -453,12 +483,14 @@ describe("a store that is gone", () => {
         if (comesBack) state.fails = "never"
         yield* Scope.close(scope, Exit.void)
       })
-    return at(Effect.gen(function*() {
-      yield* client(false)
-      assert.include(log.told.at(-1), "it lacks $0.01 of this process")
-      yield* client(true)
-      assert.strictEqual(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")).spent, 10_000)
-    }).pipe(Effect.provide(log.layer)))
+    return at(
+      Effect.gen(function*() {
+        yield* client(false)
+        assert.include(log.told.at(-1), "it lacks $0.01 of this process")
+        yield* client(true)
+        assert.strictEqual(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")).spent, 10_000)
+      }).pipe(Effect.provide(log.layer))
+    )
   })
 })
 
@@ -499,7 +531,15 @@ describe("prices", () => {
       read: { ...Prices.current.read, post: 4_500 },
       ownedRead: 0
     })
-    for (const wrong of [{ read: { posts: 1 } }, { ownedRead: -1 }, { request: { postCreate: Number.NaN } }, { of: 1 }, null]) {
+    for (
+      const wrong of [
+        { read: { posts: 1 } },
+        { ownedRead: -1 },
+        { request: { postCreate: Number.NaN } },
+        { of: 1 },
+        null
+      ]
+    ) {
       assert.instanceOf(Prices.changed(wrong as never), Errors.InvalidSettings)
     }
   })

@@ -260,7 +260,15 @@ const checkStore = Effect.fnUntraced(function*(
 
 /** The settings that only Node has. */
 const own = Object.keys(
-  { ca: true, dispatcher: true, journal: true, proxy: true, rateLimitStore: true, spendStore: true, tokenStore: true } satisfies {
+  {
+    ca: true,
+    dispatcher: true,
+    journal: true,
+    proxy: true,
+    rateLimitStore: true,
+    spendStore: true,
+    tokenStore: true
+  } satisfies {
     readonly [K in Exclude<keyof Settings<Form>, keyof (Shared.Settings<Form> & AccountSettings.AccountSettings)>]-?:
       true
   }

@@ -98,7 +98,11 @@ const heldOf = Schema.decodeUnknownSync(
 const monthsBetween = (from: string, to: string): ReadonlyArray<string> => {
   const [year = 0, month = 0] = from.split("-").map(Number)
   const months: Array<string> = []
-  for (let at = new Date(Date.UTC(year, month - 1)); Bill.dayOf(at.getTime()) <= to; at.setUTCMonth(at.getUTCMonth() + 1)) {
+  for (
+    const at = new Date(Date.UTC(year, month - 1));
+    Bill.dayOf(at.getTime()) <= to;
+    at.setUTCMonth(at.getUTCMonth() + 1)
+  ) {
     months.push(Bill.monthOf(Bill.dayOf(at.getTime())))
   }
   return months

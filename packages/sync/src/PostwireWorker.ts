@@ -184,7 +184,10 @@ interface Arrived {
 const respond = (id: number, { body, cost, response }: Arrived, roomy: boolean) => {
   const { status } = response
   const headers = pairsOf(response).flat().join("\n")
-  if (roomy && cost === undefined && Atomics.load(places, place.answer) === 0 && headers.length * 3 + body.length <= room.length) {
+  if (
+    roomy && cost === undefined && Atomics.load(places, place.answer) === 0 &&
+    headers.length * 3 + body.length <= room.length
+  ) {
     const size = room.write(headers)
     room.set(body, size)
     places[place.status] = status

@@ -1,7 +1,7 @@
 /** Counts what a client of Promises spends. What does it is loaded with the first request that is charged. */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Context from "effect/Context"
 import type { InvalidSettings } from "../Errors.ts"
 import { SpendGuard } from "../internal/SpendGuard.ts"
 import type { Settings } from "../SpendSettings.ts"

@@ -124,7 +124,10 @@ export const suite = (
             undefined
           )
           // Another bill has nothing to do with it.
-          assert.deepStrictEqual((yield* store.reserve(newBill(), "own", reservation(30_000), limits)).refused, undefined)
+          assert.deepStrictEqual(
+            (yield* store.reserve(newBill(), "own", reservation(30_000), limits)).refused,
+            undefined
+          )
         })))
 
       it.effect("passes no limit, however many reserve at once", () =>

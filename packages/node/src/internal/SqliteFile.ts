@@ -41,9 +41,7 @@ export const make = <S, E>(
     })
   ).pipe(
     Effect.catchIf(({ isLocked }) => isLocked, () => Effect.void),
-    Effect.mapError(({ reason }) =>
-      new InvalidSettings({ setting, rule: `is a file that cannot be used (${reason})` })
-    )
+    Effect.mapError(({ reason }) => new InvalidSettings({ setting, rule: `is a file that cannot be used (${reason})` }))
   )
   const turns = Semaphore.makeUnsafe(1)
   let waiting = 0
