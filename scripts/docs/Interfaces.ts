@@ -35,6 +35,21 @@ const settings = [
     of: [["packages/core/src/promises/Settings.ts", "Settings"]]
   },
   {
+    title: "Spending",
+    lead: "What requests are charged, and limits of it; see [spending](../spend.md). In Effect, `Spend.layer` takes these.",
+    of: [["packages/core/src/SpendSettings.ts", "Settings"]]
+  },
+  {
+    title: "The members of spendLimit",
+    lead: "In dollars. What is in doubt and what requests in flight may cost counts.",
+    of: [["packages/core/src/SpendSettings.ts", "Limit"]]
+  },
+  {
+    title: "The members of prices",
+    lead: "What is left out stays as it is in `Prices.current`; see [prices](../spend.md#prices).",
+    of: [["packages/core/src/PriceTable.ts", "Changes"]]
+  },
+  {
     title: "Connections",
     lead: "Of clients on Node.",
     of: [["packages/node/src/NodeClient.ts", "Settings"]]
@@ -48,7 +63,7 @@ const settings = [
   {
     title: "Blocking clients",
     lead:
-      "Blocking clients have those above, but for `dispatcher`, `logger`, `onRateLimit` and `onRequest`, and these.",
+      "Blocking clients have those above, but for `dispatcher`, `logger`, `onRateLimit`, `onRequest` and `onSpend`, and these.",
     of: [["packages/sync/src/Settings.ts", "Settings"]]
   },
   {
@@ -74,6 +89,11 @@ const settings = [
     title: "What onRequest receives",
     lead: "Called after every attempt.",
     of: [["packages/core/src/Attempt.ts", "Sent"]]
+  },
+  {
+    title: "What onSpend receives",
+    lead: "Called with everything that was charged, or is in doubt.",
+    of: [["packages/core/src/SpendSettings.ts", "Spent"], ["packages/core/src/Response.ts", "Cost"]]
   },
   {
     title: "What onRateLimit receives",

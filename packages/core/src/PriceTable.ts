@@ -57,10 +57,15 @@ export const current: Prices = {
 
 /** Prices that differ from the current ones, in dollars. */
 export interface Changes {
+  /** The day that they are of, as `2026-08-22`. */
   readonly since?: string | undefined
+  /** Per resource, by row. */
   readonly read?: Readonly<Partial<Record<ReadRow, number>>> | undefined
+  /** Per request, by row. */
   readonly request?: Readonly<Partial<Record<RequestRow, number>>> | undefined
+  /** Per resource that the owner of the app reads of their own. */
   readonly ownedRead?: number | undefined
+  /** Whether posts and users that `expansions` bring are charged as well. Default true. */
   readonly includes?: boolean | undefined
 }
 

@@ -30,6 +30,7 @@ export interface Spent extends Cost {
 export interface Settings {
   /** Prices that differ from those of `Prices.current`, in dollars. */
   readonly prices?: PriceTable.Changes | undefined
+  /** The most that may be spent: a call that might pass it fails with `SpendLimitReached` before anything is sent. */
   readonly spendLimit?: Limit | undefined
   /** The id of the user that owns the app: what they read of their own, with a credential of theirs, is an owned read. */
   readonly appOwner?: string | undefined

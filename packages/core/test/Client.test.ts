@@ -275,6 +275,7 @@ describe("index", () => {
     ])
     assert.sameMembers(Object.keys(Index.Definition), [
       "bearerOf",
+      "pageSizeOf",
       "parametersOf",
       "partsOf",
       "routesOf",

@@ -374,7 +374,8 @@ describe("a limit", () => {
             call.takes
           )
         }
-        const clients = [0, 1, 2].map(() => scene(answer, { spendLimit: { perDay: limit } }, store).layer)
+        const newClient = () => scene(answer, { spendLimit: { perDay: limit } }, store).layer
+        const clients = [newClient(), newClient(), newClient()] as const
         const all = yield* Effect.forkChild(Effect.forEach(calls, ({ after, client, items }, index) =>
           Effect.exit(Effect.delay(
             run(
@@ -384,7 +385,7 @@ describe("a limit", () => {
                   (_, item) => `1${1000 + index}${item === 0 ? "" : item}`.slice(0, 19)
                 )
               }),
-              clients[client]!
+              clients[client]
             ),
             after
           )), { concurrency: "unbounded" }))
