@@ -27,6 +27,31 @@ export const removeBookmark = (client: PostwireClientSync) => {
   client.removeBookmark({ post_id: "1460323737035677698" })
 }
 
+export const getBookmarkFolders = (client: PostwireClientSync) => {
+  const folders = client.getBookmarkFolders.items()
+  for (const folder of folders) console.log(folder)
+}
+
+export const createBookmarkFolder = (client: PostwireClientSync) => {
+  const { data } = client.createBookmarkFolder({ name: "To read" })
+  console.log(data)
+}
+
+export const getBookmarkFolderPosts = (client: PostwireClientSync) => {
+  const ids = client.getBookmarkFolderPosts.items({ folder_id: "1520262394675200000" })
+  for (const id of ids) console.log(id)
+}
+
+export const getCommunity = (client: PostwireClientSync) => {
+  const { data: community } = client.getCommunity({ id: "1501272736215322629", community_fields: ["member_count"] })
+  console.log(community)
+}
+
+export const searchCommunities = (client: PostwireClientSync) => {
+  const communities = client.searchCommunities.items({ query: "compilers", community_fields: ["description"] })
+  for (const communitie of communities) console.log(communitie)
+}
+
 export const createComplianceJob = (client: PostwireClientSync) => {
   const { data: job } = client.createComplianceJob({ type: "posts", name: "archive" })
   console.log(job)
@@ -334,6 +359,16 @@ export const getReposters = (client: PostwireClientSync) => {
   for (const user of users) console.log(user)
 }
 
+export const getReposts = (client: PostwireClientSync) => {
+  const reposts = client.getReposts.items({ id: "1460323737035677698", post_fields: ["created_at"] })
+  for (const repost of reposts) console.log(repost)
+}
+
+export const getRepostsOfMe = (client: PostwireClientSync) => {
+  const posts = client.getRepostsOfMe.items({ post_fields: ["public_metrics"] })
+  for (const post of posts) console.log(post)
+}
+
 export const searchRecentPosts = (client: PostwireClientSync) => {
   const posts = client.searchRecentPosts.items({ query: "effect lang:en", max_results: 100 })
   for (const post of posts) console.log(post)
@@ -384,6 +419,16 @@ export const getHomeTimeline = (client: PostwireClientSync) => {
   for (const post of posts) console.log(post)
 }
 
+export const getTrends = (client: PostwireClientSync) => {
+  const { data: trends } = client.getTrends({ woeid: 1, trend_fields: ["post_count"] })
+  console.log(trends)
+}
+
+export const getPersonalizedTrends = (client: PostwireClientSync) => {
+  const { data: trends } = client.getPersonalizedTrends({ personalized_trend_fields: ["category", "trend_name"] })
+  console.log(trends)
+}
+
 export const getUsage = (client: PostwireClientSync) => {
   const { data: usage } = client.getUsage({ days: 30, usage_fields: ["daily_project_usage"] })
   console.log(usage)
@@ -402,4 +447,14 @@ export const getMe = (client: PostwireClientSync) => {
 export const getUsers = (client: PostwireClientSync) => {
   const { data: users } = client.getUsers({ usernames: ["ada", "grace"], user_fields: ["created_at"] })
   console.log(users)
+}
+
+export const searchUsers = (client: PostwireClientSync) => {
+  const users = client.searchUsers.items({ query: "ada", user_fields: ["public_metrics"] })
+  for (const user of users) console.log(user)
+}
+
+export const getAffiliates = (client: PostwireClientSync) => {
+  const users = client.getAffiliates.items({ id: "2244994945", user_fields: ["affiliation"] })
+  for (const user of users) console.log(user)
 }

@@ -2,6 +2,7 @@
 import {
   Blocks,
   Bookmarks,
+  Communities,
   ComplianceJobs,
   Counts,
   DirectMessages,
@@ -17,6 +18,7 @@ import {
   Search,
   Spaces,
   Timelines,
+  Trends,
   Usage,
   Users
 } from "@postwire/core"
@@ -46,6 +48,34 @@ export function* getBookmarks() {
 
 export function* removeBookmark() {
   yield* Bookmarks.removeBookmark({ post_id: "1460323737035677698" })
+}
+
+export function* getBookmarkFolders() {
+  const folders = Bookmarks.getBookmarkFolders.items()
+  yield* Stream.runForEach(folders, (folder) => Console.log(folder))
+}
+
+export function* createBookmarkFolder() {
+  const { data } = yield* Bookmarks.createBookmarkFolder({ name: "To read" })
+  yield* Console.log(data)
+}
+
+export function* getBookmarkFolderPosts() {
+  const ids = Bookmarks.getBookmarkFolderPosts.items({ folder_id: "1520262394675200000" })
+  yield* Stream.runForEach(ids, (id) => Console.log(id))
+}
+
+export function* getCommunity() {
+  const { data: community } = yield* Communities.getCommunity({
+    id: "1501272736215322629",
+    community_fields: ["member_count"]
+  })
+  yield* Console.log(community)
+}
+
+export function* searchCommunities() {
+  const communities = Communities.searchCommunities.items({ query: "compilers", community_fields: ["description"] })
+  yield* Stream.runForEach(communities, (communitie) => Console.log(communitie))
 }
 
 export function* createComplianceJob() {
@@ -362,6 +392,16 @@ export function* getReposters() {
   yield* Stream.runForEach(users, (user) => Console.log(user))
 }
 
+export function* getReposts() {
+  const reposts = Reposts.getReposts.items({ id: "1460323737035677698", post_fields: ["created_at"] })
+  yield* Stream.runForEach(reposts, (repost) => Console.log(repost))
+}
+
+export function* getRepostsOfMe() {
+  const posts = Reposts.getRepostsOfMe.items({ post_fields: ["public_metrics"] })
+  yield* Stream.runForEach(posts, (post) => Console.log(post))
+}
+
 export function* searchRecentPosts() {
   const posts = Search.searchRecentPosts.items({ query: "effect lang:en", max_results: 100 })
   yield* Stream.runForEach(posts, (post) => Console.log(post))
@@ -415,6 +455,18 @@ export function* getHomeTimeline() {
   yield* Stream.runForEach(posts, (post) => Console.log(post))
 }
 
+export function* getTrends() {
+  const { data: trends } = yield* Trends.getTrends({ woeid: 1, trend_fields: ["post_count"] })
+  yield* Console.log(trends)
+}
+
+export function* getPersonalizedTrends() {
+  const { data: trends } = yield* Trends.getPersonalizedTrends({
+    personalized_trend_fields: ["category", "trend_name"]
+  })
+  yield* Console.log(trends)
+}
+
 export function* getUsage() {
   const { data: usage } = yield* Usage.getUsage({ days: 30, usage_fields: ["daily_project_usage"] })
   yield* Console.log(usage)
@@ -433,4 +485,14 @@ export function* getMe() {
 export function* getUsers() {
   const { data: users } = yield* Users.getUsers({ usernames: ["ada", "grace"], user_fields: ["created_at"] })
   yield* Console.log(users)
+}
+
+export function* searchUsers() {
+  const users = Users.searchUsers.items({ query: "ada", user_fields: ["public_metrics"] })
+  yield* Stream.runForEach(users, (user) => Console.log(user))
+}
+
+export function* getAffiliates() {
+  const users = Users.getAffiliates.items({ id: "2244994945", user_fields: ["affiliation"] })
+  yield* Stream.runForEach(users, (user) => Console.log(user))
 }

@@ -27,6 +27,34 @@ export const removeBookmark = async (client: PostwireClient) => {
   await client.removeBookmark({ post_id: "1460323737035677698" })
 }
 
+export const getBookmarkFolders = async (client: PostwireClient) => {
+  const folders = client.getBookmarkFolders.items()
+  for await (const folder of folders) console.log(folder)
+}
+
+export const createBookmarkFolder = async (client: PostwireClient) => {
+  const { data } = await client.createBookmarkFolder({ name: "To read" })
+  console.log(data)
+}
+
+export const getBookmarkFolderPosts = async (client: PostwireClient) => {
+  const ids = client.getBookmarkFolderPosts.items({ folder_id: "1520262394675200000" })
+  for await (const id of ids) console.log(id)
+}
+
+export const getCommunity = async (client: PostwireClient) => {
+  const { data: community } = await client.getCommunity({
+    id: "1501272736215322629",
+    community_fields: ["member_count"]
+  })
+  console.log(community)
+}
+
+export const searchCommunities = async (client: PostwireClient) => {
+  const communities = client.searchCommunities.items({ query: "compilers", community_fields: ["description"] })
+  for await (const communitie of communities) console.log(communitie)
+}
+
 export const createComplianceJob = async (client: PostwireClient) => {
   const { data: job } = await client.createComplianceJob({ type: "posts", name: "archive" })
   console.log(job)
@@ -338,6 +366,16 @@ export const getReposters = async (client: PostwireClient) => {
   for await (const user of users) console.log(user)
 }
 
+export const getReposts = async (client: PostwireClient) => {
+  const reposts = client.getReposts.items({ id: "1460323737035677698", post_fields: ["created_at"] })
+  for await (const repost of reposts) console.log(repost)
+}
+
+export const getRepostsOfMe = async (client: PostwireClient) => {
+  const posts = client.getRepostsOfMe.items({ post_fields: ["public_metrics"] })
+  for await (const post of posts) console.log(post)
+}
+
 export const searchRecentPosts = async (client: PostwireClient) => {
   const posts = client.searchRecentPosts.items({ query: "effect lang:en", max_results: 100 })
   for await (const post of posts) console.log(post)
@@ -391,6 +429,16 @@ export const getHomeTimeline = async (client: PostwireClient) => {
   for await (const post of posts) console.log(post)
 }
 
+export const getTrends = async (client: PostwireClient) => {
+  const { data: trends } = await client.getTrends({ woeid: 1, trend_fields: ["post_count"] })
+  console.log(trends)
+}
+
+export const getPersonalizedTrends = async (client: PostwireClient) => {
+  const { data: trends } = await client.getPersonalizedTrends({ personalized_trend_fields: ["category", "trend_name"] })
+  console.log(trends)
+}
+
 export const getUsage = async (client: PostwireClient) => {
   const { data: usage } = await client.getUsage({ days: 30, usage_fields: ["daily_project_usage"] })
   console.log(usage)
@@ -409,4 +457,14 @@ export const getMe = async (client: PostwireClient) => {
 export const getUsers = async (client: PostwireClient) => {
   const { data: users } = await client.getUsers({ usernames: ["ada", "grace"], user_fields: ["created_at"] })
   console.log(users)
+}
+
+export const searchUsers = async (client: PostwireClient) => {
+  const users = client.searchUsers.items({ query: "ada", user_fields: ["public_metrics"] })
+  for await (const user of users) console.log(user)
+}
+
+export const getAffiliates = async (client: PostwireClient) => {
+  const users = client.getAffiliates.items({ id: "2244994945", user_fields: ["affiliation"] })
+  for await (const user of users) console.log(user)
 }

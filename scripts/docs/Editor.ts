@@ -18,15 +18,18 @@ const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${tex
 
 const selectors: Readonly<Record<string, string>> = {
   expansions: "What is referred to and should come along, in `includes`",
+  community_fields: "Fields of communities to return besides those that always come",
   compliance_job_fields: "Fields of compliance jobs to return besides those that always come",
   dm_event_fields: "Fields of direct message events to return besides those that always come",
   list_fields: "Fields of lists to return besides those that always come",
   media_fields: "Fields of media in `includes` to return besides those that always come",
+  personalized_trend_fields: "Fields of trends to return besides those that always come",
   place_fields: "Fields of places in `includes` to return besides those that always come",
   poll_fields: "Fields of polls in `includes` to return besides those that always come",
   post_fields: "Fields of posts to return besides those that always come",
   space_fields: "Fields of spaces to return besides those that always come",
   topic_fields: "Fields of topics in `includes` to return besides those that always come",
+  trend_fields: "Fields of trends to return besides those that always come",
   usage_fields: "Fields of usage to return besides those that always come",
   user_fields: "Fields of users to return besides those that always come"
 }

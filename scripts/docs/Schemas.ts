@@ -4,6 +4,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as ParameterSchema from "../../packages/cli/src/drift/ParameterSchema.ts"
 import type { Definition } from "../../packages/core/src/Definition.ts"
 import * as Model from "../../packages/core/src/Model.ts"
+import { Community } from "../../packages/core/src/models/Community.ts"
 import { ComplianceJob } from "../../packages/core/src/models/ComplianceJob.ts"
 import { CountBucket } from "../../packages/core/src/models/CountBucket.ts"
 import { DirectMessageEvent } from "../../packages/core/src/models/DirectMessageEvent.ts"
@@ -19,12 +20,14 @@ import { Includes } from "../../packages/core/src/models/Includes.ts"
 import { List } from "../../packages/core/src/models/List.ts"
 import { Media } from "../../packages/core/src/models/Media.ts"
 import { Meta } from "../../packages/core/src/models/Meta.ts"
+import { PersonalizedTrend } from "../../packages/core/src/models/PersonalizedTrend.ts"
 import { Place } from "../../packages/core/src/models/Place.ts"
 import { Poll } from "../../packages/core/src/models/Poll.ts"
 import { Post } from "../../packages/core/src/models/Post.ts"
 import { Problem } from "../../packages/core/src/models/Problem.ts"
 import { Space } from "../../packages/core/src/models/Space.ts"
 import { Topic } from "../../packages/core/src/models/Topic.ts"
+import { Trend } from "../../packages/core/src/models/Trend.ts"
 import { Usage } from "../../packages/core/src/models/Usage.ts"
 import { User } from "../../packages/core/src/models/User.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
@@ -48,6 +51,9 @@ export const models: Readonly<Record<string, Model.AnyModel>> = {
   Place,
   Poll,
   Topic,
+  Community,
+  Trend,
+  PersonalizedTrend,
   Usage
 }
 

@@ -3,6 +3,7 @@ import { closestMatch } from "leven"
 import * as Errors from "./Errors.ts"
 import * as Blocks from "./operations/Blocks.ts"
 import * as Bookmarks from "./operations/Bookmarks.ts"
+import * as Communities from "./operations/Communities.ts"
 import * as ComplianceJobs from "./operations/ComplianceJobs.ts"
 import * as Counts from "./operations/Counts.ts"
 import * as DirectMessages from "./operations/DirectMessages.ts"
@@ -18,6 +19,7 @@ import * as Reposts from "./operations/Reposts.ts"
 import * as Search from "./operations/Search.ts"
 import * as Spaces from "./operations/Spaces.ts"
 import * as Timelines from "./operations/Timelines.ts"
+import * as Trends from "./operations/Trends.ts"
 import * as Usage from "./operations/Usage.ts"
 import * as Users from "./operations/Users.ts"
 import { type Scope, scopes } from "./Scopes.ts"
@@ -26,6 +28,7 @@ import { type Scope, scopes } from "./Scopes.ts"
 export const catalogue = {
   ...Blocks,
   ...Bookmarks,
+  ...Communities,
   ...ComplianceJobs,
   ...Counts,
   ...DirectMessages,
@@ -41,6 +44,7 @@ export const catalogue = {
   ...Search,
   ...Spaces,
   ...Timelines,
+  ...Trends,
   ...Usage,
   ...Users
 }

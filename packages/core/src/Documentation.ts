@@ -68,6 +68,53 @@ export interface Methods<F extends Face> {
    */
   readonly removeBookmark: MethodOf<F, "removeBookmark">
   /**
+   * Lists the authenticated user's folders of bookmarks. Credential: OAuth 1.0a, or a user's bearer token with
+   * `user_auth: false`, which first looks the user's id up, once. `max_results` is 1 to 100.
+   *
+   * ```ts
+   * client.getBookmarkFolders.items()
+   * ```
+   */
+  readonly getBookmarkFolders: MethodOf<F, "getBookmarkFolders">
+  /**
+   * Creates a folder of bookmarks for the authenticated user. Credential: a user's bearer token; the user's id is looked up
+   * first, once. Needs write permission. `name` has 1 to 25 characters.
+   *
+   * A create is never sent twice: when its answer does not arrive, the call fails with `OutcomeUnknown`, and
+   * `getBookmarkFolders` tells what happened.
+   *
+   * ```ts
+   * client.createBookmarkFolder({ name: "To read" })
+   * ```
+   */
+  readonly createBookmarkFolder: MethodOf<F, "createBookmarkFolder">
+  /**
+   * Lists the posts in a folder of bookmarks, by their ids alone: `getPosts` looks them up. Credential: OAuth 1.0a, or a
+   * user's bearer token with `user_auth: false`, which first looks the user's id up, once. `max_results` is 1 to 100.
+   *
+   * ```ts
+   * client.getBookmarkFolderPosts.items({ folder_id: "1520262394675200000" })
+   * ```
+   */
+  readonly getBookmarkFolderPosts: MethodOf<F, "getBookmarkFolderPosts">
+  /**
+   * Looks one community up. Credential: bearer token, or OAuth 1.0a with `user_auth: true`.
+   *
+   * ```ts
+   * client.getCommunity({ id: "1501272736215322629", community_fields: ["member_count"] })
+   * ```
+   */
+  readonly getCommunity: MethodOf<F, "getCommunity">
+  /**
+   * Searches communities by their names and descriptions. Credential: OAuth 1.0a, or a user's bearer token with
+   * `user_auth: false`. `query` has 1 to 4,096 characters, `max_results` is 10 to 100 (default 10).
+   *
+   * ```ts
+   * client.searchCommunities.items({ query: "compilers", community_fields: ["description"] })
+   * ```
+   */
+  readonly searchCommunities: MethodOf<F, "searchCommunities">
+  /**
    * Creates a compliance job, which checks ids of posts or of users. Credential: an app's bearer token.
    *
    * Its ids are sent to `upload_url` until `upload_expires_at`, which is some 15 minutes away, and its results are fetched from
@@ -730,6 +777,24 @@ export interface Methods<F extends Face> {
    */
   readonly getReposters: MethodOf<F, "getReposters">
   /**
+   * Lists the reposts of a post: posts of those who reposted it. Credential: bearer token, or OAuth 1.0a with
+   * `user_auth: true`. `max_results` is 1 to 100 (default 100). `getReposters` lists the users.
+   *
+   * ```ts
+   * client.getReposts.items({ id: "1460323737035677698", post_fields: ["created_at"] })
+   * ```
+   */
+  readonly getReposts: MethodOf<F, "getReposts">
+  /**
+   * Lists the posts of the authenticated user that others have reposted, most recent first. Credential: OAuth 1.0a, or a
+   * user's bearer token with `user_auth: false`. `max_results` is 1 to 100 (default 100).
+   *
+   * ```ts
+   * client.getRepostsOfMe.items({ post_fields: ["public_metrics"] })
+   * ```
+   */
+  readonly getRepostsOfMe: MethodOf<F, "getRepostsOfMe">
+  /**
    * Searches the posts of the last seven days, most recent first. Credential: bearer token, or OAuth 1.0a with
    * `user_auth: true` (spec: Search). Counts towards the project-level post cap.
    *
@@ -835,6 +900,25 @@ export interface Methods<F extends Face> {
    */
   readonly getHomeTimeline: MethodOf<F, "getHomeTimeline">
   /**
+   * Lists the trends of a place, named by its WOEID: 1 is the world. Credential: bearer token. `max_trends` is 1 to 50
+   * (default 20).
+   *
+   * ```ts
+   * client.getTrends({ woeid: 1, trend_fields: ["post_count"] })
+   * ```
+   */
+  readonly getTrends: MethodOf<F, "getTrends">
+  /**
+   * Lists the trends that the service picks for the authenticated user, who must have Premium: for others it answers one
+   * trend without a name, whose category is `Unknown`. Credential: OAuth 1.0a, or a user's bearer token with
+   * `user_auth: false`.
+   *
+   * ```ts
+   * client.getPersonalizedTrends({ personalized_trend_fields: ["category", "trend_name"] })
+   * ```
+   */
+  readonly getPersonalizedTrends: MethodOf<F, "getPersonalizedTrends">
+  /**
    * Tells how many posts the project of the app has read, in the current month and day by day. Credential: the app's bearer
    * token. `days` is 1 to 90 (default 7). It counts posts, not money.
    *
@@ -870,6 +954,25 @@ export interface Methods<F extends Face> {
    * ```
    */
   readonly getUsers: MethodOf<F, "getUsers">
+  /**
+   * Searches users by their names and handles. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`.
+   *
+   * `query` has 1 to 50 letters, digits, underscores, apostrophes and spaces; `max_results` is 1 to 1000 (default 100).
+   *
+   * ```ts
+   * client.searchUsers.items({ query: "ada", user_fields: ["public_metrics"] })
+   * ```
+   */
+  readonly searchUsers: MethodOf<F, "searchUsers">
+  /**
+   * Lists the users who belong to an organization, which vouches for them. Credential: bearer token, or OAuth 1.0a with
+   * `user_auth: true`. `max_results` is 1 to 1000.
+   *
+   * ```ts
+   * client.getAffiliates.items({ id: "2244994945", user_fields: ["affiliation"] })
+   * ```
+   */
+  readonly getAffiliates: MethodOf<F, "getAffiliates">
 }
 
 /** What `block` takes. */
@@ -936,6 +1039,60 @@ export type GetBookmarksParameters = {
 export type RemoveBookmarkParameters = {
   /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
   readonly post_id?: unknown
+}
+
+/** What `getBookmarkFolders` takes. */
+export type GetBookmarkFoldersParameters = {
+  /** A whole number from 1 to 100. */
+  readonly max_results?: unknown
+  /** A token as the service returned it. */
+  readonly pagination_token?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `createBookmarkFolder` takes. */
+export type CreateBookmarkFolderParameters = {
+  /** Text, 1 to 25 characters; required. */
+  readonly name?: unknown
+}
+
+/** What `getBookmarkFolderPosts` takes. */
+export type GetBookmarkFolderPostsParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly folder_id?: unknown
+  /** A whole number from 1 to 100. */
+  readonly max_results?: unknown
+  /** A token as the service returned it. */
+  readonly pagination_token?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `getCommunity` takes. */
+export type GetCommunityParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly id?: unknown
+  /** Fields of communities to return besides those that always come. */
+  readonly community_fields?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; false when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `searchCommunities` takes. */
+export type SearchCommunitiesParameters = {
+  /** Text, 1 to 4096 characters; required. */
+  readonly query?: unknown
+  /** Fields of communities to return besides those that always come. */
+  readonly community_fields?: unknown
+  /** A whole number from 10 to 100; 10 when left out. */
+  readonly max_results?: unknown
+  /** A token as the service returned it. */
+  readonly next_token?: unknown
+  /** A token as the service returned it. */
+  readonly pagination_token?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
 }
 
 /** What `createComplianceJob` takes. */
@@ -1812,6 +1969,52 @@ export type GetRepostersParameters = {
   readonly user_auth?: unknown
 }
 
+/** What `getReposts` takes. */
+export type GetRepostsParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly id?: unknown
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of media in `includes` to return besides those that always come. */
+  readonly media_fields?: unknown
+  /** Fields of places in `includes` to return besides those that always come. */
+  readonly place_fields?: unknown
+  /** Fields of polls in `includes` to return besides those that always come. */
+  readonly poll_fields?: unknown
+  /** Fields of posts to return besides those that always come. */
+  readonly post_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+  /** A whole number from 1 to 100; 100 when left out. */
+  readonly max_results?: unknown
+  /** A token as the service returned it. */
+  readonly pagination_token?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; false when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `getRepostsOfMe` takes. */
+export type GetRepostsOfMeParameters = {
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of media in `includes` to return besides those that always come. */
+  readonly media_fields?: unknown
+  /** Fields of places in `includes` to return besides those that always come. */
+  readonly place_fields?: unknown
+  /** Fields of polls in `includes` to return besides those that always come. */
+  readonly poll_fields?: unknown
+  /** Fields of posts to return besides those that always come. */
+  readonly post_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+  /** A whole number from 1 to 100; 100 when left out. */
+  readonly max_results?: unknown
+  /** A token as the service returned it. */
+  readonly pagination_token?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
 /** What `searchRecentPosts` takes. */
 export type SearchRecentPostsParameters = {
   /** Text, 1 to 1024 characters; at most 512 characters with standard access; required. */
@@ -2072,6 +2275,24 @@ export type GetHomeTimelineParameters = {
   readonly user_auth?: unknown
 }
 
+/** What `getTrends` takes. */
+export type GetTrendsParameters = {
+  /** A whole number; required. */
+  readonly woeid?: unknown
+  /** A whole number from 1 to 50; 20 when left out. */
+  readonly max_trends?: unknown
+  /** Fields of trends to return besides those that always come. */
+  readonly trend_fields?: unknown
+}
+
+/** What `getPersonalizedTrends` takes. */
+export type GetPersonalizedTrendsParameters = {
+  /** Fields of trends to return besides those that always come. */
+  readonly personalized_trend_fields?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
 /** What `getUsage` takes. */
 export type GetUsageParameters = {
   /** A whole number from 1 to 90; 7 when left out. */
@@ -2124,6 +2345,42 @@ export type GetUsersParameters = {
   readonly user_auth?: unknown
 }
 
+/** What `searchUsers` takes. */
+export type SearchUsersParameters = {
+  /** 1 to 50 letters, digits, underscores, apostrophes or spaces; required. */
+  readonly query?: unknown
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of posts to return besides those that always come. */
+  readonly post_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+  /** A whole number from 1 to 1000; 100 when left out. */
+  readonly max_results?: unknown
+  /** A token as the service returned it. */
+  readonly next_token?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  readonly user_auth?: unknown
+}
+
+/** What `getAffiliates` takes. */
+export type GetAffiliatesParameters = {
+  /** An id of 1 to 19 digits, as a string, a bigint or a safe integer; required. */
+  readonly id?: unknown
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of posts to return besides those that always come. */
+  readonly post_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+  /** A whole number from 1 to 1000. */
+  readonly max_results?: unknown
+  /** A token as the service returned it. */
+  readonly pagination_token?: unknown
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; false when left out. */
+  readonly user_auth?: unknown
+}
+
 /** What is said of the parameters of every operation that has some; of their types, the declarations tell. */
 export interface Parameters {
   readonly block: BlockParameters
@@ -2132,6 +2389,11 @@ export interface Parameters {
   readonly bookmark: BookmarkParameters
   readonly getBookmarks: GetBookmarksParameters
   readonly removeBookmark: RemoveBookmarkParameters
+  readonly getBookmarkFolders: GetBookmarkFoldersParameters
+  readonly createBookmarkFolder: CreateBookmarkFolderParameters
+  readonly getBookmarkFolderPosts: GetBookmarkFolderPostsParameters
+  readonly getCommunity: GetCommunityParameters
+  readonly searchCommunities: SearchCommunitiesParameters
   readonly createComplianceJob: CreateComplianceJobParameters
   readonly getComplianceJob: GetComplianceJobParameters
   readonly getComplianceJobs: GetComplianceJobsParameters
@@ -2192,6 +2454,8 @@ export interface Parameters {
   readonly repost: RepostParameters
   readonly unrepost: UnrepostParameters
   readonly getReposters: GetRepostersParameters
+  readonly getReposts: GetRepostsParameters
+  readonly getRepostsOfMe: GetRepostsOfMeParameters
   readonly searchRecentPosts: SearchRecentPostsParameters
   readonly searchAllPosts: SearchAllPostsParameters
   readonly searchSpaces: SearchSpacesParameters
@@ -2202,10 +2466,14 @@ export interface Parameters {
   readonly getUsersPosts: GetUsersPostsParameters
   readonly getUsersMentions: GetUsersMentionsParameters
   readonly getHomeTimeline: GetHomeTimelineParameters
+  readonly getTrends: GetTrendsParameters
+  readonly getPersonalizedTrends: GetPersonalizedTrendsParameters
   readonly getUsage: GetUsageParameters
   readonly getUser: GetUserParameters
   readonly getMe: GetMeParameters
   readonly getUsers: GetUsersParameters
+  readonly searchUsers: SearchUsersParameters
+  readonly getAffiliates: GetAffiliatesParameters
 }
 
 /** What is said of the parameters of a declaration; nothing of one that is not in the catalogue. */

@@ -17,10 +17,16 @@ export type Kind =
   | "place"
   | "poll"
   | "topic"
+  | "community"
+  | "trend"
+  | "personalized_trend"
   | "usage"
 
 /** The field that identifies a resource. */
-export type Identifier<K extends Kind> = K extends "media" ? "media_key" : K extends "usage" ? "project_id" : "id"
+export type Identifier<K extends Kind> = K extends "media" ? "media_key"
+  : K extends "usage" ? "project_id"
+  : K extends "trend" | "personalized_trend" ? "trend_name"
+  : "id"
 
 /** The parameter that selects fields of a resource. */
 export type Selector<K extends Kind> = `${K}_fields`
@@ -39,6 +45,9 @@ interface Buckets {
   readonly place: "places"
   readonly poll: "polls"
   readonly topic: "topics"
+  readonly community: undefined
+  readonly trend: undefined
+  readonly personalized_trend: undefined
   readonly usage: undefined
 }
 
@@ -139,6 +148,14 @@ export const known = <const Value extends string>(...values: ReadonlyArray<Value
 export const knownValues = (ast: SchemaAST.AST): ReadonlyArray<string> | undefined =>
   SchemaAST.resolveAt<ReadonlyArray<string>>(knownKey)(ast)
 
+/** A field that the service calls by this name in all its words, whatever they call another field of the same name here. */
+export const called = <S extends Schema.Top>(name: string, schema: S): S["Rebuild"] =>
+  schema.annotate({ [calledKey]: name })
+
+/** What the service calls a field described by {@link called}. */
+export const calledOf = (ast: SchemaAST.AST | undefined): string | undefined =>
+  ast === undefined ? undefined : SchemaAST.resolveAt<string>(calledKey)(ast)
+
 /**
  * Names the members without which a value of a schema is none; for an array it is the `items`, none of which may be missing.
  * What a body lacks besides can be told of and left out.
@@ -153,6 +170,7 @@ export const essentialOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
 /** Any JSON value; its insides are not verified. */
 export const Json: Schema.Codec<Schema.Json> = Schema.Any
 
+const calledKey = "@postwire/core/Model/called"
 const knownKey = "@postwire/core/Model/known"
 const essentialKey = "@postwire/core/Model/essential"
 

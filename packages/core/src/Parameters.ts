@@ -111,6 +111,14 @@ export const username: Parameter<string> = {
   rule: "must be a handle of 1 to 15 letters, digits or underscores, without @"
 }
 
+/** What users are searched for: 1 to 50 letters, digits, underscores, apostrophes and spaces. */
+export const userQuery: Parameter<string> = {
+  kind: "text",
+  required: false,
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(Encodings.userQueryPattern)),
+  rule: "must be 1 to 50 letters, digits, underscores, apostrophes or spaces"
+}
+
 /** A list of at most `maximum` ids, or one string of ids separated by commas with no spaces. Travels as one value. */
 export const ids = (maximum?: number): Parameter<Ids> => ({
   kind: "list",

@@ -4,15 +4,18 @@
  */
 import type * as Model from "./Model.ts"
 import type { Kind } from "./Model.ts"
+import type { Community } from "./models/Community.ts"
 import type { ComplianceJob } from "./models/ComplianceJob.ts"
 import type { DirectMessageEvent } from "./models/DirectMessageEvent.ts"
 import type { List as ListModel } from "./models/List.ts"
 import type { Media } from "./models/Media.ts"
+import type { PersonalizedTrend } from "./models/PersonalizedTrend.ts"
 import type { Place } from "./models/Place.ts"
 import type { Poll } from "./models/Poll.ts"
 import type { Post } from "./models/Post.ts"
 import type { Space } from "./models/Space.ts"
 import type { Topic } from "./models/Topic.ts"
+import type { Trend } from "./models/Trend.ts"
 import type { Usage } from "./models/Usage.ts"
 import type { User } from "./models/User.ts"
 import type { List, Unlisted } from "./Parameters.ts"
@@ -28,6 +31,9 @@ interface Models {
   readonly place: typeof Place
   readonly poll: typeof Poll
   readonly topic: typeof Topic
+  readonly community: typeof Community
+  readonly trend: typeof Trend
+  readonly personalized_trend: typeof PersonalizedTrend
   readonly usage: typeof Usage
 }
 
@@ -53,6 +59,9 @@ interface Listed<K extends Kind> {
   readonly place_fields: FieldOf<"place">
   readonly poll_fields: FieldOf<"poll">
   readonly topic_fields: FieldOf<"topic">
+  readonly community_fields: FieldOf<"community">
+  readonly trend_fields: FieldOf<"trend">
+  readonly personalized_trend_fields: FieldOf<"personalized_trend">
   readonly usage_fields: FieldOf<"usage">
 }
 

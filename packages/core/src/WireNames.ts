@@ -64,7 +64,10 @@ export const selector = (
   if (!isOwn && !Object.values(model.expansions).some((kind) => parameter === `${kind}_fields`)) return () => silence
   return (name) => {
     if (words.unsaid.has(name)) return unsaid
-    if (!words.expanded.has(name)) return { ...silence, names: [field(words, name)] }
+    if (!words.expanded.has(name)) {
+      const called = isOwn ? Model.calledOf(model?.fields[name]?.ast) : undefined
+      return { ...silence, names: [called ?? field(words, name)] }
+    }
     if (isOwn) return { ...silence, expansions: [name] }
     return words.unasked.has(name) ? silence : unsaid
   }
@@ -172,7 +175,9 @@ const compileNode = (ast: SchemaAST.AST, direction: Direction): Rename | undefin
     case "Objects":
       return object(ast.propertySignatures.flatMap(({ name, type }) => {
         if (typeof name !== "string") return []
-        const x = rename(direction.names, name)
+        const x = direction.isInward
+          ? rename(direction.names, name)
+          : Model.calledOf(type) ?? rename(direction.names, name)
         const inner = compile(type, direction)
         if (x === name && inner === undefined) return []
         if (!direction.isInward) return [{ from: name, to: x, inner }]

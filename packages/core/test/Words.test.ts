@@ -131,7 +131,9 @@ describe("in the words of August", () => {
         if (!(parameter in parametersOf(definition)) || !/^expansions$|_fields$/.test(parameter)) continue
         for (const value of values) {
           const { expansions, names, unsaid } = say!(value)
-          assert.notMatch([...expansions, ...names].join(), /tweet(?!$)|referenced_posts\./, `${name} ${value}`)
+          // August left the counts of trends as they were called.
+          const said = [...expansions, ...names].filter((word) => name !== "getTrends" || word !== "tweet_count")
+          assert.notMatch(said.join(), /tweet(?!$)|referenced_posts\./, `${name} ${value}`)
           if (unsaid) assert.lengthOf([...expansions, ...names], 0)
         }
       }

@@ -4,6 +4,7 @@
  */
 import { adaOf, insertTies, insertUsers, usersOf } from "./seed/Accounts.ts"
 import { insertBookmarkFolders } from "./seed/BookmarkFolders.ts"
+import { insertAffiliates, insertCommunities } from "./seed/Communities.ts"
 import { insertCredentials, type Seeded } from "./seed/Credentials.ts"
 import { insertLists } from "./seed/Lists.ts"
 import { insertMessages } from "./seed/Messages.ts"
@@ -34,6 +35,8 @@ export const run = (store: State, options: Options): Seeded => {
     insertBookmarkFolders(store, options, users)
     insertLists(store, options, users)
     insertSpaces(store, options, users)
+    insertCommunities(store, options, users)
+    insertAffiliates(store, options, users)
     insertMessages(store, options, users)
     return insertCredentials(store, options, adaOf(users), users.length)
   })

@@ -36,7 +36,6 @@ const never: Readonly<Record<string, string>> = {
   "post.suggested_source_links_with_counts": "nobody suggests where notes come from",
   "post.username": "no selector takes it",
   "space.topics": "no selector takes it",
-  "user.affiliation": "nobody belongs to an organisation",
   "user.confirmed_email": "nobody has an address",
   "user.entities.description.annotations": "only posts are annotated",
   "user.entities.description.urls.media_key": "texts hold no links to media",

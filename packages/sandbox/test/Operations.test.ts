@@ -62,6 +62,9 @@ const bearerOnly: ReadonlyArray<Name> = [
   "searchSpaces"
 ]
 
+/** What these answer has names that are the same in the words of all dates, those of posts or those of tweets. */
+const calledAlike: ReadonlyArray<Name> = ["getPersonalizedTrends", "getTrends"]
+
 const status = (name: Name) =>
   isSpecified(name) ? created.includes(name) ? 201 : 200 : successStatus(definitionOf(name))
 
@@ -119,11 +122,12 @@ describe("every operation", () => {
               assert.strictEqual(answer.status, status(name), shown)
               assert.notProperty(answer.body, "errors", shown)
               assert.isTrue("data" in answer.body || answer.body.meta.result_count === 0, shown)
+              const text = calledAlike.includes(name) ? "" : JSON.stringify(answer.body)
               if (wire === "x-2026-02") {
-                assert.notMatch(JSON.stringify(answer.body), /"[a-z_]*post(s|_[a-z_]*)?":|"reposted"/, shown)
+                assert.notMatch(text, /"[a-z_]*post(s|_[a-z_]*)?":|"reposted"/, shown)
               } else if (wire === "x") {
-                assert.notMatch(JSON.stringify(answer.body), /"(?!retweeted")[a-z_]*tweet[a-z_]*":|"reposted"/, shown)
-              } else assert.notMatch(JSON.stringify(answer.body), /tweet/, shown)
+                assert.notMatch(text, /"(?!retweeted")[a-z_]*tweet[a-z_]*":|"reposted"/, shown)
+              } else assert.notMatch(text, /tweet/, shown)
             }
             const { perDay, perWindow = perDay } = Limits.of(definitionOf(name).limits, as === "app" ? "app" : "user")
             assert.strictEqual(answer.headers["x-rate-limit-limit"], perWindow?.toString(), name)

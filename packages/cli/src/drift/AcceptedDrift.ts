@@ -41,7 +41,8 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
   ...because(
     "What an answer is known by must be there: without it nothing can be told of what it is about.",
     "result *.id required",
-    "result media.media_key required"
+    "result media.media_key required",
+    "result trend.trend_name required"
   ),
   ...because("Refusals of the service's older version have it.", "result problem.message"),
   ...because(
@@ -87,6 +88,10 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       "result user.confirmed_email",
       "result user.is_identity_verified",
       "result user.parody",
+      "result community.access",
+      "result community.description",
+      "result community.join_policy",
+      "result community.member_count",
       "result user.subscription",
       "result user.verified_followers_count"
     ),
@@ -124,7 +129,11 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       { difference: "body made_with_ai", change: "gone", operations: ["createPost"] },
       { difference: "body media.*", change: "gone", operations: ["createPost"] },
       { difference: "body paid_partnership", change: "gone", operations: ["createPost"] },
-      { difference: "query pagination_token", change: "gone", operations: ["getSpacePosts"] }
+      { difference: "query pagination_token", change: "gone", operations: ["getBookmarkFolderPosts", "getSpacePosts"] },
+      { difference: "query max_results", change: "gone", operations: ["getBookmarkFolderPosts"] },
+      { difference: "route POST /2/users/{}/bookmarks/folders", change: "gone" },
+      { difference: "credential oauth1", change: "gone", operations: ["getBookmarkFolder*"] },
+      { difference: "credential user", change: "gone", operations: ["getTrends"] }
     )
   ),
   ...on(

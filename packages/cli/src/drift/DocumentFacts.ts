@@ -5,17 +5,20 @@ import { type Credential, type Fact, fact, type Facts, keyOf, type ServiceFacts 
 
 /** What schemas of resources are called in documents. */
 const resources: ReadonlyMap<string, string> = new Map([
+  ["Community", "community"],
   ["ComplianceJob", "compliance_job"],
   ["DirectMessageEvent", "dm_event"],
   ["DmEvent", "dm_event"],
   ["List", "list"],
   ["Media", "media"],
+  ["PersonalizedTrend", "personalized_trend"],
   ["Place", "place"],
   ["Poll", "poll"],
   ["Post", "post"],
   ["Problem", "problem"],
   ["Space", "space"],
   ["Topic", "topic"],
+  ["Trend", "trend"],
   ["Tweet", "post"],
   ["Usage", "usage"],
   ["User", "user"]

@@ -1,15 +1,18 @@
 /** The facts of what the client verifies in a response, in the names of a wire. */
 import * as Model from "@postwire/core/Model"
+import { Community } from "@postwire/core/models/Community"
 import { ComplianceJob } from "@postwire/core/models/ComplianceJob"
 import { DirectMessageEvent } from "@postwire/core/models/DirectMessageEvent"
 import { List } from "@postwire/core/models/List"
 import { Media } from "@postwire/core/models/Media"
+import { PersonalizedTrend } from "@postwire/core/models/PersonalizedTrend"
 import { Place } from "@postwire/core/models/Place"
 import { Poll } from "@postwire/core/models/Poll"
 import { Post } from "@postwire/core/models/Post"
 import { Problem } from "@postwire/core/models/Problem"
 import { Space } from "@postwire/core/models/Space"
 import { Topic } from "@postwire/core/models/Topic"
+import { Trend } from "@postwire/core/models/Trend"
 import { Usage } from "@postwire/core/models/Usage"
 import { User } from "@postwire/core/models/User"
 import type { Wire } from "@postwire/core/Wire"
@@ -19,15 +22,18 @@ import * as SchemaAST from "effect/SchemaAST"
 import { type Fact, fact, type Facts } from "./ServiceFacts.ts"
 
 const models: ReadonlyArray<Model.AnyModel> = [
+  Community,
   ComplianceJob,
   DirectMessageEvent,
   List,
   Media,
+  PersonalizedTrend,
   Place,
   Poll,
   Post,
   Space,
   Topic,
+  Trend,
   Usage,
   User
 ]

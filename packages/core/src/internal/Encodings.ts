@@ -32,6 +32,8 @@ export const languagePattern = /^[A-Z]{2}$/
 
 export const usernamePattern = /^[A-Za-z0-9_]{1,15}$/
 
+export const userQueryPattern = /^[A-Za-z0-9_' ]{1,50}$/
+
 export const namePattern = /^[^\s,\u0000-\u001f]{1,100}$/
 
 /** A list, or one string with commas. Travels as that string. */

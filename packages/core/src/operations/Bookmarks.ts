@@ -1,5 +1,6 @@
-/** Bookmarks (spec: Bookmarks). They take a user's OAuth 2.0 bearer token and have no `user_auth`. */
+/** Bookmarks (spec: Bookmarks), which take a user's OAuth 2.0 bearer token and have no `user_auth`, and their folders. */
 import * as Schema from "effect/Schema"
+import * as Model from "../Model.ts"
 import { Post } from "../models/Post.ts"
 import * as Operation from "../Operation.ts"
 import * as Parameters from "../Parameters.ts"
@@ -76,4 +77,88 @@ export const removeBookmark = /*#__PURE__*/ Operation.make({
   limits: { perWindow: 50 },
   price: { request: "bookmark" },
   effect: "toggle"
+})
+
+const folder = /*#__PURE__*/ Model.essential(
+  /*#__PURE__*/ Schema.Struct({ id: Schema.String, name: /*#__PURE__*/ Schema.optionalKey(Schema.String) }),
+  "id"
+)
+
+const folderPaging = {
+  max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100 }),
+  pagination_token: Parameters.token
+}
+
+/**
+ * Lists the authenticated user's folders of bookmarks. Credential: OAuth 1.0a, or a user's bearer token with
+ * `user_auth: false`, which first looks the user's id up, once. `max_results` is 1 to 100.
+ *
+ * ```ts
+ * const folders = getBookmarkFolders.items()
+ * ```
+ */
+export const getBookmarkFolders = /*#__PURE__*/ Operation.makePaged({
+  name: "getBookmarkFolders",
+  summary: "Lists the authenticated user's folders of bookmarks.",
+  route: "GET /2/users/:id/bookmarks/folders",
+  identity: "id",
+  query: folderPaging,
+  result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Array(folder)),
+  userAuth: true,
+  scopes: ["bookmark.read", "users.read"],
+  limits: { perWindow: 50 },
+  price: "free",
+  paging: { token: "pagination_token", directions: "forward" },
+  effect: "read"
+})
+
+/**
+ * Creates a folder of bookmarks for the authenticated user. Credential: a user's bearer token; the user's id is looked up
+ * first, once. Needs write permission. `name` has 1 to 25 characters.
+ *
+ * A create is never sent twice: when its answer does not arrive, the call fails with `OutcomeUnknown`, and
+ * `getBookmarkFolders` tells what happened.
+ *
+ * ```ts
+ * const { data } = yield* createBookmarkFolder({ name: "To read" })
+ * ```
+ */
+export const createBookmarkFolder = /*#__PURE__*/ Operation.make({
+  name: "createBookmarkFolder",
+  summary: "Creates a folder of bookmarks.",
+  route: "POST /2/users/:id/bookmarks/folders",
+  identity: "id",
+  body: { name: /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.text(25)) },
+  result: /*#__PURE__*/ Response.value(folder),
+  scopes: ["bookmark.write", "users.read"],
+  limits: {},
+  price: { request: "bookmark" },
+  effect: "create",
+  confirmWith: "getBookmarkFolders"
+})
+
+/**
+ * Lists the posts in a folder of bookmarks, by their ids alone: `getPosts` looks them up. Credential: OAuth 1.0a, or a
+ * user's bearer token with `user_auth: false`, which first looks the user's id up, once. `max_results` is 1 to 100.
+ *
+ * ```ts
+ * const ids = getBookmarkFolderPosts.items({ folder_id: "1520262394675200000" })
+ * ```
+ */
+export const getBookmarkFolderPosts = /*#__PURE__*/ Operation.makePaged({
+  name: "getBookmarkFolderPosts",
+  summary: "Lists the ids of the posts in a folder of bookmarks.",
+  route: "GET /2/users/:id/bookmarks/folders/:folder_id",
+  identity: "id",
+  path: { folder_id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  query: folderPaging,
+  result: /*#__PURE__*/ Response.value(
+    /*#__PURE__*/ Schema.Array(/*#__PURE__*/ Model.essential(/*#__PURE__*/ Schema.Struct({ id: Schema.String }), "id"))
+  ),
+  userAuth: true,
+  scopes: ["bookmark.read", "post.read", "users.read"],
+  limits: { perWindow: 50 },
+  price: { read: "post" },
+  paging: { token: "pagination_token", directions: "forward" },
+  effect: "read"
 })

@@ -1,5 +1,6 @@
 /** Reposts (spec: Reposts). */
 import * as Schema from "effect/Schema"
+import { Post } from "../models/Post.ts"
 import { User } from "../models/User.ts"
 import * as Operation from "../Operation.ts"
 import * as Parameters from "../Parameters.ts"
@@ -18,6 +19,11 @@ const repostedPost = /*#__PURE__*/ Response.value(
     rest_id: /*#__PURE__*/ Schema.optionalKey(Schema.String)
   })
 )
+
+const hundred = {
+  max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
+  pagination_token: Parameters.token
+}
 
 /**
  * Reposts a post for the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`,
@@ -80,11 +86,7 @@ export const getReposters = /*#__PURE__*/ Operation.makePaged({
   summary: "Lists the users who reposted a post.",
   route: "GET /2/posts/:id/reposted_by",
   path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
-  query: {
-    ...Selectors.allOfUsers,
-    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
-    pagination_token: Parameters.token
-  },
+  query: { ...Selectors.allOfUsers, ...hundred },
   result: /*#__PURE__*/ Response.many(User),
   userAuth: false,
   scopes: ["post.read", "users.read"],
@@ -92,5 +94,51 @@ export const getReposters = /*#__PURE__*/ Operation.makePaged({
   price: { read: "user" },
   paging: { token: "pagination_token", directions: "both" },
   total: { of: "post", metric: "repost_count" },
+  effect: "read"
+})
+
+/**
+ * Lists the reposts of a post: posts of those who reposted it. Credential: bearer token, or OAuth 1.0a with
+ * `user_auth: true`. `max_results` is 1 to 100 (default 100). `getReposters` lists the users.
+ *
+ * ```ts
+ * const reposts = getReposts.items({ id: "1460323737035677698", post_fields: ["created_at"] })
+ * ```
+ */
+export const getReposts = /*#__PURE__*/ Operation.makePaged({
+  name: "getReposts",
+  summary: "Lists the reposts of a post.",
+  route: "GET /2/posts/:id/reposts",
+  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  query: { ...Selectors.all, ...hundred },
+  result: /*#__PURE__*/ Response.many(Post),
+  userAuth: false,
+  scopes: ["post.read", "users.read"],
+  limits: { perWindow: 75 },
+  price: { read: "post" },
+  paging: { token: "pagination_token", directions: "both" },
+  total: { of: "post", metric: "repost_count" },
+  effect: "read"
+})
+
+/**
+ * Lists the posts of the authenticated user that others have reposted, most recent first. Credential: OAuth 1.0a, or a
+ * user's bearer token with `user_auth: false`. `max_results` is 1 to 100 (default 100).
+ *
+ * ```ts
+ * const posts = getRepostsOfMe.items({ post_fields: ["public_metrics"] })
+ * ```
+ */
+export const getRepostsOfMe = /*#__PURE__*/ Operation.makePaged({
+  name: "getRepostsOfMe",
+  summary: "Lists the authenticated user's posts that were reposted.",
+  route: "GET /2/users/reposts_of_me",
+  query: { ...Selectors.all, ...hundred },
+  result: /*#__PURE__*/ Response.many(Post),
+  userAuth: true,
+  scopes: ["post.read", "timeline.read"],
+  limits: { user: { perWindow: 75 } },
+  price: { read: "post" },
+  paging: { token: "pagination_token", directions: "both" },
   effect: "read"
 })

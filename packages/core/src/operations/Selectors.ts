@@ -1,14 +1,17 @@
 /** The selector parameters that reads share. */
 import type { AnyModel } from "../Model.ts"
+import { Community } from "../models/Community.ts"
 import { ComplianceJob } from "../models/ComplianceJob.ts"
 import { DirectMessageEvent } from "../models/DirectMessageEvent.ts"
 import { List } from "../models/List.ts"
 import { Media } from "../models/Media.ts"
+import { PersonalizedTrend } from "../models/PersonalizedTrend.ts"
 import { Place } from "../models/Place.ts"
 import { Poll } from "../models/Poll.ts"
 import { Post } from "../models/Post.ts"
 import { Space } from "../models/Space.ts"
 import { Topic } from "../models/Topic.ts"
+import { Trend } from "../models/Trend.ts"
 import { Usage } from "../models/Usage.ts"
 import { User } from "../models/User.ts"
 import * as Parameters from "../Parameters.ts"
@@ -81,3 +84,12 @@ export const usage = { usage_fields: /*#__PURE__*/ fieldsOf(Usage) }
 
 /** What reads of compliance jobs take. */
 export const complianceJob = { compliance_job_fields: /*#__PURE__*/ fieldsOf(ComplianceJob) }
+
+/** What reads of communities take. */
+export const community = { community_fields: /*#__PURE__*/ fieldsOf(Community) }
+
+/** What reads of the trends of a place take. */
+export const trend = { trend_fields: /*#__PURE__*/ fieldsOf(Trend) }
+
+/** What reads of the trends for a user take. */
+export const personalizedTrend = { personalized_trend_fields: /*#__PURE__*/ fieldsOf(PersonalizedTrend) }

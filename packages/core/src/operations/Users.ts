@@ -76,3 +76,58 @@ export const getUsers = /*#__PURE__*/ Operation.make({
   price: { read: "user" },
   effect: "read"
 })
+
+/**
+ * Searches users by their names and handles. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`.
+ *
+ * `query` has 1 to 50 letters, digits, underscores, apostrophes and spaces; `max_results` is 1 to 1000 (default 100).
+ *
+ * ```ts
+ * const users = searchUsers.items({ query: "ada", user_fields: ["public_metrics"] })
+ * ```
+ */
+export const searchUsers = /*#__PURE__*/ Operation.makePaged({
+  name: "searchUsers",
+  summary: "Searches users by their names and handles.",
+  route: "GET /2/users/search",
+  query: {
+    query: /*#__PURE__*/ Parameters.required(Parameters.userQuery),
+    ...Selectors.user,
+    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 1000, default: 100 }),
+    next_token: Parameters.token
+  },
+  result: /*#__PURE__*/ Response.many(User),
+  userAuth: true,
+  scopes: ["post.read", "users.read"],
+  limits: { app: { perWindow: 300 }, user: { perWindow: 900 } },
+  price: { read: "user" },
+  paging: { token: "next_token", directions: "both" },
+  effect: "read"
+})
+
+/**
+ * Lists the users who belong to an organization, which vouches for them. Credential: bearer token, or OAuth 1.0a with
+ * `user_auth: true`. `max_results` is 1 to 1000.
+ *
+ * ```ts
+ * const users = getAffiliates.items({ id: "2244994945", user_fields: ["affiliation"] })
+ * ```
+ */
+export const getAffiliates = /*#__PURE__*/ Operation.makePaged({
+  name: "getAffiliates",
+  summary: "Lists the users who belong to an organization.",
+  route: "GET /2/users/:id/affiliates",
+  path: { id: /*#__PURE__*/ Parameters.required(Parameters.id) },
+  query: {
+    ...Selectors.user,
+    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 1000 }),
+    pagination_token: Parameters.token
+  },
+  result: /*#__PURE__*/ Response.many(User),
+  userAuth: false,
+  scopes: ["post.read", "users.read"],
+  limits: {},
+  price: { read: "user" },
+  paging: { token: "pagination_token", directions: "both" },
+  effect: "read"
+})

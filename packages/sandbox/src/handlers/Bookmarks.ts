@@ -1,11 +1,19 @@
 import * as Effect from "effect/Effect"
-import { type Handlers, listed } from "../Handler.ts"
+import { type Handlers, listed, type Reply } from "../Handler.ts"
 import * as Problem from "../Problem.ts"
+import type { Page } from "../store/Pages.ts"
 import * as Caller from "./Caller.ts"
 import * as Marks from "./Marks.ts"
 
 /** Only so many of a user's latest bookmarks can be listed. */
 const cap = 800
+
+/** Folders and what is in them come without a count. */
+const listedFolders = (page: Page<{ readonly id: string }>): Reply => ({
+  ...(page.items.length === 0 ? {} : { data: page.items }),
+  meta: {},
+  page
+})
 
 /** Bookmarks. */
 export const handlers = {
@@ -26,5 +34,22 @@ export const handlers = {
     Effect.map(
       Caller.user(caller),
       ({ userId }) => listed(store.bookmarks.posts({ userId, cap, viewer: caller, ...page }))
-    )
+    ),
+
+  getBookmarkFolders: ({ caller, page, store }) =>
+    Effect.map(Caller.user(caller), ({ userId }) => listedFolders(store.bookmarkFolders.of({ userId, ...page }))),
+
+  createBookmarkFolder: ({ caller, now, parameters: { name }, store }) =>
+    Effect.map(Caller.user(caller), ({ userId }) => ({
+      data: { id: store.bookmarkFolders.insert({ userId, name, createdAt: now }), name }
+    })),
+
+  getBookmarkFolderPosts: ({ caller, page, parameters: { folder_id: id }, store }) =>
+    Effect.map(Caller.user(caller), ({ userId }) => {
+      if (store.bookmarkFolders.byId(userId, id) === undefined) {
+        return { errors: [Problem.notFound({ kind: "bookmark_folder", id, parameter: "folder_id" })] }
+      }
+      const posts = store.bookmarkFolders.posts({ folderId: id, viewer: caller, ...page })
+      return listedFolders({ ...posts, items: posts.items.map(({ id }) => ({ id })) })
+    })
 } satisfies Partial<Handlers>

@@ -37,5 +37,14 @@ export const handlers = {
   }),
 
   getReposters: (call) =>
-    Subject.ofPost(call, ({ id }) => listed(call.store.posts.reposters({ postId: id, ...call.page })))
+    Subject.ofPost(call, ({ id }) => listed(call.store.posts.reposters({ postId: id, ...call.page }))),
+
+  getReposts: (call) =>
+    Subject.ofPost(
+      call,
+      ({ id }) => listed(call.store.posts.repostsOf({ postId: id, viewer: call.caller, ...call.page }))
+    ),
+
+  getRepostsOfMe: ({ caller, page, store }) =>
+    Effect.map(Caller.user(caller), ({ userId }) => listed(store.posts.repostedOf({ authorId: userId, ...page })))
 } satisfies Partial<Handlers>

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
-import type { Handlers } from "../Handler.ts"
+import { type Handlers, listed } from "../Handler.ts"
+import * as Problem from "../Problem.ts"
 import * as Caller from "./Caller.ts"
 import * as Subject from "./Subject.ts"
 
@@ -29,5 +30,21 @@ export const handlers = {
         return user === undefined || user.suspended ? [Subject.unseenUser(user, { kind: "user", id, parameter })] : []
       })
     })
+  },
+
+  searchUsers: ({ page, parameters: { query }, store }) => {
+    if (query.trim() === "") return Problem.invalidRequest("The `query` parameter can not be empty", { query })
+    const found = store.users.search({ query, ...page })
+    return Effect.succeed({ ...(found.items.length === 0 ? {} : { data: found.items }), meta: {}, page: found })
+  },
+
+  // Who belongs to an organization is public, whoever may see its posts.
+  getAffiliates: ({ page, parameters: { id }, store }) => {
+    const organization = store.users.byId(id)
+    return Effect.succeed(
+      organization === undefined || organization.suspended
+        ? { errors: [Subject.unseenUser(organization, { kind: "user", id, parameter: "id" })] }
+        : listed(store.affiliates.of({ organizationId: id, ...page }))
+    )
   }
 } satisfies Partial<Handlers>

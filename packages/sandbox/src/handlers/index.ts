@@ -1,5 +1,6 @@
 import type { Handlers } from "../Handler.ts"
 import * as Bookmarks from "./Bookmarks.ts"
+import * as Communities from "./Communities.ts"
 import * as Compliance from "./Compliance.ts"
 import * as Counts from "./Counts.ts"
 import * as DirectMessages from "./DirectMessages.ts"
@@ -15,12 +16,14 @@ import * as Search from "./Search.ts"
 import * as Spaces from "./Spaces.ts"
 import * as Ties from "./Ties.ts"
 import * as Timelines from "./Timelines.ts"
+import * as Trends from "./Trends.ts"
 import * as Usage from "./Usage.ts"
 import * as Users from "./Users.ts"
 
 /** The handler of every operation. */
 export const handlers: Handlers = {
   ...Bookmarks.handlers,
+  ...Communities.handlers,
   ...Compliance.handlers,
   ...Counts.handlers,
   ...DirectMessages.handlers,
@@ -36,6 +39,7 @@ export const handlers: Handlers = {
   ...Spaces.handlers,
   ...Ties.handlers,
   ...Timelines.handlers,
+  ...Trends.handlers,
   ...Usage.handlers,
   ...Users.handlers
 }

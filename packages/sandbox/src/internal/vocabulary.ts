@@ -289,7 +289,29 @@ export const topics = [
 ]
 
 /** Communities, by id. */
-export const communities = ["1501272736215322629", "1493446837214187523", "1456679428437381120"]
+export const communities = [
+  {
+    id: "1501272736215322629",
+    name: "Compilers and types",
+    description: "Parsers, checkers, generators of code",
+    access: "Public",
+    joinPolicy: "Open"
+  },
+  {
+    id: "1493446837214187523",
+    name: "Film cameras",
+    description: "Old lenses, new rolls",
+    access: "Public",
+    joinPolicy: "RestrictedJoinRequestsRequireModeratorApproval"
+  },
+  {
+    id: "1456679428437381120",
+    name: "Night trains",
+    description: "Timetables, berths and views",
+    access: "Closed",
+    joinPolicy: "RestrictedJoinRequestsRequireAdminApproval"
+  }
+] as const
 
 /** What the service recognises in texts, and the domain that each belongs to. */
 export const notions = [

@@ -82,7 +82,7 @@ export const insertPosts = (store: State, { posts, seed, start }: Options, users
       pollId,
       placeId: place === undefined ? undefined : placeId(place),
       coordinates: place === undefined || seldom.chance(0.5) ? undefined : centreOf(place),
-      communityId: original && seldom.chance(0.03) ? seldom.pick(Vocabulary.communities) : undefined,
+      communityId: original && seldom.chance(0.03) ? seldom.pick(Vocabulary.communities).id : undefined,
       withheld: seldom.chance(0.005)
         ? { copyright: seldom.chance(0.3), country_codes: seldom.pick([["DE"], ["TR"], ["DE", "FR"]]), scope: "post" }
         : undefined,

@@ -25,6 +25,12 @@ export interface Posts extends PostIndex.Searches {
   readonly repostBy: (userId: string, postId: string) => string | undefined
   /** Who reposted a post, the latest first. */
   readonly reposters: (options: PageRequest & { readonly postId: string }) => Page<Users.User>
+  /** The reposts of a post that a viewer may see, the latest first. */
+  readonly repostsOf: (
+    options: PageRequest & { readonly postId: string; readonly viewer?: Visibility.Viewer | undefined }
+  ) => Page<Post.Post>
+  /** Posts of a user that others have reposted, the latest first. */
+  readonly repostedOf: (options: PageRequest & { readonly authorId: string }) => Page<Post.Post>
   /** Hides a reply, or shows it again; returns the state after. Repeating changes nothing. */
   readonly setHidden: (id: string, hidden: boolean) => boolean
   readonly isHidden: (id: string) => boolean
@@ -104,6 +110,19 @@ export const make = (database: Database): Posts => {
     where: "p.reposted_post_id = :post",
     key: "p.id"
   }, Users.decode)
+  const reposting = pager<Post.Row, Post.Post>(database, {
+    select: Post.columns,
+    from: "posts p",
+    where: `p.reposted_post_id = :post AND ${Visibility.post("p")}`,
+    key: "p.id"
+  }, Post.decode)
+  const reposted = pager<Post.Row, Post.Post>(database, {
+    select: Post.columns,
+    from: "posts p",
+    where: `p.author_id = :author AND p.unlisted = 0 AND EXISTS (
+      SELECT 1 FROM posts r WHERE r.reposted_post_id = p.id AND r.author_id <> p.author_id)`,
+    key: "p.id"
+  }, Post.decode)
   const quoting = pager<Post.Row, Post.Post>(database, {
     select: Post.columns,
     from: "posts p",
@@ -243,6 +262,9 @@ export const make = (database: Database): Posts => {
     scrubGeo: (id) => void scrubGeo({ id: Snowflake.parse(id) }),
     repostBy: (userId, postId) => repostBy.get({ user: Snowflake.parse(userId), post: Snowflake.parse(postId) })?.id,
     reposters: ({ postId, ...request }) => reposters({ post: Snowflake.parse(postId) }, unbounded, request),
+    repostsOf: ({ postId, viewer, ...request }) =>
+      reposting({ post: Snowflake.parse(postId), viewer: Visibility.valueOf(viewer) }, unbounded, request),
+    repostedOf: ({ authorId, ...request }) => reposted({ author: Snowflake.parse(authorId) }, unbounded, request),
     setHidden: (id, hidden) => {
       hide({ id: Snowflake.parse(id), hidden: Number(hidden) })
       return hidden

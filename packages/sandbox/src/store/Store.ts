@@ -7,10 +7,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import * as Affiliates from "./Affiliates.ts"
 import * as Attachments from "./Attachments.ts"
 import * as AuthorizationCodes from "./AuthorizationCodes.ts"
 import * as BookmarkFolders from "./BookmarkFolders.ts"
 import * as Charges from "./Charges.ts"
+import * as Communities from "./Communities.ts"
 import * as ComplianceJobs from "./ComplianceJobs.ts"
 import * as Credentials from "./Credentials.ts"
 import type { Database } from "./Database.ts"
@@ -26,6 +28,7 @@ import * as Overview from "./Overview.ts"
 import * as Posts from "./Posts.ts"
 import * as RequestTokens from "./RequestTokens.ts"
 import * as Spaces from "./Spaces.ts"
+import * as Talk from "./Talk.ts"
 import * as Ties from "./Ties.ts"
 import * as Timelines from "./Timelines.ts"
 import * as Uploads from "./Uploads.ts"
@@ -66,9 +69,12 @@ export interface State {
   readonly dmBlocks: Ties.Ties
   readonly mutes: Ties.Ties
   readonly lists: Lists.Lists
+  readonly affiliates: Affiliates.Affiliates
+  readonly communities: Communities.Communities
   readonly spaces: Spaces.Spaces
   readonly messages: Messages.Messages
   readonly complianceJobs: ComplianceJobs.ComplianceJobs
+  readonly talk: Talk.Talk
   readonly credentials: Credentials.Credentials
   readonly charges: Charges.Charges
   readonly grants: Grants.Grants
@@ -156,9 +162,12 @@ const stateOf = (database: Database): State => {
     dmBlocks: Ties.make(database, "dm_blocks"),
     mutes: Ties.make(database, "mutes"),
     lists: Lists.make(database),
+    affiliates: Affiliates.make(database),
+    communities: Communities.make(database),
     spaces: Spaces.make(database),
     messages: Messages.make(database),
     complianceJobs: ComplianceJobs.make(database),
+    talk: Talk.make(database),
     credentials,
     charges: Charges.make(database),
     grants,

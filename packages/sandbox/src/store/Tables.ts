@@ -238,6 +238,27 @@ CREATE TABLE IF NOT EXISTS pinned_lists (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS pinned_lists_by_user ON pinned_lists (user_id);
 
+CREATE TABLE IF NOT EXISTS affiliates (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  organization_id INTEGER NOT NULL,
+  user_id INTEGER NOT NULL UNIQUE
+) STRICT;
+CREATE INDEX IF NOT EXISTS affiliates_by_organization ON affiliates (organization_id);
+
+CREATE TABLE IF NOT EXISTS communities (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL,
+  description TEXT NOT NULL,
+  access TEXT NOT NULL,
+  join_policy TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS community_members (
+  community_id INTEGER NOT NULL,
+  user_id INTEGER NOT NULL,
+  PRIMARY KEY (community_id, user_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE IF NOT EXISTS topics (
   id TEXT PRIMARY KEY,
   name TEXT NOT NULL,

@@ -2,8 +2,10 @@
 import type { Database } from "./Database.ts"
 import * as Entities from "./Entities.ts"
 import { idList, ids, inOrder } from "./Ids.ts"
+import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
 import * as Visibility from "./Visibility.ts"
+import * as Words from "./Words.ts"
 
 /** An account, with every field that the store knows. */
 export interface User {
@@ -21,6 +23,13 @@ export interface User {
   /** Whether the service has taken the account away: nobody sees it, nor its posts. */
   readonly suspended: boolean
   readonly receives_your_dm: boolean
+  /** The organization that vouches for the account. */
+  readonly affiliation?: {
+    readonly badge_url: string
+    readonly description: string
+    readonly url: string
+    readonly user_id: ReadonlyArray<string>
+  }
   readonly pinned_post_id?: string
   readonly most_recent_post_id?: string
   readonly entities?: {
@@ -70,6 +79,8 @@ export interface Users {
   readonly byIds: (ids: ReadonlyArray<string>) => ReadonlyArray<User>
   /** In the order of `usernames`, once each, without those that do not exist. */
   readonly byUsernames: (usernames: ReadonlyArray<string>) => ReadonlyArray<User>
+  /** Those with all words of a query in name or handle: who is called so first, then the latest. */
+  readonly search: (options: PageRequest & { readonly query: string }) => Page<User>
   /** Those with most followers first. */
   readonly foremost: (limit: number) => ReadonlyArray<User>
   /** Whether a viewer may see what this account posts, likes and follows. */
@@ -89,6 +100,9 @@ export const columns = `
   CAST(u.pinned_post_id AS TEXT) AS pinned_post_id,
   (SELECT CAST(id AS TEXT) FROM posts WHERE author_id = u.id AND unlisted = 0 ORDER BY id DESC LIMIT 1)
     AS most_recent_post_id, u.entities,
+  (SELECT json_object('badge_url', o.profile_image_url, 'description', o.name,
+      'url', 'https://twitter.com/' || o.username, 'user_id', json_array(CAST(o.id AS TEXT)))
+    FROM affiliates a JOIN users o ON o.id = a.organization_id WHERE a.user_id = u.id AND o.suspended = 0) AS affiliation,
   u.followers_count, u.following_count, u.post_count, u.like_count, u.listed_count`
 
 /** One row of {@link columns}. */
@@ -108,6 +122,7 @@ export interface Row {
   readonly pinned_post_id: string | null
   readonly most_recent_post_id: string | null
   readonly entities: string | null
+  readonly affiliation: string | null
   readonly followers_count: number
   readonly following_count: number
   readonly post_count: number
@@ -130,6 +145,7 @@ export const decode = (row: Row): User => ({
   protected: row.protected === 1,
   suspended: row.suspended === 1,
   receives_your_dm: row.receives_dm === 1,
+  ...(row.affiliation !== null && { affiliation: JSON.parse(row.affiliation) }),
   ...(row.pinned_post_id !== null && { pinned_post_id: row.pinned_post_id }),
   ...(row.most_recent_post_id !== null && { most_recent_post_id: row.most_recent_post_id }),
   ...(row.entities !== null && { entities: JSON.parse(row.entities) }),
@@ -151,6 +167,13 @@ export const make = (database: Database): Users => {
   const foremost = database.query<Row>(
     `SELECT ${columns} FROM users u ORDER BY u.followers_count DESC, u.id LIMIT :limit`
   )
+  const search = pager<Row, User>(database, {
+    select: columns,
+    from: "users u",
+    where: `u.suspended = 0 AND ${Words.match("u.name || ' ' || u.username || ' ' || replace(u.username, '_', ' ')")}`,
+    // Ids are smaller than this.
+    key: "((u.username = :query) << 62) + u.id"
+  }, decode)
   const open = database.query(`SELECT 1 WHERE ${Visibility.account(":id")}`)
   const taggable = database.query<{ readonly id: string }>(`
     SELECT CAST(id AS TEXT) AS id FROM users WHERE photo_tagging = 1 AND id IN (SELECT value FROM json_each(:ids))`)
@@ -198,6 +221,7 @@ export const make = (database: Database): Users => {
     byIds: (ids) => inOrder(ids, byIds.all({ ids: idList(ids) }).map(decode), (user) => user.id),
     byUsernames: (usernames) =>
       [...new Set(usernames.map((username) => username.toLowerCase()))].flatMap((username) => find(username) ?? []),
+    search: ({ query, ...request }) => search({ query: query.trim(), words: Words.wordsOf(query) }, unbounded, request),
     foremost: (limit) => foremost.all({ limit }).map(decode),
     isOpenTo: (id, viewer) => open.get({ id: Snowflake.parse(id), viewer: Visibility.valueOf(viewer) }) !== undefined,
     taggable: (ids) => inOrder(ids, taggable.all({ ids: idList(ids) }), (row) => row.id).map((row) => row.id),

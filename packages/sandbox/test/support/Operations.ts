@@ -99,6 +99,12 @@ export const scene = ({ seeded: { ada, consumerKey }, store }: Pick<Bench, "seed
     "783214": stranger,
     "1460323737035677698": own,
     "20": own,
+    "1501272736215322629": () => store.communities.insert({ name: "Compilers", createdAt: now - day }),
+    "1520262394675200000": () => {
+      const id = store.bookmarkFolders.insert({ userId: ada.id, name: "Later", createdAt: now - day })
+      store.bookmarkFolders.add(id, root)
+      return id
+    },
     "1441162269824405510": () => store.lists.insert({ ownerId: ada.id, name: "List", createdAt: now - day }),
     "1DXxyRYNejbKM": () =>
       store.spaces.insert({ creatorId: ada.id, title: "effect", createdAt: now - day, startedAt: now }),
