@@ -1,0 +1,107 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Sandbox from "@postwire/sandbox/Sandbox"
+import { Effect, Redacted } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { gunzipSync, gzipSync } from "node:zlib"
+import * as Commands from "./Commands.ts"
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+
+const sandbox = Sandbox.layerServer({ posts: 60 })
+
+const scene = Effect.gen(function*() {
+  const { store, user } = yield* Sandbox.Sandbox
+  const root = yield* Commands.folder
+  const grace = user({ username: "grace" })
+  const gone = user({ username: "gone" })
+  const kept = grace.post("kept").id
+  const deleted = grace.post("deleted").id
+  const suspended = gone.post("suspended").id
+  store.posts.delete(deleted)
+  gone.suspended()
+  return { root, kept, deleted, suspended, grace, gone }
+})
+
+/** Those of an app, in a file. */
+const credentialsIn = Effect.fnUntraced(function*(root: string) {
+  const { baseUrl, seeded } = yield* Sandbox.Sandbox
+  const path = join(root, "app")
+  const token = Redacted.value(seeded.appBearerToken)
+  writeFileSync(path, `POSTWIRE_BASE_URL=${baseUrl}\nPOSTWIRE_BEARER_TOKEN=${token}\n`, { mode: 0o600 })
+  return path
+})
+
+describe("postwire comply", () => {
+  it.live(
+    "writes a file without what is gone, and a report; killed, it goes on with the same job",
+    () =>
+      Effect.gen(function*() {
+        const { deleted, kept, root, suspended } = yield* scene
+        const { baseUrl, journal, seeded } = yield* Sandbox.Sandbox
+        const path = join(root, "posts.jsonl")
+        const rows = [
+          `{"id":"${kept}","text":"kept","other":12345678901234567890}`,
+          `{"id":"${deleted}","text":"deleted"}`,
+          `{"text":"suspended","id":"${suspended}"}`,
+          `{"id":"${kept}","text":"again"}`
+        ]
+        writeFileSync(path, `${rows.join("\n")}\n`)
+        const env = {
+          ...process.env,
+          POSTWIRE_BASE_URL: baseUrl,
+          POSTWIRE_BEARER_TOKEN: Redacted.value(seeded.appBearerToken)
+        }
+        const killed = yield* Effect.promise(async () => {
+          const child = spawn(process.execPath, [main, "comply", path], { env, stdio: ["ignore", "ignore", "pipe"] })
+          let errors = ""
+          child.stderr.setEncoding("utf8").on("data", (text) => {
+            errors += text
+            if (errors.includes("is waited for")) child.kill("SIGKILL")
+          })
+          const [code] = await once(child, "close")
+          return { code, errors }
+        })
+        assert.isNull(killed.code, killed.errors)
+        const out = join(root, "posts.compliant.jsonl")
+        assert.isFalse(existsSync(out))
+        const credentials = yield* credentialsIn(root)
+        const refused = yield* Commands.parse("comply", path, "--credentials", credentials)
+        assert.include(refused.errors, "exists already")
+        const { code, errors, output } = yield* Commands.parse("comply", path, "--resume", "--credentials", credentials)
+        assert.strictEqual(code, 0, errors)
+        assert.include(output, `2 posts of 4 are in ${out}`)
+        assert.strictEqual(readFileSync(out, "utf8"), `${rows[0]}\n${rows[3]}\n`)
+        assert.strictEqual(
+          readFileSync(`${out}.removed.csv`, "utf8"),
+          `line,id,action,reason\r\n2,${deleted},remove,deleted\r\n3,${suspended},remove,suspended\r\n`
+        )
+        assert.isFalse(existsSync(`${out}.comply.json`))
+        const created = journal.entries().filter(({ operation }) => operation === "createComplianceJob")
+        assert.lengthOf(created, 1)
+      }).pipe(Effect.provide(sandbox)),
+    30_000
+  )
+
+  it.live("reads users as CSV, and leaves other rows as they are", () =>
+    Effect.gen(function*() {
+      const { gone, grace, root } = yield* scene
+      const path = join(root, "users.csv.gz")
+      const lines = ["name,user_id", `"Grace ""G"" Hopper",${grace.id}`, `gone,${gone.id}`, ""]
+      writeFileSync(path, gzipSync(lines.join("\r\n")))
+      const credentials = yield* credentialsIn(root)
+      const { code, errors, output } = yield* Commands.parse("comply", path, "--users", "--credentials", credentials)
+      assert.strictEqual(code, 0, errors)
+      assert.include(output, "1 removed: suspended")
+      assert.strictEqual(
+        gunzipSync(readFileSync(join(root, "users.compliant.csv.gz"))).toString(),
+        `${lines[0]}\r\n${lines[1]}\r\n`
+      )
+      for (const [name, said] of [["-", "read once"], ["a.parquet", "no file of rows"]] as const) {
+        assert.include((yield* Commands.parse("comply", name, "--credentials", credentials)).errors, said)
+      }
+    }).pipe(Effect.provide(sandbox)), 30_000)
+})

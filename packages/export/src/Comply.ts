@@ -1,0 +1,324 @@
+/**
+ * A stored file without what may be stored no more: its ids are sent to the service as compliance jobs, and what became of them is
+ * applied to a new file beside it. Rows that are gone are left out, places that were taken back are removed from theirs, and a
+ * report says which and why. What ends it, it can be resumed: it goes on with the same jobs.
+ */
+import type { Client } from "@postwire/core/Client"
+import * as Compliance from "@postwire/core/Compliance"
+import type { AnyError } from "@postwire/core/Errors"
+import * as Jobs from "@postwire/core/operations/ComplianceJobs"
+import { parse } from "csv-parse/sync"
+import { stringify } from "csv-stringify/sync"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { randomUUID } from "node:crypto"
+import { once } from "node:events"
+import { createReadStream, createWriteStream } from "node:fs"
+import * as fs from "node:fs/promises"
+import { Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import { createGzip, createZstdCompress } from "node:zlib"
+import { CheckpointMismatch, CheckpointUnusable, type ExportError, FileExists } from "./ExportErrors.ts"
+import * as disk from "./internal/disk.ts"
+import { inflate } from "./internal/inflate.ts"
+import * as lock from "./internal/lock.ts"
+import * as records from "./internal/records.ts"
+import * as sealed from "./internal/sealed.ts"
+import type * as Rows from "./Rows.ts"
+import type { Mode } from "./Sink.ts"
+
+/** What is checked, and where to. */
+export interface Options {
+  readonly type: Compliance.Type
+  /** The new file. Names that end in `.gz` and `.zst` are compressed. */
+  readonly out: string
+  /** What to do about files that are there already. Default `new`: refuse. */
+  readonly mode?: Mode | undefined
+  /** How many ids a job has at most. Default 1,000,000. */
+  readonly idsPerJob?: number | undefined
+  /** How long a job is waited for, in milliseconds. Default: 12 hours. */
+  readonly maxWait?: number | undefined
+  readonly onProgress?: ((progress: Compliance.Progress) => Effect.Effect<unknown>) | undefined
+}
+
+/** What became of a file. */
+export interface Summary {
+  /** Rows of the file, and of the new one. */
+  readonly rows: number
+  readonly kept: number
+  /** Kept rows whose places were removed. */
+  readonly redacted: number
+  /** Rows that were left out, by reason. */
+  readonly removed: Readonly<Record<string, number>>
+  readonly out: string
+  /** The file that lists which rows went or were changed, and why. */
+  readonly report: string
+  /** The compliance jobs. */
+  readonly jobs: ReadonlyArray<string>
+}
+
+/** What a check of a file can fail with. */
+export type ComplyError = AnyError | Compliance.CheckError | Rows.RowsUnusable | ExportError
+
+const State = Schema.Struct({
+  fingerprint: Schema.Record(Schema.String, Schema.String),
+  /** In the order of the ids. A name is noted before its job is created, so that a job is found again. */
+  jobs: Schema.Array(Schema.Struct({
+    name: Schema.String,
+    id: Schema.optionalKey(Schema.String),
+    isSent: Schema.optionalKey(Schema.Boolean)
+  }))
+})
+
+const decode = Schema.decodeUnknownOption(State)
+
+/** The file that says how far a check is. */
+const stateOf = (out: string): string => `${out}.comply.json`
+
+/** The file that says what went. */
+const reportOf = (out: string): string => `${out}.removed.csv`
+
+const defaultIdsPerJob = 1_000_000
+
+/** Checks a file whose rows were read, and writes it without what is gone. */
+export const run = Effect.fnUntraced(function*(
+  rows: Rows.Rows,
+  options: Options
+): Effect.fn.Return<Summary, ComplyError, Client | Scope.Scope> {
+  const { idsPerJob = defaultIdsPerJob, maxWait, mode = "new", onProgress = () => Effect.void, out, type } = options
+  const fingerprint = {
+    type,
+    file: rows.sha256,
+    idsPerJob: String(idsPerJob),
+    ...(rows.column === undefined ? {} : { column: rows.column })
+  }
+  const locked = `${stateOf(out)}.lock`
+  yield* disk.attempt(locked, async () => (await fs.open(locked, "a")).close())
+  yield* lock.take(locked, out)
+  const kept = yield* begin(out, mode, fingerprint)
+  const jobs = [...kept.jobs]
+  const note = (at: number, job: typeof jobs[number]) =>
+    Effect.suspend(() => {
+      jobs[at] = job
+      return disk.replace(stateOf(out), sealed.stringify({ fingerprint, jobs }))
+    })
+  const gone = yield* goneIn()
+  for (let at = 0, from = 0; from < rows.count; at++, from += idsPerJob) {
+    const job = yield* jobAt(jobs[at], type, (job) => note(at, job))
+    const tell = (phase: Compliance.Progress["phase"]) =>
+      onProgress({ phase, jobId: job.id, ids: Math.min(from + idsPerJob, rows.count) })
+    if (job.isSent !== true) {
+      yield* tell("upload")
+      yield* Compliance.upload({ id: job.id }, idsOf(rows, from, idsPerJob))
+      yield* note(at, { ...job, isSent: true })
+    }
+    yield* tell("wait")
+    const complete = yield* Compliance.wait({ id: job.id }, { maxWait })
+    yield* tell("results")
+    yield* Stream.runForEach(Compliance.results(complete), (result) => Effect.sync(() => gone.add(result)))
+  }
+  const applied = yield* disk.attempt(out, () => apply(rows, out, gone.reasonOf))
+  yield* disk.attempt(out, async () => {
+    await fs.rm(stateOf(out), { force: true })
+    await fs.rm(locked, { force: true })
+  })
+  return { ...applied, rows: rows.count, out, report: reportOf(out), jobs: jobs.flatMap(({ id }) => id ?? []) }
+})
+
+/** Where an earlier run of the same has got to. */
+const begin = Effect.fnUntraced(function*(
+  out: string,
+  mode: Mode,
+  fingerprint: typeof State.Type["fingerprint"]
+): Effect.fn.Return<typeof State.Type, ExportError> {
+  const path = stateOf(out)
+  const text = mode === "force" ? undefined : yield* disk.read(path)
+  if (mode === "new" && (text !== undefined || (yield* disk.exists(out)))) return yield* new FileExists({ path: out })
+  if (text === undefined) {
+    if (mode === "resume" && (yield* disk.exists(out))) return yield* new FileExists({ path: out, isComplete: true })
+    return { fingerprint, jobs: [] }
+  }
+  const state = decode(sealed.parse(text))
+  if (state._tag === "None") return yield* new CheckpointUnusable({ path, reason: "it was changed" })
+  const { fingerprint: saved } = state.value
+  const differences = [...new Set([...Object.keys(saved), ...Object.keys(fingerprint)])].flatMap((name) => {
+    const asked = Object.entries(fingerprint).find(([key]) => key === name)?.[1] ?? "not set"
+    return saved[name] === asked ? [] : [{ name, saved: saved[name] ?? "not set", asked }]
+  })
+  return differences.length === 0 ? state.value : yield* new CheckpointMismatch({ path, differences })
+})
+
+type Noted = typeof State.Type["jobs"][number]
+
+/** The job that was begun before, or a new one. */
+const jobAt: <E>(
+  noted: Noted | undefined,
+  type: Compliance.Type,
+  note: (job: Noted) => Effect.Effect<void, E>
+) => Effect.Effect<Noted & { readonly id: string }, E | AnyError, Client> = Effect.fnUntraced(function*(
+  noted,
+  type,
+  note
+) {
+  const { id, isSent, name } = noted ?? { name: `postwire-${randomUUID()}` }
+  if (id !== undefined) {
+    if (isSent === true) return { id, isSent, name }
+    const status = (yield* Jobs.getComplianceJob({ id })).data?.status
+    if (status === "created") return { id, name }
+    // The ids were sent, though nobody was told any more.
+    if (status === "in_progress" || status === "complete") return { id, isSent: true, name }
+    // It has expired, as nothing was sent in time.
+    return yield* jobAt(undefined, type, note)
+  }
+  if (noted === undefined) yield* note({ name })
+  const found = noted === undefined
+    ? undefined
+    : (yield* Jobs.getComplianceJobs({ type })).data?.find((job) => job.name === name)
+  const job = found ?? (yield* Jobs.createComplianceJob({ type, name })).data
+  // The answer is one of an error, whose parts it lists, or has the job.
+  if (job === undefined) return yield* Effect.die(new Error("The service has created no job, and does not say why"))
+  const made = { id: job.id, name }
+  yield* note(made)
+  return made
+})
+
+/** Some of the ids of a file. */
+const idsOf = (rows: Rows.Rows, from: number, count: number): Stream.Stream<string, Rows.RowsUnusable> =>
+  rows.batches(1_000).pipe(
+    Stream.flattenIterable,
+    Stream.drop(from),
+    Stream.take(count),
+    Stream.map(({ value }) => value)
+  )
+
+/** What is gone: in a temporary database, which goes to the disk where memory would grow. */
+const goneIn = () =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
+      const database = new DatabaseSync("")
+      database.exec(
+        "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; BEGIN; " +
+          "CREATE TABLE gone (id TEXT PRIMARY KEY, action TEXT NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID"
+      )
+      // Of several reasons the one that removes more counts.
+      const insert = database.prepare(
+        "INSERT INTO gone VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET reason = excluded.reason WHERE reason = 'scrub_geo'"
+      )
+      const select = database.prepare("SELECT reason FROM gone WHERE id = ?")
+      return {
+        add: ({ action, id, reason = action }: Compliance.Result) => void insert.run(id, action, reason),
+        reasonOf: (id: string): string | undefined => {
+          const reason = select.get(id)?.["reason"]
+          return reason === undefined ? undefined : String(reason)
+        },
+        close: () => database.close()
+      }
+    }),
+    ({ close }) => Effect.sync(close)
+  )
+
+interface Applied extends Pick<Summary, "kept" | "redacted" | "removed"> {}
+
+/** Writes the new file and the report. Whatever happens, each is there as a whole or not at all. */
+const apply = async (
+  rows: Rows.Rows,
+  out: string,
+  reasonOf: (id: string) => string | undefined
+): Promise<Applied> => {
+  const removed: Record<string, number> = {}
+  let kept = 0
+  let redacted = 0
+  const report = createWriteStream(`${reportOf(out)}.tmp`)
+  const newline = rows.format === "csv" ? await newlineOf(rows) : "\n"
+  const lines = async function*() {
+    report.write("line,id,action,reason\r\n")
+    for await (const { id, line, text } of recordsOf(rows)) {
+      const reason = id === undefined ? undefined : reasonOf(id)
+      if (reason === undefined || reason === "scrub_geo") {
+        if (id !== undefined) kept++
+        const own = reason === undefined ? text : withoutPlaces(rows, text)
+        if (own !== text) redacted++
+        if (reason !== undefined) report.write(`${line},${id},redact,${reason}\r\n`)
+        yield own + newline
+      } else {
+        removed[reason] = (removed[reason] ?? 0) + 1
+        if (!report.write(`${line},${id},remove,${reason}\r\n`)) {
+          await once(report, "drain")
+        }
+      }
+    }
+  }
+  const ending = /\.(gz|zst)$/i.exec(out)?.[1]?.toLowerCase()
+  const compress = ending === "gz" ? [createGzip()] : ending === "zst" ? [createZstdCompress()] : []
+  await pipeline([Readable.from(lines()), ...compress, createWriteStream(`${out}.tmp`)])
+  await new Promise<void>((resolve, reject) => report.on("error", reject).end(resolve))
+  for (const path of [reportOf(out), out]) {
+    const file = await fs.open(`${path}.tmp`, "r+")
+    await file.sync().finally(() => file.close())
+    await fs.rename(`${path}.tmp`, path)
+  }
+  await disk.syncFolder(out)
+  return { kept, redacted, removed }
+}
+
+/** The records of a file as they are, each with its id; a header has none. */
+async function* recordsOf(
+  rows: Rows.Rows
+): AsyncGenerator<{ readonly line: number; readonly text: string; readonly id: string | undefined }> {
+  const read = Stream.toAsyncIterable(Stream.flattenIterable(rows.batches(1_000)))[Symbol.asyncIterator]()
+  let row = (await read.next()).value
+  const bytes = inflate(createReadStream(rows.path))
+  for await (const some of records.recordsOf(bytes, { quotes: rows.format === "csv", from: records.beginning })) {
+    for (const { line, text } of some) {
+      const id = row?.line === line ? row.value : undefined
+      if (id !== undefined) row = (await read.next()).value
+      yield { line, text, id }
+    }
+  }
+}
+
+/** What ends the first line of a file. */
+const newlineOf = async ({ path }: Rows.Rows): Promise<string> => {
+  for await (const chunk of inflate(createReadStream(path))) {
+    const at = chunk.indexOf("\n")
+    if (at >= 0) return chunk[at - 1] === 0x0d ? "\r\n" : "\n"
+  }
+  return "\n"
+}
+
+/** A row without the place that it names. */
+const withoutPlaces = ({ columns, format }: Rows.Rows, text: string): string => {
+  if (format === "jsonl") {
+    const row: unknown = JSON.parse(text, exact)
+    return typeof row === "object" && row !== null && "geo" in row
+      ? JSON.stringify(Object.fromEntries(Object.entries(row).filter(([name]) => name !== "geo")))
+      : text
+  }
+  if (format !== "csv" || !columns.some(isOfPlace)) return text
+  for (const delimiter of [",", ";", "\t"]) {
+    const cells: ReadonlyArray<string> = parse(text, { delimiter })[0] ?? []
+    if (cells.length !== columns.length) continue
+    const own = cells.map((cell, i) => isOfPlace(columns[i] ?? "") ? "" : cell)
+    return stringify([own], { delimiter, record_delimiter: "\n" }).replace(/\n$/, "")
+  }
+  return text
+}
+
+declare global {
+  interface JSON {
+    /** A value that is written as it is. */
+    readonly rawJSON: (text: string) => object
+  }
+}
+
+/** Numbers that are too large for one stay as they are written. */
+const exact = (_key: string, value: unknown, context?: { readonly source?: string }): unknown =>
+  typeof value === "number" && context?.source !== undefined && String(value) !== context.source
+    ? JSON.rawJSON(context.source)
+    : value
+
+const isOfPlace = (column: string): boolean =>
+  column === "geo" || column.startsWith("geo_") || column.startsWith("geo.")
