@@ -13,11 +13,8 @@ import * as References from "effect/References"
 import packageJson from "../package.json" with { type: "json" }
 import * as AccountsCommand from "./AccountsCommand.ts"
 import * as CallCommand from "./CallCommand.ts"
-<<<<<<< HEAD
-import * as ConversationCommand from "./ConversationCommand.ts"
-=======
 import * as ComplyCommand from "./ComplyCommand.ts"
->>>>>>> 8b1fc10 (postwire comply: a stored file without what may be stored no more, by compliance jobs that a killed run goes on with)
+import * as ConversationCommand from "./ConversationCommand.ts"
 import * as CountsCommand from "./CountsCommand.ts"
 import * as Demo from "./Demo.ts"
 import * as DoctorCommand from "./DoctorCommand.ts"
