@@ -29,6 +29,7 @@ const expected: Readonly<Record<string, RegExp>> = {
     /^posted \d+\n0 of \d+ bytes\n[^]*100% processed\nvideo\/mp4\nimage\/png tweet_image\ndm_image\nvideo\/mp4\nupload 0\nupload 1\nmedia \d+\ntrue\n3 posts, all of them now$/,
   "publish-blocking.ts": /^upload 0%\n[^]*processing 100%\nposted \d+$/,
   "publish-effect.ts": /^posted \d+\nupload 0\n[^]*processing 1\n\d+\n2 posts\nimage\/png$/,
+  "spend.ts": /^0\.01 dollars for 1 resources$/,
   "rate-limits.ts": /^\d+ of \d+ requests remaining$/,
   "retries.ts": /^Ada Lovelace\ngetMe 1 200 /,
   "sign-in.ts": /^(ada .*\n)*Ada Lovelace\ntrue\nallow more: \[ 'post\.write' \]$/,

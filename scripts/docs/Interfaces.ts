@@ -36,7 +36,8 @@ const settings = [
   },
   {
     title: "Spending",
-    lead: "What requests are charged, and limits of it; see [spending](../spend.md). In Effect, `Spend.layer` takes these.",
+    lead:
+      "What requests are charged, and limits of it; see [spending](../spend.md). In Effect, `Spend.layer` takes these.",
     of: [["packages/core/src/SpendSettings.ts", "Settings"]]
   },
   {

@@ -6,6 +6,7 @@ import * as Errors from "../../packages/core/src/Errors.ts"
 import * as Limits from "../../packages/core/src/Limits.ts"
 import type { AnyModel, Kind } from "../../packages/core/src/Model.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
+import * as Prices from "../../packages/core/src/Prices.ts"
 import * as Rule from "../../packages/core/src/Rule.ts"
 import * as Scopes from "../../packages/core/src/Scopes.ts"
 import { august, february } from "../../packages/core/src/Vocabulary.ts"
@@ -179,8 +180,23 @@ const scopeText = (scope: Scopes.Scope): string => {
   return code(scope) + (x === scope ? "" : ` (x: ${code(x)})`)
 }
 
+const dollars = (micros: number): string => `$${Prices.dollarsOf(micros).toFixed(3)}`
+
+const priceText = (price: Definition["price"]): string => {
+  if (price === "free") return "free, as it has no row"
+  const { ownedRead, read, request } = Prices.current
+  if ("request" in price) {
+    const link = price.withUrl === undefined
+      ? ""
+      : `; with a link in the text ${dollars(request[price.withUrl])} (${code(price.withUrl)})`
+    return `${dollars(request[price.request])} for each request (${code(price.request)})${link}`
+  }
+  const owned = price.owned === true ? `; ${dollars(ownedRead)} where the owner of the app reads their own` : ""
+  return `${dollars(read[price.read])} for each resource in \`data\`, once a day (${code(price.read)})${owned}`
+}
+
 const conditionalFacts = (
-  { constants, encoding, identity, limits, pace, paging, postCap = false, queryConstants, userAuth }: Definition
+  { constants, encoding, identity, limits, pace, paging, postCap = false, price, queryConstants, userAuth }: Definition
 ): ReadonlyArray<string> => [
   ...(identity === undefined ? [] : [
     `${code(`:${identity}`)} is the authenticated user: ${
@@ -207,6 +223,7 @@ const conditionalFacts = (
   ...(Limits.format(limits) === undefined
     ? []
     : [`Limit: ${Limits.format(limits)}, unless the service announces another.`]),
+  `Price: ${priceText(price)}. X publishes prices by row; that this one applies is [our reading](../spend.md#prices).`,
   ...(postCap ? ["Counts towards the project-level post cap."] : []),
   ...(pace === undefined ? [] : [
     `Takes one request per ${pace === 1_000 ? "second" : `${pace / 1_000} seconds`} and credential, which no header ` +

@@ -285,6 +285,7 @@ describe("index", () => {
     assert.sameMembers(Object.keys(Index.Response), [
       "make",
       "many",
+      "markCost",
       "markPage",
       "one",
       "requestIdOf",
@@ -320,6 +321,7 @@ describe("index", () => {
       "RateLimited",
       "ServerFailure",
       "SourceFailure",
+      "SpendLimitReached",
       "ThreadBroken",
       "ThreadUndecided",
       "TokenStoreFailure",
