@@ -111,6 +111,15 @@ export const deleteDirectMessageEvent = (client: PostwireClientSync) => {
   client.deleteDirectMessageEvent({ event_id: "1580705921830768647" })
 }
 
+export const downloadDirectMessageMedia = (client: PostwireClientSync) => {
+  const { data } = client.downloadDirectMessageMedia({
+    dm_id: "1580705921830768647",
+    media_id: "1880028106020515840",
+    resource_id: "3_1880028106020515840.jpg"
+  })
+  console.log(data)
+}
+
 export const blockDirectMessages = (client: PostwireClientSync) => {
   client.blockDirectMessages({ id: "2244994945" })
 }

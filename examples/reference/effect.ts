@@ -140,6 +140,15 @@ export function* deleteDirectMessageEvent() {
   yield* DirectMessages.deleteDirectMessageEvent({ event_id: "1580705921830768647" })
 }
 
+export function* downloadDirectMessageMedia() {
+  const { data } = yield* DirectMessages.downloadDirectMessageMedia({
+    dm_id: "1580705921830768647",
+    media_id: "1880028106020515840",
+    resource_id: "3_1880028106020515840.jpg"
+  })
+  yield* Console.log(data)
+}
+
 export function* blockDirectMessages() {
   yield* DirectMessages.blockDirectMessages({ id: "2244994945" })
 }

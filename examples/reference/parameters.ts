@@ -23,6 +23,11 @@ export const parameters: { readonly [N in Name]: object } = {
   createDirectMessageConversation: { participant_ids: ["2244994945", "783214"], text: "Hello" },
   getDirectMessageEvent: { event_id: "1580705921830768647", dm_event_fields: ["created_at"] },
   deleteDirectMessageEvent: { event_id: "1580705921830768647" },
+  downloadDirectMessageMedia: {
+    dm_id: "1580705921830768647",
+    media_id: "1880028106020515840",
+    resource_id: "3_1880028106020515840.jpg"
+  },
   blockDirectMessages: { id: "2244994945" },
   unblockDirectMessages: { id: "2244994945" },
   followUser: { target_user_id: "2244994945" },

@@ -114,6 +114,15 @@ export const deleteDirectMessageEvent = async (client: PostwireClient) => {
   await client.deleteDirectMessageEvent({ event_id: "1580705921830768647" })
 }
 
+export const downloadDirectMessageMedia = async (client: PostwireClient) => {
+  const { data } = await client.downloadDirectMessageMedia({
+    dm_id: "1580705921830768647",
+    media_id: "1880028106020515840",
+    resource_id: "3_1880028106020515840.jpg"
+  })
+  console.log(data)
+}
+
 export const blockDirectMessages = async (client: PostwireClient) => {
   await client.blockDirectMessages({ id: "2244994945" })
 }

@@ -36,7 +36,10 @@ export const shared = (document: OpenApiDocument, wire: Wire): ReadonlyArray<Sha
   const operations = new Map(document.operations.map((operation) => [keyOf(operation), operation]))
   return endpoints(wire).flatMap((endpoint) => {
     const operation = operations.get(keyOf(endpoint))
-    return operation === undefined ? [] : [[endpoint, operation] as const]
+    // Of a file, a document says no more than that it is one.
+    return operation === undefined || endpoint.definition.result._tag === "Bytes"
+      ? []
+      : [[endpoint, operation] as const]
   })
 }
 

@@ -39,6 +39,7 @@ export const calls: { readonly [N in Name]: Calls } = {
   },
   getDirectMessageEvent: { tweepy: [], twitterApiV2: [] },
   deleteDirectMessageEvent: { tweepy: [], twitterApiV2: [] },
+  downloadDirectMessageMedia: { tweepy: [], twitterApiV2: [] },
   blockDirectMessages: { tweepy: [], twitterApiV2: [] },
   unblockDirectMessages: { tweepy: [], twitterApiV2: [] },
   createComplianceJob: {

@@ -146,7 +146,9 @@ const operationOf = (endpoints: ReadonlyArray<Endpoint>, wire: WireNames.Wire): 
     responses: {
       [successStatus(definition)]: {
         description: "Success; `errors` tells of parts that failed.",
-        content: json(jsonSchemaOf(envelope(definition.result).ast, wire))
+        content: definition.result._tag === "Bytes"
+          ? { "application/octet-stream": {} }
+          : json(jsonSchemaOf(envelope(definition.result).ast, wire))
       },
       default: { $ref: "#/components/responses/Refusal" }
     },

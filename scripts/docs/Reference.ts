@@ -236,7 +236,9 @@ const result = (definition: Definition): ReadonlyArray<string> => {
   const selectors = Object.keys(query).filter((name) => name.endsWith("_fields"))
   return [
     `Status ${successStatus(definition)}.`,
-    result._tag === "Value"
+    result._tag === "Bytes"
+      ? "`data`: the bytes of the file, a `Uint8Array`."
+      : result._tag === "Value"
       ? `\`data\`: ${code(typeOfValue(result.schema.ast))}.`
       : `\`data\`: ${result._tag === "One" ? "" : "a list of "}${resource(result.kind)} with ${
         result.model.defaults.map(code).join(", ")

@@ -1,16 +1,20 @@
 /** `postwire call OPERATION`: one call of any operation, as JSON or as a table. */
 import * as CallErrors from "@postwire/core/CallErrors"
 import { Client } from "@postwire/core/Client"
+import type { Definition } from "@postwire/core/Definition"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Connection from "./Connection.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 import * as FlagValues from "./FlagValues.ts"
 import * as OperationFlags from "./OperationFlags.ts"
+import * as OutputFile from "./OutputFile.ts"
 import * as Report from "./Report.ts"
+import * as StandardOutput from "./StandardOutput.ts"
 import * as Table from "./Table.ts"
 import { Terminal } from "./Terminal.ts"
 import * as Text from "./Text.ts"
@@ -39,26 +43,69 @@ const extras = {
   extraBody: UndeclaredFlags.body("extra-body", "More members of the body")
 }
 
+const file = {
+  out: Flag.String("out").pipe(
+    Flag.withDescription("Write the file there; otherwise to standard output, where that is no terminal"),
+    Flag.withMetavar("FILE"),
+    Flag.optional
+  ),
+  force: OutputFile.force,
+  wire: Connection.wire,
+  ...Connection.flags
+}
+
+/** The command of an operation that answers with a file. */
+const download = (definition: Definition) =>
+  OperationFlags.named(
+    definition,
+    Command.make(
+      definition.name,
+      { own: file, parameters: OperationFlags.make(definition) },
+      Effect.fnUntraced(function*({ own: { force, out, wire, ...flags }, parameters }) {
+        const { output } = yield* Terminal
+        if (Option.isNone(out) && output.isTerminal) {
+          return yield* new ErrorReport.Unfit({
+            subject: "--out",
+            rule: "is needed on a terminal: the answer is a file, and no text",
+            advice: "Name the file that it is to be written to, or send standard output elsewhere."
+          })
+        }
+        const given = yield* FlagValues.read(definition, OperationFlags.parametersOf(parameters))
+        const received = Effect.gen(function*() {
+          const client = yield* Client
+          return yield* client.read(definition, yield* client.request(definition, given))
+        })
+        const { data } = yield* received.pipe(Connection.provide(flags, wire))
+        if (!(data instanceof Uint8Array)) return
+        if (Option.isNone(out)) return yield* StandardOutput.write(data)
+        yield* OutputFile.write(out.value, data, force)
+        yield* Report.say(`${Text.count(data.length)} bytes are in ${out.value}.`)
+      })
+    )
+  )
+
 /** `postwire call`, with a command for each operation. */
 export const command = Command.make("call").pipe(
   Command.withDescription("Call any operation once. Lists give one page; export gets them whole."),
   Command.withShortDescription("Call any operation once"),
-  Command.withSubcommands(OperationFlags.all.map((definition) =>
-    OperationFlags.named(
-      definition,
-      Command.make(
-        definition.name,
-        { extras, own: outputFlags, parameters: OperationFlags.make(definition) },
-        ({ extras, own, parameters }) =>
-          Effect.gen(function*() {
-            const options = yield* UndeclaredFlags.extrasOf(extras)
-            const given = yield* FlagValues.read(definition, OperationFlags.parametersOf(parameters))
-            const sent = Effect.flatMap(Client, (client) => client.request(definition, given, options))
-            return yield* answer(definition, sent, own)
-          })
+  Command.withSubcommands(
+    OperationFlags.all.map((definition) =>
+      definition.result._tag === "Bytes" ? download(definition) : OperationFlags.named(
+        definition,
+        Command.make(
+          definition.name,
+          { extras, own: outputFlags, parameters: OperationFlags.make(definition) },
+          ({ extras, own, parameters }) =>
+            Effect.gen(function*() {
+              const options = yield* UndeclaredFlags.extrasOf(extras)
+              const given = yield* FlagValues.read(definition, OperationFlags.parametersOf(parameters))
+              const sent = Effect.flatMap(Client, (client) => client.request(definition, given, options))
+              return yield* answer(definition, sent, own)
+            })
+        )
       )
     )
-  )),
+  ),
   Command.withExamples([
     { command: "postwire call getUser --username ada --user-fields public_metrics", description: "One user" },
     {

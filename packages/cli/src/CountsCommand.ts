@@ -1,5 +1,4 @@
 /** `postwire counts QUERY`: how many posts match a query over time, as a chart. */
-import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
 import type { Client } from "@postwire/core/Client"
 import type { AnyError } from "@postwire/core/Errors"
 import type { CountBucket } from "@postwire/core/models/CountBucket"
@@ -9,13 +8,13 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Chart from "./Chart.ts"
 import * as Connection from "./Connection.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 import * as OperationFlags from "./OperationFlags.ts"
+import * as OutputFile from "./OutputFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Report from "./Report.ts"
 import { Terminal } from "./Terminal.ts"
@@ -31,7 +30,7 @@ const own = {
     Flag.withDescription("Write to a file: .svg, .html, .csv or .json"),
     Flag.optional
   ),
-  force: Flag.Boolean("force").pipe(Flag.withDescription("Replace what is there"), Flag.withDefault(false)),
+  force: OutputFile.force,
   json: Report.json,
   csv: Flag.Boolean("csv").pipe(Flag.withDescription("Print CSV"), Flag.withDefault(false)),
   wire: Connection.wire,
@@ -94,7 +93,7 @@ const run = Effect.fnUntraced(function*(
     buckets
   }
   if (file !== undefined && format !== undefined) {
-    yield* write(file, format(series), flags.force)
+    yield* OutputFile.write(file, format(series), flags.force)
     return yield* Report.lines(`${file}: ${Text.quantity(Chart.totalOf(series), "posts")}`)
   }
   if (flags.json || flags.csv) return yield* Report.data(formats[flags.json ? "json" : "csv"](series).trimEnd())
@@ -132,19 +131,4 @@ const archived = Effect.fnUntraced(function*(parameters: Parameters<typeof getAl
   )
   yield* progress.end
   return buckets.flat()
-})
-
-const write = Effect.fnUntraced(function*(path: string, text: string, force: boolean) {
-  const fs = yield* FileSystem.FileSystem
-  yield* fs.writeFileString(path, text, { flag: force ? "w" : "wx" }).pipe(
-    Effect.mapError((error) => {
-      const { advice, reason } = error.reason._tag === "AlreadyExists"
-        ? { reason: "it exists already", advice: "Name another file, or replace it with --force." }
-        : DatabaseProblem.of(error) ?? {
-          reason: `it cannot be written (${error.reason._tag})`,
-          advice: "Look at the folder, its rights and the room that is left."
-        }
-      return new ErrorReport.FileUnusable({ path, reason, advice })
-    })
-  )
 })

@@ -14,6 +14,10 @@ export class NotPrinted extends Schema.TaggedError<NotPrinted>()("NotPrinted", {
   }
 }
 
+/** Writes bytes as they are. */
+export const write = (bytes: Uint8Array, stream: Writable = process.stdout): Effect.Effect<void> =>
+  Effect.callback((resume) => void stream.write(bytes, () => resume(Effect.void)))
+
 /** Looks at a stream from now on. The effect waits for all that was written to it, and fails when something got lost. */
 export const watch = (stream: Writable = process.stdout): Effect.Effect<void, NotPrinted | PipeClosed> => {
   let failure: NodeJS.ErrnoException | undefined

@@ -295,7 +295,18 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
 })
 
 describe("the flags of call", () => {
-  const definitions = [...new Set(Object.values(catalogue).map(({ definition }) => definition))]
+  const every: ReadonlyArray<Definition> = Object.values(catalogue).map(({ definition }) => definition)
+  // What answers with a file has flags of its own.
+  const definitions = [...new Set(every)].filter(({ result }) => result._tag !== "Bytes")
+
+  it.effect("of an operation that answers with a file are where it goes", () =>
+    Effect.gen(function*() {
+      const { code, output } = yield* Commands.parse("call", "downloadDirectMessageMedia", "--help")
+      assert.strictEqual(code, 0)
+      for (const name of ["out", "force", "wire", "dm-id", "media-id", "resource-id"]) {
+        assert.match(output, new RegExp(`--${name}\\b`))
+      }
+    }))
 
   it.effect("are those of the catalogue, with their bounds, for every operation", () =>
     Effect.gen(function*() {

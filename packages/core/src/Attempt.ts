@@ -224,11 +224,11 @@ const tell = (
 
 const requestOf = (
   { userAgent }: Environment,
-  { body, method }: Prepared,
+  { accept, body, method }: Prepared,
   url: string,
   authorization: string
 ): HttpClientRequest.HttpClientRequest => {
-  const headers: Record<string, string> = { authorization, accept: "application/json", "user-agent": userAgent }
+  const headers: Record<string, string> = { authorization, accept, "user-agent": userAgent }
   const http = body === undefined
     ? HttpBody.empty
     : typeof body === "string"

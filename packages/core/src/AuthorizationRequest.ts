@@ -177,6 +177,7 @@ const preparedOf = (
   userAuth: credential === "oauth1",
   isChosen: true,
   scopes: [],
+  accept: "application/json",
   pace: undefined,
   priced: { price: "free", items: 0 },
   accepts: [credential]

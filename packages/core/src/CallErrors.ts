@@ -3,6 +3,7 @@
  * anything else sees it.
  */
 import * as Effect from "effect/Effect"
+import type { HttpClientError } from "effect/http/HttpClientError"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -104,12 +105,20 @@ export const closed = (
   lost({ operation: name, effect, confirmWith }, { phase: "connect", sent: false, reason: closedReason })
 
 /** The body as text, of a response that has arrived. */
-export const textOf = (
+export const textOf = (told: Omit<Told, "result">, response: HttpClientResponse) =>
+  arrived(told, response, response.text)
+
+/** The body as bytes, of a response that has arrived. */
+export const bytesOf = (told: Omit<Told, "result">, response: HttpClientResponse) =>
+  Effect.map(arrived(told, response, response.arrayBuffer), (bytes) => new Uint8Array(bytes))
+
+const arrived = <A>(
   { confirmWith, effect, name }: Omit<Told, "result">,
-  response: HttpClientResponse
-): Effect.Effect<string, Errors.TransportFailure | Errors.OutcomeUnknown> =>
+  response: HttpClientResponse,
+  body: Effect.Effect<A, HttpClientError>
+): Effect.Effect<A, Errors.TransportFailure | Errors.OutcomeUnknown> =>
   Effect.mapError(
-    response.text,
+    body,
     // The error of the transport holds the request, so it is no cause to show.
     ({ reason }) =>
       lost({ operation: name, effect, confirmWith }, {

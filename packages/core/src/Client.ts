@@ -233,25 +233,35 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
         const invalid = options === undefined ? undefined : checkOptions(call, options, requestOptionNames)
         return invalid === undefined ? send(prepared, options) : Effect.fail(invalid)
       }),
-    read: (definition, response) =>
-      Effect.flatMap(
-        CallErrors.textOf(definition, response),
-        (text): Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError> => {
-          const decoded = Decoding.decode(definition, wire, text, () => response.headers, verify)
-          if (spend !== undefined && !(decoded instanceof Decoding.Undecodable)) {
-            Response.markCost(decoded, spend.costOf(response))
-          }
-          if (CallErrors.isClean(decoded)) return Effect.succeed(decoded)
-          return Effect.flatMap(known, (values) => {
-            const told = redact(values, response.request.headers["authorization"])
-            const read = CallErrors.reread(definition, decoded, response, text, told)
-            if (read instanceof Error) return Effect.fail(read)
-            return read.anomalies.length === 0
-              ? Effect.succeed(read)
-              : Effect.as(anomalies.found(definition.name, read.anomalies), read)
-          })
+    read: (definition, response) => {
+      const settle = (
+        decoded: Response.Response<unknown, unknown> | Decoding.Undecodable,
+        text: () => string
+      ): Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError> => {
+        if (spend !== undefined && !(decoded instanceof Decoding.Undecodable)) {
+          Response.markCost(decoded, spend.costOf(response))
         }
-      )
+        if (CallErrors.isClean(decoded)) return Effect.succeed(decoded)
+        return Effect.flatMap(known, (values) => {
+          const told = redact(values, response.request.headers["authorization"])
+          const read = CallErrors.reread(definition, decoded, response, text(), told)
+          if (read instanceof Error) return Effect.fail(read)
+          return read.anomalies.length === 0
+            ? Effect.succeed(read)
+            : Effect.as(anomalies.found(definition.name, read.anomalies), read)
+        })
+      }
+      return definition.result._tag === "Bytes"
+        ? Effect.flatMap(
+          CallErrors.bytesOf(definition, response),
+          (bytes) =>
+            settle(Decoding.decodeBytes(definition, bytes, response.headers), () => new TextDecoder().decode(bytes))
+        )
+        : Effect.flatMap(
+          CallErrors.textOf(definition, response),
+          (text) => settle(Decoding.decode(definition, wire, text, () => response.headers, verify), () => text)
+        )
+    }
   })
   return Context.make(Client, client).pipe(Context.add(RateLimit, rateLimit))
 })

@@ -70,7 +70,9 @@ const decoderOf = (result: Response.Result): Decoder => {
 
 /** The schema of the whole body of a result, in neutral names. */
 export const envelope = (result: Response.Result): Schema.Codec<Response.Body, unknown> => {
-  const data = result._tag === "Value"
+  const data = result._tag === "Bytes"
+    ? Model.Json
+    : result._tag === "Value"
     ? whole(result.schema)
     : result._tag === "One"
     ? result.model.schema
@@ -129,7 +131,7 @@ export const decode = (
   if ("data" in parsed && parsed.data === null) delete parsed.data
   if (!isAnswer(definition, parsed)) return noAnswer
   const decoder = decoderOf(definition.result)
-  if (definition.result._tag !== "Value" && definition.result.model.gathered !== undefined && "data" in parsed) {
+  if ("model" in definition.result && definition.result.model.gathered !== undefined && "data" in parsed) {
     for (const item of Array.isArray(parsed.data) ? parsed.data : [parsed.data]) {
       gather(item, definition.result.model.gathered)
     }
@@ -139,6 +141,18 @@ export const decode = (
     ? Response.make(definition, body, headers)
     : mended(definition, decoder, body, headers, verify)
 }
+
+/** Reads an answer of bytes. One that has none, or a document in their place, is no such answer. */
+export const decodeBytes = (
+  definition: Read,
+  bytes: Uint8Array,
+  headers: Response.Headers
+): Response.Response<unknown, unknown> | Undecodable =>
+  bytes.length === 0
+    ? new Undecodable("the body is empty")
+    : /^application\/(.*\+)?json\b/i.test(headers["content-type"] ?? "")
+    ? new Undecodable("the body is a document, and not a file")
+    : Response.make(definition, { data: bytes }, headers)
 
 /** Brings members that stand beside their field into it; not where there is one already. */
 const gather = (item: unknown, gathered: Model.Gathered): void => {

@@ -257,6 +257,19 @@ export interface Methods<F extends Face> {
    */
   readonly deleteDirectMessageEvent: MethodOf<F, "deleteDirectMessageEvent">
   /**
+   * Fetches a file of a direct message in a conversation that the authenticated user takes part in, as bytes. Credential: a user's
+   * bearer token.
+   *
+   * The three ids are those in the address of the file: `resource_id` is its last part, the name of a file. `maxBodySize` of the
+   * client, 64 MiB by default, is the longest that comes; a longer one is `UndecodableResponse`, and one that breaks off
+   * `TransportFailure`. The raw form has the `content-type`.
+   *
+   * ```ts
+   * client.downloadDirectMessageMedia({ dm_id: "1580705921830768647", media_id: "1880028106020515840", resource_id: "3_1880028106020515840.jpg" })
+   * ```
+   */
+  readonly downloadDirectMessageMedia: MethodOf<F, "downloadDirectMessageMedia">
+  /**
    * Blocks the direct messages of a user, and nothing else of them. Credential: OAuth 1.0a, or a user's bearer token with
    * `user_auth: false`. Needs write permission.
    *
@@ -1241,6 +1254,16 @@ export type DeleteDirectMessageEventParameters = {
   readonly event_id?: unknown
   /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
   readonly user_auth?: unknown
+}
+
+/** What `downloadDirectMessageMedia` takes. */
+export type DownloadDirectMessageMediaParameters = {
+  /** 1 to 64 letters, digits, hyphens or underscores; required. */
+  readonly dm_id?: unknown
+  /** 1 to 64 letters, digits, hyphens or underscores; required. */
+  readonly media_id?: unknown
+  /** 1 to 128 letters, digits, hyphens, underscores or dots, the first no dot; required. */
+  readonly resource_id?: unknown
 }
 
 /** What `blockDirectMessages` takes. */
@@ -2404,6 +2427,7 @@ export interface Parameters {
   readonly createDirectMessageConversation: CreateDirectMessageConversationParameters
   readonly getDirectMessageEvent: GetDirectMessageEventParameters
   readonly deleteDirectMessageEvent: DeleteDirectMessageEventParameters
+  readonly downloadDirectMessageMedia: DownloadDirectMessageMediaParameters
   readonly blockDirectMessages: BlockDirectMessagesParameters
   readonly unblockDirectMessages: UnblockDirectMessagesParameters
   readonly followUser: FollowUserParameters

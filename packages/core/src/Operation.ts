@@ -17,7 +17,7 @@ import type { Kind } from "./Model.ts"
 import * as Pagination from "./Pagination.ts"
 import type { PageOptions } from "./Pagination.ts"
 import type { Parameter } from "./Parameters.ts"
-import type { Dictionary, Many, One, Response, Value } from "./Response.ts"
+import type { Bytes, Dictionary, Many, One, Response, Value } from "./Response.ts"
 import type { Alternatives } from "./Rule.ts"
 import type { Included, Lists, RefusedParts, Selected, Selection } from "./Selection.ts"
 
@@ -94,6 +94,7 @@ export type Arguments<P, R, Sel extends keyof Selection, S, Options> = {} extend
 export type ResponseOf<R, S> = R extends One<infer K> ? Response<Selected<K, S>, Included<S>>
   : R extends Many<infer K> ? Response<ReadonlyArray<Selected<K, S>>, Included<S>>
   : R extends Value<infer A> ? Response<A, {}>
+  : R extends Bytes ? Response<Uint8Array<ArrayBuffer>, {}>
   : never
 
 /** The result of a call in a form: the response, its body as a plain dictionary, or the raw HTTP response of the face. */

@@ -95,6 +95,14 @@ export const segment: Parameter<string> = {
   rule: "must be 1 to 64 letters, digits, hyphens or underscores"
 }
 
+/** The name of a file in an address: 1 to 128 letters, digits, `-`, `_` and `.`, which it does not begin with. */
+export const fileName: Parameter<string> = {
+  kind: "id",
+  required: false,
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(Encodings.fileNamePattern)),
+  rule: "must be 1 to 128 letters, digits, hyphens, underscores or dots, the first no dot"
+}
+
 /** The key of a photo, video or animated GIF: two numbers with `_` between them. */
 export const mediaKey: Parameter<string> = {
   kind: "id",

@@ -34,6 +34,8 @@ export interface Prepared extends Call {
   readonly query: string
   /** JSON, or parts of which some are bytes. */
   readonly body: string | Multipart.Body | undefined
+  /** What is asked for: JSON, or any file. */
+  readonly accept: "application/json" | "*/*"
   /** As in the declaration. */
   readonly pace: Definition["pace"]
   /** What it may be charged. */
@@ -214,6 +216,7 @@ export const prepare = (
     userAuth,
     isChosen,
     scopes: definition.scopes,
+    accept: definition.result._tag === "Bytes" ? "*/*" : "application/json",
     pace: definition.pace,
     priced: plan.priced,
     accepts: definition.userAuth === undefined ? ["bearer"] : ["oauth1", "bearer"]

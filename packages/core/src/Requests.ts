@@ -190,6 +190,7 @@ export const check = (request: unknown, redact?: Redact): Checked | Errors.Inval
       userAuth,
       isChosen: given["user_auth"] !== undefined,
       scopes: [],
+      accept: "application/json",
       pace: undefined,
       // Nobody knows what it is charged.
       priced: { price: "free", items: 0 },

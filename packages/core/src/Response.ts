@@ -33,6 +33,11 @@ export interface Value<out A> {
   readonly schema: Schema.Codec<A, unknown>
 }
 
+/** Bytes, as a file has them: there is no envelope around them. */
+export interface Bytes {
+  readonly _tag: "Bytes"
+}
+
 /** What is read by other means than a declaration, in the names of the service. */
 export interface Received {
   readonly _tag: "Received"
@@ -41,7 +46,7 @@ export interface Received {
 }
 
 /** What an operation returns as `data`. */
-export type Result = One<Kind> | Many<Kind> | Value<unknown>
+export type Result = One<Kind> | Many<Kind> | Value<unknown> | Bytes
 
 type ModelOf<K extends Kind> = AnyModel & { readonly kind: K }
 
@@ -53,6 +58,9 @@ export const many = <K extends Kind>(model: ModelOf<K>): Many<K> => ({ _tag: "Ma
 
 /** The result is plain data of a schema. */
 export const value = <A>(schema: Schema.Codec<A, unknown>): Value<A> => ({ _tag: "Value", schema })
+
+/** The result is the bytes of a file. */
+export const bytes: Bytes = { _tag: "Bytes" }
 
 /** The headers of a response by lower-case name. */
 export type Headers = Readonly<Record<string, string | undefined>>

@@ -165,6 +165,7 @@ const lookup: Prepared = {
   isChosen: true,
   // Nobody asks: what a call may do was looked at before.
   scopes: [],
+  accept: "application/json",
   pace: undefined,
   priced: { price: { read: "user" }, items: 1 },
   accepts: ["bearer"]

@@ -116,6 +116,7 @@ const blank: Omit<Prepared, "operation" | "method" | "effect"> = {
   userAuth: false,
   isChosen: true,
   scopes: [],
+  accept: "*/*",
   pace: undefined,
   priced: { price: "free", items: 0 },
   accepts: []

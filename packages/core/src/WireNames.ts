@@ -59,7 +59,7 @@ export const selector = (
   if (parameter === "expansions") {
     return (name) => words.unsaid.has(name) ? unsaid : { ...silence, expansions: [expansion(words, name)] }
   }
-  const model = result._tag === "Value" ? undefined : result.model
+  const model = "model" in result ? result.model : undefined
   const isOwn = model === undefined || model.selector === parameter
   if (!isOwn && !Object.values(model.expansions).some((kind) => parameter === `${kind}_fields`)) return () => silence
   return (name) => {

@@ -283,6 +283,7 @@ describe("index", () => {
     ])
     assert.sameMembers(Object.keys(Index.Operation), ["make", "makePaged"])
     assert.sameMembers(Object.keys(Index.Response), [
+      "bytes",
       "make",
       "many",
       "markCost",
@@ -302,6 +303,11 @@ describe("index", () => {
     assert.sameMembers(Object.keys(Index.Errors), [
       "AuthorizationDenied",
       "BadRequest",
+      "ComplianceExpired",
+      "ComplianceFailed",
+      "ComplianceNotComplete",
+      "ComplianceRefused",
+      "ComplianceUnreadable",
       "ConflictingIdentifiers",
       "Forbidden",
       "InvalidParameters",

@@ -185,7 +185,7 @@ describe("declarations", () => {
     const kind = /^(\w+?)(\[\])?$/.exec(row.kind)
     const { result } = definition
     if (result._tag === "Value") assert.isFalse(/^(Post|User|Space|List|DmEvent)(\[\])?$/.test(row.kind))
-    else {
+    else if ("kind" in result) {
       assert.strictEqual(result.kind.replaceAll("_", ""), kind?.[1]?.toLowerCase())
       assert.strictEqual(result._tag, kind?.[2] === undefined ? "One" : "Many")
     }

@@ -61,7 +61,9 @@ const other: Column = { name: "other", path: [], type: "json" }
 
 /** The table of what an operation returns. */
 export const items = ({ result }: Pick<Definition, "result">, parameters: Parameters): Table =>
-  result._tag === "Value"
+  result._tag === "Bytes"
+    ? { name: "items", key: undefined, columns: [other] }
+    : result._tag === "Value"
     ? { name: "items", key: undefined, columns: [...columnsOf(elementOf(result.schema.ast), []), other] }
     : ofModel(result.model, parameters)
 
@@ -93,7 +95,7 @@ export const outcomes: Table = {
 export const expected = ({ result }: Pick<Definition, "result">, parameters: Parameters): ReadonlyArray<string> => {
   const asked = names(parameters["expansions"])
   const kinds = new Set(
-    result._tag === "Value" ? [] : models.flatMap(({ expansions }) => asked.flatMap((name) => expansions[name] ?? []))
+    !("model" in result) ? [] : models.flatMap(({ expansions }) => asked.flatMap((name) => expansions[name] ?? []))
   )
   return models.flatMap(({ includes, kind }) => includes !== undefined && kinds.has(kind) ? [includes] : [])
 }

@@ -1,8 +1,8 @@
 /** Exports that survive a crash. */
 export * as Checkpoint from "./Checkpoint.ts"
+export * as Comply from "./Comply.ts"
 export * as Conversation from "./Conversation.ts"
 export * as Each from "./Each.ts"
-export * as Comply from "./Comply.ts"
 export * as Export from "./Export.ts"
 export * as ExportErrors from "./ExportErrors.ts"
 export * as Hydration from "./Hydration.ts"

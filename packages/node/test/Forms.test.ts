@@ -88,6 +88,7 @@ describe("as", () => {
     assert.lengthOf(service.requests, 5)
     assert.sameMembers(Object.keys(raw), [
       ...Object.keys(catalogue),
+      "compliance",
       "upload",
       "publish",
       "publishThread",

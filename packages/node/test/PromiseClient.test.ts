@@ -161,6 +161,7 @@ describe("a call", () => {
       "publishThread",
       "planListMembers",
       "syncListMembers",
+      "compliance",
       "getConversation",
       "hydrate",
       "close"

@@ -11,6 +11,7 @@ import type { Entry, Problem } from "./Problem.ts"
 import type { PostCap } from "./RateLimits.ts"
 import type { Page, PageRequest } from "./store/Pages.ts"
 import type { Store } from "./store/Store.ts"
+import type { Content } from "./store/Uploads.ts"
 import type { Usage } from "./Usage.ts"
 
 /** A parameter as it arrives: lists as lists, instants as milliseconds, ids and texts as strings, bytes in memory. */
@@ -61,6 +62,8 @@ export interface Call<P> {
 /** What an operation answers with, in full: the service selects fields and adds what expansions ask for. */
 export interface Reply {
   readonly data?: unknown
+  /** A file in place of all else. */
+  readonly file?: { readonly type: string; readonly content: Content } | undefined
   readonly errors?: ReadonlyArray<Entry> | undefined
   readonly meta?: Readonly<Record<string, unknown>> | undefined
   /** The cursors of a page, which become tokens. */

@@ -69,6 +69,16 @@ export const make = (store: Store["Service"], now: () => number) =>
     )
   )
 
+/** A file as an answer. */
+export const response = (
+  { content, type }: { readonly content: Content; readonly type: string }
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.stream(streamOf(content, 0, content.size), {
+    contentType: type,
+    contentLength: content.size,
+    headers: { "x-content-type-options": "nosniff" }
+  })
+
 /** A segment at a time, and the next one when the last has gone. */
 const streamOf = (content: Content, start: number, end: number): Stream.Stream<Uint8Array> =>
   Stream.fromIterable(content.read(start, end), { chunkSize: 1 })

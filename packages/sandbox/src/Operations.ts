@@ -16,6 +16,7 @@ import * as Envelope from "./Envelope.ts"
 import * as Faults from "./Faults.ts"
 import * as FaultyResponse from "./FaultyResponse.ts"
 import type * as Journal from "./Journal.ts"
+import * as MediaFiles from "./MediaFiles.ts"
 import type * as Nonces from "./Nonces.ts"
 import * as PageToken from "./PageToken.ts"
 import * as Problem from "./Problem.ts"
@@ -113,6 +114,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       usage.count({ appId: caller.appId, operation: name, resources, now })
       bill.charge({ operation: name, definition, caller, params, resources, data: reply.data, now })
     }
+    if (reply.file !== undefined) return MediaFiles.response(reply.file)
     if (fault === "empty") {
       leave([])
       const count = reply.meta?.["total_post_count"] === undefined ? "result_count" : "total_post_count"

@@ -40,7 +40,7 @@ export const project = (
   selection: Selection,
   data: unknown
 ): Projected => {
-  if (result._tag === "Value" || data === undefined) return { data, includes: undefined, errors: [], resources: [] }
+  if (!("model" in result) || data === undefined) return { data, includes: undefined, errors: [], resources: [] }
   const items = (Array.isArray(data) ? data : [data]) as ReadonlyArray<Item>
   const known = (selection["expansions"] ?? []).filter((name) => Object.hasOwn(result.model.expansions, name))
   const refused: Array<Problem.Entry> = []

@@ -1,13 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@postwire/core/Client"
+import * as Credentials from "@postwire/core/Credentials"
 import {
   blockDirectMessages,
   createDirectMessage,
   deleteDirectMessageEvent,
+  downloadDirectMessageMedia,
   getDirectMessageEvent,
   getDirectMessageEvents,
   unblockDirectMessages
 } from "@postwire/core/operations/DirectMessages"
-import { Effect } from "effect"
+import { uploadMedia } from "@postwire/core/operations/Media"
+import { createClient } from "@postwire/node"
+import { Effect, Layer } from "effect"
+import { HttpClient } from "effect/http"
+import * as MediaBytes from "../../core/test/support/MediaBytes.ts"
+import { start } from "../src/Sandbox.ts"
 import { make } from "./support/Requests.ts"
 
 describe("direct message events", () => {
@@ -89,4 +97,50 @@ describe("blocked direct messages", () => {
         Effect.map(Effect.flip(blockDirectMessages({ id })), ({ _tag }) => _tag)).pipe(Effect.provide(client()))
       assert.deepStrictEqual(tags, ["NotFound", "BadRequest"])
     }))
+})
+
+describe("the files of direct messages", () => {
+  it.effect("are bytes for those who take part, and nothing for others", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 0 })
+      const { client, sandbox } = bench
+      const [grace, alan] = [sandbox.user({ username: "grace" }), sandbox.user({ username: "alan" })]
+      const picture = MediaBytes.png()
+      const named = yield* Effect.gen(function*() {
+        const { data: media } = yield* uploadMedia({ media: picture, media_category: "dm_image" })
+        const { data: sent } = yield* createDirectMessage({ participant_id: grace.id, media_id: media!.id })
+        return { dm_id: sent!.dm_event_id, media_id: media!.id, resource_id: `${media!.media_key}.png` }
+      }).pipe(Effect.provide(client()))
+      const { data } = yield* downloadDirectMessageMedia(named).pipe(Effect.provide(client("x", grace.settings())))
+      assert.deepStrictEqual(data, picture)
+      const raw = yield* downloadDirectMessageMedia.as("raw")(named).pipe(Effect.provide(client()))
+      assert.strictEqual(raw.headers["content-type"], "application/octet-stream")
+      const stranger = yield* Effect.flip(downloadDirectMessageMedia(named)).pipe(
+        Effect.provide(client("neutral", alan.settings()))
+      )
+      assert.strictEqual(stranger._tag, "Forbidden")
+      const absent = yield* Effect.flip(downloadDirectMessageMedia({ ...named, resource_id: "other.png" })).pipe(
+        Effect.provide(client())
+      )
+      assert.strictEqual(absent._tag, "NotFound")
+      const longer = Client.layer({ baseUrl: sandbox.baseUrl, maxBodySize: picture.length - 1 }).pipe(
+        Layer.provide([Credentials.layer(bench.secrets), Layer.succeed(HttpClient.HttpClient, bench.http)])
+      )
+      const cut = yield* Effect.flip(downloadDirectMessageMedia(named)).pipe(Effect.provide(longer))
+      assert.strictEqual(cut._tag, "UndecodableResponse")
+    }))
+
+  it("come with Promises, over a connection", async () => {
+    await using sandbox = await start({ posts: 0 })
+    await using client = createClient(sandbox.settings)
+    const grace = sandbox.user({ username: "grace" })
+    const picture = MediaBytes.png()
+    const { data: media } = await client.uploadMedia({ media: picture, media_category: "dm_image" })
+    const { data: sent } = await client.createDirectMessage({ participant_id: grace.id, media_id: media!.id })
+    const resource_id = `${media!.media_key}.png`
+    const named = { dm_id: sent!.dm_event_id, media_id: media!.id, resource_id }
+    assert.deepStrictEqual((await client.downloadDirectMessageMedia(named)).data, picture)
+    const raw = await client.as("raw").downloadDirectMessageMedia(named)
+    assert.deepStrictEqual(new Uint8Array(await raw.arrayBuffer()), picture)
+  })
 })

@@ -123,6 +123,10 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       operations: ["uploadMedia"]
     }),
     because(
+      "New since that document: the service answers that there is no such route, if it has none.",
+      { difference: "route GET /2/dm_conversations/media/{}/{}/{}", change: "gone" }
+    ),
+    because(
       "New since that document; sent only when a program passes them, and then the service's to refuse.",
       { difference: "body folder_id", change: "gone", operations: ["bookmark"] },
       { difference: "body media_category=*", change: "gone", operations: ["uploadMedia"] },
@@ -146,6 +150,11 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       "result dm_event.entities.urls[].*",
       "result post.note_post.entities.urls[].*",
       "result space.topics"
+    ),
+    because(
+      "The address of a file is made of them: nothing in them leaves its place.",
+      { difference: "path segment 2 pattern", operations: ["downloadDirectMessageMedia"] },
+      { difference: "path segment 3 pattern", operations: ["downloadDirectMessageMedia"] }
     ),
     because("The service refuses ids that are none.", "body reply.exclude_reply_user_ids pattern"),
     because("The specification gives bookmarks to OAuth 2.0 user tokens only.", {

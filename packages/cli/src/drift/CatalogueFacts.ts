@@ -54,7 +54,7 @@ const routeFacts = (endpoint: Endpoint, wire: Wire): RouteFacts => {
       ]).concat(selectorFacts(definition, wire))
     ]),
     body: bodyFacts(definition, wire),
-    result: schemaFacts(envelope(definition.result).ast, wire),
+    result: definition.result._tag === "Bytes" ? {} : schemaFacts(envelope(definition.result).ast, wire),
     credentials: credentialsOf(definition),
     scopes: bearerOf(definition) === "app"
       ? undefined

@@ -26,6 +26,9 @@ export const id: Schema.Codec<Id, string> = /*#__PURE__*/ Schema.Union([
 
 export const segmentPattern = /^[A-Za-z0-9_-]{1,64}$/
 
+/** The name of a file. */
+export const fileNamePattern = /^[\w-][\w.-]{0,127}$/
+
 export const mediaKeyPattern = /^([0-9]+)_([0-9]+)$/
 
 export const languagePattern = /^[A-Z]{2}$/

@@ -162,6 +162,35 @@ export const deleteDirectMessageEvent = /*#__PURE__*/ Operation.make({
   effect: "toggle"
 })
 
+/**
+ * Fetches a file of a direct message in a conversation that the authenticated user takes part in, as bytes. Credential: a user's
+ * bearer token.
+ *
+ * The three ids are those in the address of the file: `resource_id` is its last part, the name of a file. `maxBodySize` of the
+ * client, 64 MiB by default, is the longest that comes; a longer one is `UndecodableResponse`, and one that breaks off
+ * `TransportFailure`. The raw form has the `content-type`.
+ *
+ * ```ts
+ * const { data } = yield* downloadDirectMessageMedia({ dm_id: "1580705921830768647", media_id: "1880028106020515840", resource_id: "3_1880028106020515840.jpg" })
+ * ```
+ */
+export const downloadDirectMessageMedia = /*#__PURE__*/ Operation.make({
+  name: "downloadDirectMessageMedia",
+  summary: "Fetches a file of a direct message.",
+  route: "GET /2/dm_conversations/media/:dm_id/:media_id/:resource_id",
+  path: {
+    dm_id: /*#__PURE__*/ Parameters.required(Parameters.segment),
+    media_id: /*#__PURE__*/ Parameters.required(Parameters.segment),
+    resource_id: /*#__PURE__*/ Parameters.required(Parameters.fileName)
+  },
+  result: Response.bytes,
+  bearer: "user",
+  scopes: ["dm.read"],
+  limits: {},
+  price: "free",
+  effect: "read"
+})
+
 const blocked = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ blocked: Schema.Boolean }))
 
 const another = {

@@ -147,7 +147,9 @@ export interface UntypedPaged<A = Response<unknown, unknown>> extends Untyped<A>
 
 export const isPaged = (operation: Untyped): operation is UntypedPaged => "pages" in operation
 
+/** Every operation that answers with JSON. What answers with a file has tests of its own. */
 export const all = Object.entries(catalogue as unknown as Readonly<Record<string, Untyped>>)
+  .filter(([, { definition }]) => definition.result._tag !== "Bytes")
 
 /** What the specification says of its operations. */
 export const rows: ReadonlyArray<Row> = Object.entries(operations).map(([name, row]) =>

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { type Call, type Handlers, listed } from "../Handler.ts"
+import * as MediaFiles from "../MediaFiles.ts"
 import * as Problem from "../Problem.ts"
 import type { DmEventType } from "../store/Messages.ts"
 import { oneToOneId } from "../store/Messages.ts"
@@ -102,6 +103,22 @@ export const handlers = {
       return yield* Problem.forbidden("You are not permitted to delete this event.")
     }
     return { data: { deleted: store.messages.delete(id) } }
+  }),
+
+  downloadDirectMessageMedia: Effect.fnUntraced(function*({ caller, parameters, store }) {
+    const { userId } = yield* Caller.user(caller)
+    const { dm_id, media_id, resource_id } = parameters
+    const event = store.messages.byId(dm_id)
+    const [key = ""] = store.attachments.mediaKeys([media_id])
+    const type = store.uploads.byId(media_id)?.media_type ?? ""
+    const content = store.uploads.content(media_id)
+    if (
+      event?.attachments?.media_keys.includes(key) !== true || content.size === 0 ||
+      MediaFiles.pathOf(key, type) !== `/media/${resource_id}`
+    ) return yield* Problem.missing(Problem.notFound({ kind: "media", id: media_id, parameter: "media_id" }))
+    const conversation = store.messages.conversation(event.dm_conversation_id)
+    if (conversation?.participantIds.includes(userId) !== true) return yield* notInConversation
+    return { file: { type: "application/octet-stream", content } }
   }),
 
   blockDirectMessages: (call) => setBlocked(call, true),

@@ -231,7 +231,7 @@ export const attempts = (options: {
         () => `/3${before.slice(2)}`,
         () => `/${encode(garbage(random, 40))}`
       ])()
-      return { method, target: `${target}?${query}`, headers: bearer, body: undefined, expected: [400, 404, 429] }
+      return { method, target: `${target}?${query}`, headers: bearer, body: undefined, expected: [400, 403, 404, 429] }
     }],
     // Credentials that are none.
     [12, (time) => {

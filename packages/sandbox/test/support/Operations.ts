@@ -1,5 +1,6 @@
 /** Every operation with parameters that the service accepts, as requests of both wires. */
 import { catalogue, type Name } from "@postwire/core/Catalogue"
+import type { Definition } from "@postwire/core/Definition"
 import type * as Multipart from "@postwire/core/Multipart"
 import { prepare } from "@postwire/core/Prepare"
 import * as Words from "@postwire/core/Wire"
@@ -8,7 +9,9 @@ import { parameters as examples } from "../../../../examples/reference/parameter
 import * as MediaBytes from "../../../core/test/support/MediaBytes.ts"
 import { type Bench, day, minute, now } from "./Requests.ts"
 
-export const names = Object.values(catalogue).map(({ definition }) => definition.name as Name)
+/** Every operation that answers with JSON. What answers with a file has tests of its own. */
+export const names = Object.values(catalogue).map(({ definition }): Definition => definition)
+  .filter(({ result }) => result._tag !== "Bytes").map(({ name }) => name as Name)
   .filter((name, i, all) => all.indexOf(name) === i)
 
 /** What is said to uploads that are not media yet. */

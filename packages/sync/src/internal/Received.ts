@@ -15,11 +15,12 @@ export const read = (
   told: CallErrors.Told,
   { body, cost, headers, status }: Received
 ): AnyResponse | Error => {
-  const text = textOf(body)
-  const decoded = Decoding.decode(told, wire, text, () => headersOf(headers), settings.verify)
+  const decoded = told.result._tag === "Bytes"
+    ? Decoding.decodeBytes(told, new Uint8Array(body), headersOf(headers))
+    : Decoding.decode(told, wire, textOf(body), () => headersOf(headers), settings.verify)
   if (!(decoded instanceof Decoding.Undecodable)) Response.markCost(decoded, cost)
   if (CallErrors.isClean(decoded)) return decoded
-  const read = CallErrors.reread(told, decoded, { status, headers: headersOf(headers) }, text, redact)
+  const read = CallErrors.reread(told, decoded, { status, headers: headersOf(headers) }, textOf(body), redact)
   if (!(read instanceof Error)) warn(told.name, read.anomalies)
   return read
 }

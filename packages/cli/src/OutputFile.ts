@@ -1,0 +1,29 @@
+/** A file that a command writes as a whole. What is there already stays, unless it is to be replaced. */
+import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as ErrorReport from "./ErrorReport.ts"
+
+/** `--force`. */
+export const force = Flag.Boolean("force").pipe(
+  Flag.withDescription("Replace what is there"),
+  Flag.withDefault(false)
+)
+
+/** Writes it. */
+export const write = Effect.fnUntraced(function*(path: string, content: string | Uint8Array, force: boolean) {
+  const fs = yield* FileSystem.FileSystem
+  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content
+  yield* fs.writeFile(path, bytes, { flag: force ? "w" : "wx" }).pipe(
+    Effect.mapError((error) => {
+      const { advice, reason } = error.reason._tag === "AlreadyExists"
+        ? { reason: "it exists already", advice: "Name another file, or replace it with --force." }
+        : DatabaseProblem.of(error) ?? {
+          reason: `it cannot be written (${error.reason._tag})`,
+          advice: "Look at the folder, its rights and the room that is left."
+        }
+      return new ErrorReport.FileUnusable({ path, reason, advice })
+    })
+  )
+})
