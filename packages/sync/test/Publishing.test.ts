@@ -186,4 +186,26 @@ describe("a blocking client", () => {
     const thread = client.publishThread(posts, { key: "interrupted", lag: 200 })
     assert.deepStrictEqual([thread.resumed, thread.posts.map(({ text }) => text)], [true, ["before", "after"]])
   })
+
+  it("changes the members of a list, and reads conversations", async () => {
+    await using other = createClient(fromEnvironment(sandbox.ready.environment))
+    const { data: list } = await other.createList({ name: "Friends" })
+    const { data: me } = await other.getMe()
+    const { data: follower } = await other.getUsersFollowers({ id: me?.id ?? "", max_results: 1 })
+    const [{ id, username } = { id: "", username: "" }] = follower ?? []
+    using client = Sync.createClientSync(settings())
+    assert.deepStrictEqual(client.planListMembers(list?.id ?? "", [`@${username}`]).add, [{ id, username }])
+    const steps: Array<string> = []
+    const synced = client.syncListMembers(list?.id ?? "", [`@${username}`], {
+      onProgress: ({ last }) => steps.push(last.became)
+    })
+    assert.deepInclude(synced, { added: 1, removed: 0, refused: 0 })
+    assert.deepStrictEqual(steps, ["added"])
+    const error = thrown(() => client.syncListMembers(list?.id ?? "", []))
+    assert.instanceOf(error, Sync.InvalidParameters)
+    const root = client.publish({ text: "Who replies to this?" })
+    client.publish({ text: "Nobody", in_reply_to_post_id: root.id })
+    const { nodes } = client.getConversation(root.id)
+    assert.strictEqual(nodes[0]?.post?.text, "Who replies to this?")
+  })
 })

@@ -1,0 +1,66 @@
+/** What is made of many calls, with Promises: members of lists, conversations. */
+import { assert, describe, it } from "@effect/vitest"
+import { createClient, InvalidParameters } from "@postwire/node"
+import { Redacted } from "effect"
+import * as Sandbox from "../src/Sandbox.ts"
+
+const scene = async () => {
+  const sandbox = await Sandbox.start({ posts: 0 })
+  const client = createClient({
+    baseUrl: sandbox.baseUrl,
+    bearerToken: Redacted.value(sandbox.seeded.userBearerToken)
+  })
+  return { sandbox, client }
+}
+
+/** What a promise is rejected with. */
+const rejected = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(() => assert.fail("it was not rejected"), (error: unknown) => error)
+
+describe("a client", () => {
+  it("changes the members of a list, tells how it goes on, and what became of each", async () => {
+    const { client, sandbox } = await scene()
+    await using _sandbox = sandbox
+    await using _client = client
+    const users = [1, 2, 3, 4].map((i) => sandbox.user({ username: `u${i}` }))
+    const list = sandbox.ada.list({ name: "Friends", members: users.slice(0, 2) }).id
+    const desired = ["u1", "@u3", "nobody"]
+    const plan = await client.planListMembers(list, desired, { user_auth: false })
+    assert.deepStrictEqual([plan.remove, plan.add].map(([member]) => member?.username), ["u2", "u3"])
+    const steps: Array<string> = []
+    const synced = await client.syncListMembers(list, desired, {
+      user_auth: false,
+      onProgress: ({ done, last, of }) => steps.push(`${done}/${of} ${last.username} ${last.became}`)
+    })
+    assert.deepStrictEqual(steps, ["1/2 u2 removed", "2/2 u3 added"])
+    assert.deepInclude(synced, { added: 1, removed: 1, there: 1, refused: 1, resumed: false })
+    const refused = await rejected(client.syncListMembers(list, [], { user_auth: false }))
+    assert.instanceOf(refused, InvalidParameters)
+    assert.strictEqual(refused.parameter, "maxRemovals")
+    const signal = AbortSignal.abort(new Error("enough"))
+    assert.strictEqual(await rejected(client.syncListMembers(list, desired, { signal })), signal.reason)
+  })
+
+  it("reads a conversation as a tree, and as it comes", async () => {
+    const { client, sandbox } = await scene()
+    await using _sandbox = sandbox
+    await using _client = client
+    const at = (minutes: number) => new Date(sandbox.clock.now() - minutes * 60_000)
+    const root = sandbox.ada.post({ text: "root", at: at(30) })
+    const bo = sandbox.user({ username: "bo" })
+    const first = bo.reply(root, { text: "first", at: at(20) })
+    sandbox.ada.reply(first, { text: "second", at: at(10) })
+    const { nodes } = await client.getConversation(first.id, { post_fields: ["lang"] })
+    assert.deepStrictEqual(
+      nodes.map(({ author, depth, post }) => `${depth} ${author?.username} ${post?.text} ${typeof post?.lang}`),
+      ["0 ada root string", "1 bo first string", "2 ada second string"]
+    )
+    const parts: Array<string> = []
+    for await (const part of client.getConversation.parts(root.id)) {
+      parts.push(part._tag === "Post" ? part.post.text : part._tag)
+    }
+    assert.deepStrictEqual(parts, ["root", "second", "first"])
+    for await (const _part of client.getConversation.parts(root.id)) break
+    assert.include(String(await rejected(client.getConversation("x"))), "getConversation: id must be an id")
+  })
+})
