@@ -1,9 +1,13 @@
-import { afterAll } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { suite } from "../../core/test/support/SpendStores.ts"
+import { createClient, SpendLimitReached } from "../src/index.ts"
 import * as RedisSpendStore from "../src/RedisSpendStore.ts"
 import * as SqliteSpendStore from "../src/SqliteSpendStore.ts"
 import * as RedisServer from "./support/RedisServer.ts"
@@ -23,3 +27,61 @@ suite(
   ),
   { skip: !RedisServer.isInstalled }
 )
+
+/** Posts by their ids; for the id 9, half of an answer; for 8, none. */
+const start = async () => {
+  const server = createServer((request, response) => {
+    const ids = new URL(request.url ?? "", "http://service.test").searchParams.get("ids")?.split(",") ?? []
+    if (ids.includes("8")) return void request.socket.destroy()
+    const body = JSON.stringify({ data: ids.map((id) => ({ id, text: "a" })) })
+    response.writeHead(200, { "content-length": body.length })
+    if (!ids.includes("9")) return void response.end(body)
+    response.write(body.slice(0, 5), () => request.socket.destroy())
+  }).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    [Symbol.dispose]: () => {
+      server.closeAllConnections()
+      server.close()
+    }
+  }
+}
+
+describe("clients of Promises with one file", () => {
+  it("share the resources of a day, and the limit", async () => {
+    using service = await start()
+    const settings = {
+      baseUrl: service.baseUrl,
+      bearerToken: "a",
+      retries: 0,
+      spendLimit: { perDay: 0.02 },
+      spendStore: join(folder, "shared.db")
+    }
+    await using one = createClient(settings)
+    await using other = createClient(settings)
+    assert.deepStrictEqual((await one.getPosts({ ids: ["1", "2"] })).cost, { dollars: 0.01, charged: 2, repeats: 0 })
+    assert.deepStrictEqual((await other.getPosts({ ids: ["2", "3"] })).cost, { dollars: 0.005, charged: 1, repeats: 1 })
+    const error = await one.getPosts({ ids: ["4", "5"] }).then(() => undefined, (error: unknown) => error)
+    assert.instanceOf(error, SpendLimitReached)
+    assert.deepInclude(error, { period: "day", spent: 0.015, limit: 0.02, needed: 0.01 })
+  })
+
+  it("count in doubt what was cut off or never answered", async () => {
+    using service = await start()
+    const told: Array<readonly [dollars: number, inDoubt: boolean]> = []
+    await using client = createClient({
+      baseUrl: service.baseUrl,
+      bearerToken: "a",
+      retries: 0,
+      onSpend: ({ dollars, inDoubt }) => void told.push([dollars, inDoubt])
+    })
+    for (const id of ["9", "8"]) await client.getPosts({ ids: ["1", id] }).catch(() => {})
+    await client.getPosts({ ids: ["1"] })
+    assert.deepStrictEqual(told, [[0.01, true], [0.01, true], [0.005, false]])
+    // Of a client that does not count, nothing is loaded or told.
+    await using plain = createClient({ baseUrl: service.baseUrl, bearerToken: "a" })
+    assert.isUndefined((await plain.getPosts({ ids: ["1"] })).cost)
+  })
+})

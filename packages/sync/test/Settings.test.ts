@@ -46,6 +46,17 @@ const settings: Readonly<Record<string, readonly [valid: ReadonlyArray<unknown>,
   waitOnRateLimit: [[true, false], ["true", 1, null]],
   maxWait: [[0, 1, Infinity], [-1, Number.NaN, "1", null]],
   rateLimitStore: [["redis://service.test"], ["", 1, null, "http://service.test"]],
+  spendStore: [["redis://service.test"], ["", 1, null, "http://service.test", "redis:6379"]],
+  spendLimit: [
+    [{}, { perDay: 1 }, { perMonth: 0, total: 0.5 }],
+    [1, null, { perDay: -1 }, { perDay: "1" }, { perWeek: 1 }, { total: Number.NaN }]
+  ],
+  prices: [
+    [{}, { read: { post: 0.1 }, ownedRead: 0 }, { includes: false, since: "2027-01-01" }],
+    [1, null, { read: { tweet: 1 } }, { request: { postCreate: -1 } }, { includes: 1 }, { of: 1 }]
+  ],
+  appOwner: [["42"], ["", "ada", 42, null]],
+  onSpend: [[() => {}], [1, null, {}]],
   onRateLimit: [[() => {}], [1, null, {}]],
   logger: [[logger], [1, null, {}, { ...logger, warn: 1 }]],
   proxy: [["http://service.test", "environment"], ["", "service.test", "socks5://service.test", null, 1]],
@@ -55,7 +66,7 @@ const settings: Readonly<Record<string, readonly [valid: ReadonlyArray<unknown>,
 }
 
 /** What cannot be handed to a worker. */
-const notBlocking = ["onRequest", "onRateLimit", "logger", "dispatcher", "oauth2.save"]
+const notBlocking = ["onRequest", "onRateLimit", "onSpend", "logger", "dispatcher", "oauth2.save"]
 
 const ofCore = ["baseUrl", "wire", "userAgent", "verify", "checks", "accessLevel", "timeout", "retries", "maxBodySize"]
   .concat("recordContent", "allowInsecureHttp", "onRequest", "bearerToken", "accessToken", "maxWait")

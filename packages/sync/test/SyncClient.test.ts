@@ -51,6 +51,20 @@ const thrown = (call: () => unknown): unknown => {
   return assert.fail("nothing was thrown")
 }
 
+describe("spending", () => {
+  it("is counted in the worker, told with each answer, and limited", () => {
+    using client = Sync.createClientSync({ ...settings(), spendLimit: { total: 0.02 } })
+    const first = client.getUser({ username: "ada" })
+    assert.deepStrictEqual(first.cost, { dollars: 0.01, charged: 1, repeats: 0 })
+    assert.deepStrictEqual(client.getUser({ username: "ada" }).cost, { dollars: 0, charged: 0, repeats: 1 })
+    const error = thrown(() => client.getUsers({ usernames: ["ada", "grace"] }))
+    assert.instanceOf(error, Sync.SpendLimitReached)
+    assert.deepInclude(error, { period: "total", spent: 0.01, limit: 0.02, needed: 0.02 })
+    using plain = Sync.createClientSync(settings())
+    assert.isUndefined(plain.getUser({ username: "ada" }).cost)
+  })
+})
+
 describe("methods", () => {
   it("are the operations of the catalogue", () => {
     using client = Sync.createClientSync(settings())
