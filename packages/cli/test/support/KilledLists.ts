@@ -63,17 +63,21 @@ export const run = async (wanted: number, seed: number): Promise<ReadonlyArray<O
       const told: Told = { baseUrl: sandbox.baseUrl, bearerToken, folder: join(root, "journal"), list, desired }
       sandbox.journal.clear()
       let killed = 0
-      for (let end = ""; end !== "done 0";) {
+      /** Runs a process, which may be killed; returns its last line. */
+      const attempt = async (): Promise<string> => {
         const child = spawn(process.execPath, [program, JSON.stringify(told)], { stdio: ["ignore", "pipe", "inherit"] })
         let steps = killed < 10 ? draw.below(30) : -1
+        let last = ""
         if (steps === 0) setTimeout(() => child.kill("SIGKILL"), 100 + draw.next() * 200)
         createInterface({ input: child.stdout }).on("line", (line) => {
-          end = line
+          last = line
           if (--steps === 0) setTimeout(() => child.kill("SIGKILL"), draw.next() * 8)
         })
         const [, signal] = await once(child, "close")
         if (signal === "SIGKILL") killed++
+        return last
       }
+      while (await attempt() !== "done 0");
       kills += killed
       const made = changes()
       outcomes.push({
