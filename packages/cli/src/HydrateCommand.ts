@@ -106,7 +106,7 @@ const run = Effect.fnUntraced(
           stop,
           mode: flags.resume ? "resume" : flags.force ? "force" : "new",
           account: Option.getOrUndefined(flags.owner),
-          onStart: ({ outcomes = {} }) =>
+          onStart: ({ items, outcomes = {} }) =>
             Effect.gen(function*() {
               yield* progress.onStart
               const left = rows.count - sumOf(outcomes)
@@ -114,7 +114,9 @@ const run = Effect.fnUntraced(
                 ...price,
                 items: left,
                 requests: Math.ceil(left / Hydrate.idsPerRequest),
-                micros: left * each
+                micros: left * each,
+                // What was not there cost nothing.
+                spent: items * each
               })
             }).pipe(Effect.provide(services)),
           onPage: progress.onPage
