@@ -4,6 +4,9 @@ import { defineConfig } from "vitest/config"
 // Tests start some hundred processes, which then load in half the time.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/compile", import.meta.url))
 
+// What commands spend in tests is not for the file of whoever runs them.
+process.env["XDG_STATE_HOME"] ??= fileURLToPath(new URL("node_modules/.cache/state", import.meta.url))
+
 const include = ["packages/*/test/**/*.test.ts", "examples/**/*.test.ts", "scripts/**/*.test.ts"]
 
 /** Files that look at what a process has loaded, replace modules or weigh the heap. */

@@ -30,6 +30,7 @@ import * as Presenter from "./Presenter.ts"
 import * as Report from "./Report.ts"
 import * as RequestCommand from "./RequestCommand.ts"
 import * as SandboxCommand from "./SandboxCommand.ts"
+import * as SpendCommand from "./SpendCommand.ts"
 import * as StandardOutput from "./StandardOutput.ts"
 import * as StatusCommand from "./StatusCommand.ts"
 import { Terminal } from "./Terminal.ts"
@@ -56,6 +57,7 @@ export const postwire = Command.make("postwire").pipe(
     CallCommand.command,
     RequestCommand.command,
     CountsCommand.command,
+    SpendCommand.command,
     ConversationCommand.command,
     ListsCommand.command,
     PostCommand.command,

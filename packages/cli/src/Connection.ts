@@ -24,6 +24,7 @@ import * as Scope from "effect/Scope"
 import * as Accounts from "./Accounts.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 import * as Report from "./Report.ts"
+import * as SpendAccount from "./SpendAccount.ts"
 import * as Text from "./Text.ts"
 import * as Variables from "./Variables.ts"
 
@@ -36,8 +37,8 @@ export const wire = Flag.Literals("wire", names).pipe(
 /** The flags that say who asks. */
 export const flags = { account: Accounts.flag, tokenStore: Accounts.storeFlag, credentials: Variables.flag }
 
-/** What they say. */
-export type Flags = Command.Command.Config.Infer<typeof flags>
+/** What they say, and `--max-spend` of commands that have it: it ends them where it is reached. */
+export type Flags = Command.Command.Config.Infer<typeof flags> & { readonly maxSpend?: Option.Option<number> }
 
 /** Who a command speaks for. */
 export interface Speaker {
@@ -97,7 +98,7 @@ export const use = <A, E, R>(
     const file = Option.isSome(credentials) ? yield* Variables.read(credentials.value) : {}
     const speaking = yield* speaker(flags)
     return yield* command(speaking).pipe(
-      Effect.provide(layer(speaking, wire)),
+      Effect.provide(layer(speaking, wire, flags.maxSpend ?? Option.none())),
       ErrorReport.within({
         account: Option.getOrUndefined(Option.map(speaking.account, ({ name }) => name)),
         credentials: Option.getOrUndefined(Option.map(credentials, (path) => ({ path, names: Object.keys(file) })))
@@ -111,7 +112,8 @@ export const layerJournal = (variables: Variables.Variables): Layer.Layer<Journa
 
 const layer = (
   { account, store, variables }: Speaker,
-  wire: Option.Option<Wire>
+  wire: Option.Option<Wire>,
+  maxSpend: Option.Option<number>
 ): Layer.Layer<Client.Client, InvalidSettings | TokenStoreFailure> =>
   Layer.unwrap(Effect.gen(function*() {
     const settings = { ...NodeClient.fromEnvironment(variables), ...Option.isSome(wire) && { wire: wire.value } }
@@ -125,7 +127,7 @@ const layer = (
     const rateLimit = RateLimit.layerWait({}).pipe(Layer.provide(NodeClient.layerStore(settings)))
     const speak = yield* Report.speaker
     return Layer.merge(Client.layer(service), layerWaits(speak)).pipe(
-      Layer.provide([credentials, NodeCrypto.layer, http, rateLimit]),
+      Layer.provide([credentials, NodeCrypto.layer, http, rateLimit, SpendAccount.layer(variables, maxSpend)]),
       Layer.provide(layerLogger(speak))
     )
   }))

@@ -2,7 +2,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
-import type { AnyError } from "@postwire/core/Errors"
 import * as Spend from "@postwire/core/Spend"
 import * as SpendStore from "@postwire/core/SpendStore"
 import { named, names } from "@postwire/core/Wire"
@@ -21,7 +20,7 @@ const sceneOf = ({ ada, store }: Sandbox.Sandbox["Service"]): Scene => {
 }
 
 /** What a read is repeated for. */
-const isLostRead = ({ _tag }: AnyError) => _tag === "TransportFailure" || _tag === "ServerFailure"
+const isLostRead = ({ _tag }: { readonly _tag: string }) => _tag === "TransportFailure" || _tag === "ServerFailure"
 
 describe("the account of a client", () => {
   for (const wire of names) {

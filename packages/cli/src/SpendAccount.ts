@@ -1,0 +1,70 @@
+/** Where the commands of a user keep what they spend, and the limits that they keep to. */
+import { InvalidSettings } from "@postwire/core/Errors"
+import { dollarsOf } from "@postwire/core/Prices"
+import * as Spend from "@postwire/core/Spend"
+import * as SpendStore from "@postwire/core/SpendStore"
+import * as NodeClient from "@postwire/node/NodeClient"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as UserDirectories from "effect/persistence/UserDirectories"
+import { mkdir } from "node:fs/promises"
+import { join } from "node:path"
+import * as Report from "./Report.ts"
+import * as Variables from "./Variables.ts"
+
+/** Where it may be said which store it is: the path of an SQLite file, or a redis:// address. */
+export const variable = "POSTWIRE_SPEND_STORE"
+
+/** The variables that limit what is spent, in dollars. */
+const limits = { perDay: "POSTWIRE_SPEND_PER_DAY", perMonth: "POSTWIRE_SPEND_PER_MONTH" } as const
+
+/** The limits in the variables, in dollars. */
+export const limitOf = Effect.fnUntraced(function*(variables: Variables.Variables) {
+  const amountOf = Effect.fnUntraced(function*(name: string) {
+    const text = Variables.valueOf(variables, name)
+    if (text === undefined) return undefined
+    const dollars = Number(text)
+    return dollars >= 0 ? dollars : yield* new InvalidSettings({ setting: name, rule: "must be dollars, as 12.50" })
+  })
+  return { perDay: yield* amountOf(limits.perDay), perMonth: yield* amountOf(limits.perMonth) }
+})
+
+/** The file of this user, beside the journal of uploads. */
+const ownFile = Effect.gen(function*() {
+  const folder = yield* UserDirectories.make().state("postwire")
+  yield* Effect.tryPromise(() => mkdir(folder, { recursive: true, mode: 0o700 }))
+  return join(folder, "spend.db")
+})
+
+/** The store that the variables name, else the file of this user. Without that, a command counts for itself. */
+export const layerStore = (
+  variables: Variables.Variables
+): Layer.Layer<SpendStore.SpendStore, InvalidSettings> => {
+  const named = NodeClient.fromEnvironment(variables).spendStore
+  if (named !== undefined) return NodeClient.layerSpendStore({ spendStore: named })
+  return Layer.unwrap(
+    Effect.map(ownFile, (spendStore) => NodeClient.layerSpendStore({ spendStore }))
+  ).pipe(
+    Layer.catch(() =>
+      Layer.effect(
+        SpendStore.SpendStore,
+        Effect.as(
+          Report.say("What is spent is not kept: your folder for such things cannot be used.", `Name a file in ${variable}.`),
+          SpendStore.makeMemory()
+        )
+      )
+    )
+  )
+}
+
+/** Counts what a command spends, for all commands of this user together. `maxSpend` is for the command alone. */
+export const layer = (
+  variables: Variables.Variables,
+  maxSpend: Option.Option<number>
+): Layer.Layer<never, InvalidSettings> =>
+  Layer.unwrap(Effect.map(limitOf(variables), (limit) =>
+    Spend.layer({
+      spendLimit: { ...limit, total: Option.getOrUndefined(Option.map(maxSpend, dollarsOf)) },
+      appOwner: Variables.valueOf(variables, "POSTWIRE_APP_OWNER")
+    }).pipe(Layer.provide(layerStore(variables)))))

@@ -1,0 +1,147 @@
+/** `postwire spend`: what the commands of this user have spent, by day, operation and account. */
+import * as Bill from "@postwire/core/Bill"
+import * as Client from "@postwire/core/Client"
+import { dollarsOf, microsOf } from "@postwire/core/Prices"
+import * as SpendStore from "@postwire/core/SpendStore"
+import * as NodeClient from "@postwire/node/NodeClient"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Chart from "./Chart.ts"
+import * as Connection from "./Connection.ts"
+import { withDefault } from "./Defaults.ts"
+import * as Report from "./Report.ts"
+import * as SpendAccount from "./SpendAccount.ts"
+import { Terminal } from "./Terminal.ts"
+import * as Text from "./Text.ts"
+
+/** What was spent in a time. */
+export interface View {
+  /** The address of the service. */
+  readonly service: string
+  /** Both included, UTC. */
+  readonly from: string
+  readonly to: string
+  readonly entries: ReadonlyArray<Bill.Entry>
+  /** In micro-dollars. */
+  readonly limits: Bill.Limits
+  /** What the day and the month have come to that `to` is in, in micro-dollars. */
+  readonly day: number
+  readonly month: number
+}
+
+/** `postwire spend`. */
+export const command = Command.make(
+  "spend",
+  {
+    days: Flag.Int("days").pipe(
+      Flag.filter((days) => days >= 1 && days <= 3_660, () => "1 to 3660"),
+      withDefault("So many days, today included", 30)
+    ),
+    json: Report.json,
+    ...Connection.flags
+  },
+  Effect.fnUntraced(function*({ days, json, ...flags }) {
+    const { variables } = yield* Connection.speaker(flags)
+    const { baseUrl } = yield* Client.check({ baseUrl: NodeClient.fromEnvironment(variables).baseUrl })
+    const limit = yield* SpendAccount.limitOf(variables)
+    const to = Bill.dayOf(yield* Clock.currentTimeMillis)
+    const from = Bill.dayOf(Date.parse(to) - (days - 1) * 86_400_000)
+    const month = `${Bill.monthOf(to)}-01`
+    const view = yield* Effect.gen(function*() {
+      const { read } = yield* SpendStore.SpendStore
+      const all = yield* read(baseUrl, from < month ? from : month, to)
+      const sum = (since: string) => all.reduce((sum, entry) => entry.day < since ? sum : sum + Bill.sumOf(entry), 0)
+      return {
+        service: baseUrl,
+        from,
+        to,
+        entries: all.filter(({ day }) => day >= from),
+        limits: { perDay: amount(limit.perDay), perMonth: amount(limit.perMonth) },
+        day: sum(to),
+        month: sum(month)
+      }
+    }).pipe(Effect.provide(SpendAccount.layerStore(variables)))
+    const { output } = yield* Terminal
+    yield* Report.print(json, plainOf(view), () => told(view, Math.min(output.columns, 120)))
+  }, Effect.scoped)
+).pipe(
+  Command.withDescription("Show what was spent: by day, operation and account, and what is left of your limits."),
+  Command.withShortDescription("Show what was spent"),
+  Command.withExamples([
+    { command: "postwire spend", description: "The last 30 days" },
+    { command: "postwire spend --days 365 --json", description: "A year, for programs" }
+  ])
+)
+
+const amount = (dollars: number | undefined) => dollars === undefined ? undefined : microsOf(dollars)
+
+/** The view for programs, in dollars. */
+const plainOf = ({ day, entries, from, limits, month, service, to }: View) => ({
+  service,
+  from,
+  to,
+  dollars: dollarsOf(entries.reduce((sum, { spent }) => sum + spent, 0)),
+  inDoubt: dollarsOf(entries.reduce((sum, { inDoubt }) => sum + inDoubt, 0)),
+  limits: {
+    perDay: limits.perDay === undefined ? undefined : { dollars: dollarsOf(limits.perDay), used: dollarsOf(day) },
+    perMonth: limits.perMonth === undefined
+      ? undefined
+      : { dollars: dollarsOf(limits.perMonth), used: dollarsOf(month) }
+  },
+  entries: entries.map(({ inDoubt, reserved, spent, ...entry }) => ({
+    ...entry,
+    dollars: dollarsOf(spent),
+    inDoubt: dollarsOf(inDoubt),
+    inFlight: dollarsOf(reserved)
+  }))
+})
+
+/** So many operations and accounts are shown one by one. */
+const shown = 12
+
+/** The view as lines of at most `width` columns. */
+export const told = (view: View, width: number): ReadonlyArray<string> => {
+  const { day, entries, from, limits, month, service, to } = view
+  const sum = (of: "spent" | "inDoubt" | "reserved") => entries.reduce((all, entry) => all + entry[of], 0)
+  const part = (title: string, by: "day" | "operation" | "account"): ReadonlyArray<string> => {
+    const sums = new Map<string, number>()
+    for (const entry of entries) sums.set(entry[by], (sums.get(entry[by]) ?? 0) + Bill.sumOf(entry))
+    const all = [...sums].filter(([, micros]) => micros > 0)
+    if (by !== "day") all.sort((a, b) => b[1] - a[1])
+    const rest = by === "day" ? [] : all.splice(shown)
+    const left = rest.reduce((sum, [, micros]) => sum + micros, 0)
+    return [
+      "",
+      title,
+      ...Chart.rows(
+        [...all, ...rest.length === 0 ? [] : [[Text.quantity(rest.length, "others"), left] as const]]
+          .map(([name, micros]) => ({ name, value: micros, text: Text.dollars(micros) })),
+        width
+      )
+    ]
+  }
+  const used = (name: string, amount: number, limit: number | undefined) =>
+    limit === undefined ? [] : [`${name}: ${Text.dollars(amount)} of ${Text.dollars(limit)} are used.`]
+  return [
+    ...Text.wrap(
+      `${Text.dollars(sum("spent"))} at ${service}, ${from === to ? to : `${from} to ${to}`} (UTC).`,
+      width,
+      2
+    ),
+    ...sum("inDoubt") === 0
+      ? []
+      : Text.wrap(`${Text.dollars(sum("inDoubt"))} or less besides are in doubt: no answer came.`, width, 2),
+    ...sum("reserved") === 0
+      ? []
+      : Text.wrap(`${Text.dollars(sum("reserved"))} or less besides are in flight.`, width, 2),
+    ...used("Today", day, limits.perDay),
+    ...used("This month", month, limits.perMonth),
+    ...entries.length === 0 ? [] : [
+      ...part("By day", "day"),
+      ...part("By operation", "operation"),
+      ...part("By account", "account")
+    ]
+  ]
+}

@@ -1,0 +1,86 @@
+/** `postwire spend`: what commands spend is kept for all of them, and limits are kept to. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Sandbox from "@postwire/sandbox/Sandbox"
+import { Effect } from "effect"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import * as Commands from "./Commands.ts"
+
+/** Commands of a user with a store of their own. */
+const user = Effect.gen(function*() {
+  const folder = yield* Commands.folder
+  return Effect.fnUntraced(function*(
+    variables: Readonly<Record<string, string>>,
+    ...args: ReadonlyArray<string>
+  ) {
+    const all = yield* Commands.variables({ POSTWIRE_SPEND_STORE: join(folder, "spend.db"), ...variables })
+    const file = join(folder, "credentials")
+    writeFileSync(file, Object.entries(all).map(([name, value]) => `${name}=${value}\n`).join(""), { mode: 0o600 })
+    return { ...yield* Commands.parse(...args, "--credentials", file), folder }
+  })
+})
+
+const sandbox = Sandbox.layerServer({ posts: 300 })
+
+describe("postwire spend", () => {
+  it.live("shows what commands were charged, as lines of 80 columns and as JSON", () =>
+    Effect.gen(function*() {
+      const { bill, seeded } = yield* Sandbox.Sandbox
+      const run = yield* user
+      const none = yield* run({}, "spend")
+      assert.match(none.output, /^\$0\.00 at http:\/\/127\.0\.0\.1:\d+, \S+ to \S+ \(UTC\)\.$/)
+      yield* run({}, "call", "getUser", "--id", seeded.ada.id)
+      yield* run({}, "call", "searchRecentPosts", "--query", "a", "--max-results", "10")
+      const dollars = bill.statement().dollars
+      assert.isAbove(dollars, 0.01)
+      const { code, output } = yield* run({ POSTWIRE_SPEND_PER_MONTH: "20" }, "spend", "--days", "1")
+      assert.strictEqual(code, 0)
+      assert.include(output, "This month: $0.0")
+      assert.match(output, /\nBy day\n {2}\S+ +\$0\.\d+ +█+\n\nBy operation\n {2}searchRecentPosts .*█\n {2}getUser .*\n\nBy account\n {2}bearer /)
+      for (const line of output.split("\n")) assert.isAtMost(line.length, 80)
+      const { entries, ...view } = JSON.parse((yield* run({ POSTWIRE_SPEND_PER_MONTH: "20" }, "spend", "--json")).output)
+      assert.deepInclude(view, { dollars, inDoubt: 0, limits: { perMonth: { dollars: 20, used: dollars } } })
+      assert.deepStrictEqual(entries.map(({ operation }: { operation: string }) => operation), [
+        "getUser",
+        "searchRecentPosts"
+      ])
+    }).pipe(Effect.scoped, Effect.provide(sandbox)))
+
+  it.live("keeps to the limits of the environment, before anything is sent", () =>
+    Effect.gen(function*() {
+      const { journal, seeded } = yield* Sandbox.Sandbox
+      const run = yield* user
+      const read = ["call", "getUser", "--id", seeded.ada.id] as const
+      const limited = { POSTWIRE_SPEND_PER_DAY: "0.015" }
+      assert.strictEqual((yield* run(limited, ...read)).code, 0)
+      const { code, errors } = yield* run(limited, ...read)
+      assert.strictEqual(code, 1)
+      assert.match(errors, /getUser: .*\$?0\.01/)
+      assert.lengthOf(journal.entries(), 1)
+      const wrong = yield* run({ POSTWIRE_SPEND_PER_DAY: "much" }, ...read)
+      assert.match(wrong.errors, /POSTWIRE_SPEND_PER_DAY must be dollars/)
+    }).pipe(Effect.scoped, Effect.provide(sandbox)))
+})
+
+describe("--max-spend", () => {
+  it.live("refuses an export that costs more before its first page, and ends one that turns out to", () =>
+    Effect.gen(function*() {
+      const { bill, journal } = yield* Sandbox.Sandbox
+      const run = yield* user
+      const out = join(yield* Commands.folder, "a.jsonl")
+      const search = ["export", "searchRecentPosts", "--query", "a", "--max-results", "10", "--out", out] as const
+      const refused = yield* run({}, ...search, "--max-spend", "0.01")
+      assert.strictEqual(refused.code, 1)
+      assert.match(refused.errors, /^postwire: It would cost up to \$\d.*; --max-spend is \$0\.01\n {2}Nothing was requested/)
+      assert.deepStrictEqual(journal.entries().map(({ operation }) => operation), ["getRecentPostsCount"])
+      assert.isFalse(existsSync(out))
+      bill.clear()
+      const done = yield* run({}, ...search, "--max-spend", "1000", "--json")
+      assert.strictEqual(done.code, 0, done.errors)
+      assert.match(done.errors, /^postwire: [\d,]+ posts, \d+ requests, up to \$\d/)
+      const { progress } = JSON.parse(done.output)
+      // The count costs, too.
+      assert.strictEqual((progress.spent + 5_000) / 1e6, bill.statement().dollars)
+      assert.lengthOf(readFileSync(out, "utf8").trim().split("\n"), progress.items)
+    }).pipe(Effect.scoped, Effect.provide(sandbox)))
+})
