@@ -272,7 +272,11 @@ const exportTo = Effect.fnUntraced(function*(
       Effect.gen(function*() {
         yield* progress.onStart
         if (parts !== undefined || before.complete || !errors.isTerminal && Option.isNone(flags.maxSpend)) return
-        estimate = Option.flatten(yield* Effect.timeoutOption(Effect.option(Plan.estimate(source)), "5 seconds"))
+        const planned = Effect.option(Plan.estimate(source))
+        // For a limit one waits.
+        estimate = Option.isSome(flags.maxSpend)
+          ? yield* planned
+          : Option.flatten(yield* Effect.timeoutOption(planned, "5 seconds"))
         if (Option.isSome(estimate)) yield* agree(estimate.value, before)
       }).pipe(Effect.provideContext(context))
   }

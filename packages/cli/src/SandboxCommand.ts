@@ -62,19 +62,26 @@ export const command = Command.make(
       Flag.filter((share) => share >= 0 && share <= 1, () => "0 to 1"),
       withDefault("Share of requests that go wrong; the seed decides", 0)
     ),
+    spendCap: Flag.Finite("spend-cap").pipe(
+      Flag.filter((dollars) => dollars >= 0, () => "dollars: 0 or more"),
+      Flag.withMetavar("DOLLARS"),
+      Flag.withDescription("What each app may spend in a month; more is refused as the service does"),
+      Flag.optional
+    ),
     wire: Flag.Literals("wire", Wire.names).pipe(
       Flag.withDescription("Speak these words alone, as a service of one date; else all"),
       Flag.optional
     ),
     json: Report.jsonWhenReady
   },
-  Effect.fnUntraced(function*({ faults, file, json, memory, port, posts, seed, start, wire }) {
+  Effect.fnUntraced(function*({ faults, file, json, memory, port, posts, seed, spendCap, start, wire }) {
     yield* ErrorReport.oneOf({ "--memory": memory, "--file": Option.isSome(file) })
     const options: Sandbox.ServerOptions = {
       port,
       posts,
       seed,
       faults,
+      spendCap: Option.getOrUndefined(spendCap),
       wire: Option.getOrUndefined(wire),
       file: Option.getOrUndefined(file),
       start: Option.getOrUndefined(start),

@@ -50,7 +50,10 @@ export const layerStore = (
       Layer.effect(
         SpendStore.SpendStore,
         Effect.as(
-          Report.say("What is spent is not kept: your folder for such things cannot be used.", `Name a file in ${variable}.`),
+          Report.say(
+            "What is spent is not kept: your folder for such things cannot be used.",
+            `Name a file in ${variable}.`
+          ),
           SpendStore.makeMemory()
         )
       )

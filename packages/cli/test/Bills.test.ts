@@ -8,16 +8,10 @@ import { named, names } from "@postwire/core/Wire"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Layer, Redacted } from "effect"
 import { randomInt } from "node:crypto"
-import { draw, priceOf, randomOf, run, type Scene } from "./support/PaidCalls.ts"
+import { draw, priceOf, randomOf, run, sceneOf } from "./support/PaidCalls.ts"
 
 /** What was drawn before can be drawn again. */
 const seed = Number(process.env["POSTWIRE_SEED"] ?? randomInt(2 ** 31))
-
-const sceneOf = ({ ada, store }: Sandbox.Sandbox["Service"]): Scene => {
-  const idsOf = (collection: "users" | "posts") =>
-    store.overview.list(collection, { limit: 1_000 }).items.map((item) => String(Reflect.get(item, "id")))
-  return { owner: ada.id, users: idsOf("users"), posts: idsOf("posts") }
-}
 
 /** What a read is repeated for. */
 const isLostRead = ({ _tag }: { readonly _tag: string }) => _tag === "TransportFailure" || _tag === "ServerFailure"

@@ -75,9 +75,10 @@ describe("postwire", () => {
     Effect.gen(function*() {
       const all: ReadonlyArray<ReadonlyArray<string>> = [
         [],
-        ..."export plan call request counts login logout accounts doctor demo sandbox worker status spend".split(" ").map((
-          name
-        ) => [name]),
+        ..."export plan call request counts login logout accounts doctor demo sandbox worker status spend".split(" ")
+          .map((
+            name
+          ) => [name]),
         ...Object.keys(catalogue).map((name) => ["call", name]),
         ["export", "searchRecentPosts"],
         ["plan", "searchRecentPosts"]

@@ -36,9 +36,14 @@ describe("postwire spend", () => {
       const { code, output } = yield* run({ POSTWIRE_SPEND_PER_MONTH: "20" }, "spend", "--days", "1")
       assert.strictEqual(code, 0)
       assert.include(output, "This month: $0.0")
-      assert.match(output, /\nBy day\n {2}\S+ +\$0\.\d+ +█+\n\nBy operation\n {2}searchRecentPosts .*█\n {2}getUser .*\n\nBy account\n {2}bearer /)
+      assert.match(
+        output,
+        /\nBy day\n {2}\S+ +\$0\.\d+ +█+\n\nBy operation\n {2}searchRecentPosts .*█\n {2}getUser .*\n\nBy account\n {2}bearer /
+      )
       for (const line of output.split("\n")) assert.isAtMost(line.length, 80)
-      const { entries, ...view } = JSON.parse((yield* run({ POSTWIRE_SPEND_PER_MONTH: "20" }, "spend", "--json")).output)
+      const { entries, ...view } = JSON.parse(
+        (yield* run({ POSTWIRE_SPEND_PER_MONTH: "20" }, "spend", "--json")).output
+      )
       assert.deepInclude(view, { dollars, inDoubt: 0, limits: { perMonth: { dollars: 20, used: dollars } } })
       assert.deepStrictEqual(entries.map(({ operation }: { operation: string }) => operation), [
         "getUser",
@@ -71,7 +76,10 @@ describe("--max-spend", () => {
       const search = ["export", "searchRecentPosts", "--query", "a", "--max-results", "10", "--out", out] as const
       const refused = yield* run({}, ...search, "--max-spend", "0.01")
       assert.strictEqual(refused.code, 1)
-      assert.match(refused.errors, /^postwire: It would cost up to \$\d.*; --max-spend is \$0\.01\n {2}Nothing was requested/)
+      assert.match(
+        refused.errors,
+        /^postwire: It would cost up to \$\d.*; --max-spend is \$0\.01\n {2}Nothing was requested/
+      )
       assert.deepStrictEqual(journal.entries().map(({ operation }) => operation), ["getRecentPostsCount"])
       assert.isFalse(existsSync(out))
       bill.clear()

@@ -2,6 +2,7 @@
 import { catalogue } from "@postwire/core/Catalogue"
 import type { Client } from "@postwire/core/Client"
 import type { AnyError } from "@postwire/core/Errors"
+import type * as Sandbox from "@postwire/sandbox/Sandbox"
 import type { Effect } from "effect"
 
 /** What there is to read: none of it changes while calls are made. */
@@ -10,6 +11,13 @@ export interface Scene {
   readonly owner: string
   readonly users: ReadonlyArray<string>
   readonly posts: ReadonlyArray<string>
+}
+
+/** What a sandbox has to read now. */
+export const sceneOf = ({ ada, store }: Sandbox.Sandbox["Service"]): Scene => {
+  const idsOf = (collection: "users" | "posts") =>
+    store.overview.list(collection, { limit: 1_000 }).items.map((item) => String(Reflect.get(item, "id")))
+  return { owner: ada.id, users: idsOf("users"), posts: idsOf("posts") }
 }
 
 const operations = {
@@ -30,6 +38,9 @@ export interface Call {
   /** Whether it is the owner of the app who calls. */
   readonly isOwner?: boolean
 }
+
+/** The operations that read. */
+export const reads = (Object.keys(operations) as Array<Call["operation"]>).filter((name) => name !== "createPost")
 
 /** Makes a call. Every operation takes the parameters that `draw` has made for it. */
 export const run = ({ operation, parameters }: Call): Effect.Effect<unknown, AnyError, Client> => {
