@@ -1,12 +1,16 @@
 /** `postwire export OPERATION`: any paged operation into a file, from where the last run got to. */
 import type { Client } from "@postwire/core/Client"
 import type { Definition } from "@postwire/core/Definition"
+import type { AnyError } from "@postwire/core/Errors"
 import * as Prepare from "@postwire/core/Prepare"
 import * as Wire from "@postwire/core/Wire"
 import type { Progress } from "@postwire/export/Checkpoint"
+import * as Each from "@postwire/export/Each"
+import * as EachPlan from "@postwire/export/EachPlan"
 import * as Export from "@postwire/export/Export"
 import * as Partitions from "@postwire/export/Partitions"
 import * as Plan from "@postwire/export/Plan"
+import type * as Rows from "@postwire/export/Rows"
 import type { Sink } from "@postwire/export/Sink"
 import * as Source from "@postwire/export/Source"
 import * as Command from "effect/cli/Command"
@@ -20,6 +24,7 @@ import type * as Input from "effect/Terminal"
 import * as Cluster from "./Cluster.ts"
 import * as ClusterExport from "./ClusterExport.ts"
 import * as Connection from "./Connection.ts"
+import * as EachFlags from "./EachFlags.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 import { malformed, nounOf, progressOf, tally, told, whereErrorsAre, whereItStands } from "./ExportProgress.ts"
 import * as ExportTarget from "./ExportTarget.ts"
@@ -27,6 +32,7 @@ import * as OperationFlags from "./OperationFlags.ts"
 import * as Report from "./Report.ts"
 import * as Spending from "./Spending.ts"
 import { Terminal } from "./Terminal.ts"
+import * as Text from "./Text.ts"
 
 /** `--owner`. */
 export const owner = Flag.String("owner").pipe(
@@ -61,7 +67,8 @@ export const command = Command.make("export").pipe(
   Command.withShortDescription("Export an operation into a file"),
   Command.withSubcommands(OperationFlags.paged.map((definition) => {
     const isSearch = "sort_order" in (definition.query ?? {})
-    const flags = { ...own, ...isSearch ? { partitions } : {} }
+    const replaced = EachFlags.replaced(definition)
+    const flags = { ...own, ...isSearch ? { partitions } : {}, ...replaced.length > 0 ? EachFlags.flags : {} }
     return OperationFlags.named(
       definition,
       Command.make(
@@ -70,11 +77,16 @@ export const command = Command.make("export").pipe(
           own: flags,
           parameters: OperationFlags.make(definition, {
             without: OperationFlags.pageToken(definition),
+            replaced,
             defaults: Source.fromDefinition(definition, {}).parameters
           })
         },
         ({ own, parameters }) =>
-          run(definition, OperationFlags.parametersOf(parameters), { partitions: Option.none(), ...own })
+          run(definition, OperationFlags.parametersOf(parameters), {
+            partitions: Option.none(),
+            ...EachFlags.none,
+            ...own
+          })
       )
     )
   })),
@@ -86,11 +98,17 @@ export const command = Command.make("export").pipe(
     {
       command: "postwire export getUsersFollowers --id 2244994945 --out followers.csv --resume",
       description: "Followers as CSV; run it again until it is done"
+    },
+    {
+      command: "postwire export getUsersPosts --each users.csv --limit-each 100 --out posts.parquet",
+      description: "The latest hundred posts of every user of a file"
     }
   ])
 )
 
-type Flags = Command.Command.Config.Infer<typeof own> & { readonly partitions: Option.Option<number> }
+type Flags = Command.Command.Config.Infer<typeof own> & EachFlags.Flags & {
+  readonly partitions: Option.Option<number>
+}
 
 /** Exports an operation. */
 export const run = Effect.fnUntraced(
@@ -112,16 +130,28 @@ export const run = Effect.fnUntraced(
       owner: Option.orElseSome(ofWorkers(flags).credentials, () => "default"),
       partitions: Option.none()
     }
+    if (Option.isSome(flags.each)) {
+      yield* ErrorReport.oneOf({ "--each": true, "--partitions": Option.isSome(flags.partitions) })
+      yield* ErrorReport.oneOf({ "--each": true, "--cluster": Option.isSome(address) })
+    }
     const sink = yield* ExportTarget.sinkOf(own)
-    const source = Source.fromDefinition(definition, parameters)
+    const each = yield* EachFlags.open(definition, parameters, flags)
+    const source = each === undefined
+      ? Source.fromDefinition(definition, parameters)
+      : Each.fromDefinition(definition, each.rows, parameters, { limitEach: each.limitEach })
     // What counts a search first, or has to make room, would else find out later.
-    const prepared = Prepare.prepare(definition, source.parameters, Wire.neutral, { checks: "spec" })
+    const prepared = Prepare.prepare(
+      definition,
+      { ...source.parameters, ...source.perRequest },
+      Wire.neutral,
+      { checks: "spec" }
+    )
     if (prepared instanceof Error) return yield* prepared
     return Option.isNone(address)
       ? yield* write(
         definition,
         flags,
-        (stop) => Connection.provide(flags)(exportTo(sink, source, flags, nounOf(definition), stop))
+        (stop) => Connection.provide(flags)(exportTo(sink, source, each, flags, stop))
       )
       : yield* ClusterExport.use(
         address.value,
@@ -144,7 +174,8 @@ export const run = Effect.fnUntraced(
               return summary
             }).pipe(Effect.scoped, Effect.provide(layerClient)))
       )
-  }
+  },
+  Effect.scoped
 )
 
 /** What workers know by one name: an account that they have, or credentials in their environment. */
@@ -233,17 +264,23 @@ const optionsOf = (flags: Flags): Omit<Export.Options, "sink"> => ({
   account: Option.getOrUndefined(flags.owner)
 })
 
+/** Why an export does not begin, once its file of rows is counted. */
+type EachRefusal = Spending.Refusal | AnyError | Rows.RowsUnusable
+
 /** Runs an export that reads from the service. */
 const exportTo = Effect.fnUntraced(function*(
   sink: Sink,
-  source: Source.Source,
+  source: Source.Source<Rows.RowsUnusable>,
+  each: EachPlan.Job | undefined,
   flags: Flags,
-  noun: string,
   stop: Effect.Effect<void>
 ) {
+  const noun = nounOf(source.definition)
+  // One list, which can be counted and cut.
+  const listing = Source.fromDefinition(source.definition, source.parameters)
   const parts = Option.getOrUndefined(flags.partitions)
   const context = yield* Effect.context<Client | Stdio.Stdio | Input.Terminal>()
-  let estimate: Option.Option<Plan.Estimate> = Option.none()
+  let estimate: Option.Option<Pick<Plan.Estimate, "items" | "limits" | "pageSize">> = Option.none()
   const progress = yield* progressOf(flags, noun, () => estimate)
   const { errors } = yield* Terminal
   /** Tells what is left of the estimate, and asks. */
@@ -262,7 +299,22 @@ const exportTo = Effect.fnUntraced(function*(
       spent: before.spent
     })
   }
-  const options: Export.Options<Spending.Refusal> = {
+  /** Tells what the rows of a file cost, as far as that can be known, and asks. */
+  const agreeOnEach = (job: EachPlan.Job, before: Progress, mayCount: boolean) =>
+    EachFlags.estimate(job, flags, mayCount).pipe(
+      Effect.tap((planned) => EachFlags.agree(job, flags, planned, before)),
+      Effect.tap(({ isBound, limits, requests, rows }) =>
+        Effect.sync(() => {
+          if (!isBound) estimate = Option.some({ items: rows, limits, pageSize: rows / Math.max(1, requests) })
+        })
+      ),
+      Effect.catchTag(
+        "NotPlannable",
+        () =>
+          Report.say(`${Text.quantity(job.rows.count, "rows")}; the service does not tell how much there is for them.`)
+      )
+    )
+  const options: Export.Options<EachRefusal> = {
     ...optionsOf(flags),
     onPage: progress.onPage,
     sink,
@@ -271,25 +323,29 @@ const exportTo = Effect.fnUntraced(function*(
     onStart: (before) =>
       Effect.gen(function*() {
         yield* progress.onStart
-        if (parts !== undefined || before.complete || !errors.isTerminal && Option.isNone(flags.maxSpend)) return
-        const planned = Effect.option(Plan.estimate(source))
+        const isBound = each !== undefined && EachPlan.bound(each) !== undefined
+        const isLookedAt = errors.isTerminal || Option.isSome(flags.maxSpend)
+        if (parts !== undefined || before.complete || !(isLookedAt || isBound)) return
+        if (each !== undefined) return yield* agreeOnEach(each, before, isLookedAt)
+        const planning = Effect.option(Plan.estimate(listing))
         // For a limit one waits.
-        estimate = Option.isSome(flags.maxSpend)
-          ? yield* planned
-          : Option.flatten(yield* Effect.timeoutOption(planned, "5 seconds"))
-        if (Option.isSome(estimate)) yield* agree(estimate.value, before)
+        const planned = Option.isSome(flags.maxSpend)
+          ? yield* planning
+          : Option.flatten(yield* Effect.timeoutOption(planning, "5 seconds"))
+        estimate = planned
+        if (Option.isSome(planned)) yield* agree(planned.value, before)
       }).pipe(Effect.provideContext(context))
   }
   const summary = yield* parts === undefined || sink.path === undefined
     ? Export.run(source, options)
-    : Partitions.run(source, {
+    : Partitions.run<EachRefusal | Plan.NotPlannable>(listing, {
       ...options,
       sink,
       partitions: Effect.gen(function*() {
-        const planned = yield* Plan.estimate(source)
+        const planned = yield* Plan.estimate(listing)
         estimate = Option.some(planned)
         yield* agree(planned)
-        return yield* cut(source, planned, parts, Option.getOrUndefined(flags.limit))
+        return yield* cut(listing, planned, parts, Option.getOrUndefined(flags.limit))
       }).pipe(Effect.provideContext(context))
     })
   yield* progress.end(summary)

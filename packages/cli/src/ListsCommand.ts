@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Connection from "./Connection.ts"
+import * as EachFlags from "./EachFlags.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 import * as ExportCommand from "./ExportCommand.ts"
 import * as ListSync from "./ListSync.ts"
@@ -27,6 +28,7 @@ const exporting = Command.make(
   ({ list, own, parameters }) =>
     ExportCommand.run(members, { ...OperationFlags.parametersOf(parameters), id: list }, {
       partitions: Option.none(),
+      ...EachFlags.none,
       ...own
     })
 ).pipe(

@@ -55,13 +55,17 @@ export const make = (
   definition: Definition,
   options: {
     readonly without?: ReadonlyArray<string>
+    /** Those that a file of `--each` may take the place of. */
+    readonly replaced?: ReadonlyArray<string>
     readonly defaults?: Readonly<Record<string, unknown>>
   } = {}
 ): Flags => {
-  const { defaults = {}, without = [] } = options
+  const { defaults = {}, replaced = [], without = [] } = options
   const flags: Flags = {}
   for (const [name, parameter] of Object.entries(declaredBy(definition))) {
-    if (!without.includes(name)) flags[name] = flagOf(name, parameter, defaults[name], othersOf(definition, name))
+    if (without.includes(name)) continue
+    const others = replaced.includes(name) ? ["each"] : othersOf(definition, name)
+    flags[name] = flagOf(name, parameter, defaults[name], others)
   }
   if (definition.userAuth !== undefined) {
     flags["user_auth"] = Flag.Boolean("user-auth").pipe(

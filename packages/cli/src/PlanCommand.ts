@@ -1,6 +1,7 @@
 /** `postwire plan OPERATION`: what an export will cost, before it is spent. */
 import type { Definition } from "@postwire/core/Definition"
 import * as Prices from "@postwire/core/Prices"
+import type * as EachPlan from "@postwire/export/EachPlan"
 import * as Plan from "@postwire/export/Plan"
 import * as Source from "@postwire/export/Source"
 import * as Command from "effect/cli/Command"
@@ -8,6 +9,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Connection from "./Connection.ts"
+import * as EachFlags from "./EachFlags.ts"
 import * as OperationFlags from "./OperationFlags.ts"
 import * as Report from "./Report.ts"
 import * as Spending from "./Spending.ts"
@@ -25,6 +27,7 @@ const own = {
     Flag.optional
   ),
   json: Report.json,
+  ...Spending.flags,
   ...Connection.flags
 }
 
@@ -38,22 +41,25 @@ export const command = Command.make("plan").pipe(
       Command.make(
         definition.name,
         {
-          own,
+          own: { ...own, ...EachFlags.replaced(definition).length > 0 ? EachFlags.flags : {} },
           parameters: OperationFlags.make(definition, {
             without: OperationFlags.pageToken(definition),
+            replaced: EachFlags.replaced(definition),
             defaults: Source.fromDefinition(definition, {}).parameters
           })
         },
-        ({ own, parameters }) => run(definition, OperationFlags.parametersOf(parameters), own)
+        ({ own, parameters }) => run(definition, OperationFlags.parametersOf(parameters), { ...EachFlags.none, ...own })
       )
     )
   ))
 )
 
-type Flags = Command.Command.Config.Infer<typeof own>
+type Flags = Command.Command.Config.Infer<typeof own> & EachFlags.Flags
 
 const run = Effect.fnUntraced(
   function*(definition: Definition, parameters: Readonly<Record<string, unknown>>, flags: Flags) {
+    const each = yield* EachFlags.open(definition, parameters, flags)
+    if (each !== undefined) return yield* planEach(each, flags)
     const source = Source.fromDefinition(definition, parameters)
     const estimate = yield* Plan.estimate(source, {
       requests: Option.getOrUndefined(flags.requests),
@@ -72,8 +78,37 @@ const run = Effect.fnUntraced(
       },
       () => told(estimate, buckets, cap, micros)
     )
-  }
+  },
+  Effect.scoped
 )
+
+/** Plans an operation for each row of a file. What has to be counted for it is told and agreed to before. */
+const planEach = Effect.fnUntraced(function*(job: EachPlan.Job, flags: Flags) {
+  const estimate = yield* EachFlags.estimate(job, flags, true).pipe(Connection.provide(flags))
+  const micros = Spending.mostOf(job.definition, job.parameters, estimate)
+  const { duration, isBound, items, limits, of, operation, requests, rows } = estimate
+  yield* Report.print(
+    flags.json,
+    { ...estimate, dollars: Prices.dollarsOf(micros), prices: Prices.current.since },
+    () => [
+      operation,
+      `  rows      ${Text.count(rows)}`,
+      `  ${of.padEnd(8)}  ${Text.count(items)}${isBound ? " at most" : ""}`,
+      `  requests  ${Text.count(requests)}${isBound ? " at most" : " or a few more"}`,
+      priced(micros),
+      limited(limits),
+      ...isBound ? [] : [`  time      ${Text.duration(duration / 1000)} or more`]
+    ]
+  )
+})
+
+const priced = (micros: number): string =>
+  `  price     ${micros === 0 ? "free" : `${Text.dollars(micros)} or less`}, by the prices of ${Prices.current.since}`
+
+const limited = (limits: Plan.Limits): string =>
+  `  limit     ${Text.count(limits.requests)} requests in 15 min${
+    limits.pace === undefined ? "" : `, ${limits.pace / 1000} s apart`
+  }, ${because[limits.from]}`
 
 const because: Readonly<Record<Plan.Limits["from"], string>> = {
   announced: "as the service announces",
@@ -93,10 +128,8 @@ const told = (
     : [`  span      ${Text.minute(buckets.at(-1)?.start ?? "")} to ${Text.minute(buckets[0]?.end ?? "")}`],
   `  ${of.padEnd(8)}  ${Text.count(items)}`,
   `  requests  ${Text.count(requests)} or a few more, of up to ${pageSize} ${of}`,
-  `  price     ${micros === 0 ? "free" : `${Text.dollars(micros)} or less`}, by the prices of ${Prices.current.since}`,
-  `  limit     ${Text.count(limits.requests)} requests in 15 min${
-    limits.pace === undefined ? "" : `, ${limits.pace / 1000} s apart`
-  }, ${because[limits.from]}`,
+  priced(micros),
+  limited(limits),
   `  time      ${Text.duration(duration / 1000)} or more`,
   ...capped
     ? [

@@ -160,6 +160,7 @@ interface Part {
 type Problem = Pick<Model.Problem, "type" | "title" | "detail" | "status">
 
 const pages = (job: Job, cursor: string | undefined, { limit, prefetch = 0 }: PageOptions = {}): Pages => {
+  if (job.rows.count === 0) return Stream.make(empty)
   const place: Place = Option.getOrElse(decodePlace(cursor), () => ({ items: 0 }))
   const parts = partsFrom(job, place)
   if (limit !== undefined && limit !== Infinity) {
@@ -185,6 +186,8 @@ const pages = (job: Job, cursor: string | undefined, { limit, prefetch = 0 }: Pa
     )
   }))
 }
+
+const empty: Page = { items: [], includes: {}, errors: [], outcomes: [], next: undefined, rateLimit: undefined }
 
 /** The rows from a place on, with the ids of users that are named. */
 const partsFrom = ({ common, rows }: Job, from: Place): Stream.Stream<Part, AnyError | Rows.RowsUnusable, Client> => {
@@ -256,8 +259,8 @@ const partPages = (job: Job, { place, row, value }: Part, { limit = Infinity, pr
   )
 }
 
-/** The parameters that a row has columns for. */
-const ownOf = (
+/** The parameters that a row has columns for, besides its target. */
+export const ownOf = (
   definition: Definition,
   { parameter }: Target,
   { cells }: Rows.Row

@@ -177,13 +177,16 @@ export const durationOf = (requests: number, limits: Pick<Limits, "requests" | "
     latency
 }
 
-interface Count {
+/** What was counted. */
+export interface Count {
   readonly total: number
+  /** Those that it took. */
   readonly requests: number
   readonly buckets: ReadonlyArray<CountBucket>
 }
 
-const count = ({ definition, parameters }: Source): Effect.Effect<Count, AnyError | NotPlannable, Client> => {
+/** How many items a source has, and what was asked to find out. */
+export const count = ({ definition, parameters }: Source): Effect.Effect<Count, AnyError | NotPlannable, Client> => {
   const { name, total } = definition
   if (total !== undefined) {
     if (!("countedBy" in total)) return shown(name, parameters, total)

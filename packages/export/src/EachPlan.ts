@@ -1,0 +1,137 @@
+/** What an operation for each row of a file will cost, before it is spent. */
+import type { Client } from "@postwire/core/Client"
+import type { Definition } from "@postwire/core/Definition"
+import type { AnyError } from "@postwire/core/Errors"
+import * as Hydrate from "@postwire/core/Hydrate"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Stream from "effect/Stream"
+import * as Each from "./Each.ts"
+import * as Plan from "./Plan.ts"
+import * as Rows from "./Rows.ts"
+import * as Source from "./Source.ts"
+
+/** What is estimated: as `Each.fromDefinition` takes it. */
+export interface Job {
+  readonly definition: Definition
+  readonly rows: Rows.Rows
+  readonly parameters: Readonly<Record<string, unknown>>
+  readonly limitEach?: number | undefined
+}
+
+/** An estimate, which may be a bound: what `limitEach` allows, or the service lists. */
+export interface Estimate extends Omit<Plan.Estimate, "buckets" | "capped"> {
+  readonly rows: number
+  readonly isBound: boolean
+}
+
+/** What a count takes itself. */
+export interface Asking {
+  /** The operation that is called: it counts, or it shows users or posts with their figures. */
+  readonly by: string
+  readonly requests: number
+}
+
+/** What has to be asked to count what there is for the rows; none where nothing tells it. */
+export const asking = ({ definition, rows }: Job): Asking | undefined => {
+  const { total } = definition
+  if (total === undefined) return undefined
+  return "countedBy" in total
+    ? { by: total.countedBy, requests: rows.count }
+    : { by: total.of === "user" ? "getUsers" : "getPosts", requests: Math.ceil(rows.count / Hydrate.idsPerRequest) }
+}
+
+/** The most that there can be. Nothing is asked for. None where nothing limits it. */
+export const bound = (job: Job): Estimate | undefined => {
+  const { total } = job.definition
+  const most = Math.min(
+    job.limitEach ?? Infinity,
+    total === undefined || "countedBy" in total ? Infinity : total.most ?? Infinity
+  )
+  return most === Infinity ? undefined : estimateOf(job, Array.from({ length: job.rows.count }, () => most), true)
+}
+
+/**
+ * Counts what there is for every row, as `asking` says. Whom the service does not know, and a query that it refuses, has nothing.
+ */
+export const count = Effect.fnUntraced(function*(
+  job: Job
+): Effect.fn.Return<Estimate, AnyError | Rows.RowsUnusable | Plan.NotPlannable, Client> {
+  const totals = yield* Stream.runCollect(totalsOf(job))
+  return estimateOf(job, totals, false)
+})
+
+const estimateOf = (job: Job, totals: ReadonlyArray<number>, isBound: boolean): Estimate => {
+  const { definition, limitEach = Infinity, parameters, rows } = job
+  const source = Source.fromDefinition(definition, parameters)
+  const size = definition.query?.["max_results"]
+  const pageSize = Number(source.parameters["max_results"] ?? size?.default ?? 100)
+  const wanted = totals.map((total) => Math.min(total, limitEach))
+  const lookUps = rows.kind === Rows.users ? Math.ceil(rows.count / Hydrate.idsPerRequest) : 0
+  const requests = wanted.reduce((sum, total) => sum + Math.max(1, Math.ceil(total / pageSize)), 0)
+  const limits: Plan.Limits = {
+    requests: Plan.usualRequests(source),
+    from: "usual",
+    ...(definition.pace === undefined ? {} : { pace: definition.pace })
+  }
+  return {
+    operation: definition.name,
+    rows: rows.count,
+    items: wanted.reduce((sum, total) => sum + total, 0),
+    of: definition.result._tag === "Many" && definition.result.kind === "user" ? "users" : "posts",
+    pageSize,
+    requests: requests + lookUps,
+    duration: requests === 0 ? 0 : Plan.durationOf(requests, limits, 0),
+    limits,
+    isBound
+  }
+}
+
+const totalsOf = (
+  job: Job
+): Stream.Stream<number, AnyError | Rows.RowsUnusable | Plan.NotPlannable, Client> => {
+  const { definition, parameters, rows } = job
+  const { name, total } = definition
+  const target = Each.targetOf(definition)
+  if (total === undefined || target === undefined) {
+    return Stream.fail(new Plan.NotPlannable({ operation: name, reason: "the service tells no number to plan with" }))
+  }
+  const batches = rows.batches(Hydrate.idsPerRequest)
+  if ("countedBy" in total) {
+    return Stream.flattenIterable(batches).pipe(
+      Stream.mapEffect((row) =>
+        Plan.count(
+          Source.fromDefinition(definition, { ...parameters, ...Each.ownOf(definition, target, row), query: row.value })
+        ).pipe(
+          Effect.map(({ total }) => total),
+          Effect.catchTags({ BadRequest: () => nothing, InvalidParameters: () => nothing })
+        ), { concurrency: 4 })
+    )
+  }
+  const { metric, most = Infinity, of } = total
+  const auth = { user_auth: parameters["user_auth"] }
+  return batches.pipe(
+    Stream.mapEffect(Effect.fnUntraced(function*(batch) {
+      const figures = new Map<string, number>()
+      for (
+        const lookup of of === "user"
+          ? [Hydrate.lookups.users, Hydrate.lookups.usernames]
+          : [Hydrate.lookups.posts]
+      ) {
+        const isOfNames = lookup.parameter === "usernames"
+        const some = batch.flatMap(({ value }) => value.startsWith("@") === isOfNames ? [value] : [])
+        if (some.length === 0) continue
+        const { results } = yield* Hydrate.lookUp(lookup, some, { ...auth, [lookup.fields]: ["public_metrics"] }, {})
+        for (const { data, id } of results) {
+          const metrics = Predicate.hasProperty(data, "public_metrics") ? data.public_metrics : undefined
+          const figure = Predicate.hasProperty(metrics, metric) ? Number(metrics[metric]) : 0
+          figures.set(id, Math.min(figure, most))
+        }
+      }
+      return batch.map(({ value }) => figures.get(value) ?? 0)
+    })),
+    Stream.flattenIterable
+  )
+}
+
+const nothing = Effect.succeed(0)
