@@ -124,7 +124,7 @@ export const make = (database: Database): ComplianceJobs => {
   const resultsOf = (type: Type, ids: ReadonlyArray<string>, at: number): Buffer =>
     Buffer.from(
       reasons[type].all({ ids: idList(ids) }).map(({ place, reason }) => {
-        const id = ids[place]!
+        const id = ids[place] ?? ""
         const result = {
           id,
           action: "delete",
