@@ -90,7 +90,7 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
   yield* Connection.use(flags, wire, ({ userAuth: user_auth, variables }) =>
     Effect.gen(function*() {
       const options = { keep, user_auth }
-      const title = yield* announce(flags, desired, options)
+      const { spent, title } = yield* announce(flags, desired, options)
       const plan = yield* planListMembers(list, desired, options)
       const price = priceOf(plan)
       if (dryRun) {
@@ -108,7 +108,7 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
           } are made already.`
       )
       const maxRemovals = yield* agreeToRemovals(plan, flags)
-      if (plan.requests > 0) yield* Spending.agree(flags, price)
+      if (plan.requests > 0) yield* Spending.agree(flags, { ...price, spent })
       const steps = yield* makeSteps(plan)
       const synced = yield* syncListMembers(list, desired, { ...options, maxRemovals, onProgress: steps.onProgress })
         .pipe(
@@ -149,26 +149,23 @@ const subjectOf = (parameter: string, { file, list }: Flags): ErrorReport.Subjec
     ? { name: file, isFile: true }
     : undefined
 
-/** Tells what reading the members costs, unless the plan of an earlier run is still good. Returns the name of the list. */
+/** Tells what reading the members costs, unless the plan of an earlier run is still good. */
 const announce = Effect.fnUntraced(function*(
   flags: Flags,
   desired: ReadonlyArray<string>,
   options: { readonly keep: boolean; readonly user_auth: boolean }
 ) {
   const { list } = flags
-  if ((yield* knownPlan(list, desired, options)) !== undefined) return `List ${list}`
+  if ((yield* knownPlan(list, desired, options)) !== undefined) return { title: `List ${list}`, spent: 0 }
   const { data } = yield* getList({ id: list, list_fields: ["member_count"], user_auth: options.user_auth })
   const { member_count: members = 0, name = `List ${list}` } = data ?? {}
   const { definition } = getListMembers
-  if (members === 0) return Text.oneLine(name)
+  const title = Text.oneLine(name)
+  if (members === 0) return { title, spent: 0 }
   const requests = Math.ceil(members / pageSizeOf(definition))
-  yield* Spending.agree(flags, {
-    items: members,
-    of: "members to read",
-    requests,
-    micros: Spending.mostOf(definition, {}, { items: members, requests })
-  })
-  return Text.oneLine(name)
+  const micros = Spending.mostOf(definition, {}, { items: members, requests })
+  yield* Spending.agree(flags, { items: members, of: "members to read", requests, micros })
+  return { title, spent: micros }
 })
 
 /** What the changes cost. */
