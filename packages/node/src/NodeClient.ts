@@ -81,7 +81,7 @@ export const layer = (settings: Settings<Form>): Layer.Layer<Client | Journal.Jo
         Shared.layer(settings, {
           http: layerTransport(settings),
           store: layerStore(settings),
-          spendStore: layerSpendStore(settings),
+          spendStore: settings.spendStore === undefined ? undefined : layerSpendStore(settings),
           journal: layerJournal(settings),
           credentials: (service) => AccountSettings.layer(settings, service, layerTokenStore(settings)),
           warn: (warning) => process.emitWarning(warning, "PostwireWarning")

@@ -7,7 +7,6 @@ import * as Journal from "@postwire/core/Journal"
 import * as OwnJournal from "@postwire/core/promises/Journal"
 import * as Shared from "@postwire/core/promises/Settings"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
-import * as SpendStore from "@postwire/core/SpendStore"
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
@@ -39,7 +38,6 @@ export const layer = (settings: Settings<Form>): Layer.Layer<Client | Journal.Jo
 export const hostOf = (settings: Settings<Form>, credentials: Shared.Host["credentials"]): Shared.Host => ({
   http: layerHttp(settings),
   store: RateLimitStore.layerMemory,
-  spendStore: SpendStore.layerMemory,
   journal: layerJournal(settings),
   credentials,
   // Where the platform has its warnings.

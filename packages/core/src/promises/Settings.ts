@@ -59,8 +59,8 @@ export interface Host {
   readonly http: Layer.Layer<HttpClient>
   /** Where `waitOnRateLimit` keeps its budgets. */
   readonly store: Layer.Layer<RateLimitStore, InvalidSettings>
-  /** Where it is kept what was spent. */
-  readonly spendStore: Layer.Layer<SpendStore, InvalidSettings>
+  /** Where it is kept what was spent, unless that is the memory of the client. */
+  readonly spendStore?: Layer.Layer<SpendStore, InvalidSettings> | undefined
   /** Where uploads and threads note how far they have come. */
   readonly journal: Layer.Layer<Journal, InvalidSettings>
   /** The credentials of the client, which may be renewed at the service. */

@@ -15,13 +15,13 @@ export const isAsked = ({ appOwner, onSpend, prices, spendLimit, spendStore }: S
 /** The guard of settings that were checked. */
 export const layer = (
   settings: Settings,
-  store: Layer.Layer<SpendStore, InvalidSettings>
+  store: Layer.Layer<SpendStore, InvalidSettings> | undefined
 ): Layer.Layer<never, InvalidSettings> =>
   Layer.effect(
     SpendGuard,
     Effect.gen(function*() {
       const scope = yield* Effect.scope
-      const context = yield* Effect.context<SpendStore>()
+      const context = yield* Effect.context<never>()
       let made: ReturnType<typeof guards> | undefined
       const guards = (built: Context.Context<never>) => Context.get(built, SpendGuard)
       const load = yield* Effect.cached(
@@ -41,4 +41,4 @@ export const layer = (
         costOf: (response) => made?.(bill).costOf(response)
       })
     })
-  ).pipe(Layer.provide(store))
+  ).pipe(Layer.provide(store ?? Layer.empty))
