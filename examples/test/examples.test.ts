@@ -76,6 +76,7 @@ describe("the programs of the exports' page", () => {
       assert.match(second, /^done \[/)
       const posts = /effect\.jsonl: (\d+) items/.exec(first)?.[1]
       assert.strictEqual(await start("partitions.ts"), `${posts} posts in 4 parts\n`)
+      assert.match(await start("each.ts"), /\{ done: 1, deleted: 1 \} \[[^]*posts\.jsonl: \d+ items/)
     } finally {
       rmSync(folder, { recursive: true })
     }

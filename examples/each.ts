@@ -1,0 +1,24 @@
+import { getUsersPosts } from "@postwire/core/operations/Timelines"
+import * as Each from "@postwire/export/Each"
+import { exportRows } from "@postwire/export/Promises"
+import * as Rows from "@postwire/export/Rows"
+import * as JsonLines from "@postwire/export/sinks/JsonLines"
+import { createClient } from "@postwire/node/EffectClient"
+import { writeFile } from "node:fs/promises"
+
+await using client = createClient()
+await writeFile("users.csv", "username\nada\nnobody_at_all\n")
+
+// The latest hundred posts of every user of a file; the same call goes on where it was interrupted.
+const { files, progress } = await exportRows(
+  client,
+  "users.csv",
+  { kind: Rows.users },
+  (rows) => Each.make(getUsersPosts, rows, { post_fields: ["created_at"] }, { limitEach: 100 }),
+  {
+    sink: JsonLines.make("posts.jsonl"),
+    mode: "resume",
+    onPage: ({ progress }) => console.log(progress.items, "posts so far")
+  }
+)
+console.log(progress.outcomes, files.map(({ holds, name, rows }) => `${name}: ${rows} ${holds}`))

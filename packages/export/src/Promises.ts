@@ -1,0 +1,69 @@
+/**
+ * Exports with Promises, by the client that a program has: its connections, limits and account are those of the export. The
+ * client is made by `@postwire/node/EffectClient`, which has the same methods as that of `@postwire/node`.
+ *
+ * ```ts
+ * await using client = createClient({ bearerToken })
+ * const posts = Source.make(searchRecentPosts, { query: "effect" })
+ * const { status, progress } = await exportTo(client, posts, { sink: JsonLines.make("effect.jsonl"), mode: "resume" })
+ * ```
+ */
+import type { EffectFace } from "@postwire/core/promises/PromiseFace"
+import * as Effect from "effect/Effect"
+import * as Export from "./Export.ts"
+import * as Rows from "./Rows.ts"
+import type { Source } from "./Source.ts"
+
+/** What is needed of a client. */
+export interface Client {
+  readonly effect: EffectFace
+}
+
+/** How to run an export. */
+export interface Options extends Pick<Export.Options, "sink" | "mode" | "limit" | "account"> {
+  /** Called after every page, once it is on the disk. A Promise is waited for. */
+  readonly onPage?: ((report: Export.Report) => unknown) | undefined
+  /** Ends the export after the page under way: it resolves as `interrupted`, and the same call with `resume` goes on. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Runs an export to its end. Rejects with the errors of the calls and of the files (`ExportErrors`). */
+export const exportTo = <E extends Error = never>(
+  client: Client,
+  source: Source<E>,
+  options: Options
+): Promise<Export.Summary> => client.effect.runPromise(run(source, options))
+
+/**
+ * The same for a file of rows, which is read and checked before: `sourceOf` makes of it timelines or searches (`Each`), or
+ * the posts and users of its ids (`Hydration`).
+ *
+ * ```ts
+ * await exportRows(client, "users.csv", { kind: Rows.users }, (rows) => Each.make(getUsersPosts, rows), { sink })
+ * ```
+ */
+export const exportRows = <E extends Error = never>(
+  client: Client,
+  path: string,
+  options: Rows.Options,
+  sourceOf: (rows: Rows.Rows) => Source<E>,
+  how: Options
+): Promise<Export.Summary> =>
+  client.effect.runPromise(
+    Effect.scoped(Effect.flatMap(Rows.open(path, options), (rows) => run(sourceOf(rows), how)))
+  )
+
+const run = <E extends Error>(source: Source<E>, { onPage, signal, ...options }: Options) =>
+  Export.run(source, {
+    ...options,
+    onPage: onPage && ((report) => Effect.promise(async () => await onPage(report))),
+    stop: signal && aborted(signal)
+  })
+
+const aborted = (signal: AbortSignal): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const end = () => resume(Effect.void)
+    if (signal.aborted) return end()
+    signal.addEventListener("abort", end, { once: true })
+    return Effect.sync(() => signal.removeEventListener("abort", end))
+  })
