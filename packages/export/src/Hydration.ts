@@ -100,7 +100,7 @@ const pageOf = Effect.fnUntraced(function*(
   const isName = ({ value }: Rows.Row) => of === "users" && value.startsWith("@")
   const lookUp = (lookup: Hydrate.Lookup, some: ReadonlyArray<Rows.Row>) =>
     some.length === 0
-      ? Effect.succeed(undefined)
+      ? Effect.undefined
       : Hydrate.lookUp(lookup, some.map(({ value }) => value), parameters, options)
   const named = yield* lookUp(Hydrate.lookups.usernames, batch.filter(isName))
   const numbered = yield* lookUp(Hydrate.lookups[of], batch.filter((row) => !isName(row)))
