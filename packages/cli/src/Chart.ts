@@ -142,7 +142,7 @@ export const rows = (all: ReadonlyArray<Row>, width = 80): ReadonlyArray<string>
   const most = Math.max(0, ...all.map(({ value }) => value))
   return all.map(({ name, text, value }) => {
     const parts = value > 0 ? Math.max(1, Math.round(value / most * room * 8)) : 0
-    const bar = "█".repeat(parts >> 3) + leftEighths[parts & 7]!
+    const bar = "█".repeat(parts >> 3) + (leftEighths[parts & 7] ?? "")
     return `  ${Text.pad(Text.cut(Text.oneLine(name), names), names)}  ${Text.pad(text, texts, true)}  ${bar}`.trimEnd()
   })
 }

@@ -166,7 +166,8 @@ describe.runIf(isLong)("processes that spend and are killed: npm run test:long",
         return kills
       }
       const kills = await work(Math.ceil(size * 0.9))
-      const limit = bill.statement().dollars + 3
+      const before = await readAccount(store, baseUrl)
+      const limit = Math.ceil((before.spent + before.inDoubt + before.reserved) / 1e6) + 2
       const more = await work(Math.floor(size * 0.1), limit)
 
       const calls = made()

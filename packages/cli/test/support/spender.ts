@@ -23,7 +23,10 @@ const bill = Spend.layer({ appOwner: scene.owner, ...limit !== undefined && { sp
   Layer.provide(SqliteSpendStore.layer({ path: store }))
 )
 const clientOf = (secrets: Credentials.Settings) =>
-  Client.layer({ baseUrl, retries: 0 }).pipe(Layer.provide([Credentials.layer(secrets), NodeCrypto.layer, http, bill]))
+  // Near a limit a call waits for what others have reserved, also for those that were killed.
+  Client.layer({ baseUrl, retries: 0, ...limit !== undefined && { timeout: { total: 3_000 } } }).pipe(
+    Layer.provide([Credentials.layer(secrets), NodeCrypto.layer, http, bill])
+  )
 const http = UndiciHttpClient.layer()
 
 const random = randomOf(seed)
