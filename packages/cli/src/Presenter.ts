@@ -71,7 +71,7 @@ const meantBy = (error: NonShowHelpErrors, { flags, subcommands = [] }: HelpDoc)
 const neutral = (word: string): string => word.replace("Tweet", "Post").replace("tweet", "post")
 
 /** So many names are suggested. */
-const suggested = 3
+const suggested = 4
 
 /** The names that have every word of what was typed (`search`, `users_posts`); those that begin so, first. */
 const sharing = (typed: string, names: ReadonlyArray<string>): ReadonlyArray<string> => {

@@ -158,7 +158,7 @@ describe("postwire", () => {
         [
           ["export", "search"],
           "postwire: Unknown subcommand \"search\" for \"postwire export\"\n" +
-          "  Did you mean searchAllPosts or searchRecentPosts? postwire export --help lists all commands."
+          "  Did you mean searchUsers, searchAllPosts, searchCommunities or searchRecentPosts? postwire export --help lists all commands."
         ],
         [
           ["export", "quote_tweets"],
