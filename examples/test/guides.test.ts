@@ -19,6 +19,7 @@ const folder = new URL("../guides/", import.meta.url)
 const expected: Readonly<Record<string, RegExp>> = {
   "blocking.ts": /^Ada Lovelace\n[^]*\nthere is no such post$/,
   "calls.ts": /^\d{4}-\S+ \d+\n\w+ (true|false)\n[^]*200 application\/json[^]* 200\n\{[^]*\}$/,
+  "compliance.ts": /^1 deleted\n\d+ 1 deleted\nauthor 2 deleted$/,
   "credentials.ts": /^\d+\noauth1 \[ 'consumerKey', 'consumerSecret', 'accessToken', 'accessTokenSecret' \]$/,
   "effect.ts": /^Ada Lovelace and 20 posts\nAda Lovelace\n[^]*http\.request\.method/,
   "errors.ts":
@@ -39,10 +40,24 @@ const expected: Readonly<Record<string, RegExp>> = {
 
 // A blocking call would keep the sandbox, which is on this thread, from answering; and Effect reads the environment of a
 // process once.
-const apart = ["blocking.ts", "effect.ts", "publish.ts", "publish-blocking.ts", "publish-effect.ts", "sign-in.ts"]
+const apart = [
+  "blocking.ts",
+  "compliance.ts",
+  "effect.ts",
+  "publish.ts",
+  "publish-blocking.ts",
+  "publish-effect.ts",
+  "sign-in.ts"
+]
 
 /** What there is to publish. */
-const files = { "lighthouse.png": png(), "harbour.mp4": mp4(), "harbour.en.vtt": vtt }
+const files = {
+  "lighthouse.png": png(),
+  "harbour.mp4": mp4(),
+  "harbour.en.vtt": vtt,
+  "posts.txt": "1\n",
+  "authors.txt": "2\n"
+}
 
 /** What `postwire login ada --for getMe,getBookmarks` leaves. */
 const signIn = async ({ baseUrl, grants, seeded }: Sandbox.RunningSandbox, tokenStore: string) => {
@@ -63,6 +78,8 @@ describe("the programs of the guides", () => {
     for (const [setting, value] of Object.entries(sandbox.settings)) {
       vi.stubEnv(environmentVariable(setting), String(value))
     }
+    // Jobs are an app's.
+    if (name === "compliance.ts") vi.stubEnv("POSTWIRE_BEARER_TOKEN", sandbox.app().settings.bearerToken)
     const home = mkdtempSync(join(tmpdir(), "postwire-guides-"))
     for (const variable of ["XDG_CONFIG_HOME", "XDG_STATE_HOME"]) vi.stubEnv(variable, home)
     for (const [file, bytes] of Object.entries(files)) writeFileSync(join(home, file), bytes)

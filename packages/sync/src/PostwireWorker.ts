@@ -154,8 +154,57 @@ const publishingOf = (publishing: Protocol.Publishing, onProgress: ((progress: u
         return effects.syncListMembers(publishing.list, publishing.desired, { ...publishing.options, onProgress })
       case "getConversation":
         return effects.getConversation(publishing.post, publishing.options)
+      case "uploadComplianceIds":
+        return effects.uploadComplianceIds(publishing.job, publishing.ids)
+      case "waitForCompliance":
+        return effects.waitForCompliance(publishing.job, publishing.options)
+      case "openComplianceResults":
+        return openStream(publishing.stream, () => effects.openComplianceResults(publishing.job))
+      case "openComplianceCheck":
+        return openStream(
+          publishing.stream,
+          (onProgress) => effects.openComplianceCheck({ ...publishing.options, onProgress })
+        )
+      case "next":
+        return nextOf(publishing.stream, onProgress)
     }
   })
+
+type OnProgress = (progress: unknown) => void
+
+interface Opened {
+  readonly scope: Scope.Closeable
+  readonly next: Publications.Next<unknown, unknown>
+  /** Of whoever waits for what comes next. */
+  onProgress: OnProgress | undefined
+}
+
+const streams = new Map<number, Opened>()
+
+const openStream = (
+  stream: number,
+  open: (
+    onProgress: OnProgress
+  ) => Effect.Effect<Publications.Next<unknown, unknown>, never, Scope.Scope | Client | Journal>
+) =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const next = yield* Scope.provide(open((progress) => streams.get(stream)?.onProgress?.(progress)), scope)
+    streams.set(stream, { scope, next, onProgress: undefined })
+  })
+
+const nextOf = (stream: number, onProgress: OnProgress | undefined) => {
+  const opened = streams.get(stream)
+  if (opened === undefined) return Effect.die(new Error("the worker was lost, and what it was to fetch with it"))
+  opened.onProgress = onProgress
+  return opened.next
+}
+
+const leave = async (stream: number) => {
+  const opened = streams.get(stream)
+  streams.delete(stream)
+  if (opened !== undefined) await Effect.runPromise(Scope.close(opened.scope, Exit.void))
+}
 
 /** As `departureOf`, of posts with files and of threads. */
 const gatedBy = (gate: Int32Array): Departure => ({
@@ -244,6 +293,9 @@ port.on("message", (request: Request) => {
       return answering(request.id, () => publish(request))
     case "Abort":
       return fibers.get(request.id)?.interruptUnsafe()
+    case "Leave":
+      // Nobody waits for it.
+      return void leave(request.stream)
     case "Statistics":
       return answering(
         request.id,

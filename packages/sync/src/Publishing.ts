@@ -1,8 +1,5 @@
 /** Uploads, posts with files, threads, and what else is made of many calls: handed to the worker, and waited for on this thread, which is told how they go on. */
-import * as CallErrors from "@postwire/core/CallErrors"
 import type { Conversation, Options as ConversationOptions } from "@postwire/core/Conversation"
-import { InvalidParameters, show } from "@postwire/core/Errors"
-import * as Hook from "@postwire/core/Hook"
 import type { MembersPlan, PlanOptions, SyncedMembers, SyncOptions, Wanted } from "@postwire/core/ListMembers"
 import * as Composites from "@postwire/core/promises/Composites"
 import * as Inputs from "@postwire/core/promises/Inputs"
@@ -11,12 +8,12 @@ import * as Published from "@postwire/core/promises/Publishing"
 import type { Post, PublishedPost, PublishOptions } from "@postwire/core/Publish"
 import type { PublishedThread, ThreadOptions } from "@postwire/core/Thread"
 import type { UploadedMedia } from "@postwire/core/Upload"
-import { fileURLToPath } from "node:url"
-import * as Calls from "./internal/Calls.ts"
+import type * as Calls from "./internal/Calls.ts"
+import * as Handing from "./internal/Handing.ts"
+import type { Input } from "./internal/Handing.ts"
 import type * as Protocol from "./internal/Protocol.ts"
 
-/** What can be uploaded: a file by its path or its `file:` URL, bytes, or a Blob that is in memory. */
-export type Input = string | URL | Uint8Array | ArrayBuffer | Blob
+export type { Input } from "./internal/Handing.ts"
 
 /** What an upload may be told, besides its file. */
 export type UploadOptions = Shared.UploadOptions<Input>
@@ -109,8 +106,6 @@ export const make = (context: Calls.Context): Publishing => {
   return { upload, publish, publishThread, planListMembers, syncListMembers, getConversation }
 }
 
-type Crossing = (input: Input) => Protocol.Input
-
 interface Watched {
   readonly onProgress?: ((progress: unknown) => void) | undefined
 }
@@ -120,57 +115,19 @@ function call<N extends Name, O extends object>(
   name: N,
   options: O,
   caller: Calls.Caller,
-  publishingOf: (options: Omit<O, "onProgress">, crossing: Crossing) => Protocol.Publishing
+  publishingOf: (options: Omit<O, "onProgress">, crossing: Handing.Crossing) => Protocol.Publishing
 ): ReturnType<Publishing[N]>
 // The declaration above is the only source of the types.
 function call(
-  { connection, settings }: Calls.Context,
+  context: Calls.Context,
   name: Name,
   { onProgress, ...options }: Watched,
   caller: Calls.Caller,
-  publishingOf: (options: object, crossing: Crossing) => Protocol.Publishing
+  publishingOf: (options: object, crossing: Handing.Crossing) => Protocol.Publishing
 ): unknown {
-  const invalid = (parameter: string, rule: string, value?: string) =>
-    new InvalidParameters({ operation: name, parameter, rule, value })
-  const crossing = (input: Input): Protocol.Input => {
-    if (ArrayBuffer.isView(input)) return new Uint8Array(input.buffer, input.byteOffset, input.byteLength).slice()
-    if (input instanceof URL) {
-      if (input.protocol === "file:") return fileURLToPath(input)
-      throw invalid("file", "must be a path or a file: URL", show(input.protocol))
-    }
-    if (typeof input === "object" && !(input instanceof Blob) && "stream" in input) {
-      throw invalid(
-        "file",
-        "cannot be a stream, which stands still while this thread is blocked: give a path, or bytes"
-      )
-    }
-    return input
-  }
-  const told = calls[name]
-  const call = { confirmWith: undefined, ...told, operation: name }
-  const begin = () => {
-    if (connection.isClosed) return CallErrors.closed(told)
-    if (onProgress !== undefined && typeof onProgress !== "function") {
-      return invalid("onProgress", "must be a function", show(onProgress))
-    }
-    const refused = Calls.refusedHere(settings, call)
-    if (refused !== undefined) return refused
-    try {
-      const publishing = publishingOf(options, crossing)
-      return connection.publish(publishing, onProgress && ((progress) => Hook.tell(onProgress, progress)))
-    } catch (error) {
-      if (error instanceof InvalidParameters) return error
-      if (isUncloneable(error)) {
-        return invalid("file", `cannot be handed to a worker: give a path, or bytes (${error.message})`)
-      }
-      throw error
-    }
-  }
-  const begun = Calls.orThrow(begin(), caller)
-  return Calls.orThrow(Calls.receivePublished(call, begun), caller)
+  return Handing.hand(
+    context,
+    { told: calls[name], parameter: "file", onProgress, caller },
+    (crossing) => publishingOf(options, crossing)
+  )
 }
-
-/** Of a function, or of a Blob that is a file. */
-const isUncloneable = (error: unknown): error is Error =>
-  error instanceof Error &&
-  (error.name === "DataCloneError" || ("code" in error && error.code === "ERR_INVALID_STATE"))

@@ -26,6 +26,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import { existsSync } from "node:fs"
+import * as Compliance from "./Compliance.ts"
 import * as Hydrating from "./Hydrating.ts"
 import * as Calls from "./internal/Calls.ts"
 import { Connection } from "./internal/Connection.ts"
@@ -100,7 +101,7 @@ export interface Session {
 export interface Client {
   readonly methods: <F extends Form>(form: F) => Methods<F>
   readonly request: <F extends Form>(form: F) => SyncRequest<F>
-  readonly publishing: Publishing.Publishing & Hydrating.Hydrating
+  readonly publishing: Publishing.Publishing & Hydrating.Hydrating & { readonly compliance: Compliance.Compliance }
   readonly session: Session
   readonly close: () => void
 }
@@ -157,7 +158,11 @@ export const make = (given: Settings<Form>): Client => {
         Object.entries(catalogue).map(([name, { definition }]) => [name, method(context, definition, form)])
       ) as unknown as Methods<F>,
     request: (form) => request(context, form),
-    publishing: { ...Publishing.make(context), ...Hydrating.make(context) },
+    publishing: {
+      ...Publishing.make(context),
+      ...Hydrating.make(context),
+      compliance: Compliance.make(context)
+    },
     session: { statistics: () => connection.statistics(), close },
     close
   }

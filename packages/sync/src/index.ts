@@ -14,6 +14,7 @@ import { checkForm, type Chosen, formOf } from "@postwire/core/promises/PromiseF
 import type * as Core from "@postwire/core/Publish"
 import { fromEnvironment } from "@postwire/node/NodeClient"
 import * as Effect from "effect/Effect"
+import type { Compliance } from "./Compliance.ts"
 import type { Hydrating } from "./Hydrating.ts"
 import { orThrow } from "./internal/Calls.ts"
 import type { Input, Publishing } from "./Publishing.ts"
@@ -22,6 +23,11 @@ import * as SyncClient from "./SyncClient.ts"
 
 export type { Form } from "@postwire/core/Definition"
 export * from "@postwire/core/Errors"
+export type {
+  Job as ComplianceJob,
+  Progress as ComplianceProgress,
+  Result as ComplianceResult
+} from "@postwire/core/promises/Compliance"
 export type {
   Conversation,
   ConversationOptions,
@@ -44,6 +50,7 @@ export type {
 export type { PublishOptions } from "@postwire/core/Publish"
 export type { ThreadOptions } from "@postwire/core/Thread"
 export { fromEnvironment } from "@postwire/node/NodeClient"
+export type { CheckOptions as ComplianceCheckOptions, Compliance, Ids as ComplianceIds } from "./Compliance.ts"
 export type { Input, UploadOptions } from "./Publishing.ts"
 export type { RawResponse } from "./RawResponse.ts"
 export type { Settings } from "./Settings.ts"
@@ -62,6 +69,8 @@ export type PostwireClientSync<F extends Form = "response"> =
   & Hydrating
   & Disposable
   & {
+    /** Which of the posts or users that an app has stored are gone, hidden or changed since. */
+    readonly compliance: Compliance
     /** The same client, returning results in another form. */
     readonly as: <F extends Form>(form: F) => PostwireClientSync<F>
     /**

@@ -40,6 +40,22 @@ describe("errors that cross threads", () => {
     assert.deepStrictEqual(JSON.parse(JSON.stringify(carried(limited))), JSON.parse(JSON.stringify(limited)))
   })
 
+  it("are also those of compliance jobs", () => {
+    for (
+      const error of [
+        new Errors.ComplianceExpired({ jobId: "1", what: "download" }),
+        new Errors.ComplianceNotComplete({ jobId: "1", status: "in_progress", waited: 600_000 }),
+        new Errors.ComplianceFailed({ jobId: "1", reason: "r." }),
+        new Errors.ComplianceRefused({ jobId: "1", what: "upload", status: 403, excerpt: "<Error>" }),
+        new Errors.ComplianceUnreadable({ jobId: "1", line: 2, reason: "it was cut" })
+      ]
+    ) {
+      const arrived = carried(error)
+      assert.strictEqual(arrived.constructor, error.constructor)
+      assert.deepStrictEqual({ ...arrived, message: arrived.message }, { ...error, message: error.message })
+    }
+  })
+
   it.each([500, 5_000, 20_000])("may have %i causes or levels", (depth) => {
     let cause = new Error("root")
     for (let i = 0; i < depth; i++) cause = new Error(`${i}`, { cause })

@@ -84,6 +84,7 @@ describe("methods", () => {
       "syncListMembers",
       "getConversation",
       "hydrate",
+      "compliance",
       "close"
     ]
     assert.sameMembers(Object.keys(client), [...Object.keys(catalogue), ...own])

@@ -194,6 +194,7 @@ describe("forms", () => {
           "syncListMembers",
           "getConversation",
           "hydrate",
+          "compliance",
           "session",
           "close"
         ])

@@ -38,6 +38,8 @@ export type OnProgress = (progress: unknown) => void
 interface Watched {
   readonly gate: Publish["gate"]
   readonly onProgress: OnProgress | undefined
+  /** What it is yet to be told. */
+  readonly untold: Array<unknown>
 }
 
 type Untagged<R> = R extends unknown ? Omit<R, "id"> : never
@@ -107,7 +109,7 @@ export class Bridge {
   publish(request: Omit<Publish, "_tag" | "id" | "gate" | "isWatched">, onProgress: OnProgress | undefined): number {
     const gate = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
     const id = this.send({ _tag: "Publish", ...request, gate, isWatched: onProgress !== undefined })
-    this.#published.set(id, { gate, onProgress })
+    this.#published.set(id, { gate, onProgress, untold: [] })
     return id
   }
 
@@ -225,12 +227,21 @@ export class Bridge {
     if (answered !== 0) Atomics.store(places, place.answer, 0)
     for (let got = receiveMessageOnPort(this.#port); got !== undefined; got = receiveMessageOnPort(this.#port)) {
       const answer = got.message as Answer
-      if (answer._tag === "Progress") this.#published.get(answer.id)?.onProgress?.(answer.progress)
+      if (answer._tag === "Progress") this.#published.get(answer.id)?.untold.push(answer.progress)
       else if (this.#awaited.has(answer.id)) this.#awaited.set(answer.id, answer)
     }
+    this.#tell(id)
     const answer = this.#awaited.get(id)
     if (answer !== undefined) this.#awaited.delete(id)
     return answer
+  }
+
+  /** Only whoever waits for it: a call that is made meanwhile is not interrupted by another, which would take its answer's place. */
+  #tell(id: number): void {
+    const watched = this.#published.get(id)
+    if (watched === undefined) return
+    const { onProgress, untold } = watched
+    while (untold.length > 0) onProgress?.(untold.shift())
   }
 }
 

@@ -70,6 +70,11 @@ export class Connection {
     return { _tag: "Sent", bridge, id: bridge.publish({ client: this.#client, publishing }, onProgress) }
   }
 
+  /** Ends a stream, also of a client that was closed. */
+  leave(stream: number): void {
+    if (this.#bridge?.isDead === false) this.#bridge.post({ _tag: "Leave", stream })
+  }
+
   /** Connections and requests by origin; empty when nothing is open. */
   statistics(): Readonly<Record<string, Statistics>> {
     const bridge = this.#openBridge

@@ -8,13 +8,13 @@ import { inspect } from "node:util"
 /** How many causes of an error, and how many levels of a problem, are kept. A clone gives up at some thousands. */
 const maxLevels = 100
 
-/** What crosses: the errors of calls, uploads and threads. */
-export type Told = AnyError | ErrorSchemas.PublishingError
+const Composed = /*#__PURE__*/ Schema.Union([ErrorSchemas.PublishingError, ErrorSchemas.ComplianceError])
 
-const codec = /*#__PURE__*/ Schema.toCodecJson(
-  /*#__PURE__*/ Schema.Union([ErrorSchemas.AnyError, ErrorSchemas.PublishingError])
-)
-const isOfPublishing = /*#__PURE__*/ Schema.is(ErrorSchemas.PublishingError)
+/** What crosses: the errors of calls, and of what is made of many. */
+export type Told = AnyError | typeof Composed.Type
+
+const codec = /*#__PURE__*/ Schema.toCodecJson(/*#__PURE__*/ Schema.Union([ErrorSchemas.AnyError, Composed]))
+const isComposed = /*#__PURE__*/ Schema.is(Composed)
 const encodeSchema = /*#__PURE__*/ Schema.encodeUnknownSync(codec)
 const decodeSchema: (encoded: unknown) => Told = /*#__PURE__*/ Schema.decodeUnknownSync(codec)
 
@@ -33,9 +33,9 @@ type EncodedCause = string | {
   readonly cause: EncodedCause | undefined
 }
 
-/** Encodes what an operation, an upload or a thread failed with, and nothing else. */
+/** Encodes what an operation failed with, or what is made of many, and nothing else. */
 export const encode = (error: unknown): Option.Option<Encoded> => {
-  if (!isAnyError(error) && !isOfPublishing(error)) return Option.none()
+  if (!isAnyError(error) && !isComposed(error)) return Option.none()
   const { cause, ...fields }: PropertyDescriptorMap = Object.getOwnPropertyDescriptors(error)
   if ("problems" in error) fields["problems"] = { enumerable: true, value: cut(error.problems, maxLevels) }
   return Option.some({

@@ -1,5 +1,6 @@
 /** What the two sides of the bridge say to each other. */
 import type { CallOptions } from "@postwire/core/CallOptions"
+import type * as Compliance from "@postwire/core/Compliance"
 import type { Options as ConversationOptions } from "@postwire/core/Conversation"
 import type { Form } from "@postwire/core/Definition"
 import type { PlanOptions, SyncOptions, Wanted } from "@postwire/core/ListMembers"
@@ -86,6 +87,9 @@ export const wake = ({ places }: Shared): void => {
 /** What can be uploaded, as it crosses threads: the path of a file, bytes, or a Blob that is in memory. */
 export type Input = string | Uint8Array | ArrayBuffer | Blob
 
+/** Ids, or a text of them. */
+export type Ids = ReadonlyArray<string | number | bigint> | Input
+
 /** An upload, or another thing that is made of many calls. Who is told of their progress stays behind. */
 export type Publishing =
   | { readonly call: "upload"; readonly input: Input; readonly options: UploadOptions<Input> }
@@ -102,6 +106,20 @@ export type Publishing =
     readonly post: string | number | bigint
     readonly options: ConversationOptions
   }
+  | { readonly call: "uploadComplianceIds"; readonly job: Compliance.Job; readonly ids: Ids }
+  | {
+    readonly call: "waitForCompliance"
+    readonly job: Pick<Compliance.Job, "id">
+    readonly options: Compliance.WaitOptions
+  }
+  | { readonly call: "openComplianceResults"; readonly stream: number; readonly job: Compliance.Job }
+  | {
+    readonly call: "openComplianceCheck"
+    readonly stream: number
+    readonly options: Omit<Compliance.CheckOptions<Ids>, "onProgress">
+  }
+  /** What comes next of a stream that was opened. */
+  | { readonly call: "next"; readonly stream: number }
 
 /** A list and who is to be on it. */
 interface Listed {
@@ -145,6 +163,8 @@ export type Request =
     readonly gate: Int32Array<SharedArrayBuffer>
   }
   | { readonly _tag: "Abort"; readonly id: number }
+  /** Nobody asks for more of a stream. */
+  | { readonly _tag: "Leave"; readonly stream: number }
   | { readonly _tag: "Statistics"; readonly id: number; readonly client: number }
   /** Credentials of an account are known there only. */
   | { readonly _tag: "Redact"; readonly id: number; readonly client: number; readonly text: string }

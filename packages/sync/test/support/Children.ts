@@ -24,6 +24,7 @@ export const start = async <A>(
 /** What `postwire sandbox --json` prints. */
 export interface Ready {
   readonly baseUrl: string
+  readonly adminToken: string
   readonly environment: Readonly<Record<string, string>>
 }
 
