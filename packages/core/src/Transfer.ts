@@ -141,8 +141,15 @@ const requestOf = ({ userAgent }: Environment, { body, headers, method }: Transf
   )
 }
 
-/** Keeps the permission out of texts. */
-const redactOf = ({ href, search }: URL): Redaction.Redact => Redaction.make(() => search === "" ? [href] : [search])
+/** A parameter of an address that is as long may be its signature. */
+const leastSecretLength = 16
+
+/** Keeps the permission out of texts, which may quote an address or its signature alone. */
+export const redactOf = ({ href, search, searchParams }: URL): Redaction.Redact =>
+  Redaction.make(() => [
+    search === "" ? href : search,
+    ...[...searchParams.values()].filter(({ length }) => length >= leastSecretLength)
+  ])
 
 const errorOf = (
   operation: string,

@@ -98,6 +98,36 @@ describe("compliance jobs", () => {
       }).pipe(Effect.provide(app(bench)))
     }))
 
+  it.effect("have as many ids as they may, and follow one another", () =>
+    Effect.gen(function*() {
+      const bench = yield* make({ posts: 0 })
+      const steps: Array<string> = []
+      const ids = [1, "2", 3n, "4", "5"]
+      const check = Compliance.check({
+        ...job,
+        ids,
+        idsPerJob: 2,
+        onProgress: ({ ids, phase }) => steps.push(`${phase} ${ids}`)
+      })
+      yield* Effect.gen(function*() {
+        const results = yield* inTime(Stream.runCollect(check))
+        assert.deepStrictEqual(results.map(({ id }) => id), ids.map(String))
+        assert.deepStrictEqual(
+          steps,
+          [0, 2, 4].flatMap((sent) => [
+            `upload ${sent}`,
+            `wait ${Math.min(sent + 2, 5)}`,
+            `results ${Math.min(sent + 2, 5)}`
+          ])
+        )
+        assert.lengthOf((yield* getComplianceJobs(job)).data ?? [], 3)
+        for (const idsPerJob of [0, 1.5]) {
+          const refused = yield* Effect.flip(Stream.runDrain(Compliance.check({ ...job, ids, idsPerJob })))
+          assert.deepInclude(refused, { _tag: "InvalidParameters", parameter: "idsPerJob" })
+        }
+      }).pipe(Effect.provide(app(bench)))
+    }))
+
   it.effect("take no ids after their time, and expire without any", () =>
     Effect.gen(function*() {
       const bench = yield* make({ posts: 0 })

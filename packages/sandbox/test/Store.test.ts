@@ -32,6 +32,20 @@ const populated = Effect.gen(function*() {
   return { store, ada, grace, alan, post }
 })
 
+/** Tables that layouts up to 8 have not. */
+const later = [
+  "dm_blocks",
+  "pinned_lists",
+  "affiliates",
+  "communities",
+  "community_members",
+  "compliance_jobs",
+  "compliance_results",
+  "app_owners",
+  "charges",
+  "charged_resources"
+]
+
 /** Follows a listing to its end; `between` runs before every further page. */
 const walk = <A>(read: (cursor: Cursor | undefined) => Page<A>, between: () => void = () => {}): Array<A> => {
   const items: Array<A> = []
@@ -516,51 +530,59 @@ describe("Store", () => {
       }
     }))
 
-  it.effect("reads files and snapshots of the layouts before, with all that is in them", () =>
-    Effect.gen(function*() {
-      const path = yield* folder
-      const file = join(path, "store.db")
-      const { last, list, member } = yield* Effect.scoped(Effect.map(Store.open({ file }), (store) => {
-        const user = (username: string) => store.users.insert({ username, name: username, createdAt: now })
-        const [owner, member, last] = ["ada", "grace", "alan"].map(user) as [string, string, string]
-        const list = store.lists.insert({ ownerId: owner, name: "List", createdAt: now })
-        store.lists.setMember(list, member, true)
-        store.lists.setMember(list, owner, true)
-        return { last, list, member }
-      }))
-      const database = new DatabaseSync(file)
-      // As layout 7 was.
-      database.exec(`
+  it.effect.each([7, 8])(
+    "reads files and snapshots of layout %i, with all that is in them",
+    (layout) =>
+      Effect.gen(function*() {
+        const path = yield* folder
+        const file = join(path, "store.db")
+        const { gone, last, list, member } = yield* Effect.scoped(Effect.map(Store.open({ file }), (store) => {
+          const user = (username: string) => store.users.insert({ username, name: username, createdAt: now })
+          const [owner, member, gone, last] = ["ada", "grace", "mary", "alan"].map(user) as [
+            string,
+            string,
+            string,
+            string
+          ]
+          const list = store.lists.insert({ ownerId: owner, name: "List", createdAt: now })
+          store.lists.setMember(list, member, true)
+          store.lists.setMember(list, owner, true)
+          return { gone, last, list, member }
+        }))
+        const database = new DatabaseSync(file)
+        database.exec(`
         DELETE FROM users WHERE username = 'alan';
         ALTER TABLE list_members RENAME TO ordered;
         CREATE TABLE list_members (list_id INTEGER NOT NULL, user_id INTEGER NOT NULL, PRIMARY KEY (list_id, user_id))
           STRICT, WITHOUT ROWID;
         INSERT INTO list_members SELECT list_id, user_id FROM ordered;
         DROP TABLE ordered;
-        DROP TABLE pinned_lists;
         DROP INDEX lists_by_owner;
-        DROP INDEX users_suspended;
-        ALTER TABLE users DROP COLUMN suspended;
-        PRAGMA user_version = 7`)
-      database.close()
-      const snapshot = readFileSync(file)
-      const holds = (store: State) => {
-        assert.doesNotThrow(store.verify)
-        assert.lengthOf(store.lists.members({ listId: list, limit: 9 }).items, 2)
-        assert.isFalse(store.users.byId(member)?.suspended)
-        assert.strictEqual(store.users.byId(member)?.public_metrics.listed_count, 1)
-        store.lists.delete(list)
-        assert.strictEqual(store.users.byId(member)?.public_metrics.listed_count, 0)
-        // The id of a user who was deleted is given to nobody else.
-        assert.isTrue(BigInt(store.users.insert({ username: "new", name: "New", createdAt: now })) > BigInt(last))
-      }
-      for (const opened of [file, join(path, "other.db"), ":memory:"]) {
-        yield* Effect.scoped(Effect.map(Store.open({ file: opened }), (store) => {
-          if (opened !== file) store.restore(snapshot, () => undefined)
-          holds(store)
-        }))
-      }
-    }))
+        ${later.map((table) => `DROP TABLE ${table};`).join("")}
+        UPDATE users SET suspended = 1 WHERE id = ${gone};
+        PRAGMA user_version = ${layout}`)
+        if (layout === 7) database.exec("DROP INDEX users_suspended; ALTER TABLE users DROP COLUMN suspended")
+        database.close()
+        const snapshot = readFileSync(file)
+        const holds = (store: State) => {
+          assert.doesNotThrow(store.verify)
+          assert.lengthOf(store.lists.members({ listId: list, limit: 9 }).items, 2)
+          assert.strictEqual(store.users.byId(gone)?.suspended, layout === 8)
+          assert.isEmpty(store.complianceJobs.of("1", "posts"))
+          assert.strictEqual(store.users.byId(member)?.public_metrics.listed_count, 1)
+          store.lists.delete(list)
+          assert.strictEqual(store.users.byId(member)?.public_metrics.listed_count, 0)
+          // The id of a user who was deleted is given to nobody else.
+          assert.isTrue(BigInt(store.users.insert({ username: "new", name: "New", createdAt: now })) > BigInt(last))
+        }
+        for (const opened of [file, join(path, "other.db"), ":memory:"]) {
+          yield* Effect.scoped(Effect.map(Store.open({ file: opened }), (store) => {
+            if (opened !== file) store.restore(snapshot, () => undefined)
+            holds(store)
+          }))
+        }
+      })
+  )
 
   it.live("loses nothing that was acknowledged when its process is killed", () =>
     Effect.gen(function*() {

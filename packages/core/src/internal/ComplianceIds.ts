@@ -9,7 +9,7 @@ import { invalidParameter, type InvalidParameters } from "../Errors.ts"
 import * as Parameters from "../Parameters.ts"
 import * as Source from "../Source.ts"
 import { SourceFailure } from "../UploadErrors.ts"
-import { Lines, tooLong } from "./Lines.ts"
+import { Lines } from "./Lines.ts"
 
 /** Ids themselves, or a text of them with one on a line. */
 export type Ids =
@@ -110,7 +110,7 @@ const linesOf = (source: Source.Source): Stream.Stream<string, SourceFailure> =>
         if (offset >= size) return [idsIn([lines.end()]), Option.none<number>()] as const
         const bytes = yield* read(offset, Math.min(readBytes, size - offset))
         const found = lines.push(bytes)
-        if (found === tooLong) {
+        if (lines.isTooLong) {
           return yield* new SourceFailure({
             source: source.name,
             fault: "unreadable",

@@ -9,7 +9,8 @@ import { Client } from "../Client.ts"
 import { ComplianceExpired, ComplianceRefused, ComplianceUnreadable } from "../ComplianceErrors.ts"
 import type { TransportFailure } from "../Errors.ts"
 import * as Model from "../Model.ts"
-import { Lines, tooLong } from "./Lines.ts"
+import * as Transfer from "../Transfer.ts"
+import { Lines } from "./Lines.ts"
 
 /** What fetching results can fail with. */
 export type ResultsError = TransportFailure | ComplianceExpired | ComplianceRefused | ComplianceUnreadable
@@ -49,58 +50,62 @@ export const read = (job: Place): Stream.Stream<typeof Result.Type, ResultsError
     const lines = new Lines(longestLine)
     let line = 0
     let version: string | undefined
-    const unreadable = (reason: string, at?: number) =>
-      Effect.fail(new ComplianceUnreadable({ jobId, line: at, reason }))
+    const unreadable = (reason: string, at?: number) => new ComplianceUnreadable({ jobId, line: at, reason })
 
-    const parsed = (texts: ReadonlyArray<string>) =>
-      Effect.gen(function*() {
-        const results: Array<typeof Result.Type> = []
-        for (const text of texts) {
-          line++
-          if (text === "") continue
-          const result = parse(text)
-          if (result === undefined) return yield* unreadable("it is no result", line)
-          results.push(result)
-        }
-        return results
-      })
+    /** Adds the results in some lines, up to what is none. */
+    const add = (results: Array<typeof Result.Type>, texts: ReadonlyArray<string>) => {
+      for (const text of texts) {
+        line++
+        if (text === "") continue
+        const result = parse(text)
+        if (result === undefined) return unreadable("it is no result", line)
+        results.push(result)
+      }
+      return lines.isTooLong ? unreadable(`it is longer than ${longestLine} characters`, line + 1) : undefined
+    }
 
-    const last = Effect.suspend(() => {
+    /** Of a file without an end of its last line, that line may be whole all the same. */
+    const addLast = (results: Array<typeof Result.Type>) => {
       const rest = lines.end()
-      // Of a file without an end of its last line, that line may be whole all the same.
-      return rest === "" || parse(rest) !== undefined ? parsed([rest]) : unreadable("it was cut", line + 1)
-    })
+      return rest === "" || parse(rest) !== undefined ? add(results, [rest]) : unreadable("it was cut", line + 1)
+    }
 
-    return Stream.paginate(0, (offset) =>
+    // What a part holds before it goes wrong is given out first.
+    return Stream.paginate<number | ComplianceUnreadable, typeof Result.Type, ResultsError, Client>(0, (at) =>
       Effect.gen(function*() {
+        if (typeof at !== "number") {
+          return yield* at
+        }
         const client = yield* Client
         const response = yield* client.transfer({
           operation: "Compliance.results",
           method: "GET",
           url: job.download_url,
-          headers: { range: `bytes=${offset}-${offset + partBytes - 1}` }
+          headers: { range: `bytes=${at}-${at + partBytes - 1}` }
         })
         const total = totalOf(response)
         // Of an empty file, there is no part.
-        if (response.status === 416 && total === offset) return [yield* last, Option.none<number>()] as const
+        if (response.status === 416 && total === at) {
+          return [[], Option.none()] as const
+        }
         if (response.status !== 206 && response.status !== 200) {
           return yield* refusal(jobId, "download", job.download_expires_at, response)
         }
         const bytes = new Uint8Array(yield* Effect.orDie(response.arrayBuffer))
         const isWhole = response.status === 200
-        if (isWhole ? offset > 0 : total === undefined || !isPart(response, offset, bytes.length)) {
+        if (isWhole ? at > 0 : total === undefined || !isPart(response, at, bytes.length)) {
           return yield* unreadable("a part of the file is not the one that was asked for")
         }
         const etag = response.headers["etag"] ?? String(total)
-        if (offset > 0 && etag !== version) return yield* unreadable("the file changed while it was read")
+        if (at > 0 && etag !== version) {
+          return yield* unreadable("the file changed while it was read")
+        }
         version = etag
-        const found = lines.push(bytes)
-        if (found === tooLong) return yield* unreadable(`it is longer than ${longestLine} characters`, line + 1)
-        const results = yield* parsed(found)
-        const next = offset + bytes.length
-        return isWhole || next === total
-          ? [[...results, ...yield* last], Option.none<number>()] as const
-          : [results, Option.some(next)] as const
+        const next = at + bytes.length
+        const isLast = isWhole || next === total
+        const results: Array<typeof Result.Type> = []
+        const fault = add(results, lines.push(bytes)) ?? (isLast ? addLast(results) : undefined)
+        return [results, fault !== undefined ? Option.some(fault) : isLast ? Option.none() : Option.some(next)] as const
       }))
   })
 
@@ -137,7 +142,10 @@ export const refusal = (
     if (isOver(expiry, yield* Clock.currentTimeMillis)) return yield* new ComplianceExpired({ jobId, what })
     const text = yield* Effect.orElseSucceed(response.text, () => "")
     const redact = yield* (yield* Client).redact
-    return yield* new ComplianceRefused({ jobId, what, status: response.status, excerpt: redact(text).slice(0, 2000) })
+    // A store of files quotes what it refuses.
+    const own = Transfer.redactOf(new URL(response.request.url))
+    const excerpt = own(redact(text)).slice(0, 2000)
+    return yield* new ComplianceRefused({ jobId, what, status: response.status, excerpt })
   })
 
 /** Whether an instant has passed. */

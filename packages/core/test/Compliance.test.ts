@@ -1,0 +1,256 @@
+// What goes wrong between a client and the files of compliance jobs. What goes right is tried with the sandbox.
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, References, Stream, Tracer } from "effect"
+import type { HttpClientError } from "effect/http"
+import { inspect } from "node:util"
+import type * as Client from "../src/Client.ts"
+import * as Compliance from "../src/Compliance.ts"
+import * as Errors from "../src/Errors.ts"
+import { downloadDirectMessageMedia } from "../src/operations/DirectMessages.ts"
+import { type Answer, baseUrl, make as makeService, type Received, transportError } from "./support/Service.ts"
+
+/** Its bodies are read by the client, and may be cut. */
+const make = (answer: Answering) => makeService(answer, { tells: false })
+
+const signature = "canary-signature-0006"
+
+const addressOf = (file: string) =>
+  `${baseUrl}/files/${file}?X-Date=20261120T120000Z&X-Signature=${signature}%2B%3D&a=b`
+
+const job = {
+  id: "1",
+  type: "posts",
+  status: "complete",
+  upload_url: addressOf("ids"),
+  download_url: addressOf("results")
+} as const
+
+/** Some of these are in two parts of the file. */
+const lines = Array.from(
+  { length: 250 },
+  (_, i) => JSON.stringify({ id: String(i), action: "delete", reason: "deleted", created_at: "-".repeat(10_000) })
+)
+
+const file = Buffer.from(`${lines.join("\n")}\n`)
+
+const ids = lines.map((_, i) => String(i))
+
+/** The part of a file that is asked for. */
+const partOf = ({ headers }: Received, bytes: Buffer = file, more: Answer["headers"] = { etag: "\"1\"" }) => {
+  const [from = 0, to = 0] = headers["range"]?.match(/\d+/g)?.map(Number) ?? []
+  const part = bytes.subarray(from, to + 1)
+  const range = `bytes ${from}-${from + part.length - 1}/${bytes.length}`
+  return { status: 206, headers: { "content-range": range, ...more }, body: streamOf(part) }
+}
+
+/** That fails after its bytes, if it is told to. */
+const streamOf = (bytes: Uint8Array, end: "whole" | "cut" = "whole") =>
+  new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      if (bytes.length > 0) controller.enqueue(bytes)
+      if (end === "cut") controller.error(new Error("reset"))
+      else controller.close()
+    }
+  }, { highWaterMark: 0 })
+
+type Answering = (
+  request: Received,
+  index: number
+) => Answer | Effect.Effect<Answer, HttpClientError.HttpClientError>
+
+/** What was read of the results before they ended, and what ended them. */
+const read = (answer: Answering, retries = 0) => {
+  const service = make(answer)
+  const seen: Array<string> = []
+  return Compliance.results(job).pipe(
+    Stream.runForEach(({ id }) => Effect.sync(() => seen.push(id))),
+    Effect.flip,
+    Effect.orElseSucceed(() => undefined),
+    Effect.map((error) => ({ seen, error, ranges: service.requests.map(({ headers }) => headers["range"]) })),
+    Effect.provide(service.layer({ bearerToken: "token", retries }))
+  )
+}
+
+const ranges = ["bytes=0-1048575", "bytes=1048576-2097151", "bytes=2097152-3145727"]
+
+describe("the results of a job", () => {
+  it.effect("come by parts of the file, each once and in order, whatever the parts cut", () =>
+    Effect.gen(function*() {
+      for (const answer of [partOf, (request: Received) => partOf(request, file, {})]) {
+        assert.deepStrictEqual(yield* read((request) => answer(request)), { seen: ids, error: undefined, ranges })
+      }
+      const whole = yield* read(() => ({ body: streamOf(file) }))
+      assert.deepStrictEqual(whole.seen, ids)
+      const unended = yield* read((request) => partOf(request, file.subarray(0, -1)))
+      assert.deepStrictEqual(unended.seen, ids)
+    }))
+
+  it.live("go on where they were cut, with the part that was cut", () =>
+    Effect.gen(function*() {
+      const { error, ranges: asked, seen } = yield* read((request, index) => {
+        const part = partOf(request)
+        return index === 1 ? { ...part, body: streamOf(file.subarray(1_048_576, 1_100_000), "cut") } : part
+      }, 1)
+      assert.isUndefined(error)
+      assert.deepStrictEqual(seen, ids)
+      assert.deepStrictEqual(asked, [ranges[0], ranges[1], ranges[1], ranges[2]])
+    }))
+
+  it.effect("fail after those that were whole: with a transport that gives up, or another part than was asked for", () =>
+    Effect.gen(function*() {
+      const firstIds = ids.slice(0, file.subarray(0, 1_048_576).toString().split("\n").length - 1)
+      const later = (answer: (request: Received) => ReturnType<Answering>) => (request: Received, index: number) =>
+        index === 0 ? partOf(request) : answer(request)
+      const gone = yield* read(later(() => transportError(new Error("reset"))))
+      assert.deepStrictEqual([gone.error?._tag, gone.seen], ["TransportFailure", firstIds])
+      const cases: ReadonlyArray<readonly [Answering, string]> = [
+        [later((request) => ({ ...partOf(request), body: streamOf(file.subarray(0, 9)) })), "not the one"],
+        [later(() => ({ body: streamOf(file) })), "not the one"],
+        [later((request) => ({ ...partOf(request), headers: { etag: "\"1\"" } })), "not the one"],
+        [later((request) => partOf(request, file, { etag: "\"2\"" })), "changed"],
+        [later((request) => partOf(request, file, {})), "changed"]
+      ]
+      for (const [answer, reason] of cases) {
+        const { error, seen } = yield* read(answer)
+        assert.instanceOf(error, Errors.ComplianceUnreadable)
+        assert.deepInclude(error, { jobId: "1", line: undefined })
+        assert.include(error.reason, reason)
+        assert.deepStrictEqual(seen, firstIds)
+      }
+      const longer = Buffer.concat([file, Buffer.from("\n")])
+      const grown = yield* read((request, index) => partOf(request, index === 0 ? file : longer, {}))
+      assert.include(grown.error?.message, "changed")
+    }))
+
+  it.effect("name the line that is none, and the last one when it was cut", () =>
+    Effect.gen(function*() {
+      for (
+        const [text, line, reason] of [
+          [`${lines[0]}\n{"id":5}\n`, 2, "it is no result"],
+          [`${lines[0]}\n${lines[1]?.slice(0, 50)}`, 2, "it was cut"],
+          [`${lines[0]}\n${"-".repeat(20_000)}`, 2, "it is longer than 16384 characters"],
+          [`${lines[0]}\n${"-".repeat(20_000)}\n${lines[1]}\n`, 2, "it is longer than 16384 characters"]
+        ] as const
+      ) {
+        const { error, seen } = yield* read((request) => partOf(request, Buffer.from(text)))
+        assert.deepInclude(error, { _tag: "ComplianceUnreadable", line, reason })
+        // What came before it was given out.
+        assert.deepStrictEqual(seen, ["0"])
+      }
+      const none = yield* read(() => ({ status: 416, headers: { "content-range": "bytes */0" } }))
+      assert.deepStrictEqual([none.seen, none.error], [[], undefined])
+    }))
+})
+
+describe("a check", () => {
+  const check = (name: string | undefined, isFound: boolean) => {
+    let created: { readonly name: string } | undefined
+    const service = make((request): ReturnType<Answering> => {
+      const path = `${request.method} ${request.path}`
+      if (path === "POST /2/compliance/jobs") {
+        created = JSON.parse(request.body)
+        return transportError({ phase: "headers", requestSent: true, message: "reset" })
+      }
+      if (path === "GET /2/compliance/jobs") {
+        const others = [{ ...job, id: "7", name: "other" }, { ...job, id: "8" }]
+        return { body: { data: isFound ? [...others, { ...job, ...created, status: "created" }] : others } }
+      }
+      if (path === "GET /2/compliance/jobs/1") return { body: { data: job } }
+      return path === "PUT /files/ids" ? {} : partOf(request, Buffer.from(`${lines[0]}\n`))
+    })
+    return Effect.map(
+      Effect.result(Stream.runCollect(Compliance.check({ type: "posts", ids: ["0", "1"], name }))),
+      (result) => ({ result, service, name: created?.name })
+    ).pipe(Effect.provide(service.layer({ bearerToken: "token" })))
+  }
+
+  it.effect("finds the job whose creation was not answered by its name, and creates no second one", () =>
+    Effect.gen(function*() {
+      const { name, result, service } = yield* check(undefined, true)
+      assert.deepStrictEqual(result._tag === "Success" ? result.success.map(({ id }) => id) : result.failure, ["0"])
+      assert.match(name ?? "", /^postwire-[0-9a-f-]{36}$/)
+      assert.deepStrictEqual(service.requests.map(({ method, path }) => `${method} ${path}`), [
+        "POST /2/compliance/jobs",
+        "GET /2/compliance/jobs",
+        "PUT /files/ids",
+        "GET /2/compliance/jobs/1",
+        "GET /files/results"
+      ])
+      assert.deepInclude(service.requests[1]?.query, { type: "posts", status: "created" })
+    }))
+
+  it.effect("does not know it where it is not there, or where others may have its name", () =>
+    Effect.gen(function*() {
+      for (const [name, isFound, requests] of [[undefined, false, 2], ["archive", true, 1]] as const) {
+        const { result, service } = yield* check(name, isFound)
+        assert.strictEqual(result._tag === "Failure" ? result.failure._tag : undefined, "OutcomeUnknown")
+        assert.lengthOf(service.requests, requests)
+      }
+    }))
+})
+
+describe("the signature of an address", () => {
+  const quoteOf = ({ headers, method, url }: Received) =>
+    `${method} ${url}\n${JSON.stringify(headers)}\n<Provided>${signature}+=</Provided><Path>${
+      new URL(url).search
+    }</Path>`
+
+  const answers: Readonly<Record<string, Answering>> = {
+    "a refusal that quotes it": (request) => ({ status: 403, body: quoteOf(request) }),
+    "a failure that quotes it": (request) => ({ status: 503, body: encodeURIComponent(quoteOf(request)) }),
+    "a redirect to itself": ({ url }) => ({ status: 307, headers: { location: url }, body: url }),
+    "a transport that quotes it": (request) => transportError(new Error(quoteOf(request), { cause: quoteOf(request) })),
+    "a body that is cut": (request) => ({ status: 206, body: streamOf(Buffer.from(quoteOf(request)), "cut") }),
+    "a part that is none": (request) => ({ status: 206, headers: { etag: request.url }, body: quoteOf(request) })
+  }
+
+  const calls: Readonly<Record<string, Effect.Effect<unknown, Error, Client.Client>>> = {
+    upload: Compliance.upload(job, ["1"]),
+    results: Stream.runDrain(Compliance.results(job)),
+    // No request leaves.
+    "upload without TLS": Compliance.upload({ ...job, upload_url: `http://files.test/?X-Signature=${signature}` }, [
+      "1"
+    ])
+  }
+
+  it.effect.each(Object.entries(answers))("is in no error, span or log of %s", ([, answer]) =>
+    Effect.gen(function*() {
+      const spans: Array<Tracer.NativeSpan> = []
+      const told: Array<unknown> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          spans.push(span)
+          return span
+        }
+      })
+      const services = Layer.mergeAll(
+        Layer.succeed(Tracer.Tracer, tracer),
+        Logger.layer([Logger.make(({ cause, message }) => told.push(message, cause))]),
+        Layer.succeed(References.MinimumLogLevel, "All")
+      )
+      const service = make(answer)
+      for (const call of Object.values(calls)) {
+        const outcome = yield* Effect.result(Effect.provide(call, [service.layer(), services]))
+        const error = outcome._tag === "Failure" ? outcome.failure : undefined
+        told.push(error, error?.stack, error?.cause, JSON.stringify(error))
+      }
+      assert.isAbove(spans.length, 1)
+      told.push(spans.map(({ attributes, events, name, status }) => [name, [...attributes], events, status]))
+      assert.notInclude(inspect(told, { depth: Infinity, maxStringLength: Infinity }), "canary-signature")
+      assert.isTrue(service.requests.every(({ headers }) => headers["authorization"] === undefined))
+    }))
+})
+
+describe("a file of a direct message", () => {
+  it.effect("that is cut is a TransportFailure, and no shorter file", () =>
+    Effect.gen(function*() {
+      const service = make(() => ({
+        headers: { "content-type": "image/png", "content-length": "9" },
+        body: streamOf(new Uint8Array(4), "cut")
+      }))
+      const named = { dm_id: "1", media_id: "2", resource_id: "3_2.png" }
+      const error = yield* Effect.flip(Effect.provide(downloadDirectMessageMedia(named), service.layer()))
+      assert.deepInclude(error, { _tag: "TransportFailure", phase: "body" })
+    }))
+})
