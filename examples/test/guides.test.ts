@@ -24,6 +24,9 @@ const expected: Readonly<Record<string, RegExp>> = {
   "effect.ts": /^Ada Lovelace and 20 posts\nAda Lovelace\n[^]*http\.request\.method/,
   "errors.ts":
     /^posted \d+\n\[ 'ada' \]\nCould not find user with usernames: \[nobodyyy\]\.\nCould not find user with username: \[nobodyyy\]\.\nthere is no such post$/,
+  "hydrate.ts": /^\d+ deleted undefined\n20 deleted undefined\nno id invalid undefined\nada found\n@grace deleted$/,
+  "lists.ts":
+    /^2 0 2 0\n1 of 2: 2244994945 refused\n2 of 2: ada added\n[^]*became: 'refused'[^]*\n ada Who comes to the meeting\?\n0 are missing\nWho comes to the meeting\?$/,
   "moving.ts": /\d/,
   "pages.ts": /requests remaining\n[^]*posts of the second page/,
   "publish.ts":
