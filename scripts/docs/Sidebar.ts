@@ -2,11 +2,23 @@
 const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArray<string> }> = [
   {
     label: "Start here",
-    ids: ["start", "credentials", "sign-in", "client", "pages", "rate-limits", "errors", "retries", "publish"]
+    ids: [
+      "start",
+      "credentials",
+      "sign-in",
+      "client",
+      "pages",
+      "rate-limits",
+      "errors",
+      "retries",
+      "publish",
+      "lists",
+      "spend"
+    ]
   },
   { label: "More ways to call", ids: ["blocking", "effect", "undeclared", "web", "bundling"] },
   { label: "Testing", ids: ["testing", "sandbox", "console"] },
-  { label: "Exports", ids: ["export", "hydrate", "cluster"] },
+  { label: "Exports", ids: ["export", "hydrate", "compliance", "cluster"] },
   { label: "Recipes", ids: ["recipes", "from-tweepy", "from-twitter-api-v2"] },
   { label: "Tools", ids: ["cli", "drift", "bench"] },
   { label: "Project", ids: ["versions", "SECURITY", "CONTRIBUTING"] }

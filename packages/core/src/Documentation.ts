@@ -390,7 +390,7 @@ export interface Methods<F extends Face> {
    */
   readonly getLikedPosts: MethodOf<F, "getLikedPosts">
   /**
-   * Creates a list of the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`. Needs
+   * Creates a list for the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`. Needs
    * write permission.
    *
    * `name` has 1 to 25 characters, `description` up to 100. A list is public unless it is `private`. A create is never sent

@@ -82,7 +82,8 @@ export const parametersAt = (
   const smallest = size?.bounds?.of === "value" ? size.bounds.minimum : 1
   const wanted = Math.max(left, smallest)
   // Some operations take the token under either name, and refuse both.
-  const isUnderOther = paging?.token === "next_token" && (parameters["pagination_token"] ?? undefined) !== undefined
+  const isUnderOther = paging?.token === "next_token" && (parameters["next_token"] ?? undefined) === undefined &&
+    (parameters["pagination_token"] ?? undefined) !== undefined
   return {
     ...parameters,
     ...(isUnderOther && token !== undefined ? { pagination_token: undefined } : {}),

@@ -105,6 +105,14 @@ const samples: ReadonlyArray<
   }),
   new Errors.PaginationStuck({ operation: "getUsersPosts", token: "t" }),
   new Errors.RateLimitWaitTooLong({ operation: "getPost", bucket: "getPost", resetAt: new Date(0), maxWait: 1 }),
+  new Errors.SpendLimitReached({
+    operation: "getPost",
+    period: "day",
+    spent: 9.5,
+    limit: 10,
+    needed: 1,
+    resetAt: new Date(0)
+  }),
   ...publishing,
   ...compliance
 ]

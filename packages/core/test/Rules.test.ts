@@ -500,7 +500,13 @@ describe("two names of one token", () => {
         .map(({ definition }): Definition => definition)
         .filter(({ query = {} }) => "next_token" in query && "pagination_token" in query)
         .map(({ name }) => name)
-      assert.sameMembers(taking, ["searchRecentPosts", "searchAllPosts", "getRecentPostsCount", "getAllPostsCount"])
+      assert.sameMembers(taking, [
+        "searchRecentPosts",
+        "searchAllPosts",
+        "searchCommunities",
+        "getRecentPostsCount",
+        "getAllPostsCount"
+      ])
       for (const name of taking) {
         const error = yield* refusedFor(name, "pagination_token", both)
         assert.strictEqual(

@@ -7,7 +7,7 @@ import type { Definition } from "@postwire/core/Definition"
 import * as Prices from "@postwire/core/Prices"
 import type { Caller } from "./Authentication.ts"
 import * as Problem from "./Problem.ts"
-import type { Charge, Resource } from "./store/Charges.ts"
+import type { Answer as Charged, Charge, Resource } from "./store/Charges.ts"
 import type { Store } from "./store/Store.ts"
 import type * as Usage from "./Usage.ts"
 
@@ -134,20 +134,36 @@ export const make = ({ cap: given, now: clock, prices = Prices.current, store }:
     return charges.between(appId, from, to)
   }
 
+  /** What a disk could not take: reading goes on, and is charged when there is room. */
+  const owed: Array<Charged> = []
+  const settle = (): void => {
+    try {
+      for (let first = owed[0]; first !== undefined; first = owed[0]) {
+        charges.add(first)
+        owed.shift()
+      }
+    } catch (failure) {
+      if (!Problem.isOfDisk(failure)) throw failure
+    }
+  }
+
   return {
-    charge: (answer) =>
-      charges.add({
+    charge: (answer) => {
+      owed.push({
         appId: answer.caller.appId,
         day: dayOf(answer.now),
         operation: answer.operation,
         request: requestOf(answer),
         resources: resourcesOf(answer)
-      }),
+      })
+      settle()
+    },
     refusal: (appId, now) =>
       cap === undefined || spent(appId, now) < Prices.microsOf(cap)
         ? undefined
         : Problem.spendCapReached(appId, cycleOf(now).to),
     statement: () => {
+      settle()
       const now = clock()
       const all = charges.all()
       return {
@@ -170,6 +186,9 @@ export const make = ({ cap: given, now: clock, prices = Prices.current, store }:
       if (dollars !== undefined && !isCap(dollars)) throw new RangeError("The cap must be dollars, from 0")
       cap = dollars
     },
-    clear: charges.clear
+    clear: () => {
+      owed.length = 0
+      charges.clear()
+    }
   }
 }

@@ -201,6 +201,12 @@ export const ofFailure = (failure: unknown, otherwise = internal()): Problem => 
   return otherwise
 }
 
+/** Whether it is the disk that fails, or who else holds the file: what failed can be done later. */
+export const isOfDisk = (failure: unknown): boolean => {
+  const otherwise = internal()
+  return ofFailure(failure, otherwise) !== otherwise
+}
+
 const failureOf = (failure: unknown) => {
   if (!(failure instanceof Error)) return { message: "" }
   const { message } = failure

@@ -84,6 +84,9 @@ describe.skipIf(!mayMount())("a full disk, where this user may mount one,", () =
       rmSync(join(disk, "ballast"))
       assert.deepStrictEqual(yield* admin("GET", "/health"), [200, undefined])
       assert.deepStrictEqual(yield* post("after"), [201, undefined])
+      // What was read meanwhile is on the bill.
+      const [app] = sandbox.bill.statement().apps
+      assert.isTrue(app?.lines.some(({ operation }) => operation === "getMe"))
       assert.deepStrictEqual(yield* admin("PUT", "/snapshot", snapshot), [200, undefined])
       assert.strictEqual(sandbox.store.counts().posts, 1)
     }))

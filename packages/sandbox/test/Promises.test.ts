@@ -3,15 +3,18 @@ import { catalogue, type Name } from "@postwire/core/Catalogue"
 import * as Decoding from "@postwire/core/Decoding"
 import { bearerOf, type Definition, parametersOf as declared, successStatus } from "@postwire/core/Definition"
 import type { AnyModel } from "@postwire/core/Model"
+import { Community } from "@postwire/core/models/Community"
 import { ComplianceJob } from "@postwire/core/models/ComplianceJob"
 import { DirectMessageEvent } from "@postwire/core/models/DirectMessageEvent"
 import { List } from "@postwire/core/models/List"
 import { Media } from "@postwire/core/models/Media"
+import { PersonalizedTrend } from "@postwire/core/models/PersonalizedTrend"
 import { Place } from "@postwire/core/models/Place"
 import { Poll } from "@postwire/core/models/Poll"
 import { Post } from "@postwire/core/models/Post"
 import { Space } from "@postwire/core/models/Space"
 import { Topic } from "@postwire/core/models/Topic"
+import { Trend } from "@postwire/core/models/Trend"
 import { Usage } from "@postwire/core/models/Usage"
 import { User } from "@postwire/core/models/User"
 import { isSelector } from "@postwire/core/Parameters"
@@ -32,7 +35,10 @@ const models: ReadonlyArray<AnyModel> = [
   Place,
   Poll,
   Topic,
-  Usage
+  Usage,
+  Community,
+  Trend,
+  PersonalizedTrend
 ]
 
 const definitionOf = (name: Name): Definition => catalogue[name].definition
@@ -55,7 +61,8 @@ const promised = ({ defaults, fields, selector }: AnyModel, asked: Readonly<Reco
   )
 
 /** Members that an answer is nothing without: the envelope, and what identifies an item or a page. */
-const essential = /^(data|includes|errors|meta)$|^data\.(\d+|(\d+\.)?(id|media_key))$|^includes\.[a-z]+$|_token$/
+const essential =
+  /^(data|includes|errors|meta)$|^data\.(\d+|(\d+\.)?(id|media_key|trend_name))$|^includes\.[a-z]+$|_token$/
 
 const placesIn = (value: unknown, above: ReadonlyArray<string> = []): ReadonlyArray<ReadonlyArray<string>> =>
   typeof value === "object" && value !== null

@@ -31,7 +31,7 @@ const following = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ fol
 const pinned = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ pinned: toggled }))
 
 /**
- * Creates a list of the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`. Needs
+ * Creates a list for the authenticated user. Credential: OAuth 1.0a, or a user's bearer token with `user_auth: false`. Needs
  * write permission.
  *
  * `name` has 1 to 25 characters, `description` up to 100. A list is public unless it is `private`. A create is never sent
@@ -43,7 +43,7 @@ const pinned = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ pinned
  */
 export const createList = /*#__PURE__*/ Operation.make({
   name: "createList",
-  summary: "Creates a list of the authenticated user.",
+  summary: "Creates a list for the authenticated user.",
   route: "POST /2/lists",
   body: { name: /*#__PURE__*/ Parameters.required(name), description, private: Parameters.boolean },
   result: /*#__PURE__*/ Response.value(
