@@ -152,5 +152,5 @@ describe("a file of ids", () => {
             assert.deepStrictEqual(differing(join(root, name, sink), join(root, "whole", sink)), [], sink)
           }
         }), { concurrency: 2 })
-    }).pipe(Effect.provide(client), Effect.provide(sandbox(600))), 120_000)
+    }).pipe(Effect.provide(client), Effect.provide(sandbox(600))), 300_000)
 })
