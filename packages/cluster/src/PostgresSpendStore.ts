@@ -12,6 +12,7 @@ const stepTimeoutMillis = 2_000
 
 // The number goes up when the form of a bill changes.
 const lines = "postwire_bill_lines_1"
+const times = "postwire_bill_times_1"
 const held = "postwire_bill_held_1"
 const ids = "postwire_bill_ids_1"
 
@@ -25,6 +26,11 @@ export const layer: Layer.Layer<SpendStore.SpendStore, SqlError, SqlClient.SqlCl
       lines,
       "bill text, day text COLLATE \"C\", operation text, account text, spent bigint NOT NULL, in_doubt bigint NOT NULL, " +
         "charged bigint NOT NULL, repeats bigint NOT NULL, PRIMARY KEY (bill, day, operation, account)"
+    )
+    yield* SharedTable.open(
+      sql,
+      times,
+      "bill text, time text, spent bigint NOT NULL, in_doubt bigint NOT NULL, PRIMARY KEY (bill, time)"
     )
     yield* SharedTable.open(
       sql,
@@ -56,18 +62,17 @@ const make = (sql: SqlClient.SqlClient): SpendStore.Store => {
       Effect.andThen(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${lines} ${bill}`}, 0))`, effect)
     ))
 
-  const amounts = Effect.fnUntraced(function*(bill: string, from: string, to: string) {
-    const [done] = yield* sql<AmountsRow>`
-      SELECT COALESCE(SUM(spent), 0)::text AS spent, COALESCE(SUM(in_doubt), 0)::text AS in_doubt, '0' AS reserved
-      FROM ${sql(lines)} WHERE bill = ${bill} AND day >= ${from} AND day <= ${to}`
-    const [open] = yield* sql<AmountsRow>`
-      SELECT '0' AS spent,
-        COALESCE(SUM(micros) FILTER (WHERE ${isStale}), 0)::text AS in_doubt,
+  // Days and months are summed up beside the lines, of which there may be one for each of thousands of accounts.
+  const amounts = Effect.fnUntraced(function*(bill: string, time: string) {
+    const [done] = yield* sql<Pick<AmountsRow, "spent" | "in_doubt">>`
+      SELECT spent::text, in_doubt::text FROM ${sql(times)} WHERE bill = ${bill} AND time = ${time}`
+    const [open] = yield* sql<Pick<AmountsRow, "in_doubt" | "reserved">>`
+      SELECT COALESCE(SUM(micros) FILTER (WHERE ${isStale}), 0)::text AS in_doubt,
         COALESCE(SUM(micros) FILTER (WHERE NOT ${isStale}), 0)::text AS reserved
-      FROM ${sql(held)} WHERE bill = ${bill} AND day >= ${from} AND day <= ${to}`
+      FROM ${sql(held)} WHERE bill = ${bill} AND day >= ${time} AND day <= ${`${time}~`}`
     return {
-      spent: Number(done?.spent),
-      inDoubt: Number(done?.in_doubt) + Number(open?.in_doubt),
+      spent: Number(done?.spent ?? 0),
+      inDoubt: Number(done?.in_doubt ?? 0) + Number(open?.in_doubt),
       reserved: Number(open?.reserved)
     }
   })
@@ -89,9 +94,8 @@ const make = (sql: SqlClient.SqlClient): SpendStore.Store => {
       step(
         bill,
         Effect.gen(function*() {
-          const ofDay = yield* amounts(bill, day, day)
-          const month = Bill.monthOf(day)
-          const ofMonth = yield* amounts(bill, month, `${month}-99`)
+          const ofDay = yield* amounts(bill, day)
+          const ofMonth = yield* amounts(bill, Bill.monthOf(day))
           const decision = { day: ofDay, month: ofMonth }
           const known = yield* sql`SELECT 1 FROM ${sql(held)} WHERE bill = ${bill} AND lease = ${lease}`
           if (known.length > 0) return { refused: undefined, ...decision }
@@ -117,11 +121,14 @@ const make = (sql: SqlClient.SqlClient): SpendStore.Store => {
           const settled = Bill.settledOf(charge, ({ kind }) => added.get(kind) ?? 0)
           const { charged, micros, repeats } = settled
           if (micros + charged + repeats > 0) {
+            const [spent, doubtful] = inDoubt ? [0, micros] : [micros, 0]
+            yield* sql`INSERT INTO ${sql(times)} AS sums (bill, time, spent, in_doubt) VALUES
+              (${bill}, ${day}, ${spent}, ${doubtful}), (${bill}, ${Bill.monthOf(day)}, ${spent}, ${doubtful})
+              ON CONFLICT (bill, time) DO UPDATE SET spent = sums.spent + excluded.spent,
+                in_doubt = sums.in_doubt + excluded.in_doubt`
             yield* sql`INSERT INTO ${sql(lines)} AS line
               (bill, day, operation, account, spent, in_doubt, charged, repeats) VALUES
-              (${bill}, ${day}, ${operation}, ${account}, ${inDoubt ? 0 : micros}, ${
-              inDoubt ? micros : 0
-            }, ${charged}, ${repeats})
+              (${bill}, ${day}, ${operation}, ${account}, ${spent}, ${doubtful}, ${charged}, ${repeats})
               ON CONFLICT (bill, day, operation, account) DO UPDATE SET spent = line.spent + excluded.spent,
                 in_doubt = line.in_doubt + excluded.in_doubt, charged = line.charged + excluded.charged,
                 repeats = line.repeats + excluded.repeats`

@@ -44,6 +44,7 @@ const make = (path: string) => {
 // The number goes up when the form of a bill changes: processes of two versions may share the file.
 const names = "postwire_bills_1"
 const lines = "postwire_bill_lines_1"
+const times = "postwire_bill_times_1"
 const held = "postwire_bill_held_1"
 const sets = "postwire_bill_sets_1"
 const ids = "postwire_bill_ids_1"
@@ -58,6 +59,10 @@ const prepare = (database: DatabaseSync) => {
       bill INTEGER NOT NULL, day TEXT NOT NULL, operation TEXT NOT NULL, account TEXT NOT NULL,
       spent INTEGER NOT NULL, in_doubt INTEGER NOT NULL, charged INTEGER NOT NULL, repeats INTEGER NOT NULL,
       PRIMARY KEY (bill, day, operation, account)
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS ${times} (
+      bill INTEGER NOT NULL, time TEXT NOT NULL, spent INTEGER NOT NULL, in_doubt INTEGER NOT NULL,
+      PRIMARY KEY (bill, time)
     ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS ${held} (
       bill INTEGER NOT NULL, lease TEXT NOT NULL, day TEXT NOT NULL, operation TEXT NOT NULL, account TEXT NOT NULL,
@@ -76,22 +81,24 @@ const prepare = (database: DatabaseSync) => {
     return known === undefined ? Number(name.run(text).lastInsertRowid) : Number(known)
   }
 
-  const settled = database.prepare(
-    `SELECT COALESCE(SUM(spent), 0) AS spent, COALESCE(SUM(in_doubt), 0) AS in_doubt FROM ${lines}
-     WHERE bill = ? AND day BETWEEN ? AND ?`
+  // Days and months are summed up beside the lines, of which there may be one for each of thousands of accounts.
+  const settled = database.prepare(`SELECT spent, in_doubt FROM ${times} WHERE bill = ? AND time = ?`)
+  const addTime = database.prepare(
+    `INSERT INTO ${times} VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+       spent = spent + excluded.spent, in_doubt = in_doubt + excluded.in_doubt`
   )
   const inFlight = database.prepare(
     `SELECT COALESCE(SUM(CASE WHEN at < ? THEN micros ELSE 0 END), 0) AS in_doubt,
        COALESCE(SUM(CASE WHEN at < ? THEN 0 ELSE micros END), 0) AS reserved
      FROM ${held} WHERE bill = ? AND day BETWEEN ? AND ?`
   )
-  const amounts = (bill: number, from: string, to: string, now: number): Bill.Amounts => {
+  const amounts = (bill: number, time: string, now: number): Bill.Amounts => {
     const since = now - Bill.inFlightMillis
-    const done = settled.get(bill, from, to)
-    const open = inFlight.get(since, since, bill, from, to)
+    const done = settled.get(bill, time)
+    const open = inFlight.get(since, since, bill, time, `${time}~`)
     return {
-      spent: Number(done?.["spent"]),
-      inDoubt: Number(done?.["in_doubt"]) + Number(open?.["in_doubt"]),
+      spent: Number(done?.["spent"] ?? 0),
+      inDoubt: Number(done?.["in_doubt"] ?? 0) + Number(open?.["in_doubt"]),
       reserved: Number(open?.["reserved"])
     }
   }
@@ -148,9 +155,8 @@ const prepare = (database: DatabaseSync) => {
       transact(() => {
         const bill = billOf(name)
         const now = clock()
-        const month = Bill.monthOf(day)
-        const ofDay = amounts(bill, day, day, now)
-        const ofMonth = amounts(bill, month, `${month}~`, now)
+        const ofDay = amounts(bill, day, now)
+        const ofMonth = amounts(bill, Bill.monthOf(day), now)
         const decision = { day: ofDay, month: ofMonth }
         if (find.get(bill, lease) !== undefined) return { refused: undefined, ...decision }
         const refused = Bill.refusedBy(limits, micros, ofDay, ofMonth)
@@ -170,7 +176,9 @@ const prepare = (database: DatabaseSync) => {
         })
         const { charged, micros, repeats } = settled
         if (micros + charged + repeats > 0) {
-          addLine.run(bill, day, operation, account, inDoubt ? 0 : micros, inDoubt ? micros : 0, charged, repeats)
+          const [spent, doubtful] = inDoubt ? [0, micros] : [micros, 0]
+          addLine.run(bill, day, operation, account, spent, doubtful, charged, repeats)
+          for (const time of [day, Bill.monthOf(day)]) addTime.run(bill, time, spent, doubtful)
         }
         return settled
       }),
