@@ -354,7 +354,7 @@ export const unfollowList = /*#__PURE__*/ Operation.make({
   userAuth: true,
   scopes: ["list.write", "post.read", "users.read"],
   limits: { perWindow: 50 },
-  price: { request: "interactionDelete" },
+  price: { request: "listManage" },
   effect: "toggle"
 })
 
