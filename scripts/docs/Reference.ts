@@ -188,7 +188,7 @@ const priceText = (price: Definition["price"]): string => {
   if ("request" in price) {
     const link = price.withUrl === undefined
       ? ""
-      : `; with a link in the text ${dollars(request[price.withUrl])} (${code(price.withUrl)})`
+      : `; with a link ${dollars(request[price.withUrl])} (${code(price.withUrl)})`
     return `${dollars(request[price.request])} for each request (${code(price.request)})${link}`
   }
   const owned = price.owned === true ? `; ${dollars(ownedRead)} where the owner of the app reads their own` : ""

@@ -39,7 +39,7 @@ export type Price =
   | "free"
   /** Each resource of the answer. `owned`: at the price of owned reads, where the owner of the app reads what is theirs. */
   | { readonly read: ReadRow; readonly owned?: true }
-  /** Each request. `withUrl`: the row of one whose text has a link. */
+  /** Each request. `withUrl`: the row of one that has a link. */
   | { readonly request: RequestRow; readonly withUrl?: RequestRow }
 
 /** What every request of an operation has in common, as far as its price goes. */

@@ -66,13 +66,13 @@ export const most = (
   parameters: Readonly<Record<string, unknown>> = {},
   prices: Prices = current
 ): number => {
-  const { expansions, text } = parameters
+  const { direct_message_deep_link: leadsAway, expansions, text } = parameters
   return mostOf(
     definition.price,
     {
       items: itemsOf(definition, parameters),
       expansions: listOf(expansions),
-      hasUrl: typeof text === "string" ? hasLink(text) : !("text" in parameters)
+      hasUrl: leadsAway !== undefined || (typeof text === "string" ? hasLink(text) : !("text" in parameters))
     },
     prices
   )

@@ -59,6 +59,7 @@ export interface Answer {
   /** What the path of the request holds. */
   readonly params: Readonly<Record<string, string | undefined>>
   readonly resources: ReadonlyArray<Usage.Resource>
+  readonly parameters: Readonly<Record<string, unknown>>
   /** What the handler answered with. */
   readonly data: unknown
   /** The service's time in milliseconds. */
@@ -101,10 +102,11 @@ export const make = ({ cap: given, now: clock, prices = Prices.current, store }:
   const isOwned = ({ caller: { appId, userId }, params: { id } }: Answer): boolean =>
     userId !== undefined && id === userId && credentials.ownerOf(appId) === userId
 
-  /** Of what a write answers: whether the post that was made has a link. */
-  const hasLink = ({ data }: Answer): boolean =>
+  /** Of what a write answers: whether the post that was made has a link, or leads to messages. */
+  const hasLink = ({ data, parameters }: Answer): boolean =>
+    parameters["direct_message_deep_link"] !== undefined ||
     typeof data === "object" && data !== null && "id" in data &&
-    posts.byId(String(data.id))?.entities?.urls !== undefined
+      posts.byId(String(data.id))?.entities?.urls !== undefined
 
   const resourcesOf = (answer: Answer): ReadonlyArray<Resource> => {
     const { definition: { price }, resources } = answer

@@ -112,7 +112,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
     const leave = (resources: ReadonlyArray<Resource>): void => {
       if (trace.fault?.status !== undefined) return
       usage.count({ appId: caller.appId, operation: name, resources, now })
-      bill.charge({ operation: name, definition, caller, params, resources, data: reply.data, now })
+      bill.charge({ operation: name, definition, caller, params, parameters, resources, data: reply.data, now })
     }
     if (reply.file !== undefined) return MediaFiles.response(reply.file)
     if (fault === "empty") {

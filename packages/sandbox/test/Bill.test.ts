@@ -48,6 +48,8 @@ describe("a bill", () => {
       for (const text of ["a", "see https://example.com", "b"]) {
         assert.strictEqual((yield* request("POST", "/2/posts", { as: "signed", body: { text } })).status, 201)
       }
+      const toMessages = { text: "c", direct_message_deep_link: "https://x.com/messages/compose?recipient_id=1" }
+      assert.strictEqual((yield* request("POST", "/2/posts", { as: "signed", body: toMessages })).status, 201)
       const [post] = store.posts.byIds([bench.user().post().id])
       assert.strictEqual(
         (yield* request("POST", `/2/users/${ada.id}/likes`, { as: "signed", body: { post_id: post!.id } })).status,
@@ -55,7 +57,7 @@ describe("a bill", () => {
       )
       // A refusal costs nothing.
       assert.strictEqual((yield* request("POST", "/2/posts", { as: "signed", body: { text: "a" } })).status, 403)
-      assert.deepStrictEqual(linesOf(bench), ["createPost 3+0 0.23", "like 1+0 0.015"])
+      assert.deepStrictEqual(linesOf(bench), ["createPost 4+0 0.43", "like 1+0 0.015"])
     }).pipe(Effect.scoped))
 
   it.effect("is of what leaves: a fault that refuses takes it away, a lost answer does not", () =>
