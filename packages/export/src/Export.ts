@@ -149,6 +149,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never, S = neve
           const outcomes = page.outcomes && sumOf(last.outcomes, countsOf(page.outcomes))
           const outOfReach = spanOf(page.errors.filter(reach.isLost), last.outOfReach)
           requests += page.requests ?? 0
+          if (page.spent !== undefined) spent = (spent ?? 0) + page.spent
           progress = yield* writer.commit({ ...page, items }, {
             ...last,
             ...(complete ? {} : { cursor }),

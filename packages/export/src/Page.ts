@@ -43,6 +43,8 @@ export interface Page {
   readonly rateLimit: Budget | undefined
   /** Requests that were spent on it before, by others. Default 0. */
   readonly requests?: number
+  /** What they were charged, in micro-dollars. Default 0. */
+  readonly spent?: number
 }
 
 /** How pages are fetched: how many items are wanted at most, and whether one page ahead. */

@@ -235,7 +235,7 @@ export const run = Effect.fnUntraced(function*<E extends Error = never>(
         Effect.map(Effect.provideService(fetched, Client, client), (parts) =>
           parts.some(isInterrupted)
             ? Stream.empty
-            : merged(parts.map(({ path }) => path), sum(progresses).requests, cursor))
+            : merged(parts.map(({ path }) => path), fetchedBy(sum(progresses)), cursor))
       )
   }
   const summary = yield* Export.run(parts, { ...options, onPage: undefined })
@@ -253,9 +253,12 @@ const sum = (parts: ReadonlyArray<Checkpoint.Progress>): Checkpoint.Progress =>
       ...(anomalies === undefined ? {} : { anomalies }),
       items: all.items + part.items,
       pages: all.pages + part.pages,
-      requests: all.requests + part.requests
+      requests: all.requests + part.requests,
+      ...(all.spent === undefined && part.spent === undefined ? {} : { spent: (all.spent ?? 0) + (part.spent ?? 0) })
     }
   }, Checkpoint.start(""))
+
+const fetchedBy = ({ requests, spent }: Checkpoint.Progress) => ({ requests, ...spent !== undefined && { spent } })
 
 const Kept = Schema.Struct({ partitions: Schema.Array(Partition) })
 

@@ -36,7 +36,7 @@ export const spool = (path: string): FileSink => {
 /** The pages in spools, one after the other. The place of a page is its spool and its line. */
 export const merged = (
   spools: ReadonlyArray<string>,
-  requests: number,
+  fetched: Pick<Page, "requests" | "spent">,
   cursor = "0:0"
 ): Stream.Stream<Page, ExportError> => {
   const [first = 0, line = 0] = cursor.split(":").map(Number)
@@ -45,7 +45,7 @@ export const merged = (
     const told = (page: Page): Page => {
       if (!isFirst) return page
       isFirst = false
-      return { ...page, requests }
+      return { ...page, ...fetched }
     }
     for (const [number, path] of spools.entries()) {
       if (number < first) continue
