@@ -6,6 +6,7 @@ import { environmentVariable, type InvalidSettings, type TokenStoreFailure } fro
 import type { Journal } from "@postwire/core/Journal"
 import { Logging } from "@postwire/core/Logging"
 import * as RateLimit from "@postwire/core/RateLimit"
+import * as Spend from "@postwire/core/Spend"
 import { TokenStore } from "@postwire/core/TokenStore"
 import { names } from "@postwire/core/Wire"
 import type { Wire } from "@postwire/core/WireNames"
@@ -114,7 +115,7 @@ const layer = (
   { account, store, variables }: Speaker,
   wire: Option.Option<Wire>,
   maxSpend: Option.Option<number>
-): Layer.Layer<Client.Client, InvalidSettings | TokenStoreFailure> =>
+): Layer.Layer<Client.Client | Spend.Total, InvalidSettings | TokenStoreFailure> =>
   Layer.unwrap(Effect.gen(function*() {
     const settings = { ...NodeClient.fromEnvironment(variables), ...Option.isSome(wire) && { wire: wire.value } }
     const service = { baseUrl: settings.baseUrl, wire: yield* NodeClient.wireOf(settings) }
@@ -128,6 +129,7 @@ const layer = (
     const speak = yield* Report.speaker
     return Layer.merge(Client.layer(service), layerWaits(speak)).pipe(
       Layer.provide([credentials, NodeCrypto.layer, http, rateLimit, SpendAccount.layer(variables, maxSpend)]),
+      Layer.provideMerge(Spend.layerTotal),
       Layer.provide(layerLogger(speak))
     )
   }))

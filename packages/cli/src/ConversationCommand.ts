@@ -1,6 +1,7 @@
 /** `postwire conversation ID`: a conversation as a tree on a terminal, or into a file. */
 import type { Client } from "@postwire/core/Client"
 import { type Conversation, open, type Options, partsIn, treeOf } from "@postwire/core/Conversation"
+import type * as Spend from "@postwire/core/Spend"
 import * as ConversationSource from "@postwire/export/Conversation"
 import * as Export from "@postwire/export/Export"
 import * as Plan from "@postwire/export/Plan"
@@ -20,6 +21,7 @@ import * as ExportCommand from "./ExportCommand.ts"
 import { progressOf } from "./ExportProgress.ts"
 import * as ExportTarget from "./ExportTarget.ts"
 import * as Report from "./Report.ts"
+import * as SpendAccount from "./SpendAccount.ts"
 import * as Spending from "./Spending.ts"
 import { Terminal } from "./Terminal.ts"
 import * as Text from "./Text.ts"
@@ -111,17 +113,18 @@ const toFile = Effect.fnUntraced(function*(flags: Flags, options: Options) {
   yield* ExportCommand.write(ConversationSource.definitionOf(options), told, (stop) =>
     Effect.gen(function*() {
       const source = yield* ConversationSource.make(post, options)
-      const context = yield* Effect.context<Client | Stdio.Stdio | Input.Terminal>()
+      const context = yield* Effect.context<Client | Spend.Total | Stdio.Stdio | Input.Terminal>()
       let estimate: Option.Option<Plan.Estimate> = Option.none()
       const progress = yield* progressOf(told, "posts", () => estimate)
       const summary = yield* Export.run(source, {
         sink,
         stop,
         mode: resume ? "resume" : force ? "force" : "new",
-        onStart: ({ pages }) =>
+        onStart: (before) =>
           Effect.gen(function*() {
+            yield* SpendAccount.countOn(before)
             yield* progress.onStart
-            if (pages === 0) estimate = yield* agree(flags, source)
+            if (before.pages === 0) estimate = yield* agree(flags, source)
           }).pipe(Effect.provideContext(context)),
         onPage: progress.onPage
       })

@@ -3,6 +3,7 @@ import type { Client } from "@postwire/core/Client"
 import type { Definition } from "@postwire/core/Definition"
 import type { AnyError } from "@postwire/core/Errors"
 import * as Prepare from "@postwire/core/Prepare"
+import type * as Spend from "@postwire/core/Spend"
 import * as Wire from "@postwire/core/Wire"
 import type { Progress } from "@postwire/export/Checkpoint"
 import * as Each from "@postwire/export/Each"
@@ -30,6 +31,7 @@ import { malformed, nounOf, progressOf, tally, told, whereErrorsAre, whereItStan
 import * as ExportTarget from "./ExportTarget.ts"
 import * as OperationFlags from "./OperationFlags.ts"
 import * as Report from "./Report.ts"
+import * as SpendAccount from "./SpendAccount.ts"
 import * as Spending from "./Spending.ts"
 import { Terminal } from "./Terminal.ts"
 import * as Text from "./Text.ts"
@@ -196,6 +198,12 @@ const checkCluster = Effect.fnUntraced(function*(flags: Flags) {
       "An export of a cluster is whole: narrow it with --start-time, or leave --cluster out."
     )
   }
+  if (Option.isSome(flags.maxSpend)) {
+    return yield* ErrorReport.refuse(
+      "--max-spend and --cluster contradict each other",
+      "Workers of a cluster do not count what they spend: see postwire plan first, or leave --cluster out."
+    )
+  }
   if (flags.out === "") {
     const { force, format, gzip, guard, json, resume, zstd } = { ...flags, format: Option.isSome(flags.format) }
     const [given] = Object.entries({ format, force, gzip, guard, json, resume, zstd })
@@ -279,7 +287,7 @@ const exportTo = Effect.fnUntraced(function*(
   // One list, which can be counted and cut.
   const listing = Source.fromDefinition(source.definition, source.parameters)
   const parts = Option.getOrUndefined(flags.partitions)
-  const context = yield* Effect.context<Client | Stdio.Stdio | Input.Terminal>()
+  const context = yield* Effect.context<Client | Spend.Total | Stdio.Stdio | Input.Terminal>()
   let estimate: Option.Option<Pick<Plan.Estimate, "items" | "limits" | "pageSize">> = Option.none()
   const progress = yield* progressOf(flags, noun, () => estimate)
   const { errors } = yield* Terminal
@@ -322,6 +330,7 @@ const exportTo = Effect.fnUntraced(function*(
     // An estimate is a request, too: it is made where somebody looks at it, or has set a limit. Partitions have been counted.
     onStart: (before) =>
       Effect.gen(function*() {
+        yield* SpendAccount.countOn(before)
         yield* progress.onStart
         const isBound = each !== undefined && EachPlan.bound(each) !== undefined
         const isLookedAt = errors.isTerminal || Option.isSome(flags.maxSpend)

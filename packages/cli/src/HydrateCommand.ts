@@ -2,6 +2,7 @@
 import * as Hydrate from "@postwire/core/Hydrate"
 import * as Prepare from "@postwire/core/Prepare"
 import * as Prices from "@postwire/core/Prices"
+import type * as Spend from "@postwire/core/Spend"
 import * as Wire from "@postwire/core/Wire"
 import * as Export from "@postwire/export/Export"
 import * as Hydration from "@postwire/export/Hydration"
@@ -17,6 +18,7 @@ import { progressOf, sumOf } from "./ExportProgress.ts"
 import * as ExportTarget from "./ExportTarget.ts"
 import * as OperationFlags from "./OperationFlags.ts"
 import * as Report from "./Report.ts"
+import * as SpendAccount from "./SpendAccount.ts"
 import * as Spending from "./Spending.ts"
 
 const own = {
@@ -99,15 +101,16 @@ const run = Effect.fnUntraced(
     }
     yield* ExportCommand.write(definition, told, (stop) =>
       Effect.gen(function*() {
-        const services = yield* Effect.context<Effect.Services<ReturnType<typeof Spending.agree>>>()
+        const services = yield* Effect.context<Spend.Total | Effect.Services<ReturnType<typeof Spending.agree>>>()
         const progress = yield* progressOf(told, of, () => Option.some(whole))
         const summary = yield* Export.run(source, {
           sink,
           stop,
           mode: flags.resume ? "resume" : flags.force ? "force" : "new",
           account: Option.getOrUndefined(flags.owner),
-          onStart: ({ items, outcomes = {} }) =>
+          onStart: ({ outcomes = {}, spent }) =>
             Effect.gen(function*() {
+              yield* SpendAccount.countOn({ spent })
               yield* progress.onStart
               const left = rows.count - sumOf(outcomes)
               yield* Spending.agree(flags, {
@@ -115,8 +118,7 @@ const run = Effect.fnUntraced(
                 items: left,
                 requests: Math.ceil(left / Hydrate.idsPerRequest),
                 micros: left * each,
-                // What was not there cost nothing.
-                spent: items * each
+                spent
               })
             }).pipe(Effect.provide(services)),
           onPage: progress.onPage

@@ -61,6 +61,14 @@ export const layerStore = (
   )
 }
 
+/** Counts what earlier runs of the same work have spent towards `--max-spend`. */
+export const countOn = (
+  { spent = 0 }: { readonly spent?: number | undefined }
+): Effect.Effect<void, never, Spend.Total> =>
+  Effect.map(Spend.Total, (total) => {
+    total.spent += spent
+  })
+
 /** Counts what a command spends, for all commands of this user together. `maxSpend` is for the command alone. */
 export const layer = (
   variables: Variables.Variables,

@@ -300,6 +300,7 @@ describe("postwire export", () => {
         [["--out", "a.jsonl", "--label", "b"], /--label is for exports of a cluster/],
         [[...cluster, "--json"], /--json is for files/],
         [[...cluster, "--limit", "5"], /--limit and --cluster contradict/],
+        [[...cluster, "--max-spend", "5"], /--max-spend and --cluster contradict/],
         [[...cluster, "--detach", "--out", "a.jsonl"], /--detach and --out contradict/],
         [["--out", "-", "--format", "csv"], /Standard output takes JSON Lines/],
         [["--out", "a.jsonl", "--max-results", "7"], /max_results must be a whole number from 10 to 100/]

@@ -68,7 +68,7 @@ describe("postwire spend", () => {
 })
 
 describe("--max-spend", () => {
-  it.live("refuses an export that costs more before its first page, and ends one that turns out to", () =>
+  it.live("refuses an export that costs more before its first page", () =>
     Effect.gen(function*() {
       const { bill, journal } = yield* Sandbox.Sandbox
       const run = yield* user
@@ -90,5 +90,42 @@ describe("--max-spend", () => {
       // The count costs, too.
       assert.strictEqual((progress.spent + 5_000) / 1e6, bill.statement().dollars)
       assert.lengthOf(readFileSync(out, "utf8").trim().split("\n"), progress.items)
+      // Parts of one search cost what they cost together.
+      bill.clear()
+      const cut = join(yield* Commands.folder, "cut.jsonl")
+      const parts = yield* (yield* user)({}, ...search.slice(0, -1), cut, "--partitions", "2", "--json")
+      assert.strictEqual((JSON.parse(parts.output).progress.spent + 5_000) / 1e6, bill.statement().dollars)
+    }).pipe(Effect.scoped, Effect.provide(sandbox)))
+
+  it.live("ends what turns out to cost more, and counts what earlier runs have spent", () =>
+    Effect.gen(function*() {
+      const { journal, seeded } = yield* Sandbox.Sandbox
+      const run = yield* user
+      const out = join(yield* Commands.folder, "a.jsonl")
+      // Nothing counts mentions beforehand.
+      const mentions = [
+        "export",
+        "getUsersMentions",
+        "--id",
+        seeded.ada.id,
+        "--max-results",
+        "5",
+        "--out",
+        out
+      ] as const
+      for (const again of [[], ["--resume"]]) {
+        const { code, errors } = yield* run({}, ...mentions, "--max-spend", "0.03", ...again)
+        assert.strictEqual(code, 1)
+        assert.match(
+          errors,
+          /it may cost \$0\.025, and \$0\.025 of the \$0\.03 .*\n {2}Raise --max-spend, then run the same command with --resume\.$/
+        )
+        assert.lengthOf(journal.entries(), 1)
+      }
+      const { code, errors } = yield* run({}, ...mentions, "--max-spend", "10", "--resume")
+      assert.strictEqual(code, 0, errors)
+      assert.isAbove(journal.entries().length, 1)
+      const { errors: never } = yield* run({}, ...mentions, "--max-spend", "0.01", "--force")
+      assert.match(never, /the whole limit of this client is \$0\.01\.?\n {2}Ask for less, or raise --max-spend\.$/)
     }).pipe(Effect.scoped, Effect.provide(sandbox)))
 })

@@ -4,6 +4,7 @@
  * Clients that share a `SpendStore` share one bill for each service.
  */
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { HttpClientError } from "effect/http/HttpClientError"
@@ -33,6 +34,17 @@ export const dollars = /*#__PURE__*/ Metric.counter("postwire_spend_dollars", {
   incremental: true
 })
 
+/** What counts towards the limit `total`, in micro-dollars. One that is provided may begin with what was spent before. */
+export class Total extends /*#__PURE__*/ Context.Service<Total, { -readonly [K in keyof Bill.Amounts]: number }>()(
+  "@postwire/core/SpendTotal"
+) {}
+
+/** A total that begins with nothing. */
+export const layerTotal: Layer.Layer<Total> = /*#__PURE__*/ Layer.sync(
+  Total,
+  () => ({ spent: 0, inDoubt: 0, reserved: 0 })
+)
+
 /** Counts what the clients that it is provided to are charged. Without a `SpendStore` it keeps their bills in memory. */
 export const layer = (settings: Settings = {}): Layer.Layer<never, InvalidSettings> =>
   Layer.effect(
@@ -40,8 +52,10 @@ export const layer = (settings: Settings = {}): Layer.Layer<never, InvalidSettin
     Effect.gen(function*() {
       const checked = yield* check(settings)
       const store = yield* Effect.serviceOption(SpendStore.SpendStore)
+      const total = yield* Effect.serviceOption(Total)
       return make(
         checked,
+        total._tag === "None" ? { spent: 0, inDoubt: 0, reserved: 0 } : total.value,
         store._tag === "None"
           ? SpendStore.makeMemory()
           : yield* SpendStore.orKept(store.value, yield* Logging)
@@ -49,12 +63,14 @@ export const layer = (settings: Settings = {}): Layer.Layer<never, InvalidSettin
     })
   )
 
-const make = ({ appOwner, limits, onSpend, prices, total }: Checked, store: SpendStore.Store<never>) => {
+const make = (
+  { appOwner, limits, onSpend, prices, total }: Checked,
+  here: typeof Total.Service,
+  store: SpendStore.Store<never>
+) => {
   /** What tells the requests of this layer from those of others. */
   const own = globalThis.crypto.randomUUID()
   let last = 0
-  /** What its clients have spent. */
-  const here = { spent: 0, inDoubt: 0, reserved: 0 }
   /** Milliseconds by which the service's clock is ahead: days are the service's. */
   let ahead = 0
   const costs = new WeakMap<HttpClientResponse, Cost>()
