@@ -180,7 +180,7 @@ const samples: {
     spent: 9.87,
     limit: 10,
     needed: 0.5,
-    resetAt
+    resetAt: new Date(Date.UTC(2026, 10, 21))
   })
 }
 

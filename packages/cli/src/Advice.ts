@@ -48,6 +48,13 @@ const ofFlags: Readonly<Record<string, string>> = {
   tokenStore: "Name one with --token-store, or set POSTWIRE_TOKEN_STORE."
 }
 
+/** Where the limits of what is spent are set. */
+const limitNames: Readonly<Record<string, string>> = {
+  day: "POSTWIRE_SPEND_PER_DAY",
+  month: "POSTWIRE_SPEND_PER_MONTH",
+  total: "--max-spend"
+}
+
 /** What to do about a file that was to be uploaded. */
 const ofSource: Readonly<Record<string, string>> = {
   absent: "Check the path.",
@@ -111,7 +118,13 @@ const advices: Readonly<Record<string, Advice>> = {
   RateLimitWaitTooLong: "Run the same command with --resume when it is back.",
   ServerFailure: "Run the same command with --resume in a while: nothing is lost.",
   SourceFailure: ({ fault }) => ofSource[String(fault)],
-  SpendLimitReached: "Run the same command with --resume when the limit begins anew, or raise it.",
+  SpendLimitReached: ({ limit, needed, period }) => {
+    const name = limitNames[String(period)]
+    if (Number(needed) > Number(limit)) return `Ask for less, or raise ${name}.`
+    return period === "total"
+      ? `Raise ${name}, then run the same command with --resume.`
+      : `Run the same command with --resume when the limit begins anew, or raise ${name}.`
+  },
   ThreadBroken: "The same command with --again begins another thread; with --abandon it leaves this one as it is.",
   ThreadUndecided:
     "Look for it. If it is not there, the same command with --continue sends it; with --abandon it leaves the thread as it is.",

@@ -366,14 +366,20 @@ export class SpendLimitReached extends Data.TaggedError("SpendLimitReached")<{
 }> {
   override get message(): string {
     const of = this.period === "total" ? "this client" : `the ${this.period}`
+    const may = `${this.operation}: it may cost ${dollars(this.needed)}`
+    if (this.needed > this.limit) {
+      return `${may}, and the whole limit of ${of} is ${dollars(this.limit)}. Ask for less, or raise spendLimit.`
+    }
     const until = this.resetAt === undefined ? "" : ` It begins anew at ${this.resetAt.toISOString()}.`
-    return `${this.operation}: it may cost ${dollars(this.needed)}, and ${dollars(this.spent)} of the ` +
-      `${dollars(this.limit)} of ${of} are spent or reserved.${until}`
+    return `${may}, and ${dollars(this.spent)} of the ${dollars(this.limit)} of ${of} are spent or reserved.${until}`
   }
 }
 
 /** As much of it as it takes to see a difference. */
-const dollars = (amount: number): string => `$${Number.isInteger(amount * 100) ? amount.toFixed(2) : amount.toFixed(3)}`
+const dollars = (amount: number): string => {
+  const micros = Math.round(amount * 1_000_000)
+  return `$${amount.toFixed(micros % 10_000 === 0 ? 2 : micros % 1_000 === 0 ? 3 : 6)}`
+}
 
 /** What a status other than success becomes. */
 export type Refusal =

@@ -1,4 +1,5 @@
 /** The dated table of prices, and changes of it. */
+import * as Predicate from "effect/Predicate"
 import { InvalidSettings } from "./Errors.ts"
 import type { ReadRow, RequestRow } from "./Price.ts"
 
@@ -80,13 +81,15 @@ export const changed = (changes: Changes): Prices | InvalidSettings => {
   const invalid = (rule: string) => new InvalidSettings({ setting: "prices", rule })
   if (typeof changes !== "object" || changes === null) return invalid("must be an object of prices in dollars")
   const stranger = Object.keys(changes).find((name) => !(name in current))
-  if (stranger !== undefined) return invalid(`has no ${stranger}`)
+  if (stranger !== undefined) return invalid(`has no ${stranger}, only ${Object.keys(current).join(", ")}`)
   const { includes = current.includes, ownedRead, since = current.since } = changes
-  if (typeof since !== "string" || since === "") return invalid("must be since a day, such as 2026-08-22")
+  if (typeof since !== "string" || !/^\d{4}-\d\d-\d\d$/.test(since)) {
+    return invalid("must have a day for since, such as 2026-08-22")
+  }
   if (typeof includes !== "boolean") return invalid("must have true or false for includes")
-  const read = merged(current.read, changes.read)
+  const read = merged("read", current.read, changes.read)
   if (typeof read === "string") return invalid(read)
-  const request = merged(current.request, changes.request)
+  const request = merged("request", current.request, changes.request)
   if (typeof request === "string") return invalid(request)
   if (ownedRead !== undefined && !isPrice(ownedRead)) return invalid(priceRule("ownedRead"))
   return {
@@ -99,12 +102,14 @@ export const changed = (changes: Changes): Prices | InvalidSettings => {
 }
 
 const merged = <Row extends string>(
+  name: "read" | "request",
   table: Readonly<Record<Row, number>>,
   changes: Readonly<Partial<Record<Row, number>>> | undefined
 ): Readonly<Record<Row, number>> | string => {
+  if (changes !== undefined && !Predicate.isObject(changes)) return `must have an object of rows for ${name}`
   const all: Record<Row, number> = { ...table }
   for (const [row, dollars] of Object.entries<number | undefined>(changes ?? {})) {
-    if (!isRow(table, row)) return `has no row ${row}`
+    if (!isRow(table, row)) return `has no row ${row} in ${name}, only ${Object.keys(table).join(", ")}`
     if (dollars === undefined) continue
     if (!isPrice(dollars)) return priceRule(row)
     all[row] = microsOf(dollars)

@@ -60,7 +60,7 @@ export const check = Effect.fnUntraced(function*(settings: Settings): Effect.fn.
   for (const [name, dollars] of Object.entries(spendLimit)) {
     if (!periods.includes(name)) return yield* invalid("spendLimit", `has no ${name}, only ${periods.join(", ")}`)
     if (dollars !== undefined && !(typeof dollars === "number" && dollars >= 0 && dollars <= mostDollars)) {
-      return yield* invalid("spendLimit", `must have dollars from 0 for ${name}`)
+      return yield* invalid("spendLimit", `must have 0 dollars or more for ${name}`)
     }
   }
   if (appOwner !== undefined && !(typeof appOwner === "string" && /^\d{1,19}$/.test(appOwner))) {

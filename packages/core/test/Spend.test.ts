@@ -139,10 +139,14 @@ describe("what an answer is charged", () => {
         Effect.gen(function*() {
           yield* createPost({ text: "no link" })
           yield* createPost({ text: "see example.com" })
+          yield* createPost({
+            text: "write me",
+            direct_message_deep_link: "https://x.com/messages/compose?recipient_id=1"
+          })
         }),
         layer
       )
-      assert.deepStrictEqual(told.map(({ charged, dollars }) => [charged, dollars]), [[1, 0.015], [1, 0.2]])
+      assert.deepStrictEqual(told.map(({ charged, dollars }) => [charged, dollars]), [[1, 0.015], [1, 0.2], [1, 0.2]])
     }))
   })
 
@@ -293,6 +297,35 @@ describe("a limit", () => {
       }),
       layer
     ))
+  })
+
+  it.effect("that a request cannot keep to on any day says so, and sums are told in cents", () => {
+    const { layer, requests } = scene(() => found("1"), { spendLimit: { perDay: 0.01 } })
+    return at(Effect.gen(function*() {
+      const { message } = reached(yield* Effect.exit(run(searchRecentPosts({ query: "a" }), layer)))
+      assert.strictEqual(
+        message,
+        "searchRecentPosts: it may cost $0.05, and the whole limit of the day is $0.01. Ask for less, or raise spendLimit."
+      )
+      assert.lengthOf(requests, 0)
+      const { message: nearly } = new Errors.SpendLimitReached({
+        operation: "getPosts",
+        period: "total",
+        spent: 9.87,
+        limit: 10,
+        needed: 0.1375
+      })
+      assert.include(nearly, "it may cost $0.137500, and $9.87 of the $10.00 of this client")
+    }))
+  })
+
+  it.effect("of a client goes on with what was spent before, where that is provided", () => {
+    const { layer } = scene(() => found("1"), { spendLimit: { total: 0.005 } })
+    const before = Layer.succeed(Spend.Total, { spent: 1_000, inDoubt: 0, reserved: 0 })
+    return at(Effect.gen(function*() {
+      const { spent } = reached(yield* Effect.exit(run(getPosts({ ids: ["1"] }), Layer.provide(layer, before))))
+      assert.strictEqual(spent, 0.001)
+    }))
   })
 
   it.effect("of a client does not begin anew, and is not that of others", () => {
@@ -520,6 +553,10 @@ describe("prices", () => {
     assert.strictEqual(Prices.most(getMe.definition), 10_000)
     assert.strictEqual(Prices.most(createPost.definition, { text: "plain" }), 15_000)
     assert.strictEqual(Prices.most(createPost.definition, { text: "https://example.com" }), 200_000)
+    assert.strictEqual(
+      Prices.most(createPost.definition, { text: "plain", direct_message_deep_link: "https://x.com/messages/compose" }),
+      200_000
+    )
     assert.strictEqual(Prices.most(createPost.definition), 200_000)
   })
 
@@ -538,10 +575,15 @@ describe("prices", () => {
         { ownedRead: -1 },
         { request: { postCreate: Number.NaN } },
         { of: 1 },
+        { read: 1 },
+        { request: null },
+        { since: "tomorrow" },
         null
       ]
     ) {
       assert.instanceOf(Prices.changed(wrong as never), Errors.InvalidSettings)
     }
+    const misspelt = Prices.changed({ request: { post: 1 } } as never)
+    assert.match(String(misspelt), /prices has no row post in request, only postCreate, /)
   })
 })
