@@ -36,7 +36,7 @@ export const dollars = /*#__PURE__*/ Metric.counter("postwire_spend_dollars", {
 
 /** What counts towards the limit `total`, in micro-dollars. One that is provided may begin with what was spent before. */
 export class Total extends /*#__PURE__*/ Context.Service<Total, { -readonly [K in keyof Bill.Amounts]: number }>()(
-  "@postwire/core/SpendTotal"
+  "@postwire/core/Spend/Total"
 ) {}
 
 /** A total that begins with nothing. */
