@@ -1,5 +1,6 @@
 /** `--each FILE`: a command of an operation for each row of a file of users, ids or queries, and what it costs. */
 import type { Definition } from "@postwire/core/Definition"
+import { getUsers } from "@postwire/core/operations/Users"
 import type { Progress } from "@postwire/export/Checkpoint"
 import * as Each from "@postwire/export/Each"
 import * as EachPlan from "@postwire/export/EachPlan"
@@ -98,6 +99,14 @@ export const estimate = Effect.fnUntraced(function*(job: EachPlan.Job, flags: Sp
   return yield* EachPlan.count(job)
 })
 
+/** The most that the rows cost, in millionths of a dollar: their items, and the users whose names are looked up. */
+export const mostOf = (
+  { definition, parameters }: EachPlan.Job,
+  { items, names, requests }: Pick<EachPlan.Estimate, "items" | "names" | "requests">
+): number =>
+  Spending.mostOf(definition, parameters, { items, requests }) +
+  Spending.mostOf(getUsers.definition, {}, { items: names, requests: 0 })
+
 /** Tells what is left of an estimate, and asks. */
 export const agree = (
   job: EachPlan.Job,
@@ -107,12 +116,14 @@ export const agree = (
 ) => {
   const items = Math.max(0, Math.min(planned.items, Option.getOrElse(flags.limit, () => Infinity)) - done)
   const share = Math.ceil(planned.requests * items / Math.max(1, planned.items))
-  const requests = Math.max(Math.min(planned.rows, items) - sumOf(outcomes), share)
+  const rowsDone = sumOf(outcomes)
+  const requests = Math.max(Math.min(planned.rows, items) - rowsDone, share)
+  const names = Math.min(planned.names, planned.rows - rowsDone)
   return Spending.agree(flags, {
     items,
     of: nounOf(job.definition),
     requests,
-    micros: Spending.mostOf(job.definition, job.parameters, { items, requests }),
+    micros: mostOf(job, { items, names, requests }),
     duration: requests === 0 ? 0 : Plan.durationOf(requests, planned.limits, 0),
     spent
   })

@@ -85,7 +85,7 @@ const run = Effect.fnUntraced(
 /** Plans an operation for each row of a file. What has to be counted for it is told and agreed to before. */
 const planEach = Effect.fnUntraced(function*(job: EachPlan.Job, flags: Flags) {
   const estimate = yield* EachFlags.estimate(job, flags, true).pipe(Connection.provide(flags))
-  const micros = Spending.mostOf(job.definition, job.parameters, estimate)
+  const micros = EachFlags.mostOf(job, estimate)
   const { duration, isBound, items, limits, of, operation, requests, rows } = estimate
   yield* Report.print(
     flags.json,

@@ -26,12 +26,13 @@ describe("--each of postwire export", () => {
       const { out, path } = yield* scene
       const command = ["export", "getUsersPosts", "--each", path, "--limit-each", "5", "--out", out]
       const { journal } = yield* Sandbox.Sandbox
-      const refused = yield* Commands.run(...command, "--max-spend", "0.07")
-      assert.include(refused.errors, "It would cost up to $0.075; --max-spend is $0.07")
+      // The posts, and three users whose names are looked up.
+      const refused = yield* Commands.run(...command, "--max-spend", "0.1")
+      assert.include(refused.errors, "It would cost up to $0.105; --max-spend is $0.10")
       assert.lengthOf(journal.entries(), 0)
       const { code, errors, output } = yield* Commands.run(...command)
       assert.strictEqual(code, 3, errors)
-      assert.match(errors, /^postwire: 15 posts, 4 requests, up to \$0\.075\.\n/)
+      assert.match(errors, /^postwire: 15 posts, 4 requests, up to \$0\.105\.\n/)
       assert.match(output, /^partial: 8 posts on 3 pages\n/)
       assert.match(output, /\n3 rows: 2 done, 1 deleted$/)
       const rows = readFileSync(out, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line))

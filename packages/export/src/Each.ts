@@ -194,7 +194,7 @@ const partsFrom = ({ common, rows }: Job, from: Place): Stream.Stream<Part, AnyE
   let place = from
   return rows.batches(Hydrate.idsPerRequest, from.row).pipe(
     Stream.mapEffect((batch) =>
-      Effect.map(usersOf(rows.kind === Rows.users ? batch : [], common), (users) =>
+      Effect.map(usersOf(rows.names > 0 ? batch : [], common), (users) =>
         batch.map((row): Part => {
           const part: Part = { row, place, value: users.get(row.value) ?? row.value }
           place = { row: row.next, items: 0 }

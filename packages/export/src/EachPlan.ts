@@ -8,7 +8,7 @@ import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as Each from "./Each.ts"
 import * as Plan from "./Plan.ts"
-import * as Rows from "./Rows.ts"
+import type * as Rows from "./Rows.ts"
 import * as Source from "./Source.ts"
 
 /** What is estimated: as `Each.fromDefinition` takes it. */
@@ -22,6 +22,8 @@ export interface Job {
 /** An estimate, which may be a bound: what `limitEach` allows, or the service lists. */
 export interface Estimate extends Omit<Plan.Estimate, "buckets" | "capped"> {
   readonly rows: number
+  /** Users whose names are looked up, for which the service charges as well. None where counting has looked them up already. */
+  readonly names: number
   readonly isBound: boolean
 }
 
@@ -67,7 +69,7 @@ const estimateOf = (job: Job, totals: ReadonlyArray<number>, isBound: boolean): 
   const size = definition.query?.["max_results"]
   const pageSize = Number(source.parameters["max_results"] ?? size?.default ?? 100)
   const wanted = totals.map((total) => Math.min(total, limitEach))
-  const lookUps = rows.kind === Rows.users ? Math.ceil(rows.count / Hydrate.idsPerRequest) : 0
+  const lookUps = Math.min(rows.names, Math.ceil(rows.count / Hydrate.idsPerRequest))
   const requests = wanted.reduce((sum, total) => sum + Math.max(1, Math.ceil(total / pageSize)), 0)
   const limits: Plan.Limits = {
     requests: Plan.usualRequests(source),
@@ -77,6 +79,7 @@ const estimateOf = (job: Job, totals: ReadonlyArray<number>, isBound: boolean): 
   return {
     operation: definition.name,
     rows: rows.count,
+    names: isBound ? rows.names : 0,
     items: wanted.reduce((sum, total) => sum + total, 0),
     of: definition.result._tag === "Many" && definition.result.kind === "user" ? "users" : "posts",
     pageSize,

@@ -44,6 +44,8 @@ export interface Kind {
   readonly columns: ReadonlyArray<string>
   /** The value as it is used; none where a text is no such thing. */
   readonly read: (text: string, column: string | undefined) => string | undefined
+  /** Whether a value that begins with `@` is a name that has to be looked up. */
+  readonly hasNames?: true
 }
 
 const id = /^\d{1,19}$/
@@ -71,7 +73,8 @@ export const users: Kind = {
     if (id.test(text) && !namesOfNames.has(column)) return text
     const name = /^(?:@|https?:\/\/(?:[^/]+\.)?(?:x|twitter)\.com\/)?([A-Za-z0-9_]{1,15})\/?$/.exec(text)?.[1]
     return name && `@${name}`
-  }
+  },
+  hasNames: true
 }
 
 /** What is all digits is a name there. */
@@ -115,6 +118,8 @@ export interface Rows {
   readonly columns: ReadonlyArray<string>
   /** How many rows there are. */
   readonly count: number
+  /** How many of them are names that have to be looked up. */
+  readonly names: number
   /** Of the file as it is on the disk, in hexadecimal: the same for the same rows, wherever the file is. */
   readonly sha256: string
   /** Up to so many rows at a time, in the order of the file, from its beginning or from a place in it (`Row.next`). */
@@ -158,10 +163,10 @@ export const open = Effect.fnUntraced(function*(
     if (mtimeMs !== before.mtimeMs || size !== before.size) throw new Error("it was changed while it was read")
   }
   const hash = createHash("sha256")
-  const { count, layout } = yield* attempt(async () => {
+  const { count, layout, names } = yield* attempt(async () => {
     const layout = await layoutOf(inflate(bytes()), given, options)
     const hashed = bytes((chunk) => hash.update(chunk))
-    return { layout, count: await checked(path, readsOf(inflate(hashed), layout, kind), kind, layout) }
+    return { layout, ...await checked(path, readsOf(inflate(hashed), layout, kind), kind, layout) }
   })
   return {
     path,
@@ -170,6 +175,7 @@ export const open = Effect.fnUntraced(function*(
     column: layout.column,
     columns: layout.columns,
     count,
+    names,
     sha256: hash.digest("hex"),
     batches: (size, from) =>
       Stream.suspend(() =>
@@ -384,25 +390,27 @@ const placeOf = (text: string): records.Place => {
   return { byte, line, row }
 }
 
-/** Reads all rows and counts them. */
+/** Reads all rows and counts them, and the names among them. */
 const checked = async (
   path: string,
   reads: AsyncIterable<ReadonlyArray<Read>>,
-  { what }: Kind,
+  { hasNames, what }: Kind,
   { column }: Layout
-): Promise<number> => {
+): Promise<Pick<Rows, "count" | "names">> => {
   let count = 0
+  let names = 0
   let bad = 0
   let first: Read | undefined
   for await (const rows of reads) {
     count += rows.length
     for (const row of rows) {
-      if (row.value !== undefined) continue
-      bad++
-      first ??= row
+      if (row.value === undefined) {
+        bad++
+        first ??= row
+      } else if (hasNames === true && row.value.startsWith("@")) names++
     }
   }
-  if (first === undefined) return count
+  if (first === undefined) return { count, names }
   const { line, text } = first
   const shown = JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)
   const is = text === ""
