@@ -1,5 +1,6 @@
 /** `postwire lists sync`: the members of a list become those of a file. The plan comes first, and what became of each at the end. */
 import { pageSizeOf } from "@postwire/core/Definition"
+import { idsPerRequest } from "@postwire/core/Hydrate"
 import {
   allowedRemovals,
   knownPlan,
@@ -12,6 +13,7 @@ import {
   syncListMembers
 } from "@postwire/core/ListMembers"
 import { addListMember, getList, getListMembers } from "@postwire/core/operations/Lists"
+import { getUsers } from "@postwire/core/operations/Users"
 import * as Prices from "@postwire/core/Prices"
 import * as Rows from "@postwire/export/Rows"
 import * as Argument from "effect/cli/Argument"
@@ -90,9 +92,10 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
   yield* Connection.use(flags, wire, ({ userAuth: user_auth, variables }) =>
     Effect.gen(function*() {
       const options = { keep, user_auth }
-      const { spent, title } = yield* announce(flags, desired, options)
+      const { isRead, title } = yield* announce(flags, desired, options)
       const plan = yield* planListMembers(list, desired, options)
       const price = priceOf(plan)
+      const spent = isRead ? priceOfReading(plan.members, lookedUp(plan)).micros : 0
       if (dryRun) {
         return yield* Report.print(json, { ...plan, dollars: Prices.dollarsOf(price.micros) }, () => [
           told(plan, title),
@@ -149,24 +152,41 @@ const subjectOf = (parameter: string, { file, list }: Flags): ErrorReport.Subjec
     ? { name: file, isFile: true }
     : undefined
 
-/** Tells what reading the members costs, unless the plan of an earlier run is still good. */
+/** Tells what reading the members and looking names up costs, unless the plan of an earlier run is still good. */
 const announce = Effect.fnUntraced(function*(
   flags: Flags,
   desired: ReadonlyArray<string>,
   options: { readonly keep: boolean; readonly user_auth: boolean }
 ) {
   const { list } = flags
-  if ((yield* knownPlan(list, desired, options)) !== undefined) return { title: `List ${list}`, spent: 0 }
+  if ((yield* knownPlan(list, desired, options)) !== undefined) return { title: `List ${list}`, isRead: false }
   const { data } = yield* getList({ id: list, list_fields: ["member_count"], user_auth: options.user_auth })
   const { member_count: members = 0, name = `List ${list}` } = data ?? {}
-  const { definition } = getListMembers
   const title = Text.oneLine(name)
-  if (members === 0) return { title, spent: 0 }
-  const requests = Math.ceil(members / pageSizeOf(definition))
-  const micros = Spending.mostOf(definition, {}, { items: members, requests })
-  yield* Spending.agree(flags, { items: members, of: "members to read", requests, micros })
-  return { title, spent: micros }
+  // At most: names of members are not looked up.
+  const price = priceOfReading(members, desired.filter(isName).length)
+  if (price.items === 0) return { title, isRead: false }
+  yield* Spending.agree(flags, price)
+  return { title, isRead: true }
 })
+
+const isName = (value: string): boolean => value.startsWith("@")
+
+/** What it costs to read members, and to look up users by their names. */
+const priceOfReading = (members: number, names: number): Spending.Price => {
+  const { definition } = getListMembers
+  const [pages, lookUps] = [Math.ceil(members / pageSizeOf(definition)), Math.ceil(names / idsPerRequest)]
+  return {
+    items: members + names,
+    of: "users to read",
+    requests: pages + lookUps,
+    micros: Spending.mostOf(definition, {}, { items: members, requests: pages }) +
+      Spending.mostOf(getUsers.definition, {}, { items: names, requests: lookUps })
+  }
+}
+
+/** How many users were found by their names: who is not known costs nothing. */
+const lookedUp = ({ add }: MembersPlan): number => add.filter(({ username }) => username !== undefined).length
 
 /** What the changes cost. */
 const priceOf = ({ duration, requests }: MembersPlan): Spending.Price => ({

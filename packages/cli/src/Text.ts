@@ -49,7 +49,7 @@ export const count = (value: number): string => Math.round(value).toLocaleString
 
 /** How many there are of something: `1 page`, `20,107 pages`. The noun is a plural that ends in `s`. */
 export const quantity = (value: number, nouns: string): string =>
-  `${count(value)} ${Math.round(value) === 1 ? nouns.replace(/s$/, "") : nouns}`
+  `${count(value)} ${Math.round(value) === 1 ? nouns.replace(/s\b/, "") : nouns}`
 
 /** A span of time in words: `12 s`, `3 min 20 s`, `5 h 02 min`, `3 d 4 h`. */
 export const duration = (seconds: number): string => {

@@ -56,7 +56,8 @@ layer(Sandbox.layerServer({ posts: 0 }), { excludeTestServices: true })("lists",
         "  ? @nobody: unknown (Could not find user with usernames: [nobody].)",
         "4 changes, 4 requests, up to $0.02"
       ])
-      assert.include(plan.errors, "4 members to read, 1 request, up to $0.04.")
+      // Four members, and five names that may not be theirs.
+      assert.include(plan.errors, "9 users to read, 2 requests, up to $0.09.")
       assert.deepStrictEqual(members(), names(0, 1, 2, 3))
       const done = yield* run("lists", "sync", list, "./users.csv")
       assert.strictEqual(done.code, 3)
@@ -94,7 +95,7 @@ layer(Sandbox.layerServer({ posts: 0 }), { excludeTestServices: true })("lists",
     Effect.gen(function*() {
       const { list, members, run } = yield* desk({ "users.txt": "u0\nu1\nu2\nu3\nu4\n", "bad.txt": "u0\nno name\n" })
       const dear = yield* run("lists", "sync", list, "./users.txt", "--max-spend", "0.01")
-      assert.include(dear.errors, "It would cost up to $0.04; --max-spend is $0.01")
+      assert.include(dear.errors, "It would cost up to $0.09; --max-spend is $0.01")
       const bad = yield* run("lists", "sync", list, "./bad.txt")
       assert.include(bad.errors, "bad.txt, line 2: \"no name\" is not the id or the name of a user")
       const other = yield* run("lists", "sync", "77", "./users.txt")
