@@ -46,6 +46,9 @@ export const owner = Flag.String("owner").pipe(
 /** The flags beside those of the operation. */
 export const own = {
   ...ExportTarget.flags,
+  out: ExportTarget.flags.out.pipe(
+    Flag.withDescription("The file to write; - is standard output (required without --cluster)")
+  ),
   limit: Flag.Int("limit").pipe(
     Flag.filter((limit) => limit >= 1, () => "1 or more"),
     Flag.withDescription("End after so many items"),

@@ -19,7 +19,7 @@ type Format = typeof formats[number]
 export const flags = {
   out: Flag.String("out").pipe(
     Flag.withMetavar("FILE"),
-    Flag.withDescription("The file to write; - is standard output (required without --cluster)"),
+    Flag.withDescription("The file to write; - is standard output"),
     Flag.withDefault("")
   ),
   format: Flag.Literals("format", formats).pipe(
@@ -53,7 +53,7 @@ export const sinkOf = (
   Effect.gen(function*() {
     const { force, guard, gzip, json, out, resume, zstd } = flags
     if (out === "") {
-      return yield* ErrorReport.refuse("--out is missing", "Name a file, - for standard output, or a --cluster.")
+      return yield* ErrorReport.refuse("--out is missing", "Name a file, or - for standard output.")
     }
     yield* ErrorReport.oneOf({ "--resume": resume, "--force": force })
     yield* ErrorReport.oneOf({ "--gzip": gzip, "--zstd": zstd })

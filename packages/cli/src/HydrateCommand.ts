@@ -13,6 +13,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Connection from "./Connection.ts"
+import { withDefault } from "./Defaults.ts"
 import * as ExportCommand from "./ExportCommand.ts"
 import { progressOf, sumOf } from "./ExportProgress.ts"
 import * as ExportTarget from "./ExportTarget.ts"
@@ -37,8 +38,7 @@ const own = {
   ),
   concurrency: Flag.Int("concurrency").pipe(
     Flag.filter((requests) => requests >= 1 && requests <= 100, () => "1 to 100"),
-    Flag.withDescription("Requests at the same time"),
-    Flag.withDefault(Hydrate.defaultConcurrency)
+    withDefault("Requests at the same time", Hydrate.defaultConcurrency)
   ),
   owner: ExportCommand.owner,
   dryRun: Flag.Boolean("dry-run").pipe(
