@@ -9,7 +9,9 @@ import * as Stream from "effect/Stream"
 import type { CallOptions } from "./CallOptions.ts"
 import type { Client } from "./Client.ts"
 import { type AnyError, type Budget, invalidParameter, InvalidParameters } from "./Errors.ts"
+import { outcomeOf } from "./Hydrate.ts"
 import * as Ancestry from "./internal/Ancestry.ts"
+import { idPattern } from "./internal/Encodings.ts"
 import type { Media as MediaModel } from "./models/Media.ts"
 import type { Post as PostModel } from "./models/Post.ts"
 import type { Problem } from "./models/Problem.ts"
@@ -158,14 +160,10 @@ const missingOf = (id: string, errors: ReadonlyArray<Problem>): Missing => {
   return { id, reason: reasonOf(problem), detail: problem?.detail ?? problem?.title }
 }
 
-const reasonOf = ({ detail = "", title = "", type = "" }: Problem = {}): MissingReason =>
-  /\bsuspended\b/i.test(`${title} ${detail}`)
-    ? "suspended"
-    : type.endsWith("/resource-not-found")
-    ? "deleted"
-    : type.endsWith("/not-authorized-for-resource")
-    ? "protected"
-    : "unavailable"
+const reasonOf = (problem: Problem | undefined): MissingReason => {
+  const outcome = problem && outcomeOf(problem)
+  return outcome === "suspended" || outcome === "deleted" || outcome === "protected" ? outcome : "unavailable"
+}
 
 /** The service may leave a post out without a word. */
 const untoldProblem = (id: string): Problem => ({
@@ -193,7 +191,7 @@ export const open = (
 
 const opening = Effect.fnUntraced(function*(id: string | number | bigint, options: Options) {
   const { archive = false } = options
-  if (!/^[0-9]{1,19}$/.test(String(id))) {
+  if (!idPattern.test(String(id))) {
     return yield* invalidParameter(operation, "id", "must be an id: 1 to 19 digits", id)
   }
   const selection = selectionOf(options)

@@ -214,11 +214,14 @@ const isAboutId = ({ parameter, section, type = "" }: Problem, asked: string): b
 
 const isWithheld = (item: unknown): boolean => Predicate.hasProperty(item, "withheld") && item.withheld !== undefined
 
-/** What a problem says of an id. Suspended accounts are not found either; only the words say why. */
-export const outcomeOf = ({ detail = "", type = "" }: Pick<Problem, "detail" | "type">): Outcome => {
+/** What a problem says of an id. That an account is suspended, only its words say. */
+export const outcomeOf = (
+  { detail = "", title = "", type = "" }: Pick<Problem, "detail" | "title" | "type">
+): Outcome => {
+  if (/\bsuspended\b/i.test(`${title} ${detail}`)) return "suspended"
   switch (type.slice(type.lastIndexOf("/") + 1)) {
     case "resource-not-found":
-      return detail.includes("suspended") ? "suspended" : "deleted"
+      return "deleted"
     case "not-authorized-for-resource":
       return "protected"
     case "resource-unavailable":

@@ -19,6 +19,7 @@ import {
   type PaginationStuck
 } from "./Errors.ts"
 import * as Hook from "./Hook.ts"
+import { idPattern, usernamePattern } from "./internal/Encodings.ts"
 import * as MembersRecord from "./internal/MembersRecord.ts"
 import { Journal } from "./Journal.ts"
 import * as Limits from "./Limits.ts"
@@ -148,10 +149,10 @@ type Wish = { readonly id: string } | { readonly username: string }
 
 const wishOf = (wanted: Wanted, at: number): Wish | InvalidParameters => {
   const text = String(wanted).trim()
-  if (/^[0-9]{1,19}$/.test(text)) return { id: String(BigInt(text)) }
-  const [, username] = /^@?([A-Za-z0-9_]{1,15})$/.exec(text) ?? []
+  if (idPattern.test(text)) return { id: String(BigInt(text)) }
+  const username = text.replace(/^@/, "")
   const rule = "must be an id, or a username of 1 to 15 letters, digits and _"
-  return username === undefined ? invalidParameter(operation, `desired[${at}]`, rule, text) : { username }
+  return usernamePattern.test(username) ? { username } : invalidParameter(operation, `desired[${at}]`, rule, text)
 }
 
 /** The wish, each user once. */
@@ -167,7 +168,7 @@ const wishesOf = Effect.fnUntraced(function*(desired: Iterable<Wanted>) {
 })
 
 const listOf = (list: string | number | bigint): Effect.Effect<string, InvalidParameters> =>
-  /^[0-9]{1,19}$/.test(String(list))
+  idPattern.test(String(list))
     ? Effect.succeed(String(BigInt(list)))
     : Effect.fail(invalidParameter(operation, "list", "must be an id: 1 to 19 digits", list))
 
