@@ -150,7 +150,7 @@ export const decodeBytes = (
 ): Response.Response<unknown, unknown> | Undecodable =>
   bytes.length === 0
     ? new Undecodable("the body is empty")
-    : /^application\/(.*\+)?json\b/i.test(headers["content-type"] ?? "")
+    : /^(text\/|application\/(.*\+)?(json|xml)\b)/i.test(headers["content-type"] ?? "")
     ? new Undecodable("the body is a document, and not a file")
     : Response.make(definition, { data: bytes }, headers)
 
