@@ -104,4 +104,40 @@ describe("postwire comply", () => {
         assert.include((yield* Commands.parse("comply", name, "--credentials", credentials)).errors, said)
       }
     }).pipe(Effect.provide(sandbox)), 30_000)
+
+  it.live(
+    "takes the places out of posts whose authors have removed them, and nothing else",
+    () =>
+      Effect.gen(function*() {
+        const { kept, root } = yield* scene
+        const { user } = yield* Sandbox.Sandbox
+        const ada = user({ username: "ada_travels" })
+        const post = ada.post("from somewhere")
+        ada.scrubsGeo(post)
+        const credentials = yield* credentialsIn(root)
+        const files = {
+          "places.jsonl": [
+            [
+              `{"id":"${kept}","geo":{"place_id":"1"}}`,
+              `{"id":"${post.id}","n":12345678901234567890,"geo":{"place_id":"1"}}`
+            ],
+            [`{"id":"${kept}","geo":{"place_id":"1"}}`, `{"id":"${post.id}","n":12345678901234567890}`]
+          ],
+          "places.csv": [
+            ["id,geo.place_id,text", `${kept},1,"a, b"`, `${post.id},1,"a, b"`],
+            ["id,geo.place_id,text", `${kept},1,"a, b"`, `${post.id},,"a, b"`]
+          ]
+        }
+        for (const [name, [given = [], expected = []]] of Object.entries(files)) {
+          const path = join(root, name)
+          writeFileSync(path, `${given.join("\n")}\n`)
+          const { code, errors } = yield* Commands.parse("comply", path, "--credentials", credentials)
+          assert.strictEqual(code, 0, errors)
+          const out = path.replace(/(?=\.\w+$)/, ".compliant")
+          assert.strictEqual(readFileSync(out, "utf8"), `${expected.join("\n")}\n`)
+          assert.include(readFileSync(`${out}.removed.csv`, "utf8"), `,${post.id},redact,scrub_geo\r\n`)
+        }
+      }).pipe(Effect.provide(sandbox)),
+    30_000
+  )
 })
