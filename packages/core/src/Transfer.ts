@@ -56,7 +56,7 @@ export const make = (environment: Environment): Send => (transfer) => {
     return fail("the service gave an address that cannot be used: it must begin with https://")
   }
   url.hash = ""
-  const redact = redactOf(url)
+  const redact = redactOf(url.href)
   const prepared: Prepared = { ...blank, operation, method, effect: method === "GET" ? "read" : "toggle" }
   // Its signature is in no span, whatever may be recorded.
   const span = { operation, template: `/${operation}`, content: false, redact } as const
@@ -145,11 +145,13 @@ const requestOf = ({ userAgent }: Environment, { body, headers, method }: Transf
 const leastSecretLength = 16
 
 /** Keeps the permission out of texts, which may quote an address or its signature alone. */
-export const redactOf = ({ href, search, searchParams }: URL): Redaction.Redact =>
-  Redaction.make(() => [
+export const redactOf = (address: string): Redaction.Redact => {
+  const { href, search, searchParams } = new URL(address)
+  return Redaction.make(() => [
     search === "" ? href : search,
     ...[...searchParams.values()].filter(({ length }) => length >= leastSecretLength)
   ])
+}
 
 const errorOf = (
   operation: string,

@@ -143,7 +143,7 @@ export const refusal = (
     const text = yield* Effect.orElseSucceed(response.text, () => "")
     const redact = yield* (yield* Client).redact
     // A store of files quotes what it refuses.
-    const own = Transfer.redactOf(new URL(response.request.url))
+    const own = Transfer.redactOf(response.request.url)
     const excerpt = own(redact(text)).slice(0, 2000)
     return yield* new ComplianceRefused({ jobId, what, status: response.status, excerpt })
   })
