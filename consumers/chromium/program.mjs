@@ -15,23 +15,28 @@ if (browser === undefined) {
   process.exit()
 }
 
-const { output: [page] } = await build({
+const { output } = await build({
   configFile: false,
   logLevel: "error",
   build: { write: false, rolldownOptions: { input: "page.mjs" } }
 })
+const page = output.find(({ isEntry }) => isEntry)
+// What is loaded when it is needed is a file of its own.
+const codes = new Map(output.map(({ code, fileName }) => [`/${fileName}`, code]))
 const { POSTWIRE_BASE_URL, POSTWIRE_BEARER_TOKEN } = process.env
 const result = Promise.withResolvers()
 const server = createServer(async (request, response) => {
   switch (request.url) {
     case "/":
-      return response.setHeader("content-type", "text/html").end(`<script type="module" src="/page.js"></script>`)
-    case "/page.js":
-      return response.setHeader("content-type", "text/javascript").end(page.code)
+      return response.setHeader("content-type", "text/html").end(
+        `<script type="module" src="/${page.fileName}"></script>`
+      )
     case "/result":
       result.resolve(await text(request))
       return response.end()
     default: {
+      const code = codes.get(request.url)
+      if (code !== undefined) return response.setHeader("content-type", "text/javascript").end(code)
       const { method } = request
       const { "content-type": type } = request.headers
       const headers = { accept: "application/json", authorization: `Bearer ${POSTWIRE_BEARER_TOKEN}` }
