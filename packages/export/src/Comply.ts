@@ -19,7 +19,7 @@ import { createReadStream, createWriteStream } from "node:fs"
 import * as fs from "node:fs/promises"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
-import { createGzip, createZstdCompress } from "node:zlib"
+import * as zlib from "node:zlib"
 import { CheckpointMismatch, CheckpointUnusable, type ExportError, FileExists } from "./ExportErrors.ts"
 import * as disk from "./internal/disk.ts"
 import { inflate } from "./internal/inflate.ts"
@@ -252,7 +252,7 @@ const apply = async (
     }
   }
   const ending = /\.(gz|zst)$/i.exec(out)?.[1]?.toLowerCase()
-  const compress = ending === "gz" ? [createGzip()] : ending === "zst" ? [createZstdCompress()] : []
+  const compress = ending === "gz" ? [zlib.createGzip()] : ending === "zst" ? [zlib.createZstdCompress()] : []
   await pipeline([Readable.from(lines()), ...compress, createWriteStream(`${out}.tmp`)])
   await new Promise<void>((resolve, reject) => report.on("error", reject).end(resolve))
   for (const path of [reportOf(out), out]) {
