@@ -62,6 +62,9 @@ export interface CallOptions extends Core.CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Options with a signal. */
+export type Signalled<O> = O & Pick<CallOptions, "signal">
+
 /** A result and what it was read from. */
 export interface Exchange {
   readonly raw: HttpClientResponse
@@ -90,6 +93,17 @@ export const exchange = async (
   )
   const { raw, response } = valueOf(await run(context, told, read, signal), signal, exchange)
   return { raw, data: form === "response" ? response : response.body }
+}
+
+/** Makes what is one Effect with the options of a method, and returns what it led to. */
+export const call = async <O extends Signalled<object>, A, E extends Error>(
+  context: Context,
+  told: Told,
+  options: O | undefined,
+  effectOf: (options: Omit<O, "signal"> | undefined) => Effect.Effect<A, E, Provided>
+): Promise<A> => {
+  const [signal, rest] = split(told, options)
+  return valueOf(await run(context, told, Effect.suspend(() => effectOf(rest)), signal), signal, call)
 }
 
 /** Runs a step to its end, which the end of the client is as well. */

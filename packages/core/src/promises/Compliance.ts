@@ -9,10 +9,8 @@ import * as Publications from "./Publications.ts"
 
 export type { Ids, Job, Progress, Result, Type } from "../Compliance.ts"
 
-type Signalled<O> = O & Pick<Calls.CallOptions, "signal">
-
 /** What is checked, and how; `I` is what the platform takes for a file. */
-export interface CheckOptions<I> extends Signalled<Omit<Core.CheckOptions, "ids">> {
+export interface CheckOptions<I> extends Calls.Signalled<Omit<Core.CheckOptions, "ids">> {
   /** Ids, or a text of them with one on a line. */
   readonly ids: Core.Ids | I
 }
@@ -20,11 +18,11 @@ export interface CheckOptions<I> extends Signalled<Omit<Core.CheckOptions, "ids"
 /** Which of the posts or users that an app has stored are gone, hidden or changed since. */
 export interface Compliance<I> {
   /** Sends the ids of a job to its `upload_url`; resolves with how many there were. */
-  readonly upload: (job: Core.Job, ids: Core.Ids | I, options?: Signalled<{}>) => Promise<number>
+  readonly upload: (job: Core.Job, ids: Core.Ids | I, options?: Calls.Signalled<{}>) => Promise<number>
   /** Waits until a job is complete, with pauses that grow from one second to half a minute. */
-  readonly wait: (job: Pick<Core.Job, "id">, options?: Signalled<Core.WaitOptions>) => Promise<ComplianceJob>
+  readonly wait: (job: Pick<Core.Job, "id">, options?: Calls.Signalled<Core.WaitOptions>) => Promise<ComplianceJob>
   /** The results of a complete job. Little of them is in memory at a time, and what is cut goes on where it was. */
-  readonly results: (job: Core.Job, options?: Signalled<{}>) => AsyncIterable<Core.Result>
+  readonly results: (job: Core.Job, options?: Calls.Signalled<{}>) => AsyncIterable<Core.Result>
   /**
    * Checks ids from the beginning to the end: creates a job, sends its ids, waits for it and fetches its results; then the next
    * one, where there are more ids than a job has. An app has one unfinished job of a type at a time.
@@ -43,24 +41,6 @@ export const calls = {
 /** The methods of a client. */
 export const make = <I>(context: Calls.Context, inputOf: Publications.InputOf<I>): Compliance<I> => {
   const effects = Publications.on(inputOf)
-
-  const upload: Compliance<I>["upload"] = async (job, ids, options) => {
-    const [signal] = Calls.split(calls.upload, options)
-    return Calls.valueOf(
-      await Calls.run(context, calls.upload, effects.uploadComplianceIds(job, ids), signal),
-      signal,
-      upload
-    )
-  }
-
-  const wait: Compliance<I>["wait"] = async (job, options) => {
-    const [signal, own = {}] = Calls.split(calls.wait, options)
-    return Calls.valueOf(
-      await Calls.run(context, calls.wait, effects.waitForCompliance(job, own), signal),
-      signal,
-      wait
-    )
-  }
 
   /** Fetches what is needed, and ends what is left behind. */
   async function* iterate<E extends Error>(
@@ -85,8 +65,9 @@ export const make = <I>(context: Calls.Context, inputOf: Publications.InputOf<I>
   }
 
   return {
-    upload,
-    wait,
+    upload: (job, ids, options) =>
+      Calls.call(context, calls.upload, options, () => effects.uploadComplianceIds(job, ids)),
+    wait: (job, options) => Calls.call(context, calls.wait, options, (own) => effects.waitForCompliance(job, own)),
     results: (job, options) => ({
       [Symbol.asyncIterator]: () => {
         const [signal] = Calls.split(calls.results, options)

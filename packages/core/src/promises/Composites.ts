@@ -17,8 +17,6 @@ export type {
 } from "../Conversation.ts"
 export type { MembersPlan, Outcome, PlanOptions, SyncedMembers, SyncOptions, Wanted } from "../ListMembers.ts"
 
-type Signalled<O> = O & Pick<Calls.CallOptions, "signal">
-
 /** What is made of many calls, as methods of a client. */
 export interface Composites {
   /**
@@ -28,7 +26,7 @@ export interface Composites {
   readonly planListMembers: (
     list: string | number | bigint,
     desired: Iterable<ListMembers.Wanted>,
-    options?: Signalled<ListMembers.PlanOptions>
+    options?: Calls.Signalled<ListMembers.PlanOptions>
   ) => Promise<ListMembers.MembersPlan>
   /**
    * Makes the members of a list those that are wished for: ids or usernames. Removes who is not, adds who is missing, one request
@@ -38,7 +36,7 @@ export interface Composites {
   readonly syncListMembers: (
     list: string | number | bigint,
     desired: Iterable<ListMembers.Wanted>,
-    options?: Signalled<ListMembers.SyncOptions>
+    options?: Calls.Signalled<ListMembers.SyncOptions>
   ) => Promise<ListMembers.SyncedMembers>
   readonly getConversation: GetConversation
 }
@@ -46,11 +44,11 @@ export interface Composites {
 /** Reads conversations, as a method. */
 export interface GetConversation {
   /** The conversation that a post belongs to, as a tree: its first post and all replies that can be read, and what is missing. */
-  (id: string | number | bigint, options?: Signalled<Conversation.Options>): Promise<Conversation.Conversation>
+  (id: string | number | bigint, options?: Calls.Signalled<Conversation.Options>): Promise<Conversation.Conversation>
   /** The same as it comes: the first post, then the newest. A page is fetched when it is needed. */
   readonly parts: (
     id: string | number | bigint,
-    options?: Signalled<Conversation.Options>
+    options?: Calls.Signalled<Conversation.Options>
   ) => AsyncIterable<Conversation.Part>
 }
 
@@ -66,40 +64,12 @@ export const calls = {
 export const make = (context: Calls.Context): Composites => {
   const { conversationParts, openConversation, ...effects } = Publications.on((input: never) => input)
 
-  const planListMembers: Composites["planListMembers"] = async (list, desired, options) => {
-    const [signal, own] = Calls.split(calls.planListMembers, options)
-    const exit = await Calls.run(
-      context,
-      calls.planListMembers,
-      effects.planListMembers(list, desired, own),
-      signal
-    )
-    return Calls.valueOf(exit, signal, planListMembers)
-  }
-
-  const syncListMembers: Composites["syncListMembers"] = async (list, desired, options) => {
-    const [signal, own] = Calls.split(calls.syncListMembers, options)
-    const exit = await Calls.run(
-      context,
-      calls.syncListMembers,
-      effects.syncListMembers(list, desired, own),
-      signal
-    )
-    return Calls.valueOf(exit, signal, syncListMembers)
-  }
-
-  const getConversation = async (
-    id: string | number | bigint,
-    options?: Signalled<Conversation.Options>
-  ): Promise<Conversation.Conversation> => {
-    const [signal, own] = Calls.split(calls.getConversation, options)
-    const exit = await Calls.run(context, calls.getConversation, effects.getConversation(id, own), signal)
-    return Calls.valueOf(exit, signal, getConversation)
-  }
+  const getConversation = (id: string | number | bigint, options?: Calls.Signalled<Conversation.Options>) =>
+    Calls.call(context, calls.getConversation, options, (own) => effects.getConversation(id, own))
 
   async function* parts(
     id: string | number | bigint,
-    options: Signalled<Conversation.Options> | undefined
+    options: Calls.Signalled<Conversation.Options> | undefined
   ): AsyncGenerator<Conversation.Part> {
     const told = calls.getConversation
     const [signal, own = {}] = Calls.split(told, options)
@@ -114,10 +84,12 @@ export const make = (context: Calls.Context): Composites => {
   }
 
   return {
-    planListMembers,
-    syncListMembers,
+    planListMembers: (list, desired, options) =>
+      Calls.call(context, calls.planListMembers, options, (own) => effects.planListMembers(list, desired, own)),
+    syncListMembers: (list, desired, options) =>
+      Calls.call(context, calls.syncListMembers, options, (own) => effects.syncListMembers(list, desired, own)),
     getConversation: Object.assign(getConversation, {
-      parts: (id: string | number | bigint, options?: Signalled<Conversation.Options>) => ({
+      parts: (id: string | number | bigint, options?: Calls.Signalled<Conversation.Options>) => ({
         [Symbol.asyncIterator]: () => parts(id, options)
       })
     })

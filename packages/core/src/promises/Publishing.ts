@@ -1,5 +1,4 @@
 /** Uploads, posts with files, and threads, with Promises. What a platform takes for a file is for the platform to say. */
-import * as Effect from "effect/Effect"
 import type * as Publish from "../Publish.ts"
 import type * as Thread from "../Thread.ts"
 import type * as Upload from "../Upload.ts"
@@ -82,28 +81,8 @@ export const calls = {
 export const make = <I>(context: Calls.Context, inputOf: Publications.InputOf<I>): Publishing<I> => {
   const effects = Publications.on(inputOf)
 
-  const exitOf = <A, E>(
-    call: typeof calls[keyof typeof calls],
-    effect: () => Effect.Effect<A, E, Calls.Provided>,
-    signal: AbortSignal | undefined
-  ) => Calls.run(context, call, Effect.suspend(effect), signal)
-
-  const upload = async (input: I, options: UploadOptions<I> = {}): Promise<Upload.UploadedMedia> => {
-    const [signal, own = {}] = Calls.split(calls.upload, options)
-    return Calls.valueOf(await exitOf(calls.upload, () => effects.upload(input, own), signal), signal, upload)
-  }
-
-  const publish: Publishing<I>["publish"] = async (post, options = {}) => {
-    const [signal, own = {}] = Calls.split(calls.publish, options)
-    return Calls.valueOf(await exitOf(calls.publish, () => effects.publish(post, own), signal), signal, publish)
-  }
-
-  // Without a key, which no thread has, it is refused as any other one.
-  const publishThread: Publishing<I>["publishThread"] = async (posts, options = { key: "" }) => {
-    const [signal, own = options] = Calls.split(calls.publishThread, options)
-    const exit = await exitOf(calls.publishThread, () => effects.publishThread(posts, own), signal)
-    return Calls.valueOf(exit, signal, publishThread)
-  }
+  const upload = (input: I, options?: UploadOptions<I>): Promise<Upload.UploadedMedia> =>
+    Calls.call(context, calls.upload, options, (own = {}) => effects.upload(input, own))
 
   return {
     upload: Object.assign(upload, {
@@ -111,8 +90,10 @@ export const make = <I>(context: Calls.Context, inputOf: Publications.InputOf<I>
         [Symbol.asyncIterator]: () => events(upload, input, options)
       })
     }),
-    publish,
-    publishThread
+    publish: (post, options) => Calls.call(context, calls.publish, options, (own = {}) => effects.publish(post, own)),
+    // Without a key, which no thread has, it is refused as any other one.
+    publishThread: (posts, options) =>
+      Calls.call(context, calls.publishThread, options, (own = { key: "" }) => effects.publishThread(posts, own))
   }
 }
 
