@@ -420,26 +420,6 @@ export interface GetConversation {
   readonly parts: (id: string | number | bigint, options?: Options) => Stream.Stream<Part, AnyError, Client>
 }
 
-/** Parts of a conversation that come together, and where the next ones are; none at the end. */
-export interface Parts {
-  readonly parts: ReadonlyArray<Part>
-  readonly next: string | undefined
-}
-
-/** The parts of the page that a cursor leads to. */
-export const partsAt = (
-  opened: Opened,
-  options: Options,
-  cursor: string | undefined
-): Effect.Effect<Parts, AnyError, Client> =>
-  Effect.map(
-    Stream.runHead(pages(opened, options, cursor)),
-    Option.match({
-      onNone: () => ({ parts: [], next: undefined }),
-      onSome: (page) => ({ parts: partsOf(page), next: page.next })
-    })
-  )
-
 /** The parts of a conversation that was found. */
 export const partsIn = (opened: Opened, options: Options): Stream.Stream<Part, AnyError, Client> =>
   Stream.flatMap(pages(opened, options), (page) => Stream.fromIterable(partsOf(page)))

@@ -276,6 +276,7 @@ describe("the stack of an error", () => {
       () => client.searchRecentPosts({ query: "status 404" }).withResponse(),
       () => client.searchRecentPosts({ query: "body <html>" }),
       () => client.getPost({ id: "../me" }),
+      () => client.getConversation("../me"),
       () => client.as("raw").searchRecentPosts({ query: "status 404" }),
       () => Promise.all([client.searchRecentPosts({ query: "limit" }), client.getPost({ id: 1 })])
     ]

@@ -60,7 +60,9 @@ describe("a client", () => {
       parts.push(part._tag === "Post" ? part.post.text : part._tag)
     }
     assert.deepStrictEqual(parts, ["root", "second", "first"])
+    sandbox.journal.clear()
     for await (const _part of client.getConversation.parts(root.id)) break
+    assert.deepStrictEqual(sandbox.requests.map(({ operation }) => operation), ["getPosts"])
     assert.include(String(await rejected(client.getConversation("x"))), "getConversation: id must be an id")
   })
 })

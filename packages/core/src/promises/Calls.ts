@@ -71,7 +71,8 @@ export interface Exchange {
   readonly data: unknown
 }
 
-type Told = Omit<CallErrors.Told, "result">
+/** What errors tell of a call. */
+export type Told = Omit<CallErrors.Told, "result">
 
 /** Makes a call and reads what comes, in a form. In the raw form, nothing is read. */
 export const exchange = async (

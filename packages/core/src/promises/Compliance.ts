@@ -1,11 +1,9 @@
 /** Checks of what is stored, with Promises. */
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Scope from "effect/Scope"
 import type * as Core from "../Compliance.ts"
 import type { ComplianceJob } from "../models/ComplianceJob.ts"
 import * as Calls from "./Calls.ts"
 import * as Publications from "./Publications.ts"
+import * as Streams from "./Streams.ts"
 
 export type { Ids, Job, Progress, Result, Type } from "../Compliance.ts"
 
@@ -41,44 +39,13 @@ export const calls = {
 /** The methods of a client. */
 export const make = <I>(context: Calls.Context, inputOf: Publications.InputOf<I>): Compliance<I> => {
   const effects = Publications.on(inputOf)
-
-  /** Fetches what is needed, and ends what is left behind. */
-  async function* iterate<E extends Error>(
-    told: typeof calls[keyof typeof calls],
-    open: Effect.Effect<Publications.Next<Core.Result, E>, never, Scope.Scope | Calls.Provided>,
-    signal: AbortSignal | undefined
-  ): AsyncGenerator<Core.Result> {
-    const scope = Scope.makeUnsafe()
-    try {
-      const next = Calls.valueOf(await Calls.run(context, told, Scope.provide(open, scope), signal), signal, iterate)
-      while (true) {
-        const some = Calls.valueOf(await Calls.run(context, told, next, signal), signal, iterate)
-        if (some === undefined) return
-        for (const result of some) {
-          yield result
-          signal?.throwIfAborted()
-        }
-      }
-    } finally {
-      await Effect.runPromise(Scope.close(scope, Exit.void))
-    }
-  }
-
   return {
     upload: (job, ids, options) =>
       Calls.call(context, calls.upload, options, () => effects.uploadComplianceIds(job, ids)),
     wait: (job, options) => Calls.call(context, calls.wait, options, (own) => effects.waitForCompliance(job, own)),
-    results: (job, options) => ({
-      [Symbol.asyncIterator]: () => {
-        const [signal] = Calls.split(calls.results, options)
-        return iterate(calls.results, effects.openComplianceResults(job), signal)
-      }
-    }),
-    check: (options) => ({
-      [Symbol.asyncIterator]: () => {
-        const [signal, own = options] = Calls.split(calls.check, options)
-        return iterate(calls.check, effects.openComplianceCheck(own), signal)
-      }
-    })
+    results: (job, options) =>
+      Streams.iterable(context, calls.results, options, () => effects.openComplianceResults(job)),
+    check: (options) =>
+      Streams.iterable(context, calls.check, options, (own = options) => effects.openComplianceCheck(own))
   }
 }

@@ -3,6 +3,7 @@ import type * as Conversation from "../Conversation.ts"
 import type * as ListMembers from "../ListMembers.ts"
 import * as Calls from "./Calls.ts"
 import * as Publications from "./Publications.ts"
+import * as Streams from "./Streams.ts"
 
 export type {
   Author,
@@ -62,36 +63,19 @@ export const calls = {
 
 /** The methods of a client. */
 export const make = (context: Calls.Context): Composites => {
-  const { conversationParts, openConversation, ...effects } = Publications.on((input: never) => input)
-
-  const getConversation = (id: string | number | bigint, options?: Calls.Signalled<Conversation.Options>) =>
-    Calls.call(context, calls.getConversation, options, (own) => effects.getConversation(id, own))
-
-  async function* parts(
-    id: string | number | bigint,
-    options: Calls.Signalled<Conversation.Options> | undefined
-  ): AsyncGenerator<Conversation.Part> {
-    const told = calls.getConversation
-    const [signal, own = {}] = Calls.split(told, options)
-    const opened = Calls.valueOf(await Calls.run(context, told, openConversation(id, own), signal), signal, parts)
-    let cursor: string | undefined
-    do {
-      const exit = await Calls.run(context, told, conversationParts(opened, own, cursor), signal)
-      const page = Calls.valueOf(exit, signal, parts)
-      yield* page.parts
-      cursor = page.next
-    } while (cursor !== undefined)
-  }
-
+  const effects = Publications.on((input: never) => input)
   return {
     planListMembers: (list, desired, options) =>
       Calls.call(context, calls.planListMembers, options, (own) => effects.planListMembers(list, desired, own)),
     syncListMembers: (list, desired, options) =>
       Calls.call(context, calls.syncListMembers, options, (own) => effects.syncListMembers(list, desired, own)),
-    getConversation: Object.assign(getConversation, {
-      parts: (id: string | number | bigint, options?: Calls.Signalled<Conversation.Options>) => ({
-        [Symbol.asyncIterator]: () => parts(id, options)
-      })
-    })
+    getConversation: Object.assign(
+      (id: string | number | bigint, options?: Calls.Signalled<Conversation.Options>) =>
+        Calls.call(context, calls.getConversation, options, (own) => effects.getConversation(id, own)),
+      {
+        parts: (id: string | number | bigint, options?: Calls.Signalled<Conversation.Options>) =>
+          Streams.iterable(context, calls.getConversation, options, (own) => effects.openConversation(id, own))
+      }
+    )
   }
 }

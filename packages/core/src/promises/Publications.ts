@@ -70,8 +70,8 @@ export const on = <I>(inputOf: InputOf<I>) => ({
   syncListMembers: ListMembers.syncListMembers,
   getConversation: (id: string | number | bigint, options?: Conversation.Options) =>
     Conversation.getConversation(id, options),
-  openConversation: Conversation.open,
-  conversationParts: Conversation.partsAt,
+  openConversation: (id: string | number | bigint, options?: Conversation.Options) =>
+    opened(Conversation.getConversation.parts(id, options)),
   uploadComplianceIds: (job: Compliance.Job, ids: I | Compliance.Ids) =>
     Compliance.upload(job, isName(ids) ? inputOf(ids) : ids),
   waitForCompliance: Compliance.wait,
