@@ -9,7 +9,6 @@ import * as Stream from "effect/Stream"
 import type { CallOptions } from "./CallOptions.ts"
 import type { Client } from "./Client.ts"
 import {
-  type AnyError,
   BadRequest,
   Forbidden,
   invalidParameter,
@@ -19,13 +18,14 @@ import {
   type PaginationStuck
 } from "./Errors.ts"
 import * as Hook from "./Hook.ts"
+import { hydrate } from "./Hydrate.ts"
 import { idPattern, usernamePattern } from "./internal/Encodings.ts"
 import * as MembersRecord from "./internal/MembersRecord.ts"
 import { Journal } from "./Journal.ts"
 import * as Limits from "./Limits.ts"
 import type { Problem } from "./models/Problem.ts"
 import { addListMember, getList, getListMembers, removeListMember } from "./operations/Lists.ts"
-import { getMe, getUsers } from "./operations/Users.ts"
+import { getMe } from "./operations/Users.ts"
 import type { JournalFailure } from "./UploadErrors.ts"
 
 /** A user: an id, or a username with or without `@`. A text of digits is an id; `@123` is a username. */
@@ -130,11 +130,7 @@ export interface SyncedMembers {
 }
 
 /** What it can fail with. Whatever it is, the same call goes on. */
-export type MembersError =
-  | OperationError
-  | Extract<AnyError, { readonly _tag: "ConflictingIdentifiers" }>
-  | PaginationStuck
-  | JournalFailure
+export type MembersError = OperationError | PaginationStuck | JournalFailure
 
 const operation = "syncListMembers"
 
@@ -254,19 +250,18 @@ const makePlan = Effect.fnUntraced(function*({ keep, list, wish, wishes }: Asked
       known.add(wanted.id)
     } else names.push(wanted.username)
   }
-  for (let i = 0; i < names.length; i += namesAtOnce) {
-    const usernames = names.slice(i, i + namesAtOnce)
-    const { data = [], errors } = yield* getUsers({ usernames, user_auth }, call)
-    const found = new Map(data.map((user) => [user.username.toLowerCase(), user]))
-    for (const name of usernames) {
-      const user = found.get(name.toLowerCase())
-      if (user === undefined) unknown.push({ user: { username: name }, refusal: unknownOf(name, errors) })
-      else if (!known.has(user.id)) {
-        known.add(user.id)
-        add.push({ id: user.id, username: user.username })
-      }
-    }
-  }
+  yield* Stream.runForEach(
+    hydrate.usernames(names, { user_auth }, { ...call, concurrency: 1 }),
+    ({ data: user, id: username, problem }) =>
+      Effect.sync(() => {
+        if (user === undefined) {
+          unknown.push({ user: { username }, refusal: refusalOf("unknown", problem === undefined ? [] : [problem]) })
+        } else if (!known.has(user.id)) {
+          known.add(user.id)
+          add.push({ id: user.id, username: user.username })
+        }
+      })
+  )
   const plan: MembersRecord.PlanRecord = {
     version: 1,
     wish,
@@ -282,19 +277,6 @@ const makePlan = Effect.fnUntraced(function*({ keep, list, wish, wishes }: Asked
   yield* MembersRecord.writePlan(journal, list, plan)
   return { plan, done: yield* MembersRecord.readDone(journal, list, plan) }
 })
-
-/** The service takes so many usernames at a time. */
-const namesAtOnce = 100
-
-const unknownOf = (
-  username: string,
-  errors: ReadonlyArray<Problem>
-): MembersRecord.PlanRecord["unknown"][number]["refusal"] => {
-  const problem = errors.find(({ resource_id, value }) =>
-    [resource_id, value].some((said) => typeof said === "string" && said.toLowerCase() === username.toLowerCase())
-  )
-  return problem === undefined ? { reason: "unknown" } : refusalOf("unknown", [problem])
-}
 
 const planOf = Effect.fnUntraced(function*(asked: Asked, options: PlanOptions) {
   return (yield* heldPlan(asked)) ?? (yield* makePlan(asked, options))
