@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import type { CallOptions } from "./CallOptions.ts"
 import type { Client } from "./Client.ts"
 import { type AnyError, type Budget, invalidParameter, InvalidParameters } from "./Errors.ts"
-import { outcomeOf } from "./Hydrate.ts"
+import { idsPerRequest, outcomeOf } from "./Hydrate.ts"
 import * as Ancestry from "./internal/Ancestry.ts"
 import { idPattern } from "./internal/Encodings.ts"
 import type { Media as MediaModel } from "./models/Media.ts"
@@ -173,12 +173,12 @@ const untoldProblem = (id: string): Problem => ({
   resource_id: id
 })
 
-/** Says what is wrong with a parameter as one of the conversation. */
-const inOwnName = <A, R>(effect: Effect.Effect<A, AnyError, R>): Effect.Effect<A, AnyError, R> =>
-  Effect.mapError(effect, (error) => error instanceof InvalidParameters ? asOwn(error) : error)
-
-const asOwn = ({ parameter, rule, value }: InvalidParameters): InvalidParameters =>
-  new InvalidParameters({ operation, parameter, rule, value })
+/** What is wrong with a parameter is said as one of the conversation. */
+const inOwnName = (error: AnyError): AnyError => {
+  if (!(error instanceof InvalidParameters)) return error
+  const { parameter, rule, value } = error
+  return new InvalidParameters({ operation, parameter, rule, value })
+}
 
 /**
  * Finds the conversation that a post belongs to: one request, or two where the post is not its first. A post that the service
@@ -187,7 +187,7 @@ const asOwn = ({ parameter, rule, value }: InvalidParameters): InvalidParameters
 export const open = (
   id: string | number | bigint,
   options: Options = {}
-): Effect.Effect<Opened, AnyError, Client> => inOwnName(opening(id, options))
+): Effect.Effect<Opened, AnyError, Client> => Effect.mapError(opening(id, options), inOwnName)
 
 const opening = Effect.fnUntraced(function*(id: string | number | bigint, options: Options) {
   const { archive = false } = options
@@ -243,13 +243,15 @@ const searchOf = (
 (next_token) => {
   const parameters = { ...query, ...selection, next_token }
   const options = { timeout, retries }
+  // The archive is searched from a start on.
+  const reach = archive ? undefined : searchRecentPosts.definition.reach
   let isFirst = next_token === undefined
   return (archive
     ? searchAllPosts.pages(parameters, options)
     : searchRecentPosts.pages({ ...parameters, user_auth }, options)).pipe(
       Stream.mapEffect(({ data: items = [], errors, includes, meta, rateLimit }) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          const reached = archive || !isFirst ? undefined : secondsOf(now - recentReach)
+          const reached = reach === undefined || !isFirst ? undefined : secondsOf(now - reach.days * dayMillis)
           isFirst = false
           return {
             items,
@@ -266,13 +268,9 @@ const searchOf = (
     )
 }
 
-/** So far back a search of recent posts reaches, in milliseconds. */
-const recentReach = 7 * 86_400_000
+const dayMillis = 86_400_000
 
 const secondsOf = (millis: number): string => `${new Date(millis).toISOString().slice(0, 19)}Z`
-
-/** The service takes so many ids at a time. */
-const idsAtOnce = 100
 
 /**
  * The pages of a conversation from a cursor on: its first post, what the search brings, and posts that it does not bring and
@@ -312,7 +310,7 @@ export const pages = (
 
     const lookedUp = Stream.paginate(undefined, () =>
       Effect.gen(function*() {
-        const ids = [...ancestry.wanted].sort(Ancestry.byAge).slice(-idsAtOnce)
+        const ids = [...ancestry.wanted].sort(Ancestry.byAge).slice(-idsPerRequest)
         if (ids.length === 0) return [[], Option.none()] as const
         const page = yield* look(ids, selection, options)
         Ancestry.giveUp(ancestry, ids)
@@ -324,7 +322,7 @@ export const pages = (
     return (place === undefined ? beginning : Stream.empty).pipe(
       Stream.concat(place?.stage === "lookup" ? Stream.empty : searched),
       Stream.concat(lookedUp),
-      Stream.mapError((error) => error instanceof InvalidParameters ? asOwn(error) : error)
+      Stream.mapError(inOwnName)
     )
   })
 
