@@ -4,10 +4,10 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import { InvalidSettings, TokenStoreFailure } from "./Errors.ts"
+import { faultOf } from "./internal/Versioned.ts"
 import { type Scope, scopes } from "./Scopes.ts"
 import type { TokenStore } from "./TokenStore.ts"
 
@@ -109,7 +109,7 @@ export const read = (
       : Effect.mapError(
         Effect.asSome(decode(text)),
         // What does not fit is not shown: it may be a token.
-        () => new TokenStoreFailure({ store: store.describe(name), fault: faultOf(text), action: "read" })
+        () => new TokenStoreFailure({ store: store.describe(name), fault: faultOf(text, version), action: "read" })
       ))
 
 /** Keeps the account of a name: when this ends, it is durable. */
@@ -118,14 +118,3 @@ export const write = (
   name: string,
   account: Account
 ): Effect.Effect<void, TokenStoreFailure> => store.write(name, encode(account))
-
-const faultOf = (text: string): TokenStoreFailure["fault"] => {
-  try {
-    const record: unknown = JSON.parse(text)
-    return Predicate.hasProperty(record, "version") && typeof record.version === "number" && record.version > version
-      ? "newer"
-      : "damaged"
-  } catch {
-    return "damaged"
-  }
-}

@@ -20,6 +20,7 @@ import {
 import * as Hook from "./Hook.ts"
 import { hydrate } from "./Hydrate.ts"
 import { idPattern, usernamePattern } from "./internal/Encodings.ts"
+import { digestOf } from "./internal/JournalRecord.ts"
 import * as MembersRecord from "./internal/MembersRecord.ts"
 import { Journal } from "./Journal.ts"
 import * as Limits from "./Limits.ts"
@@ -198,7 +199,7 @@ const check = Effect.fnUntraced(
       list: yield* listOf(list),
       wishes,
       keep,
-      wish: MembersRecord.wishOf([keep, [...wishes.keys()].sort()])
+      wish: digestOf(JSON.stringify([keep, [...wishes.keys()].sort()]))
     }
     return asked
   }

@@ -2,13 +2,11 @@
  * What the journal knows of the members of a list that are being changed: the plan, which is written once, and how far it is done,
  * which is written with every change.
  */
-import { sha256 } from "@noble/hashes/sha2.js"
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { Entries } from "../Journal.ts"
-import { JournalFailure } from "../UploadErrors.ts"
+import type { JournalFailure } from "../UploadErrors.ts"
+import * as JournalRecord from "./JournalRecord.ts"
 
 const User = /*#__PURE__*/ Schema.Struct({
   id: /*#__PURE__*/ Schema.optionalKey(Schema.String),
@@ -61,47 +59,28 @@ export const nameOf = (list: string): string => `members.${list}`
 
 const doneNameOf = (list: string): string => `done.members.${list}`
 
-const decodePlan = /*#__PURE__*/ Schema.decodeUnknownEffect(PlanRecord)
-const decodeDone = /*#__PURE__*/ Schema.decodeUnknownEffect(DoneRecord)
-
-const read = Effect.fnUntraced(function*<A>(
-  journal: Entries,
-  name: string,
-  decode: (json: unknown) => Effect.Effect<A, Schema.SchemaError>
-): Effect.fn.Return<A | undefined, JournalFailure> {
-  const held = yield* journal.read(name)
-  if (held === undefined) return undefined
-  const failure = (fault: JournalFailure["fault"]) =>
-    new JournalFailure({ journal: journal.describe(name), fault, action: "read" })
-  const json = yield* Effect.try({ try: (): unknown => JSON.parse(held), catch: () => failure("damaged") })
-  return yield* Effect.mapError(
-    decode(json),
-    () => failure(Predicate.hasProperty(json, "version") && Number(json.version) > 1 ? "newer" : "damaged")
-  )
-})
+const planRecords = /*#__PURE__*/ JournalRecord.make(PlanRecord)
+const doneRecords = /*#__PURE__*/ JournalRecord.make(DoneRecord)
 
 /** The plan of a list; `undefined` where there is none. */
 export const readPlan = (journal: Entries, list: string): Effect.Effect<PlanRecord | undefined, JournalFailure> =>
-  read(journal, nameOf(list), decodePlan)
+  planRecords.read(journal, nameOf(list))
 
 /** How far a plan is done. */
 export const readDone = (journal: Entries, list: string, { madeAt }: PlanRecord) =>
   Effect.map(
-    read(journal, doneNameOf(list), decodeDone),
+    doneRecords.read(journal, doneNameOf(list)),
     (done): DoneRecord => done?.madeAt === madeAt ? done : { version: 1, madeAt, tried: 0, refused: [], again: [] }
   )
 
 /** Keeps a plan of which nothing is done. */
 export const writePlan = (journal: Entries, list: string, plan: PlanRecord): Effect.Effect<void, JournalFailure> =>
-  journal.write(nameOf(list), JSON.stringify(plan))
+  planRecords.write(journal, nameOf(list), plan)
 
 /** Keeps how far a plan is done. When it ends, that is durable. */
 export const writeDone = (journal: Entries, list: string, done: DoneRecord): Effect.Effect<void, JournalFailure> =>
-  journal.write(doneNameOf(list), JSON.stringify(done))
+  doneRecords.write(journal, doneNameOf(list), done)
 
 /** Forgets a plan that is done. */
 export const forget = (journal: Entries, list: string): Effect.Effect<void, JournalFailure> =>
   Effect.andThen(journal.write(nameOf(list), undefined), journal.write(doneNameOf(list), undefined))
-
-/** What tells one wish from another. */
-export const wishOf = (wish: unknown): string => bytesToHex(sha256(utf8ToBytes(JSON.stringify(wish)))).slice(0, 32)

@@ -2,8 +2,6 @@
  * What the journal knows of a thread: which one it is, and what became of each part. Of the posts it has ids, and texts as the
  * service has them; of the credential a fingerprint.
  */
-import { sha256 } from "@noble/hashes/sha2.js"
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -13,7 +11,8 @@ import type { Entries } from "../Journal.ts"
 import { categories, fileTypes } from "../models/Media.ts"
 import type { Media, Post } from "../PublishOptions.ts"
 import type * as Source from "../Source.ts"
-import { JournalFailure } from "../UploadErrors.ts"
+import type { JournalFailure } from "../UploadErrors.ts"
+import * as JournalRecord from "./JournalRecord.ts"
 
 const UploadedMedia = /*#__PURE__*/ Schema.Struct({
   id: Schema.String,
@@ -71,9 +70,7 @@ const ThreadRecord = /*#__PURE__*/ Schema.Struct({
 /** What the journal knows of a thread. */
 export type ThreadRecord = typeof ThreadRecord.Type
 
-const text = /*#__PURE__*/ Schema.toCodecJson(ThreadRecord)
-const decode = /*#__PURE__*/ Schema.decodeUnknownEffect(text)
-const encode = /*#__PURE__*/ Schema.encodeSync(text)
+const records = /*#__PURE__*/ JournalRecord.make(ThreadRecord)
 
 /** Where a thread is in the journal. */
 export const nameOf = (key: string): string => `thread.${key}`
@@ -82,24 +79,12 @@ export const nameOf = (key: string): string => `thread.${key}`
 export const uploadKeyOf = (key: string, part: number, file: number): string => `${part}.${file}.thread.${key}`
 
 /** The record of a thread; `undefined` where there is none. */
-export const read = Effect.fnUntraced(
-  function*(journal: Entries, key: string): Effect.fn.Return<ThreadRecord | undefined, JournalFailure> {
-    const name = nameOf(key)
-    const held = yield* journal.read(name)
-    if (held === undefined) return undefined
-    const failure = (fault: JournalFailure["fault"]) =>
-      new JournalFailure({ journal: journal.describe(name), fault, action: "read" })
-    const json = yield* Effect.try({ try: (): unknown => JSON.parse(held), catch: () => failure("damaged") })
-    return yield* Effect.mapError(
-      decode(json),
-      () => failure(Predicate.hasProperty(json, "version") && Number(json.version) > 1 ? "newer" : "damaged")
-    )
-  }
-)
+export const read = (journal: Entries, key: string): Effect.Effect<ThreadRecord | undefined, JournalFailure> =>
+  records.read(journal, nameOf(key))
 
 /** Keeps the record of a thread. When it ends, that is durable. */
 export const write = (journal: Entries, key: string, record: ThreadRecord): Effect.Effect<void, JournalFailure> =>
-  Effect.suspend(() => journal.write(nameOf(key), JSON.stringify(encode(record))))
+  records.write(journal, nameOf(key), record)
 
 /** The record of a thread that is being published: what changes in it is durable before it is there. */
 export interface Log {
@@ -144,7 +129,7 @@ export const makeLog = (journal: Entries, key: string, begun: ThreadRecord): Log
 
 /** What tells the posts of one thread from those of another. Files are known by their names. */
 export const contentsOf = (posts: ReadonlyArray<Post>): string =>
-  bytesToHex(sha256(utf8ToBytes(JSON.stringify(posts.map(outlineOf), plain)))).slice(0, 32)
+  JournalRecord.digestOf(JSON.stringify(posts.map(outlineOf), plain))
 
 const outlineOf = ({ media = [], ...post }: Post) => ({ ...post, media: media.map(fileOf) })
 
