@@ -5,23 +5,29 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Entries } from "../Journal.ts"
+import { reasons } from "../ListMembersOptions.ts"
 import type { JournalFailure } from "../UploadErrors.ts"
 import * as JournalRecord from "./JournalRecord.ts"
 
-const User = /*#__PURE__*/ Schema.Struct({
-  id: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+const Known = /*#__PURE__*/ Schema.Struct({
+  id: Schema.String,
   username: /*#__PURE__*/ Schema.optionalKey(Schema.String)
 })
-
-/** Why a change was refused. */
-export const reasons = ["blocked", "unknown", "suspended", "protected", "full", "failed", "refused"] as const
+/** A user whose id is known. */
+export type Known = typeof Known.Type
 
 const Refusal = /*#__PURE__*/ Schema.Struct({
   reason: /*#__PURE__*/ Schema.Literals(reasons),
   detail: /*#__PURE__*/ Schema.optionalKey(Schema.String)
 })
 
-const Users = /*#__PURE__*/ Schema.Array(User)
+const Users = /*#__PURE__*/ Schema.Array(Known)
+
+/** A user whom the service does not know by that name. */
+const Unknown = /*#__PURE__*/ Schema.Struct({
+  user: /*#__PURE__*/ Schema.Struct({ username: Schema.String }),
+  refusal: Refusal
+})
 
 const PlanRecord = /*#__PURE__*/ Schema.Struct({
   version: /*#__PURE__*/ Schema.Literal(1),
@@ -35,7 +41,7 @@ const PlanRecord = /*#__PURE__*/ Schema.Struct({
   add: Users,
   there: Users,
   kept: Users,
-  unknown: /*#__PURE__*/ Schema.Array(/*#__PURE__*/ Schema.Struct({ user: User, refusal: Refusal }))
+  unknown: /*#__PURE__*/ Schema.Array(Unknown)
 })
 /** A plan as it is kept. */
 export type PlanRecord = typeof PlanRecord.Type
