@@ -107,9 +107,11 @@ describe("the members of a list", () => {
       // Of two that fail, one fails again.
       for (const nth of [2, 3, 6]) sandbox.faults.add({ operation: "addListMember", nth, status: 503 })
       const ids = [0, 1, 3, 4].map((i) => users[i]?.id ?? "")
+      const told: Array<Outcome> = []
+      const onProgress: SyncOptions["onProgress"] = ({ last }) => told.push(last)
       const synced = yield* Fiber.join(
         yield* Effect.tap(
-          Effect.forkChild(sync(id, [...ids, "999", "u5", "u2"], { retries: 0 })),
+          Effect.forkChild(sync(id, [...ids, "999", "u5", "u2"], { retries: 0, onProgress })),
           () => TestClock.adjust("10 minutes")
         )
       )
@@ -121,6 +123,8 @@ describe("the members of a list", () => {
         "999 unknown",
         "u2 suspended"
       ])
+      // Each once, also who was tried twice.
+      assert.sameDeepMembers(told, synced.outcomes.filter(({ became, id }) => became !== "there" && id !== undefined))
     }))
 
   it.effect("fill a list to its last place, and it is said who did not fit", () =>

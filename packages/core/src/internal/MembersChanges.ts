@@ -102,7 +102,8 @@ export const apply = Effect.fnUntraced(function*(list: string, { done: begun, pl
       MembersRecord.writeDone(journal, list, next),
       Effect.sync(() => {
         done = next
-        if (onProgress !== undefined) {
+        // What failed is told when it was tried again.
+        if (onProgress !== undefined && !done.again.includes(step.at)) {
           const last = outcomeOf(step, done.refused.find(([at]) => at === step.at)?.[1])
           Hook.tell(onProgress, { done: done.tried - done.again.length, of: steps.length, last })
         }
