@@ -37,12 +37,9 @@ export class ComplianceNotComplete extends Data.TaggedError("ComplianceNotComple
 /** The service could not do a job. */
 export class ComplianceFailed extends Data.TaggedError("ComplianceFailed")<{
   readonly jobId: string
-  /** What the service says of it. */
-  readonly reason?: string | undefined
 }> {
   override get message(): string {
-    const said = this.reason === undefined ? "" : ` (${this.reason.replace(/\.$/, "")})`
-    return `Compliance job ${this.jobId} has failed${said}. Look at the ids that it was given, and create another one.`
+    return `Compliance job ${this.jobId} has failed. Look at the ids that it was given, and create another one.`
   }
 }
 

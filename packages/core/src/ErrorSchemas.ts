@@ -265,10 +265,7 @@ export const ComplianceError = /*#__PURE__*/ Schema.Union([
       waited: Schema.optional(Schema.Finite)
     })
   ),
-  schemaOf(
-    Errors.ComplianceFailed,
-    Schema.TaggedStruct("ComplianceFailed", { jobId: Schema.String, reason: Schema.optional(Schema.String) })
-  ),
+  schemaOf(Errors.ComplianceFailed, Schema.TaggedStruct("ComplianceFailed", { jobId: Schema.String })),
   schemaOf(
     Errors.ComplianceRefused,
     Schema.TaggedStruct("ComplianceRefused", {

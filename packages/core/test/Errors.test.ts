@@ -57,7 +57,7 @@ const publishing: ReadonlyArray<ErrorSchemas.PublishingError> = [
 const compliance: ReadonlyArray<ErrorSchemas.ComplianceError> = [
   new Errors.ComplianceExpired({ jobId: "1", what: "job" }),
   new Errors.ComplianceNotComplete({ jobId: "1", status: "in_progress", waited: 600_000 }),
-  new Errors.ComplianceFailed({ jobId: "1", reason: "r." }),
+  new Errors.ComplianceFailed({ jobId: "1" }),
   new Errors.ComplianceRefused({ jobId: "1", what: "download", status: 404, excerpt: "<Error>" }),
   new Errors.ComplianceUnreadable({ jobId: "1", line: 2, reason: "it was cut" })
 ]

@@ -45,7 +45,7 @@ describe("errors that cross threads", () => {
       const error of [
         new Errors.ComplianceExpired({ jobId: "1", what: "download" }),
         new Errors.ComplianceNotComplete({ jobId: "1", status: "in_progress", waited: 600_000 }),
-        new Errors.ComplianceFailed({ jobId: "1", reason: "r." }),
+        new Errors.ComplianceFailed({ jobId: "1" }),
         new Errors.ComplianceRefused({ jobId: "1", what: "upload", status: 403, excerpt: "<Error>" }),
         new Errors.ComplianceUnreadable({ jobId: "1", line: 2, reason: "it was cut" })
       ]
