@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Data, Deferred, Effect, Exit, Fiber, Layer, Logger, Option, Redacted, References, Scope, Tracer } from "effect"
+import { Data, Deferred, Effect, Exit, Fiber, Layer, Option, Redacted, Scope } from "effect"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as Account from "../src/Account.ts"
@@ -11,6 +11,7 @@ import * as Errors from "../src/Errors.ts"
 import type * as TokenStore from "../src/TokenStore.ts"
 import * as Grants from "./support/Grants.ts"
 import * as MovedClock from "./support/MovedClock.ts"
+import * as Recorder from "./support/Recorder.ts"
 import { assertNoSecret, baseUrl } from "./support/Service.ts"
 
 const { bookmark, createPost, getMe, like } = catalogue
@@ -765,20 +766,7 @@ describe("an account", () => {
       const grants = yield* Grants.make()
       grants.state.offset = Grants.lifeMillis
       grants.state.fates.push("cut")
-      const told: Array<unknown> = []
-      const spans: Array<Tracer.NativeSpan> = []
-      const tracer = Tracer.make({
-        span(options) {
-          const span = new Tracer.NativeSpan(options)
-          spans.push(span)
-          return span
-        }
-      })
-      const services = Layer.mergeAll(
-        Layer.succeed(Tracer.Tracer, tracer),
-        Logger.layer([Logger.make((line) => told.push(line.message, line.cause))]),
-        Layer.succeed(References.MinimumLogLevel, "All")
-      )
+      const { layer, lines: told, spans } = Recorder.all()
       yield* Effect.gen(function*() {
         yield* inTime(getMe({}))
         const { current } = yield* Credentials.Credentials
@@ -791,7 +779,7 @@ describe("an account", () => {
         assert.instanceOf(error, Errors.Forbidden)
         assert.include(error.title, "<redacted>")
         told.push(error)
-      }).pipe(Effect.provide(grants.layer().pipe(Layer.provideMerge(services))))
+      }).pipe(Effect.provide(grants.layer().pipe(Layer.provideMerge(layer))))
       assert.isAbove(spans.length, 4)
       told.push(spans.map(({ attributes, events, name }) => [name, [...attributes], events.map(([event]) => event)]))
       for (const value of told) assertNoSecret(value)

@@ -1,12 +1,13 @@
 // What goes wrong between a client and the files of compliance jobs. What goes right is tried with the sandbox.
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, References, Stream, Tracer } from "effect"
+import { Effect, Stream } from "effect"
 import type { HttpClientError } from "effect/http"
 import { inspect } from "node:util"
 import type * as Client from "../src/Client.ts"
 import * as Compliance from "../src/Compliance.ts"
 import * as Errors from "../src/Errors.ts"
 import { downloadDirectMessageMedia } from "../src/operations/DirectMessages.ts"
+import * as Recorder from "./support/Recorder.ts"
 import { type Answer, baseUrl, make as makeService, type Received, transportError } from "./support/Service.ts"
 
 /** Its bodies are read by the client, and may be cut. */
@@ -215,23 +216,10 @@ describe("the signature of an address", () => {
 
   it.effect.each(Object.entries(answers))("is in no error, span or log of %s", ([, answer]) =>
     Effect.gen(function*() {
-      const spans: Array<Tracer.NativeSpan> = []
-      const told: Array<unknown> = []
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = new Tracer.NativeSpan(options)
-          spans.push(span)
-          return span
-        }
-      })
-      const services = Layer.mergeAll(
-        Layer.succeed(Tracer.Tracer, tracer),
-        Logger.layer([Logger.make(({ cause, message }) => told.push(message, cause))]),
-        Layer.succeed(References.MinimumLogLevel, "All")
-      )
+      const { layer, lines: told, spans } = Recorder.all()
       const service = make(answer)
       for (const call of Object.values(calls)) {
-        const outcome = yield* Effect.result(Effect.provide(call, [service.layer(), services]))
+        const outcome = yield* Effect.result(Effect.provide(call, [service.layer(), layer]))
         const error = outcome._tag === "Failure" ? outcome.failure : undefined
         told.push(error, error?.stack, error?.cause, JSON.stringify(error))
       }

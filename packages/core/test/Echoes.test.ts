@@ -1,6 +1,6 @@
 // Services and proxies quote the requests that they refuse. Whatever they say and wherever, no credential is told.
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Logger, References, Tracer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
 import type { Sent } from "../src/Attempt.ts"
@@ -9,6 +9,7 @@ import type * as Client from "../src/Client.ts"
 import type * as Errors from "../src/Errors.ts"
 import * as RateLimit from "../src/RateLimit.ts"
 import * as Redaction from "../src/Redaction.ts"
+import * as Recorder from "./support/Recorder.ts"
 import { type Answer, assertNoSecret, make, type Received, secrets, transportError } from "./support/Service.ts"
 
 const { bookmark, createPost, deletePost, getMe, getPost, getPosts } = catalogue
@@ -155,24 +156,11 @@ describe("a transport that quotes", () => {
 
   it.effect.each(Object.entries(causes))("in %s", ([, cause]) =>
     Effect.gen(function*() {
-      const spans: Array<Tracer.NativeSpan> = []
-      const lines: Array<unknown> = []
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = new Tracer.NativeSpan(options)
-          spans.push(span)
-          return span
-        }
-      })
+      const { layer: recording, lines, spans } = Recorder.all()
       const service = make(() => transportError(cause))
       const layer = service.layer({ ...secrets, retries: 0 })
-      const services = Layer.mergeAll(
-        Layer.succeed(Tracer.Tracer, tracer),
-        Logger.layer([Logger.make(({ message }) => lines.push(message))]),
-        Layer.succeed(References.MinimumLogLevel, "All")
-      )
       for (const call of Object.values(calls)) {
-        const error = yield* Effect.flip(Effect.provide(call, [layer, services]))
+        const error = yield* Effect.flip(Effect.provide(call, [layer, recording]))
         assertNoSecret(error)
         assert.notInclude(inspect(error, { depth: Infinity }), "63 61 6e 61 72 79")
       }

@@ -13,8 +13,7 @@ import {
   Random,
   References,
   Schema,
-  Stream,
-  Tracer
+  Stream
 } from "effect"
 import { HttpClientRequest, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
@@ -26,6 +25,7 @@ import * as RateLimit from "../src/RateLimit.ts"
 import { budgetOf } from "../src/RateLimitHeaders.ts"
 import * as RateLimitStore from "../src/RateLimitStore.ts"
 import * as MovedClock from "./support/MovedClock.ts"
+import * as Recorder from "./support/Recorder.ts"
 import { type Answer, assertNoSecret, authorizationOf, make, type Received, secrets } from "./support/Service.ts"
 
 const { bookmark, createPost, getMe, getPost, searchRecentPosts } = catalogue
@@ -990,16 +990,9 @@ describe("what can be seen", () => {
       const service = windowed({ limit: 3, window: 60, latency: 10 })
       const changes: Array<RateLimit.Change> = []
       const lines: Array<unknown> = []
-      const spans: Array<Tracer.NativeSpan> = []
+      const { layer: tracing, spans } = Recorder.spans()
       const metrics = new Map()
       let measured: ReadonlyArray<Metric.Metric.Snapshot> = []
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = new Tracer.NativeSpan(options)
-          spans.push(span)
-          return span
-        }
-      })
       const logger = Logger.make(({ fiber, logLevel, message }) => {
         lines.push([logLevel, String(message), fiber.getRef(References.CurrentLogAnnotations)])
       })
@@ -1019,8 +1012,7 @@ describe("what can be seen", () => {
         measured = Metric.snapshotUnsafe(Context.make(Metric.MetricRegistry, metrics))
           .filter(({ id }) => id.startsWith("postwire_"))
       }).pipe(
-        Effect.provide([service.layer, Logger.layer([logger])]),
-        Effect.provideService(Tracer.Tracer, tracer),
+        Effect.provide([service.layer, Logger.layer([logger]), tracing]),
         Effect.provideService(Metric.MetricRegistry, metrics)
       )
       // As far as whole seconds of dates tell.

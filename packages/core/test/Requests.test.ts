@@ -1,6 +1,6 @@
 // Requests to any path: what may be asked for, what is sent, what comes back.
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Context, Effect, Exit, Fiber, Schema, SchemaGetter, Tracer } from "effect"
+import { Arbitrary, Context, Effect, Exit, Fiber, Schema, SchemaGetter } from "effect"
 import { TestClock } from "effect/testing"
 import { runInNewContext } from "node:vm"
 import type { Sent } from "../src/Attempt.ts"
@@ -8,6 +8,7 @@ import * as Errors from "../src/Errors.ts"
 import * as RequestPath from "../src/internal/RequestPath.ts"
 import * as RateLimit from "../src/RateLimit.ts"
 import * as Requests from "../src/Requests.ts"
+import * as Recorder from "./support/Recorder.ts"
 import { assertNoSecret, authorizationOf, baseUrl, make, secrets, transportError } from "./support/Service.ts"
 
 const get = { method: "GET", path: "/2/widgets/1" } as const
@@ -362,14 +363,7 @@ describe("what is told", () => {
     Effect.gen(function*() {
       const secret = secrets.bearerToken
       const sent: Array<Sent> = []
-      const spans: Array<Tracer.Span> = []
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = new Tracer.NativeSpan(options)
-          spans.push(span)
-          return span
-        }
-      })
+      const recorder = Recorder.spans()
       const { layer, requests } = make(() => ({ status: 404, body: { title: secret } }))
       const misplaced: ReadonlyArray<Requests.Request> = [
         { ...get, path: `/2/${secret}` },
@@ -390,15 +384,14 @@ describe("what is told", () => {
       for (const request of [...misplaced, ...wrong]) {
         const error = yield* Effect.flip(
           Requests.request(request as Requests.Request).pipe(
-            Effect.provide(layer(settings)),
-            Effect.withTracer(tracer)
+            Effect.provide([layer(settings), recorder.layer])
           )
         )
         assertNoSecret(error)
       }
       assert.lengthOf(requests, misplaced.length)
       assertNoSecret(sent)
-      assert.isNotEmpty(spans)
-      for (const { attributes, name } of spans) assertNoSecret([name, [...attributes]])
+      assert.isNotEmpty(recorder.spans)
+      for (const { attributes, name } of recorder.spans) assertNoSecret([name, [...attributes]])
     }))
 })

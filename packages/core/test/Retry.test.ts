@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Metric, Random, Redacted, Tracer } from "effect"
+import { Effect, Fiber, Layer, Metric, Random, Redacted, type Tracer } from "effect"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import { catalogue } from "../src/Catalogue.ts"
@@ -10,6 +10,7 @@ import * as OAuth1 from "../src/OAuth1.ts"
 import * as Retry from "../src/Retry.ts"
 import * as RetryMetrics from "../src/RetryMetrics.ts"
 import * as MovedClock from "./support/MovedClock.ts"
+import * as Recorder from "./support/Recorder.ts"
 import {
   all,
   type Answer,
@@ -658,19 +659,8 @@ describe("credentials of a service of their own", () => {
 })
 
 describe("spans", () => {
-  const recorded = () => {
-    const spans: Array<Tracer.NativeSpan> = []
-    const tracer = Tracer.make({
-      span: (options) => {
-        const span = new Tracer.NativeSpan(options)
-        spans.push(span)
-        return span
-      }
-    })
-    return { spans, layer: Layer.succeed(Tracer.Tracer, tracer) }
-  }
   const traced = <A, E>(service: ReturnType<typeof timed>, call: Effect.Effect<A, E, Client.Client>, settings = {}) => {
-    const { layer, spans } = recorded()
+    const { layer, spans } = Recorder.spans()
     return Effect.map(Effect.exit(Effect.provide(service.run(call, settings), layer)), () => spans)
   }
   const attributes = (span: Tracer.NativeSpan) => Object.fromEntries(span.attributes)

@@ -1,8 +1,9 @@
 /** Everything that a program may be told of a request, over services that quote all of it. */
 import { assert } from "@effect/vitest"
-import { Cause, Effect, Exit, Fiber, Layer, Logger, References, Tracer } from "effect"
+import { Cause, Effect, Exit, Fiber } from "effect"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
+import * as Recorder from "./Recorder.ts"
 import { assertNoSecret, make, type Received, transportError } from "./Service.ts"
 
 /** What a service, or a proxy before it, may say of a request that it quotes. */
@@ -31,24 +32,11 @@ const statuses = [200, 200, 200, 400, 400, 400, 302, 401, 429, 503]
 /** Fails where an error, an exit, a span or a log line holds a canary, whatever the service answers. */
 export const assertTellsNoSecret = <A, E>(request: Effect.Effect<A, E, HttpClient.HttpClient>) =>
   Effect.gen(function*() {
-    const spans: Array<Tracer.NativeSpan> = []
-    const lines: Array<unknown> = []
-    const tracer = Tracer.make({
-      span: (options) => {
-        const span = new Tracer.NativeSpan(options)
-        spans.push(span)
-        return span
-      }
-    })
-    const services = Layer.mergeAll(
-      Layer.succeed(Tracer.Tracer, tracer),
-      Logger.layer([Logger.make(({ message }) => lines.push(message))]),
-      Layer.succeed(References.MinimumLogLevel, "All")
-    )
+    const { layer, lines, spans } = Recorder.all()
     const tell = (answer: Parameters<typeof make>[0]) =>
       Effect.gen(function*() {
         const { http, requests } = make(answer)
-        const provided = Effect.provide(Effect.provideService(request, HttpClient.HttpClient, http), services)
+        const provided = Effect.provide(Effect.provideService(request, HttpClient.HttpClient, http), layer)
         const fiber = yield* Effect.forkChild(Effect.exit(provided))
         yield* TestClock.adjust("1 minute")
         const exit = yield* Fiber.join(fiber)
