@@ -9,6 +9,7 @@ import { invalidParameter, type InvalidParameters } from "../Errors.ts"
 import * as Parameters from "../Parameters.ts"
 import * as Source from "../Source.ts"
 import { SourceFailure } from "../UploadErrors.ts"
+import { idPattern } from "./Encodings.ts"
 import { Lines } from "./Lines.ts"
 
 /** Ids themselves, or a text of them with one on a line. */
@@ -38,10 +39,11 @@ export const pieces = (operation: string, ids: Ids, most = pieceIds): Stream.Str
   if (given === undefined) return Stream.fail(invalid(rule, ids))
   return given.pipe(
     Stream.mapArrayEffect((values) => {
-      const wrong = values.findIndex((value) => textOf(value) === undefined)
+      const texts = Arr.map(values, textOf)
+      const wrong = texts.indexOf(undefined)
       place += values.length
       return wrong < 0
-        ? Effect.succeed(Arr.map(values, (value) => textOf(value) ?? ""))
+        ? Effect.succeed(Arr.map(texts, (text) => text ?? ""))
         : Effect.fail(invalid(`${ruleOfOne} (number ${place - values.length + wrong + 1} is none)`, values[wrong]))
     }),
     Stream.grouped(most),
@@ -62,10 +64,8 @@ const encoder = /*#__PURE__*/ new TextEncoder()
 
 const encode = /*#__PURE__*/ Schema.encodeUnknownOption(Parameters.id.schema)
 
-const plain = /^\d{1,19}$/
-
 const textOf = (value: unknown): string | undefined =>
-  typeof value === "string" && plain.test(value) ? value : Option.match(encode(value), {
+  typeof value === "string" && idPattern.test(value) ? value : Option.match(encode(value), {
     onNone: () => undefined,
     onSome: String
   })
