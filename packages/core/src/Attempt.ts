@@ -62,6 +62,8 @@ export interface Environment {
   readonly recordContent: boolean
   /** Is told of every request that has ended. */
   readonly onRequest: ((request: Sent) => void) | undefined
+  /** What takes requests to the service; one that reads whole responses unless given. */
+  readonly carry?: Transport.Carrier | undefined
 }
 
 /** The attempts of one request. */
@@ -123,7 +125,8 @@ export const make = (
             }
           },
           fiber,
-          clock
+          clock,
+          environment.carry
         )
         return Effect.onExitPrimitive(exchange, (exit) => {
           const taken = Monotonic.millisUnsafe(clock) - begun

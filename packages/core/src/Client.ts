@@ -69,6 +69,19 @@ export interface Settings {
   readonly allowInsecureHttp?: boolean | undefined
 }
 
+/** What opens and reads answers that have no end; `internal/LiveConnection` does so. */
+export interface Live {
+  readonly wire: Wire.Wire
+  readonly verify: Anomaly.Verify
+  /** As `request`, where something else takes the request to the service. What it brings is neither read nor counted. */
+  readonly request: (
+    carry: Transport.Carrier,
+    definition: Definition,
+    parameters: unknown,
+    options: CallOptions
+  ) => Effect.Effect<HttpClientResponse, Errors.AnyError>
+}
+
 /** Sends operations. Programs call the operations instead. */
 export class Client extends Context.Service<Client, {
   /** Sends a prepared request: any status but success is an error. */
@@ -111,6 +124,8 @@ export class Client extends Context.Service<Client, {
   readonly transfer: Transfer.Send
   /** What keeps the credentials out of what is told of calls elsewhere. */
   readonly redact: Effect.Effect<Redaction.Redact>
+  /** What opens and reads answers that have no end. */
+  readonly live: Live
 }>()("@postwire/core/Client") {}
 
 /**
@@ -163,7 +178,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   const redact = Redaction.ofCalls(http)
   // Without credentials, there is none to tell.
   const known = credentials.known ?? Effect.orElseSucceed(current, (): Credentials.Values => ({}))
-  const send = Send.make({
+  const environment: Send.Environment = {
     ...exchange,
     baseUrl,
     wire,
@@ -176,7 +191,8 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     fingerprintOf,
     sign,
     telemetry: yield* Retry.Telemetry
-  })
+  }
+  const send = Send.make(environment)
   const prepare = (
     definition: Definition,
     parameters: unknown,
@@ -188,6 +204,16 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     Effect.flatMap(known, (values) => {
       const told = check(redact(values))
       return Effect.fail(told instanceof Error ? told : error)
+    })
+  const requestBy = (sender: () => typeof send): Client["Service"]["request"] => (definition, parameters, options) =>
+    Effect.suspend((): Effect.Effect<HttpClientResponse, Errors.AnyError> => {
+      if (isClosed) return Effect.fail(CallErrors.closed(definition))
+      const invalid = options === undefined ? undefined : checkOptions(definition, options)
+      if (invalid !== undefined) return Effect.fail(invalid)
+      const prepared = prepare(definition, parameters, options)
+      return prepared instanceof Error
+        ? refused(prepared, (clean) => prepare(definition, parameters, options, clean))
+        : sender()(prepared, options)
     })
   let isClosed = false
   const isAllowed = ({ hostname, protocol }: URL) =>
@@ -208,16 +234,13 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
         const fingerprint = Redacted.value(token) === "" ? "none" : fingerprintOf(token)
         return typeof fingerprint === "string" ? Effect.succeed(fingerprint) : fingerprint
       }),
-    request: (definition, parameters, options) =>
-      Effect.suspend((): Effect.Effect<HttpClientResponse, Errors.AnyError> => {
-        if (isClosed) return Effect.fail(CallErrors.closed(definition))
-        const invalid = options === undefined ? undefined : checkOptions(definition, options)
-        if (invalid !== undefined) return Effect.fail(invalid)
-        const prepared = prepare(definition, parameters, options)
-        return prepared instanceof Error
-          ? refused(prepared, (clean) => prepare(definition, parameters, options, clean))
-          : send(prepared, options)
-      }),
+    request: requestBy(() => send),
+    live: {
+      wire,
+      verify,
+      request: (carry, definition, parameters, options) =>
+        requestBy(() => Send.make({ ...environment, spend: undefined, carry }))(definition, parameters, options)
+    },
     check: (definition, parameters) =>
       Effect.suspend(() => {
         const check = (clean?: Redaction.Redact) => Prepare.prepare(definition, parameters, wire, limits, clean)

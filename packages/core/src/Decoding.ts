@@ -61,25 +61,21 @@ const decoderOf = (result: Response.Result): Decoder => {
     decoders.set(result, decoder)
   }
   decoder.used++
-  if (decoder.used === usesBeforeCompiling && compile !== undefined) {
-    compile(decoder.schema.ast)
-    decoder.is = Schema.is(decoder.schema)
-  }
+  if (decoder.used === usesBeforeCompiling && compile !== undefined) decoder.is = verifierOf(decoder.schema)
   return decoder
 }
 
+/** The verifier of a schema, compiled where there is a compiler. */
+export const verifierOf = <A>(schema: Schema.Codec<A, unknown>): (value: unknown) => value is A => {
+  compile?.(schema.ast)
+  return Schema.is(schema)
+}
+
 /** The schema of the whole body of a result, in neutral names. */
-export const envelope = (result: Response.Result): Schema.Codec<Response.Body, unknown> => {
-  const data = result._tag === "Bytes"
-    ? Model.Json
-    : result._tag === "Value"
-    ? whole(result.schema)
-    : result._tag === "One"
-    ? result.model.schema
-    : Model.essential(Schema.Array(result.model.schema), "items")
-  return Model.essential(
+export const envelope = (result: Response.Result): Schema.Codec<Response.Body, unknown> =>
+  Model.essential(
     Schema.Struct({
-      data: Schema.optionalKey(data),
+      data: Schema.optionalKey(dataOf(result)),
       includes: Schema.optionalKey(Includes),
       errors: Schema.optionalKey(Schema.Array(Problem)),
       meta: Schema.optionalKey(Meta)
@@ -89,7 +85,16 @@ export const envelope = (result: Response.Result): Schema.Codec<Response.Body, u
     "errors",
     "meta"
   )
-}
+
+/** The schema of what a result has as `data`. */
+export const dataOf = (result: Response.Result): Schema.Codec<unknown> =>
+  result._tag === "Bytes"
+    ? Model.Json
+    : result._tag === "Value"
+    ? whole(result.schema)
+    : result._tag === "One"
+    ? result.model.schema
+    : Model.essential(Schema.Array(result.model.schema), "items")
 
 /** Of an answer that is no resource, all that is promised has to be there, unless its schema says what. */
 const whole = (schema: Schema.Codec<unknown>): Schema.Codec<unknown> =>
@@ -155,7 +160,7 @@ export const decodeBytes = (
     : Response.make(definition, { data: bytes }, headers)
 
 /** Brings members that stand beside their field into it; not where there is one already. */
-const gather = (item: unknown, gathered: Model.Gathered): void => {
+export const gather = (item: unknown, gathered: Model.Gathered): void => {
   if (!Predicate.isObject(item)) return
   for (const [field, members] of Object.entries(gathered)) {
     for (const member of members) {

@@ -268,5 +268,5 @@ const timeoutOf: Readonly<Record<string, keyof Timeouts.Limits>> = {
   UND_ERR_BODY_TIMEOUT: "idle"
 }
 
-const messageOf = (cause: unknown): string | undefined =>
+export const messageOf = (cause: unknown): string | undefined =>
   Predicate.hasProperty(cause, "message") ? String(cause.message) : undefined

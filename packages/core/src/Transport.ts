@@ -47,7 +47,8 @@ export const headed = (error: HttpClientError, response: Head): HttpClientError 
 /** The longest body of a response in bytes, after decompression, unless a setting says otherwise. */
 export const defaultMaxBodyBytes = 64 * 1024 * 1024
 
-type Sending = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError>
+/** A response, or why there is none. */
+export type Sending = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError>
 
 /**
  * The property under which an `HttpClient` that tells its {@link Progress} has a function to be called with it: sent like
@@ -62,6 +63,11 @@ const tellingOf = (http: HttpClient.HttpClient): Telling | undefined => {
   const telling = tells in http ? http[tells] : undefined
   return typeof telling === "function" ? telling as Telling : undefined
 }
+
+/** Whether a response is wanted as soon as its head is there, for its body has no end. It is closed with the scope. */
+export const Streaming = /*#__PURE__*/ Context.Reference<boolean>("@postwire/core/Transport/Streaming", {
+  defaultValue: () => false
+})
 
 /** What an exchange is about. */
 export interface Exchange extends Allowance {
@@ -82,24 +88,28 @@ export interface SpanDetails {
   readonly redact: Redact
 }
 
-/** Sends a request and reads the whole response, within the limits. */
-export const exchange = (
-  http: HttpClient.HttpClient,
-  exchange: Exchange,
-  fiber: Fiber.Fiber<unknown, unknown>,
-  clock: Clock.Clock
-): Sending =>
-  Context.getOrUndefined(fiber.context, Tracer.Tracer) === undefined
-    ? watched(http, exchange, exchange.request, fiber, clock)
-    : spanned(exchange, (request) => watched(http, exchange, request, fiber, clock))
-
-const watched = (
+/** Takes a request to the service and brings its response, within what is allowed. */
+export type Carrier = (
   http: HttpClient.HttpClient,
   allowance: Allowance,
   request: HttpClientRequest.HttpClientRequest,
   fiber: Fiber.Fiber<unknown, unknown>,
   clock: Clock.Clock
-): Sending => {
+) => Sending
+
+/** Sends a request. A response has been read to its end, unless another carrier is given. */
+export const exchange = (
+  http: HttpClient.HttpClient,
+  exchange: Exchange,
+  fiber: Fiber.Fiber<unknown, unknown>,
+  clock: Clock.Clock,
+  carry: Carrier = watched
+): Sending =>
+  Context.getOrUndefined(fiber.context, Tracer.Tracer) === undefined
+    ? carry(http, exchange, exchange.request, fiber, clock)
+    : spanned(exchange, (request) => carry(http, exchange, request, fiber, clock))
+
+const watched: Carrier = (http, allowance, request, fiber, clock) => {
   const telling = tellingOf(http)
   return telling === undefined
     ? limited(http, new Watch(clock, withTimeToSend(allowance, request)), request, fiber)
@@ -147,10 +157,14 @@ const limited = (
   return Effect.mapError(raced, (error) => begun === undefined ? error : headed(error, begun))
 }
 
-const noRedirects = { redirect: "manual" } as const
+/** Redirects are followed by nobody but us. */
+export const noRedirects = { redirect: "manual" } as const
 
 /** Watches a transport that tells nothing but that the headers have come. */
-const limit = (watch: Watch, request: HttpClientRequest.HttpClientRequest): Effect.Effect<never, HttpClientError> =>
+export const limit = (
+  watch: Watch,
+  request: HttpClientRequest.HttpClientRequest
+): Effect.Effect<never, HttpClientError> =>
   Effect.gen(function*() {
     let next = watch.next()
     while (typeof next === "number") {
@@ -167,7 +181,7 @@ const limit = (watch: Watch, request: HttpClientRequest.HttpClientRequest): Effe
 const bodyless: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** Reads the body of a response that is still arriving. */
-const buffered = (
+export const buffered = (
   request: HttpClientRequest.HttpClientRequest,
   response: HttpClientResponse.HttpClientResponse,
   watch: Watch

@@ -173,8 +173,8 @@ export const make = (
       const final: Verdict = { response, report: reportOf(response, clock) }
       return response.status === 429
         ? Effect.flatMap(
-          isUsageCap(response),
-          (isCap) => isCap ? Effect.succeed(final) : refused(final, refusals, briefs)
+          isBeyondWaiting(response),
+          (isBeyond) => isBeyond ? Effect.succeed(final) : refused(final, refusals, briefs)
         )
         : Effect.succeed(final)
     })
@@ -302,8 +302,8 @@ const because: Readonly<Record<Ledger.Reason, string>> = {
 }
 
 /** A spent usage cap lasts days or months: no window end cures it. */
-const isUsageCap = (response: HttpClientResponse): Effect.Effect<boolean> =>
+const isBeyondWaiting = (response: HttpClientResponse): Effect.Effect<boolean> =>
   Effect.match(response.text, {
     onFailure: () => false,
-    onSuccess: (text) => text.includes("/problems/usage-capped")
+    onSuccess: (text) => text.includes("/problems/usage-capped") || text.includes("\"connection_issue\"")
   })

@@ -1,0 +1,88 @@
+/** One connection of a stream: opened within the usual limits, and then read until somebody ends it. */
+import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import type { HttpClientError } from "effect/http/HttpClientError"
+import * as Pull from "effect/Pull"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { Client } from "../Client.ts"
+import type { Definition } from "../Definition.ts"
+import * as Errors from "../Errors.ts"
+import * as Failure from "../Failure.ts"
+import * as Redaction from "../Redaction.ts"
+import type { Headers } from "../Response.ts"
+import type * as Timeouts from "../Timeouts.ts"
+import * as LiveDecoding from "./LiveDecoding.ts"
+import * as LiveTransport from "./LiveTransport.ts"
+
+/** What opening may take besides parameters. */
+export interface OpenOptions {
+  /** Limits in milliseconds for what comes before the body: `firstByte`. Instead of those of the client. */
+  readonly timeout?: Pick<Timeouts.Timeouts, "firstByte"> | undefined
+  /** The longest line in bytes; default 4 MiB. */
+  readonly longestLine?: number | undefined
+}
+
+/** An answer that goes on. It ends with the scope in which it was opened, or when the service or the network ends it. */
+export interface Opened {
+  readonly status: number
+  readonly headers: Headers
+  /** The body as it comes, without its encoding. */
+  readonly chunks: Stream.Stream<Uint8Array, HttpClientError>
+  /** What its lines are, as many at once as came at once. It is read once, instead of `chunks`. */
+  readonly entries: Stream.Stream<LiveDecoding.Entry, Errors.TransportFailure | Errors.SpendLimitReached>
+}
+
+/** Opens a stream: one request, which is not repeated, whose answer may take as long as it likes once it has begun. */
+export const open = (
+  definition: Definition,
+  parameters: unknown,
+  { longestLine: longest, timeout }: OpenOptions = {}
+): Effect.Effect<Opened, Errors.AnyError, Client | Scope.Scope> =>
+  Effect.gen(function*() {
+    const client = yield* Client
+    const { request, verify, wire } = client.live
+    const carry = LiveTransport.make(yield* Effect.scope)
+    const response = yield* request(carry, definition, parameters, { retries: 0, timeout: { ...timeout, total: 0 } })
+    const redact = yield* client.redact
+    const chunks = response.stream
+    const decoder = LiveDecoding.make(definition, { wire, verify, redact, longest })
+    const brokenOff = ({ reason }: HttpClientError) => {
+      const cause = "cause" in reason ? reason.cause : undefined
+      return new Errors.TransportFailure({
+        operation: definition.name,
+        phase: "body",
+        timeout: undefined,
+        reason: redact(Failure.messageOf(cause) ?? "the response broke off"),
+        cause: Redaction.within(cause, redact)
+      })
+    }
+    return {
+      status: response.status,
+      headers: response.headers,
+      chunks,
+      entries: Stream.transformPull(
+        Stream.mapError(chunks, brokenOff),
+        (pull) => Effect.succeed(reading(pull, decoder))
+      )
+    }
+  })
+
+/** What the pieces say that are pulled, and what is left of them when there are no more. */
+const reading = <E>(
+  pull: Pull.Pull<Arr.NonEmptyReadonlyArray<Uint8Array>, E>,
+  decoder: LiveDecoding.Decoder
+): Pull.Pull<Arr.NonEmptyReadonlyArray<LiveDecoding.Entry>, E> => {
+  const next: Pull.Pull<Arr.NonEmptyReadonlyArray<LiveDecoding.Entry>, E> = Effect.flatMap(pull, (pieces) => {
+    const entries = decoder.push(...pieces)
+    return Arr.isReadonlyArrayNonEmpty(entries) ? Effect.succeed(entries) : next
+  })
+  let isOver = false
+  const rest = Pull.catchDone(next, () => {
+    isOver = true
+    const rest = decoder.end()
+    return Arr.isReadonlyArrayNonEmpty(rest) ? Effect.succeed(rest) : Cause.done()
+  })
+  return Effect.suspend(() => isOver ? Cause.done() : rest)
+}

@@ -1,0 +1,174 @@
+/** From the bytes of a stream to what they say: items, and what is no item. */
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as Anomaly from "../Anomaly.ts"
+import * as Decoding from "../Decoding.ts"
+import type { Definition } from "../Definition.ts"
+import * as LiveItem from "../LiveItem.ts"
+import * as Mending from "../Mending.ts"
+import * as Model from "../Model.ts"
+import { Includes } from "../models/Includes.ts"
+import { Problem } from "../models/Problem.ts"
+import * as Redaction from "../Redaction.ts"
+import type { Wire } from "../Wire.ts"
+import { LiveLines, longestLine } from "./LiveLines.ts"
+
+/** An empty line, which the service sends so that a quiet line is known to be alive. */
+export interface KeepAlive {
+  readonly _tag: "KeepAlive"
+}
+
+/** The service says what is wrong; as a rule it ends the connection after that. */
+export interface Problems {
+  readonly _tag: "Problems"
+  readonly problems: ReadonlyArray<Problem>
+  /** Why the service ends the connection, where it does: `UpstreamOperationalDisconnect`. */
+  readonly disconnectType: string | undefined
+}
+
+/** A line that is no item, and why. */
+export interface Unreadable {
+  readonly _tag: "Unreadable"
+  readonly reason: string
+}
+
+/** What a line is when it is no item. */
+export type Notice = KeepAlive | Problems | Unreadable
+
+/** What a line is. */
+export type Entry = LiveItem.AnyItem | Notice
+
+/** Whether a line is an item. */
+export const isItem = (entry: Entry): entry is LiveItem.AnyItem => !("_tag" in entry)
+
+/** Reads the bytes of one connection. */
+export interface Decoder {
+  /** What the lines are that pieces end. */
+  readonly push: (...pieces: ReadonlyArray<Uint8Array>) => ReadonlyArray<Entry>
+  /** What is left when no more comes: a part of a line. */
+  readonly end: () => ReadonlyArray<Entry>
+}
+
+/** What reading needs to know of a client. */
+export interface Reading {
+  readonly wire: Wire
+  readonly verify: Anomaly.Verify
+  /** Keeps credentials out of what is told. */
+  readonly redact: Redaction.Redact
+  /** The longest line in bytes; default 4 MiB. */
+  readonly longest?: number | undefined
+}
+
+interface Reader {
+  readonly schema: Schema.Codec<LiveItem.Body, unknown>
+  readonly is: (body: unknown) => body is LiveItem.Body
+  mend: ReturnType<typeof Mending.make> | undefined
+}
+
+const readers = new WeakMap<Definition["result"], Reader>()
+
+// Compiled at once: a stream is read for long.
+const readerOf = (result: Definition["result"]): Reader => {
+  let reader = readers.get(result)
+  if (reader === undefined) {
+    const schema = lineOf(result)
+    readers.set(result, reader = { schema, is: Decoding.verifierOf(schema), mend: undefined })
+  }
+  return reader
+}
+
+const MatchingRule = Schema.Struct({
+  id: Schema.String,
+  tag: Schema.optionalKey(Schema.String),
+  embedding_similarity: Schema.optionalKey(Schema.Finite),
+  embedding_threshold: Schema.optionalKey(Schema.Finite)
+})
+
+/** The schema of a line, in neutral names. */
+export const lineOf = (result: Definition["result"]): Schema.Codec<LiveItem.Body, unknown> =>
+  Model.essential(
+    Schema.Struct({
+      data: Decoding.dataOf(result),
+      includes: Schema.optionalKey(Includes),
+      errors: Schema.optionalKey(Schema.Array(Problem)),
+      matching_rules: Schema.optionalKey(Schema.Array(Model.essential(MatchingRule, "id")))
+    }),
+    "data",
+    "includes",
+    "errors",
+    "matching_rules"
+  )
+
+const keepAlive: KeepAlive = { _tag: "KeepAlive" }
+
+const unreadable = (reason: string): Unreadable => ({ _tag: "Unreadable", reason })
+
+/** Makes what reads the bytes of one connection. */
+export const make = (
+  { result }: Pick<Definition, "result">,
+  { longest = longestLine, redact, verify, wire }: Reading
+): Decoder => {
+  const reader = readerOf(result)
+  const isPost = result._tag === "One"
+  const gathered = isPost ? result.model.gathered : undefined
+  const toNeutral = wire.toNeutral(reader.schema)
+  const lines = new LiveLines(longest)
+
+  const read = (line: string): Entry => {
+    if (line === "") return keepAlive
+    let parsed: unknown
+    try {
+      parsed = JSON.parse(line)
+    } catch {
+      return unreadable("the line is not JSON")
+    }
+    if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
+      return unreadable("the line is not an object")
+    }
+    if (!("data" in parsed) || parsed.data === null) return problemsIn(parsed)
+    if (gathered !== undefined) Decoding.gather(parsed.data, gathered)
+    const body = wire.isForeign(line) ? wire.problemToNeutral(toNeutral(parsed)) : parsed
+    return reader.is(body) && body.errors === undefined ? LiveItem.make(isPost, body) : mended(body)
+  }
+
+  const mended = (body: unknown): Entry => {
+    const { found, isAnswer, last } = (reader.mend ??= Mending.make(reader.schema))(body)
+    if (!isAnswer || !reader.is(body) || (verify === "strict" && found.length > 0)) {
+      const first = verify === "strict" ? found[0] : last
+      return unreadable(first === undefined ? "of another form" : redact(`${first.path} is not ${first.expected}`))
+    }
+    const clean = body.errors === undefined ? body : { ...body, errors: told(body.errors) }
+    return LiveItem.make(isPost, clean, found.map((anomaly) => Anomaly.told(anomaly, redact)))
+  }
+
+  const problemsIn = (body: object): Entry => {
+    const neutral = wire.problemToNeutral(body)
+    const errors = Predicate.hasProperty(neutral, "errors") && Array.isArray(neutral.errors) ? neutral.errors : []
+    const problems = told(errors)
+    if (problems.length === 0) return unreadable("the line has neither data nor errors")
+    const type = problems.map((problem) => problem["disconnect_type"]).find((type) => typeof type === "string")
+    return { _tag: "Problems", problems, disconnectType: type }
+  }
+
+  const told = (problems: ReadonlyArray<unknown>): ReadonlyArray<Problem> =>
+    problems.map((problem) => Redaction.within(problem, redact)).filter(isProblem)
+
+  const tooLong = unreadable(`the line is longer than ${longest} bytes`)
+  return {
+    push(...pieces) {
+      const entries: Array<Entry> = []
+      for (const piece of pieces) {
+        lines.push(piece, (line) => entries.push(read(line)), () => entries.push(tooLong))
+      }
+      return entries
+    },
+    end() {
+      const rest = lines.end()
+      return rest === "" ? [] : [read(rest)]
+    }
+  }
+}
+
+const isDescribed = Schema.is(Problem)
+
+const isProblem = (value: unknown): value is Problem => isDescribed(value)
