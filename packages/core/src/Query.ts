@@ -1,0 +1,401 @@
+/**
+ * The language of searches and of rules of the filtered stream: words, "phrases", `OR`, groups, negation and operators, read into
+ * a tree that says where each part stands. A blank means and, and binds closer than `OR`.
+ */
+import * as Data from "effect/Data"
+import * as Result from "effect/Result"
+import type { Dialect, Span } from "./QueryOperators.ts"
+import * as Operators from "./QueryOperators.ts"
+
+export type { Box, Circle, Context, Dialect, Range, Span } from "./QueryOperators.ts"
+
+/** A query that was understood. */
+export interface Query {
+  readonly source: string
+  readonly dialect: Dialect
+  readonly node: Node
+}
+
+/** A part of a query. */
+export type Node = Term | Not | All | Any
+
+/** All of them hold. */
+export interface All extends Span {
+  readonly _tag: "All"
+  readonly nodes: ReadonlyArray<Node>
+}
+
+/** At least one of them holds. */
+export interface Any extends Span {
+  readonly _tag: "Any"
+  readonly nodes: ReadonlyArray<Node>
+}
+
+/** It does not hold. */
+export interface Not extends Span {
+  readonly _tag: "Not"
+  readonly node: Node
+}
+
+/** Something to look for. */
+export type Term = Text | Sign | Operation
+
+/** Words in a row, however they were written: one word, one with punctuation in it, or a phrase in quotes. */
+export interface Text extends Span {
+  readonly _tag: "Text"
+  readonly text: string
+  /** Whether quotes stood around it. */
+  readonly isQuoted: boolean
+  /** In any order, with at most so many others between them: `"social media"~5`. */
+  readonly within?: number | undefined
+}
+
+/** A hashtag, cashtag or mention, without its sign. */
+export interface Sign extends Span {
+  readonly _tag: "Hashtag" | "Cashtag" | "Mention"
+  readonly name: string
+}
+
+/** An operator with its value, under Postwire's name for it. */
+export type Operation = Exclude<ReturnType<(typeof Operators.operators)[number]["read"]>, string>
+
+/** A query that breaks the rules of the language. */
+export class QuerySyntaxError extends Data.TaggedError("QuerySyntaxError")<{
+  readonly source: string
+  /** What is wrong, and what is expected: a sentence without its full stop. */
+  readonly message: string
+  /** Where the trouble starts: UTF-16 units of the source before it. */
+  readonly position: number
+  /** Where it ends. */
+  readonly end: number
+}> {}
+
+/** How a query is read. */
+export interface Options {
+  readonly dialect: Dialect
+}
+
+/** How deep groups and negations may nest. */
+export const maximumDepth = 32
+
+/**
+ * Reads a query: what it says, and nothing of what a service refuses although it is understood. That is for `check`. Its length is
+ * for the caller to limit.
+ */
+export const parse = (source: string, { dialect }: Options): Result.Result<Query, QuerySyntaxError> => {
+  try {
+    return Result.succeed({ source, dialect, node: new Parser(source, dialect).parse() })
+  } catch (error) {
+    if (error instanceof QuerySyntaxError) return Result.fail(error)
+    throw error
+  }
+}
+
+/** How a query is checked. */
+export interface CheckOptions extends Options {
+  /** How many characters it may have. Default: what the highest access level has, 4,096 for searches and 2,048 for rules. */
+  readonly maximumLength?: number | undefined
+}
+
+/** The most characters of queries, by dialect, that any access level has. */
+export const maximumLength: Readonly<Record<Dialect, number>> = { search: 4_096, rule: 2_048 }
+
+/**
+ * Reads a query, and checks what the service demands of it besides: that something stands in it which may stand alone, that no
+ * group is negated nor an operator that cannot be, and its length.
+ *
+ * ```ts
+ * Query.check("cat has:images", { dialect: "rule" })
+ * ```
+ */
+export const check = (
+  source: string,
+  { dialect, maximumLength: most = maximumLength[dialect] }: CheckOptions
+): Result.Result<Query, QuerySyntaxError> => {
+  const length = Array.from(source).length
+  if (length > most) {
+    const start = Array.from(source).slice(0, most).join("").length
+    return Result.fail(
+      new QuerySyntaxError({
+        source,
+        message: `A ${nouns[dialect]} has at most ${most.toLocaleString("en")} characters, not ${
+          length.toLocaleString("en")
+        }`,
+        position: start,
+        end: source.length
+      })
+    )
+  }
+  return Result.flatMap(parse(source, { dialect }), (query) => {
+    const problem = refusal(query)
+    return problem === undefined ? Result.succeed(query) : Result.fail(problem)
+  })
+}
+
+const nouns: Readonly<Record<Dialect, string>> = { search: "query", rule: "rule" }
+
+/** What the service refuses in a query that is understood. */
+const refusal = ({ dialect, node, source }: Query): QuerySyntaxError | undefined => {
+  const wrong = misplaced(node, false)
+  if (wrong !== undefined) return problemIn(source)(...wrong)
+  if (holdsAlone(node)) return undefined
+  const noun = nouns[dialect]
+  return problemIn(source)(
+    firstWanted(node) ?? node,
+    `This matches too much for a ${noun}: a word, a user, a hashtag or the like must stand beside it`
+  )
+}
+
+/** What stands behind a `-` and may not, or the other way about. */
+const misplaced = (node: Node, isNegated: boolean): readonly [Span, string] | undefined => {
+  switch (node._tag) {
+    case "Not":
+      return node.node._tag === "All" || node.node._tag === "Any" || node.node._tag === "Not"
+        ? [node, "A group cannot be left out as a whole: put a - before each of its parts"]
+        : misplaced(node.node, true)
+    case "All":
+    case "Any":
+      return firstOf(node.nodes, (child) => misplaced(child, false))
+    case "Operation": {
+      const { negatable, onlyNegated } = declarationOf(node.name)
+      if (isNegated && !negatable) return [node, `${node.name}: cannot have a - before it`]
+      return !isNegated && onlyNegated.includes(String(node.value))
+        ? [node, `${node.name}:${String(node.value)} stands behind a - only: -${node.name}:${String(node.value)}`]
+        : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+const firstOf = <A, B>(values: ReadonlyArray<A>, of: (value: A) => B | undefined): B | undefined => {
+  for (const value of values) {
+    const found = of(value)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const holdsAlone = (node: Node): boolean => {
+  switch (node._tag) {
+    case "Not":
+      return false
+    case "All":
+    case "Any":
+      return node.nodes.some(holdsAlone)
+    case "Operation":
+      return declarationOf(node.name).standalone
+    default:
+      return true
+  }
+}
+
+const firstWanted = (node: Node): Term | undefined =>
+  node._tag === "Not" ? undefined : "nodes" in node ? firstOf(node.nodes, firstWanted) : node
+
+const declarations: ReadonlyMap<string, (typeof Operators.operators)[number]> = new Map(
+  Operators.operators.flatMap((operator) =>
+    [operator.name, operator.alias ?? operator.name].map((name) => [name, operator] as const)
+  )
+)
+
+const declarationOf = (name: Operation["name"]) => declarations.get(name)!
+
+type Fail = (span: Span, message: string) => QuerySyntaxError
+
+const problemIn = (source: string): Fail => ({ end, start }, message) =>
+  new QuerySyntaxError({ source, message, position: start, end })
+
+interface Token extends Span {
+  readonly kind: "(" | ")" | "-" | "phrase" | "word" | "end"
+  readonly text: string
+}
+
+class Parser {
+  readonly #dialect: Dialect
+  readonly #noun: string
+  readonly #problem: Fail
+  readonly #tokens: ReadonlyArray<Token>
+  #next = 0
+
+  constructor(source: string, dialect: Dialect) {
+    this.#dialect = dialect
+    this.#noun = nouns[dialect]
+    this.#problem = problemIn(source)
+    this.#tokens = tokenize(source, this.#problem)
+  }
+
+  parse(): Node {
+    if (this.#peek().kind === "end") throw this.#problem({ start: 0, end: 0 }, `The ${this.#noun} is empty`)
+    const node = this.#any(0)
+    const rest = this.#peek()
+    if (rest.kind !== "end") throw this.#problem(rest, "A ) without its (")
+    if (isPositive(node)) return node
+    throw this.#problem(
+      { start: 0, end: node.end },
+      `The ${this.#noun} only says what to leave out; it needs at least one term to look for`
+    )
+  }
+
+  #any(depth: number): Node {
+    const nodes = [this.#all(depth)]
+    while (isWord(this.#peek(), "OR")) {
+      this.#next++
+      nodes.push(this.#all(depth))
+    }
+    return joined("Any", nodes)
+  }
+
+  #all(depth: number): Node {
+    const nodes: Array<Node> = []
+    for (
+      let token = this.#peek();
+      token.kind !== "end" && token.kind !== ")" && !isWord(token, "OR");
+      token = this.#peek()
+    ) {
+      nodes.push(this.#one(depth))
+    }
+    if (nodes.length > 0) return joined("All", nodes)
+    const token = this.#peek()
+    throw this.#problem(
+      token,
+      token.kind === ")"
+        ? "Nothing before this )"
+        : token.kind === "end"
+        ? `The ${this.#noun} ends too early`
+        : "Nothing before this OR"
+    )
+  }
+
+  #one(depth: number): Node {
+    const token = this.#take()
+    if (depth > maximumDepth) throw this.#problem(token, `Nested more than ${maximumDepth} deep`)
+    switch (token.kind) {
+      case "-": {
+        const { kind, start } = this.#peek()
+        const stands = start === token.end && kind !== "-" && kind !== ")" && kind !== "end"
+        if (!stands) throw this.#problem(token, "A - belongs directly before what it excludes")
+        const node = this.#one(depth + 1)
+        return { _tag: "Not", node, start: token.start, end: node.end }
+      }
+      case "(": {
+        const node = this.#any(depth + 1)
+        const { end, kind } = this.#peek()
+        if (kind !== ")") throw this.#problem(token, "A ( without its )")
+        this.#next++
+        return { ...node, start: token.start, end }
+      }
+      case "phrase":
+        return this.#phrase(token)
+      default:
+        return this.#term(token)
+    }
+  }
+
+  #phrase({ end, start, text }: Token): Term {
+    const distance = this.#peek()
+    if (this.#dialect === "search" || distance.start !== end || !distance.text.startsWith("~")) {
+      return this.#text({ text, start, end }, true)
+    }
+    this.#next++
+    const within = Number(/^~([1-6])$/.exec(distance.text)?.[1] ?? Number.NaN)
+    if (Number.isNaN(within)) throw this.#problem(distance, "A ~ behind a phrase needs a number from 1 to 6")
+    return { ...this.#text({ text, start, end: distance.end }, true), within }
+  }
+
+  #text({ end, start, text }: Span & { readonly text: string }, isQuoted: boolean): Text {
+    if (!Operators.hasWords(text)) throw this.#problem({ start, end }, Operators.nothing)
+    return { _tag: "Text", text, isQuoted, start, end }
+  }
+
+  #term(token: Token): Term {
+    const { end, start, text } = token
+    if (text === "AND") throw this.#problem(token, "AND is no operator: terms are combined by a blank")
+    if (/^[#＃]/.test(text)) {
+      const name = text.slice(1)
+      if (!/^[\p{L}\p{M}\p{N}_]+$/u.test(name)) throw this.#problem(token, `${text} is no hashtag`)
+      return { _tag: "Hashtag", name, start, end }
+    }
+    if (text.startsWith("@")) {
+      const name = text.slice(1)
+      if (!/^([A-Za-z0-9_]{1,15}|[0-9]{1,19})$/.test(name)) throw this.#problem(token, `${text} is no username`)
+      return { _tag: "Mention", name, start, end }
+    }
+    if (cashtag.test(text)) return { _tag: "Cashtag", name: text.slice(1), start, end }
+    const [, name, written] = /^([A-Za-z_]+):(.*)$/s.exec(text) ?? []
+    return name === undefined || written === undefined
+      ? this.#text(token, false)
+      : this.#operation(token, name, written)
+  }
+
+  #operation({ end, start }: Token, name: string, written: string): Term {
+    const sign = { start, end: start + name.length + 1 }
+    const operator = declarations.get(name.toLowerCase())
+    if (operator === undefined) throw this.#problem(sign, `There is no operator ${name}:`)
+    if (!operator.in.some((dialect) => dialect === this.#dialect)) {
+      throw this.#problem(
+        sign,
+        this.#dialect === "search"
+          ? `${name}: is for rules of the filtered stream; searches do not have it`
+          : `${name}: is for searches; rules of the filtered stream do not have it`
+      )
+    }
+    let value: Span & { readonly text: string } = { text: written, start: sign.end, end }
+    const quoted = this.#peek()
+    if (written === "" && quoted.kind === "phrase" && quoted.start === end) {
+      this.#next++
+      value = quoted
+    }
+    if (value.text === "") throw this.#problem(sign, `${name}: needs a value`)
+    const term = operator.read(value.text, { start, end: value.end })
+    if (typeof term === "string") throw this.#problem(value, term)
+    return term
+  }
+
+  #take(): Token {
+    const token = this.#peek()
+    this.#next++
+    return token
+  }
+
+  #peek(): Token {
+    // The last token is the end, and nothing reads past it.
+    return this.#tokens[this.#next]!
+  }
+}
+
+const tokenize = (source: string, problem: Fail): ReadonlyArray<Token> => {
+  const tokens: Array<Token> = []
+  for (const { 0: text, groups, index: start } of source.matchAll(lexeme)) {
+    const span = { start, end: start + text.length }
+    if (text === "(" || text === ")" || text === "-") tokens.push({ kind: text, text, ...span })
+    else if (groups?.["phrase"] !== undefined) tokens.push({ kind: "phrase", text: groups["phrase"], ...span })
+    else if (text === "\"") throw problem({ start, end: source.length }, "A \" without its partner")
+    else tokens.push({ kind: "word", text, ...span })
+  }
+  return [...tokens, { kind: "end", text: "", start: source.length, end: source.length }]
+}
+
+// A dash where a term may start negates it; inside a word it is punctuation. Values in brackets have blanks in them.
+const lexeme = /[()-]|"(?<phrase>[^"]*)"|"|[A-Za-z_]+:\[[^\]"()]*\]|[^\s()"-][^\s()"]*/g
+
+const cashtag = /^\$[A-Za-z]{1,6}([._][A-Za-z]{1,2})?$/
+
+const isWord = (token: Token, text: string): boolean => token.kind === "word" && token.text === text
+
+const joined = (_tag: "All" | "Any", nodes: ReadonlyArray<Node>): Node => {
+  const [first, last] = [nodes[0]!, nodes.at(-1)!]
+  return nodes.length === 1 ? first : { _tag, nodes, start: first.start, end: last.end }
+}
+
+const isPositive = (node: Node): boolean => {
+  switch (node._tag) {
+    case "Not":
+      return false
+    case "All":
+    case "Any":
+      return node.nodes.some(isPositive)
+    default:
+      return true
+  }
+}
