@@ -73,7 +73,6 @@ export const layerClient: Layer.Layer<Client> = Layer.succeed(Client, {
   sendChecked: () => neverAsked,
   read: () => neverAsked,
   transfer: () => neverAsked,
-  costOf: () => undefined,
   credential: () => Effect.succeed("none"),
   redact: neverAsked,
   live: { wire: neutral, verify: "lenient", request: () => neverAsked }

@@ -113,8 +113,6 @@ export class Client extends Context.Service<Client, {
     definition: CallErrors.Told,
     response: HttpClientResponse
   ) => Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError>
-  /** What an answer was charged; `undefined` where nobody counts. */
-  readonly costOf: (response: HttpClientResponse) => Response.Cost | undefined
   /**
    * Tells the credential of calls with this `user_auth` from others without giving it away; `none` where it is not set. That of
    * an account stays the same when its tokens are renewed.
@@ -226,7 +224,6 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   const client = Client.of({
     send,
     transfer: Transfer.make({ ...exchange, http, userAgent, isAllowed, isClosed: () => isClosed }),
-    costOf: (response) => spend?.costOf(response),
     redact: Effect.map(known, (values) => redact(values)),
     credential: (userAuth) =>
       Effect.flatMap(current, (values) => {
@@ -262,7 +259,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
         text: () => string
       ): Effect.Effect<Response.Response<unknown, unknown>, Errors.AnyError> => {
         if (spend !== undefined && !(decoded instanceof Decoding.Undecodable)) {
-          Response.markCost(decoded, spend.costOf(response))
+          Response.markCost(decoded, Response.costOf(response))
         }
         if (CallErrors.isClean(decoded)) return Effect.succeed(decoded)
         return Effect.flatMap(known, (values) => {

@@ -2,6 +2,7 @@
  * What an operation returns: the received body, read through `data`, `includes`, `errors`, `meta` and `rateLimit`.
  * Also what a declaration says of its result (`one`, `many`, `value`).
  */
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import { NodeInspectSymbol } from "effect/Inspectable"
 import type * as Schema from "effect/Schema"
 import type { Anomaly } from "./Anomaly.ts"
@@ -174,7 +175,7 @@ class ResponseImpl implements Response<unknown, unknown> {
   }
 
   get cost(): Cost | undefined {
-    return costs.get(this)
+    return costOf(this)
   }
 
   get requestId(): string | undefined {
@@ -255,10 +256,14 @@ export const make = (
 ): Response<unknown, unknown> => new ResponseImpl(definition, body, headers, anomalies)
 
 // Not a property: most clients do not count what is spent.
-const costs = new WeakMap<Response<unknown, unknown>, Cost>()
+const costs = new WeakMap<Response<unknown, unknown> | HttpClientResponse, Cost>()
+
+/** What an answer was charged, as it came or as it was read. */
+export const costOf = (response: Response<unknown, unknown> | HttpClientResponse): Cost | undefined =>
+  costs.get(response)
 
 /** Tells what an answer was charged. */
-export const markCost = (response: Response<unknown, unknown>, cost: Cost | undefined): void => {
+export const markCost = (response: Response<unknown, unknown> | HttpClientResponse, cost: Cost | undefined): void => {
   if (cost !== undefined) costs.set(response, cost)
 }
 

@@ -21,7 +21,7 @@ import type { Bucket } from "./internal/Budget.ts"
 import { type Outgoing, SpendGuard } from "./internal/SpendGuard.ts"
 import { Logging } from "./Logging.ts"
 import * as Prices from "./Prices.ts"
-import type { Cost } from "./Response.ts"
+import * as Response from "./Response.ts"
 import { check, type Checked, type Settings } from "./SpendSettings.ts"
 import * as SpendStore from "./SpendStore.ts"
 import { headOf } from "./Transport.ts"
@@ -73,7 +73,6 @@ const make = (
   let last = 0
   /** Milliseconds by which the service's clock is ahead: days are the service's. */
   let ahead = 0
-  const costs = new WeakMap<HttpClientResponse, Cost>()
 
   const isOwned = ({ prepared: { identityAt, template, userAuth }, url, values }: Outgoing): boolean => {
     if (appOwner === undefined) return false
@@ -184,7 +183,7 @@ const make = (
                 repeats: settled.repeats
               }
               if (Exit.isSuccess(exit)) {
-                costs.set(exit.value, cost)
+                Response.markCost(exit.value, cost)
               }
               if (settled.micros + settled.charged + settled.repeats === 0) {
                 return Effect.void
@@ -200,8 +199,7 @@ const make = (
   }
 
   return (bill: string): SpendGuard => ({
-    guard: (outgoing, bucket, send) => Effect.suspend(() => guard(bill, outgoing, bucket, send)),
-    costOf: (response) => costs.get(response)
+    guard: (outgoing, bucket, send) => Effect.suspend(() => guard(bill, outgoing, bucket, send))
   })
 }
 

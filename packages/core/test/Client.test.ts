@@ -284,6 +284,7 @@ describe("index", () => {
     assert.sameMembers(Object.keys(Index.Operation), ["make", "makePaged"])
     assert.sameMembers(Object.keys(Index.Response), [
       "bytes",
+      "costOf",
       "make",
       "many",
       "markCost",

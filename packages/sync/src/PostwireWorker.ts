@@ -8,7 +8,7 @@ import { Departure } from "@postwire/core/Departure"
 import type { Journal } from "@postwire/core/Journal"
 import type { Prepared } from "@postwire/core/Prepare"
 import * as Publications from "@postwire/core/promises/Publications"
-import type { Cost } from "@postwire/core/Response"
+import { type Cost, costOf } from "@postwire/core/Response"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Cause from "effect/Cause"
@@ -92,8 +92,7 @@ const send = ({ ahead, client, id, options, prepared }: Request & { readonly _ta
   }
   const exchange = Effect.flatMap(
     open.client.send(prepared, options),
-    (response) =>
-      Effect.map(received(prepared, response), (body) => ({ response, body, cost: open.client.costOf(response) }))
+    (response) => Effect.map(received(prepared, response), (body) => ({ response, body, cost: costOf(response) }))
   )
   const fiber = Effect.runForkWith(open.context)(
     prepared.effect === "create" ? Effect.provideService(exchange, Departure, departureOf(id)) : exchange

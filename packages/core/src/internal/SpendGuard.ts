@@ -6,7 +6,6 @@ import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import type { Values } from "../Credentials.ts"
 import type { SpendLimitReached } from "../Errors.ts"
 import type { Prepared } from "../Prepare.ts"
-import type { Cost } from "../Response.ts"
 import type { Bucket } from "./Budget.ts"
 
 /** A request that is about to be sent. */
@@ -28,8 +27,6 @@ export interface SpendGuard {
     bucket: Bucket,
     send: Effect.Effect<HttpClientResponse, HttpClientError>
   ) => Effect.Effect<HttpClientResponse, HttpClientError | SpendLimitReached>
-  /** What an answer was charged. */
-  readonly costOf: (response: HttpClientResponse) => Cost | undefined
 }
 
 /** The guard in force for a service by its address; none unless a Layer of `Spend` is provided. */

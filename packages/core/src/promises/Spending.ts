@@ -22,23 +22,20 @@ export const layer = (
     Effect.gen(function*() {
       const scope = yield* Effect.scope
       const context = yield* Effect.context<never>()
-      let made: ReturnType<typeof guards> | undefined
-      const guards = (built: Context.Context<never>) => Context.get(built, SpendGuard)
       const load = yield* Effect.cached(
         Effect.promise(() => import("../Spend.ts")).pipe(
           Effect.flatMap(({ layer }) => Layer.buildWithScope(layer(settings), scope)),
           Effect.provideContext(context),
           // They were checked.
           Effect.orDie,
-          Effect.map((built) => made = guards(built))
+          Effect.map((built) => Context.get(built, SpendGuard))
         )
       )
       return (bill) => ({
         guard: (outgoing, bucket, send) =>
           outgoing.prepared.priced.price === "free"
             ? send
-            : Effect.flatMap(load, (guards) => guards?.(bill).guard(outgoing, bucket, send) ?? send),
-        costOf: (response) => made?.(bill).costOf(response)
+            : Effect.flatMap(load, (guards) => guards?.(bill).guard(outgoing, bucket, send) ?? send)
       })
     })
   ).pipe(Layer.provide(store ?? Layer.empty))
