@@ -101,14 +101,13 @@ const make = (
     const lease = `${own}:${++last}`
 
     const admit = (restore: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>) => {
-      let waited = 0
       let pause = shortestPauseMillis
       const attempt: Effect.Effect<string, SpendLimitReached> = Effect.clockWith((clock) => {
         const day = Bill.dayOf(clock.currentTimeMillisUnsafe() + ahead)
         const refuse = (period: SpendLimitReached["period"], amounts: Bill.Amounts, limit: number) => {
           const { inDoubt, spent } = amounts
           // What is in flight is often charged less than it may be.
-          if (spent + inDoubt + needed > limit || waited + pause > terms.left) {
+          if (spent + inDoubt + needed > limit || pause > terms.left) {
             return Effect.fail(
               new SpendLimitReached({
                 operation,
@@ -121,7 +120,7 @@ const make = (
             )
           }
           const millis = pause
-          waited += millis
+          terms.left -= millis
           pause = Math.min(pause * 2, longestPauseMillis)
           return Effect.andThen(restore(Effect.sleep(millis)), attempt)
         }

@@ -371,6 +371,31 @@ describe("a limit", () => {
     ))
   })
 
+  it.effect("takes what a call waits for it from the time of the call", () => {
+    const gate = Deferred.makeUnsafe<void>()
+    const { layer, requests } = make(
+      (_, index) => index === 0 ? Effect.as(Deferred.await(gate), found("1")) : Effect.never,
+      { tells: false }
+    )
+    return at(run(
+      Effect.gen(function*() {
+        yield* Effect.forkChild(searchRecentPosts({ query: "a", max_results: 100 }))
+        yield* TestClock.adjust(1)
+        const call = searchRecentPosts({ query: "b", max_results: 80 }, { timeout: 3_000 })
+        const second = yield* Effect.forkChild(Effect.flip(call))
+        yield* TestClock.adjust(2_000)
+        yield* Deferred.succeed(gate, undefined)
+        yield* TestClock.adjust(1_000)
+        assert.lengthOf(requests, 2)
+        yield* TestClock.adjust(100)
+        const error = second.pollUnsafe()
+        assert.isTrue(error !== undefined && Exit.isSuccess(error))
+        assert.deepInclude(yield* Fiber.join(second), { _tag: "TransportFailure", timeout: "total" })
+      }),
+      layer(secrets, Layer.orDie(Spend.layer({ spendLimit: { perDay: 0.5 } })))
+    ))
+  })
+
   it.effect.prop(
     "is never passed, however the requests of clients with one store interleave",
     {

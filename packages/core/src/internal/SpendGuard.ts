@@ -13,8 +13,8 @@ export interface Outgoing {
   readonly prepared: Prepared
   readonly values: Values
   readonly url: string
-  /** How many milliseconds are left of the time for the call. */
-  readonly terms: { readonly left: number }
+  /** How many milliseconds are left of the time for the call; who waits takes them from it. */
+  readonly terms: { left: number }
   /** Requests of the call that were sent. */
   readonly sent: number
 }
