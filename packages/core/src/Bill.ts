@@ -56,6 +56,17 @@ export interface Charge extends Purpose {
   readonly resources: ReadonlyArray<Resources>
 }
 
+/** The charge of what was not sent or was refused. */
+export const free = ({ account, day, operation }: Purpose): Charge => ({
+  day,
+  operation,
+  account,
+  micros: 0,
+  isCharged: false,
+  inDoubt: false,
+  resources: []
+})
+
 /** What of a charge was new. */
 export interface Settled {
   readonly micros: number

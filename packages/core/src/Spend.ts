@@ -144,7 +144,7 @@ const make = (
       day: string,
       isSent: boolean
     ): Effect.Effect<Bill.Charge> => {
-      const charge = { day, operation, account, micros: 0, isCharged: false, inDoubt: false, resources: [] }
+      const charge = Bill.free({ day, operation, account })
       const inDoubt = { ...charge, micros: needed, inDoubt: true }
       if (!isSent) return Effect.succeed(charge)
       if (Exit.isFailure(exit)) return Effect.succeed(mayBeCharged(exit.cause, prepared) ? inDoubt : charge)

@@ -91,6 +91,8 @@ export const orKept = Effect.fnUntraced(function*(
   const told = new Map<string, Bill.Amounts>()
   /** What this process charges and reserves while the store is away. */
   let memory = makeMemory()
+  /** What of that the store was told since. */
+  const returned: Array<readonly [held: Kept, charge: Bill.Charge, micros: number]> = []
   let isDown = false
 
   const reservedHere = (bill: string, time: string): number => {
@@ -137,7 +139,7 @@ export const orKept = Effect.fnUntraced(function*(
         kept.set(lease, { bill, reservation, isReserved: false, charge: undefined, micros: 0 })
         return Effect.succeed<Bill.Decision>({ refused, day, month })
       }
-      return Effect.as(memory.settle(bill, lease, free(reservation)), { refused, day, month })
+      return Effect.as(memory.settle(bill, lease, Bill.free(reservation)), { refused, day, month })
     })
 
   const settleAlone = (lease: string, held: Kept, charge: Bill.Charge) =>
@@ -157,8 +159,9 @@ export const orKept = Effect.fnUntraced(function*(
         held.isReserved = true
       }
       if (held.charge === undefined) continue
-      yield* store.settle(bill, lease, held.charge)
+      const { micros } = yield* store.settle(bill, lease, held.charge)
       kept.delete(lease)
+      returned.push([held, held.charge, micros])
     }
   })
 
@@ -191,6 +194,8 @@ export const orKept = Effect.fnUntraced(function*(
             // What came while it was told.
             if ([...kept.values()].some(({ charge }) => charge !== undefined)) return returning
             isDown = false
+            // It may be away again before it has told its sums anew.
+            for (const charged of returned.splice(0)) add(...charged)
             memory = makeMemory()
             return logging(
               Effect.logInfo(`The store of what was spent answers again, and has the $${amount} of the meantime`)
@@ -259,14 +264,4 @@ export const orKept = Effect.fnUntraced(function*(
         return Effect.catch(store.read(bill, from, to), (error) => Effect.andThen(failed(error), alone))
       })
   }
-})
-
-const free = ({ account, day, operation }: Bill.Reservation): Bill.Charge => ({
-  day,
-  operation,
-  account,
-  micros: 0,
-  isCharged: false,
-  inDoubt: false,
-  resources: []
 })

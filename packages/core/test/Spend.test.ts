@@ -529,6 +529,26 @@ describe("a store that is gone", () => {
     })
   }
 
+  it.effect("leaves limits what it was charged, should it be away again at once", () => {
+    const { state, store } = breakable()
+    const { layer } = scene((request) => found(...request.query["ids"]?.split(",") ?? []), {
+      spendLimit: { perDay: 0.02 }
+    }, store)
+    return at(run(
+      Effect.gen(function*() {
+        yield* getPosts({ ids: ["1"] })
+        state.fails = "before"
+        yield* getPosts({ ids: ["2", "3"] })
+        state.fails = "never"
+        yield* TestClock.adjust(11_000)
+        state.fails = "before"
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(getPosts({ ids: ["4", "5"] }))))
+        yield* getPosts({ ids: ["4"] })
+      }),
+      layer
+    ))
+  })
+
   it.effect("is tried once more at the end, and what it lacks is told", () => {
     const { memory, state, store } = breakable()
     const log = lines()
