@@ -6,6 +6,8 @@ import { type Definition, pageSizeOf } from "./Definition.ts"
 import * as PostLinks from "./internal/PostLinks.ts"
 import type { Price, Priced, ReadRow } from "./Price.ts"
 import { current, type Prices } from "./PriceTable.ts"
+import { august, february } from "./Vocabulary.ts"
+import * as WireNames from "./WireNames.ts"
 
 export type { Price, Priced, ReadRow, RequestRow } from "./Price.ts"
 export * from "./PriceTable.ts"
@@ -14,7 +16,7 @@ export * from "./PriceTable.ts"
 export interface Ask {
   /** The most items that the answer may have. */
   readonly items: number
-  /** What brings related objects, in neutral names or those of the service. */
+  /** What brings related objects, in whatever words. */
   readonly expansions: ReadonlyArray<string>
   /** Whether what it writes has a link. */
   readonly hasUrl: boolean
@@ -27,8 +29,8 @@ export const mostOf = (price: Price, { expansions, hasUrl, items }: Ask, prices:
   let each = owned ? prices.ownedRead : prices.read[price.read]
   if (prices.includes) {
     for (const expansion of expansions) {
-      const brought = broughtBy(expansion)
-      if (brought !== undefined) each += prices.read[brought[0]] * brought[1]
+      const [kind, count] = brought.get(expansion) ?? none
+      each += prices.read[kind] * count
     }
   }
   return items * each
@@ -47,7 +49,7 @@ export const askOf = (
   const listed = lookups.map((name) => asked.get(name)).find((list) => list !== null)
   const most = Number(asked.get("max_results") ?? NaN)
   return {
-    items: items === 1 ? 1 : typeof listed === "string" ? listOf(listed).length : most > 0 ? most : items,
+    items: typeof listed === "string" ? listOf(listed).length : most > 0 ? most : items,
     expansions: listOf(asked.get("expansions")),
     hasUrl: false
   }
@@ -82,8 +84,7 @@ export const most = (
 export const hasLink = (text: string): boolean => PostLinks.find(text).length > 0
 
 /** The most items that an answer may have. */
-export const itemsOf = (definition: Definition, parameters: Readonly<Record<string, unknown>> = {}): number => {
-  if (definition.result._tag === "One") return 1
+const itemsOf = (definition: Definition, parameters: Readonly<Record<string, unknown>>): number => {
   for (const name of lookups) {
     if (definition.query?.[name] !== undefined && parameters[name] !== undefined) return listOf(parameters[name]).length
   }
@@ -91,20 +92,29 @@ export const itemsOf = (definition: Definition, parameters: Readonly<Record<stri
   return typeof asked === "number" ? asked : pageSizeOf(definition)
 }
 
-/** The parameters that list what is looked up. */
-export const lookups = ["ids", "usernames", "user_ids", "media_keys", "keys"] as const
+/** The parameters that list what is looked up: each brings one at most. */
+const lookups = ["ids", "usernames"] as const
 
 const listOf = (value: unknown): ReadonlyArray<string> =>
   Array.isArray(value) ? value.map(String) : typeof value === "string" && value !== "" ? value.split(",") : []
 
+/** A request has the names of its wire. */
+const inAllWords = <A>(byName: Readonly<Record<string, A>>): ReadonlyMap<string, A> =>
+  new Map(
+    Object.entries(byName).flatMap(([name, value]) =>
+      [name, WireNames.expansion(february, name), WireNames.expansion(august, name)].map((said) =>
+        [said, value] as const
+      )
+    )
+  )
+
+type Brought = readonly [kind: "post" | "user", count: number]
+
 /**
- * What an expansion brings for one item, and of them the most that is reckoned with. The service has no bound for mentions;
+ * What each expansion brings for one item, and of them the most that is reckoned with. The service has no bound for mentions;
  * what comes beyond is charged all the same.
  */
-const broughtBy = (expansion: string): readonly [ReadRow, number] | undefined =>
-  brought[expansion.replaceAll("tweet", "post")]
-
-const brought: Readonly<Record<string, readonly ["post" | "user", number]>> = {
+const brought = /*#__PURE__*/ inAllWords<Brought>({
   "affiliation.user_id": ["user", 1],
   "attachments.media_source_post": ["post", 4],
   author_id: ["user", 1],
@@ -123,7 +133,9 @@ const brought: Readonly<Record<string, readonly ["post" | "user", number]>> = {
   "referenced_posts.id.author_id": ["user", 2],
   sender_id: ["user", 1],
   speaker_ids: ["user", 13]
-}
+})
+
+const none: Brought = ["post", 0]
 
 /** Resources of one kind in an answer, and what each is charged once a day. */
 export interface Resources {

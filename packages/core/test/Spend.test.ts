@@ -3,10 +3,14 @@ import { Arbitrary, Deferred, Effect, Exit, Fiber, Layer, Logger, Metric, Schema
 import { TestClock } from "effect/testing"
 import { catalogue } from "../src/Catalogue.ts"
 import type { Client } from "../src/Client.ts"
+import type { Definition } from "../src/Definition.ts"
 import * as Errors from "../src/Errors.ts"
+import type { AnyModel } from "../src/Model.ts"
+import { prepare } from "../src/Prepare.ts"
 import * as Prices from "../src/Prices.ts"
 import * as Spend from "../src/Spend.ts"
 import * as SpendStore from "../src/SpendStore.ts"
+import { named } from "../src/Wire.ts"
 import { type Answer, baseUrl, make, type Received, secrets, transportError } from "./support/Service.ts"
 
 const { createPost, getMe, getPost, getPosts, getUsersPosts, searchRecentPosts } = catalogue
@@ -596,6 +600,8 @@ describe("prices", () => {
     assert.strictEqual(Prices.most(getPosts.definition, { ids: ["1", "2", "3"] }), 15_000)
     assert.strictEqual(Prices.most(getPost.definition, { id: "1" }), 5_000)
     assert.strictEqual(Prices.most(getMe.definition), 10_000)
+    // How many spaces its creators have, nobody knows.
+    assert.strictEqual(Prices.most(catalogue.getSpaces.definition, { user_ids: ["1"] }), 500_000)
     assert.strictEqual(Prices.most(createPost.definition, { text: "plain" }), 15_000)
     assert.strictEqual(Prices.most(createPost.definition, { text: "https://example.com" }), 200_000)
     assert.strictEqual(
@@ -603,6 +609,39 @@ describe("prices", () => {
       200_000
     )
     assert.strictEqual(Prices.most(createPost.definition), 200_000)
+  })
+
+  it("have what each expansion may bring, in the words of every wire", () => {
+    const reads: ReadonlyArray<readonly [Definition, Readonly<Record<string, unknown>>]> = [
+      [getPosts.definition, { ids: ["1"] }],
+      [catalogue.getUsers.definition, { ids: ["1"] }],
+      [catalogue.getSpace.definition, { id: "1" }],
+      [catalogue.getList.definition, { id: "1" }],
+      [catalogue.getDirectMessageEvent.definition, { event_id: "1" }]
+    ]
+    /** A table by which only one of the two costs anything. */
+    const only = (kind: "post" | "user"): Prices.Prices => {
+      const prices = Prices.changed({ read: { post: 0, user: 0, [kind]: 1 } })
+      if (prices instanceof Error) throw prices
+      return prices
+    }
+    for (const [definition, parameters] of reads) {
+      const { model } = definition.result as { readonly model: AnyModel }
+      for (const wire of Object.values(named)) {
+        for (const [expansion, brings] of Object.entries(model.expansions)) {
+          if (wire.selector(definition, "expansions")?.(expansion).unsaid === true) continue
+          const most = (prices: Prices.Prices, more: object) => {
+            const prepared = prepare(definition, { ...parameters, ...more }, wire)
+            if (prepared instanceof Error) throw prepared
+            return Prices.mostOf(definition.price, Prices.askOf(prepared.priced, prepared), prices)
+          }
+          for (const kind of ["post", "user"] as const) {
+            const more = most(only(kind), { expansions: [expansion] }) - most(only(kind), {})
+            assert.strictEqual(more > 0, kind === brings, `${wire.name}: ${definition.name} ${expansion}`)
+          }
+        }
+      }
+    }
   })
 
   it("are changed in dollars, and what is no price is refused", () => {
