@@ -83,6 +83,13 @@ export const listed = <A extends { readonly id: string }>(page: Page<A>): Reply 
   page
 })
 
+/** A page of a listing that comes without a count. */
+export const listedUncounted = (page: Page<unknown>): Reply => ({
+  ...(page.items.length === 0 ? {} : { data: page.items }),
+  meta: {},
+  page
+})
+
 /** A page of posts as a reply: with the ids at its ends. */
 export const listedPosts = <A extends { readonly id: string }>(page: Page<A>): Reply => {
   const reply = listed(page)

@@ -1,19 +1,11 @@
 import * as Effect from "effect/Effect"
-import { type Handlers, listed, type Reply } from "../Handler.ts"
+import { type Handlers, listed, listedUncounted } from "../Handler.ts"
 import * as Problem from "../Problem.ts"
-import type { Page } from "../store/Pages.ts"
 import * as Caller from "./Caller.ts"
 import * as Marks from "./Marks.ts"
 
 /** Only so many of a user's latest bookmarks can be listed. */
 const cap = 800
-
-/** Folders and what is in them come without a count. */
-const listedFolders = (page: Page<{ readonly id: string }>): Reply => ({
-  ...(page.items.length === 0 ? {} : { data: page.items }),
-  meta: {},
-  page
-})
 
 /** Bookmarks. */
 export const handlers = {
@@ -37,7 +29,7 @@ export const handlers = {
     ),
 
   getBookmarkFolders: ({ caller, page, store }) =>
-    Effect.map(Caller.user(caller), ({ userId }) => listedFolders(store.bookmarkFolders.of({ userId, ...page }))),
+    Effect.map(Caller.user(caller), ({ userId }) => listedUncounted(store.bookmarkFolders.of({ userId, ...page }))),
 
   createBookmarkFolder: ({ caller, now, parameters: { name }, store }) =>
     Effect.map(Caller.user(caller), ({ userId }) => ({
@@ -50,6 +42,6 @@ export const handlers = {
         return { errors: [Problem.notFound({ kind: "bookmark_folder", id, parameter: "folder_id" })] }
       }
       const posts = store.bookmarkFolders.posts({ folderId: id, viewer: caller, ...page })
-      return listedFolders({ ...posts, items: posts.items.map(({ id }) => ({ id })) })
+      return listedUncounted({ ...posts, items: posts.items.map(({ id }) => ({ id })) })
     })
 } satisfies Partial<Handlers>

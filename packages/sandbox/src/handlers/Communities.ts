@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import type { Handlers } from "../Handler.ts"
+import { type Handlers, listedUncounted } from "../Handler.ts"
 import * as Problem from "../Problem.ts"
 
 /** Communities. */
@@ -15,7 +15,6 @@ export const handlers = {
 
   searchCommunities: ({ page, parameters: { query }, store }) => {
     if (query.trim() === "") return Problem.invalidRequest("The `query` parameter can not be empty", { query })
-    const found = store.communities.search({ query, ...page })
-    return Effect.succeed({ ...(found.items.length === 0 ? {} : { data: found.items }), meta: {}, page: found })
+    return Effect.succeed(listedUncounted(store.communities.search({ query, ...page })))
   }
 } satisfies Partial<Handlers>

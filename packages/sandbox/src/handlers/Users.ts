@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { type Handlers, listed } from "../Handler.ts"
+import { type Handlers, listed, listedUncounted } from "../Handler.ts"
 import * as Problem from "../Problem.ts"
 import * as Caller from "./Caller.ts"
 import * as Subject from "./Subject.ts"
@@ -34,8 +34,7 @@ export const handlers = {
 
   searchUsers: ({ page, parameters: { query }, store }) => {
     if (query.trim() === "") return Problem.invalidRequest("The `query` parameter can not be empty", { query })
-    const found = store.users.search({ query, ...page })
-    return Effect.succeed({ ...(found.items.length === 0 ? {} : { data: found.items }), meta: {}, page: found })
+    return Effect.succeed(listedUncounted(store.users.search({ query, ...page })))
   },
 
   // Who belongs to an organization is public, whoever may see its posts.
