@@ -7,9 +7,10 @@ import type { Definition } from "@postwire/core/Definition"
 import * as Prices from "@postwire/core/Prices"
 import type { Caller } from "./Authentication.ts"
 import * as Problem from "./Problem.ts"
+import type * as Projection from "./Projection.ts"
 import type { Answer as Charged, Charge, Resource } from "./store/Charges.ts"
 import type { Store } from "./store/Store.ts"
-import type * as Usage from "./Usage.ts"
+import * as Usage from "./Usage.ts"
 
 /** What an app was charged for an operation on a day. */
 export interface Line extends Omit<Charge, "appId" | "micros"> {
@@ -58,7 +59,7 @@ export interface Answer {
   readonly caller: Caller
   /** What the path of the request holds. */
   readonly params: Readonly<Record<string, string | undefined>>
-  readonly resources: ReadonlyArray<Usage.Resource>
+  readonly resources: ReadonlyArray<Projection.Resource>
   readonly parameters: Readonly<Record<string, unknown>>
   /** What the handler answered with. */
   readonly data: unknown
@@ -89,9 +90,8 @@ const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
 
 /** The first day of the month and of the next one. */
 const cycleOf = (now: number): Statement["cycle"] => {
-  const date = new Date(now)
-  const first = (month: number) => dayOf(Date.UTC(date.getUTCFullYear(), month))
-  return { from: first(date.getUTCMonth()), to: first(date.getUTCMonth() + 1) }
+  const [begin, end] = Usage.monthOf(now)
+  return { from: dayOf(begin), to: dayOf(end) }
 }
 
 /** The bill of a service. */

@@ -28,7 +28,7 @@ import { isEscaped, isPlain } from "./RequestTarget.ts"
 import * as RequestWire from "./RequestWire.ts"
 import * as Router from "./Router.ts"
 import type { Store } from "./store/Store.ts"
-import type { Resource, Usage } from "./Usage.ts"
+import type { Usage } from "./Usage.ts"
 
 /** Settings of the operations. */
 export interface Options {
@@ -109,9 +109,9 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       processing: trace.fault?.processing
     })
     /** Counts and charges what leaves: what a fault refuses all the same does not. */
-    const leave = (resources: ReadonlyArray<Resource>): void => {
+    const leave = (resources: ReadonlyArray<Projection.Resource>): void => {
       if (trace.fault?.status !== undefined) return
-      usage.count({ appId: caller.appId, operation: name, resources, now })
+      usage.count({ appId: caller.appId, resources, now })
       bill.charge({ operation: name, definition, caller, params, parameters, resources, data: reply.data, now })
     }
     if (reply.file !== undefined) return MediaFiles.response(reply.file)

@@ -9,7 +9,6 @@ import { User } from "@postwire/core/models/User"
 import type { Result } from "@postwire/core/Response"
 import * as Derived from "./Derived.ts"
 import * as Problem from "./Problem.ts"
-import type { Resource } from "./Usage.ts"
 
 /** What a request selects: `expansions` and the field selectors by parameter name. */
 export type Selection = Readonly<Record<string, ReadonlyArray<string>>>
@@ -21,8 +20,15 @@ export interface Projected {
   readonly data: unknown
   readonly includes: Readonly<Record<string, ReadonlyArray<Item>>> | undefined
   readonly errors: ReadonlyArray<Problem.Entry>
-  /** What stands in it, by kind and id. */
   readonly resources: ReadonlyArray<Resource>
+}
+
+/** What stands in an answer. */
+export interface Resource {
+  /** None of plain data, which has no model. */
+  readonly kind: Kind | undefined
+  readonly id: string
+  readonly place: "data" | "includes"
 }
 
 interface Expandable {
@@ -40,8 +46,10 @@ export const project = (
   selection: Selection,
   data: unknown
 ): Projected => {
-  if (!("model" in result) || data === undefined) return { data, includes: undefined, errors: [], resources: [] }
   const items = (Array.isArray(data) ? data : [data]) as ReadonlyArray<Item>
+  if (!("model" in result) || data === undefined) {
+    return { data, includes: undefined, errors: [], resources: Array.isArray(data) ? plainResources(items) : [] }
+  }
   const known = (selection["expansions"] ?? []).filter((name) => Object.hasOwn(result.model.expansions, name))
   const refused: Array<Problem.Entry> = []
   const select = selector(scene, result.model, selection, known.map(fieldOf), (entry) => {
@@ -57,6 +65,9 @@ export const project = (
     resources: [...items.map((item) => ({ kind, id: String(item[identifier]), place: "data" as const })), ...resources]
   }
 }
+
+const plainResources = (items: ReadonlyArray<Item>): ReadonlyArray<Resource> =>
+  items.flatMap(({ id }) => typeof id === "string" ? [{ kind: undefined, id, place: "data" as const }] : [])
 
 /** The field that an expansion starts from: it is shown, or nobody could tell what belongs to what. */
 const fieldOf = (expansion: string): string => expansion.split(".", 1)[0] as string

@@ -41,6 +41,18 @@ describe("a bill", () => {
       assert.strictEqual(bill.statement().dollars, charged * (0.001 + 0.005))
     }).pipe(Effect.scoped))
 
+  it.effect("has posts of which an answer has the ids alone", () =>
+    Effect.gen(function*() {
+      const bench = yield* make()
+      const { ada, request } = bench
+      const folder = ada.bookmarkFolder("To read", ada.post("one"), ada.post("two"))
+      const read = `/2/users/${ada.id}/bookmarks/folders/${folder.id}`
+      for (let i = 0; i < 2; i++) assert.lengthOf((yield* request("GET", read)).body.data, 2)
+      // The folders themselves are free.
+      yield* request("GET", `/2/users/${ada.id}/bookmarks/folders`)
+      assert.deepStrictEqual(linesOf(bench), ["getBookmarkFolderPosts 2+2 0.01", "getBookmarkFolders 0+0 0"])
+    }).pipe(Effect.scoped))
+
   it.effect("has writes, and posts with links at their own price", () =>
     Effect.gen(function*() {
       const bench = yield* make()

@@ -5,34 +5,24 @@ import * as Usage from "../src/Usage.ts"
 import { type Authorization, day, make, now } from "./support/Requests.ts"
 
 describe("Usage", () => {
-  const resources = (place: Usage.Place, ...ids: ReadonlyArray<string>) =>
+  const posts = (place: "data" | "includes", ...ids: ReadonlyArray<string>) =>
     ids.map((id) => ({ kind: "post" as const, id, place }))
 
-  it("counts a resource once for an app and a day, and with what brought it first", () => {
+  it("counts a post once for an app and a day", () => {
     const usage = Usage.make()
-    const answer = {
-      appId: "1",
-      now: day,
-      operation: "searchRecentPosts",
-      resources: resources("data", "1", "2")
-    } as const
+    const answer = { appId: "1", now: day, resources: posts("data", "1", "2") }
     usage.count(answer)
-    usage.count({ ...answer, operation: "getPosts", resources: resources("data", "2", "3") })
-    usage.count({ ...answer, operation: "getPosts", resources: resources("includes", "3", "4") })
+    usage.count({ ...answer, resources: posts("data", "2", "3") })
+    usage.count({
+      ...answer,
+      resources: [...posts("includes", "3", "4"), { kind: "user", id: "5", place: "includes" }]
+    })
     usage.count({ ...answer, appId: "2" })
     usage.count({ ...answer, now: 2 * day - 1 })
     usage.count({ ...answer, now: 2 * day })
-    const [first, second, ...others] = usage.days("1")
-    assert.lengthOf(others, 0)
-    assert.deepStrictEqual([first?.at, second?.at], [day, 2 * day])
-    assert.deepStrictEqual([first?.distinct("post"), second?.distinct("post"), first?.distinct("user")], [4, 2, 0])
-    assert.deepStrictEqual(first?.brought, [
-      { operation: "searchRecentPosts", kind: "post", place: "data", returned: 4, fresh: 2 },
-      { operation: "getPosts", kind: "post", place: "data", returned: 2, fresh: 1 },
-      { operation: "getPosts", kind: "post", place: "includes", returned: 2, fresh: 1 }
-    ])
-    assert.deepStrictEqual([...first?.requests ?? []], [["searchRecentPosts", 2], ["getPosts", 2]])
-    assert.strictEqual(usage.days("2")[0]?.distinct("post"), 2)
+    usage.count({ ...answer, now: 3 * day, resources: [] })
+    assert.deepStrictEqual(usage.days("1"), [{ at: day, posts: 4 }, { at: 2 * day, posts: 2 }])
+    assert.deepStrictEqual(usage.days("2"), [{ at: day, posts: 2 }])
     usage.clear()
     assert.deepStrictEqual(usage.days("1"), [])
   })
@@ -40,7 +30,7 @@ describe("Usage", () => {
   it("remembers the latest hundred days, also where the clock was set back", () => {
     const usage = Usage.make()
     for (const at of [...Array(105).keys(), 50]) {
-      usage.count({ appId: "1", now: at * day, operation: "getMe", resources: [] })
+      usage.count({ appId: "1", now: at * day, resources: posts("data", "1") })
     }
     assert.deepStrictEqual(usage.days("1").map(({ at }) => at / day), Array.from({ length: 100 }, (_, i) => i + 5))
   })

@@ -7,9 +7,9 @@ export const handlers = {
   getUsage: ({ caller: { appId }, now, parameters: { days = 7 }, postCap, usage }) => {
     const [begin, end] = Usage.monthOf(now)
     const since = Usage.dayOf(now) - (days - 1) * Usage.dayMillis
-    const read = usage.days(appId).map(({ at, distinct }) => ({ at, posts: distinct("post") }))
+    const read = usage.days(appId)
     const daily = read
-      .filter(({ at, posts }) => posts > 0 && at >= since && at <= now)
+      .filter(({ at }) => at >= since && at <= now)
       .map(({ at, posts }) => ({ date: new Date(at).toISOString(), usage: String(posts) }))
     const ofMonth = read.reduce((sum, { at, posts }) => at >= begin && at < end ? sum + posts : sum, 0)
     return Effect.succeed({
