@@ -216,7 +216,7 @@ const queryParameter = (
 ): JsonSchema => {
   const description = unsaid(parameter)
   return {
-    name: named[wire].queryKey(Parameters.queryKey(name)),
+    name: named[wire].queryKey(definition, Parameters.queryKey(name)),
     in: "query",
     ...(description === undefined ? {} : { description }),
     ...(parameter.required ? { required: true } : {}),

@@ -141,7 +141,11 @@ const travels = (definition: Definition, name: string): string => {
     : name in (definition.query ?? {})
     ? ["query", Parameters.queryKey(name)]
     : ["body", definition.at?.[name] ?? name]
-  const x = place === "path" ? Wire.x.path(key) : place === "query" ? Wire.x.queryKey(key) : Wire.x.bodyKey(key)
+  const x = place === "path"
+    ? Wire.x.path(key)
+    : place === "query"
+    ? Wire.x.queryKey(definition, key)
+    : Wire.x.bodyKey(key)
   return `${place} ${code(key)}${x === key ? "" : `, x: ${code(x)}`}`
 }
 

@@ -2,6 +2,7 @@
 import type { Positions } from "./Body.ts"
 import type { Holder, Limits } from "./Limits.ts"
 import type { Kind } from "./Model.ts"
+import type { Endpoint } from "./models/Connection.ts"
 import type { Post } from "./models/Post.ts"
 import type { User } from "./models/User.ts"
 import type { AccessLevel, AnyParameter, Parameters } from "./Parameters.ts"
@@ -51,6 +52,16 @@ interface Figure<Of extends Kind, Metric extends string> {
   readonly most?: number
 }
 
+/** Of an operation that answers until somebody ends it: what keeping it up needs to know. */
+export interface Live {
+  /** Its name among the connections of the app. */
+  readonly endpoint: Endpoint
+  /** Whether it brings again what it brought between `start_time` and `end_time`. */
+  readonly recovery: boolean
+  /** Whether rules choose what it brings, so that a search can find what was missed. */
+  readonly rules?: true
+}
+
 /** What the declaration of an operation holds. */
 export interface Definition {
   /** The operation's name, camelCase of the spec's. */
@@ -88,6 +99,8 @@ export interface Definition {
   /** The path segment that is filled with the authenticated user's id. */
   readonly identity?: string
   readonly paging?: Paging
+  /** Of one that answers until somebody ends it: one result after the other, each in a line of its own. */
+  readonly live?: Live
   /** What sending it twice does: nothing (`read`), the same state (`toggle`), a second thing (`create`). */
   readonly effect: "read" | "toggle" | "create"
   /** Of a toggle whose reached state is refused: the `data` of success, and the refusal. Most services answer with success. */

@@ -4,6 +4,8 @@ import type { Anomaly } from "./Anomaly.ts"
 import * as Joins from "./Joins.ts"
 import type { Includes } from "./models/Includes.ts"
 import type { Problem } from "./models/Problem.ts"
+import type { One, Value } from "./Response.ts"
+import type { Included, Selected } from "./Selection.ts"
 
 /** A rule that a post matches. */
 export interface MatchingRule {
@@ -50,6 +52,12 @@ export interface Body {
   readonly errors?: ReadonlyArray<Problem>
   readonly matching_rules?: ReadonlyArray<MatchingRule>
 }
+
+/** What a stream whose result is `R` delivers when it is asked for the selection `S`. */
+export type ItemOf<R, S> = R extends One<"post"> ? PostItem<Selected<"post", S>, Included<S>>
+  : R extends One<infer K> ? EventItem<Selected<K, S>, Included<S>>
+  : R extends Value<infer A> ? EventItem<A>
+  : never
 
 /** Any item. */
 export type AnyItem = PostItem<unknown, unknown> | EventItem<unknown, unknown>

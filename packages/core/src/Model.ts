@@ -21,6 +21,8 @@ export type Kind =
   | "trend"
   | "personalized_trend"
   | "usage"
+  | "connection"
+  | "like_with_post_author"
 
 /** The field that identifies a resource. */
 export type Identifier<K extends Kind> = K extends "media" ? "media_key"
@@ -49,6 +51,8 @@ interface Buckets {
   readonly trend: undefined
   readonly personalized_trend: undefined
   readonly usage: undefined
+  readonly connection: undefined
+  readonly like_with_post_author: undefined
 }
 
 /** A resource as data. */

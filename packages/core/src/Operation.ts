@@ -9,7 +9,7 @@ import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import type * as Stream from "effect/Stream"
 import type { CallOptions } from "./CallOptions.ts"
 import { Client } from "./Client.ts"
-import type { Definition, Direction, Form, Paging } from "./Definition.ts"
+import type { Definition, Direction, Form, Live, Paging } from "./Definition.ts"
 import type * as Documentation from "./Documentation.ts"
 import type { AnyError, ConflictingIdentifiers, OperationError, OutcomeUnknown, PaginationStuck } from "./Errors.ts"
 import type { Joined } from "./Joins.ts"
@@ -156,19 +156,32 @@ export interface Paged<
   ) => Stream.Stream<Joined<ItemOf<R, S>, Included<S>>, E | PaginationStuck, Client>
 }
 
+/**
+ * An operation that answers until somebody ends it.
+ * `P` are its parameters, `R` the result that it has again and again, `Sel` its selectors, `E` its errors.
+ */
+export interface LiveOperation<in out P, out R, Sel extends keyof Selection, out E> {
+  readonly definition: Definition & { readonly live: Live }
+}
+
 /** Declares an operation. */
-export const make = <const D extends Definition & { readonly paging?: never }>(
+export const make = <const D extends Definition & { readonly paging?: never; readonly live?: never }>(
   definition: D
 ): Operation<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D>> =>
   // The declaration's type is the only source of the signature; running it is untyped.
   operation(definition, "response") as never
 
 /** Declares an operation that pages. */
-export const makePaged = <const D extends Definition & { readonly paging: Paging }>(
+export const makePaged = <const D extends Definition & { readonly paging: Paging; readonly live?: never }>(
   definition: D
 ): Paged<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D>, "response", DirectionsOf<D>> =>
   // As above.
   paged(definition, "response") as never
+
+/** Declares an operation that answers until somebody ends it. */
+export const makeLive = <const D extends Definition & { readonly paging?: never; readonly live: Live }>(
+  definition: D
+): LiveOperation<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D>> => ({ definition })
 
 const operation = (definition: Definition, form: Form) =>
   Object.assign(call(definition, form), { definition, as: (form: Form) => operation(definition, form) })

@@ -174,9 +174,9 @@ export const idArray = (maximum?: number): Parameter<ReadonlyArray<Encodings.Id>
   schema: Schema.Array(Encodings.id).check(Schema.isMinLength(1))
 })
 
-/** A list of texts that travels as a JSON array; where it is bounded, each has 1 to `each` characters. */
+/** A list of texts that travels as a JSON array; each has 1 to `each` characters where that is given. */
 export const textArray = (
-  options?: { readonly minimum: number; readonly maximum: number; readonly each: number }
+  options?: { readonly minimum: number; readonly maximum: number; readonly each?: number }
 ): Parameter<ReadonlyArray<string>> => ({
   kind: "list",
   required: false,
@@ -237,6 +237,27 @@ export const objectArray: Parameter<ReadonlyArray<Schema.JsonObject>> = {
   required: false,
   schema: /*#__PURE__*/ Schema.Array(jsonObject),
   rule: "must be a list of objects of JSON"
+}
+
+/** A rule to add to those of the filtered stream. */
+export interface RuleInput {
+  /** What posts it lets through, in the query language of the service. */
+  readonly value: string
+  /** What comes with the posts that match it. */
+  readonly tag?: string
+}
+
+/** A list of rules of the filtered stream. */
+export const streamRules: Parameter<ReadonlyArray<RuleInput>> = {
+  kind: "json",
+  required: false,
+  schema: /*#__PURE__*/ Schema.Array(
+    /*#__PURE__*/ Schema.Struct({
+      value: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isMinLength(1)),
+      tag: /*#__PURE__*/ Schema.optionalKey(Schema.String)
+    })
+  ).check(/*#__PURE__*/ Schema.isMinLength(1)),
+  rule: "must be a list of rules, each an object with a value and, if it is to have one, a tag"
 }
 
 /** Bytes: in memory, where they must not change before the call ends, or of a `Blob`, which is read as it is sent. */

@@ -149,12 +149,12 @@ export const prepare = (
       if (encoded.expansions.length > 0) {
         for (const expansion of encoded.expansions) (expansions ??= new Set()).add(expansion)
       }
-    } else if (input.place === "body") {
+    } else {
       const said = input.words === undefined ? undefined : inWords(input, Parameters.toText(wired))
       if (said !== undefined && !("names" in said)) return invalid(name, ...refusal(said, input, wire))
-      Body.insert(body ??= {}, plan.positions, name, said === undefined ? wired : said.names.join(","))
-    } else {
-      encoded.set(name, wired)
+      const value = said === undefined ? wired : said.names.join(",")
+      if (input.place === "body") Body.insert(body ??= {}, plan.positions, name, value)
+      else encoded.set(name, value)
     }
   }
 

@@ -6,7 +6,9 @@ import type * as Model from "./Model.ts"
 import type { Kind } from "./Model.ts"
 import type { Community } from "./models/Community.ts"
 import type { ComplianceJob } from "./models/ComplianceJob.ts"
+import type { Connection } from "./models/Connection.ts"
 import type { DirectMessageEvent } from "./models/DirectMessageEvent.ts"
+import type { Like } from "./models/Like.ts"
 import type { List as ListModel } from "./models/List.ts"
 import type { Media } from "./models/Media.ts"
 import type { PersonalizedTrend } from "./models/PersonalizedTrend.ts"
@@ -35,6 +37,8 @@ interface Models {
   readonly trend: typeof Trend
   readonly personalized_trend: typeof PersonalizedTrend
   readonly usage: typeof Usage
+  readonly connection: typeof Connection
+  readonly like_with_post_author: typeof Like
 }
 
 /** A resource of a kind with everything asked for. */
@@ -63,6 +67,8 @@ interface Listed<K extends Kind> {
   readonly trend_fields: FieldOf<"trend">
   readonly personalized_trend_fields: FieldOf<"personalized_trend">
   readonly usage_fields: FieldOf<"usage">
+  readonly connection_fields: FieldOf<"connection">
+  readonly like_with_post_author_fields: FieldOf<"like_with_post_author">
 }
 
 /** The field selectors and expansions of reads that return resources of kind `K`. */

@@ -62,14 +62,46 @@ const februaryNames: Names = /*#__PURE__*/ new Map([
   ["repost_count", "retweet_count"]
 ])
 
+// Of what streams of likes take.
+const likes: Names = /*#__PURE__*/ new Map([
+  ["like_with_post_author.fields", "like_with_tweet_author.fields"],
+  ["liked_post_id", "liked_tweet_id"],
+  ["liked_post_author_id", "liked_tweet_author_id"]
+])
+
+// What only streams bring; these did not change either.
+const streamed: Names = /*#__PURE__*/ new Map([
+  ["liked_post_id", "liked_tweet_id"],
+  ["liked_post_author_id", "tweet_author_id"],
+  ["post", "tweet"],
+  ["post_edit", "tweet_edit"],
+  ["initial_post_id", "initial_tweet_id"],
+  ["edit_post_ids", "edit_tweet_ids"],
+  ["up_to_post_id", "up_to_tweet_id"],
+  ["quote_post_id", "quote_tweet_id"],
+  ["public_post_notice", "public_tweet_notice"],
+  ["public_post_unviewable", "public_tweet_unviewable"]
+])
+
+// Streams as connections name them.
+const endpoints: Names = /*#__PURE__*/ new Map([
+  ["posts_compliance_stream", "tweets_compliance_stream"],
+  ["post_label_stream", "tweet_label_stream"]
+])
+
 /** February 2026 (OpenAPI 2.159). */
 export const february: Vocabulary = {
   requests: februaryNames,
-  queries: februaryNames,
-  fields: februaryNames,
+  queries: /*#__PURE__*/ new Map([...februaryNames, ...likes]),
+  fields: /*#__PURE__*/ new Map([...februaryNames, ...likes]),
   expansions: /*#__PURE__*/ new Map(),
-  members: februaryNames,
-  values: /*#__PURE__*/ new Map([["post", "tweet"], ["posts", "tweets"], ["reposted", "retweeted"]]),
+  members: /*#__PURE__*/ new Map([...februaryNames, ...streamed]),
+  values: /*#__PURE__*/ new Map([
+    ["post", "tweet"],
+    ["posts", "tweets"],
+    ["reposted", "retweeted"],
+    ...endpoints
+  ]),
   expanded: nothing,
   unasked: nothing,
   unsaid: /*#__PURE__*/ new Set([
@@ -94,9 +126,10 @@ export const august: Vocabulary = {
   ]),
   members: /*#__PURE__*/ new Map([
     ["media_source_post_id", "media_source_tweet_id"],
-    ["reposted", "retweeted"]
+    ["reposted", "retweeted"],
+    ...streamed
   ]),
-  values: /*#__PURE__*/ new Map([["posts", "tweets"], ["reposted", "retweeted"]]),
+  values: /*#__PURE__*/ new Map([["posts", "tweets"], ["reposted", "retweeted"], ...endpoints]),
   expanded: /*#__PURE__*/ new Set([
     "affiliation",
     "author_id",
@@ -116,4 +149,12 @@ export const august: Vocabulary = {
   ]),
   unasked: /*#__PURE__*/ new Set(["edit_history_post_ids"]),
   unsaid: /*#__PURE__*/ new Set(["referenced_posts.id.attachments.media_keys", "referenced_posts.id.author_id"])
+}
+
+/** August 2026, of streams: they are still asked in the words of February, for what there is in August. */
+export const augustStreams: Vocabulary = {
+  ...february,
+  members: august.members,
+  values: august.values,
+  unsaid: /*#__PURE__*/ new Set(["article_title", "subscribes_to_you"])
 }

@@ -15,10 +15,13 @@ export interface Wire {
   readonly baseUrl: string | undefined
   /** A route template. */
   readonly path: (template: string) => string
-  /** The key of a query parameter. */
-  readonly queryKey: (key: string) => string
+  /** The key of a query parameter of an operation. */
+  readonly queryKey: (definition: Pick<Definition, "live">, key: string) => string
   /** How an operation's expansions or fields are said; none where they go as they are. */
-  readonly selector: (definition: Pick<Definition, "result">, parameter: string) => WireNames.Selector | undefined
+  readonly selector: (
+    definition: Pick<Definition, "live" | "result">,
+    parameter: string
+  ) => WireNames.Selector | undefined
   /** A member of an enumeration that a request holds. */
   readonly value: (name: string) => string
   /** A key of a request body, or a dotted path of keys. */
@@ -44,7 +47,7 @@ export const neutral: Wire = {
   name: "neutral",
   baseUrl: undefined,
   path: identity,
-  queryKey: identity,
+  queryKey: (_, key) => key,
   selector: () => undefined,
   value: identity,
   bodyKey: identity,
@@ -59,13 +62,15 @@ export const neutral: Wire = {
 const speaking = (
   name: WireNames.Wire,
   words: Vocabulary.Vocabulary,
-  elsewhere: { readonly name: WireNames.Wire; readonly words: Vocabulary.Vocabulary }
+  elsewhere: { readonly name: WireNames.Wire; readonly words: Vocabulary.Vocabulary },
+  streams: Vocabulary.Vocabulary = words
 ): Wire => ({
   name,
   baseUrl: "https://api.x.com",
   path: (template) => WireNames.path(words, template),
-  queryKey: (key) => WireNames.queryKey(words, key),
-  selector: (definition, parameter) => WireNames.selector(words, definition, parameter),
+  queryKey: ({ live }, key) => WireNames.queryKey(live === undefined ? words : streams, key),
+  selector: (definition, parameter) =>
+    WireNames.selector(definition.live === undefined ? words : streams, definition, parameter),
   value: (name) => WireNames.value(words, name),
   bodyKey: (key) => WireNames.bodyKey(words, key),
   isForeign: WireNames.isForeign,
@@ -80,7 +85,7 @@ const speaking = (
 export const x: Wire = /*#__PURE__*/ speaking("x", Vocabulary.august, {
   name: "x-2026-02",
   words: Vocabulary.february
-})
+}, Vocabulary.augustStreams)
 
 /** The words of X as they were in February 2026 (`/2/tweets?tweet.fields=`). */
 export const x202602: Wire = /*#__PURE__*/ speaking("x-2026-02", Vocabulary.february, {

@@ -147,7 +147,8 @@ describe("declarations", () => {
         ? Parameters.queryKey(expected.name)
         : definition.at?.[expected.name] ?? expected.name
       assert.strictEqual(key, expected.neutral)
-      assert.strictEqual((expected.in === "query" ? x202602.queryKey : x202602.bodyKey)(key), expected.x)
+      const x = expected.in === "query" ? x202602.queryKey(definition, key) : x202602.bodyKey(key)
+      assert.strictEqual(x, expected.x)
       assert.include(kinds[expected.type]!, parameter.kind, expected.name)
       assert.strictEqual(parameter.required, expected.required, expected.name)
       assert.deepStrictEqual(parameter.bounds, boundsOf(expected), expected.name)

@@ -9,6 +9,7 @@ import { Poll } from "../src/models/Poll.ts"
 import { Post } from "../src/models/Post.ts"
 import { Space } from "../src/models/Space.ts"
 import { User } from "../src/models/User.ts"
+import { streamPosts } from "../src/operations/Streams.ts"
 import { august, february } from "../src/Vocabulary.ts"
 import { x as newest, x202602 } from "../src/Wire.ts"
 import * as WireNames from "../src/WireNames.ts"
@@ -64,8 +65,21 @@ describe("names", () => {
   })
 
   it("query keys", () => {
-    rows(facts.queryKeys, x202602.queryKey)
-    rows(facts.queryKeys.map(({ neutral }) => ({ neutral, x: neutral })), newest.queryKey)
+    rows(facts.queryKeys, (key) => x202602.queryKey({}, key))
+    rows(facts.queryKeys.map(({ neutral }) => ({ neutral, x: neutral })), (key) => newest.queryKey({}, key))
+  })
+
+  it("query keys of streams, which are those of February", () => {
+    const live = streamPosts.definition
+    rows(facts.queryKeys, (key) => newest.queryKey(live, key))
+    rows(facts.queryKeys, (key) => x202602.queryKey(live, key))
+    const say = newest.selector(live, "post_fields")!
+    assert.deepStrictEqual(say("referenced_posts").names, ["referenced_tweets"])
+    assert.deepStrictEqual(say("matched_media_notes").names, ["matched_media_notes"])
+    assert.isTrue(say("article_title").unsaid)
+    assert.deepStrictEqual(newest.selector(live, "expansions")!("referenced_posts.id.author_id").expansions, [
+      "referenced_tweets.id.author_id"
+    ])
   })
 
   it("fields and expansions", () => {
@@ -90,7 +104,7 @@ describe("names", () => {
         kind === "enum"
           ? (name) => WireNames.expansion(february, name)
           : kind === "parameter"
-          ? x202602.queryKey
+          ? (key) => x202602.queryKey({}, key)
           : x202602.bodyKey
       )
     }

@@ -95,7 +95,7 @@ const ruleOf = (parameter: Parameters.AnyParameter): string =>
     .replace("a list of names, or one string of names separated by commas", "names separated by commas")
 
 const keyOf = (definition: Definition, place: Parameter["place"], name: string): OnWires => {
-  if (place === "query") return onWires((wire) => wire.queryKey(Parameters.queryKey(name)))
+  if (place === "query") return onWires((wire) => wire.queryKey(definition, Parameters.queryKey(name)))
   const position = place === "body" ? definition.at?.[name] ?? name : name
   return onWires((wire) => wire.bodyKey(position))
 }

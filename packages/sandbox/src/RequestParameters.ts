@@ -69,7 +69,7 @@ const collect = (
     Object.keys(definition.query ?? {})
       // Of what an operation never brings, the service knows no selector.
       .filter((name) => RequestWire.namesOf(wire, definition, name)?.size !== 0)
-      .map((name) => [wire.queryKey(Parameters.queryKey(name)), name] as const)
+      .map((name) => [wire.queryKey(definition, Parameters.queryKey(name)), name] as const)
   )
   // Where both are taken they are one.
   if (definition.paging?.token === "next_token") names.set("pagination_token", "next_token")

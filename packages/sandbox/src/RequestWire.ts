@@ -10,10 +10,10 @@ export const ofHead = ({ definition, wires }: Route, { searchParams }: URL): Wir
   const names = Object.keys(definition.query ?? {})
   const left = names.reduce((left, name) => {
     const key = queryKey(name)
-    return narrowed(left, (wire) => searchParams.has(wire.queryKey(key)))
+    return narrowed(left, (wire) => searchParams.has(wire.queryKey(definition, key)))
   }, wires)
   return names.reduce((left, name) => {
-    const words = searchParams.get(left[0].queryKey(queryKey(name)))?.split(",") ?? []
+    const words = searchParams.get(left[0].queryKey(definition, queryKey(name)))?.split(",") ?? []
     return words.reduce((left, word) => narrowed(left, (wire) => isWord(wire, definition, name, word)), left)
   }, left)
 }

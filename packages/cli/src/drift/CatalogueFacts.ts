@@ -46,7 +46,7 @@ const routeFacts = (endpoint: Endpoint, wire: Wire): RouteFacts => {
       ...Object.entries(query).filter(([name]) => isHere(name) && !Parameters.isSelector(name)).map((
         [name, parameter]
       ) => [
-        wire.queryKey(Parameters.queryKey(name)),
+        wire.queryKey(definition, Parameters.queryKey(name)),
         ofParameter(parameter, {
           required: parameter.required || name === selectedBy,
           values: valuesOn(parameter, wire)

@@ -77,7 +77,7 @@ export const planOf = (definition: Definition, wire: Wire): Plan => {
       }
       inputs.set(name, {
         place,
-        key: place === "query" ? wire.queryKey(key) : key,
+        key: place === "query" ? wire.queryKey(definition, key) : key,
         parameter,
         last: undefined,
         words,

@@ -12,7 +12,18 @@ export const Meta = /*#__PURE__*/ Model.essential(
     newest_id: Schema.optionalKey(Schema.String),
     oldest_id: Schema.optionalKey(Schema.String),
     /** Of the count operations: posts in all buckets of the page. */
-    total_post_count: Schema.optionalKey(Schema.Int)
+    total_post_count: Schema.optionalKey(Schema.Int),
+    /** Of the rules of the filtered stream: when the service answered. */
+    sent: Schema.optionalKey(Schema.String),
+    /** Of a change of the rules of the filtered stream: what became of them. */
+    summary: Schema.optionalKey(Schema.Struct({
+      created: Schema.optionalKey(Schema.Int),
+      not_created: Schema.optionalKey(Schema.Int),
+      valid: Schema.optionalKey(Schema.Int),
+      invalid: Schema.optionalKey(Schema.Int),
+      deleted: Schema.optionalKey(Schema.Int),
+      not_deleted: Schema.optionalKey(Schema.Int)
+    }))
   }),
   "next_token",
   "previous_token"

@@ -2,7 +2,9 @@
 import type { AnyModel } from "../Model.ts"
 import { Community } from "../models/Community.ts"
 import { ComplianceJob } from "../models/ComplianceJob.ts"
+import { Connection } from "../models/Connection.ts"
 import { DirectMessageEvent } from "../models/DirectMessageEvent.ts"
+import { Like } from "../models/Like.ts"
 import { List } from "../models/List.ts"
 import { Media } from "../models/Media.ts"
 import { PersonalizedTrend } from "../models/PersonalizedTrend.ts"
@@ -93,3 +95,15 @@ export const trend = { trend_fields: /*#__PURE__*/ fieldsOf(Trend) }
 
 /** What reads of the trends for a user take. */
 export const personalizedTrend = { personalized_trend_fields: /*#__PURE__*/ fieldsOf(PersonalizedTrend) }
+
+/** What streams of likes take. */
+export const like = {
+  expansions: /*#__PURE__*/ expansionsOf(Like),
+  like_with_post_author_fields: /*#__PURE__*/ fieldsOf(Like),
+  media_fields,
+  post_fields,
+  user_fields
+}
+
+/** What reads of connections take. */
+export const connection = { connection_fields: /*#__PURE__*/ fieldsOf(Connection) }

@@ -61,7 +61,7 @@ export const describe = (definition: Definition): Row => {
           name,
           in: place,
           neutral,
-          x: place === "query" ? x202602.queryKey(neutral) : x202602.bodyKey(neutral),
+          x: place === "query" ? x202602.queryKey(definition, neutral) : x202602.bodyKey(neutral),
           type: parameter.kind,
           required: parameter.required,
           sample: sampleOf(definition, name, parameter, example[name])

@@ -1,0 +1,27 @@
+import * as Schema from "effect/Schema"
+import * as Model from "../Model.ts"
+
+/** A like, as streams of likes bring it. */
+export const Like = /*#__PURE__*/ Model.make({
+  kind: "like_with_post_author",
+  identifier: "id",
+  selector: "like_with_post_author_fields",
+  includes: undefined,
+  defaults: ["id", "created_at", "liked_post_id", "liked_post_author_id", "timestamp_ms"],
+  fields: {
+    id: Schema.String,
+    /** Keys of the photos, videos and animated GIFs of the post. */
+    attachments_media_keys: Schema.optionalKey(Schema.Array(Schema.String)),
+    created_at: Schema.optionalKey(Schema.String),
+    liked_post_author_id: Schema.optionalKey(Schema.String),
+    liked_post_id: Schema.optionalKey(Schema.String),
+    timestamp_ms: Schema.optionalKey(Schema.Int)
+  },
+  expansions: {
+    "attachments.media_keys": "media",
+    liked_post_author_id: "user",
+    liked_post_id: "post"
+  }
+})
+/** A like of which everything was asked for. */
+export interface Like extends Model.Type<typeof Like> {}

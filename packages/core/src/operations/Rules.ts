@@ -1,0 +1,94 @@
+/** Rules: which posts the filtered stream brings. */
+import * as Schema from "effect/Schema"
+import { StreamRule, StreamRuleCounts } from "../models/StreamRule.ts"
+import * as Operation from "../Operation.ts"
+import * as Parameters from "../Parameters.ts"
+import * as Response from "../Response.ts"
+import * as Rule from "../Rule.ts"
+
+const rules = /*#__PURE__*/ Schema.Array(StreamRule)
+
+/**
+ * Lists the rules of the filtered stream, or those of them with these ids. Credential: the app's bearer token. `max_results` is
+ * 1 to 1000 (default 1000).
+ *
+ * ```ts
+ * const rules = getStreamRules.items()
+ * ```
+ */
+export const getStreamRules = /*#__PURE__*/ Operation.makePaged({
+  name: "getStreamRules",
+  summary: "Lists the rules of the filtered stream.",
+  route: "GET /2/posts/search/stream/rules",
+  query: {
+    ids: /*#__PURE__*/ Parameters.ids(1000),
+    max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 1000, default: 1000 }),
+    pagination_token: Parameters.token
+  },
+  result: /*#__PURE__*/ Response.value(rules),
+  bearer: "app",
+  scopes: [],
+  limits: { perWindow: 450 },
+  price: "free",
+  paging: { token: "pagination_token", directions: "forward" },
+  effect: "read"
+})
+
+/**
+ * Adds rules to those of the filtered stream, or takes some or all of them away. Credential: the app's bearer token.
+ *
+ * Exactly one of `add`, `delete_all` and what names rules to delete, which is `delete_ids`, `delete_values` or both. With
+ * `dry_run` it only tells what would become of them. Rules that are wrong, or there already, are told in `errors`; the others
+ * are added all the same, and `meta.summary` counts them. A stream that is connected follows within some 20 seconds. A rule
+ * cannot be changed: it is deleted, and added as it is to be.
+ *
+ * ```ts
+ * const added = yield* updateStreamRules({ add: [{ value: "cat has:images", tag: "cats with images" }] })
+ * ```
+ */
+export const updateStreamRules = /*#__PURE__*/ Operation.make({
+  name: "updateStreamRules",
+  summary: "Adds or deletes rules of the filtered stream.",
+  route: "POST /2/posts/search/stream/rules",
+  query: { dry_run: Parameters.boolean, delete_all: Parameters.boolean },
+  body: {
+    add: Parameters.streamRules,
+    delete_ids: /*#__PURE__*/ Parameters.idArray(),
+    delete_values: /*#__PURE__*/ Parameters.textArray()
+  },
+  at: { delete_ids: "delete.ids", delete_values: "delete.values" },
+  rules: [
+    /*#__PURE__*/ Rule.atLeastOne("add", "delete_ids", "delete_values", "delete_all"),
+    /*#__PURE__*/ Rule.excludes("delete_ids", "add"),
+    /*#__PURE__*/ Rule.excludes("delete_values", "add"),
+    /*#__PURE__*/ Rule.excludes("delete_all", "add"),
+    /*#__PURE__*/ Rule.excludes("delete_all", "delete_ids"),
+    /*#__PURE__*/ Rule.excludes("delete_all", "delete_values")
+  ],
+  result: /*#__PURE__*/ Response.value(rules),
+  bearer: "app",
+  scopes: [],
+  limits: { perWindow: 100 },
+  price: "free",
+  effect: "toggle"
+})
+
+/**
+ * Tells how many rules the app and its project have, and how many they may have. Credential: the app's bearer token.
+ *
+ * ```ts
+ * const counts = yield* getStreamRuleCounts()
+ * ```
+ */
+export const getStreamRuleCounts = /*#__PURE__*/ Operation.make({
+  name: "getStreamRuleCounts",
+  summary: "Counts the rules of the filtered stream.",
+  route: "GET /2/posts/search/stream/rules/counts",
+  query: { rules_count_fields: /*#__PURE__*/ Parameters.text() },
+  result: /*#__PURE__*/ Response.value(StreamRuleCounts),
+  bearer: "app",
+  scopes: [],
+  limits: {},
+  price: "free",
+  effect: "read"
+})
