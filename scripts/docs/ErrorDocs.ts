@@ -1,6 +1,6 @@
 /** What the page of the errors says of each from its class: when it is raised, its message and its members. */
 import * as Errors from "../../packages/core/src/Errors.ts"
-import type { ComplianceError, PublishingError } from "../../packages/core/src/ErrorSchemas.ts"
+import type { ComplianceError, PublishingError, StreamError } from "../../packages/core/src/ErrorSchemas.ts"
 import { type Member, membersAfter, membersOf, table } from "./Members.ts"
 import {
   conditional,
@@ -9,7 +9,8 @@ import {
   isConditional,
   ofCompliance,
   ofPublishing,
-  ofSignIns
+  ofSignIns,
+  ofStreams
 } from "./Reference.ts"
 import { documented, text } from "./Source.ts"
 
@@ -29,6 +30,7 @@ const samples: {
       | Errors.InvalidSettings
       | PublishingError
       | ComplianceError
+      | StreamError
     )["_tag"]
   ]: Error & {
     readonly _tag: T
@@ -167,6 +169,13 @@ const samples: {
     line: 42,
     reason: "it was cut"
   }),
+  NoRules: new Errors.NoRules({ operation: "streamPosts" }),
+  TooManyConnections: new Errors.TooManyConnections({
+    operation: "streamPosts",
+    connections: [{ id: "1789", endpoint: "filtered_stream", since: resetAt, clientIp: "192.0.2.7" }]
+  }),
+  StreamOverflow: new Errors.StreamOverflow({ operation: "streamPosts", bufferSize: 10_000 }),
+  SpillFailed: new Errors.SpillFailed({ place: "/tmp/postwire-stream", fault: "full", detail: "ENOSPC" }),
   PaginationStuck: new Errors.PaginationStuck({ operation: "searchRecentPosts", token: "b26v89c19zqg8o3f" }),
   RateLimitWaitTooLong: new Errors.RateLimitWaitTooLong({
     operation: "searchRecentPosts",
@@ -197,6 +206,7 @@ const whose = (tag: string): string => {
       : "`upload`, `publish` and `publishThread` can fail with it."
   }
   if (ofCompliance.includes(tag)) return "The functions of `Compliance` can fail with it."
+  if (ofStreams.includes(tag)) return "Streams can fail with it."
   if (tag === "PaginationStuck") return "`.pages`, `.items` and `.joined` can fail with it."
   if (!isConditional(tag)) return "Every operation can fail with it."
   const definitions = documented.map(({ definition }) => definition)

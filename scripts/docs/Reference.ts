@@ -276,13 +276,16 @@ const errorsOfPublishing = ["packages/core/src/UploadErrors.ts", "packages/core/
 
 const errorsOfCompliance = "packages/core/src/ComplianceErrors.ts"
 
+const errorsOfStreams = "packages/core/src/StreamErrors.ts"
+
 /** Where the classes of errors are. */
 export const errorModules = [
   "packages/core/src/Errors.ts",
   "packages/core/src/AccountErrors.ts",
   errorsOfSignIns,
   ...errorsOfPublishing,
-  errorsOfCompliance
+  errorsOfCompliance,
+  errorsOfStreams
 ]
 
 /** What the docstring of each error says. */
@@ -297,8 +300,11 @@ export const ofPublishing: ReadonlyArray<string> = errorsOfPublishing.flatMap((f
 /** What checks of compliance alone fail with. */
 export const ofCompliance: ReadonlyArray<string> = [...docstrings(errorsOfCompliance).keys()]
 
+/** What streams alone fail with. */
+export const ofStreams: ReadonlyArray<string> = [...docstrings(errorsOfStreams).keys()]
+
 /** What no call fails with. */
-const ofNoCall: ReadonlyArray<string> = [...ofSignIns, ...ofPublishing, ...ofCompliance, "InvalidSettings"]
+const ofNoCall: ReadonlyArray<string> = [...ofSignIns, ...ofPublishing, ...ofCompliance, ...ofStreams, "InvalidSettings"]
 
 /** The errors of operations, in the order of their module. */
 const tags = Array.from(errorDocstrings.keys()).filter((name) =>

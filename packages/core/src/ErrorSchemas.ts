@@ -287,3 +287,39 @@ export const ComplianceError = /*#__PURE__*/ Schema.Union([
 
 /** What checks of compliance fail with besides. */
 export type ComplianceError = typeof ComplianceError.Type
+
+/** What streams fail with besides. */
+export const StreamError = /*#__PURE__*/ Schema.Union([
+  schemaOf(
+    Errors.NoRules,
+    Schema.TaggedStruct("NoRules", { operation: Schema.String, detail: Schema.optional(Schema.String) })
+  ),
+  schemaOf(
+    Errors.TooManyConnections,
+    Schema.TaggedStruct("TooManyConnections", {
+      operation: Schema.String,
+      connections: Schema.Array(Schema.Struct({
+        id: Schema.String,
+        endpoint: Schema.String,
+        since: Schema.Date,
+        clientIp: Schema.optional(Schema.String)
+      })),
+      detail: Schema.optional(Schema.String)
+    })
+  ),
+  schemaOf(
+    Errors.StreamOverflow,
+    Schema.TaggedStruct("StreamOverflow", { operation: Schema.String, bufferSize: Schema.Finite })
+  ),
+  schemaOf(
+    Errors.SpillFailed,
+    Schema.TaggedStruct("SpillFailed", {
+      place: Schema.String,
+      fault: Schema.Literals(["forbidden", "full", "damaged", "unavailable"]),
+      detail: Schema.optional(Schema.String)
+    })
+  )
+])
+
+/** What streams fail with besides. */
+export type StreamError = typeof StreamError.Type

@@ -31,6 +31,14 @@ export {
 } from "./ComplianceErrors.ts"
 export type { Problem } from "./models/Problem.ts"
 export { AuthorizationDenied, InvalidRedirect } from "./SignInErrors.ts"
+export {
+  type HeldConnection,
+  NoRules,
+  SpillFailed,
+  type StreamError,
+  StreamOverflow,
+  TooManyConnections
+} from "./StreamErrors.ts"
 export { ThreadBroken, ThreadUndecided, type UndecidedReason } from "./ThreadErrors.ts"
 export {
   JournalFailure,

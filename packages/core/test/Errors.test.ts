@@ -62,6 +62,17 @@ const compliance: ReadonlyArray<ErrorSchemas.ComplianceError> = [
   new Errors.ComplianceUnreadable({ jobId: "1", line: 2, reason: "it was cut" })
 ]
 
+const streams: ReadonlyArray<ErrorSchemas.StreamError> = [
+  new Errors.NoRules({ operation: "streamPosts", detail: "none" }),
+  new Errors.TooManyConnections({
+    operation: "streamPosts",
+    connections: [{ id: "1", endpoint: "filtered_stream", since: new Date(0), clientIp: "127.0.0.1" }],
+    detail: "d"
+  }),
+  new Errors.StreamOverflow({ operation: "streamPosts", bufferSize: 10 }),
+  new Errors.SpillFailed({ place: "/tmp", fault: "full", detail: "ENOSPC" })
+]
+
 const samples: ReadonlyArray<
   | Errors.AnyError
   | Errors.AuthorizationDenied
@@ -69,6 +80,7 @@ const samples: ReadonlyArray<
   | Errors.InvalidSettings
   | ErrorSchemas.PublishingError
   | ErrorSchemas.ComplianceError
+  | ErrorSchemas.StreamError
 > = [
   new Errors.MissingAccessToken({ operation: "like", credential: "oauth1", missing: ["accessToken", "consumerKey"] }),
   new Errors.MissingScope({
@@ -114,11 +126,17 @@ const samples: ReadonlyArray<
     resetAt: new Date(0)
   }),
   ...publishing,
-  ...compliance
+  ...compliance,
+  ...streams
 ]
 
 const codec = Schema.toCodecJson(
-  Schema.Union([ErrorSchemas.AnyError, ErrorSchemas.PublishingError, ErrorSchemas.ComplianceError])
+  Schema.Union([
+    ErrorSchemas.AnyError,
+    ErrorSchemas.PublishingError,
+    ErrorSchemas.ComplianceError,
+    ErrorSchemas.StreamError
+  ])
 )
 
 type Told = typeof codec.Type
@@ -133,7 +151,7 @@ describe("every error", () => {
       "AuthorizationDenied",
       "InvalidRedirect",
       "InvalidSettings",
-      ...[...publishing, ...compliance].map(({ _tag }) => _tag)
+      ...[...publishing, ...compliance, ...streams].map(({ _tag }) => _tag)
     ]
     for (const error of samples) assert.strictEqual(Errors.isAnyError(error), !ofNoCall.includes(error._tag))
     for (const other of [new Error("a"), { _tag: "NotFound" }, null]) assert.isFalse(Errors.isAnyError(other))
@@ -173,7 +191,14 @@ describe("every error", () => {
 })
 
 describe("the codec", () => {
-  for (const { members } of [ErrorSchemas.AnyError, ErrorSchemas.PublishingError, ErrorSchemas.ComplianceError]) {
+  for (
+    const { members } of [
+      ErrorSchemas.AnyError,
+      ErrorSchemas.PublishingError,
+      ErrorSchemas.ComplianceError,
+      ErrorSchemas.StreamError
+    ]
+  ) {
     for (const member of members) {
       const [sample] = samples.filter((error) => Schema.is(member)(error))
       const told = Arbitrary.schema(member.from as Schema.Codec<unknown>)

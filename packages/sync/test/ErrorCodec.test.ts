@@ -56,6 +56,24 @@ describe("errors that cross threads", () => {
     }
   })
 
+  it("are also those of streams", () => {
+    for (
+      const error of [
+        new Errors.NoRules({ operation: "streamPosts", detail: "none" }),
+        new Errors.TooManyConnections({
+          operation: "streamPosts",
+          connections: [{ id: "1", endpoint: "filtered_stream", since: new Date(0), clientIp: "127.0.0.1" }]
+        }),
+        new Errors.StreamOverflow({ operation: "streamPosts", bufferSize: 10 }),
+        new Errors.SpillFailed({ place: "/tmp", fault: "full", detail: "ENOSPC" })
+      ]
+    ) {
+      const arrived = carried(error)
+      assert.strictEqual(arrived.constructor, error.constructor)
+      assert.deepStrictEqual({ ...arrived, message: arrived.message }, { ...error, message: error.message })
+    }
+  })
+
   it.each([500, 5_000, 20_000])("may have %i causes or levels", (depth) => {
     let cause = new Error("root")
     for (let i = 0; i < depth; i++) cause = new Error(`${i}`, { cause })

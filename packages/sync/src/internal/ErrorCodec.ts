@@ -8,7 +8,11 @@ import { inspect } from "node:util"
 /** How many causes of an error, and how many levels of a problem, are kept. A clone gives up at some thousands. */
 const maxLevels = 100
 
-const Composed = /*#__PURE__*/ Schema.Union([ErrorSchemas.PublishingError, ErrorSchemas.ComplianceError])
+const Composed = /*#__PURE__*/ Schema.Union([
+  ErrorSchemas.PublishingError,
+  ErrorSchemas.ComplianceError,
+  ErrorSchemas.StreamError
+])
 
 /** What crosses: the errors of calls, and of what is made of many. */
 export type Told = AnyError | typeof Composed.Type
