@@ -304,7 +304,13 @@ export const ofCompliance: ReadonlyArray<string> = [...docstrings(errorsOfCompli
 export const ofStreams: ReadonlyArray<string> = [...docstrings(errorsOfStreams).keys()]
 
 /** What no call fails with. */
-const ofNoCall: ReadonlyArray<string> = [...ofSignIns, ...ofPublishing, ...ofCompliance, ...ofStreams, "InvalidSettings"]
+const ofNoCall: ReadonlyArray<string> = [
+  ...ofSignIns,
+  ...ofPublishing,
+  ...ofCompliance,
+  ...ofStreams,
+  "InvalidSettings"
+]
 
 /** The errors of operations, in the order of their module. */
 const tags = Array.from(errorDocstrings.keys()).filter((name) =>
