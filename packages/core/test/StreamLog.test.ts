@@ -1,0 +1,4 @@
+import * as StreamLog from "../src/StreamLog.ts"
+import { suite } from "./support/StreamLogs.ts"
+
+suite("in memory", StreamLog.layerMemory)

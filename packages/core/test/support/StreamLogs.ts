@@ -1,0 +1,210 @@
+/** What every log of shared streams does. */
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import * as StreamLog from "../../src/StreamLog.ts"
+
+const entry = (id: number, at = id * 1_000): StreamLog.Entry => ({ id: String(id), at, text: `text ${id}` })
+
+const entries = (...ids: ReadonlyArray<number>) => ids.map((id) => entry(id))
+
+const positions = (placed: ReadonlyArray<StreamLog.Placed>) => placed.map(({ position }) => position)
+
+/** Long enough for every step of a test, on a machine that is busy. */
+const longMillis = 60_000
+
+/** The tests of a store, in which each has a stream of its own. */
+export const suite = (
+  name: string,
+  store: Layer.Layer<StreamLog.StreamLog, unknown>,
+  options: { readonly skip?: boolean } = {}
+) => {
+  let streams = 0
+  const run = <A, E>(test: (store: StreamLog.Store, stream: string) => Effect.Effect<A, E>) =>
+    Effect.flatMap(StreamLog.StreamLog, (store) => test(store, `stream ${++streams}`))
+
+  /** The token of one who gets the seat. */
+  const take = Effect.fnUntraced(function*(
+    store: StreamLog.Store,
+    seat: StreamLog.Seat,
+    holder: string,
+    millis = longMillis
+  ) {
+    const lease = yield* store.acquire(seat, holder, millis)
+    if (lease._tag === "Taken") return yield* Effect.die(new Error(`taken for ${lease.millis} ms`))
+    return lease.token
+  })
+
+  /** The token of one who waits for the seat. */
+  const await_ = Effect.fnUntraced(function*(store: StreamLog.Store, seat: StreamLog.Seat, holder: string) {
+    while (true) {
+      const lease = yield* store.acquire(seat, holder, longMillis)
+      if (lease._tag === "Held") return lease.token
+      assert.isAtLeast(lease.millis, 0)
+      yield* Effect.sleep(lease.millis)
+    }
+  })
+
+  const lost = <E>(effect: Effect.Effect<unknown, E>) =>
+    Effect.map(Effect.flip(effect), (error) => assert.instanceOf(error, StreamLog.LeaseLost))
+
+  describe.skipIf(options.skip === true)("a log of shared streams", () => {
+    layer(Layer.orDie(store), { excludeTestServices: true })(name, (it) => {
+      it.effect("gives the line to one at a time, with a token that goes up", () =>
+        run(Effect.fnUntraced(function*(store, stream) {
+          const one = yield* take(store, { stream }, "one")
+          assert.strictEqual(yield* take(store, { stream }, "one"), one)
+          const refused = yield* store.acquire({ stream }, "other", longMillis)
+          if (refused._tag !== "Taken") return assert.fail("it was had twice")
+          assert.isAtMost(refused.millis, longMillis)
+          assert.isAtLeast(refused.millis, longMillis / 2)
+          yield* store.release({ stream }, one - 1)
+          assert.strictEqual((yield* store.acquire({ stream }, "other", longMillis))._tag, "Taken")
+          yield* store.release({ stream }, one)
+          assert.isAbove(yield* take(store, { stream }, "other"), one)
+          // Every consumer has a seat of its own.
+          yield* take(store, { stream, consumer: "line" }, "one")
+          yield* take(store, { stream, consumer: "b" }, "other")
+          assert.strictEqual((yield* store.acquire({ stream, consumer: "b" }, "one", 1))._tag, "Taken")
+        })))
+
+      it.effect("gives it to another when it lapses, and refuses what the first one writes", () =>
+        run(Effect.fnUntraced(function*(store, stream) {
+          const one = yield* take(store, { stream }, "one", 50)
+          yield* store.append(stream, one, 0, entries(1), 1_000)
+          const other = yield* await_(store, { stream }, "other")
+          assert.isAbove(other, one)
+          yield* lost(store.append(stream, one, 1, entries(2), 2_000))
+          yield* lost(store.append(stream, one, 1, [], 9_000))
+          yield* lost(store.prolong({ stream }, one, longMillis))
+          yield* store.release({ stream }, one)
+          yield* store.append(stream, other, 1, entries(3), 3_000)
+          assert.deepStrictEqual(yield* store.extent(stream), { last: 2, until: 3_000 })
+          assert.deepStrictEqual((yield* store.read(stream, 0, 10)).map(({ id }) => id), ["1", "3"])
+        })))
+
+      it.effect("keeps what is prolonged, also late", () =>
+        run(Effect.fnUntraced(function*(store, stream) {
+          const token = yield* take(store, { stream }, "one", 1)
+          yield* Effect.sleep(5)
+          yield* store.prolong({ stream }, token, longMillis)
+          assert.strictEqual((yield* store.acquire({ stream }, "other", longMillis))._tag, "Taken")
+          yield* store.append(stream, token, 0, entries(1), 1_000)
+        })))
+
+      it.effect("has entries in their order, each once", () =>
+        run(Effect.fnUntraced(function*(store, stream) {
+          assert.deepStrictEqual(yield* store.extent(stream), { last: 0, until: undefined })
+          assert.deepStrictEqual(yield* store.read(stream, 0, 10), [])
+          const token = yield* take(store, { stream }, "one")
+          const text = "\u0000 é 🎉 \"\\ '\n"
+          yield* store.append(stream, token, 0, [{ id: "1", at: 1_001, text }, { id: "", at: 1_002, text: "" }], 1_003)
+          // The answer may be lost.
+          yield* store.append(stream, token, 0, [{ id: "1", at: 1_001, text }, { id: "", at: 1_002, text: "" }], 1_003)
+          yield* store.append(stream, token, 2, [], 1_500)
+          yield* store.append(stream, token, 2, entries(3, 4, 5), 1_400)
+          assert.deepStrictEqual(yield* store.extent(stream), { last: 5, until: 1_500 })
+          assert.deepStrictEqual(yield* store.read(stream, 0, 2), [
+            { position: 1, id: "1", at: 1_001, text },
+            { position: 2, id: "", at: 1_002, text: "" }
+          ])
+          assert.deepStrictEqual(positions(yield* store.read(stream, 2, 2)), [3, 4])
+          assert.deepStrictEqual(positions(yield* store.read(stream, 4, 2)), [5])
+          assert.deepStrictEqual(yield* store.read(stream, 5, 2), [])
+          assert.sameMembers([...(yield* store.idsSince(stream, 1_001))], ["1", "3", "4", "5"])
+          assert.sameMembers([...(yield* store.idsSince(stream, 4_000))], ["4", "5"])
+          // Another stream has nothing to do with it.
+          assert.deepStrictEqual(yield* store.read(`${stream} too`, 0, 10), [])
+        })))
+
+      it.effect("holds large batches", () =>
+        run(Effect.fnUntraced(function*(store, stream) {
+          const token = yield* take(store, { stream }, "one")
+          const batch = Array.from({ length: 3_000 }, (_, index) => ({ ...entry(index + 1), text: "é".repeat(500) }))
+          yield* store.append(stream, token, 0, batch, 1_000)
+          const last = yield* store.read(stream, 2_990, 100)
+          assert.deepStrictEqual(positions(last), [
+            2_991,
+            2_992,
+            2_993,
+            2_994,
+            2_995,
+            2_996,
+            2_997,
+            2_998,
+            2_999,
+            3_000
+          ])
+          assert.strictEqual(last.at(-1)?.text, batch.at(-1)?.text)
+          assert.lengthOf(yield* store.idsSince(stream, 0), 3_000)
+        })))
+
+      it.effect("wakes those who wait for more", () =>
+        run(Effect.fnUntraced(function*(store, stream) {
+          const token = yield* take(store, { stream }, "one")
+          const reader = yield* Effect.forkChild(Effect.gen(function*() {
+            while (true) {
+              const found = yield* store.read(stream, 1, 10)
+              if (found.length > 0) return found
+              yield* store.wait(stream, 1)
+            }
+          }))
+          yield* store.append(stream, token, 0, entries(1), 1_000)
+          yield* Effect.sleep(20)
+          yield* store.append(stream, token, 1, entries(2), 2_000)
+          assert.deepStrictEqual(positions(yield* Fiber.join(reader)), [2])
+          // Whoever comes late does not wait.
+          yield* store.wait(stream, 1)
+        })))
+
+      it.effect("moves cursors forward, for those who have the seat", () =>
+        run(Effect.fnUntraced(function*(store, stream) {
+          const seat = { stream, consumer: "a" }
+          assert.isUndefined(yield* store.cursor(stream, "a"))
+          const one = yield* take(store, seat, "one", 50)
+          yield* store.commit(stream, "a", one, { position: 5, at: 5_000 })
+          yield* store.commit(stream, "a", one, { position: 3, at: 3_000 })
+          assert.deepStrictEqual(yield* store.cursor(stream, "a"), { position: 5, at: 5_000 })
+          const other = yield* await_(store, seat, "other")
+          yield* lost(store.commit(stream, "a", one, { position: 7, at: 7_000 }))
+          yield* lost(store.prolong(seat, one, longMillis))
+          yield* store.commit(stream, "a", other, { position: 6, at: 6_000 })
+          assert.deepStrictEqual(yield* store.cursor(stream, "a"), { position: 6, at: 6_000 })
+          assert.isUndefined(yield* store.cursor(stream, "b"))
+          yield* store.forget(stream, "a")
+          assert.isUndefined(yield* store.cursor(stream, "a"))
+          // The seat stays with who has it.
+          yield* store.commit(stream, "a", other, { position: 1, at: 1_000 })
+          assert.deepStrictEqual(yield* store.cursor(stream, "a"), { position: 1, at: 1_000 })
+        })))
+
+      it.effect("drops what is old, too much, or read by all", () =>
+        run(Effect.fnUntraced(function*(store, stream) {
+          const token = yield* take(store, { stream }, "one")
+          yield* store.append(stream, token, 0, entries(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), 10_000)
+          const left = () => Effect.map(store.read(stream, 0, 100), positions)
+          yield* store.trim(stream, { before: 0, keep: 100, readBefore: 9_999_999 })
+          assert.lengthOf(yield* left(), 10)
+          yield* store.trim(stream, { before: 3_000, keep: 100, readBefore: 0 })
+          assert.deepStrictEqual(yield* left(), [3, 4, 5, 6, 7, 8, 9, 10])
+          yield* store.trim(stream, { before: 0, keep: 7, readBefore: 0 })
+          assert.deepStrictEqual(yield* left(), [4, 5, 6, 7, 8, 9, 10])
+          const a = yield* take(store, { stream, consumer: "a" }, "one")
+          const b = yield* take(store, { stream, consumer: "b" }, "one")
+          yield* store.commit(stream, "a", a, { position: 9, at: 9_000 })
+          yield* store.commit(stream, "b", b, { position: 6, at: 6_000 })
+          yield* store.trim(stream, { before: 0, keep: 100, readBefore: 6_000 })
+          assert.deepStrictEqual(yield* left(), [6, 7, 8, 9, 10])
+          yield* store.trim(stream, { before: 0, keep: 100, readBefore: 99_000 })
+          assert.deepStrictEqual(yield* left(), [7, 8, 9, 10])
+          yield* store.forget(stream, "b")
+          yield* store.trim(stream, { before: 0, keep: 100, readBefore: 99_000 })
+          assert.deepStrictEqual(yield* left(), [10])
+          yield* store.trim(stream, { before: 99_000, keep: 100, readBefore: 0 })
+          assert.deepStrictEqual(yield* left(), [])
+          // Places go on.
+          yield* store.append(stream, token, 10, entries(11), 11_000)
+          assert.deepStrictEqual(yield* left(), [11])
+        })))
+    })
+  })
+}
