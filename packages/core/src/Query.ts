@@ -59,6 +59,10 @@ export interface Sign extends Span {
 /** An operator with its value, under Postwire's name for it. */
 export type Operation = Exclude<ReturnType<(typeof Operators.operators)[number]["read"]>, string>
 
+/** What there is to look for in a part of a query, in the order of its source: what is left out too. */
+export const terms = (node: Node): ReadonlyArray<Term> =>
+  node._tag === "Not" ? terms(node.node) : "nodes" in node ? node.nodes.flatMap(terms) : [node]
+
 /** A query that breaks the rules of the language. */
 export class QuerySyntaxError extends Data.TaggedError("QuerySyntaxError")<{
   readonly source: string
@@ -157,9 +161,9 @@ const misplaced = (node: Node, isNegated: boolean): readonly [Span, string] | un
     case "Any":
       return firstOf(node.nodes, (child) => misplaced(child, false))
     case "Operation": {
-      const { negatable, onlyNegated } = declarationOf(node.name)
-      if (isNegated && !negatable) return [node, `${node.name}: cannot have a - before it`]
-      return !isNegated && onlyNegated.includes(String(node.value))
+      const operator = declarations.get(node.name)
+      if (isNegated && operator?.negatable === false) return [node, `${node.name}: cannot have a - before it`]
+      return !isNegated && operator?.onlyNegated.includes(String(node.value)) === true
         ? [node, `${node.name}:${String(node.value)} stands behind a - only: -${node.name}:${String(node.value)}`]
         : undefined
     }
@@ -184,7 +188,7 @@ const holdsAlone = (node: Node): boolean => {
     case "Any":
       return node.nodes.some(holdsAlone)
     case "Operation":
-      return declarationOf(node.name).standalone
+      return declarations.get(node.name)?.standalone === true
     default:
       return true
   }
@@ -198,8 +202,6 @@ const declarations: ReadonlyMap<string, (typeof Operators.operators)[number]> = 
     [operator.name, operator.alias ?? operator.name].map((name) => [name, operator] as const)
   )
 )
-
-const declarationOf = (name: Operation["name"]) => declarations.get(name)!
 
 type Fail = (span: Span, message: string) => QuerySyntaxError
 
@@ -238,33 +240,31 @@ class Parser {
   }
 
   #any(depth: number): Node {
-    const nodes = [this.#all(depth)]
+    const first = this.#all(depth)
+    const rest: Array<Node> = []
     while (isWord(this.#peek(), "OR")) {
       this.#next++
-      nodes.push(this.#all(depth))
+      rest.push(this.#all(depth))
     }
-    return joined("Any", nodes)
+    return joined("Any", first, rest)
   }
 
   #all(depth: number): Node {
-    const nodes: Array<Node> = []
-    for (
-      let token = this.#peek();
-      token.kind !== "end" && token.kind !== ")" && !isWord(token, "OR");
-      token = this.#peek()
-    ) {
-      nodes.push(this.#one(depth))
-    }
-    if (nodes.length > 0) return joined("All", nodes)
     const token = this.#peek()
-    throw this.#problem(
-      token,
-      token.kind === ")"
-        ? "Nothing before this )"
-        : token.kind === "end"
-        ? `The ${this.#noun} ends too early`
-        : "Nothing before this OR"
-    )
+    if (endsTerms(token)) {
+      throw this.#problem(
+        token,
+        token.kind === ")"
+          ? "Nothing before this )"
+          : token.kind === "end"
+          ? `The ${this.#noun} ends too early`
+          : "Nothing before this OR"
+      )
+    }
+    const first = this.#one(depth)
+    const rest: Array<Node> = []
+    while (!endsTerms(this.#peek())) rest.push(this.#one(depth))
+    return joined("All", first, rest)
   }
 
   #one(depth: number): Node {
@@ -383,9 +383,11 @@ const cashtag = /^\$[A-Za-z]{1,6}([._][A-Za-z]{1,2})?$/
 
 const isWord = (token: Token, text: string): boolean => token.kind === "word" && token.text === text
 
-const joined = (_tag: "All" | "Any", nodes: ReadonlyArray<Node>): Node => {
-  const [first, last] = [nodes[0]!, nodes.at(-1)!]
-  return nodes.length === 1 ? first : { _tag, nodes, start: first.start, end: last.end }
+const endsTerms = (token: Token): boolean => token.kind === "end" || token.kind === ")" || isWord(token, "OR")
+
+const joined = (_tag: "All" | "Any", first: Node, rest: ReadonlyArray<Node>): Node => {
+  const last = rest.at(-1)
+  return last === undefined ? first : { _tag, nodes: [first, ...rest], start: first.start, end: last.end }
 }
 
 const isPositive = (node: Node): boolean => {

@@ -66,8 +66,17 @@ const found = (text: string) =>
   Array.from(text.matchAll(words), ({ 0: word, index }) => ({ word, index, notion: notionOf.get(word) }))
     .flatMap(({ notion, ...rest }) => notion === undefined ? [] : [{ ...rest, notion }])
 
+/** What is known of a page. */
+export interface Page {
+  readonly unwound_url?: string
+  readonly status?: number
+  readonly title?: string
+  readonly description?: string
+  readonly images?: ReadonlyArray<{ readonly url: string; readonly width: number; readonly height: number }>
+}
+
 /** What is known of the page at an address. */
-const pageOf = (address: string): object => {
+export const pageOf = (address: string): Page => {
   const url = URL.canParse(address) ? new URL(address) : undefined
   const random = make(0, address)
   if (url === undefined || random.chance(0.25)) return {}

@@ -3,20 +3,15 @@
  * module, so the index holds nothing but words of letters, digits, `_` and pictographs, separated by blanks, and a
  * query can say nothing else.
  */
+import type * as QueryOperators from "@postwire/core/QueryOperators"
 
 /** The words of a text, folded: case and width do not matter, punctuation separates. */
 export const words = (text: string): ReadonlyArray<string> => text.normalize("NFKC").toLowerCase().match(word) ?? []
 
-/** Things that `is:` asks about. */
-export const kinds = ["reply", "repost", "quote", "verified"] as const
-
-/** Things that `has:` asks about. */
-export const contents = ["media", "images", "videos", "links", "hashtags", "cashtags", "mentions", "geo"] as const
-
 /** A fact about posts, as one word of the index. */
 export type Fact =
-  | readonly ["is", "post" | (typeof kinds)[number]]
-  | readonly ["has", (typeof contents)[number]]
+  | readonly ["is", "post" | (typeof QueryOperators.kinds)[number]]
+  | readonly ["has", (typeof QueryOperators.contents)[number]]
   | readonly [
     | "from"
     | "to"

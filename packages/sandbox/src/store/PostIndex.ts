@@ -111,7 +111,7 @@ export const make = (database: Database): PostIndex => {
         id,
         text: Terms.words(post.text).join(" "),
         facts: factsOf(indexed).map(Terms.spell).join(" "),
-        urls: entities?.urls?.map((link) => Terms.words(link.expanded_url).join(" ")).join(" ") ?? ""
+        urls: linksOf(entities).join(" ")
       })
     },
     remove: (id) => void remove({ id }),
@@ -133,10 +133,11 @@ const impressionSteps = [256, 4_096, 65_536, 1_048_576]
 
 const stepOf = (impressions: number): number => impressionSteps.filter((least) => impressions >= least).length
 
-const factsOf = (
-  { addressee, author, conversation, entities, post, repostee }: Indexed
-): ReadonlyArray<Terms.Fact> => {
+/** The facts of a post. */
+export const factsOf = (indexed: Indexed): ReadonlyArray<Terms.Fact> => {
+  const { addressee, author, conversation, entities, post, repostee } = indexed
   const facts: Array<Terms.Fact> = [
+    ...contentOf(entities, post.mediaKeys),
     ["is", "post"],
     ["from", author.username],
     ["from", author.id],
@@ -151,11 +152,20 @@ const factsOf = (
   if (repostee !== undefined) facts.push(["reposts", repostee.username], ["reposts", repostee.id])
   if (post.quotedPostId !== undefined) facts.push(["is", "quote"], ["quoted", canonical(post.quotedPostId)])
   if (post.placeId !== undefined) facts.push(["has", "geo"])
-  if (post.mediaKeys?.length) {
+  return facts
+}
+
+/** The facts of what a post says and shows, whoever posted it where. */
+export const contentOf = (
+  entities: Entities.Entities | undefined,
+  mediaKeys: ReadonlyArray<string> | undefined
+): ReadonlyArray<Terms.Fact> => {
+  const facts: Array<Terms.Fact> = []
+  if (mediaKeys?.length) {
     facts.push(["has", "media"])
     // Keys of photos begin with the number of their kind: see Attachments.
-    if (post.mediaKeys.some((key) => key.startsWith("3_"))) facts.push(["has", "images"])
-    if (post.mediaKeys.some((key) => !key.startsWith("3_"))) facts.push(["has", "videos"])
+    if (mediaKeys.some((key) => key.startsWith("3_"))) facts.push(["has", "images"])
+    if (mediaKeys.some((key) => !key.startsWith("3_"))) facts.push(["has", "videos"])
   }
   if (entities?.urls) facts.push(["has", "links"])
   if (entities?.hashtags) facts.push(["has", "hashtags"], ...entities.hashtags.map(({ tag }) => ["tag", tag] as const))
@@ -170,6 +180,10 @@ const factsOf = (
   }
   return facts
 }
+
+/** The words of links. */
+export const linksOf = (entities: Entities.Entities | undefined): ReadonlyArray<string> =>
+  entities?.urls?.flatMap((link) => Terms.words(link.expanded_url)) ?? []
 
 /** Ids can be written with leading zeros. */
 const canonical = (id: string): string => String(Snowflake.parse(id))
