@@ -2,14 +2,15 @@
  * One declaration per operation; every face, the sandbox and the documentation interpret this value.
  *
  * `make` and `makePaged` return the operation itself: a function from parameters to an Effect, with `.pages` and
- * `.items` Streams where the service pages, and the declaration as `.definition`.
+ * `.items` Streams where the service pages, and the declaration as `.definition`. `LiveOperation.make` declares those that answer
+ * until somebody ends them.
  */
 import * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import type * as Stream from "effect/Stream"
 import type { CallOptions } from "./CallOptions.ts"
 import { Client } from "./Client.ts"
-import type { Definition, Direction, Form, Live, Paging } from "./Definition.ts"
+import type { Definition, Direction, Form, Paging } from "./Definition.ts"
 import type * as Documentation from "./Documentation.ts"
 import type { AnyError, ConflictingIdentifiers, OperationError, OutcomeUnknown, PaginationStuck } from "./Errors.ts"
 import type { Joined } from "./Joins.ts"
@@ -58,9 +59,11 @@ export type ParametersOf<D> = D extends { readonly alternatives: Alternatives<in
   ? Described<Group<Omit<Groups<D>, A | B>> & Choice<A, B, None, Groups<D>> & UserAuth<D>, D>
   : Described<Group<Groups<D>> & UserAuth<D>, D>
 
-type SelectorsOf<D> = keyof Get<D, "query"> & keyof Selection
+/** The selectors of a declaration. */
+export type SelectorsOf<D> = keyof Get<D, "query"> & keyof Selection
 
-type ErrorsOf<D> =
+/** The errors of a call of a declaration. */
+export type ErrorsOf<D> =
   | OperationError
   | (D extends { readonly alternatives: Alternatives } ? ConflictingIdentifiers : never)
   | (D extends { readonly effect: "create" } ? OutcomeUnknown : never)
@@ -156,14 +159,6 @@ export interface Paged<
   ) => Stream.Stream<Joined<ItemOf<R, S>, Included<S>>, E | PaginationStuck, Client>
 }
 
-/**
- * An operation that answers until somebody ends it.
- * `P` are its parameters, `R` the result that it has again and again, `Sel` its selectors, `E` its errors.
- */
-export interface LiveOperation<in out P, out R, Sel extends keyof Selection, out E> {
-  readonly definition: Definition & { readonly live: Live }
-}
-
 /** Declares an operation. */
 export const make = <const D extends Definition & { readonly paging?: never; readonly live?: never }>(
   definition: D
@@ -177,11 +172,6 @@ export const makePaged = <const D extends Definition & { readonly paging: Paging
 ): Paged<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D>, "response", DirectionsOf<D>> =>
   // As above.
   paged(definition, "response") as never
-
-/** Declares an operation that answers until somebody ends it. */
-export const makeLive = <const D extends Definition & { readonly paging?: never; readonly live: Live }>(
-  definition: D
-): LiveOperation<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D>> => ({ definition })
 
 const operation = (definition: Definition, form: Form) =>
   Object.assign(call(definition, form), { definition, as: (form: Form) => operation(definition, form) })

@@ -28,7 +28,7 @@ describe("the catalogue", () => {
     const sources = new URL("../src/", import.meta.url)
     const read = (file: string) => readFileSync(new URL(file, sources), "utf8")
     for (const file of readdirSync(new URL("operations/", sources))) {
-      if (!/ Operation\.make|Operation\.makePaged/.test(read(`operations/${file}`))) continue
+      if (!/ (Live)?Operation\.make/.test(read(`operations/${file}`))) continue
       for (const list of ["Catalogue.ts", "index.ts"]) {
         assert.include(
           read(list),

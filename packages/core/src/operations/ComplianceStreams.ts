@@ -1,11 +1,11 @@
 /** Streams of what happens to posts, users and likes that an app may have stored. */
+import * as LiveOperation from "../LiveOperation.ts"
 import {
   LikeComplianceEvent,
   PostComplianceEvent,
   PostLabelEvent,
   UserComplianceEvent
 } from "../models/ComplianceEvents.ts"
-import * as Operation from "../Operation.ts"
 import * as Response from "../Response.ts"
 import { partition, recoverable } from "./StreamParameters.ts"
 
@@ -17,7 +17,7 @@ import { partition, recoverable } from "./StreamParameters.ts"
  * const deleted = Stream.filter(streamPostsCompliance({ partition: 1 }), ({ event }) => event.delete !== undefined)
  * ```
  */
-export const streamPostsCompliance = /*#__PURE__*/ Operation.makeLive({
+export const streamPostsCompliance = /*#__PURE__*/ LiveOperation.make({
   name: "streamPostsCompliance",
   summary: "Streams a part of what happens to posts.",
   route: "GET /2/posts/compliance/stream",
@@ -39,7 +39,7 @@ export const streamPostsCompliance = /*#__PURE__*/ Operation.makeLive({
  * const changes = streamUsersCompliance({ partition: 1 })
  * ```
  */
-export const streamUsersCompliance = /*#__PURE__*/ Operation.makeLive({
+export const streamUsersCompliance = /*#__PURE__*/ LiveOperation.make({
   name: "streamUsersCompliance",
   summary: "Streams a part of what happens to users.",
   route: "GET /2/users/compliance/stream",
@@ -60,7 +60,7 @@ export const streamUsersCompliance = /*#__PURE__*/ Operation.makeLive({
  * const removed = streamLikesCompliance()
  * ```
  */
-export const streamLikesCompliance = /*#__PURE__*/ Operation.makeLive({
+export const streamLikesCompliance = /*#__PURE__*/ LiveOperation.make({
   name: "streamLikesCompliance",
   summary: "Streams the likes that are taken back.",
   route: "GET /2/likes/compliance/stream",
@@ -82,7 +82,7 @@ export const streamLikesCompliance = /*#__PURE__*/ Operation.makeLive({
  * const labels = streamPostLabels()
  * ```
  */
-export const streamPostLabels = /*#__PURE__*/ Operation.makeLive({
+export const streamPostLabels = /*#__PURE__*/ LiveOperation.make({
   name: "streamPostLabels",
   summary: "Streams the labels that posts are given.",
   route: "GET /2/posts/label/stream",

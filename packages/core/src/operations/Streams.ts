@@ -1,7 +1,7 @@
 /** Streams of posts and of likes as they are made. */
+import * as LiveOperation from "../LiveOperation.ts"
 import { Like } from "../models/Like.ts"
 import { Post } from "../models/Post.ts"
-import * as Operation from "../Operation.ts"
 import * as Response from "../Response.ts"
 import * as Selectors from "./Selectors.ts"
 import { backfill, partition, recoverable } from "./StreamParameters.ts"
@@ -20,7 +20,7 @@ const posts = { ...recoverable, ...Selectors.all }
  * const texts = Stream.map(streamPosts({ post_fields: ["author_id"] }), ({ post }) => post.text)
  * ```
  */
-export const streamPosts = /*#__PURE__*/ Operation.makeLive({
+export const streamPosts = /*#__PURE__*/ LiveOperation.make({
   name: "streamPosts",
   summary: "Streams the posts that match the rules of the app.",
   route: "GET /2/posts/search/stream",
@@ -42,7 +42,7 @@ export const streamPosts = /*#__PURE__*/ Operation.makeLive({
  * const sample = streamPostsSample({ post_fields: ["lang"] })
  * ```
  */
-export const streamPostsSample = /*#__PURE__*/ Operation.makeLive({
+export const streamPostsSample = /*#__PURE__*/ LiveOperation.make({
   name: "streamPostsSample",
   summary: "Streams about one percent of all posts.",
   route: "GET /2/posts/sample/stream",
@@ -64,7 +64,7 @@ export const streamPostsSample = /*#__PURE__*/ Operation.makeLive({
  * const sample = streamPostsSample10({ partition: 1 })
  * ```
  */
-export const streamPostsSample10 = /*#__PURE__*/ Operation.makeLive({
+export const streamPostsSample10 = /*#__PURE__*/ LiveOperation.make({
   name: "streamPostsSample10",
   summary: "Streams a part of about ten percent of all posts.",
   route: "GET /2/posts/sample10/stream",
@@ -86,7 +86,7 @@ export const streamPostsSample10 = /*#__PURE__*/ Operation.makeLive({
  * const all = Stream.mergeAll(Array.makeBy(20, (i) => streamPostsFirehose({ partition: i + 1 })), { concurrency: 20 })
  * ```
  */
-export const streamPostsFirehose = /*#__PURE__*/ Operation.makeLive({
+export const streamPostsFirehose = /*#__PURE__*/ LiveOperation.make({
   name: "streamPostsFirehose",
   summary: "Streams a part of all posts.",
   route: "GET /2/posts/firehose/stream",
@@ -108,7 +108,7 @@ export const streamPostsFirehose = /*#__PURE__*/ Operation.makeLive({
  * const posts = streamPostsFirehoseEn({ partition: 1 })
  * ```
  */
-export const streamPostsFirehoseEn = /*#__PURE__*/ Operation.makeLive({
+export const streamPostsFirehoseEn = /*#__PURE__*/ LiveOperation.make({
   name: "streamPostsFirehoseEn",
   summary: "Streams a part of all posts in English.",
   route: "GET /2/posts/firehose/stream/lang/en",
@@ -130,7 +130,7 @@ export const streamPostsFirehoseEn = /*#__PURE__*/ Operation.makeLive({
  * const posts = streamPostsFirehoseJa({ partition: 1 })
  * ```
  */
-export const streamPostsFirehoseJa = /*#__PURE__*/ Operation.makeLive({
+export const streamPostsFirehoseJa = /*#__PURE__*/ LiveOperation.make({
   name: "streamPostsFirehoseJa",
   summary: "Streams a part of all posts in Japanese.",
   route: "GET /2/posts/firehose/stream/lang/ja",
@@ -152,7 +152,7 @@ export const streamPostsFirehoseJa = /*#__PURE__*/ Operation.makeLive({
  * const posts = streamPostsFirehoseKo({ partition: 1 })
  * ```
  */
-export const streamPostsFirehoseKo = /*#__PURE__*/ Operation.makeLive({
+export const streamPostsFirehoseKo = /*#__PURE__*/ LiveOperation.make({
   name: "streamPostsFirehoseKo",
   summary: "Streams a part of all posts in Korean.",
   route: "GET /2/posts/firehose/stream/lang/ko",
@@ -174,7 +174,7 @@ export const streamPostsFirehoseKo = /*#__PURE__*/ Operation.makeLive({
  * const posts = streamPostsFirehosePt({ partition: 1 })
  * ```
  */
-export const streamPostsFirehosePt = /*#__PURE__*/ Operation.makeLive({
+export const streamPostsFirehosePt = /*#__PURE__*/ LiveOperation.make({
   name: "streamPostsFirehosePt",
   summary: "Streams a part of all posts in Portuguese.",
   route: "GET /2/posts/firehose/stream/lang/pt",
@@ -196,7 +196,7 @@ export const streamPostsFirehosePt = /*#__PURE__*/ Operation.makeLive({
  * const likes = streamLikesFirehose({ partition: 1, expansions: ["liked_post_id"] })
  * ```
  */
-export const streamLikesFirehose = /*#__PURE__*/ Operation.makeLive({
+export const streamLikesFirehose = /*#__PURE__*/ LiveOperation.make({
   name: "streamLikesFirehose",
   summary: "Streams a part of all likes.",
   route: "GET /2/likes/firehose/stream",
@@ -218,7 +218,7 @@ export const streamLikesFirehose = /*#__PURE__*/ Operation.makeLive({
  * const likes = streamLikesSample10({ partition: 1 })
  * ```
  */
-export const streamLikesSample10 = /*#__PURE__*/ Operation.makeLive({
+export const streamLikesSample10 = /*#__PURE__*/ LiveOperation.make({
   name: "streamLikesSample10",
   summary: "Streams a part of about ten percent of all likes.",
   route: "GET /2/likes/sample10/stream",

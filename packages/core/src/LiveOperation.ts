@@ -1,0 +1,48 @@
+/**
+ * Operations that answer until somebody ends them: functions from parameters to a Stream, with `.events`, and the declaration as
+ * `.definition`. Apart from the other operations, which programs use that never stream.
+ */
+import type * as Stream from "effect/Stream"
+import type { Client } from "./Client.ts"
+import type { Definition, Live as Liveness } from "./Definition.ts"
+import * as Live from "./Live.ts"
+import type { LiveEvent } from "./LiveEvents.ts"
+import type { ItemOf } from "./LiveItem.ts"
+import type { LiveOptions } from "./LiveOptions.ts"
+import type { Arguments, ErrorsOf, ParametersOf, SelectionOf, SelectorsOf } from "./Operation.ts"
+import type { Selection } from "./Selection.ts"
+import type { StreamError } from "./StreamErrors.ts"
+
+/** A declaration of such an operation. */
+export interface LiveDefinition extends Definition {
+  readonly live: Liveness
+  readonly paging?: never
+}
+
+/**
+ * An operation that answers until somebody ends it. Called with parameters it is a Stream of what it brings: it connects when
+ * it is run, stays connected, and ends when nobody reads it any more.
+ * `P` are its parameters, `R` the result of each line, `Sel` its selectors, `E` its errors.
+ */
+export interface LiveOperation<in out P, out R, Sel extends keyof Selection, out E> {
+  <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, LiveOptions>
+  ): Stream.Stream<ItemOf<R, S>, E, Client>
+  readonly definition: LiveDefinition
+  /** Everything that happens, in its order: what it brings (`Delivered`), connections, gaps and what fills them. */
+  readonly events: <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, LiveOptions>
+  ) => Stream.Stream<LiveEvent<ItemOf<R, S>>, E, Client>
+}
+
+/** Declares an operation that answers until somebody ends it. */
+export const make = <const D extends LiveDefinition>(
+  definition: D
+): LiveOperation<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D> | StreamError> => {
+  const operation = (parameters: object = {}, options?: LiveOptions) => Live.items(definition, parameters, options)
+  return Object.assign(operation, {
+    definition,
+    events: (parameters: object = {}, options?: LiveOptions) => Live.run(definition, parameters, options)
+    // The declaration's type is the only source of the signature; running it is untyped.
+  }) as never
+}
