@@ -68,7 +68,7 @@ const run = Effect.fnUntraced(
   function*(file: string, flags: Flags) {
     yield* ErrorReport.oneOf({ "--resume": flags.resume, "--force": flags.force })
     if (file === "-") {
-      return yield* ErrorReport.refuse("Standard input is read once, and a check reads it twice", "Name a file.")
+      return yield* ErrorReport.refuse("Standard input is read once, and --resume reads it again", "Name a file.")
     }
     if (/\.(parquet|sqlite3?|db)$/i.test(file)) {
       return yield* ErrorReport.refuse(

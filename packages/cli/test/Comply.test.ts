@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Redacted } from "effect"
-import { spawn } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -103,6 +103,19 @@ describe("postwire comply", () => {
       for (const [name, said] of [["-", "read once"], ["a.parquet", "no file of rows"]] as const) {
         assert.include((yield* Commands.parse("comply", name, "--credentials", credentials)).errors, said)
       }
+    }).pipe(Effect.provide(sandbox)), 30_000)
+
+  it.live("reads what can be read only once, such as a pipe", () =>
+    Effect.gen(function*() {
+      const { deleted, kept, root } = yield* scene
+      const path = join(root, "ids")
+      execFileSync("mkfifo", [path])
+      spawn("sh", ["-c", `printf '%s\\n' ${kept} ${deleted} ${kept} > "$0"`, path], { stdio: "ignore" })
+      const out = join(root, "kept")
+      const credentials = yield* credentialsIn(root)
+      const { code, errors } = yield* Commands.parse("comply", path, "--out", out, "--credentials", credentials)
+      assert.strictEqual(code, 0, errors)
+      assert.strictEqual(readFileSync(out, "utf8"), `${kept}\n${kept}\n`)
     }).pipe(Effect.provide(sandbox)), 30_000)
 
   it.live(

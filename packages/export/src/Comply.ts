@@ -15,18 +15,18 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
-import { createReadStream, createWriteStream } from "node:fs"
+import { createWriteStream } from "node:fs"
 import * as fs from "node:fs/promises"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import * as zlib from "node:zlib"
-import { CheckpointMismatch, CheckpointUnusable, type ExportError, FileExists } from "./ExportErrors.ts"
+import * as Checkpoint from "./Checkpoint.ts"
+import { CheckpointUnusable, type ExportError, FileExists } from "./ExportErrors.ts"
 import * as disk from "./internal/disk.ts"
-import { inflate } from "./internal/inflate.ts"
 import * as lock from "./internal/lock.ts"
 import * as records from "./internal/records.ts"
 import * as sealed from "./internal/sealed.ts"
-import type * as Rows from "./Rows.ts"
+import * as Rows from "./Rows.ts"
 import type { Mode } from "./Sink.ts"
 
 /** What is checked, and where to. */
@@ -63,7 +63,7 @@ export interface Summary {
 export type ComplyError = AnyError | Compliance.CheckError | Rows.RowsUnusable | ExportError
 
 const State = Schema.Struct({
-  fingerprint: Schema.Record(Schema.String, Schema.String),
+  fingerprint: Checkpoint.Fingerprint,
   /** In the order of the ids. A name is noted before its job is created, so that a job is found again. */
   jobs: Schema.Array(Schema.Struct({
     name: Schema.String,
@@ -119,7 +119,10 @@ export const run = Effect.fnUntraced(function*(
     yield* tell("results")
     yield* Stream.runForEach(Compliance.results(complete), (result) => Effect.sync(() => gone.add(result)))
   }
-  const applied = yield* disk.attempt(out, () => apply(rows, out, gone.reasonOf))
+  const applied = yield* Effect.tryPromise({
+    try: () => apply(rows, out, gone.reasonOf),
+    catch: (cause) => cause instanceof Rows.RowsUnusable ? cause : disk.failureOf(out, cause)
+  })
   yield* disk.attempt(out, async () => {
     await fs.rm(stateOf(out), { force: true })
     await fs.rm(locked, { force: true })
@@ -131,7 +134,7 @@ export const run = Effect.fnUntraced(function*(
 const begin = Effect.fnUntraced(function*(
   out: string,
   mode: Mode,
-  fingerprint: typeof State.Type["fingerprint"]
+  fingerprint: Checkpoint.Fingerprint
 ): Effect.fn.Return<typeof State.Type, ExportError> {
   const path = stateOf(out)
   const text = mode === "force" ? undefined : yield* disk.read(path)
@@ -142,12 +145,8 @@ const begin = Effect.fnUntraced(function*(
   }
   const state = decode(sealed.parse(text))
   if (state._tag === "None") return yield* new CheckpointUnusable({ path, reason: "it was changed" })
-  const { fingerprint: saved } = state.value
-  const differences = [...new Set([...Object.keys(saved), ...Object.keys(fingerprint)])].flatMap((name) => {
-    const asked = Object.entries(fingerprint).find(([key]) => key === name)?.[1] ?? "not set"
-    return saved[name] === asked ? [] : [{ name, saved: saved[name] ?? "not set", asked }]
-  })
-  return differences.length === 0 ? state.value : yield* new CheckpointMismatch({ path, differences })
+  yield* Checkpoint.assertSame(path, state.value.fingerprint, fingerprint)
+  return state.value
 })
 
 type Noted = typeof State.Type["jobs"][number]
@@ -270,8 +269,9 @@ async function* recordsOf(
 ): AsyncGenerator<{ readonly line: number; readonly text: string; readonly id: string | undefined }> {
   const read = Stream.toAsyncIterable(Stream.flattenIterable(rows.batches(1_000)))[Symbol.asyncIterator]()
   let row = (await read.next()).value
-  const bytes = inflate(createReadStream(rows.path))
-  for await (const some of records.recordsOf(bytes, { quotes: rows.format === "csv", from: records.beginning })) {
+  for await (
+    const some of records.recordsOf(rows.bytes(), { quotes: rows.format === "csv", from: records.beginning })
+  ) {
     for (const { line, text } of some) {
       const id = row?.line === line ? row.value : undefined
       if (id !== undefined) row = (await read.next()).value
@@ -281,8 +281,8 @@ async function* recordsOf(
 }
 
 /** What ends the first line of a file. */
-const newlineOf = async ({ path }: Rows.Rows): Promise<string> => {
-  for await (const chunk of inflate(createReadStream(path))) {
+const newlineOf = async (rows: Rows.Rows): Promise<string> => {
+  for await (const chunk of rows.bytes()) {
     const at = chunk.indexOf("\n")
     if (at >= 0) return chunk[at - 1] === 0x0d ? "\r\n" : "\n"
   }
@@ -290,7 +290,7 @@ const newlineOf = async ({ path }: Rows.Rows): Promise<string> => {
 }
 
 /** A row without the place that it names. */
-const withoutPlaces = ({ columns, format }: Rows.Rows, text: string): string => {
+const withoutPlaces = ({ columns, delimiter, format }: Rows.Rows, text: string): string => {
   if (format === "jsonl") {
     const row: unknown = JSON.parse(text, exact)
     return typeof row === "object" && row !== null && "geo" in row
@@ -298,13 +298,9 @@ const withoutPlaces = ({ columns, format }: Rows.Rows, text: string): string => 
       : text
   }
   if (format !== "csv" || !columns.some(isOfPlace)) return text
-  for (const delimiter of [",", ";", "\t"]) {
-    const cells: ReadonlyArray<string> = parse(text, { delimiter })[0] ?? []
-    if (cells.length !== columns.length) continue
-    const own = cells.map((cell, i) => isOfPlace(columns[i] ?? "") ? "" : cell)
-    return stringify([own], { delimiter, record_delimiter: "\n" }).replace(/\n$/, "")
-  }
-  return text
+  const cells: ReadonlyArray<string> = parse(text, { delimiter })[0] ?? []
+  const own = cells.map((cell, i) => isOfPlace(columns[i] ?? "") ? "" : cell)
+  return stringify([own], { delimiter, record_delimiter: "\n" }).replace(/\n$/, "")
 }
 
 declare global {

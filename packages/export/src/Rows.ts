@@ -122,6 +122,10 @@ export interface Rows {
   readonly names: number
   /** Of the file as it is on the disk, in hexadecimal: the same for the same rows, wherever the file is. */
   readonly sha256: string
+  /** What is between the columns of CSV. */
+  readonly delimiter: string
+  /** The whole file as it was checked, inflated. Throws `RowsUnusable`. */
+  readonly bytes: () => AsyncIterable<Buffer>
   /** Up to so many rows at a time, in the order of the file, from its beginning or from a place in it (`Row.next`). */
   readonly batches: (size: number, from?: string) => Stream.Stream<ReadonlyArray<Row>, RowsUnusable>
 }
@@ -177,6 +181,14 @@ export const open = Effect.fnUntraced(function*(
     count,
     names,
     sha256: hash.digest("hex"),
+    delimiter: layout.delimiter,
+    bytes: async function*() {
+      try {
+        yield* inflate(bytes())
+      } catch (cause) {
+        throw failureOf(path, cause)
+      }
+    },
     batches: (size, from) =>
       Stream.suspend(() =>
         Stream.fromAsyncIterable(
