@@ -95,8 +95,7 @@ export const run = Effect.fnUntraced(function*(
     ...(rows.column === undefined ? {} : { column: rows.column })
   }
   const locked = `${stateOf(out)}.lock`
-  yield* disk.attempt(locked, async () => (await fs.open(locked, "a")).close())
-  yield* lock.take(locked, out)
+  yield* lock.hold(locked, out)
   const kept = yield* begin(out, mode, fingerprint)
   const jobs = [...kept.jobs]
   const note = (at: number, job: typeof jobs[number]) =>
