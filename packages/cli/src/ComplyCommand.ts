@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Connection from "./Connection.ts"
 import * as ErrorReport from "./ErrorReport.ts"
+import * as ExportTarget from "./ExportTarget.ts"
 import * as Report from "./Report.ts"
 import * as Text from "./Text.ts"
 
@@ -93,7 +94,7 @@ const run = Effect.fnUntraced(
     const summary = yield* Comply.run(rows, {
       type,
       out,
-      mode: flags.resume ? "resume" : flags.force ? "force" : "new",
+      mode: ExportTarget.modeOf(flags),
       onProgress: ({ ids, jobId, phase }) =>
         Report.say(
           phase === "upload"

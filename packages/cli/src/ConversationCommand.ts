@@ -1,7 +1,5 @@
 /** `postwire conversation ID`: a conversation as a tree on a terminal, or into a file. */
-import type { Client } from "@postwire/core/Client"
 import { type Conversation, open, type Options, partsIn, treeOf } from "@postwire/core/Conversation"
-import type * as Spend from "@postwire/core/Spend"
 import * as ConversationSource from "@postwire/export/Conversation"
 import * as Export from "@postwire/export/Export"
 import * as Plan from "@postwire/export/Plan"
@@ -11,17 +9,13 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
-import type * as Input from "effect/Terminal"
 import * as Connection from "./Connection.ts"
 import * as ConversationTree from "./ConversationTree.ts"
 import * as ErrorReport from "./ErrorReport.ts"
-import * as ExportCommand from "./ExportCommand.ts"
-import { progressOf } from "./ExportProgress.ts"
+import * as ExportRun from "./ExportRun.ts"
 import * as ExportTarget from "./ExportTarget.ts"
 import * as Report from "./Report.ts"
-import * as SpendAccount from "./SpendAccount.ts"
 import * as Spending from "./Spending.ts"
 import { Terminal } from "./Terminal.ts"
 import * as Text from "./Text.ts"
@@ -88,9 +82,8 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
 })
 
 /** What is for files only. */
-const checkTarget = ({ force, format, guard, gzip, resume, zstd }: Flags) => {
-  const [given] = Object.entries({ format: Option.isSome(format), force, gzip, guard, resume, zstd })
-    .find(([, isGiven]) => isGiven) ?? []
+const checkTarget = (flags: Flags) => {
+  const given = ExportTarget.ofFiles(flags)
   return given === undefined
     ? Effect.void
     : ErrorReport.refuse(`--${given} is for files`, "Name one with --out, or leave it out.")
@@ -100,37 +93,30 @@ const checkTarget = ({ force, format, guard, gzip, resume, zstd }: Flags) => {
 const agree = Effect.fnUntraced(function*(flags: Flags, source: Source) {
   const estimate = yield* Effect.option(Plan.estimate(source))
   if (Option.isNone(estimate) || estimate.value.items === 0) return estimate
-  const { duration, items, requests } = estimate.value
-  const micros = Spending.mostOf(source.definition, source.parameters, { items, requests })
-  yield* Spending.agree(flags, { items, of: "posts", requests, micros, duration })
+  yield* Spending.agree(flags, Spending.priceOf(source, estimate.value))
   return estimate
 })
 
 const toFile = Effect.fnUntraced(function*(flags: Flags, options: Options) {
-  const { force, post, resume, wire } = flags
+  const { post, wire } = flags
   const told = { ...flags, limit: Option.none(), partitions: Option.none() }
   const sink = yield* ExportTarget.sinkOf(told)
-  yield* ExportCommand.write(ConversationSource.definitionOf(options), told, (stop) =>
+  yield* ExportRun.write(ConversationSource.definitionOf(options), told, (stop) =>
     Effect.gen(function*() {
       const source = yield* ConversationSource.make(post, options)
-      const context = yield* Effect.context<Client | Spend.Total | Stdio.Stdio | Input.Terminal>()
       let estimate: Option.Option<Plan.Estimate> = Option.none()
-      const progress = yield* progressOf(told, "posts", () => estimate)
-      const summary = yield* Export.run(source, {
-        sink,
-        stop,
-        mode: resume ? "resume" : force ? "force" : "new",
-        onStart: (before) =>
-          Effect.gen(function*() {
-            yield* SpendAccount.countOn(before)
-            yield* progress.onStart
-            if (before.pages === 0) estimate = yield* agree(flags, source)
-          }).pipe(Effect.provideContext(context)),
-        onPage: progress.onPage
-      })
-      yield* progress.end(summary)
-      return summary
-    }).pipe(Effect.scoped, Connection.provide(flags, wire)))
+      return yield* ExportRun.show(
+        told,
+        {
+          noun: "posts",
+          estimated: () => estimate,
+          agree: Effect.fnUntraced(function*({ pages }) {
+            if (pages === 0) estimate = yield* agree(flags, source)
+          })
+        },
+        (options) => Export.run(source, { ...options, sink, stop })
+      )
+    }).pipe(Connection.provide(flags, wire)))
 })
 
 /** What is not there, and why. */

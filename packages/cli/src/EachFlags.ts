@@ -4,13 +4,12 @@ import { getUsers } from "@postwire/core/operations/Users"
 import type { Progress } from "@postwire/export/Checkpoint"
 import * as Each from "@postwire/export/Each"
 import * as EachPlan from "@postwire/export/EachPlan"
-import * as Plan from "@postwire/export/Plan"
 import * as Rows from "@postwire/export/Rows"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ErrorReport from "./ErrorReport.ts"
-import { nounOf, sumOf } from "./ExportProgress.ts"
+import { sumOf } from "./ExportProgress.ts"
 import * as OperationFlags from "./OperationFlags.ts"
 import * as Spending from "./Spending.ts"
 
@@ -120,11 +119,8 @@ export const agree = (
   const requests = Math.max(Math.min(planned.rows, items) - rowsDone, share)
   const names = Math.min(planned.names, planned.rows - rowsDone)
   return Spending.agree(flags, {
-    items,
-    of: nounOf(job.definition),
-    requests,
+    ...Spending.priceOf(job, { items, requests, limits: planned.limits }),
     micros: mostOf(job, { items, names, requests }),
-    duration: requests === 0 ? 0 : Plan.durationOf(requests, planned.limits, 0),
     spent
   })
 }

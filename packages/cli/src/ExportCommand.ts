@@ -2,9 +2,7 @@
 import type { Client } from "@postwire/core/Client"
 import type { Definition } from "@postwire/core/Definition"
 import type { AnyError } from "@postwire/core/Errors"
-import * as Prepare from "@postwire/core/Prepare"
-import type * as Spend from "@postwire/core/Spend"
-import * as Wire from "@postwire/core/Wire"
+import * as Spend from "@postwire/core/Spend"
 import type { Progress } from "@postwire/export/Checkpoint"
 import * as Each from "@postwire/export/Each"
 import * as EachPlan from "@postwire/export/EachPlan"
@@ -16,9 +14,7 @@ import type { Sink } from "@postwire/export/Sink"
 import * as Source from "@postwire/export/Source"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Stdio from "effect/Stdio"
 import type * as Input from "effect/Terminal"
@@ -27,11 +23,11 @@ import * as ClusterExport from "./ClusterExport.ts"
 import * as Connection from "./Connection.ts"
 import * as EachFlags from "./EachFlags.ts"
 import * as ErrorReport from "./ErrorReport.ts"
-import { malformed, nounOf, progressOf, tally, told, whereErrorsAre, whereItStands } from "./ExportProgress.ts"
+import { nounOf } from "./ExportProgress.ts"
+import * as ExportRun from "./ExportRun.ts"
 import * as ExportTarget from "./ExportTarget.ts"
 import * as OperationFlags from "./OperationFlags.ts"
 import * as Report from "./Report.ts"
-import * as SpendAccount from "./SpendAccount.ts"
 import * as Spending from "./Spending.ts"
 import { Terminal } from "./Terminal.ts"
 import * as Text from "./Text.ts"
@@ -144,16 +140,9 @@ export const run = Effect.fnUntraced(
     const source = each === undefined
       ? Source.fromDefinition(definition, parameters)
       : Each.fromDefinition(definition, each.rows, parameters, { limitEach: each.limitEach })
-    // What counts a search first, or has to make room, would else find out later.
-    const prepared = Prepare.prepare(
-      definition,
-      { ...source.parameters, ...source.perRequest },
-      Wire.neutral,
-      { checks: "spec" }
-    )
-    if (prepared instanceof Error) return yield* prepared
+    yield* ExportRun.check(source)
     return Option.isNone(address)
-      ? yield* write(
+      ? yield* ExportRun.write(
         definition,
         flags,
         (stop) => Connection.provide(flags)(exportTo(sink, source, each, flags, stop))
@@ -164,20 +153,12 @@ export const run = Effect.fnUntraced(
         parameters,
         ofWorkers(flags),
         (source, layerClient) =>
-          write(definition, flags, (stop) =>
-            Effect.gen(function*() {
-              const progress = yield* progressOf(own, nounOf(definition), () => Option.none())
-              const { onPage, onStart } = progress
-              const summary = yield* Export.run(source, {
-                ...optionsOf(own),
-                onPage,
-                onStart: () => onStart,
-                sink,
-                stop
-              })
-              yield* progress.end(summary)
-              return summary
-            }).pipe(Effect.scoped, Effect.provide(layerClient)))
+          ExportRun.write(definition, flags, (stop) =>
+            ExportRun.show(
+              own,
+              { noun: nounOf(definition), estimated: () => Option.none(), agree: () => Effect.void },
+              (options) => Export.run(source, { ...options, ...optionsOf(own), sink, stop })
+            ).pipe(Effect.provide([layerClient, Spend.layerTotal])))
       )
   },
   Effect.scoped
@@ -208,9 +189,7 @@ const checkCluster = Effect.fnUntraced(function*(flags: Flags) {
     )
   }
   if (flags.out === "") {
-    const { force, format, gzip, guard, json, resume, zstd } = { ...flags, format: Option.isSome(flags.format) }
-    const [given] = Object.entries({ format, force, gzip, guard, json, resume, zstd })
-      .find(([, isGiven]) => isGiven) ?? []
+    const given = ExportTarget.ofFiles(flags) ?? (flags.json ? "json" : undefined)
     if (given !== undefined) {
       return yield* ErrorReport.refuse(
         `--${given} is for files`,
@@ -227,50 +206,7 @@ const checkCluster = Effect.fnUntraced(function*(flags: Flags) {
   }
 })
 
-/** Runs what writes files. The first Ctrl-C ends it, and waits for the page under way; the second ends the process. */
-export const write = Effect.fnUntraced(function*<E, R>(
-  definition: Definition,
-  flags: Pick<Flags, "json" | "out">,
-  work: (stop: Effect.Effect<void>) => Effect.Effect<Export.Summary, E, R>
-) {
-  const noun = nounOf(definition)
-  const stop = yield* Deferred.make<void>()
-  const resumable = ErrorReport.within({ resumable: flags.out !== "-" })(work(Deferred.await(stop)))
-  const fiber = yield* Effect.forkDetach(resumable, { startImmediately: true })
-  const summary = yield* Fiber.join(fiber).pipe(
-    Effect.onInterrupt(() =>
-      Effect.gen(function*() {
-        yield* Deferred.succeed(stop, undefined)
-        for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(ErrorReport.interrupted))
-        yield* Report.say("Finishing the page; Ctrl-C again stops at once.")
-        const exit = yield* Fiber.await(fiber)
-        if (exit._tag === "Success") yield* Report.say(whereItStands(exit.value, flags.out, noun))
-      })
-    )
-  )
-  if (flags.out !== "-") yield* Report.print(flags.json, summary, () => told(summary, noun))
-  else {
-    const { anomalies, outcomes } = summary.progress
-    yield* Effect.forEach([...tally(outcomes), ...malformed(anomalies)], (line) => Report.say(line), { discard: true })
-  }
-  if (summary.status === "partial") {
-    const { outOfReach } = summary.progress
-    if (outOfReach !== undefined) {
-      yield* Report.say(
-        `What was created from ${outOfReach.from} to ${outOfReach.to} had left the service's window before it was fetched.`
-      )
-    }
-    if (flags.out === "-") yield* Report.sayMoreProblems(summary.progress.errors)
-    return yield* new ErrorReport.PartialErrors({
-      operation: definition.name,
-      errors: summary.progress.errors,
-      advice: `They are ${whereErrorsAre(summary, flags.out)}; everything else is there.`
-    })
-  }
-})
-
-const optionsOf = (flags: Flags): Omit<Export.Options, "sink"> => ({
-  mode: flags.resume ? "resume" : flags.force ? "force" : "new",
+const optionsOf = (flags: Flags): Pick<Export.Options, "limit" | "account"> => ({
   limit: Option.getOrUndefined(flags.limit),
   account: Option.getOrUndefined(flags.owner)
 })
@@ -286,13 +222,11 @@ const exportTo = Effect.fnUntraced(function*(
   flags: Flags,
   stop: Effect.Effect<void>
 ) {
-  const noun = nounOf(source.definition)
   // One list, which can be counted and cut.
   const listing = Source.fromDefinition(source.definition, source.parameters)
   const parts = Option.getOrUndefined(flags.partitions)
-  const context = yield* Effect.context<Client | Spend.Total | Stdio.Stdio | Input.Terminal>()
+  const context = yield* Effect.context<Client | Stdio.Stdio | Input.Terminal>()
   let estimate: Option.Option<Pick<Plan.Estimate, "items" | "limits" | "pageSize">> = Option.none()
-  const progress = yield* progressOf(flags, noun, () => estimate)
   const { errors } = yield* Terminal
   /** Tells what is left of the estimate, and asks. */
   const agree = (planned: Plan.Estimate, before: Partial<Pick<Progress, "items" | "spent">> = {}) => {
@@ -302,11 +236,7 @@ const exportTo = Effect.fnUntraced(function*(
     )
     const requests = Math.max(1, Math.ceil(items / planned.pageSize))
     return Spending.agree(flags, {
-      items,
-      of: noun,
-      requests,
-      micros: Spending.mostOf(source.definition, source.parameters, { items, requests }),
-      duration: Plan.durationOf(requests, planned.limits, 0),
+      ...Spending.priceOf(source, { items, requests, limits: planned.limits }),
       spent: before.spent
     })
   }
@@ -325,44 +255,40 @@ const exportTo = Effect.fnUntraced(function*(
           Report.say(`${Text.quantity(job.rows.count, "rows")}; the service does not tell how much there is for them.`)
       )
     )
-  const options: Export.Options<EachRefusal> = {
-    ...optionsOf(flags),
-    onPage: progress.onPage,
-    sink,
-    stop,
-    // An estimate is a request, too: it is made where somebody looks at it, or has set a limit. Partitions have been counted.
-    onStart: (before) =>
-      Effect.gen(function*() {
-        yield* SpendAccount.countOn(before)
-        yield* progress.onStart
-        const isBound = each !== undefined && EachPlan.bound(each) !== undefined
-        const isLookedAt = errors.isTerminal || Option.isSome(flags.maxSpend)
-        if (parts !== undefined || before.complete || !(isLookedAt || isBound)) return
-        if (each !== undefined) return yield* agreeOnEach(each, before, isLookedAt)
-        const planning = Effect.option(Plan.estimate(listing))
-        // For a limit one waits.
-        const planned = Option.isSome(flags.maxSpend)
-          ? yield* planning
-          : Option.flatten(yield* Effect.timeoutOption(planning, "5 seconds"))
-        estimate = planned
-        if (Option.isSome(planned)) yield* agree(planned.value, before)
-      }).pipe(Effect.provideContext(context))
-  }
-  const summary = yield* parts === undefined || sink.path === undefined
-    ? Export.run(source, options)
-    : Partitions.run<EachRefusal | Plan.NotPlannable>(listing, {
-      ...options,
-      sink,
-      partitions: Effect.gen(function*() {
-        const planned = yield* Plan.estimate(listing)
-        estimate = Option.some(planned)
-        yield* agree(planned)
-        return yield* cut(listing, planned, parts, Option.getOrUndefined(flags.limit))
-      }).pipe(Effect.provideContext(context))
-    })
-  yield* progress.end(summary)
-  return summary
-}, Effect.scoped)
+  // An estimate is a request, too: it is made where somebody looks at it, or has set a limit. Partitions have been counted.
+  const agreeBefore = Effect.fnUntraced(function*(before: Progress) {
+    const isBound = each !== undefined && EachPlan.bound(each) !== undefined
+    const isLookedAt = errors.isTerminal || Option.isSome(flags.maxSpend)
+    if (parts !== undefined || before.complete || !(isLookedAt || isBound)) return
+    if (each !== undefined) return yield* agreeOnEach(each, before, isLookedAt)
+    const planning = Effect.option(Plan.estimate(listing))
+    // For a limit one waits.
+    const planned = Option.isSome(flags.maxSpend)
+      ? yield* planning
+      : Option.flatten(yield* Effect.timeoutOption(planning, "5 seconds"))
+    estimate = planned
+    if (Option.isSome(planned)) yield* agree(planned.value, before)
+  })
+  return yield* ExportRun.show(
+    flags,
+    { noun: nounOf(source.definition), estimated: () => estimate, agree: agreeBefore },
+    (showing) => {
+      const options = { ...showing, ...optionsOf(flags), stop }
+      return parts === undefined || sink.path === undefined
+        ? Export.run(source, { ...options, sink })
+        : Partitions.run<EachRefusal | Plan.NotPlannable>(listing, {
+          ...options,
+          sink,
+          partitions: Effect.gen(function*() {
+            const planned = yield* Plan.estimate(listing)
+            estimate = Option.some(planned)
+            yield* agree(planned)
+            return yield* cut(listing, planned, parts, Option.getOrUndefined(flags.limit))
+          }).pipe(Effect.provideContext(context))
+        })
+    }
+  )
+})
 
 const cut = (source: Source.Source, { buckets }: Plan.Estimate, parts: number, limit: number | undefined) => {
   const partitions = Partitions.planPartitions(source, buckets, parts, limit)

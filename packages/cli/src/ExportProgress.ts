@@ -20,7 +20,7 @@ export const whereErrorsAre = ({ files }: Export.Summary, out: string): string =
   out === "-" ? "above" : `in ${files.find(({ holds }) => holds === "errors")?.name ?? `the table errors of ${out}`}`
 
 /** What the flags say of how an export goes on. */
-interface Flags {
+export interface Flags {
   readonly out: string
   readonly limit: Option.Option<number>
   readonly partitions: Option.Option<number>
@@ -30,11 +30,14 @@ interface Flags {
 /** What is known of all that there is. */
 type Estimated = Pick<Plan.Estimate, "items" | "limits" | "pageSize">
 
+/** The same as soon as it is known. */
+export type Estimating = () => Option.Option<Estimated>
+
 /** A bar where there is a terminal, what takes long before and after it, and partial errors of what goes to standard output. */
 export const progressOf = Effect.fnUntraced(function*(
   flags: Flags,
   noun: string,
-  estimated: () => Option.Option<Estimated>
+  estimated: Estimating
 ) {
   const progress = yield* Progress.make({ elsewhere: "seldom" })
   const phase = yield* Phase.make

@@ -1,5 +1,5 @@
 /** What `--out` and the flags beside it mean: which file an export goes to, in which format. */
-import type { Sink } from "@postwire/export/Sink"
+import type { Mode, Sink } from "@postwire/export/Sink"
 import * as Csv from "@postwire/export/sinks/Csv"
 import type { Compression } from "@postwire/export/sinks/Files"
 import * as JsonLines from "@postwire/export/sinks/JsonLines"
@@ -45,6 +45,17 @@ export const flags = {
 
 /** What they say. */
 export type Flags = Command.Command.Config.Infer<typeof flags>
+
+/** What to do about files that are there already. */
+export const modeOf = ({ force, resume }: Pick<Flags, "force" | "resume">): Mode =>
+  resume ? "resume" : force ? "force" : "new"
+
+/** What says how a file is to be, and was given. */
+export const ofFiles = (
+  { force, format, guard, gzip, resume, zstd }: Omit<Flags, "json" | "out">
+): string | undefined =>
+  Object.entries({ format: Option.isSome(format), force, gzip, guard, resume, zstd }).find(([, isGiven]) => isGiven)
+    ?.[0]
 
 /** The sink that the flags ask for. */
 export const sinkOf = (

@@ -1,9 +1,5 @@
 /** `postwire hydrate FILE`: the posts or users of a file of ids, and what became of every one. */
 import * as Hydrate from "@postwire/core/Hydrate"
-import * as Prepare from "@postwire/core/Prepare"
-import * as Prices from "@postwire/core/Prices"
-import type * as Spend from "@postwire/core/Spend"
-import * as Wire from "@postwire/core/Wire"
 import * as Export from "@postwire/export/Export"
 import * as Hydration from "@postwire/export/Hydration"
 import * as Rows from "@postwire/export/Rows"
@@ -15,11 +11,11 @@ import * as Option from "effect/Option"
 import * as Connection from "./Connection.ts"
 import { withDefault } from "./Defaults.ts"
 import * as ExportCommand from "./ExportCommand.ts"
-import { progressOf, sumOf } from "./ExportProgress.ts"
+import { sumOf } from "./ExportProgress.ts"
+import * as ExportRun from "./ExportRun.ts"
 import * as ExportTarget from "./ExportTarget.ts"
 import * as OperationFlags from "./OperationFlags.ts"
 import * as Report from "./Report.ts"
-import * as SpendAccount from "./SpendAccount.ts"
 import * as Spending from "./Spending.ts"
 
 const own = {
@@ -87,50 +83,34 @@ const run = Effect.fnUntraced(
       column: Option.getOrUndefined(flags.column)
     })
     const source = Hydration.source(rows, of, parameters, { concurrency: flags.concurrency })
-    const { definition } = source
-    const prepared = Prepare.prepare(definition, { ...source.parameters, ...source.perRequest }, Wire.neutral, {
-      checks: "spec"
-    })
-    if (prepared instanceof Error) return yield* prepared
-    const { duration, limits, requests } = Hydration.estimate(source, rows)
-    const whole = { items: rows.count, pageSize: Hydrate.idsPerRequest, limits }
-    const each = Prices.most(definition, { ...source.parameters, ids: ["1"] })
-    const price = { items: rows.count, of, requests, micros: rows.count * each, duration }
+    yield* ExportRun.check(source)
+    const { limits } = Hydration.estimate(source, rows)
+    const priceOf = (items: number) =>
+      Spending.priceOf(source, { items, requests: Math.ceil(items / Hydrate.idsPerRequest), limits })
     if (flags.dryRun) {
+      const price = priceOf(rows.count)
       return yield* Report.print(flags.json, { ...price, file: rows.path }, () => [Spending.told(price)])
     }
-    yield* ExportCommand.write(definition, told, (stop) =>
+    const whole = Option.some({ items: rows.count, pageSize: Hydrate.idsPerRequest, limits })
+    yield* ExportRun.write(source.definition, told, (stop) =>
       Effect.gen(function*() {
-        const services = yield* Effect.context<Spend.Total | Effect.Services<ReturnType<typeof Spending.agree>>>()
-        const progress = yield* progressOf(told, of, () => Option.some(whole))
-        const summary = yield* Export.run(source, {
-          sink,
-          stop,
-          mode: flags.resume ? "resume" : flags.force ? "force" : "new",
-          account: Option.getOrUndefined(flags.owner),
-          onStart: ({ outcomes = {}, spent }) =>
-            Effect.gen(function*() {
-              yield* SpendAccount.countOn({ spent })
-              yield* progress.onStart
-              const left = rows.count - sumOf(outcomes)
-              yield* Spending.agree(flags, {
-                ...price,
-                items: left,
-                requests: Math.ceil(left / Hydrate.idsPerRequest),
-                micros: left * each,
-                spent
-              })
-            }).pipe(Effect.provide(services)),
-          onPage: progress.onPage
-        })
-        yield* progress.end(summary)
+        const summary = yield* ExportRun.show(
+          told,
+          {
+            noun: of,
+            estimated: () => whole,
+            agree: ({ outcomes = {}, spent }) =>
+              Spending.agree(flags, { ...priceOf(rows.count - sumOf(outcomes)), spent })
+          },
+          (options) => Export.run(source, { ...options, sink, stop, account: Option.getOrUndefined(flags.owner) })
+        )
         if (of === "posts" && (summary.progress.outcomes?.["protected"] ?? 0) > 0) {
           yield* Report.say(
             "The service says the same of posts of protected and of suspended accounts; postwire comply tells them apart."
           )
         }
         return summary
-      }).pipe(Effect.scoped, Connection.provide(flags)))
+      }).pipe(Connection.provide(flags)))
   },
   Effect.scoped
 )

@@ -1,11 +1,14 @@
 /** What a command may spend: told before its first request, agreed to where it is much, and limited by `--max-spend`. */
 import type { Definition } from "@postwire/core/Definition"
 import * as Prices from "@postwire/core/Prices"
+import * as Plan from "@postwire/export/Plan"
+import type { Source } from "@postwire/export/Source"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { nounOf } from "./ExportProgress.ts"
 import * as Ask from "./login/Ask.ts"
 import * as Report from "./Report.ts"
 import * as Text from "./Text.ts"
@@ -61,6 +64,18 @@ export const mostOf = (
   if ("request" in price) return requests * Prices.most(definition, parameters, prices)
   return items * Prices.most(definition, { ...parameters, max_results: 1 }, prices)
 }
+
+/** The price of what a source brings, or of what is left of it. */
+export const priceOf = (
+  { definition, parameters }: Pick<Source<unknown>, "definition" | "parameters">,
+  { items, limits, requests }: Pick<Price, "items" | "requests"> & { readonly limits: Plan.Limits }
+): Price => ({
+  items,
+  of: nounOf(definition),
+  requests,
+  micros: mostOf(definition, parameters, { items, requests }),
+  duration: requests === 0 ? 0 : Plan.durationOf(requests, limits, 0)
+})
 
 /** A command would cost more than `--max-spend`. */
 export class PriceTooHigh extends Schema.TaggedError<PriceTooHigh>()("PriceTooHigh", {
