@@ -47,10 +47,20 @@ describe("--each of postwire export", () => {
 
   it.live("is planned by figures, and refuses what contradicts it", () =>
     Effect.gen(function*() {
-      const { out, path } = yield* scene
+      const { out, path, root } = yield* scene
       const planned = yield* Commands.run("plan", "getUsersPosts", "--each", path, "--json")
       const { dollars, items, requests, rows } = JSON.parse(planned.output)
       assert.deepStrictEqual({ dollars, items, requests, rows }, { dollars: 0.05, items: 10, requests: 4, rows: 3 })
+      const { journal, user } = yield* Sandbox.Sandbox
+      const lists = join(root, "lists.txt")
+      const list = user().list({ name: "Friends", members: [user(), user(), user()] })
+      writeFileSync(lists, `${list.id}\n1\n`)
+      journal.clear()
+      const members = JSON.parse(
+        (yield* Commands.run("plan", "getListMembers", "--each", lists, "--json")).output
+      )
+      assert.deepInclude(members, { dollars: 0.03, items: 3, requests: 2, rows: 2 })
+      assert.deepStrictEqual(journal.entries().map(({ operation }) => operation), ["getList", "getList"])
       const refusals = [
         [["--id", "1"], "--id and --each contradict each other"],
         [["--each-column", "name"], "there is no column name; there are username, team"]

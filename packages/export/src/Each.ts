@@ -25,6 +25,7 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { ExportError } from "./ExportErrors.ts"
+import { emptyPage } from "./internal/emptyPage.ts"
 import type { Page, PageOptions } from "./Page.ts"
 import * as Rows from "./Rows.ts"
 import * as Source from "./Source.ts"
@@ -160,7 +161,7 @@ interface Part {
 type Problem = Pick<Model.Problem, "type" | "title" | "detail" | "status">
 
 const pages = (job: Job, cursor: string | undefined, { limit, prefetch = 0 }: PageOptions = {}): Pages => {
-  if (job.rows.count === 0) return Stream.make(empty)
+  if (job.rows.count === 0) return Stream.make(emptyPage)
   const place: Place = Option.getOrElse(decodePlace(cursor), () => ({ items: 0 }))
   const parts = partsFrom(job, place)
   if (limit !== undefined && limit !== Infinity) {
@@ -186,8 +187,6 @@ const pages = (job: Job, cursor: string | undefined, { limit, prefetch = 0 }: Pa
     )
   }))
 }
-
-const empty: Page = { items: [], includes: {}, errors: [], outcomes: [], next: undefined, rateLimit: undefined }
 
 /** The rows from a place on, with the ids of users that are named. */
 const partsFrom = ({ common, rows }: Job, from: Place): Stream.Stream<Part, AnyError | Rows.RowsUnusable, Client> => {
@@ -241,8 +240,7 @@ const partPages = (job: Job, { place, row, value }: Part, { limit = Infinity, pr
     }
   }
   const told = (problem: Problem): object => ({ ...problem, ...mark, _line: row.line })
-  const ended = (problem: Problem) =>
-    Stream.succeed(last({ items: [], includes: {}, errors: [told(problem)], rateLimit: undefined }, problem))
+  const ended = (problem: Problem) => Stream.succeed(last({ ...emptyPage, errors: [told(problem)] }, problem))
   if (typeof value !== "string") return ended(value)
   const own = ownOf(definition, target, row)
   const source = Source.fromDefinition(definition, { ...common, ...own, [target.parameter]: value })

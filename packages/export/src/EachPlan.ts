@@ -3,10 +3,12 @@ import type { Client } from "@postwire/core/Client"
 import type { Definition } from "@postwire/core/Definition"
 import type { AnyError } from "@postwire/core/Errors"
 import * as Hydrate from "@postwire/core/Hydrate"
+import { getList } from "@postwire/core/operations/Lists"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as Each from "./Each.ts"
+import { lookUp } from "./internal/lookUp.ts"
 import * as Plan from "./Plan.ts"
 import type * as Rows from "./Rows.ts"
 import * as Source from "./Source.ts"
@@ -29,7 +31,7 @@ export interface Estimate extends Omit<Plan.Estimate, "buckets" | "capped"> {
 
 /** What a count takes itself. */
 export interface Asking {
-  /** The operation that is called: it counts, or it shows users or posts with their figures. */
+  /** The operation that is called: it counts, or it shows users, posts or lists with their figures. */
   readonly by: string
   readonly requests: number
 }
@@ -38,9 +40,14 @@ export interface Asking {
 export const asking = ({ definition, rows }: Job): Asking | undefined => {
   const { total } = definition
   if (total === undefined) return undefined
-  return "countedBy" in total
-    ? { by: total.countedBy, requests: rows.count }
-    : { by: total.of === "user" ? "getUsers" : "getPosts", requests: Math.ceil(rows.count / Hydrate.idsPerRequest) }
+  if ("countedBy" in total) return { by: total.countedBy, requests: rows.count }
+  const { of } = total
+  return of === "list"
+    ? { by: getList.definition.name, requests: rows.count }
+    : {
+      by: Hydrate.lookups[`${of}s` as const].definition.name,
+      requests: Math.ceil(rows.count / Hydrate.idsPerRequest)
+    }
 }
 
 /** The most that there can be. Nothing is asked for. None where nothing limits it. */
@@ -100,39 +107,33 @@ const totalsOf = (
     return Stream.fail(new Plan.NotPlannable({ operation: name, reason: "the service tells no number to plan with" }))
   }
   const batches = rows.batches(Hydrate.idsPerRequest)
-  if ("countedBy" in total) {
+  if ("countedBy" in total || total.of === "list") {
     return Stream.flattenIterable(batches).pipe(
-      Stream.mapEffect((row) =>
-        Plan.count(
-          Source.fromDefinition(definition, { ...parameters, ...Each.ownOf(definition, target, row), query: row.value })
-        ).pipe(
+      Stream.mapEffect((row) => {
+        const own = { ...Each.ownOf(definition, target, row), [target.parameter]: row.value }
+        return Plan.count(Source.fromDefinition(definition, { ...parameters, ...own })).pipe(
           Effect.map(({ total }) => total),
-          Effect.catchTags({ BadRequest: () => nothing, InvalidParameters: () => nothing })
-        ), { concurrency: 4 })
+          Effect.catchTags({
+            BadRequest: () => nothing,
+            InvalidParameters: () => nothing,
+            NotFound: () => nothing,
+            NotPlannable: () => nothing
+          })
+        )
+      }, { concurrency: 4 })
     )
   }
-  const { metric, most = Infinity, of } = total
-  const auth = { user_auth: parameters["user_auth"] }
+  const { metric, most = Infinity } = total
+  const of = `${total.of}s` as const
+  const asked = { user_auth: parameters["user_auth"], [Hydrate.lookups[of].fields]: ["public_metrics"] }
   return batches.pipe(
-    Stream.mapEffect(Effect.fnUntraced(function*(batch) {
-      const figures = new Map<string, number>()
-      for (
-        const lookup of of === "user"
-          ? [Hydrate.lookups.users, Hydrate.lookups.usernames]
-          : [Hydrate.lookups.posts]
-      ) {
-        const isOfNames = lookup.parameter === "usernames"
-        const some = batch.flatMap(({ value }) => value.startsWith("@") === isOfNames ? [value] : [])
-        if (some.length === 0) continue
-        const { results } = yield* Hydrate.lookUp(lookup, some, { ...auth, [lookup.fields]: ["public_metrics"] }, {})
-        for (const { data, id } of results) {
-          const metrics = Predicate.hasProperty(data, "public_metrics") ? data.public_metrics : undefined
-          const figure = Predicate.hasProperty(metrics, metric) ? Number(metrics[metric]) : 0
-          figures.set(id, Math.min(figure, most))
-        }
-      }
-      return batch.map(({ value }) => figures.get(value) ?? 0)
-    })),
+    Stream.mapEffect((batch) => lookUp(of, batch, asked, {})),
+    Stream.map(({ results }) =>
+      results.map(([, { data }]) => {
+        const metrics = Predicate.hasProperty(data, "public_metrics") ? data.public_metrics : undefined
+        return Predicate.hasProperty(metrics, metric) ? Math.min(Number(metrics[metric]), most) : 0
+      })
+    ),
     Stream.flattenIterable
   )
 }

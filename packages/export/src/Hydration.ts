@@ -16,13 +16,14 @@ import type { Response } from "@postwire/core/Response"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import { emptyPage } from "./internal/emptyPage.ts"
+import { lookUp, type Of } from "./internal/lookUp.ts"
 import { type Page, sumOf } from "./Page.ts"
 import * as Plan from "./Plan.ts"
 import * as Rows from "./Rows.ts"
 import type { Source } from "./Source.ts"
 
-/** What is hydrated. */
-export type Of = "posts" | "users"
+export type { Of } from "./internal/lookUp.ts"
 
 /** Files of ids of posts. A row that holds none has an outcome, too: `invalid`. */
 export const posts: Rows.Kind = { ...Rows.posts, read: (text, column) => Rows.posts.read(text, column) ?? text }
@@ -82,14 +83,12 @@ export const source = (
       if (own instanceof InvalidParameters) return Stream.fail(own)
       const refused = Hydrate.refusalOf(lookup, options)
       if (refused !== undefined) return Stream.fail(refused)
-      return rows.count === 0 ? Stream.make(empty) : pages(cursor, own)
+      return rows.count === 0 ? Stream.make(emptyPage) : pages(cursor, own)
     }
   }
 }
 
-const empty: Page = { items: [], includes: {}, errors: [], outcomes: [], next: undefined, rateLimit: undefined }
-
-/** Looks the rows of a batch up: names of users take a request of their own. */
+/** What a batch of rows has brought. */
 const pageOf = Effect.fnUntraced(function*(
   of: Of,
   batch: ReadonlyArray<Rows.Row>,
@@ -97,23 +96,14 @@ const pageOf = Effect.fnUntraced(function*(
   parameters: Readonly<Record<string, unknown>>,
   options: Omit<Hydrate.Options, "concurrency">
 ): Effect.fn.Return<Page, AnyError, Client> {
-  const isName = ({ value }: Rows.Row) => of === "users" && value.startsWith("@")
-  const lookUp = (lookup: Hydrate.Lookup, some: ReadonlyArray<Rows.Row>) =>
-    some.length === 0
-      ? Effect.undefined
-      : Hydrate.lookUp(lookup, some.map(({ value }) => value), parameters, options)
-  const named = yield* lookUp(Hydrate.lookups.usernames, batch.filter(isName))
-  const numbered = yield* lookUp(Hydrate.lookups[of], batch.filter((row) => !isName(row)))
-  const results = { named: named?.results.values(), numbered: numbered?.results.values() }
+  const { answers, results } = yield* lookUp(of, batch, parameters, options)
   const items: Array<object> = []
-  const outcomes = batch.map((row) => {
-    const { data, outcome, problem } = results[isName(row) ? "named" : "numbered"]?.next().value ?? unanswered
+  const outcomes = results.map(([row, { data, outcome, problem }]) => {
     if (Predicate.isObject(data)) items.push(data)
     const detail = problem?.detail ?? problem?.title
     return { row: row.number, value: row.text, outcome, ...(detail === undefined ? {} : { detail }) }
   })
   const last = batch.at(-1)
-  const answers = [named, numbered].filter((answer) => answer !== undefined)
   const page: Page = {
     items,
     outcomes,
@@ -124,8 +114,6 @@ const pageOf = Effect.fnUntraced(function*(
   }
   return answers.flatMap(({ response }) => response ?? []).reduce(withAnswer, page)
 })
-
-const unanswered = { data: undefined, outcome: "unknown", problem: undefined } as const
 
 /** A page with what else an answer has brought. */
 const withAnswer = (page: Page, response: Response<unknown, unknown>): Page => ({

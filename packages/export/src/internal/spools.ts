@@ -6,6 +6,7 @@ import type { Page } from "../Page.ts"
 import type { FileSink } from "../Sink.ts"
 import * as Files from "../sinks/Files.ts"
 import * as disk from "./disk.ts"
+import { emptyPage } from "./emptyPage.ts"
 import { linesOf } from "./lines.ts"
 
 /** A sink whose rows are whole pages. */
@@ -60,10 +61,8 @@ export const merged = (
       }
       const isLast = number === spools.length - 1
       const next = isLast ? undefined : `${number + 1}:0`
-      yield told({ ...held ?? nothing, next })
+      yield told({ ...held ?? emptyPage, next })
     }
   }
   return Stream.fromAsyncIterable(pages(), (cause) => disk.failureOf(spools[first] ?? "", cause))
 }
-
-const nothing = { items: [], includes: {}, errors: [], rateLimit: undefined }
