@@ -16,6 +16,7 @@ import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as TraceContext from "effect/http/HttpTraceContext"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { type Allowance, busyMillis, Watch } from "./internal/Watch.ts"
@@ -64,10 +65,15 @@ const tellingOf = (http: HttpClient.HttpClient): Telling | undefined => {
   return typeof telling === "function" ? telling as Telling : undefined
 }
 
-/** Whether a response is wanted as soon as its head is there, for its body has no end. It is closed with the scope. */
-export const Streaming = /*#__PURE__*/ Context.Reference<boolean>("@postwire/core/Transport/Streaming", {
-  defaultValue: () => false
-})
+/**
+ * The scope of a response that has no end: it is wanted as soon as its head is there, and its connection is closed with the
+ * scope. A transport that knows of no such thing gives a body that can be read while it comes, too; this client's would wait
+ * for its end.
+ */
+export const Streaming = /*#__PURE__*/ Context.Reference<Scope.Scope | undefined>(
+  "@postwire/core/Transport/Streaming",
+  { defaultValue: () => undefined }
+)
 
 /** What an exchange is about. */
 export interface Exchange extends Allowance {

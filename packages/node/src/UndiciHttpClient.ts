@@ -2,13 +2,14 @@
  * An `HttpClient` on Undici's `dispatch`: bodies are buffered and decompressed, redirects are not followed, and spans
  * are made only where a tracer is installed.
  *
- * A stream that never ends needs another client, such as the one of `@effect/platform-node`.
+ * A body that never ends comes as it is made where `Transport.Streaming` asks for that; other streams that never end need
+ * another client, such as the one of `@effect/platform-node`.
  */
 import * as Decoding from "@postwire/core/Decoding"
 import * as Multipart from "@postwire/core/Multipart"
 import { secrets } from "@postwire/core/Redaction"
 import { Progress } from "@postwire/core/Timeouts"
-import { defaultMaxBodyBytes, type Telling, tells } from "@postwire/core/Transport"
+import { defaultMaxBodyBytes, Streaming, type Telling, tells } from "@postwire/core/Transport"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
@@ -19,12 +20,14 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import type { Dispatcher } from "undici"
 import { BufferedResponse } from "./internal/BufferedResponse.ts"
 import { Exchange, type Outcome, Upload } from "./internal/Exchange.ts"
 import { type Options as SessionOptions, Session } from "./internal/Session.ts"
+import { Streamed } from "./internal/Streamed.ts"
 
 export { BodyTooLarge, type Phase, UndiciTransportCause } from "./internal/Exchange.ts"
 export { secretsOfProxy, Session, type Statistics } from "./internal/Session.ts"
@@ -114,10 +117,10 @@ const sender = (dispatch: Dispatch, maxBodySize: number): Send => {
         new HttpClientError.HttpClientError({ reason: new HttpClientError.InvalidUrlError({ request }) })
       )
     }
-    const exchanged = (progress: Progress | undefined) =>
+    const exchanged = (progress: Progress | undefined, Kind: typeof Exchange, scope?: Scope.Scope) =>
       Effect.callback<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>((resume) => {
-        const Kind = body instanceof Multipart.Pieces ? Upload : Exchange
         const exchange = new Kind(request, progress?.maxBodySize ?? maxBodySize, resume, progress)
+        if (scope !== undefined) Effect.runSync(Scope.addFinalizer(scope, Effect.sync(() => exchange.interrupt())))
         const { origin, path } = target
         const { method } = request
         const wired = wireHeaders(headers)
@@ -136,7 +139,13 @@ const sender = (dispatch: Dispatch, maxBodySize: number): Send => {
         }
         return Effect.sync(() => exchange.interrupt())
       })
-    return told === undefined ? Effect.withFiber((fiber) => exchanged(fiber.getRef(Progress))) : exchanged(told)
+    const Kind = body instanceof Multipart.Pieces ? Upload : Exchange
+    if (told !== undefined) return exchanged(told, Kind)
+    return Effect.withFiber((fiber) => {
+      const scope = fiber.getRef(Streaming)
+      const progress = fiber.getRef(Progress)
+      return scope === undefined ? exchanged(progress, Kind) : exchanged(progress, Streamed, scope)
+    })
   }
   return (request, progress) => {
     const { body, headers } = request

@@ -27,7 +27,7 @@ export const make = (scope: Scope.Scope): Carrier => (http, allowance, request, 
           Effect.provideContext(
             opened,
             Context.make(Progress, watch).pipe(
-              Context.add(Streaming, true),
+              Context.add(Streaming, connection),
               Context.add(Scope.Scope, connection),
               Context.add(RequestInit, init === undefined ? noRedirects : { ...init, ...noRedirects })
             )

@@ -37,20 +37,20 @@ export class BodyTooLarge extends Data.TaggedError("BodyTooLarge")<{ readonly ma
 /** A response, or why there is none. */
 export type Outcome = Effect.Effect<HttpClientResponse, HttpClientError.HttpClientError>
 
-type Resume = (outcome: Outcome) => void
+export type Resume = (outcome: Outcome) => void
 
 /** Calls `resume` once, unless it is interrupted before. */
 export class Exchange implements Dispatcher.DispatchHandler {
-  private readonly request: HttpClientRequest
+  protected readonly request: HttpClientRequest
   private readonly maxBodySize: number
-  private readonly resume: Resume
+  protected readonly resume: Resume
   private controller: Dispatcher.DispatchController | undefined
   protected phase: Phase = "connect"
   private status = 0
   private headers: IncomingHeaders = {}
   private chunks: Array<Buffer> = []
   private size = 0
-  private settled = false
+  protected settled = false
   protected readonly progress: Progress | undefined
 
   constructor(
@@ -121,13 +121,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, error: unknown): void {
-    if (this.settled) return
+    if (!this.settled) this.fail(this.brokenOff(error))
+  }
+
+  /** Why the exchange went no further. */
+  protected brokenOff(error: unknown): HttpClientError.TransportError {
     const code = Predicate.hasProperty(error, "code") && typeof error.code === "string" ? error.code : undefined
     const refused = code !== undefined && refusal.test(code)
     const phase = refused && this.phase === "connect" ? "send" : this.phase
     const message = code === undefined || refused ? failures[phase] : messageOf(error, failures[phase])
     const cause = new UndiciTransportCause({ phase, requestSent: this.controller !== undefined, code, message })
-    this.fail(new HttpClientError.TransportError({ request: this.request, cause, description: message }))
+    return new HttpClientError.TransportError({ request: this.request, cause, description: message })
   }
 
   interrupt(): void {
@@ -165,7 +169,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return new BufferedResponse(this.request, this.status, headers, body)
   }
 
-  private settle(outcome: Outcome): void {
+  protected settle(outcome: Outcome): void {
     if (this.settled) return
     this.settled = true
     this.progress?.ended()
