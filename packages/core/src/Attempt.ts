@@ -53,7 +53,7 @@ export interface Environment {
   readonly redact: (values: Credentials.Values, authorization?: string) => Redact
   readonly http: HttpClient
   readonly rateLimit: RateLimit.RateLimit
-  readonly spend: SpendGuard | undefined
+  readonly spend: Pick<SpendGuard, "guard"> | undefined
   readonly fingerprintOf: ReturnType<typeof Fingerprint.make>
   readonly sign: Credentials.Sign | undefined
   /** Bytes, after decompression. */

@@ -19,7 +19,7 @@ import * as Decoding from "./Decoding.ts"
 import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
 import * as Fingerprint from "./Fingerprint.ts"
-import { SpendGuard } from "./internal/SpendGuard.ts"
+import { type Meter, SpendGuard } from "./internal/SpendGuard.ts"
 import * as Prepare from "./Prepare.ts"
 import { RateLimit } from "./RateLimit.ts"
 import * as Redaction from "./Redaction.ts"
@@ -73,13 +73,13 @@ export interface Settings {
 export interface Live {
   readonly wire: Wire.Wire
   readonly verify: Anomaly.Verify
-  /** As `request`, where something else takes the request to the service. What it brings is neither read nor counted. */
+  /** As `request`, where something else takes the request to the service. What it brings is for the caller to read and to count. */
   readonly request: (
     carry: Transport.Carrier,
     definition: Definition,
     parameters: unknown,
     options: CallOptions
-  ) => Effect.Effect<HttpClientResponse, Errors.AnyError>
+  ) => Effect.Effect<{ readonly response: HttpClientResponse; readonly meter: Meter | undefined }, Errors.AnyError>
 }
 
 /** Sends operations. Programs call the operations instead. */
@@ -236,7 +236,14 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
       wire,
       verify,
       request: (carry, definition, parameters, options) =>
-        requestBy(() => Send.make({ ...environment, spend: undefined, carry }))(definition, parameters, options)
+        Effect.suspend(() => {
+          let meter: Meter | undefined
+          const metered = spend?.metered((own) => {
+            meter = own
+          })
+          const request = requestBy(() => Send.make({ ...environment, spend: metered, carry }))
+          return Effect.map(request(definition, parameters, options), (response) => ({ response, meter }))
+        })
     },
     check: (definition, parameters) =>
       Effect.suspend(() => {

@@ -184,6 +184,15 @@ export const resourcesOf = (
   return [...byKind.values()].filter(({ ids, unnamed }) => ids.length + unnamed > 0)
 }
 
+/** Several bodies as one, as far as their resources go. */
+export const together = (bodies: ReadonlyArray<object>): object => {
+  const included = (name: string) => bodies.flatMap((body) => arrayAt(member(body, "includes"), name))
+  return {
+    data: bodies.flatMap((body) => member(body, "data") ?? []),
+    includes: { posts: included("posts"), users: included("users") }
+  }
+}
+
 const identified = (kind: Resources["kind"], micros: number, items: ReadonlyArray<unknown>): Resources => {
   const ids = new Set<string>()
   let unnamed = 0

@@ -4,6 +4,7 @@
  * Clients that share a `SpendStore` share one bill for each service.
  */
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -18,7 +19,7 @@ import * as Failure from "./Failure.ts"
 import * as Hook from "./Hook.ts"
 import * as Identity from "./Identity.ts"
 import type { Bucket } from "./internal/Budget.ts"
-import { type Outgoing, SpendGuard } from "./internal/SpendGuard.ts"
+import { type Meter, type Outgoing, SpendGuard } from "./internal/SpendGuard.ts"
 import { Logging } from "./Logging.ts"
 import * as Prices from "./Prices.ts"
 import * as Response from "./Response.ts"
@@ -86,65 +87,102 @@ const make = (
     return user === appOwner
   }
 
+  /** What may be charged, for what, and to whom. */
+  const purposeOf = ({ values }: Outgoing, { credential, key, operation }: Bucket) => ({
+    operation,
+    account: values.grant?.account ?? `${credential} ${key.slice(key.lastIndexOf(" ") + 1)}`
+  })
+
+  type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+
+  /** Reserves an amount, and says on which day. It waits for what others have reserved and may not need. */
+  const admit = (
+    bill: string,
+    lease: string,
+    { account, operation }: ReturnType<typeof purposeOf>,
+    needed: number,
+    terms: Outgoing["terms"],
+    restore: Restore
+  ): Effect.Effect<string, SpendLimitReached> => {
+    let pause = shortestPauseMillis
+    const attempt: Effect.Effect<string, SpendLimitReached> = Effect.clockWith((clock) => {
+      const day = Bill.dayOf(clock.currentTimeMillisUnsafe() + ahead)
+      const refuse = (period: SpendLimitReached["period"], amounts: Bill.Amounts, limit: number) => {
+        const { inDoubt, spent } = amounts
+        // What is in flight is often charged less than it may be.
+        if (spent + inDoubt + needed > limit || pause > terms.left) {
+          return Effect.fail(
+            new SpendLimitReached({
+              operation,
+              period,
+              spent: Prices.dollarsOf(Bill.sumOf(amounts)),
+              limit: Prices.dollarsOf(limit),
+              needed: Prices.dollarsOf(needed),
+              resetAt: endOf(period, day)
+            })
+          )
+        }
+        const millis = pause
+        terms.left -= millis
+        pause = Math.min(pause * 2, longestPauseMillis)
+        return Effect.andThen(restore(Effect.sleep(millis)), attempt)
+      }
+      if (Bill.sumOf(here) + needed > total) return refuse("total", here, total)
+      here.reserved += needed
+      return Effect.flatMap(
+        store.reserve(bill, lease, { day, operation, account, micros: needed }, limits),
+        (decision) => {
+          const { refused } = decision
+          if (refused === undefined) return Effect.succeed(day)
+          here.reserved -= needed
+          return refuse(refused, decision[refused], (refused === "day" ? limits.perDay : limits.perMonth) ?? Infinity)
+        }
+      )
+    })
+    return attempt
+  }
+
+  /** Charges what was reserved, and tells of it. */
+  const settle = (bill: string, lease: string, needed: number, charge: Bill.Charge): Effect.Effect<Response.Cost> =>
+    Effect.flatMap(store.settle(bill, lease, charge), (settled) => {
+      here.reserved -= needed
+      here[charge.inDoubt ? "inDoubt" : "spent"] += settled.micros
+      const cost = {
+        dollars: Prices.dollarsOf(settled.micros),
+        charged: settled.charged,
+        repeats: settled.repeats
+      }
+      if (settled.micros + settled.charged + settled.repeats === 0) return Effect.succeed(cost)
+      const { account, day, operation } = charge
+      if (onSpend !== undefined) {
+        Hook.tell(onSpend, { ...cost, operation, account, day, inDoubt: charge.inDoubt })
+      }
+      const state = charge.inDoubt ? "in doubt" : "spent"
+      return Effect.as(Metric.update(Metric.withAttributes(dollars, { operation, state }), cost.dollars), cost)
+    })
+
+  const leaseOf = () => `${own}:${++last}`
+
   const guard = (
     bill: string,
     outgoing: Outgoing,
-    { credential, key, operation }: Bucket,
+    bucket: Bucket,
     send: Effect.Effect<HttpClientResponse, HttpClientError>
   ): Effect.Effect<HttpClientResponse, HttpClientError | SpendLimitReached> => {
-    const { prepared, terms, values } = outgoing
+    const { prepared, terms } = outgoing
     const { price } = prepared.priced
     if (price === "free") return send
     const owned = isOwned(outgoing)
     const needed = Prices.mostOf(price, Prices.askOf(prepared.priced, prepared), prices, owned)
-    const account = values.grant?.account ?? `${credential} ${key.slice(key.lastIndexOf(" ") + 1)}`
-    const lease = `${own}:${++last}`
-
-    const admit = (restore: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>) => {
-      let pause = shortestPauseMillis
-      const attempt: Effect.Effect<string, SpendLimitReached> = Effect.clockWith((clock) => {
-        const day = Bill.dayOf(clock.currentTimeMillisUnsafe() + ahead)
-        const refuse = (period: SpendLimitReached["period"], amounts: Bill.Amounts, limit: number) => {
-          const { inDoubt, spent } = amounts
-          // What is in flight is often charged less than it may be.
-          if (spent + inDoubt + needed > limit || pause > terms.left) {
-            return Effect.fail(
-              new SpendLimitReached({
-                operation,
-                period,
-                spent: Prices.dollarsOf(Bill.sumOf(amounts)),
-                limit: Prices.dollarsOf(limit),
-                needed: Prices.dollarsOf(needed),
-                resetAt: endOf(period, day)
-              })
-            )
-          }
-          const millis = pause
-          terms.left -= millis
-          pause = Math.min(pause * 2, longestPauseMillis)
-          return Effect.andThen(restore(Effect.sleep(millis)), attempt)
-        }
-        if (Bill.sumOf(here) + needed > total) return refuse("total", here, total)
-        here.reserved += needed
-        return Effect.flatMap(
-          store.reserve(bill, lease, { day, operation, account, micros: needed }, limits),
-          (decision) => {
-            const { refused } = decision
-            if (refused === undefined) return Effect.succeed(day)
-            here.reserved -= needed
-            return refuse(refused, decision[refused], (refused === "day" ? limits.perDay : limits.perMonth) ?? Infinity)
-          }
-        )
-      })
-      return attempt
-    }
+    const purpose = purposeOf(outgoing, bucket)
+    const lease = leaseOf()
 
     const chargeOf = (
       exit: Exit.Exit<HttpClientResponse, HttpClientError>,
       day: string,
       isSent: boolean
     ): Effect.Effect<Bill.Charge> => {
-      const charge = Bill.free({ day, operation, account })
+      const charge = Bill.free({ day, ...purpose })
       const inDoubt = { ...charge, micros: needed, inDoubt: true }
       if (!isSent) return Effect.succeed(charge)
       if (Exit.isFailure(exit)) return Effect.succeed(mayBeCharged(exit.cause, prepared) ? inDoubt : charge)
@@ -169,36 +207,86 @@ const make = (
     }
 
     return Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(admit(restore), (day) => {
+      Effect.flatMap(admit(bill, lease, purpose, needed, terms, restore), (day) => {
         const before = outgoing.sent
-        return Effect.onExit(restore(send), (exit) =>
-          Effect.flatMap(chargeOf(exit, day, outgoing.sent > before), (charge) =>
-            Effect.flatMap(store.settle(bill, lease, charge), (settled) => {
-              here.reserved -= needed
-              here[charge.inDoubt ? "inDoubt" : "spent"] += settled.micros
-              const cost = {
-                dollars: Prices.dollarsOf(settled.micros),
-                charged: settled.charged,
-                repeats: settled.repeats
-              }
-              if (Exit.isSuccess(exit)) {
-                Response.markCost(exit.value, cost)
-              }
-              if (settled.micros + settled.charged + settled.repeats === 0) {
-                return Effect.void
-              }
-              if (onSpend !== undefined) {
-                Hook.tell(onSpend, { ...cost, operation, account, day: charge.day, inDoubt: charge.inDoubt })
-              }
-              const state = charge.inDoubt ? "in doubt" : "spent"
-              return Metric.update(Metric.withAttributes(dollars, { operation, state }), cost.dollars)
-            })))
+        return Effect.onExit(
+          restore(send),
+          (exit) =>
+            Effect.flatMap(
+              chargeOf(exit, day, outgoing.sent > before),
+              (charge) =>
+                Effect.map(settle(bill, lease, needed, charge), (cost) => {
+                  if (Exit.isSuccess(exit)) {
+                    Response.markCost(exit.value, cost)
+                  }
+                })
+            )
+        )
       })
     )
   }
 
+  /** Opening costs nothing. What the next item may cost is reserved as long as the response goes on. */
+  const metered = (
+    bill: string,
+    use: (meter: Meter) => void,
+    outgoing: Outgoing,
+    bucket: Bucket,
+    send: Effect.Effect<HttpClientResponse, HttpClientError>
+  ): Effect.Effect<HttpClientResponse, HttpClientError | SpendLimitReached> => {
+    const { prepared, terms } = outgoing
+    const { price } = prepared.priced
+    if (price === "free" || "request" in price) return send
+    const needed = Prices.mostOf(price, { ...Prices.askOf(prepared.priced, prepared), items: 1 }, prices)
+    const purpose = purposeOf(outgoing, bucket)
+    let lease: string | undefined
+    const reserve = (terms: Outgoing["terms"], restore: Restore) => {
+      const next = leaseOf()
+      return Effect.map(admit(bill, next, purpose, needed, terms, restore), (day) => {
+        lease = next
+        return day
+      })
+    }
+    const release = (charge: Bill.Charge) =>
+      Effect.suspend((): Effect.Effect<unknown> => {
+        const held = lease
+        lease = undefined
+        return held === undefined ? Effect.void : settle(bill, held, needed, charge)
+      })
+    const today = Effect.map(Clock.currentTimeMillis, (now) => Bill.dayOf(now + ahead))
+    const end = Effect.flatMap(today, (day) => release(Bill.free({ day, ...purpose })))
+    const meter: Meter = {
+      end: Effect.uninterruptible(Effect.asVoid(end)),
+      count: (bodies) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.flatMap(today, (day) => {
+            const resources = Prices.resourcesOf(price, Prices.together(bodies), prices)
+            return Effect.andThen(
+              release({ ...Bill.free({ day, ...purpose }), resources }),
+              Effect.asVoid(reserve({ left: Infinity }, restore))
+            )
+          })
+        )
+    }
+    return Effect.uninterruptibleMask((restore) =>
+      Effect.andThen(
+        reserve(terms, restore),
+        Effect.onExit(restore(send), (exit) => {
+          if (Exit.isFailure(exit) || exit.value.status < 200 || exit.value.status >= 300) return end
+          return Effect.map(Clock.currentTimeMillis, (now) => {
+            ahead = aheadOf(exit.value, now, ahead)
+            use(meter)
+          })
+        })
+      )
+    )
+  }
+
   return (bill: string): SpendGuard => ({
-    guard: (outgoing, bucket, send) => Effect.suspend(() => guard(bill, outgoing, bucket, send))
+    guard: (outgoing, bucket, send) => Effect.suspend(() => guard(bill, outgoing, bucket, send)),
+    metered: (use) => ({
+      guard: (outgoing, bucket, send) => Effect.suspend(() => metered(bill, use, outgoing, bucket, send))
+    })
   })
 }
 

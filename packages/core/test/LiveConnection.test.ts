@@ -1,24 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Scope, Stream } from "effect"
-import type { Definition } from "../src/Definition.ts"
+import { Effect, Exit, Fiber, Layer, Option, Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import * as Errors from "../src/Errors.ts"
 import { open } from "../src/internal/LiveConnection.ts"
 import * as LiveDecoding from "../src/internal/LiveDecoding.ts"
-import { Post } from "../src/models/Post.ts"
-import { one } from "../src/Response.ts"
-import { make, type Received, secrets } from "./support/Service.ts"
+import type { AnyItem } from "../src/LiveItem.ts"
+import { streamPosts } from "../src/operations/Streams.ts"
+import * as RateLimit from "../src/RateLimit.ts"
+import * as Spend from "../src/Spend.ts"
+import * as SpendStore from "../src/SpendStore.ts"
+import * as Recorder from "./support/Recorder.ts"
+import { type Answer, baseUrl, make, type Received, secrets } from "./support/Service.ts"
 
-const definition: Definition = {
-  name: "streamPosts",
-  summary: "Posts as they are made.",
-  route: "GET /2/posts/search/stream",
-  result: one(Post),
-  bearer: "app",
-  scopes: [],
-  limits: {},
-  price: { read: "post" },
-  effect: "read"
-}
+const { definition } = streamPosts
 
 const encode = (text: string) => new TextEncoder().encode(text)
 
@@ -93,4 +87,115 @@ describe("a connection", () => {
       assert.strictEqual(error.phase, "body")
       assert.notInclude(JSON.stringify(error) + error.message, secrets.bearerToken)
     }))
+
+  it.effect("may be quiet for as long as it likes, but not before it begins", () =>
+    Effect.gen(function*() {
+      const service = streaming()
+      const opened = yield* Effect.provide(open(definition, {}), service.layer())
+      const reading = yield* Effect.forkChild(Stream.runHead(opened.entries), { startImmediately: true })
+      yield* TestClock.adjust("2 days")
+      service.send("\n")
+      assert.deepStrictEqual(yield* Fiber.join(reading), Option.some({ _tag: "KeepAlive" as const }))
+
+      const silent = make(() => Effect.never)
+      const opening = yield* Effect.forkChild(Effect.flip(Effect.provide(open(definition, {}), silent.layer())), {
+        startImmediately: true
+      })
+      yield* TestClock.adjust("1 minute")
+      const error = yield* Fiber.join(opening)
+      assert.instanceOf(error, Errors.TransportFailure)
+      assert.strictEqual(error.timeout, "firstByte")
+      assert.lengthOf(silent.requests, 1)
+    }))
+
+  it.effect("is refused with the usual errors, once", () =>
+    Effect.gen(function*() {
+      const refused = (status: number, body: object = {}) => {
+        const service = make(() => ({ status, body }))
+        return Effect.map(
+          Effect.flip(Effect.provide(open(definition, {}), service.layer({ retries: 2, ...secrets }))),
+          (error) => {
+            assert.lengthOf(service.requests, 1)
+            return error
+          }
+        )
+      }
+      assert.instanceOf(yield* refused(401), Errors.Unauthorized)
+      assert.instanceOf(yield* refused(503), Errors.ServerFailure)
+      const conflict = yield* refused(409, { title: "Conflict", detail: `no rules ${secrets.bearerToken}` })
+      assert.propertyVal(conflict, "status", 409)
+      assert.notInclude(conflict.message, secrets.bearerToken)
+      assert.instanceOf(
+        yield* Effect.flip(Effect.provide(open(definition, { backfill_minutes: 6 }), streaming().layer())),
+        Errors.InvalidParameters
+      )
+    }))
+
+  it.effect("is not waited for where too many are open: no window ends that", () =>
+    Effect.gen(function*() {
+      const service = make((): Answer => ({
+        status: 429,
+        headers: {
+          "x-rate-limit-limit": "50",
+          "x-rate-limit-remaining": "48",
+          "x-rate-limit-reset": "900"
+        },
+        body: { title: "ConnectionException", connection_issue: "TooManyConnections" }
+      }))
+      const error = yield* Effect.flip(
+        Effect.provide(open(definition, {}), service.layer(secrets, Layer.orDie(RateLimit.layerWait())))
+      )
+      assert.instanceOf(error, Errors.RateLimited)
+      assert.deepStrictEqual(error.problems.map((problem) => problem["connection_issue"]), ["TooManyConnections"])
+      assert.lengthOf(service.requests, 1)
+    }))
+
+  it.effect("has a span that ends with its head", () =>
+    Effect.gen(function*() {
+      const service = streaming()
+      const { layer, spans } = Recorder.spans()
+      yield* Effect.provide(open(definition, {}), Layer.merge(service.layer(), layer))
+      assert.deepStrictEqual(spans.map(({ name, status }) => [name, status._tag]), [[
+        "GET /2/posts/search/stream",
+        "Ended"
+      ]])
+    }))
+
+  it.effect("is charged for each item as it comes, until a limit ends it", () =>
+    Effect.gen(function*() {
+      const service = streaming()
+      const store = SpendStore.makeMemory()
+      const told: Array<number> = []
+      const spend = Layer.orDie(
+        Spend.layer({ spendLimit: { total: 0.018 }, onSpend: ({ dollars }) => void told.push(dollars) })
+      ).pipe(Layer.provide(Layer.succeed(SpendStore.SpendStore, store)))
+      const line = (id: number) => `{"data":{"id":"${id}","text":"a"}}\n`
+      const scope = yield* Scope.make()
+      const opened = yield* Effect.provide(open(definition, {}), service.layer(secrets, spend)).pipe(
+        Scope.provide(scope)
+      )
+      const bill = Effect.map(store.read(baseUrl, "1970-01-01", "1970-01-01"), ([entry]) => entry)
+      assert.deepInclude(yield* bill, { spent: 0, reserved: 5_000, charged: 0 })
+      const ids: Array<string> = []
+      const reading = yield* Effect.forkChild(
+        Effect.flip(Stream.runForEach(opened.entries, (entry) =>
+          Effect.sync(() => {
+            if (!LiveDecoding.isItem(entry)) return
+            ids.push(idOf(entry))
+            // Repeats are free, on one day.
+            if (ids.length === 2) service.send(line(1) + line(2))
+            else if (ids.length === 4) service.send(line(3))
+          }))),
+        { startImmediately: true }
+      )
+      service.send(line(1) + line(2))
+      const error = yield* Fiber.join(reading)
+      assert.instanceOf(error, Errors.SpendLimitReached)
+      assert.deepStrictEqual(ids, ["1", "2", "1", "2", "3"])
+      assert.deepStrictEqual(told, [0.01, 0, 0.005])
+      yield* Scope.close(scope, Exit.void)
+      assert.deepInclude(yield* bill, { spent: 15_000, reserved: 0, charged: 3, repeats: 2 })
+    }))
 })
+
+const idOf = (item: AnyItem): string => JSON.parse(JSON.stringify(item)).data.id

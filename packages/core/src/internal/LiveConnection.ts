@@ -15,6 +15,7 @@ import type { Headers } from "../Response.ts"
 import type * as Timeouts from "../Timeouts.ts"
 import * as LiveDecoding from "./LiveDecoding.ts"
 import * as LiveTransport from "./LiveTransport.ts"
+import type { Meter } from "./SpendGuard.ts"
 
 /** What opening may take besides parameters. */
 export interface OpenOptions {
@@ -34,6 +35,8 @@ export interface Opened {
   readonly entries: Stream.Stream<LiveDecoding.Entry, Errors.TransportFailure | Errors.SpendLimitReached>
 }
 
+type Entries<E> = Pull.Pull<Arr.NonEmptyReadonlyArray<LiveDecoding.Entry>, E>
+
 /** Opens a stream: one request, which is not repeated, whose answer may take as long as it likes once it has begun. */
 export const open = (
   definition: Definition,
@@ -44,7 +47,9 @@ export const open = (
     const client = yield* Client
     const { request, verify, wire } = client.live
     const carry = LiveTransport.make(yield* Effect.scope)
-    const response = yield* request(carry, definition, parameters, { retries: 0, timeout: { ...timeout, total: 0 } })
+    const options = { retries: 0, timeout: { ...timeout, total: 0 } }
+    const { meter, response } = yield* request(carry, definition, parameters, options)
+    if (meter !== undefined) yield* Effect.addFinalizer(() => meter.end)
     const redact = yield* client.redact
     const chunks = response.stream
     const decoder = LiveDecoding.make(definition, { wire, verify, redact, longest })
@@ -64,7 +69,10 @@ export const open = (
       chunks,
       entries: Stream.transformPull(
         Stream.mapError(chunks, brokenOff),
-        (pull) => Effect.succeed(reading(pull, decoder))
+        (pull) => {
+          const read = reading(pull, decoder)
+          return Effect.succeed(meter === undefined ? read : counting(read, meter))
+        }
       )
     }
   })
@@ -73,16 +81,35 @@ export const open = (
 const reading = <E>(
   pull: Pull.Pull<Arr.NonEmptyReadonlyArray<Uint8Array>, E>,
   decoder: LiveDecoding.Decoder
-): Pull.Pull<Arr.NonEmptyReadonlyArray<LiveDecoding.Entry>, E> => {
-  const next: Pull.Pull<Arr.NonEmptyReadonlyArray<LiveDecoding.Entry>, E> = Effect.flatMap(pull, (pieces) => {
+): Entries<E> => {
+  const next: Entries<E> = Effect.flatMap(pull, (pieces) => {
     const entries = decoder.push(...pieces)
     return Arr.isReadonlyArrayNonEmpty(entries) ? Effect.succeed(entries) : next
   })
   let isOver = false
-  const rest = Pull.catchDone(next, () => {
+  const all: Entries<E> = Pull.catchDone(next, () => {
     isOver = true
     const rest = decoder.end()
     return Arr.isReadonlyArrayNonEmpty(rest) ? Effect.succeed(rest) : Cause.done()
   })
-  return Effect.suspend(() => isOver ? Cause.done() : rest)
+  return Effect.suspend((): Entries<E> => isOver ? Cause.done() : all)
+}
+
+/** What came is charged, so it is given before a limit ends it. */
+const counting = <E>(pull: Entries<E>, meter: Meter): Entries<E | Errors.SpendLimitReached> => {
+  let reached: Errors.SpendLimitReached | undefined
+  const counted: Entries<E> = Effect.flatMap(pull, (entries) => {
+    const bodies = entries.filter(LiveDecoding.isItem).map(({ body }) => body)
+    if (bodies.length === 0) return Effect.succeed(entries)
+    return Effect.match(meter.count(bodies), {
+      onFailure: (error) => {
+        reached = error
+        return entries
+      },
+      onSuccess: () => entries
+    })
+  })
+  return Effect.suspend((): Entries<E | Errors.SpendLimitReached> =>
+    reached === undefined ? counted : Effect.fail(reached)
+  )
 }

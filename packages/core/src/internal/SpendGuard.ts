@@ -19,6 +19,14 @@ export interface Outgoing {
   readonly sent: number
 }
 
+/** Counts what a response without an end is charged. */
+export interface Meter {
+  /** Counts what has come, and fails when one more might pass a limit. */
+  readonly count: (bodies: ReadonlyArray<object>) => Effect.Effect<void, SpendLimitReached>
+  /** No more will come. */
+  readonly end: Effect.Effect<void>
+}
+
 /** Counts what the requests of a client are charged. */
 export interface SpendGuard {
   /** Sends a request, unless it might pass a limit. */
@@ -27,6 +35,8 @@ export interface SpendGuard {
     bucket: Bucket,
     send: Effect.Effect<HttpClientResponse, HttpClientError>
   ) => Effect.Effect<HttpClientResponse, HttpClientError | SpendLimitReached>
+  /** The same for a response without an end: what it brings is counted by a meter, unless it is free. */
+  readonly metered: (use: (meter: Meter) => void) => Pick<SpendGuard, "guard">
 }
 
 /** The guard in force for a service by its address; none unless a Layer of `Spend` is provided. */

@@ -31,11 +31,16 @@ export const layer = (
           Effect.map((built) => Context.get(built, SpendGuard))
         )
       )
+      const loaded =
+        (bill: string, guardOf: (spend: SpendGuard) => Pick<SpendGuard, "guard">): SpendGuard["guard"] =>
+        (outgoing, bucket, send) =>
+          outgoing.prepared.priced.price === "free" ? send : Effect.flatMap(load, (guards) => {
+            const spend = guards?.(bill)
+            return spend === undefined ? send : guardOf(spend).guard(outgoing, bucket, send)
+          })
       return (bill) => ({
-        guard: (outgoing, bucket, send) =>
-          outgoing.prepared.priced.price === "free"
-            ? send
-            : Effect.flatMap(load, (guards) => guards?.(bill).guard(outgoing, bucket, send) ?? send)
+        guard: loaded(bill, (spend) => spend),
+        metered: (use) => ({ guard: loaded(bill, (spend) => spend.metered(use)) })
       })
     })
   ).pipe(Layer.provide(store ?? Layer.empty))
