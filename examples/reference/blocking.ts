@@ -67,6 +67,26 @@ export const getComplianceJobs = (client: PostwireClientSync) => {
   console.log(jobs)
 }
 
+export const getConnections = (client: PostwireClientSync) => {
+  const connections = client.getConnections.items({ endpoints: ["filtered_stream"] })
+  for (const connection of connections) console.log(connection)
+}
+
+export const deleteConnections = (client: PostwireClientSync) => {
+  const { data: ended } = client.deleteConnections({ uuids: ["4f1f2c0e-6a3c-4f5e-9d3b-0a4d1f0c7a11"] })
+  console.log(ended)
+}
+
+export const deleteAllConnections = (client: PostwireClientSync) => {
+  const { data: ended } = client.deleteAllConnections()
+  console.log(ended)
+}
+
+export const deleteEndpointConnections = (client: PostwireClientSync) => {
+  const { data: ended } = client.deleteEndpointConnections({ endpoint_id: "filtered_stream" })
+  console.log(ended)
+}
+
 export const getRecentPostsCount = (client: PostwireClientSync) => {
   const { data: counts } = client.getRecentPostsCount({ query: "effect", granularity: "day" })
   console.log(counts)
@@ -376,6 +396,21 @@ export const getReposts = (client: PostwireClientSync) => {
 export const getRepostsOfMe = (client: PostwireClientSync) => {
   const posts = client.getRepostsOfMe.items({ post_fields: ["public_metrics"] })
   for (const post of posts) console.log(post)
+}
+
+export const getStreamRules = (client: PostwireClientSync) => {
+  const rules = client.getStreamRules.items()
+  for (const rule of rules) console.log(rule)
+}
+
+export const updateStreamRules = (client: PostwireClientSync) => {
+  const { data: added } = client.updateStreamRules({ add: [{ value: "cat has:images", tag: "cats with images" }] })
+  console.log(added)
+}
+
+export const getStreamRuleCounts = (client: PostwireClientSync) => {
+  const { data: counts } = client.getStreamRuleCounts()
+  console.log(counts)
 }
 
 export const searchRecentPosts = (client: PostwireClientSync) => {

@@ -4,6 +4,8 @@ import {
   Bookmarks,
   Communities,
   ComplianceJobs,
+  ComplianceStreams,
+  Connections,
   Counts,
   DirectMessages,
   Follows,
@@ -15,8 +17,10 @@ import {
   QuotePosts,
   Replies,
   Reposts,
+  Rules,
   Search,
   Spaces,
+  Streams,
   Timelines,
   Trends,
   Usage,
@@ -91,6 +95,46 @@ export function* getComplianceJob() {
 export function* getComplianceJobs() {
   const { data: jobs } = yield* ComplianceJobs.getComplianceJobs({ type: "posts", status: "complete" })
   yield* Console.log(jobs)
+}
+
+export function* streamPostsCompliance() {
+  const events = ComplianceStreams.streamPostsCompliance({ partition: 1 })
+  yield* Stream.runForEach(events, ({ event }) => Console.log(event))
+}
+
+export function* streamUsersCompliance() {
+  const events = ComplianceStreams.streamUsersCompliance({ partition: 1 })
+  yield* Stream.runForEach(events, ({ event }) => Console.log(event))
+}
+
+export function* streamLikesCompliance() {
+  const events = ComplianceStreams.streamLikesCompliance()
+  yield* Stream.runForEach(events, ({ event }) => Console.log(event))
+}
+
+export function* streamPostLabels() {
+  const events = ComplianceStreams.streamPostLabels()
+  yield* Stream.runForEach(events, ({ event }) => Console.log(event))
+}
+
+export function* getConnections() {
+  const connections = Connections.getConnections.items({ endpoints: ["filtered_stream"] })
+  yield* Stream.runForEach(connections, (connection) => Console.log(connection))
+}
+
+export function* deleteConnections() {
+  const { data: ended } = yield* Connections.deleteConnections({ uuids: ["4f1f2c0e-6a3c-4f5e-9d3b-0a4d1f0c7a11"] })
+  yield* Console.log(ended)
+}
+
+export function* deleteAllConnections() {
+  const { data: ended } = yield* Connections.deleteAllConnections()
+  yield* Console.log(ended)
+}
+
+export function* deleteEndpointConnections() {
+  const { data: ended } = yield* Connections.deleteEndpointConnections({ endpoint_id: "filtered_stream" })
+  yield* Console.log(ended)
 }
 
 export function* getRecentPostsCount() {
@@ -411,6 +455,24 @@ export function* getRepostsOfMe() {
   yield* Stream.runForEach(posts, (post) => Console.log(post))
 }
 
+export function* getStreamRules() {
+  const rules = Rules.getStreamRules.items()
+  yield* Stream.runForEach(rules, (rule) => Console.log(rule))
+}
+
+export function* updateStreamRules() {
+  const { data: added } = yield* Rules.updateStreamRules({
+    add: [{ value: "cat has:images",
+    tag: "cats with images" }]
+  })
+  yield* Console.log(added)
+}
+
+export function* getStreamRuleCounts() {
+  const { data: counts } = yield* Rules.getStreamRuleCounts()
+  yield* Console.log(counts)
+}
+
 export function* searchRecentPosts() {
   const posts = Search.searchRecentPosts.items({ query: "effect lang:en", max_results: 100 })
   yield* Stream.runForEach(posts, (post) => Console.log(post))
@@ -447,6 +509,56 @@ export function* getSpaceBuyers() {
 export function* getSpacePosts() {
   const { data: posts } = yield* Spaces.getSpacePosts({ id: "1DXxyRYNejbKM", post_fields: ["created_at"] })
   yield* Console.log(posts)
+}
+
+export function* streamPosts() {
+  const posts = Streams.streamPosts({ post_fields: ["author_id"] })
+  yield* Stream.runForEach(posts, ({ post }) => Console.log(post))
+}
+
+export function* streamPostsSample() {
+  const posts = Streams.streamPostsSample({ post_fields: ["lang"] })
+  yield* Stream.runForEach(posts, ({ post }) => Console.log(post))
+}
+
+export function* streamPostsSample10() {
+  const posts = Streams.streamPostsSample10({ partition: 1 })
+  yield* Stream.runForEach(posts, ({ post }) => Console.log(post))
+}
+
+export function* streamPostsFirehose() {
+  const posts = Streams.streamPostsFirehose({ partition: 1 })
+  yield* Stream.runForEach(posts, ({ post }) => Console.log(post))
+}
+
+export function* streamPostsFirehoseEn() {
+  const posts = Streams.streamPostsFirehoseEn({ partition: 1 })
+  yield* Stream.runForEach(posts, ({ post }) => Console.log(post))
+}
+
+export function* streamPostsFirehoseJa() {
+  const posts = Streams.streamPostsFirehoseJa({ partition: 1 })
+  yield* Stream.runForEach(posts, ({ post }) => Console.log(post))
+}
+
+export function* streamPostsFirehoseKo() {
+  const posts = Streams.streamPostsFirehoseKo({ partition: 1 })
+  yield* Stream.runForEach(posts, ({ post }) => Console.log(post))
+}
+
+export function* streamPostsFirehosePt() {
+  const posts = Streams.streamPostsFirehosePt({ partition: 1 })
+  yield* Stream.runForEach(posts, ({ post }) => Console.log(post))
+}
+
+export function* streamLikesFirehose() {
+  const likes = Streams.streamLikesFirehose({ partition: 1, expansions: ["liked_post_id"] })
+  yield* Stream.runForEach(likes, ({ event }) => Console.log(event))
+}
+
+export function* streamLikesSample10() {
+  const likes = Streams.streamLikesSample10({ partition: 1 })
+  yield* Stream.runForEach(likes, ({ event }) => Console.log(event))
 }
 
 export function* getUsersPosts() {

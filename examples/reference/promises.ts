@@ -70,6 +70,26 @@ export const getComplianceJobs = async (client: PostwireClient) => {
   console.log(jobs)
 }
 
+export const getConnections = async (client: PostwireClient) => {
+  const connections = client.getConnections.items({ endpoints: ["filtered_stream"] })
+  for await (const connection of connections) console.log(connection)
+}
+
+export const deleteConnections = async (client: PostwireClient) => {
+  const { data: ended } = await client.deleteConnections({ uuids: ["4f1f2c0e-6a3c-4f5e-9d3b-0a4d1f0c7a11"] })
+  console.log(ended)
+}
+
+export const deleteAllConnections = async (client: PostwireClient) => {
+  const { data: ended } = await client.deleteAllConnections()
+  console.log(ended)
+}
+
+export const deleteEndpointConnections = async (client: PostwireClient) => {
+  const { data: ended } = await client.deleteEndpointConnections({ endpoint_id: "filtered_stream" })
+  console.log(ended)
+}
+
 export const getRecentPostsCount = async (client: PostwireClient) => {
   const { data: counts } = await client.getRecentPostsCount({ query: "effect", granularity: "day" })
   console.log(counts)
@@ -383,6 +403,24 @@ export const getReposts = async (client: PostwireClient) => {
 export const getRepostsOfMe = async (client: PostwireClient) => {
   const posts = client.getRepostsOfMe.items({ post_fields: ["public_metrics"] })
   for await (const post of posts) console.log(post)
+}
+
+export const getStreamRules = async (client: PostwireClient) => {
+  const rules = client.getStreamRules.items()
+  for await (const rule of rules) console.log(rule)
+}
+
+export const updateStreamRules = async (client: PostwireClient) => {
+  const { data: added } = await client.updateStreamRules({
+    add: [{ value: "cat has:images",
+    tag: "cats with images" }]
+  })
+  console.log(added)
+}
+
+export const getStreamRuleCounts = async (client: PostwireClient) => {
+  const { data: counts } = await client.getStreamRuleCounts()
+  console.log(counts)
 }
 
 export const searchRecentPosts = async (client: PostwireClient) => {

@@ -20,7 +20,9 @@ const selectors: Readonly<Record<string, string>> = {
   expansions: "What is referred to and should come along, in `includes`",
   community_fields: "Fields of communities to return besides those that always come",
   compliance_job_fields: "Fields of compliance jobs to return besides those that always come",
+  connection_fields: "Fields of connections to return besides those that always come",
   dm_event_fields: "Fields of direct message events to return besides those that always come",
+  like_with_post_author_fields: "Fields of likes to return besides those that always come",
   list_fields: "Fields of lists to return besides those that always come",
   media_fields: "Fields of media in `includes` to return besides those that always come",
   personalized_trend_fields: "Fields of trends to return besides those that always come",
@@ -36,7 +38,7 @@ const selectors: Readonly<Record<string, string>> = {
 
 /** The rule of a parameter, its default and its known values, in words. */
 const textOf = (name: string, parameter: Parameters.AnyParameter): string => {
-  if (Parameters.isSelector(name)) {
+  if (Parameters.isSelector(name) && parameter.values !== undefined) {
     const text = selectors[name]
     if (text === undefined) throw new Error(`${name} has no text for editors`)
     return sentence(text)

@@ -11,7 +11,8 @@ export interface Face {
   readonly callee: (operation: Documented) => string
   readonly wait: string
   readonly log: (value: string) => string
-  readonly each: (items: string, item: string) => string
+  /** `shown` is a part of the item; all of it where it is left out. */
+  readonly each: (items: string, item: string, shown?: string) => string
 }
 
 /** The faces in the order of the README. */
@@ -24,7 +25,7 @@ export const faces: ReadonlyArray<Face> = [
     callee: ({ definition }) => `client.${definition.name}`,
     wait: "await ",
     log: (value) => `console.log(${value})`,
-    each: (items, item) => `for await (const ${item} of ${items}) console.log(${item})`
+    each: (items, item, shown = item) => `for await (const ${item} of ${items}) console.log(${shown})`
   },
   {
     title: "Blocking",
@@ -34,7 +35,7 @@ export const faces: ReadonlyArray<Face> = [
     callee: ({ definition }) => `client.${definition.name}`,
     wait: "",
     log: (value) => `console.log(${value})`,
-    each: (items, item) => `for (const ${item} of ${items}) console.log(${item})`
+    each: (items, item, shown = item) => `for (const ${item} of ${items}) console.log(${shown})`
   },
   {
     title: "Effect",
@@ -45,7 +46,8 @@ export const faces: ReadonlyArray<Face> = [
     callee: ({ area, definition }) => `${area}.${definition.name}`,
     wait: "yield* ",
     log: (value) => `yield* Console.log(${value})`,
-    each: (items, item) => `yield* Stream.runForEach(${items}, (${item}) => Console.log(${item}))`
+    each: (items, item, shown = item) =>
+      `yield* Stream.runForEach(${items}, (${item}) => Console.log(${shown}))`
   }
 ]
 
@@ -60,11 +62,20 @@ const partsOf = ({ definition, example }: Documented) => {
   return { variable, items, parameters }
 }
 
+/** Under which name a stream brings what it brings. */
+export const memberOf = ({ result }: Documented["definition"]): "post" | "event" =>
+  result._tag === "One" && result.kind === "post" ? "post" : "event"
+
 /** The example of an operation in a face. */
 export const example = (face: Face, operation: Documented): string => {
   const { items, parameters, variable } = partsOf(operation)
+  const { live } = operation.definition
   const called = (before: string) => `${before}${face.callee(operation)}${items}(`
   if (variable === undefined) return call(called(face.wait), parameters)
+  if (live !== undefined && variable !== undefined) {
+    const member = memberOf(operation.definition)
+    return `${call(called(`const ${variable} = `), parameters)}\n${face.each(variable, `{ ${member} }`, member)}`
+  }
   if (items !== "") {
     return `${call(called(`const ${variable} = `), parameters)}\n${face.each(variable, variable.replace(/s$/, ""))}`
   }
@@ -73,10 +84,15 @@ export const example = (face: Face, operation: Documented): string => {
     face.log(variable === "{ data }" ? "data" : variable)
 }
 
+/** Whether a face has a method for an operation. */
+export const hasMethod = ({ title }: Face, { definition: { live } }: Documented): boolean =>
+  live === undefined || title === "Effect"
+
 /** The file of a face with the examples of all operations. */
 export const file = (face: Face): string =>
   `// ${notice}\n${face.header}\n\n${
     documented
+      .filter((operation) => hasMethod(face, operation))
       .map((operation) => `${face.open(operation.definition.name)}\n${indent(example(face, operation))}\n}\n`)
       .join("\n")
   }`

@@ -87,6 +87,21 @@ const settings = [
     of: [["packages/core/src/Pagination.ts", "PageOptions"]]
   },
   {
+    title: "Options of a stream",
+    lead: "The second argument of streams, in place of those of a call.",
+    of: [["packages/core/src/LiveOptions.ts", "LiveOptions"]]
+  },
+  {
+    title: "What a stream resumes from",
+    lead: "The members of `resumeFrom`.",
+    of: [["packages/core/src/LiveOptions.ts", "ResumeFrom"]]
+  },
+  {
+    title: "The window of duplicates",
+    lead: "The members of `duplicates`.",
+    of: [["packages/core/src/LiveOptions.ts", "DuplicatesWindow"]]
+  },
+  {
     title: "What onRequest receives",
     lead: "Called after every attempt.",
     of: [["packages/core/src/Attempt.ts", "Sent"]]

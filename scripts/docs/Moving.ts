@@ -6,7 +6,7 @@ import { documented } from "./Source.ts"
 
 /** An operation in other clients, as one calls it there. */
 interface Calls {
-  /** On tweepy's `Client`. */
+  /** On tweepy's `Client`, or its `StreamingClient`. */
   readonly tweepy: ReadonlyArray<string>
   /** On twitter-api-v2's `client.v2`. */
   readonly twitterApiV2: ReadonlyArray<string>
@@ -30,6 +30,10 @@ export const calls: { readonly [N in Name]: Calls } = {
     tweepy: ["create_direct_message(participant_id=…, text=…)", "create_dm(participant_id=…, text=…)"],
     twitterApiV2: ["sendDmToParticipant(id, { text })", "sendDmInConversation(id, { text })"]
   },
+  getConnections: { tweepy: [], twitterApiV2: [] },
+  deleteConnections: { tweepy: [], twitterApiV2: [] },
+  deleteAllConnections: { tweepy: [], twitterApiV2: [] },
+  deleteEndpointConnections: { tweepy: [], twitterApiV2: [] },
   createDirectMessageConversation: {
     tweepy: [
       "create_direct_message_conversation(participant_ids=…, text=…)",
@@ -105,6 +109,12 @@ export const calls: { readonly [N in Name]: Calls } = {
   repost: { tweepy: ["retweet(tweet_id)"], twitterApiV2: ["retweet(me, tweetId)"] },
   unrepost: { tweepy: ["unretweet(source_tweet_id)"], twitterApiV2: ["unretweet(me, tweetId)"] },
   getReposters: { tweepy: ["get_retweeters(id)"], twitterApiV2: ["tweetRetweetedBy(tweetId)"] },
+  getStreamRules: { tweepy: ["get_rules()"], twitterApiV2: ["streamRules()"] },
+  updateStreamRules: {
+    tweepy: ["add_rules(add)", "delete_rules(ids)"],
+    twitterApiV2: ["updateStreamRules({ add })", "updateStreamRules({ delete: { ids } })"]
+  },
+  getStreamRuleCounts: { tweepy: [], twitterApiV2: [] },
   searchRecentPosts: { tweepy: ["search_recent_tweets(query)"], twitterApiV2: ["search(query)"] },
   searchAllPosts: { tweepy: ["search_all_tweets(query)"], twitterApiV2: ["searchAll(query)"] },
   searchSpaces: { tweepy: ["search_spaces(query)"], twitterApiV2: ["searchSpaces({ query, state })"] },
@@ -112,6 +122,20 @@ export const calls: { readonly [N in Name]: Calls } = {
   getSpace: { tweepy: ["get_space(id)"], twitterApiV2: ["space(spaceId)"] },
   getSpaceBuyers: { tweepy: ["get_space_buyers(id)"], twitterApiV2: ["spaceBuyers(spaceId)"] },
   getSpacePosts: { tweepy: ["get_space_tweets(id)"], twitterApiV2: ["spaceTweets(spaceId)"] },
+  streamPosts: { tweepy: ["filter()"], twitterApiV2: ["searchStream()"] },
+  streamPostsSample: { tweepy: ["sample()"], twitterApiV2: ["sampleStream()"] },
+  streamPostsSample10: { tweepy: [], twitterApiV2: [] },
+  streamPostsFirehose: { tweepy: [], twitterApiV2: [] },
+  streamPostsFirehoseEn: { tweepy: [], twitterApiV2: [] },
+  streamPostsFirehoseJa: { tweepy: [], twitterApiV2: [] },
+  streamPostsFirehoseKo: { tweepy: [], twitterApiV2: [] },
+  streamPostsFirehosePt: { tweepy: [], twitterApiV2: [] },
+  streamLikesFirehose: { tweepy: [], twitterApiV2: [] },
+  streamLikesSample10: { tweepy: [], twitterApiV2: [] },
+  streamPostsCompliance: { tweepy: [], twitterApiV2: [] },
+  streamUsersCompliance: { tweepy: [], twitterApiV2: [] },
+  streamLikesCompliance: { tweepy: [], twitterApiV2: [] },
+  streamPostLabels: { tweepy: [], twitterApiV2: [] },
   getUsersPosts: { tweepy: ["get_users_tweets(id)"], twitterApiV2: ["userTimeline(userId)"] },
   getUsersMentions: { tweepy: ["get_users_mentions(id)"], twitterApiV2: ["userMentionTimeline(userId)"] },
   getHomeTimeline: { tweepy: ["get_home_timeline()"], twitterApiV2: ["homeTimeline()"] },

@@ -12,7 +12,7 @@ import * as Scopes from "../../packages/core/src/Scopes.ts"
 import { august, february } from "../../packages/core/src/Vocabulary.ts"
 import * as Wire from "../../packages/core/src/Wire.ts"
 import * as WireNames from "../../packages/core/src/WireNames.ts"
-import { example, faces } from "./Examples.ts"
+import { example, faces, hasMethod, memberOf } from "./Examples.ts"
 import { layersPage, settingsPage } from "./Interfaces.ts"
 import { table } from "./Members.ts"
 import { rulesOf } from "./ParameterRules.ts"
@@ -40,8 +40,9 @@ const index = (): ReadonlyArray<string> => [
   "[x.json](../openapi/x.json) and [x-2026-02.json](../openapi/x-2026-02.json) describe the wires as OpenAPI documents. " +
   "[Settings](settings.md) and [Layers](layers.md) say what a client is made of; the guides tell what " +
   "[comes back](../client.md), what the [errors](../errors.md) mean and how [pages](../pages.md) work.",
-  "Every operation returns `{ data, includes, errors, anomalies, meta, rateLimit, requestId, body }`. `data` is " +
-  "`undefined` on an empty page and where the service reports only `errors`. Fields named by no selector are not " +
+  "Every operation returns `{ data, includes, errors, anomalies, meta, rateLimit, requestId, body }`, but for streams, which " +
+  "bring one `{ post, matchingRules, includes, errors, anomalies, body }` after the other, or `event` in place of `post`. " +
+  "`data` is `undefined` on an empty page and where the service reports only `errors`. Fields named by no selector are not " +
   "there, and not in the type.",
   ...areas.flatMap(({ operations, title }) => [
     `## ${title}`,
@@ -52,7 +53,13 @@ const index = (): ReadonlyArray<string> => [
         routesOf(definition).map(([, route]) => code(route)).join("<br>"),
         shortCredential(definition),
         Limits.format(definition.limits) ?? "",
-        definition.paging === undefined ? "" : definition.paging.directions === "both" ? "both ways" : "forward"
+        definition.live !== undefined
+          ? "stream"
+          : definition.paging === undefined
+          ? ""
+          : definition.paging.directions === "both"
+          ? "both ways"
+          : "forward"
       ])
     )
   ])
@@ -80,7 +87,7 @@ const operationPage = (operation: Documented): ReadonlyArray<string> => {
     `# ${definition.name}`,
     prose,
     aliases.length === 0 ? "" : `Also called ${aliases.map(aliasText).join(", ")}.`,
-    ...faces.map((face) => `${face.title}:\n\n\`\`\`ts\n${example(face, operation)}\n\`\`\``),
+    ...faces.filter((face) => hasMethod(face, operation)).map((face) => `${face.title}:\n\n\`\`\`ts\n${example(face, operation)}\n\`\`\``),
     ...parameters(definition),
     "## Request",
     routes(definition),
@@ -122,7 +129,7 @@ const codeNames = (text: string, names: object): string =>
   text.replace(/\w+/g, (word) => Object.hasOwn(names, word) ? code(word) : word)
 
 const ruleOf = (name: string, parameter: Parameters.AnyParameter): string =>
-  Parameters.isSelector(name) ? selectorRule(name, parameter) : rulesOf(parameter, code).join("; ")
+  Parameters.isSelector(name) && parameter.values !== undefined ? selectorRule(name, parameter) : rulesOf(parameter, code).join("; ")
 
 const selectorRule = (name: string, { values = [] }: Parameters.AnyParameter): string => {
   const chosen = Object.values(models).filter(({ expansions, selector }) => {
@@ -186,7 +193,7 @@ const scopeText = (scope: Scopes.Scope): string => {
 
 const dollars = (micros: number): string => `$${Prices.dollarsOf(micros).toFixed(3)}`
 
-const priceText = (price: Definition["price"]): string => {
+const priceText = (price: Definition["price"], live: Definition["live"]): string => {
   if (price === "free") return "free, as it has no row"
   const { ownedRead, read, request } = Prices.current
   if ("request" in price) {
@@ -196,11 +203,12 @@ const priceText = (price: Definition["price"]): string => {
     return `${dollars(request[price.request])} for each request (${code(price.request)})${link}`
   }
   const owned = price.owned === true ? `; ${dollars(ownedRead)} where the owner of the app reads their own` : ""
-  return `${dollars(read[price.read])} for each resource in \`data\`, once a day (${code(price.read)})${owned}`
+  const where = live === undefined ? "for each resource in `data`" : "for each that comes"
+  return `${dollars(read[price.read])} ${where}, once a day (${code(price.read)})${owned}`
 }
 
 const conditionalFacts = (
-  { constants, encoding, identity, limits, pace, paging, postCap = false, price, queryConstants, userAuth }: Definition
+  { constants, encoding, identity, limits, live, pace, paging, postCap = false, price, queryConstants, userAuth }: Definition
 ): ReadonlyArray<string> => [
   ...(identity === undefined ? [] : [
     `${code(`:${identity}`)} is the authenticated user: ${
@@ -224,10 +232,15 @@ const conditionalFacts = (
       paging.directions === "both" ? " or, to go back, `meta.previous_token`" : "; pages go forward only"
     }. \`.pages\`, \`.items\` and \`.joined\` follow it to the end.`
   ]),
+  ...(live === undefined ? [] : [
+    `A stream: it goes on until somebody ends it. Among the connections of the app it is ${code(live.endpoint)}.${
+      live.recovery ? "" : " What it has brought cannot be had again."
+    }`
+  ]),
   ...(Limits.format(limits) === undefined
     ? []
     : [`Limit: ${Limits.format(limits)}, unless the service announces another.`]),
-  `Price: ${priceText(price)}. X publishes prices by row; that this one applies is [our reading](../spend.md#prices).`,
+  `Price: ${priceText(price, live)}. X publishes prices by row; that this one applies is [our reading](../spend.md#prices).`,
   ...(postCap ? ["Counts towards the project-level post cap."] : []),
   ...(pace === undefined ? [] : [
     `Takes one request per ${pace === 1_000 ? "second" : `${pace / 1_000} seconds`} and credential, which no header ` +
@@ -236,17 +249,21 @@ const conditionalFacts = (
 ]
 
 const result = (definition: Definition): ReadonlyArray<string> => {
-  const { query = {}, result } = definition
+  const { live, query = {}, result } = definition
   const selectors = Object.keys(query).filter((name) => name.endsWith("_fields"))
+  const data = live === undefined ? "`data`" : code(memberOf(definition))
   return [
-    `Status ${successStatus(definition)}.`,
+    live === undefined
+      ? `Status ${successStatus(definition)}.`
+      : "A stream; its options are those of [streams](settings.md#options-of-a-stream).",
     result._tag === "Bytes"
       ? "`data`: the bytes of the file, a `Uint8Array`."
       : result._tag === "Value"
-      ? `\`data\`: ${code(typeOfValue(result.schema.ast))}.`
-      : `\`data\`: ${result._tag === "One" ? "" : "a list of "}${resource(result.kind)} with ${
+      ? `${data}: ${code(typeOfValue(result.schema.ast))}.`
+      : `${data}: ${result._tag === "One" ? "" : "a list of "}${resource(result.kind)} with ${
         result.model.defaults.map(code).join(", ")
       }; more with ${code(String(result.model.selector))}.`,
+    ...(live?.rules === true ? ["`matchingRules`: the rules that the post matches, each with its `id` and its `tag`."] : []),
     ...("expansions" in query
       ? [`\`includes\`: what \`expansions\` bring; more with ${selectors.map(code).join(", ")}.`]
       : [])
@@ -267,8 +284,10 @@ export const conditional = {
 /** Whether only some operations have an error. */
 export const isConditional = (tag: string): tag is keyof typeof conditional => tag in conditional
 
-const errorsOf = (definition: Definition): ReadonlyArray<string> =>
-  tags.filter((tag) => !isConditional(tag) || conditional[tag](definition))
+const errorsOf = (definition: Definition): ReadonlyArray<string> => [
+  ...tags.filter((tag) => !isConditional(tag) || conditional[tag](definition)),
+  ...(definition.live === undefined ? [] : ofStreams)
+]
 
 const errorsOfSignIns = "packages/core/src/SignInErrors.ts"
 

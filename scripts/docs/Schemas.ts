@@ -5,7 +5,14 @@ import * as ParameterSchema from "../../packages/cli/src/drift/ParameterSchema.t
 import type { Definition } from "../../packages/core/src/Definition.ts"
 import * as Model from "../../packages/core/src/Model.ts"
 import { Community } from "../../packages/core/src/models/Community.ts"
+import {
+  LikeComplianceEvent,
+  PostComplianceEvent,
+  PostLabelEvent,
+  UserComplianceEvent
+} from "../../packages/core/src/models/ComplianceEvents.ts"
 import { ComplianceJob } from "../../packages/core/src/models/ComplianceJob.ts"
+import { Connection } from "../../packages/core/src/models/Connection.ts"
 import { CountBucket } from "../../packages/core/src/models/CountBucket.ts"
 import { DirectMessageEvent } from "../../packages/core/src/models/DirectMessageEvent.ts"
 import {
@@ -17,6 +24,7 @@ import {
   UrlEntity
 } from "../../packages/core/src/models/Entities.ts"
 import { Includes } from "../../packages/core/src/models/Includes.ts"
+import { Like } from "../../packages/core/src/models/Like.ts"
 import { List } from "../../packages/core/src/models/List.ts"
 import { Media } from "../../packages/core/src/models/Media.ts"
 import { Meta } from "../../packages/core/src/models/Meta.ts"
@@ -26,6 +34,7 @@ import { Poll } from "../../packages/core/src/models/Poll.ts"
 import { Post } from "../../packages/core/src/models/Post.ts"
 import { Problem } from "../../packages/core/src/models/Problem.ts"
 import { Space } from "../../packages/core/src/models/Space.ts"
+import { StreamRule, StreamRuleCounts } from "../../packages/core/src/models/StreamRule.ts"
 import { Topic } from "../../packages/core/src/models/Topic.ts"
 import { Trend } from "../../packages/core/src/models/Trend.ts"
 import { Usage } from "../../packages/core/src/models/Usage.ts"
@@ -54,7 +63,9 @@ export const models: Readonly<Record<string, Model.AnyModel>> = {
   Community,
   Trend,
   PersonalizedTrend,
-  Usage
+  Usage,
+  Connection,
+  Like
 }
 
 /** The other structures that have a name. */
@@ -63,12 +74,18 @@ export const structures = {
   CountBucket,
   Entities,
   Includes,
+  LikeComplianceEvent,
   MentionEntity,
   Meta,
+  PostComplianceEvent,
+  PostLabelEvent,
   Problem,
+  StreamRule,
+  StreamRuleCounts,
   TagEntity,
   TextEntities,
-  UrlEntity
+  UrlEntity,
+  UserComplianceEvent
 }
 
 /** A key of a body, or a parameter of a path, as a wire spells it. */

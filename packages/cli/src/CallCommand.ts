@@ -89,7 +89,7 @@ export const command = Command.make("call").pipe(
   Command.withDescription("Call any operation once. Lists give one page; export gets them whole."),
   Command.withShortDescription("Call any operation once"),
   Command.withSubcommands(
-    OperationFlags.all.map((definition) =>
+    OperationFlags.answering.map((definition) =>
       definition.result._tag === "Bytes" ? download(definition) : OperationFlags.named(
         definition,
         Command.make(

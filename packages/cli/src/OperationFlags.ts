@@ -19,8 +19,11 @@ const definitions: ReadonlyArray<Definition> = [
 /** The operations that page. */
 export const paged: ReadonlyArray<Definition> = definitions.filter(({ paging }) => paging !== undefined)
 
-/** All operations. */
-export { definitions as all }
+/** The operations that go on until somebody ends them. */
+export const live: ReadonlyArray<Definition> = definitions.filter(({ live }) => live !== undefined)
+
+/** The operations that answer once. */
+export const answering: ReadonlyArray<Definition> = definitions.filter(({ live }) => live === undefined)
 
 /** The parameters by which a page is asked for, which commands that page by themselves do not take. */
 export const pageToken = ({ paging }: Definition): ReadonlyArray<string> =>

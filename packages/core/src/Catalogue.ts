@@ -5,6 +5,8 @@ import * as Blocks from "./operations/Blocks.ts"
 import * as Bookmarks from "./operations/Bookmarks.ts"
 import * as Communities from "./operations/Communities.ts"
 import * as ComplianceJobs from "./operations/ComplianceJobs.ts"
+import * as ComplianceStreams from "./operations/ComplianceStreams.ts"
+import * as Connections from "./operations/Connections.ts"
 import * as Counts from "./operations/Counts.ts"
 import * as DirectMessages from "./operations/DirectMessages.ts"
 import * as Follows from "./operations/Follows.ts"
@@ -16,8 +18,10 @@ import * as Posts from "./operations/Posts.ts"
 import * as QuotePosts from "./operations/QuotePosts.ts"
 import * as Replies from "./operations/Replies.ts"
 import * as Reposts from "./operations/Reposts.ts"
+import * as Rules from "./operations/Rules.ts"
 import * as Search from "./operations/Search.ts"
 import * as Spaces from "./operations/Spaces.ts"
+import * as Streams from "./operations/Streams.ts"
 import * as Timelines from "./operations/Timelines.ts"
 import * as Trends from "./operations/Trends.ts"
 import * as Usage from "./operations/Usage.ts"
@@ -30,6 +34,8 @@ export const catalogue = {
   ...Bookmarks,
   ...Communities,
   ...ComplianceJobs,
+  ...ComplianceStreams,
+  ...Connections,
   ...Counts,
   ...DirectMessages,
   ...Follows,
@@ -41,8 +47,10 @@ export const catalogue = {
   ...QuotePosts,
   ...Replies,
   ...Reposts,
+  ...Rules,
   ...Search,
   ...Spaces,
+  ...Streams,
   ...Timelines,
   ...Trends,
   ...Usage,

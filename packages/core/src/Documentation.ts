@@ -145,6 +145,74 @@ export interface Methods<F extends Face> {
    */
   readonly getComplianceJobs: MethodOf<F, "getComplianceJobs">
   /**
+   * Streams one of 4 parts of what happens to posts that an app may have stored: deleted, withheld, edited, hidden, shown
+   * again. Credential: the app's bearer token. The project must have Enterprise access.
+   *
+   * ```ts
+   * client.streamPostsCompliance({ partition: 1 })
+   * ```
+   */
+  readonly streamPostsCompliance: MethodOf<F, "streamPostsCompliance">
+  /**
+   * Streams one of 4 parts of what happens to users of whom an app may have stored something: deleted, suspended, protected,
+   * withheld, and back. Credential: the app's bearer token. The project must have Enterprise access.
+   *
+   * ```ts
+   * client.streamUsersCompliance({ partition: 1 })
+   * ```
+   */
+  readonly streamUsersCompliance: MethodOf<F, "streamUsersCompliance">
+  /**
+   * Streams the likes that are taken back. Credential: the app's bearer token. The project must have Enterprise access.
+   *
+   * ```ts
+   * client.streamLikesCompliance()
+   * ```
+   */
+  readonly streamLikesCompliance: MethodOf<F, "streamLikesCompliance">
+  /**
+   * Streams the labels that posts are given, and those that are taken off them. Credential: the app's bearer token. The
+   * project must have Enterprise access.
+   *
+   * ```ts
+   * client.streamPostLabels()
+   * ```
+   */
+  readonly streamPostLabels: MethodOf<F, "streamPostLabels">
+  /**
+   * Lists the connections of the app to streams: which stream, since when and from where; of those that have ended, when and why.
+   * Credential: the app's bearer token. `status` is `active` unless it is given; `max_results` is 1 to 100 (default 10).
+   *
+   * ```ts
+   * client.getConnections.items({ endpoints: ["filtered_stream"] })
+   * ```
+   */
+  readonly getConnections: MethodOf<F, "getConnections">
+  /**
+   * Ends 1 to 100 connections of the app to streams. Credential: the app's bearer token.
+   *
+   * ```ts
+   * client.deleteConnections({ uuids: ["4f1f2c0e-6a3c-4f5e-9d3b-0a4d1f0c7a11"] })
+   * ```
+   */
+  readonly deleteConnections: MethodOf<F, "deleteConnections">
+  /**
+   * Ends every connection of the app to streams. Credential: the app's bearer token.
+   *
+   * ```ts
+   * client.deleteAllConnections()
+   * ```
+   */
+  readonly deleteAllConnections: MethodOf<F, "deleteAllConnections">
+  /**
+   * Ends every connection of the app to one stream. Credential: the app's bearer token.
+   *
+   * ```ts
+   * client.deleteEndpointConnections({ endpoint_id: "filtered_stream" })
+   * ```
+   */
+  readonly deleteEndpointConnections: MethodOf<F, "deleteEndpointConnections">
+  /**
    * Counts the posts of the last seven days that match a query, per `granularity` (default hour); `meta.total_post_count`
    * is their sum. Credential: bearer token (spec: Counts). Same time rules as `searchRecentPosts`; `query` has 1 to 1,024
    * characters (512 with standard access).
@@ -808,6 +876,36 @@ export interface Methods<F extends Face> {
    */
   readonly getRepostsOfMe: MethodOf<F, "getRepostsOfMe">
   /**
+   * Lists the rules of the filtered stream, or those of them with these ids. Credential: the app's bearer token. `max_results` is
+   * 1 to 1000 (default 1000).
+   *
+   * ```ts
+   * client.getStreamRules.items()
+   * ```
+   */
+  readonly getStreamRules: MethodOf<F, "getStreamRules">
+  /**
+   * Adds rules to those of the filtered stream, or takes some or all of them away. Credential: the app's bearer token.
+   *
+   * Exactly one of `add`, `delete_all` and what names rules to delete, which is `delete_ids`, `delete_values` or both. With
+   * `dry_run` it only tells what would become of them. Rules that are wrong, or there already, are told in `errors`; the others
+   * are added all the same, and `meta.summary` counts them. A stream that is connected follows within some 20 seconds. A rule
+   * cannot be changed: it is deleted, and added as it is to be.
+   *
+   * ```ts
+   * client.updateStreamRules({ add: [{ value: "cat has:images", tag: "cats with images" }] })
+   * ```
+   */
+  readonly updateStreamRules: MethodOf<F, "updateStreamRules">
+  /**
+   * Tells how many rules the app and its project have, and how many they may have. Credential: the app's bearer token.
+   *
+   * ```ts
+   * client.getStreamRuleCounts()
+   * ```
+   */
+  readonly getStreamRuleCounts: MethodOf<F, "getStreamRuleCounts">
+  /**
    * Searches the posts of the last seven days, most recent first. Credential: bearer token, or OAuth 1.0a with
    * `user_auth: true` (spec: Search). Counts towards the project-level post cap.
    *
@@ -875,6 +973,100 @@ export interface Methods<F extends Face> {
    * ```
    */
   readonly getSpacePosts: MethodOf<F, "getSpacePosts">
+  /**
+   * Streams the posts that match the rules of the app, each with the rules that it matches. Credential: the app's bearer
+   * token.
+   *
+   * The rules are those of `updateStreamRules`; an app that has none is refused with `NoRules`. It has one connection, and
+   * posts come some seconds after they are made. `backfill_minutes` (0 to 5), `start_time` and `end_time` are for projects
+   * with Enterprise access.
+   *
+   * ```ts
+   * client.streamPosts({ post_fields: ["author_id"] })
+   * ```
+   */
+  readonly streamPosts: MethodOf<F, "streamPosts">
+  /**
+   * Streams about one percent of all posts. Credential: the app's bearer token. The project must have Enterprise access.
+   * `backfill_minutes` is 0 to 5; what is older cannot be had again.
+   *
+   * ```ts
+   * client.streamPostsSample({ post_fields: ["lang"] })
+   * ```
+   */
+  readonly streamPostsSample: MethodOf<F, "streamPostsSample">
+  /**
+   * Streams one of 2 parts of about ten percent of all posts; `partition` says which. Credential: the app's bearer token. The
+   * project must have Enterprise access.
+   *
+   * ```ts
+   * client.streamPostsSample10({ partition: 1 })
+   * ```
+   */
+  readonly streamPostsSample10: MethodOf<F, "streamPostsSample10">
+  /**
+   * Streams one of 20 parts of all posts; `partition` says which. Credential: the app's bearer token. The project must have
+   * Enterprise access.
+   *
+   * ```ts
+   * client.streamPostsFirehose({ partition: 1 })
+   * ```
+   */
+  readonly streamPostsFirehose: MethodOf<F, "streamPostsFirehose">
+  /**
+   * Streams one of 8 parts of all posts in English; `partition` says which. Credential: the app's bearer token. The project
+   * must have Enterprise access.
+   *
+   * ```ts
+   * client.streamPostsFirehoseEn({ partition: 1 })
+   * ```
+   */
+  readonly streamPostsFirehoseEn: MethodOf<F, "streamPostsFirehoseEn">
+  /**
+   * Streams one of 2 parts of all posts in Japanese; `partition` says which. Credential: the app's bearer token. The project
+   * must have Enterprise access.
+   *
+   * ```ts
+   * client.streamPostsFirehoseJa({ partition: 1 })
+   * ```
+   */
+  readonly streamPostsFirehoseJa: MethodOf<F, "streamPostsFirehoseJa">
+  /**
+   * Streams one of 2 parts of all posts in Korean; `partition` says which. Credential: the app's bearer token. The project
+   * must have Enterprise access.
+   *
+   * ```ts
+   * client.streamPostsFirehoseKo({ partition: 1 })
+   * ```
+   */
+  readonly streamPostsFirehoseKo: MethodOf<F, "streamPostsFirehoseKo">
+  /**
+   * Streams one of 2 parts of all posts in Portuguese; `partition` says which. Credential: the app's bearer token. The
+   * project must have Enterprise access.
+   *
+   * ```ts
+   * client.streamPostsFirehosePt({ partition: 1 })
+   * ```
+   */
+  readonly streamPostsFirehosePt: MethodOf<F, "streamPostsFirehosePt">
+  /**
+   * Streams one of 20 parts of all likes; `partition` says which. Credential: the app's bearer token. The project must have
+   * Enterprise access.
+   *
+   * ```ts
+   * client.streamLikesFirehose({ partition: 1, expansions: ["liked_post_id"] })
+   * ```
+   */
+  readonly streamLikesFirehose: MethodOf<F, "streamLikesFirehose">
+  /**
+   * Streams one of 2 parts of about ten percent of all likes; `partition` says which. Credential: the app's bearer token. The
+   * project must have Enterprise access.
+   *
+   * ```ts
+   * client.streamLikesSample10({ partition: 1 })
+   * ```
+   */
+  readonly streamLikesSample10: MethodOf<F, "streamLikesSample10">
   /**
    * Lists the posts of a user, most recent first: the latest 3,200, or 800 when replies are excluded. Credential: bearer
    * token, or OAuth 1.0a with `user_auth: true` (spec: Timelines). Counts towards the project-level post cap.
@@ -1136,6 +1328,76 @@ export type GetComplianceJobsParameters = {
   readonly status?: unknown
   /** Fields of compliance jobs to return besides those that always come. */
   readonly compliance_job_fields?: unknown
+}
+
+/** What `streamPostsCompliance` takes. */
+export type StreamPostsComplianceParameters = {
+  /** A whole number from 0 to 5. */
+  readonly backfill_minutes?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly start_time?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly end_time?: unknown
+  /** A whole number from 1 to 4; required. */
+  readonly partition?: unknown
+}
+
+/** What `streamUsersCompliance` takes. */
+export type StreamUsersComplianceParameters = {
+  /** A whole number from 0 to 5. */
+  readonly backfill_minutes?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly start_time?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly end_time?: unknown
+  /** A whole number from 1 to 4; required. */
+  readonly partition?: unknown
+}
+
+/** What `streamLikesCompliance` takes. */
+export type StreamLikesComplianceParameters = {
+  /** A whole number from 0 to 5. */
+  readonly backfill_minutes?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly start_time?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly end_time?: unknown
+}
+
+/** What `streamPostLabels` takes. */
+export type StreamPostLabelsParameters = {
+  /** A whole number from 0 to 5. */
+  readonly backfill_minutes?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly start_time?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly end_time?: unknown
+}
+
+/** What `getConnections` takes. */
+export type GetConnectionsParameters = {
+  /** One of active, inactive, all; active when left out. */
+  readonly status?: unknown
+  /** A list of names, or one string of names separated by commas with no spaces; known are filtered_stream, sample_stream, sample10_stream, firehose_stream, firehose_stream_lang_en, firehose_stream_lang_ja, firehose_stream_lang_ko, firehose_stream_lang_pt, likes_firehose_stream, likes_sample10_stream, posts_compliance_stream, users_compliance_stream, likes_compliance_stream, post_label_stream. */
+  readonly endpoints?: unknown
+  /** A whole number from 1 to 100; 10 when left out. */
+  readonly max_results?: unknown
+  /** A token as the service returned it. */
+  readonly pagination_token?: unknown
+  /** Fields of connections to return besides those that always come. */
+  readonly connection_fields?: unknown
+}
+
+/** What `deleteConnections` takes. */
+export type DeleteConnectionsParameters = {
+  /** A list of strings, 1 to 100 items; required. */
+  readonly uuids?: unknown
+}
+
+/** What `deleteEndpointConnections` takes. */
+export type DeleteEndpointConnectionsParameters = {
+  /** One of filtered_stream, sample_stream, sample10_stream, firehose_stream, firehose_stream_lang_en, firehose_stream_lang_ja, firehose_stream_lang_ko, firehose_stream_lang_pt, likes_firehose_stream, likes_sample10_stream, posts_compliance_stream, users_compliance_stream, likes_compliance_stream, post_label_stream; required. */
+  readonly endpoint_id?: unknown
 }
 
 /** What `getRecentPostsCount` takes. */
@@ -2038,6 +2300,36 @@ export type GetRepostsOfMeParameters = {
   readonly user_auth?: unknown
 }
 
+/** What `getStreamRules` takes. */
+export type GetStreamRulesParameters = {
+  /** Ids of 1 to 19 digits, as a list or as one string with commas and no spaces, 1 to 1000 items. */
+  readonly ids?: unknown
+  /** A whole number from 1 to 1000; 1000 when left out. */
+  readonly max_results?: unknown
+  /** A token as the service returned it. */
+  readonly pagination_token?: unknown
+}
+
+/** What `updateStreamRules` takes. */
+export type UpdateStreamRulesParameters = {
+  /** True or false. */
+  readonly dry_run?: unknown
+  /** True or false. */
+  readonly delete_all?: unknown
+  /** A list of rules, each an object with a value and, if it is to have one, a tag. */
+  readonly add?: unknown
+  /** A list of one or more ids of 1 to 19 digits. */
+  readonly delete_ids?: unknown
+  /** A list of strings. */
+  readonly delete_values?: unknown
+}
+
+/** What `getStreamRuleCounts` takes. */
+export type GetStreamRuleCountsParameters = {
+  /** Text. */
+  readonly rules_count_fields?: unknown
+}
+
 /** What `searchRecentPosts` takes. */
 export type SearchRecentPostsParameters = {
   /** Text, 1 to 1024 characters; at most 512 characters with standard access; required. */
@@ -2198,6 +2490,234 @@ export type GetSpacePostsParameters = {
   readonly max_results?: unknown
   /** A token as the service returned it. */
   readonly pagination_token?: unknown
+}
+
+/** What `streamPosts` takes. */
+export type StreamPostsParameters = {
+  /** A whole number from 0 to 5. */
+  readonly backfill_minutes?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly start_time?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly end_time?: unknown
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of media in `includes` to return besides those that always come. */
+  readonly media_fields?: unknown
+  /** Fields of places in `includes` to return besides those that always come. */
+  readonly place_fields?: unknown
+  /** Fields of polls in `includes` to return besides those that always come. */
+  readonly poll_fields?: unknown
+  /** Fields of posts to return besides those that always come. */
+  readonly post_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+}
+
+/** What `streamPostsSample` takes. */
+export type StreamPostsSampleParameters = {
+  /** A whole number from 0 to 5. */
+  readonly backfill_minutes?: unknown
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of media in `includes` to return besides those that always come. */
+  readonly media_fields?: unknown
+  /** Fields of places in `includes` to return besides those that always come. */
+  readonly place_fields?: unknown
+  /** Fields of polls in `includes` to return besides those that always come. */
+  readonly poll_fields?: unknown
+  /** Fields of posts to return besides those that always come. */
+  readonly post_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+}
+
+/** What `streamPostsSample10` takes. */
+export type StreamPostsSample10Parameters = {
+  /** A whole number from 0 to 5. */
+  readonly backfill_minutes?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly start_time?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly end_time?: unknown
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of media in `includes` to return besides those that always come. */
+  readonly media_fields?: unknown
+  /** Fields of places in `includes` to return besides those that always come. */
+  readonly place_fields?: unknown
+  /** Fields of polls in `includes` to return besides those that always come. */
+  readonly poll_fields?: unknown
+  /** Fields of posts to return besides those that always come. */
+  readonly post_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+  /** A whole number from 1 to 2; required. */
+  readonly partition?: unknown
+}
+
+/** What `streamPostsFirehose` takes. */
+export type StreamPostsFirehoseParameters = {
+  /** A whole number from 0 to 5. */
+  readonly backfill_minutes?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly start_time?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly end_time?: unknown
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of media in `includes` to return besides those that always come. */
+  readonly media_fields?: unknown
+  /** Fields of places in `includes` to return besides those that always come. */
+  readonly place_fields?: unknown
+  /** Fields of polls in `includes` to return besides those that always come. */
+  readonly poll_fields?: unknown
+  /** Fields of posts to return besides those that always come. */
+  readonly post_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+  /** A whole number from 1 to 20; required. */
+  readonly partition?: unknown
+}
+
+/** What `streamPostsFirehoseEn` takes. */
+export type StreamPostsFirehoseEnParameters = {
+  /** A whole number from 0 to 5. */
+  readonly backfill_minutes?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly start_time?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly end_time?: unknown
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of media in `includes` to return besides those that always come. */
+  readonly media_fields?: unknown
+  /** Fields of places in `includes` to return besides those that always come. */
+  readonly place_fields?: unknown
+  /** Fields of polls in `includes` to return besides those that always come. */
+  readonly poll_fields?: unknown
+  /** Fields of posts to return besides those that always come. */
+  readonly post_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+  /** A whole number from 1 to 8; required. */
+  readonly partition?: unknown
+}
+
+/** What `streamPostsFirehoseJa` takes. */
+export type StreamPostsFirehoseJaParameters = {
+  /** A whole number from 0 to 5. */
+  readonly backfill_minutes?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly start_time?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly end_time?: unknown
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of media in `includes` to return besides those that always come. */
+  readonly media_fields?: unknown
+  /** Fields of places in `includes` to return besides those that always come. */
+  readonly place_fields?: unknown
+  /** Fields of polls in `includes` to return besides those that always come. */
+  readonly poll_fields?: unknown
+  /** Fields of posts to return besides those that always come. */
+  readonly post_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+  /** A whole number from 1 to 2; required. */
+  readonly partition?: unknown
+}
+
+/** What `streamPostsFirehoseKo` takes. */
+export type StreamPostsFirehoseKoParameters = {
+  /** A whole number from 0 to 5. */
+  readonly backfill_minutes?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly start_time?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly end_time?: unknown
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of media in `includes` to return besides those that always come. */
+  readonly media_fields?: unknown
+  /** Fields of places in `includes` to return besides those that always come. */
+  readonly place_fields?: unknown
+  /** Fields of polls in `includes` to return besides those that always come. */
+  readonly poll_fields?: unknown
+  /** Fields of posts to return besides those that always come. */
+  readonly post_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+  /** A whole number from 1 to 2; required. */
+  readonly partition?: unknown
+}
+
+/** What `streamPostsFirehosePt` takes. */
+export type StreamPostsFirehosePtParameters = {
+  /** A whole number from 0 to 5. */
+  readonly backfill_minutes?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly start_time?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly end_time?: unknown
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of media in `includes` to return besides those that always come. */
+  readonly media_fields?: unknown
+  /** Fields of places in `includes` to return besides those that always come. */
+  readonly place_fields?: unknown
+  /** Fields of polls in `includes` to return besides those that always come. */
+  readonly poll_fields?: unknown
+  /** Fields of posts to return besides those that always come. */
+  readonly post_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+  /** A whole number from 1 to 2; required. */
+  readonly partition?: unknown
+}
+
+/** What `streamLikesFirehose` takes. */
+export type StreamLikesFirehoseParameters = {
+  /** A whole number from 0 to 5. */
+  readonly backfill_minutes?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly start_time?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly end_time?: unknown
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of likes to return besides those that always come. */
+  readonly like_with_post_author_fields?: unknown
+  /** Fields of media in `includes` to return besides those that always come. */
+  readonly media_fields?: unknown
+  /** Fields of posts to return besides those that always come. */
+  readonly post_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+  /** A whole number from 1 to 20; required. */
+  readonly partition?: unknown
+}
+
+/** What `streamLikesSample10` takes. */
+export type StreamLikesSample10Parameters = {
+  /** A whole number from 0 to 5. */
+  readonly backfill_minutes?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly start_time?: unknown
+  /** A Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z. */
+  readonly end_time?: unknown
+  /** What is referred to and should come along, in `includes`. */
+  readonly expansions?: unknown
+  /** Fields of likes to return besides those that always come. */
+  readonly like_with_post_author_fields?: unknown
+  /** Fields of media in `includes` to return besides those that always come. */
+  readonly media_fields?: unknown
+  /** Fields of posts to return besides those that always come. */
+  readonly post_fields?: unknown
+  /** Fields of users to return besides those that always come. */
+  readonly user_fields?: unknown
+  /** A whole number from 1 to 2; required. */
+  readonly partition?: unknown
 }
 
 /** What `getUsersPosts` takes. */
@@ -2420,6 +2940,13 @@ export interface Parameters {
   readonly createComplianceJob: CreateComplianceJobParameters
   readonly getComplianceJob: GetComplianceJobParameters
   readonly getComplianceJobs: GetComplianceJobsParameters
+  readonly streamPostsCompliance: StreamPostsComplianceParameters
+  readonly streamUsersCompliance: StreamUsersComplianceParameters
+  readonly streamLikesCompliance: StreamLikesComplianceParameters
+  readonly streamPostLabels: StreamPostLabelsParameters
+  readonly getConnections: GetConnectionsParameters
+  readonly deleteConnections: DeleteConnectionsParameters
+  readonly deleteEndpointConnections: DeleteEndpointConnectionsParameters
   readonly getRecentPostsCount: GetRecentPostsCountParameters
   readonly getAllPostsCount: GetAllPostsCountParameters
   readonly getDirectMessageEvents: GetDirectMessageEventsParameters
@@ -2480,6 +3007,9 @@ export interface Parameters {
   readonly getReposters: GetRepostersParameters
   readonly getReposts: GetRepostsParameters
   readonly getRepostsOfMe: GetRepostsOfMeParameters
+  readonly getStreamRules: GetStreamRulesParameters
+  readonly updateStreamRules: UpdateStreamRulesParameters
+  readonly getStreamRuleCounts: GetStreamRuleCountsParameters
   readonly searchRecentPosts: SearchRecentPostsParameters
   readonly searchAllPosts: SearchAllPostsParameters
   readonly searchSpaces: SearchSpacesParameters
@@ -2487,6 +3017,16 @@ export interface Parameters {
   readonly getSpace: GetSpaceParameters
   readonly getSpaceBuyers: GetSpaceBuyersParameters
   readonly getSpacePosts: GetSpacePostsParameters
+  readonly streamPosts: StreamPostsParameters
+  readonly streamPostsSample: StreamPostsSampleParameters
+  readonly streamPostsSample10: StreamPostsSample10Parameters
+  readonly streamPostsFirehose: StreamPostsFirehoseParameters
+  readonly streamPostsFirehoseEn: StreamPostsFirehoseEnParameters
+  readonly streamPostsFirehoseJa: StreamPostsFirehoseJaParameters
+  readonly streamPostsFirehoseKo: StreamPostsFirehoseKoParameters
+  readonly streamPostsFirehosePt: StreamPostsFirehosePtParameters
+  readonly streamLikesFirehose: StreamLikesFirehoseParameters
+  readonly streamLikesSample10: StreamLikesSample10Parameters
   readonly getUsersPosts: GetUsersPostsParameters
   readonly getUsersMentions: GetUsersMentionsParameters
   readonly getHomeTimeline: GetHomeTimelineParameters

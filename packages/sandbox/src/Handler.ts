@@ -1,6 +1,7 @@
 /** What a handler is: the request in the operation's own terms, and what it answers with. */
 import type { Catalogue, Name } from "@postwire/core/Catalogue"
 import type { Definition } from "@postwire/core/Definition"
+import type { LiveOperation } from "@postwire/core/LiveOperation"
 import type { Operation, Paged } from "@postwire/core/Operation"
 import type { BytesInput } from "@postwire/core/Parameters"
 import type * as Effect from "effect/Effect"
@@ -15,7 +16,7 @@ import type { Content } from "./store/Uploads.ts"
 import type { Usage } from "./Usage.ts"
 
 /** A parameter as it arrives: lists as lists, instants as milliseconds, ids and texts as strings, bytes in memory. */
-type Received<T> = [T] extends [Schema.JsonObject | ReadonlyArray<Schema.JsonObject>] ? T
+type Received<T> = [T] extends [Schema.JsonObject | ReadonlyArray<object>] ? T
   : [T] extends [BytesInput] ? Uint8Array<ArrayBuffer>
   : Date extends T ? number
   : ReadonlyArray<never> extends T ? ReadonlyArray<string>
@@ -34,6 +35,7 @@ type IsRequired<P, K extends PropertyKey> = P extends unknown
 
 type ParametersIn<O> = O extends Paged<infer P, infer _R, infer _S, infer _E> ? P
   : O extends Operation<infer P, infer _R, infer _S, infer _E> ? P
+  : O extends LiveOperation<infer P, infer _R, infer _S, infer _E> ? P
   : never
 
 type Seen<P> =
@@ -74,7 +76,18 @@ export interface Reply {
 export type Handler<N extends Name> = (call: Call<Parameters<N>>) => Effect.Effect<Reply, Problem>
 
 /** A handler for every operation: the compiler refuses a catalogue with one that has none. */
-export type Handlers = { readonly [N in Name]: Handler<N> }
+export type Handlers = { readonly [N in Exclude<Name, Unserved>]: Handler<N> }
+
+/** What is not served. */
+type Unserved =
+  | `stream${string}`
+  | "getStreamRules"
+  | "updateStreamRules"
+  | "getStreamRuleCounts"
+  | "getConnections"
+  | "deleteConnections"
+  | "deleteAllConnections"
+  | "deleteEndpointConnections"
 
 /** A page of a listing as a reply. */
 export const listed = <A extends { readonly id: string }>(page: Page<A>): Reply => ({

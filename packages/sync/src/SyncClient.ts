@@ -77,7 +77,7 @@ export interface SyncRequest<F extends Form = "response"> {
 type MethodOf<O, F extends Form> = O extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D> ?
   SyncPaged<P, R, Sel, F, D>
   : O extends Operation<infer P, infer R, infer Sel, infer _E> ? SyncOperation<InMemory<P>, R, Sel, F>
-  : never
+  : undefined
 
 /** Bytes are in memory: a call that blocks cannot read a Blob. */
 type InMemory<P> = BytesInput extends P[keyof P] ? { [K in keyof P]: Exclude<P[K], Blob> } : P
@@ -155,7 +155,9 @@ export const make = (given: Settings<Form>): Client => {
     methods: <F extends Form>(form: F) =>
       // The mapped type states what each method takes and returns.
       Object.fromEntries(
-        Object.entries(catalogue).map(([name, { definition }]) => [name, method(context, definition, form)])
+        Object.entries(catalogue)
+          .filter(([, { definition }]) => !("live" in definition))
+          .map(([name, { definition }]) => [name, method(context, definition, form)])
       ) as unknown as Methods<F>,
     request: (form) => request(context, form),
     publishing: {

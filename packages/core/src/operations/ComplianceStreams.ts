@@ -14,7 +14,7 @@ import { partition, recoverable } from "./StreamParameters.ts"
  * again. Credential: the app's bearer token. The project must have Enterprise access.
  *
  * ```ts
- * const deleted = Stream.filter(streamPostsCompliance({ partition: 1 }), ({ event }) => event.delete !== undefined)
+ * const events = streamPostsCompliance({ partition: 1 })
  * ```
  */
 export const streamPostsCompliance = /*#__PURE__*/ LiveOperation.make({
@@ -36,7 +36,7 @@ export const streamPostsCompliance = /*#__PURE__*/ LiveOperation.make({
  * withheld, and back. Credential: the app's bearer token. The project must have Enterprise access.
  *
  * ```ts
- * const changes = streamUsersCompliance({ partition: 1 })
+ * const events = streamUsersCompliance({ partition: 1 })
  * ```
  */
 export const streamUsersCompliance = /*#__PURE__*/ LiveOperation.make({
@@ -57,7 +57,7 @@ export const streamUsersCompliance = /*#__PURE__*/ LiveOperation.make({
  * Streams the likes that are taken back. Credential: the app's bearer token. The project must have Enterprise access.
  *
  * ```ts
- * const removed = streamLikesCompliance()
+ * const events = streamLikesCompliance()
  * ```
  */
 export const streamLikesCompliance = /*#__PURE__*/ LiveOperation.make({
@@ -79,7 +79,7 @@ export const streamLikesCompliance = /*#__PURE__*/ LiveOperation.make({
  * project must have Enterprise access.
  *
  * ```ts
- * const labels = streamPostLabels()
+ * const events = streamPostLabels()
  * ```
  */
 export const streamPostLabels = /*#__PURE__*/ LiveOperation.make({

@@ -97,7 +97,7 @@ export const trend = { trend_fields: /*#__PURE__*/ fieldsOf(Trend) }
 export const personalizedTrend = { personalized_trend_fields: /*#__PURE__*/ fieldsOf(PersonalizedTrend) }
 
 /** What streams of likes take. */
-export const like = {
+export const likeWithPostAuthor = {
   expansions: /*#__PURE__*/ expansionsOf(Like),
   like_with_post_author_fields: /*#__PURE__*/ fieldsOf(Like),
   media_fields,

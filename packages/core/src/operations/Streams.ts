@@ -17,7 +17,7 @@ const posts = { ...recoverable, ...Selectors.all }
  * with Enterprise access.
  *
  * ```ts
- * const texts = Stream.map(streamPosts({ post_fields: ["author_id"] }), ({ post }) => post.text)
+ * const posts = streamPosts({ post_fields: ["author_id"] })
  * ```
  */
 export const streamPosts = /*#__PURE__*/ LiveOperation.make({
@@ -39,7 +39,7 @@ export const streamPosts = /*#__PURE__*/ LiveOperation.make({
  * `backfill_minutes` is 0 to 5; what is older cannot be had again.
  *
  * ```ts
- * const sample = streamPostsSample({ post_fields: ["lang"] })
+ * const posts = streamPostsSample({ post_fields: ["lang"] })
  * ```
  */
 export const streamPostsSample = /*#__PURE__*/ LiveOperation.make({
@@ -61,7 +61,7 @@ export const streamPostsSample = /*#__PURE__*/ LiveOperation.make({
  * project must have Enterprise access.
  *
  * ```ts
- * const sample = streamPostsSample10({ partition: 1 })
+ * const posts = streamPostsSample10({ partition: 1 })
  * ```
  */
 export const streamPostsSample10 = /*#__PURE__*/ LiveOperation.make({
@@ -83,7 +83,7 @@ export const streamPostsSample10 = /*#__PURE__*/ LiveOperation.make({
  * Enterprise access.
  *
  * ```ts
- * const all = Stream.mergeAll(Array.makeBy(20, (i) => streamPostsFirehose({ partition: i + 1 })), { concurrency: 20 })
+ * const posts = streamPostsFirehose({ partition: 1 })
  * ```
  */
 export const streamPostsFirehose = /*#__PURE__*/ LiveOperation.make({
@@ -200,7 +200,7 @@ export const streamLikesFirehose = /*#__PURE__*/ LiveOperation.make({
   name: "streamLikesFirehose",
   summary: "Streams a part of all likes.",
   route: "GET /2/likes/firehose/stream",
-  query: { ...recoverable, ...Selectors.like, partition: /*#__PURE__*/ partition(20) },
+  query: { ...recoverable, ...Selectors.likeWithPostAuthor, partition: /*#__PURE__*/ partition(20) },
   result: /*#__PURE__*/ Response.one(Like),
   bearer: "app",
   scopes: [],
@@ -222,7 +222,7 @@ export const streamLikesSample10 = /*#__PURE__*/ LiveOperation.make({
   name: "streamLikesSample10",
   summary: "Streams a part of about ten percent of all likes.",
   route: "GET /2/likes/sample10/stream",
-  query: { ...recoverable, ...Selectors.like, partition: /*#__PURE__*/ partition(2) },
+  query: { ...recoverable, ...Selectors.likeWithPostAuthor, partition: /*#__PURE__*/ partition(2) },
   result: /*#__PURE__*/ Response.one(Like),
   bearer: "app",
   scopes: [],

@@ -90,7 +90,7 @@ export interface PromiseRequest<F extends Form = "response"> {
 type MethodOf<O, F extends Form> = O extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D> ?
   PromisePaged<P, R, Sel, F, D>
   : O extends Operation<infer P, infer R, infer Sel, infer _E> ? PromiseOperation<P, R, Sel, F>
-  : never
+  : undefined
 
 interface Face<F extends Form> extends Documentation.Face {
   readonly method: MethodOf<Catalogue[this["name"] & keyof Catalogue], F>
@@ -265,7 +265,9 @@ const inForm = <F extends Form, Also extends object>(
 const methods = <F extends Form>(context: Calls.Context, form: F): Methods<F> =>
   // The mapped type states what each method takes and returns.
   Object.fromEntries(
-    Object.entries(catalogue).map(([name, { definition }]) => [name, method(context, definition, form)])
+    Object.entries(catalogue)
+      .filter(([, { definition }]) => !("live" in definition))
+      .map(([name, { definition }]) => [name, method(context, definition, form)])
   ) as unknown as Methods<F>
 
 function request<F extends Form>(context: Calls.Context, form: F): PromiseRequest<F>
