@@ -83,7 +83,7 @@ export const open = Effect.fnUntraced(function*(
 
 /** What it costs to find out how much there is for the rows. */
 const priceOfCounting = ({ rows }: EachPlan.Job, { by, requests }: EachPlan.Asking): Spending.Price => {
-  const definition = OperationFlags.all.find(({ name }) => name === by)
+  const definition = OperationFlags.answering.find(({ name }) => name === by)
   const items = rows.count
   const micros = definition === undefined ? 0 : Spending.mostOf(definition, {}, { items, requests })
   return { items, of: "rows to count", requests, micros }
