@@ -1,6 +1,7 @@
 /** What a stream delivers: one post, or one event about posts, likes or users, with what came along. */
 import { NodeInspectSymbol } from "effect/Inspectable"
 import type { Anomaly } from "./Anomaly.ts"
+import type { Form } from "./Definition.ts"
 import * as Joins from "./Joins.ts"
 import type { Includes } from "./models/Includes.ts"
 import type { Problem } from "./models/Problem.ts"
@@ -46,9 +47,9 @@ export interface EventItem<out Event, out Included = {}> extends Item<Included> 
 }
 
 /** A line of a stream, in neutral names. */
-export interface Body {
-  readonly data: unknown
-  readonly includes?: Includes
+export interface Body<out Data = unknown, out Included = Includes> {
+  readonly data: Data
+  readonly includes?: Included
   readonly errors?: ReadonlyArray<Problem>
   readonly matching_rules?: ReadonlyArray<MatchingRule>
 }
@@ -58,6 +59,14 @@ export type ItemOf<R, S> = R extends One<"post"> ? PostItem<Selected<"post", S>,
   : R extends One<infer K> ? EventItem<Selected<K, S>, Included<S>>
   : R extends Value<infer A> ? EventItem<A>
   : never
+
+/** The lines of such a stream. */
+export type BodyOf<R, S> = R extends One<infer K> ? Body<Selected<K, S>, Included<S>>
+  : R extends Value<infer A> ? Body<A, {}>
+  : never
+
+/** What such a stream delivers in a form: items or, in others than `response`, their lines. */
+export type FormOf<F extends Form, R, S> = F extends "response" ? ItemOf<R, S> : BodyOf<R, S>
 
 /** Any item. */
 export type AnyItem = PostItem<unknown, unknown> | EventItem<unknown, unknown>

@@ -17,6 +17,7 @@ import type * as Documentation from "../Documentation.ts"
 import { InvalidSettings } from "../Errors.ts"
 import type { Joined } from "../Joins.ts"
 import * as Journal from "../Journal.ts"
+import type { LiveOperation } from "../LiveOperation.ts"
 import type { Arguments, FormOf, ItemOf, Operation, Paged, SelectionOf } from "../Operation.ts"
 import * as Pagination from "../Pagination.ts"
 import * as Requests from "../Requests.ts"
@@ -25,6 +26,7 @@ import * as Calls from "./Calls.ts"
 import * as Compliance from "./Compliance.ts"
 import * as Composites from "./Composites.ts"
 import * as Hydrating from "./Hydrating.ts"
+import * as Live from "./Live.ts"
 import { iterable, type PageOptions } from "./Pages.ts"
 import type { InputOf } from "./Publications.ts"
 import * as Publishing from "./Publishing.ts"
@@ -89,6 +91,7 @@ export interface PromiseRequest<F extends Form = "response"> {
 
 type MethodOf<O, F extends Form> = O extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D> ?
   PromisePaged<P, R, Sel, F, D>
+  : O extends LiveOperation<infer P, infer R, infer Sel, infer _E> ? Live.PromiseLive<P, R, Sel, F>
   : O extends Operation<infer P, infer R, infer Sel, infer _E> ? PromiseOperation<P, R, Sel, F>
   : undefined
 
@@ -293,6 +296,7 @@ const answer = (context: Calls.Context, exchanged: Promise<Calls.Exchange>): Ans
 }
 
 const method = (context: Calls.Context, definition: Definition, form: Form) => {
+  if (definition.live !== undefined) return Live.method(context, definition, form)
   const { client } = context
   const call = (parameters: object = {}, options?: Calls.CallOptions) =>
     answer(

@@ -1,5 +1,5 @@
 /**
- * What uploading, publishing and all that is made of many calls does with Promises, apart from the methods: every client has
+ * What uploading, publishing, streaming and all that is made of many calls does with Promises, apart from the methods: every client has
  * those, and the bundled entries load this when one is called first.
  */
 import * as Effect from "effect/Effect"
@@ -8,9 +8,12 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Compliance from "../Compliance.ts"
 import * as Conversation from "../Conversation.ts"
+import type { Definition } from "../Definition.ts"
 import { invalidParameter } from "../Errors.ts"
 import * as Journal from "../Journal.ts"
 import * as ListMembers from "../ListMembers.ts"
+import * as Live from "../Live.ts"
+import type { LiveOptions } from "../LiveOptions.ts"
 import * as Publish from "../Publish.ts"
 import type * as Source from "../Source.ts"
 import * as Thread from "../Thread.ts"
@@ -77,5 +80,9 @@ export const on = <I>(inputOf: InputOf<I>) => ({
   waitForCompliance: Compliance.wait,
   openComplianceResults: (job: Compliance.Job) => opened(Compliance.results(job)),
   openComplianceCheck: ({ ids, ...options }: Compliance.CheckOptions<I | Compliance.Ids>) =>
-    opened(Compliance.check({ ...options, ids: isName(ids) ? inputOf(ids) : ids }))
+    opened(Compliance.check({ ...options, ids: isName(ids) ? inputOf(ids) : ids })),
+  openLive: (definition: Definition, parameters: unknown, options?: LiveOptions) =>
+    opened(Live.items(definition, parameters, options)),
+  openLiveEvents: (definition: Definition, parameters: unknown, options?: LiveOptions) =>
+    opened(Live.run(definition, parameters, options))
 })
