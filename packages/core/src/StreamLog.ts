@@ -53,6 +53,7 @@ export interface Entry {
   readonly at: number
   /** By which it is known when it comes again; `""` where it has none. */
   readonly id: string
+  /** JSON: there is no U+0000 in it. */
   readonly text: string
 }
 

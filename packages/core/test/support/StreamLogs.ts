@@ -96,7 +96,7 @@ export const suite = (
           assert.deepStrictEqual(yield* store.extent(stream), { last: 0, until: undefined })
           assert.deepStrictEqual(yield* store.read(stream, 0, 10), [])
           const token = yield* take(store, { stream }, "one")
-          const text = "\u0000 é 🎉 \"\\ '\n"
+          const text = JSON.stringify("\u0000 \ud800 é 🎉 \"\\ '\n")
           yield* store.append(stream, token, 0, [{ id: "1", at: 1_001, text }, { id: "", at: 1_002, text: "" }], 1_003)
           // The answer may be lost.
           yield* store.append(stream, token, 0, [{ id: "1", at: 1_001, text }, { id: "", at: 1_002, text: "" }], 1_003)

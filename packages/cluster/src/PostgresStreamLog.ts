@@ -1,0 +1,223 @@
+/**
+ * What processes on several machines share of a stream, in the PostgreSQL that they share anyway.
+ *
+ * A commit that is made within a transaction of the same client is a part of it: what a consumer writes there, and how far it
+ * has read, are both kept or neither.
+ */
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as StreamLog from "@postwire/core/StreamLog"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import type { SqlError } from "effect/sql/SqlError"
+import * as SharedTable from "./internal/SharedTable.ts"
+
+/** The database may be asked for so long; then it counts as gone. */
+const stepTimeoutMillis = 5_000
+
+/** Whoever waits asks again after so long, should nobody call. */
+const pollMillis = 1_000
+
+// The number goes up when the columns change.
+const extents = "postwire_stream_extents_1"
+const entries = "postwire_stream_entries_1"
+const seats = "postwire_stream_seats_1"
+
+/** Where it is called that something was added. */
+const channel = "postwire_stream_1"
+
+/** The consumer whose seat is the line: no consumer has this name. */
+const line = ""
+
+/** The log, by the clock of the database. Its tables are made when they are not there. */
+export const layer: Layer.Layer<StreamLog.StreamLog, SqlError, PgClient.PgClient> = Layer.effect(
+  StreamLog.StreamLog,
+  Effect.gen(function*() {
+    const sql = yield* PgClient.PgClient
+    yield* SharedTable.open(
+      sql,
+      extents,
+      "stream text PRIMARY KEY, last bigint NOT NULL, until bigint"
+    )
+    yield* SharedTable.open(
+      sql,
+      entries,
+      "stream text, position bigint, at bigint NOT NULL, id text NOT NULL, body text NOT NULL, PRIMARY KEY (stream, position)"
+    )
+    yield* SharedTable.open(
+      sql,
+      seats,
+      "stream text, consumer text, token bigint NOT NULL, holder text NOT NULL, ends bigint NOT NULL, " +
+        "position bigint, at bigint, PRIMARY KEY (stream, consumer)"
+    )
+    return make(sql, yield* listening(sql))
+  })
+)
+
+/** Ends when something is added to a stream, or after a while. A connection for it is had when somebody waits first. */
+const listening = Effect.fnUntraced(function*(sql: PgClient.PgClient) {
+  const scope = yield* Effect.scope
+  const waiting = new Map<string, Deferred.Deferred<void>>()
+  let isListening = false
+  const call = (stream: string) => {
+    const called = waiting.get(stream)
+    if (called === undefined) return
+    waiting.delete(stream)
+    Deferred.doneUnsafe(called, Effect.void)
+  }
+  const listen = Effect.scoped(Effect.gen(function*() {
+    const calls = yield* sql.listen(channel)
+    // What came before is not called.
+    for (const stream of waiting.keys()) call(stream)
+    while (true) call((yield* Queue.take(calls)).payload)
+  }))
+  // While there is no connection, those who wait ask by themselves.
+  const always = Effect.forever(Effect.andThen(Effect.ignore(listen), Effect.sleep(pollMillis)))
+  return (stream: string, isThere: Effect.Effect<boolean, StreamLog.StreamLogUnavailable>) =>
+    Effect.gen(function*() {
+      let called = waiting.get(stream)
+      if (called === undefined) waiting.set(stream, called = Deferred.makeUnsafe())
+      if (!isListening) {
+        isListening = true
+        yield* Effect.forkIn(always, scope)
+      }
+      if (yield* isThere) return
+      yield* Effect.raceFirst(Deferred.await(called), Effect.sleep(pollMillis))
+    })
+})
+
+const now = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+
+const make = (
+  sql: PgClient.PgClient,
+  waitFor: Effect.Success<ReturnType<typeof listening>>
+): StreamLog.Store => {
+  const clock = sql.literal(now)
+
+  const answered = <A>(step: Effect.Effect<A, SqlError>): Effect.Effect<A, StreamLog.StreamLogUnavailable> =>
+    Effect.mapError(Effect.timeout(step, stepTimeoutMillis), (error) =>
+      new StreamLog.StreamLogUnavailable({
+        reason: error._tag === "TimeoutError" ? "the database takes too long" : error.message
+      }))
+
+  const ifAny = (seat: StreamLog.Seat) => (rows: ReadonlyArray<unknown>) =>
+    rows.length > 0
+      ? Effect.void
+      : Effect.fail(new StreamLog.LeaseLost({ stream: seat.stream, consumer: seat.consumer }))
+
+  const of = ({ consumer = line, stream }: StreamLog.Seat) => sql`stream = ${stream} AND consumer = ${consumer}`
+
+  const extent = (stream: string): Effect.Effect<StreamLog.Extent, StreamLog.StreamLogUnavailable> =>
+    Effect.map(
+      answered(sql<{ readonly last: string; readonly until: string | null }>`
+        SELECT last::text, until::text FROM ${sql(extents)} WHERE stream = ${stream}`),
+      ([extent]) => ({
+        last: Number(extent?.last ?? 0),
+        until: extent === undefined || extent.until === null ? undefined : Number(extent.until)
+      })
+    )
+
+  return {
+    acquire: (seat, holder, millis) =>
+      answered(sql.withTransaction(Effect.gen(function*() {
+        const { consumer = line, stream } = seat
+        yield* sql`INSERT INTO ${sql(seats)} (stream, consumer, token, holder, ends)
+          VALUES (${stream}, ${consumer}, 0, '', 0) ON CONFLICT DO NOTHING`
+        yield* sql`INSERT INTO ${sql(extents)} (stream, last) VALUES (${stream}, 0) ON CONFLICT DO NOTHING`
+        const [seated] = yield* sql<{ readonly token: string }>`
+          UPDATE ${sql(seats)} SET token = token + CASE WHEN ends > ${clock} THEN 0 ELSE 1 END,
+            holder = ${holder}, ends = ${clock} + ${Math.ceil(millis)}
+          WHERE ${of(seat)} AND (ends <= ${clock} OR holder = ${holder}) RETURNING token::text`
+        if (seated !== undefined) return { _tag: "Held", token: Number(seated.token) } as const
+        const [other] = yield* sql<{ readonly left: string }>`
+          SELECT GREATEST(0, ends - ${clock})::text AS left FROM ${sql(seats)} WHERE ${of(seat)}`
+        return { _tag: "Taken", millis: Number(other?.left ?? 0) } as const
+      }))),
+    prolong: (seat, token, millis) =>
+      Effect.flatMap(
+        answered(sql`UPDATE ${sql(seats)} SET ends = ${clock} + ${Math.ceil(millis)}
+          WHERE ${of(seat)} AND token = ${token} RETURNING 1`),
+        ifAny(seat)
+      ),
+    release: (seat, token) =>
+      Effect.asVoid(answered(sql`UPDATE ${sql(seats)} SET ends = 0 WHERE ${of(seat)} AND token = ${token}`)),
+    append: (stream, token, after, added, until) =>
+      Effect.flatMap(
+        answered(sql.withTransaction(Effect.gen(function*() {
+          // Nobody else gets the line before the end.
+          const held = yield* sql`
+            SELECT 1 FROM ${sql(seats)} WHERE ${of({ stream })} AND token = ${token} FOR UPDATE`
+          if (held.length === 0) return held
+          yield* sql`UPDATE ${sql(extents)} SET until = GREATEST(until, ${until}) WHERE stream = ${stream}`
+          if (added.length === 0) return held
+          const moved = yield* sql`UPDATE ${sql(extents)} SET last = last + ${added.length}
+            WHERE stream = ${stream} AND last = ${after} RETURNING 1`
+          if (moved.length === 0) return held
+          yield* sql`INSERT INTO ${sql(entries)} (stream, position, at, id, body)
+            SELECT ${stream}, ${after} + place, (entry->>'at')::bigint, entry->>'id', entry->>'text'
+            FROM json_array_elements(${JSON.stringify(added)}::json) WITH ORDINALITY AS each (entry, place)`
+          yield* sql`SELECT pg_notify(${channel}, ${stream})`
+          return held
+        }))),
+        ifAny({ stream })
+      ),
+    extent,
+    read: (stream, after, limit) =>
+      Effect.map(
+        answered(sql<EntryRow>`
+          SELECT position::text, at::text, id, body FROM ${sql(entries)} AS entry
+          WHERE stream = ${stream} AND entry.position > ${after} ORDER BY entry.position LIMIT ${limit}`),
+        (rows) =>
+          rows.map(({ at, body, id, position }) => ({ position: Number(position), at: Number(at), id, text: body }))
+      ),
+    wait: (stream, after) => waitFor(stream, Effect.map(extent(stream), ({ last }) => last > after)),
+    idsSince: (stream, since) =>
+      Effect.map(
+        answered(sql<{ readonly id: string }>`
+          SELECT id FROM ${sql(entries)} WHERE stream = ${stream} AND at >= ${since} AND id <> ''`),
+        (rows) => rows.map(({ id }) => id)
+      ),
+    cursor: (stream, consumer) =>
+      Effect.map(
+        answered(sql<{ readonly position: string; readonly at: string }>`
+          SELECT position::text, at::text FROM ${sql(seats)} WHERE ${
+          of({ stream, consumer })
+        } AND position IS NOT NULL`),
+        ([row]) => row === undefined ? undefined : { position: Number(row.position), at: Number(row.at) }
+      ),
+    commit: (stream, consumer, token, { at, position }) =>
+      Effect.flatMap(
+        answered(sql`
+          UPDATE ${sql(seats)} SET at = CASE WHEN position > ${position} THEN at ELSE ${at} END,
+            position = GREATEST(position, ${position})
+          WHERE ${of({ stream, consumer })} AND token = ${token} RETURNING 1`),
+        ifAny({ stream, consumer })
+      ),
+    forget: (stream, consumer) =>
+      Effect.asVoid(answered(sql`
+        UPDATE ${sql(seats)} SET position = NULL, at = NULL WHERE ${of({ stream, consumer })}`)),
+    trim: (stream, { before, keep, readBefore }) =>
+      Effect.asVoid(answered(sql`
+        DELETE FROM ${sql(entries)} WHERE stream = ${stream} AND position < (
+          SELECT COALESCE(
+            (
+              SELECT MIN(position) FROM ${sql(entries)}, (
+                SELECT (SELECT last FROM ${sql(extents)} WHERE stream = ${stream}) - ${keep} AS cut,
+                  (SELECT MIN(position) FROM ${sql(seats)} WHERE stream = ${stream} AND position IS NOT NULL) AS read
+              ) AS bounds
+              WHERE stream = ${stream} AND at >= ${before} AND position > cut
+                AND (read IS NULL OR position > read OR at >= ${readBefore})
+            ),
+            (SELECT last + 1 FROM ${sql(extents)} WHERE stream = ${stream})
+          )
+        )`))
+  }
+}
+
+interface EntryRow {
+  readonly position: string
+  readonly at: string
+  readonly id: string
+  readonly body: string
+}

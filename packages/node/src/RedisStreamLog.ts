@@ -1,0 +1,111 @@
+/**
+ * What processes on several machines share of a stream, in Redis of version 6.2 or later. Every step is one Lua script.
+ *
+ * What Redis forgets when it ends is fetched anew where it can be, and then delivered anew: `appendonly yes`, and
+ * `maxmemory-policy noeviction` or one of the `volatile` policies, keep what is to be delivered once.
+ */
+import type { InvalidSettings } from "@postwire/core/Errors"
+import * as StreamLog from "@postwire/core/StreamLog"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redis from "effect/persistence/Redis"
+import type * as Redacted from "effect/Redacted"
+import * as RedisConnection from "./internal/RedisConnection.ts"
+import { type RedisEntry, scripts } from "./internal/RedisStreamScripts.ts"
+
+/** Settings of the log with a connection of its own. */
+export interface Options {
+  /** `redis://[[user]:[password]@]host[:port][/database]`, or `rediss://` for TLS. */
+  readonly url: string | Redacted.Redacted
+}
+
+/** Checks an address without showing it: it may hold a password. */
+export const checkUrl = (given: string | Redacted.Redacted): Effect.Effect<string, InvalidSettings> =>
+  RedisConnection.checkUrl(given, "streamLog")
+
+/** A script takes a fraction of a millisecond: whoever waits asks again so soon. */
+const pollMillis = 100
+
+const make = (redis: RedisConnection.Evaluator): StreamLog.Store => {
+  const acquire = redis.eval(scripts.acquire)
+  const prolong = redis.eval(scripts.prolong)
+  const release = redis.eval(scripts.release)
+  const append = redis.eval(scripts.append)
+  const extent = redis.eval(scripts.extent)
+  const read = redis.eval(scripts.read)
+  const ids = redis.eval(scripts.ids)
+  const cursor = redis.eval(scripts.cursor)
+  const commit = redis.eval(scripts.commit)
+  const forget = redis.eval(scripts.forget)
+  const trim = redis.eval(scripts.trim)
+
+  const answered = <A>(step: Effect.Effect<A, RedisConnection.RedisFailed>) =>
+    Effect.mapError(RedisConnection.step(redis, step), (failed) => new StreamLog.StreamLogUnavailable(failed))
+
+  const held = ({ consumer, stream }: StreamLog.Seat, step: Effect.Effect<0 | 1, RedisConnection.RedisFailed>) =>
+    Effect.flatMap(
+      answered(step),
+      (isHeld) => isHeld === 1 ? Effect.void : Effect.fail(new StreamLog.LeaseLost({ stream, consumer }))
+    )
+
+  return {
+    acquire: (seat, holder, millis) =>
+      Effect.map(
+        answered(acquire(seat, holder, Math.ceil(millis))),
+        ([isHeld, value]) => isHeld === 1 ? { _tag: "Held", token: value } : { _tag: "Taken", millis: value }
+      ),
+    prolong: (seat, token, millis) => held(seat, prolong(seat, token, Math.ceil(millis))),
+    release: (seat, token) => Effect.asVoid(answered(release(seat, token))),
+    append: (stream, token, after, entries, until) => held({ stream }, append(stream, token, after, entries, until)),
+    extent: (stream) =>
+      Effect.map(answered(extent(stream)), ([last, until]) => ({
+        last: Number(last ?? 0),
+        until: until === null ? undefined : Number(until)
+      })),
+    read: (stream, after, limit) =>
+      Effect.map(answered(read(stream, after, limit)), (entries) => entries.map(placedOf)),
+    wait: () => Effect.sleep(pollMillis),
+    idsSince: Effect.fnUntraced(function*(stream, since) {
+      const all: Array<string> = []
+      for (let end = "+"; end !== "";) {
+        const [next, ...found] = yield* answered(ids(stream, since, end))
+        for (const id of found) all.push(id)
+        end = next
+      }
+      return all
+    }),
+    cursor: (stream, consumer) =>
+      Effect.map(
+        answered(cursor(stream, consumer)),
+        ([position, at]) => position === null ? undefined : { position: Number(position), at: Number(at) }
+      ),
+    commit: (stream, consumer, token, cursor) => held({ stream, consumer }, commit(stream, consumer, token, cursor)),
+    forget: (stream, consumer) => Effect.asVoid(answered(forget(stream, consumer))),
+    trim: Effect.fnUntraced(function*(stream, what) {
+      while ((yield* answered(trim(stream, what))) === 1);
+    })
+  }
+}
+
+const placedOf = ([position, [, at, , id = "", , text = ""]]: RedisEntry): StreamLog.Placed => ({
+  position: Number.parseInt(position, 10),
+  at: Number(at),
+  id,
+  text
+})
+
+/** The log on any `Redis` service of Effect. */
+export const layer: Layer.Layer<StreamLog.StreamLog, never, Redis.Redis> = /*#__PURE__*/ Layer.effect(
+  StreamLog.StreamLog,
+  /*#__PURE__*/ Effect.map(Redis.Redis, (redis) => make(RedisConnection.ofService(redis)))
+)
+
+/**
+ * The log with a connection of its own, made when it is used first and closed with the scope. Fails when the address is none,
+ * or the package `@redis/client` is not installed.
+ */
+export const layerUrl = (options: Options): Layer.Layer<StreamLog.StreamLog, InvalidSettings> =>
+  Layer.effect(
+    StreamLog.StreamLog,
+    Effect.map(RedisConnection.connectionOf(options.url, "streamLog"), make)
+  )
