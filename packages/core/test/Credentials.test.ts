@@ -11,7 +11,7 @@ import * as OAuth1 from "../src/OAuth1.ts"
 import { createPost, getPost } from "../src/operations/Posts.ts"
 import { getMe } from "../src/operations/Users.ts"
 import { callOf, selectionsOf } from "./support/Calls.ts"
-import { all, assertNoSecret, make, rowOf, secrets } from "./support/Service.ts"
+import { assertNoSecret, firsts, make, rowOf, secrets } from "./support/Service.ts"
 
 const check = (settings: Credentials.Settings) => Credentials.check(settings)
 
@@ -113,7 +113,7 @@ describe("missing credentials", () => {
 
   it.effect("fail every operation before any traffic, naming the setting", () =>
     Effect.gen(function*() {
-      for (const [name, operation] of all) {
+      for (const [name, operation] of firsts) {
         const row = rowOf(name)
         const { given: parameters } = callOf(row, selectionsOf(row)[0]!, "neutral")
         for (const userAuth of row.userAuth === null ? [false] : [true, false]) {

@@ -126,6 +126,8 @@ describe("in the words of August", () => {
 
   it("everything that an operation lists is said, or refused", () => {
     for (const [name, { definition }] of Object.entries(catalogue)) {
+      // What streams take is still said as in February.
+      if ("live" in definition) continue
       for (const [parameter, { values = [] }] of Object.entries(definition.query ?? {})) {
         const say = Wire.x.selector(definition, parameter)
         if (!(parameter in parametersOf(definition)) || !/^expansions$|_fields$/.test(parameter)) continue

@@ -1,6 +1,6 @@
 /** A service in memory: it keeps the requests and answers what a test says. */
 import { assert } from "@effect/vitest"
-import { Cause, Effect, Exit, Layer, Schema, type Stream } from "effect"
+import { Cause, Effect, Exit, Layer, Option, Schema, Stream } from "effect"
 import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
 import { createHmac } from "node:crypto"
 import { inspect } from "node:util"
@@ -11,13 +11,18 @@ import type { Definition } from "../../src/Definition.ts"
 import { type AnyError, isAnyError } from "../../src/Errors.ts"
 import * as ErrorSchemas from "../../src/ErrorSchemas.ts"
 import type { Joined } from "../../src/Joins.ts"
+import type { LiveError } from "../../src/Live.ts"
+import type { AnyItem } from "../../src/LiveItem.ts"
+import type { LiveOptions } from "../../src/LiveOptions.ts"
 import { Form } from "../../src/Multipart.ts"
 import * as OAuth1 from "../../src/OAuth1.ts"
+import * as ComplianceStreams from "../../src/operations/ComplianceStreams.ts"
+import * as Streams from "../../src/operations/Streams.ts"
 import type { Dictionary, Response } from "../../src/Response.ts"
 import * as Transport from "../../src/Transport.ts"
 import * as Wire from "../../src/Wire.ts"
 import type { Wire as Name } from "../../src/WireNames.ts"
-import operations from "../fixtures/operations.json" with { type: "json" }
+import specification from "../fixtures/operations.json" with { type: "json" }
 import * as Described from "./Described.ts"
 import { partsOf } from "./Parts.ts"
 import type { Row } from "./Row.ts"
@@ -147,12 +152,34 @@ export interface UntypedPaged<A = Response<unknown, unknown>> extends Untyped<A>
 
 export const isPaged = (operation: Untyped): operation is UntypedPaged => "pages" in operation
 
-/** Every operation that answers with JSON. What answers with a file has tests of its own. */
-export const all = Object.entries(catalogue as unknown as Readonly<Record<string, Untyped>>)
-  .filter(([, { definition }]) => definition.result._tag !== "Bytes")
+const operations = Object.entries(catalogue as unknown as Readonly<Record<string, Untyped>>)
+
+/** Every operation that answers once with JSON. What answers with a file has tests of its own. */
+export const all = operations.filter(([, { definition: { live, result } }]) =>
+  result._tag !== "Bytes" && live === undefined
+)
+
+type Call = (parameters?: unknown) => Effect.Effect<Pick<Response<unknown, unknown>, "body" | "data">, LiveError, Client.Client>
+
+/** Every operation that answers with JSON, by what it answers first. */
+export const firsts: ReadonlyArray<readonly [name: string, first: Call & { readonly definition: Definition }]> = [
+  ...all,
+  ...Object.entries({ ...Streams, ...ComplianceStreams }).map(([name, stream]) => {
+    const run = stream as unknown as (
+      parameters: unknown,
+      options: LiveOptions
+    ) => Stream.Stream<AnyItem, LiveError, Client.Client>
+    const first: Call = (parameters) =>
+      Effect.map(Stream.runHead(run(parameters, { recover: "none", reconnects: 0 })), (head) => {
+        const { body } = Option.getOrThrow(head)
+        return { data: body.data, body }
+      })
+    return [name, Object.assign(first, { definition: stream.definition })] as const
+  })
+]
 
 /** What the specification says of its operations. */
-export const rows: ReadonlyArray<Row> = Object.entries(operations).map(([name, row]) =>
+export const rows: ReadonlyArray<Row> = Object.entries(specification).map(([name, row]) =>
   // JSON has no tuples and no literals.
   ({ name, ...row }) as unknown as Row
 )
@@ -165,7 +192,7 @@ export const specifiedRowOf = (name: string): Row | undefined =>
 export const rowOf = (name: string): Row => {
   const row = specifiedRowOf(name)
   if (row !== undefined) return row
-  const operation = all.find(([other]) => other === name)?.[1]
+  const operation = operations.find(([other]) => other === name)?.[1]
   if (operation === undefined) throw new Error(`${name} is no operation of the service`)
   return Described.describe(operation.definition)
 }
