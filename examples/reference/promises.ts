@@ -70,6 +70,26 @@ export const getComplianceJobs = async (client: PostwireClient) => {
   console.log(jobs)
 }
 
+export const streamPostsCompliance = async (client: PostwireClient) => {
+  const events = client.streamPostsCompliance({ partition: 1 })
+  for await (const { event } of events) console.log(event)
+}
+
+export const streamUsersCompliance = async (client: PostwireClient) => {
+  const events = client.streamUsersCompliance({ partition: 1 })
+  for await (const { event } of events) console.log(event)
+}
+
+export const streamLikesCompliance = async (client: PostwireClient) => {
+  const events = client.streamLikesCompliance()
+  for await (const { event } of events) console.log(event)
+}
+
+export const streamPostLabels = async (client: PostwireClient) => {
+  const events = client.streamPostLabels()
+  for await (const { event } of events) console.log(event)
+}
+
 export const getConnections = async (client: PostwireClient) => {
   const connections = client.getConnections.items({ endpoints: ["filtered_stream"] })
   for await (const connection of connections) console.log(connection)
@@ -459,6 +479,56 @@ export const getSpaceBuyers = async (client: PostwireClient) => {
 export const getSpacePosts = async (client: PostwireClient) => {
   const { data: posts } = await client.getSpacePosts({ id: "1DXxyRYNejbKM", post_fields: ["created_at"] })
   console.log(posts)
+}
+
+export const streamPosts = async (client: PostwireClient) => {
+  const posts = client.streamPosts({ post_fields: ["author_id"] })
+  for await (const { post } of posts) console.log(post)
+}
+
+export const streamPostsSample = async (client: PostwireClient) => {
+  const posts = client.streamPostsSample({ post_fields: ["lang"] })
+  for await (const { post } of posts) console.log(post)
+}
+
+export const streamPostsSample10 = async (client: PostwireClient) => {
+  const posts = client.streamPostsSample10({ partition: 1 })
+  for await (const { post } of posts) console.log(post)
+}
+
+export const streamPostsFirehose = async (client: PostwireClient) => {
+  const posts = client.streamPostsFirehose({ partition: 1 })
+  for await (const { post } of posts) console.log(post)
+}
+
+export const streamPostsFirehoseEn = async (client: PostwireClient) => {
+  const posts = client.streamPostsFirehoseEn({ partition: 1 })
+  for await (const { post } of posts) console.log(post)
+}
+
+export const streamPostsFirehoseJa = async (client: PostwireClient) => {
+  const posts = client.streamPostsFirehoseJa({ partition: 1 })
+  for await (const { post } of posts) console.log(post)
+}
+
+export const streamPostsFirehoseKo = async (client: PostwireClient) => {
+  const posts = client.streamPostsFirehoseKo({ partition: 1 })
+  for await (const { post } of posts) console.log(post)
+}
+
+export const streamPostsFirehosePt = async (client: PostwireClient) => {
+  const posts = client.streamPostsFirehosePt({ partition: 1 })
+  for await (const { post } of posts) console.log(post)
+}
+
+export const streamLikesFirehose = async (client: PostwireClient) => {
+  const likes = client.streamLikesFirehose({ partition: 1, expansions: ["liked_post_id"] })
+  for await (const { event } of likes) console.log(event)
+}
+
+export const streamLikesSample10 = async (client: PostwireClient) => {
+  const likes = client.streamLikesSample10({ partition: 1 })
+  for await (const { event } of likes) console.log(event)
 }
 
 export const getUsersPosts = async (client: PostwireClient) => {

@@ -86,7 +86,7 @@ export const example = (face: Face, operation: Documented): string => {
 
 /** Whether a face has a method for an operation. */
 export const hasMethod = ({ title }: Face, { definition: { live } }: Documented): boolean =>
-  live === undefined || title === "Effect"
+  live === undefined || title !== "Blocking"
 
 /** The file of a face with the examples of all operations. */
 export const file = (face: Face): string =>
