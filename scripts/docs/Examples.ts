@@ -46,8 +46,7 @@ export const faces: ReadonlyArray<Face> = [
     callee: ({ area, definition }) => `${area}.${definition.name}`,
     wait: "yield* ",
     log: (value) => `yield* Console.log(${value})`,
-    each: (items, item, shown = item) =>
-      `yield* Stream.runForEach(${items}, (${item}) => Console.log(${shown}))`
+    each: (items, item, shown = item) => `yield* Stream.runForEach(${items}, (${item}) => Console.log(${shown}))`
   }
 ]
 

@@ -87,7 +87,9 @@ const operationPage = (operation: Documented): ReadonlyArray<string> => {
     `# ${definition.name}`,
     prose,
     aliases.length === 0 ? "" : `Also called ${aliases.map(aliasText).join(", ")}.`,
-    ...faces.filter((face) => hasMethod(face, operation)).map((face) => `${face.title}:\n\n\`\`\`ts\n${example(face, operation)}\n\`\`\``),
+    ...faces.filter((face) => hasMethod(face, operation)).map((face) =>
+      `${face.title}:\n\n\`\`\`ts\n${example(face, operation)}\n\`\`\``
+    ),
     ...parameters(definition),
     "## Request",
     routes(definition),
@@ -129,7 +131,9 @@ const codeNames = (text: string, names: object): string =>
   text.replace(/\w+/g, (word) => Object.hasOwn(names, word) ? code(word) : word)
 
 const ruleOf = (name: string, parameter: Parameters.AnyParameter): string =>
-  Parameters.isSelector(name) && parameter.values !== undefined ? selectorRule(name, parameter) : rulesOf(parameter, code).join("; ")
+  Parameters.isSelector(name) && parameter.values !== undefined
+    ? selectorRule(name, parameter)
+    : rulesOf(parameter, code).join("; ")
 
 const selectorRule = (name: string, { values = [] }: Parameters.AnyParameter): string => {
   const chosen = Object.values(models).filter(({ expansions, selector }) => {
@@ -208,7 +212,8 @@ const priceText = (price: Definition["price"], live: Definition["live"]): string
 }
 
 const conditionalFacts = (
-  { constants, encoding, identity, limits, live, pace, paging, postCap = false, price, queryConstants, userAuth }: Definition
+  { constants, encoding, identity, limits, live, pace, paging, postCap = false, price, queryConstants, userAuth }:
+    Definition
 ): ReadonlyArray<string> => [
   ...(identity === undefined ? [] : [
     `${code(`:${identity}`)} is the authenticated user: ${
@@ -240,7 +245,9 @@ const conditionalFacts = (
   ...(Limits.format(limits) === undefined
     ? []
     : [`Limit: ${Limits.format(limits)}, unless the service announces another.`]),
-  `Price: ${priceText(price, live)}. X publishes prices by row; that this one applies is [our reading](../spend.md#prices).`,
+  `Price: ${
+    priceText(price, live)
+  }. X publishes prices by row; that this one applies is [our reading](../spend.md#prices).`,
   ...(postCap ? ["Counts towards the project-level post cap."] : []),
   ...(pace === undefined ? [] : [
     `Takes one request per ${pace === 1_000 ? "second" : `${pace / 1_000} seconds`} and credential, which no header ` +
@@ -263,7 +270,9 @@ const result = (definition: Definition): ReadonlyArray<string> => {
       : `${data}: ${result._tag === "One" ? "" : "a list of "}${resource(result.kind)} with ${
         result.model.defaults.map(code).join(", ")
       }; more with ${code(String(result.model.selector))}.`,
-    ...(live?.rules === true ? ["`matchingRules`: the rules that the post matches, each with its `id` and its `tag`."] : []),
+    ...(live?.rules === true
+      ? ["`matchingRules`: the rules that the post matches, each with its `id` and its `tag`."]
+      : []),
     ...("expansions" in query
       ? [`\`includes\`: what \`expansions\` bring; more with ${selectors.map(code).join(", ")}.`]
       : [])

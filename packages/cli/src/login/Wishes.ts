@@ -15,7 +15,9 @@ export interface Named {
 }
 
 /** The operations that take a user's token. */
-const ofUsers: ReadonlyArray<Definition> = OperationFlags.answering.filter((definition) => bearerOf(definition) !== "app")
+const ofUsers: ReadonlyArray<Definition> = OperationFlags.answering.filter((definition) =>
+  bearerOf(definition) !== "app"
+)
 
 /**
  * The scopes to ask for: those of the operations, the ones that are named, what was granted before; where nothing is named, all

@@ -93,7 +93,7 @@ type MethodOf<O, F extends Form> = O extends Paged<infer P, infer R, infer Sel, 
   PromisePaged<P, R, Sel, F, D>
   : O extends LiveOperation<infer P, infer R, infer Sel, infer _E> ? Live.PromiseLive<P, R, Sel, F>
   : O extends Operation<infer P, infer R, infer Sel, infer _E> ? PromiseOperation<P, R, Sel, F>
-  : undefined
+  : never
 
 interface Face<F extends Form> extends Documentation.Face {
   readonly method: MethodOf<Catalogue[this["name"] & keyof Catalogue], F>
@@ -268,9 +268,7 @@ const inForm = <F extends Form, Also extends object>(
 const methods = <F extends Form>(context: Calls.Context, form: F): Methods<F> =>
   // The mapped type states what each method takes and returns.
   Object.fromEntries(
-    Object.entries(catalogue)
-      .filter(([, { definition }]) => !("live" in definition))
-      .map(([name, { definition }]) => [name, method(context, definition, form)])
+    Object.entries(catalogue).map(([name, { definition }]) => [name, method(context, definition, form)])
   ) as unknown as Methods<F>
 
 function request<F extends Form>(context: Calls.Context, form: F): PromiseRequest<F>
