@@ -1,51 +1,118 @@
-/** Streams: connections that are kept up, and what they bring. */
+/** Streams: connections that are kept up, and what they bring. Operations are made of these, for programs to call. */
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
+import type * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
 import type { Client } from "./Client.ts"
 import type { Definition } from "./Definition.ts"
-import type { AnyError } from "./Errors.ts"
-import * as LiveConnection from "./internal/LiveConnection.ts"
-import { type Entry, isItem } from "./internal/LiveDecoding.ts"
-import type { LiveEvent } from "./LiveEvents.ts"
+import * as Hook from "./Hook.ts"
+import { type Entries, type Entry, isItem, LiveBuffer, type LiveError } from "./internal/LiveBuffer.ts"
+import * as LiveChecks from "./internal/LiveChecks.ts"
+import { LiveConsumer } from "./internal/LiveConsumer.ts"
+import type { LiveHub } from "./internal/LiveHub.ts"
+import * as LiveHubs from "./internal/LiveHubs.ts"
+import { timeOf } from "./internal/ServiceTime.ts"
+import type { Lag, LiveEvent } from "./LiveEvents.ts"
 import type { AnyItem } from "./LiveItem.ts"
 import type { LiveOptions } from "./LiveOptions.ts"
-import type { StreamError } from "./StreamErrors.ts"
+import * as Monotonic from "./Monotonic.ts"
+import { Spill } from "./Spill.ts"
 
-/** What a stream can fail with. */
-export type LiveError = AnyError | StreamError
+export type { LiveError } from "./internal/LiveBuffer.ts"
+
+export {
+  /** The names of the options. */
+  liveOptionNames
+} from "./internal/LiveChecks.ts"
 
 /** Everything that happens on a stream, in its order; it goes on until it fails for good or is ended. */
 export const run = (
   definition: Definition,
   parameters: unknown,
-  _options: LiveOptions = {}
+  options: LiveOptions = {}
 ): Stream.Stream<LiveEvent<AnyItem>, LiveError, Client> =>
-  Stream.unwrap(
-    Effect.map(LiveConnection.open(definition, parameters), ({ entries }) =>
-      Stream.mapArrayEffect(entries, (entries) =>
-        Effect.map(Clock.currentTimeMillis, (now) => {
-          const at = new Date(now)
-          return Arr.map(entries, (entry) =>
-            eventOf(entry, at))
-        })))
-  )
+  consume(definition, parameters, options, true, (pull, clock) =>
+    Effect.map(pull, (entries) => {
+      const at = new Date(clock.currentTimeMillisUnsafe())
+      return Arr.map(entries, (item): LiveEvent<AnyItem> => isItem(item) ? { _tag: "Delivered", at, item } : item)
+    }))
 
 /** What a stream delivers. */
 export const items = (
   definition: Definition,
   parameters: unknown,
-  options?: LiveOptions
+  options: LiveOptions = {}
 ): Stream.Stream<AnyItem, LiveError, Client> =>
-  Stream.filterMap(
-    run(definition, parameters, options),
-    (event) => event._tag === "Delivered" ? Result.succeed(event.item) : Result.fail(event)
-  )
+  consume(definition, parameters, options, false, (pull) => {
+    const next: Pull.Pull<Arr.NonEmptyReadonlyArray<AnyItem>, LiveError> = Effect.flatMap(pull, (entries) => {
+      if (areItems(entries)) return Effect.succeed(entries)
+      const items = entries.filter(isItem)
+      return Arr.isReadonlyArrayNonEmpty(items) ? Effect.succeed(items) : next
+    })
+    return next
+  })
 
-const eventOf = (entry: Entry, at: Date): LiveEvent<AnyItem> => {
-  if (isItem(entry)) return { _tag: "Delivered", at, item: entry }
-  if (entry._tag === "Problems") return { _tag: "Trouble", at, problems: entry.problems }
-  return { ...entry, at }
+const areItems = (entries: Entries): entries is Arr.NonEmptyReadonlyArray<AnyItem> => entries.every(isItem)
+
+/** The shortest time between two reports of how far behind a consumer is. */
+const lagMillis = 1_000
+
+const consume = <A>(
+  definition: Definition,
+  parameters: unknown,
+  options: LiveOptions,
+  isOfEvents: boolean,
+  project: (
+    pull: Pull.Pull<Entries, LiveError>,
+    clock: Clock.Clock
+  ) => Pull.Pull<Arr.NonEmptyReadonlyArray<A>, LiveError>
+): Stream.Stream<A, LiveError, Client> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const spill = yield* Spill
+    const terms = LiveChecks.check(definition, parameters, options, spill !== undefined)
+    if (terms instanceof Error) return Stream.fail(terms)
+    const { bufferSize = LiveChecks.defaultBufferSize, onEvent, resumeFrom, slowConsumer = "fail", tags } = options
+    const clock = yield* Clock.Clock
+    const buffer = new LiveBuffer({
+      size: bufferSize,
+      policy: slowConsumer,
+      queue: slowConsumer === "spill" ? yield* spill!.open : undefined,
+      now: () => clock.currentTimeMillisUnsafe()
+    })
+    const wantsEvents = isOfEvents || onEvent !== undefined
+    const consumer = new LiveConsumer({
+      buffer,
+      bufferSize,
+      operation: definition.name,
+      tags: tags === undefined ? undefined : new Set(tags),
+      wantsEvents,
+      millis: () => Monotonic.millisUnsafe(clock)
+    })
+    const hub = yield* LiveHubs.join(terms, consumer, resumeFrom)
+    if (!wantsEvents) return Stream.fromPull(Effect.succeed(project(buffer.take, clock)))
+    let lagAt = -Infinity
+    const pull = Effect.map(buffer.take, (taken) => {
+      const now = clock.currentTimeMillisUnsafe()
+      const lag = now - lagAt < lagMillis ? undefined : lagOf(hub, buffer, taken, now)
+      if (lag !== undefined) lagAt = now
+      const entries = lag === undefined ? taken : Arr.append(taken, lag)
+      if (onEvent !== undefined) { for (const entry of entries) if (!isItem(entry)) Hook.tell(onEvent, entry) }
+      return entries
+    })
+    return Stream.fromPull(Effect.succeed(project(pull, clock)))
+  }))
+
+/** How far behind the consumer is that takes these. */
+const lagOf = (
+  hub: LiveHub,
+  { cameAt, waiting: buffered }: LiveBuffer,
+  entries: ReadonlyArray<Entry>,
+  now: number
+): Lag | undefined => {
+  const last = entries.findLast(isItem)
+  if (last === undefined) return undefined
+  const made = timeOf(last)
+  const millis = Math.max(0, made === undefined ? now - cameAt : hub.serviceNow() - made)
+  return { _tag: "Lag", at: new Date(now), millis, buffered }
 }

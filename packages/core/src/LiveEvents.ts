@@ -57,7 +57,10 @@ export interface Duplicate extends Happened {
 /** How far the consumer is behind. At most once a second, while items come. */
 export interface Lag extends Happened {
   readonly _tag: "Lag"
-  /** Between when the last item was made, by the service's clock, and now, in milliseconds. */
+  /**
+   * Between when the last item that was taken was made, by the service's clock, and now, in milliseconds. Of items that do not
+   * say it, as posts without `created_at`, between when it came and now.
+   */
   readonly millis: number
   /** How many items wait for the consumer. */
   readonly buffered: number
@@ -82,8 +85,8 @@ export interface Dropped extends Happened {
 }
 
 /**
- * Everything of before `until` has been delivered before this event, or told as a `Gap`: from there a later run can resume. At
- * most once a second.
+ * Everything of before `until` has been delivered before this event, or told as a `Gap` or as `Dropped`: from there a later run
+ * can resume. At most once a second.
  */
 export interface Watermark extends Happened {
   readonly _tag: "Watermark"

@@ -1,0 +1,141 @@
+/** Fetches what was missed while there was no connection. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import * as Stream from "effect/Stream"
+import type { Client } from "../Client.ts"
+import type { Definition, Live } from "../Definition.ts"
+import { type AnyError, TransportFailure } from "../Errors.ts"
+import type { AnyItem } from "../LiveItem.ts"
+import type { Recover } from "../LiveOptions.ts"
+import { Backoff } from "./LiveBackoff.ts"
+import * as LiveConnection from "./LiveConnection.ts"
+import { isItem } from "./LiveDecoding.ts"
+import { verdictOf } from "./LiveFaults.ts"
+import * as LiveGaps from "./LiveGaps.ts"
+import * as LiveSearch from "./LiveSearch.ts"
+
+/** What fetching needs to know of a stream. */
+export interface Terms {
+  readonly definition: Definition & { readonly live: Live }
+  readonly parameters: object
+  readonly recover: Recover
+  /** In milliseconds. */
+  readonly silence: number
+  /** Milliseconds by which the service's clock is ahead. */
+  readonly offset: () => number
+}
+
+/** Who waits for what was missed. */
+export interface Waiting {
+  /** Only what rules with these tags match; everything without. */
+  readonly tags: ReadonlySet<string> | undefined
+  /** Takes items. It waits while there is no room for more. */
+  readonly take: (items: ReadonlyArray<AnyItem>) => Effect.Effect<void>
+  /** Whether nobody does any more. */
+  readonly isGone: () => boolean
+}
+
+/** Fetches a part of a gap, and gives the reason why not all of it is there, where it is not. */
+export const fetchPart = (
+  terms: Terms,
+  part: LiveGaps.Part,
+  waiting: Waiting
+): Effect.Effect<string | undefined, never, Client> => {
+  if (part.by === undefined) return Effect.succeed(part.why)
+  const fetched = part.by === "search" ? searched(terms, part, waiting) : Effect.catch(
+    recovered(terms, part, waiting),
+    // The app may not have it.
+    (error) => terms.definition.live.rules === true ? searched(terms, part, waiting) : Effect.fail(error)
+  )
+  return Effect.catch(
+    Effect.andThen(until(terms, part.to + LiveGaps.indexMillis), fetched),
+    (error) => Effect.succeed(error.message)
+  )
+}
+
+/** Waits for a time of the service's clock. */
+const until = ({ offset }: Terms, time: number): Effect.Effect<void> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.sleep(Math.max(0, time - now - offset())))
+
+const spanOf = ({ from, to }: LiveGaps.Span): { readonly start_time: string; readonly end_time: string } => ({
+  start_time: secondOf(Math.floor(from / 1000)),
+  end_time: secondOf(Math.ceil(to / 1000))
+})
+
+const secondOf = (second: number): string => new Date(second * 1000).toISOString().replace(".000Z", "Z")
+
+/** Repeats what failed, as connections are repeated, until it succeeds or cannot. */
+const again = <A>(
+  effect: Effect.Effect<A, AnyError, Client>,
+  { isGone }: Waiting
+): Effect.Effect<A, AnyError, Client> => {
+  const backoff = new Backoff()
+  const attempt: Effect.Effect<A, AnyError, Client> = Effect.catch(effect, (error) => {
+    const verdict = verdictOf(error, true)
+    if (isGone() || verdict._tag === "Final") return Effect.fail(error)
+    return Effect.gen(function*() {
+      const fault = verdict._tag === "Again" ? verdict.fault : "limit"
+      const now = yield* Clock.currentTimeMillis
+      const told = verdict._tag === "Again" ? verdict.notBefore?.getTime() ?? now : now
+      yield* Effect.sleep(Math.max(backoff.after(fault, false, yield* Random.next), told - now))
+      return yield* attempt
+    })
+  })
+  return attempt
+}
+
+const searched = (
+  { parameters }: Terms,
+  part: LiveGaps.Span,
+  waiting: Waiting
+): Effect.Effect<string | undefined, AnyError, Client> =>
+  Effect.gen(function*() {
+    const { refused, searchable } = yield* again(LiveSearch.rulesOf(LiveSearch.rulesPage, waiting.tags), waiting)
+    const search = new LiveSearch.RuleSearch(searchable, {
+      ...LiveSearch.selectionOf(parameters),
+      ...spanOf(part),
+      max_results: 100
+    })
+    while (!search.isDone && !waiting.isGone()) {
+      const found = yield* Effect.onError(
+        again(search.next(LiveSearch.postsPage), waiting),
+        () => waiting.take(search.rest())
+      )
+      if (found.length > 0) yield* waiting.take(found)
+    }
+    return refused.length === 0 ? undefined : `a search cannot look for some rules: ${refused.join("; ")}`
+  })
+
+/** The service sends it as the stream does, and ends the connection when it has sent all. */
+const recovered = (
+  { definition, parameters, silence }: Terms,
+  part: LiveGaps.Span,
+  waiting: Waiting
+): Effect.Effect<string | undefined, AnyError, Client> => {
+  const { backfill_minutes: _, ...rest }: { readonly backfill_minutes?: unknown } = parameters
+  const job = Effect.scoped(Effect.flatMap(
+    LiveConnection.open(definition, { ...rest, ...spanOf(part) }),
+    ({ entries }) =>
+      entries.pipe(
+        Stream.timeoutOrElse({
+          duration: silence,
+          orElse: () => Stream.fail(silent(definition.name, silence))
+        }),
+        Stream.runForEachArray((entries) => {
+          const items = entries.filter(isItem)
+          return items.length === 0 ? Effect.void : waiting.take(items)
+        })
+      )
+  ))
+  return Effect.as(again(job, waiting), undefined)
+}
+
+/** Nothing came for so long that the line counts as lost. */
+export const silent = (operation: string, silence: number): TransportFailure =>
+  new TransportFailure({
+    operation,
+    phase: "body",
+    timeout: "idle",
+    reason: `nothing came within ${silence} ms`
+  })

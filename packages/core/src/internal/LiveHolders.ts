@@ -1,0 +1,83 @@
+/** Who holds the connections of an app to a stream, and the end of a stale one. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { Client } from "../Client.ts"
+import type { AnyError } from "../Errors.ts"
+import { deleteConnections, getConnections } from "../operations/Connections.ts"
+import type { HeldConnection } from "../StreamErrors.ts"
+import { offsetOf } from "./ServiceTime.ts"
+
+/** What a connection knows of itself and of others in its place. */
+export interface Claim {
+  readonly endpoint: string
+  /** When the stream was asked for, by the clock of this machine. */
+  readonly since: number
+  /** When connections of this stream were made that have ended here, by the service's clock. */
+  readonly ended: ReadonlyArray<number>
+  /** When those of other streams of this client were made that go on, by the service's clock. */
+  readonly live: ReadonlyArray<number>
+  /** Whether one that was made before the stream was asked for may be ended. */
+  readonly takeOver: boolean
+}
+
+/** What there is, and whether one of it was ended. */
+export interface Holders {
+  readonly connections: ReadonlyArray<HeldConnection>
+  readonly hasEnded: boolean
+}
+
+/** Looks at the connections to a stream, and ends the one that is stale for sure: of this stream, or older than it. */
+export const endStale = (claim: Claim): Effect.Effect<Holders, AnyError, Client> =>
+  Effect.gen(function*() {
+    const client = yield* Client
+    const { definition } = getConnections
+    const parameters = { endpoints: [claim.endpoint], status: "active", max_results: 100 }
+    const answer = yield* client.request(definition, parameters)
+    const since = claim.since + offsetOf(answer.headers, yield* Clock.currentTimeMillis)
+    const { data } = yield* client.read(definition, answer)
+    const connections = isListed(data)
+      ? data.filter(({ disconnected_at }) => disconnected_at === undefined).map(heldOf)
+      : []
+    const stale = staleOf(connections, claim, since)
+    if (stale === undefined) return { connections, hasEnded: false }
+    yield* client.request(deleteConnections.definition, { uuids: [stale.id] })
+    return { connections, hasEnded: true }
+  })
+
+const staleOf = (
+  connections: ReadonlyArray<HeldConnection>,
+  { ended, endpoint, live, takeOver }: Claim,
+  since: number
+): HeldConnection | undefined => {
+  const candidates = connections.filter((connection) => connection.endpoint === endpoint && !isNear(connection, live))
+  return candidates.find((connection) => isNear(connection, ended)) ??
+    (takeOver ? candidates.filter((held) => held.since.getTime() < since).sort(byAge)[0] : undefined)
+}
+
+const byAge = (one: HeldConnection, other: HeldConnection): number => one.since.getTime() - other.since.getTime()
+
+/** Between when the service counts a connection as made, and when its answer has come. */
+const toleranceMillis = 5_000
+
+const isNear = ({ since }: HeldConnection, times: ReadonlyArray<number>): boolean =>
+  times.some((time) => Math.abs(since.getTime() - time) <= toleranceMillis)
+
+const heldOf = ({ client_ip, connected_at, endpoint_name, id }: typeof Listed.Type[number]): HeldConnection => ({
+  id,
+  endpoint: endpoint_name,
+  since: new Date(connected_at),
+  clientIp: client_ip
+})
+
+const Listed = /*#__PURE__*/ Schema.Array(
+  /*#__PURE__*/ Schema.Struct({
+    id: Schema.String,
+    endpoint_name: Schema.String,
+    connected_at: Schema.String,
+    disconnected_at: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+    client_ip: /*#__PURE__*/ Schema.optionalKey(Schema.String)
+  })
+)
+
+const isListed = /*#__PURE__*/ Schema.is(Listed)

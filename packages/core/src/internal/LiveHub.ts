@@ -1,0 +1,497 @@
+/** One connection that is kept up, and the consumers that share it. */
+import * as Arr from "effect/Array"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Queue from "effect/Queue"
+import * as Random from "effect/Random"
+import * as Stream from "effect/Stream"
+import type { Client } from "../Client.ts"
+import type { Definition, Live } from "../Definition.ts"
+import { type AnyError, TransportFailure } from "../Errors.ts"
+import * as Limits from "../Limits.ts"
+import type { Gap, LiveHappening } from "../LiveEvents.ts"
+import type { AnyItem } from "../LiveItem.ts"
+import type { Recover, ResumeFrom } from "../LiveOptions.ts"
+import * as Monotonic from "../Monotonic.ts"
+import { NoRules, TooManyConnections } from "../StreamErrors.ts"
+import { Backoff } from "./LiveBackoff.ts"
+import type { Entry, LiveError } from "./LiveBuffer.ts"
+import * as LiveConnection from "./LiveConnection.ts"
+import type { LiveConsumer } from "./LiveConsumer.ts"
+import { maxPauseMillis } from "./LiveConsumer.ts"
+import type * as LiveDecoding from "./LiveDecoding.ts"
+import { Duplicates, idOf } from "./LiveDuplicates.ts"
+import { isOfRules, verdictOf } from "./LiveFaults.ts"
+import * as LiveFill from "./LiveFill.ts"
+import * as LiveGaps from "./LiveGaps.ts"
+import * as LiveHolders from "./LiveHolders.ts"
+import { offsetOf, timeOf } from "./ServiceTime.ts"
+
+/** What consumers that share a connection have in common. */
+export interface Terms {
+  readonly definition: Definition & { readonly live: Live }
+  readonly parameters: object
+  readonly recover: Recover
+  /** In milliseconds. */
+  readonly silence: number
+  readonly reconnects: number
+  readonly duplicates: { readonly size: number; readonly age: number }
+  readonly takeOver: boolean
+}
+
+/** A gap whose end is known. */
+interface Missed extends LiveGaps.Span {
+  readonly targets: ReadonlyArray<LiveConsumer>
+}
+
+/** Backfill is on its way. */
+interface Backfill extends LiveGaps.Span {
+  /** When the connection was made, by the clock of this machine. */
+  readonly since: number
+}
+
+/** The shortest time between two watermarks. */
+const watermarkMillis = 1_000
+
+/** A connection that has lived so long is one, whether data came or not. */
+const livesMillis = 60_000
+
+/** How long a connection may take to end after the service has said that it does. */
+const endMillis = 2_000
+
+/** How often it is looked who holds the connections of the app, before that is an error. */
+const maxLooks = 3
+
+/** A connection, kept up as long as it has consumers. */
+export class LiveHub {
+  readonly terms: Terms
+  readonly #clock: Clock.Clock
+  readonly #consumers = new Set<LiveConsumer>()
+  readonly #duplicates: Duplicates
+  readonly #backoff: Backoff
+  readonly #missed: Queue.Queue<Missed>
+  /** Gaps that are being fetched, or are to be. */
+  readonly #open = new Set<Missed>()
+  readonly #begun: number
+  /** When connections were made that have ended, by the service's clock. */
+  readonly #ended: Array<number> = []
+  /** Milliseconds by which the service's clock is ahead. */
+  #offset = 0
+  /** When the connection was made, by the service's clock; `undefined` while there is none. */
+  connectedAt: number | undefined
+  #wasConnected = false
+  /** Since when nothing is certain, by the service's clock, while there is no connection. */
+  #outage: number | undefined
+  #backfill: Backfill | undefined
+  #mayBackfill = true
+  /** When something came last: by the monotonic clock. */
+  #heard = 0
+  #silence: number
+  #isPaused = false
+  /** Whether it has shown that it is one: data came, or it has lived for a minute. */
+  #isProven = false
+  /** What the service said before it ended the connection. */
+  #said: string | undefined
+  #marked = 0
+
+  constructor(terms: Terms, clock: Clock.Clock, missed: Queue.Queue<Missed>, resumeFrom: ResumeFrom | undefined) {
+    this.terms = terms
+    this.#clock = clock
+    this.#missed = missed
+    this.#duplicates = new Duplicates(terms.duplicates.size, terms.duplicates.age)
+    this.#backoff = new Backoff(Limits.of(terms.definition.limits, "app").perWindow)
+    this.#silence = terms.silence
+    this.#begun = clock.currentTimeMillisUnsafe()
+    this.#outage = resumeFrom?.at.getTime()
+    this.#remember(this.#duplicates, resumeFrom)
+  }
+
+  /** How many share it. */
+  get consumers(): number {
+    return this.#consumers.size
+  }
+
+  /** Adds a consumer. What came since an earlier run of it is fetched for it alone, where there is a connection already. */
+  join(consumer: LiveConsumer, resumeFrom: ResumeFrom | undefined): void {
+    const isFirst = this.#consumers.size === 0
+    this.#consumers.add(consumer)
+    if (isFirst || resumeFrom === undefined) return
+    consumer.own = new Duplicates(this.terms.duplicates.size, this.terms.duplicates.age)
+    this.#remember(consumer.own, resumeFrom)
+    const from = resumeFrom.at.getTime()
+    const to = this.serviceNow() + 1_000
+    if (from < to) this.#miss({ from, to, targets: [consumer] })
+  }
+
+  leave(consumer: LiveConsumer): void {
+    this.#consumers.delete(consumer)
+  }
+
+  /** Keeps the connection up until it fails for good. `others` tells when other connections of the client were made. */
+  run(others: () => ReadonlyArray<number>): Effect.Effect<void, LiveError, Client> {
+    return Effect.raceFirst(this.#stayUp(others), this.#fillAll())
+  }
+
+  /** Ends all consumers: they take what waits for them, and then this. */
+  end(exit: Exit.Exit<void, LiveError>): void {
+    for (const { buffer } of this.#consumers) buffer.end(exit)
+  }
+
+  #stayUp = Effect.fnUntraced(
+    function*(this: LiveHub, others: () => ReadonlyArray<number>): Effect.fn.Return<void, LiveError, Client> {
+      const { definition, parameters, reconnects } = this.terms
+      // What was asked for by time ends when it was sent.
+      const isJob = "end_time" in parameters && parameters.end_time !== undefined
+      let looks = 0
+      let retries = 0
+      for (let attempt = 1;; attempt++) {
+        const pause = this.#backoff.connect(this.#millis())
+        if (pause > 0) {
+          this.#tell({ _tag: "Reconnecting", at: this.#now(), why: tooMany, wait: pause, attempt })
+          yield* Effect.sleep(pause)
+        }
+        const asked = this.#backfillMinutes()
+        const exit = yield* Effect.exit(this.#connection(asked, attempt))
+        const connectedAt = this.connectedAt
+        this.#lost()
+        if (connectedAt !== undefined) {
+          attempt = 0
+          looks = 0
+          if (this.#isProven) retries = 0
+        }
+        let error: AnyError
+        if (Exit.isSuccess(exit)) {
+          if (isJob) return
+          error = this.#over()
+        } else {
+          const reason = exit.cause.reasons.find((reason) => reason._tag === "Fail")
+          if (reason === undefined || reason.error instanceof NoRules) return yield* Effect.failCause(exit.cause)
+          error = reason.error
+        }
+        const isOfBackfill = connectedAt === undefined && asked !== undefined &&
+          (error._tag === "BadRequest" || error._tag === "Forbidden")
+        if (isOfBackfill) {
+          // The app may not have it; the rest of the stream it may.
+          this.#mayBackfill = false
+          continue
+        }
+        const verdict = verdictOf(error, this.#wasConnected)
+        if (verdict._tag === "Final") return yield* Effect.fail(verdict.error)
+        if (retries++ >= reconnects) return yield* Effect.fail(error)
+        let wait: number
+        if (verdict._tag === "Crowded") {
+          const holders = yield* this.#endStale(others())
+          const isKnown = holders !== undefined && holders.connections.length > 0
+          if (++looks > maxLooks || (isKnown && !holders.hasEnded)) {
+            return yield* new TooManyConnections({
+              operation: definition.name,
+              connections: holders?.connections ?? [],
+              detail: verdict.error.detail
+            })
+          }
+          wait = holders?.hasEnded === true ? 1_000 : this.#backoff.after("service", false, yield* Random.next)
+        } else {
+          wait = this.#backoff.after(verdict.fault, connectedAt !== undefined, yield* Random.next)
+          if (verdict.notBefore !== undefined) {
+            wait = Math.max(wait, verdict.notBefore.getTime() - this.#clock.currentTimeMillisUnsafe())
+          }
+        }
+        this.#tell({ _tag: "Reconnecting", at: this.#now(), why: error.message, wait, attempt: attempt + 1 })
+        if (wait > 0) yield* Effect.sleep(wait)
+      }
+    }
+  )
+
+  #endStale(live: ReadonlyArray<number>): Effect.Effect<LiveHolders.Holders | undefined, never, Client> {
+    const { definition: { live: { endpoint } }, takeOver } = this.terms
+    return Effect.orElseSucceed(
+      LiveHolders.endStale({ endpoint, since: this.#begun, ended: this.#ended, live, takeOver }),
+      () => undefined
+    )
+  }
+
+  /** One connection from its beginning to its end. */
+  #connection(
+    backfillMinutes: number | undefined,
+    attempt: number
+  ): Effect.Effect<void, AnyError | NoRules, Client> {
+    const { definition, parameters } = this.terms
+    return Effect.gen({ self: this }, function*() {
+      // How far back it is to begin was asked for once.
+      const asked = backfillMinutes === undefined && !this.#wasConnected
+        ? parameters
+        : { ...parameters, backfill_minutes: backfillMinutes }
+      const opened = yield* LiveConnection.open(definition, asked)
+      this.#connected(opened.headers, backfillMinutes, attempt)
+      const reading = Stream.runForEachArray(opened.entries, (entries) => this.#receive(entries))
+      yield* Effect.raceFirst(reading, this.#watch())
+    }).pipe(Effect.scoped)
+  }
+
+  #connected(headers: LiveConnection.Opened["headers"], backfillMinutes: number | undefined, attempt: number): void {
+    const now = this.#clock.currentTimeMillisUnsafe()
+    this.#offset = offsetOf(headers, now)
+    const at = now + this.#offset
+    this.connectedAt = at
+    this.#wasConnected = true
+    this.#isProven = false
+    this.#said = undefined
+    this.#silence = this.terms.silence
+    this.#heard = this.#millis()
+    this.#tell({
+      _tag: "Connected",
+      at: new Date(now),
+      attempt,
+      ...(backfillMinutes === undefined ? {} : { backfillMinutes })
+    })
+    const from = this.#outage
+    this.#outage = undefined
+    if (from === undefined) return
+    const to = at + 1_000
+    const sent = backfillMinutes === undefined ? to : at - backfillMinutes * 60_000
+    if (backfillMinutes !== undefined) this.#backfill = { from: Math.max(from, sent), to, since: this.#millis() }
+    if (from < Math.min(sent, to)) this.#miss({ from, to: Math.min(sent, to), targets: [...this.#consumers] })
+  }
+
+  #lost(): void {
+    if (this.connectedAt === undefined) return
+    this.#ended.push(this.connectedAt)
+    if (this.#ended.length > 20) this.#ended.shift()
+    this.#outage = this.#certain()
+    this.#backfill = undefined
+    this.connectedAt = undefined
+  }
+
+  /** Until when everything has come that this connection brings, by the service's clock. */
+  #certain(): number {
+    if (this.#backfill !== undefined) return this.#backfill.from
+    if (this.connectedAt === undefined) return this.#outage ?? this.serviceNow()
+    const heard = this.serviceNow() - (this.#millis() - this.#heard)
+    // What came before the first connection was not asked for.
+    return Math.max(heard - LiveGaps.lateMillis(this.terms.definition.live), this.#begun + this.#offset)
+  }
+
+  #backfillMinutes(): number | undefined {
+    const { definition, recover } = this.terms
+    if (this.#outage === undefined || !this.#mayBackfill || definition.query?.["backfill_minutes"] === undefined) {
+      return undefined
+    }
+    return LiveGaps.backfillMinutes(this.serviceNow() - this.#outage, recover)
+  }
+
+  /** Ends when nothing has come for too long. */
+  #watch(): Effect.Effect<void, AnyError> {
+    return Effect.suspend(() => {
+      if (this.#isPaused) this.#heard = this.#millis()
+      const left = this.#heard + this.#silence - this.#millis()
+      // What was said may make it shorter.
+      if (left > 0) return Effect.andThen(Effect.sleep(Math.min(left, endMillis)), this.#watch())
+      return this.#said === undefined
+        ? Effect.fail(LiveFill.silent(this.terms.definition.name, this.#silence))
+        : Effect.void
+    })
+  }
+
+  /** What came at once: items that are new go on, and what is none is told. */
+  #receive(entries: Arr.NonEmptyReadonlyArray<LiveDecoding.Entry>): Effect.Effect<void, NoRules> {
+    const now = this.#clock.currentTimeMillisUnsafe()
+    const millis = this.#millis()
+    this.#heard = millis
+    let at: Date | undefined
+    let out: Array<Entry> | undefined
+    let last: AnyItem | undefined
+    let isAlive = false
+    let refused: NoRules | undefined
+    const keeps = this.#open.size > 0 || this.#backfill !== undefined
+    for (let index = 0; index < entries.length; index++) {
+      const entry = entries[index]!
+      if (!("_tag" in entry)) {
+        last = entry
+        const id = idOf(entry)
+        if (this.#duplicates.add(id, millis, keeps)) out?.push(entry)
+        else (out ??= entries.slice(0, index) as Array<Entry>).push({ _tag: "Duplicate", at: at ??= new Date(now), id })
+        continue
+      }
+      at ??= new Date(now)
+      out ??= entries.slice(0, index) as Array<Entry>
+      if (entry._tag === "KeepAlive") {
+        isAlive = true
+        out.push({ _tag: "KeepAlive", at })
+      } else if (entry._tag === "Unreadable") {
+        out.push({ _tag: "Unreadable", at, reason: entry.reason })
+      } else {
+        out.push({ _tag: "Trouble", at, problems: entry.problems })
+        if (entry.disconnectType === undefined) continue
+        const detail = entry.problems[0]?.detail ?? entry.problems[0]?.title
+        this.#said = detail ?? entry.disconnectType
+        this.#silence = endMillis
+        if (isOfRules(entry.disconnectType)) refused = new NoRules({ operation: this.terms.definition.name, detail })
+      }
+    }
+    if (
+      last !== undefined || (this.connectedAt !== undefined && now + this.#offset - this.connectedAt >= livesMillis)
+    ) {
+      this.#isProven = true
+      this.#backoff.reset()
+    }
+    const delivered = this.#deliver((out ?? entries) as Arr.NonEmptyReadonlyArray<Entry>, this.#consumers)
+    this.#progress(isAlive, last)
+    return refused === undefined ? delivered : Effect.andThen(delivered, Effect.fail(refused))
+  }
+
+  /** Tells that backfill is over, and until when all is there. */
+  #progress(isAlive: boolean, last: AnyItem | undefined): void {
+    const backfill = this.#backfill
+    if (backfill !== undefined) {
+      const time = last === undefined ? undefined : timeOf(last)
+      // Older posts come first, and in a lull nothing waits.
+      if (isAlive || (time ?? 0) >= backfill.to || this.#millis() - backfill.since >= livesMillis) {
+        this.#backfill = undefined
+        this.#tell(this.#gap(backfill, "backfill"))
+      }
+    }
+    const millis = this.#millis()
+    if (millis - this.#marked < watermarkMillis) return
+    this.#marked = millis
+    this.#mark()
+  }
+
+  #mark(): void {
+    const certain = this.#certain()
+    for (const consumer of this.#consumers) {
+      let until = certain
+      for (const { from, targets } of this.#open) if (targets.includes(consumer)) until = Math.min(until, from)
+      consumer.mark(until, this.#now())
+    }
+  }
+
+  /** Fetches what was missed, one gap after the other. */
+  #fillAll(): Effect.Effect<never, never, Client> {
+    return Effect.forever(Effect.flatMap(Queue.take(this.#missed), (missed) => this.#fetch(missed)))
+  }
+
+  #fetch = Effect.fnUntraced(function*(this: LiveHub, missed: Missed): Effect.fn.Return<void, never, Client> {
+    const { definition, recover } = this.terms
+    const waiting = this.#waitingFor(missed.targets)
+    for (const part of LiveGaps.partsOf(missed, this.serviceNow(), recover, definition.live)) {
+      const why = yield* LiveFill.fetchPart({ ...this.terms, offset: () => this.#offset }, part, waiting)
+      const gap = why === undefined ? this.#gap(part, part.by) : this.#gap(part, undefined, why)
+      for (const consumer of missed.targets) consumer.tell(gap)
+    }
+    this.#open.delete(missed)
+    this.#mark()
+  })
+
+  #waitingFor(targets: ReadonlyArray<LiveConsumer>): LiveFill.Waiting {
+    const here = () => targets.filter((consumer) => this.#consumers.has(consumer))
+    const tags = targets.flatMap(({ tags }) => tags === undefined ? [undefined] : [...tags])
+    return {
+      tags: tags.includes(undefined) ? undefined : new Set(tags.filter((tag) => tag !== undefined)),
+      isGone: () => here().length === 0,
+      take: (items) =>
+        Effect.suspend(() => {
+          const consumers = here()
+          const [alone] = consumers
+          const isPrivate = alone?.own !== undefined && targets.length === 1
+          const millis = this.#millis()
+          // Who has a window of its own looks there.
+          const fresh: ReadonlyArray<Entry> = isPrivate
+            ? items
+            : items.filter((item) => this.#duplicates.add(idOf(item), millis, true))
+          if (!Arr.isReadonlyArrayNonEmpty(fresh)) return Effect.void
+          return Effect.forEach(consumers, (consumer) =>
+            Effect.andThen(
+              consumer.buffer.whenRoom,
+              Effect.suspend(() => consumer.offer(fresh) ?? Effect.void)
+            ), {
+            discard: true
+          })
+        })
+    }
+  }
+
+  #miss(missed: Missed): void {
+    this.#open.add(missed)
+    Queue.offerUnsafe(this.#missed, missed)
+  }
+
+  #gap({ from, to }: LiveGaps.Span, filledBy: Gap["filledBy"], why?: string): Gap {
+    const told = { _tag: "Gap" as const, at: this.#now(), from: new Date(from), to: new Date(to), filledBy }
+    return why === undefined ? told : { ...told, why }
+  }
+
+  #tell(event: LiveHappening): void {
+    for (const consumer of this.#consumers) consumer.tell(event)
+  }
+
+  /** Gives entries to consumers. Who is alone and full is waited for, for a while. */
+  #deliver(
+    entries: Arr.NonEmptyReadonlyArray<Entry>,
+    consumers: ReadonlySet<LiveConsumer>
+  ): Effect.Effect<void> {
+    let pending: Array<Effect.Effect<void>> | undefined
+    for (const consumer of consumers) {
+      const spilling = consumer.offer(entries)
+      if (spilling !== undefined) (pending ??= []).push(spilling)
+      if (!consumer.buffer.isFull) continue
+      if (consumers.size > 1) consumer.overflow()
+      else (pending ??= []).push(this.#paused(consumer))
+    }
+    return pending === undefined ? Effect.void : Effect.all(pending, { discard: true })
+  }
+
+  #paused(consumer: LiveConsumer): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.#isPaused = true
+      return Effect.ensuring(
+        Effect.timeoutOrElse(consumer.buffer.whenRoom, {
+          duration: maxPauseMillis,
+          orElse: () => Effect.sync(() => consumer.overflow())
+        }),
+        Effect.sync(() => {
+          this.#isPaused = false
+          this.#heard = this.#millis()
+        })
+      )
+    })
+  }
+
+  #remember(duplicates: Duplicates, resumeFrom: ResumeFrom | undefined): void {
+    for (const id of resumeFrom?.ids ?? []) duplicates.add(id, this.#millis(), true)
+  }
+
+  /** What the end of a connection is, of which the service says no more. */
+  #over(): TransportFailure {
+    return new TransportFailure({
+      operation: this.terms.definition.name,
+      phase: "body",
+      timeout: undefined,
+      reason: this.#said ?? "the service ended the connection"
+    })
+  }
+
+  #millis(): number {
+    return Monotonic.millisUnsafe(this.#clock)
+  }
+
+  #now(): Date {
+    return new Date(this.#clock.currentTimeMillisUnsafe())
+  }
+
+  /** The time by the service's clock. */
+  serviceNow(): number {
+    return this.#clock.currentTimeMillisUnsafe() + this.#offset
+  }
+}
+
+const tooMany = "the service allows so many connects in a quarter of an hour, and they are spread over it"
+
+/** Makes one. */
+export const make = (
+  terms: Terms,
+  resumeFrom: ResumeFrom | undefined
+): Effect.Effect<LiveHub> =>
+  Effect.gen(function*() {
+    return new LiveHub(terms, yield* Clock.Clock, yield* Queue.unbounded<Missed>(), resumeFrom)
+  })

@@ -1,0 +1,204 @@
+/** What rules of the filtered stream match, found by searches: one for each rule, newest first, and each post once with all its rules. */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { Client } from "../Client.ts"
+import type { Definition } from "../Definition.ts"
+import type { AnyError } from "../Errors.ts"
+import * as LiveItem from "../LiveItem.ts"
+import { Includes } from "../models/Includes.ts"
+import { StreamRule } from "../models/StreamRule.ts"
+import { getStreamRules } from "../operations/Rules.ts"
+import { searchRecentPosts } from "../operations/Search.ts"
+import * as Query from "../Query.ts"
+import type { Response } from "../Response.ts"
+
+/** A rule that a search can look for. */
+export interface Searchable extends LiveItem.MatchingRule {
+  readonly query: string
+}
+
+/** The rules of the app, and why a search cannot look for some of them. */
+export interface Rules {
+  readonly searchable: ReadonlyArray<Searchable>
+  readonly refused: ReadonlyArray<string>
+}
+
+/** Reads every rule, but for those with other tags than the ones that are wanted. */
+export const rulesOf = (
+  page: (parameters: object) => Effect.Effect<Response<unknown, unknown>, AnyError, Client>,
+  tags: ReadonlySet<string> | undefined
+): Effect.Effect<Rules, AnyError, Client> =>
+  Effect.gen(function*() {
+    const searchable: Array<Searchable> = []
+    const refused: Array<string> = []
+    let token: string | undefined
+    do {
+      const { data, meta } = yield* page(token === undefined ? {} : { pagination_token: token })
+      for (const { id, tag, value } of areRules(data) ? data : []) {
+        if (id === undefined || (tags !== undefined && (tag === undefined || !tags.has(tag)))) continue
+        const read = Query.check(value, { dialect: "search" })
+        if (Result.isSuccess(read)) searchable.push({ id, query: value, ...(tag === undefined ? {} : { tag }) })
+        else refused.push(`${tag ?? `rule ${id}`}: ${read.failure.message}`)
+      }
+      token = meta.next_token
+    } while (token !== undefined && token !== "")
+    return { searchable, refused }
+  })
+
+/** One request of an operation, whose answer is read. */
+export const call = (
+  { definition }: { readonly definition: Definition }
+) =>
+(parameters: object): Effect.Effect<Response<unknown, unknown>, AnyError, Client> =>
+  Effect.flatMap(
+    Client,
+    (client) => Effect.flatMap(client.request(definition, parameters), (answer) => client.read(definition, answer))
+  )
+
+/** Requests a page of rules. */
+export const rulesPage = call(getStreamRules)
+
+/** Requests a page of posts. */
+export const postsPage = call(searchRecentPosts)
+
+/** What a stream is asked for that a search can be asked for too: fields and expansions. */
+export const selectionOf = (parameters: object): object =>
+  Object.fromEntries(
+    Object.entries(parameters).filter(([name]) =>
+      searchRecentPosts.definition.query?.[name] !== undefined && !times.has(name)
+    )
+  )
+
+const times: ReadonlySet<string> = new Set(["start_time", "end_time"])
+
+interface Source {
+  readonly rule: Searchable
+  /** Where the next page is; none before the first one. */
+  token: string | undefined
+  isDone: boolean
+  /** The oldest post that was found. */
+  oldest: bigint | undefined
+}
+
+interface Found {
+  readonly id: bigint
+  readonly body: LiveItem.Body
+  readonly rules: Array<LiveItem.MatchingRule>
+}
+
+/** Goes through the searches side by side, from the newest post to the oldest. At most a page of each rule is in memory. */
+export class RuleSearch {
+  readonly #sources: ReadonlyArray<Source>
+  readonly #parameters: object
+  readonly #found = new Map<string, Found>()
+
+  /** `parameters` are those that the searches have in common. */
+  constructor(rules: ReadonlyArray<Searchable>, parameters: object) {
+    this.#sources = rules.map((rule) => ({ rule, token: undefined, isDone: false, oldest: undefined }))
+    this.#parameters = parameters
+  }
+
+  /** Whether everything was found. */
+  get isDone(): boolean {
+    return this.#sources.every(({ isDone }) => isDone)
+  }
+
+  /** Requests one page, and gives what no further page can add a rule to, oldest first. A request that failed is repeated. */
+  next(
+    page: (parameters: object) => Effect.Effect<Response<unknown, unknown>, AnyError, Client>
+  ): Effect.Effect<ReadonlyArray<LiveItem.AnyItem>, AnyError, Client> {
+    return Effect.suspend(() => {
+      const source = this.#newest()
+      if (source === undefined) return Effect.succeed([])
+      const { rule: { query }, token } = source
+      const parameters = { ...this.#parameters, query, ...(token === undefined ? {} : { next_token: token }) }
+      return Effect.map(page(parameters), (response) => {
+        this.#add(source, response)
+        return this.#settled()
+      })
+    })
+  }
+
+  /** The one that is least far back. */
+  #newest(): Source | undefined {
+    let newest: Source | undefined
+    for (const source of this.#sources) {
+      if (source.isDone) continue
+      if (source.oldest === undefined) return source
+      if (newest?.oldest === undefined || source.oldest > newest.oldest) newest = source
+    }
+    return newest
+  }
+
+  #add(source: Source, { data, includes, meta }: Response<unknown, unknown>): void {
+    const { query: _, ...rule } = source.rule
+    for (const post of Array.isArray(data) ? data : []) {
+      if (!isPost(post)) continue
+      const id = BigInt(post.id)
+      if (source.oldest === undefined || id < source.oldest) source.oldest = id
+      const known = this.#found.get(post.id)
+      if (known === undefined) {
+        const body = { data: post, ...includedIn(post, includes) }
+        this.#found.set(post.id, { id, body, rules: [rule] })
+      } else if (!known.rules.some(({ id }) => id === rule.id)) {
+        known.rules.push(rule)
+      }
+    }
+    const token = meta.next_token === "" ? undefined : meta.next_token
+    source.isDone = token === undefined || token === source.token
+    source.token = token
+    // A page without posts is further back than none.
+    source.oldest ??= farthest
+  }
+
+  /** What was found and not given, when it does not go on. */
+  rest(): ReadonlyArray<LiveItem.AnyItem> {
+    return this.#settled(0n)
+  }
+
+  /** What is not older than the page that reaches the least far back: the others have been there. */
+  #settled(oldest = this.isDone ? 0n : this.#newest()?.oldest): ReadonlyArray<LiveItem.AnyItem> {
+    if (oldest === undefined) return []
+    const settled: Array<Found> = []
+    for (const [key, found] of this.#found) {
+      if (found.id < oldest) continue
+      settled.push(found)
+      this.#found.delete(key)
+    }
+    settled.sort((one, other) => one.id < other.id ? -1 : 1)
+    return settled.map(({ body, rules }) => LiveItem.make(true, { ...body, matching_rules: rules }))
+  }
+}
+
+/** Above every id. */
+const farthest = 2n ** 64n
+
+const isPost = /*#__PURE__*/ Schema.is(
+  /*#__PURE__*/ Schema.Struct({ id: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(/^\d{1,19}$/)) })
+)
+
+const areRules = /*#__PURE__*/ Schema.is(/*#__PURE__*/ Schema.Array(StreamRule))
+
+const areIncludes = /*#__PURE__*/ Schema.is(Includes)
+
+/** Of what a page includes, what one post of it refers to, by way of posts that it refers to as well. */
+const includedIn = (post: object, includes: unknown): Pick<LiveItem.Body, "includes"> => {
+  if (!areIncludes(includes) || Object.keys(includes).length === 0) return {}
+  const keys = new Set<string>()
+  collect(post, keys)
+  for (const other of includes.posts ?? []) if (keys.has(other.id)) collect(other, keys)
+  const own = Object.entries(includes).flatMap(([bucket, members]) => {
+    const kept = members.filter((member) => keys.has("media_key" in member ? member.media_key : member.id))
+    return kept.length === 0 ? [] : [[bucket, kept]]
+  })
+  return own.length === 0 ? {} : { includes: Object.fromEntries(own) }
+}
+
+/** Every text in a value: ids are among them. */
+const collect = (value: unknown, texts: Set<string>): void => {
+  if (typeof value === "string") texts.add(value)
+  else if (typeof value === "object" && value !== null) {
+    for (const member of Object.values(value)) collect(member, texts)
+  }
+}

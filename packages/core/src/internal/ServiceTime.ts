@@ -1,0 +1,30 @@
+/** What time it is at the service, and when by its clock something was made. */
+import type { AnyItem } from "../LiveItem.ts"
+import type { Headers } from "../Response.ts"
+
+/** Milliseconds by which the service's clock is ahead: 0 where that is no more than what a header cannot tell. */
+export const offsetOf = (headers: Headers, now: number): number => {
+  const served = Date.parse(headers["date"] ?? "")
+  // A cache between the two does not know the time; a header has whole seconds.
+  if (Number.isNaN(served) || headers["age"] !== undefined) return 0
+  const offset = served + 500 - now
+  return Math.abs(offset) < 2_000 ? 0 : offset
+}
+
+/** When what an item tells of happened, in milliseconds; `undefined` where it does not say so. */
+export const timeOf = (item: AnyItem): number | undefined => {
+  const data = "post" in item ? item.post : item.event
+  if (typeof data !== "object" || data === null) return undefined
+  if ("created_at" in data && typeof data.created_at === "string") return millisOf(data.created_at)
+  for (const member of Object.values(data)) {
+    if (typeof member === "object" && member !== null && "event_at" in member && typeof member.event_at === "string") {
+      return millisOf(member.event_at)
+    }
+  }
+  return undefined
+}
+
+const millisOf = (text: string): number | undefined => {
+  const millis = Date.parse(text)
+  return Number.isNaN(millis) ? undefined : millis
+}
