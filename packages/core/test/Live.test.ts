@@ -1,50 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Stream } from "effect"
-import { TestClock } from "effect/testing"
-import type { Definition } from "../src/Definition.ts"
 import * as Errors from "../src/Errors.ts"
 import * as Live from "../src/Live.ts"
-import type { LiveEvent } from "../src/LiveEvents.ts"
-import type { AnyItem } from "../src/LiveItem.ts"
-import type { LiveOptions } from "../src/LiveOptions.ts"
 import { streamPosts } from "../src/operations/Streams.ts"
+import { accept, follow, pass } from "./support/Following.ts"
 import { type Connect, settle, streaming } from "./support/StreamService.ts"
-
-const idOf = (item: AnyItem): string => "post" in item ? (item.post as { readonly id: string }).id : ""
-
-/** Follows a stream, and keeps what it says. */
-const follow = (
-  service: ReturnType<typeof streaming>,
-  options: LiveOptions = {},
-  definition: Definition = streamPosts.definition
-) =>
-  Effect.gen(function*() {
-    const events: Array<LiveEvent<AnyItem>> = []
-    const fiber = yield* Live.run(definition, {}, { recover: "none", ...options }).pipe(
-      Stream.runForEach((event) => Effect.sync(() => void events.push(event))),
-      Effect.provide(service.layer(undefined)),
-      Effect.forkScoped
-    )
-    yield* settle
-    return {
-      fiber,
-      events,
-      ids: () => events.flatMap((event) => event._tag === "Delivered" ? [idOf(event.item)] : []),
-      of: <T extends LiveEvent<AnyItem>["_tag"]>(tag: T) =>
-        events.filter((event): event is Extract<LiveEvent<AnyItem>, { _tag: T }> => event._tag === tag)
-    }
-  })
-
-/** Moves the clock in steps, so that what happens in between is noticed. */
-const pass = (millis: number, step = 500) =>
-  Effect.gen(function*() {
-    for (let passed = 0; passed < millis; passed += step) {
-      yield* TestClock.adjust(Math.min(step, millis - passed))
-      yield* settle
-    }
-  })
-
-const accept = (): Connect => "accept"
 
 describe("a stream", () => {
   it.effect("delivers what comes, and tells what happens", () =>

@@ -159,7 +159,9 @@ export const all = operations.filter(([, { definition: { live, result } }]) =>
   result._tag !== "Bytes" && live === undefined
 )
 
-type Call = (parameters?: unknown) => Effect.Effect<Pick<Response<unknown, unknown>, "body" | "data">, LiveError, Client.Client>
+type Call = (
+  parameters?: unknown
+) => Effect.Effect<Pick<Response<unknown, unknown>, "body" | "data">, LiveError, Client.Client>
 
 /** Every operation that answers with JSON, by what it answers first. */
 export const firsts: ReadonlyArray<readonly [name: string, first: Call & { readonly definition: Definition }]> = [

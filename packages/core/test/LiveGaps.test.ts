@@ -1,0 +1,201 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as LiveGaps from "../src/internal/LiveGaps.ts"
+import { streamPostsFirehose, streamPostsSample } from "../src/operations/Streams.ts"
+import { accept, follow, pass } from "./support/Following.ts"
+import { type Posted, settle, streaming } from "./support/StreamService.ts"
+
+const at = (millis: number) => new Date(millis).toISOString()
+
+const posted = (id: number, millis: number, ...tags: ReadonlyArray<string>): Posted => ({
+  id: String(id),
+  created_at: at(millis),
+  ...(tags.length === 0 ? {} : { tags })
+})
+
+/** A search over posts with words in them, and the rules of the app. */
+const searching = (
+  posts: () => ReadonlyArray<Posted & { readonly text: string }>,
+  rules: ReadonlyArray<{ readonly id: string; readonly value: string; readonly tag?: string }>
+) => {
+  const searches: Array<Readonly<Record<string, string>>> = []
+  return {
+    searches,
+    answer: (path: string, query: Readonly<Record<string, string>>) => {
+      if (path.endsWith("/rules")) return { body: { data: rules, meta: { sent: at(0) } } }
+      if (!path.endsWith("/search/recent")) return { status: 404 }
+      searches.push(query)
+      const before = query["next_token"] === undefined ? Infinity : Number(query["next_token"])
+      const found = posts()
+        .filter(({ created_at = "", id, text }) =>
+          text.includes(query["query"]!) && created_at >= at(Date.parse(query["start_time"]!)) &&
+          created_at < at(Date.parse(query["end_time"]!)) && Number(id) < before
+        )
+        .sort((one, other) => Number(other.id) - Number(one.id))
+      const page = found.slice(0, 2)
+      return {
+        body: {
+          data: page.map(({ tags: _, ...post }) => post),
+          meta: { result_count: page.length, ...(found.length > 2 ? { next_token: page.at(-1)!.id } : {}) }
+        }
+      }
+    }
+  }
+}
+
+describe("what is missed", () => {
+  it.effect("is told where it is not to be fetched", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(1_000_000)
+      const service = streaming((index) => index === 0 || index > 2 ? "accept" : "refuse")
+      const { of } = yield* follow(service, { recover: "none" })
+      yield* pass(30_000, 10_000, () => service.lines[0]!.send("\r\n"))
+      service.lines[0]!.cut()
+      yield* pass(2_000, 100)
+      const [gap] = of("Gap")
+      assert.deepStrictEqual(
+        { ...gap, from: gap!.from.getTime(), to: gap!.to.getTime() > 1_030_000, at: 0 },
+        { _tag: "Gap", at: 0, from: 1_015_000, to: true, filledBy: undefined, why: "recover is none" }
+      )
+    }))
+
+  it.effect("is found by a search for each rule, once the search has it, each post once with all its rules", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(1_000_000)
+      const posts: Array<Posted & { readonly text: string }> = []
+      for (let id = 1; id <= 20; id++) {
+        posts.push({
+          ...posted(id, 1_000_000 + id * 1_000),
+          text: id % 3 === 0 ? "cat dog" : id % 2 === 0 ? "cat" : "dog"
+        })
+      }
+      const { answer, searches } = searching(() => posts, [
+        { id: "1", value: "cat", tag: "cats" },
+        { id: "2", value: "dog", tag: "dogs" },
+        { id: "3", value: "cat sample:10", tag: "few" }
+      ])
+      const service = streaming(accept, answer)
+      const { delivered, ids, of } = yield* follow(service, { recover: "search" })
+      yield* pass(5_000, 1_000)
+      service.lines[0]!.post(posts[0]!, posts[1]!, posts[2]!)
+      yield* settle
+      service.lines[0]!.cut()
+      yield* settle
+      // What was made before the cut may come late.
+      service.lines[1]!.post(posts[4]!)
+      yield* pass(29_000, 1_000, () => service.lines[1]!.send("\r\n"))
+      assert.lengthOf(searches, 0)
+      yield* pass(4_000, 1_000)
+      assert.isAbove(searches.length, 3)
+      // The gap ends a second after the new connection, which is made at 5 s.
+      assert.deepStrictEqual(ids(), ["1", "2", "3", "5", "4"])
+      assert.deepStrictEqual(delivered().at(-1)?.tags, ["cats"])
+      const [gap] = of("Gap")
+      assert.isUndefined(gap!.filledBy)
+      assert.match(gap!.why!, /few/)
+    }))
+
+  it.effect("has all rules of a post that several searches find, and is told as filled", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(1_000_000)
+      const posts = Array.from({ length: 12 }, (_, index) => ({
+        ...posted(index + 1, 1_000_000 + index * 400),
+        text: index % 4 === 0 ? "cat dog" : index % 2 === 0 ? "cat" : "dog"
+      }))
+      const { answer } = searching(() => posts, [{ id: "1", value: "cat", tag: "cats" }, {
+        id: "2",
+        value: "dog",
+        tag: "dogs"
+      }])
+      const service = streaming(accept, answer)
+      const { delivered, of } = yield* follow(service, {
+        recover: "search",
+        resumeFrom: { at: new Date(1_000_000), ids: ["1", "2"] }
+      })
+      yield* pass(6_000, 1_000)
+      service.lines[0]!.cut()
+      yield* pass(40_000, 1_000, () => service.lines.at(-1)!.send("\r\n"))
+      assert.sameMembers(delivered().map(({ id }) => id), posts.slice(2).map(({ id }) => id))
+      assert.deepStrictEqual(delivered().find(({ id }) => id === "9")?.tags, ["cats", "dogs"])
+      assert.deepStrictEqual(of("Gap").map(({ filledBy }) => filledBy), ["search", "search"])
+    }))
+
+  it.effect("comes first where the service has backfill, without what came before", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(10_000_000)
+      const service = streaming((index) => index === 0 || index > 3 ? "accept" : "refuse")
+      const { ids, of } = yield* follow(service, { recover: "recovery" }, streamPostsSample.definition)
+      service.lines[0]!.post(posted(1, 10_000_000), posted(2, 10_000_000))
+      yield* settle
+      service.lines[0]!.cut()
+      yield* pass(2_000, 100)
+      assert.strictEqual(service.lines[1]!.query["backfill_minutes"], "2")
+      service.lines[1]!.post(posted(2, 10_000_000), posted(3, 10_001_000))
+      yield* settle
+      assert.lengthOf(of("Gap"), 0)
+      service.lines[1]!.post(posted(4, 10_060_000))
+      yield* settle
+      assert.deepStrictEqual(ids(), ["1", "2", "3", "4"])
+      assert.deepStrictEqual(of("Duplicate").map(({ id }) => id), ["2"])
+      assert.deepStrictEqual(of("Gap").map(({ filledBy }) => filledBy), ["backfill"])
+    }))
+
+  it.effect("is asked for again where the connection is lost before backfill is over", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(10_000_000)
+      const service = streaming(accept)
+      const { of } = yield* follow(service, { recover: "recovery" }, streamPostsFirehose.definition, { partition: 1 })
+      yield* pass(60_000, 10_000, () => service.lines[0]!.send("\r\n"))
+      service.lines[0]!.cut()
+      yield* settle
+      service.lines[1]!.post(posted(1, 10_000_001))
+      yield* pass(100_000, 10_000, () => service.lines[1]!.post(posted(2, 10_000_002)))
+      // After a minute of it, there is no backfill any more.
+      assert.lengthOf(of("Gap"), 1)
+      service.lines[1]!.cut()
+      yield* settle
+      service.lines[2]!.cut()
+      yield* pass(1_000, 100)
+      assert.lengthOf(of("Gap"), 1)
+      service.lines[3]!.send("\r\n")
+      yield* settle
+      assert.deepStrictEqual(of("Gap").map(({ filledBy }) => filledBy), ["backfill", "backfill"])
+      assert.isBelow(of("Gap")[1]!.from.getTime(), 10_160_000 - 59_000)
+    }))
+
+  it.effect("is connected without backfill where the app may not have it", () =>
+    Effect.gen(function*() {
+      const service = streaming(
+        (index) => index === 1 ? { status: 403, body: { title: "Forbidden" } } : "accept",
+        (path) => path.endsWith("/rules") ? { body: { data: [], meta: {} } } : { status: 404 }
+      )
+      const { of } = yield* follow(service, { recover: "recovery" })
+      service.lines[0]!.cut()
+      yield* settle
+      assert.strictEqual(service.requests[1]!.query["backfill_minutes"], "1")
+      assert.isUndefined(service.lines[1]!.query["backfill_minutes"])
+      yield* pass(40_000, 5_000, () => service.lines[1]!.send("\r\n"))
+      assert.lengthOf(of("Connected"), 2)
+    }))
+
+  it("is divided by how long ago it is", () => {
+    const hour = 3_600_000
+    const live = { endpoint: "filtered_stream", recovery: true, rules: true } as const
+    const parts = (from: number, recover: "search" | "recovery", of: Parameters<typeof LiveGaps.partsOf>[3] = live) =>
+      LiveGaps.partsOf({ from: 1_000 * hour - from * hour, to: 1_000 * hour }, 1_000 * hour, recover, of)
+        .map(({ by, from, why }) => [by ?? why, Math.round(1_000 - from / hour)])
+    assert.deepStrictEqual(parts(1, "search"), [["search", 1]])
+    assert.deepStrictEqual(parts(30, "recovery"), [["search", 30], ["recovery", 24]])
+    assert.deepStrictEqual(parts(200, "recovery"), [["it is more than 7 days ago", 200], ["search", 168], [
+      "recovery",
+      24
+    ]])
+    const firehose = { endpoint: "firehose_stream", recovery: true } as const
+    assert.deepStrictEqual(parts(30, "recovery", firehose), [["it is more than 24 hours ago", 30], ["recovery", 24]])
+    const sample = { endpoint: "sample_stream", recovery: false } as const
+    assert.deepStrictEqual(parts(1, "recovery", sample), [
+      ["it is longer ago than the service goes back on this stream", 1]
+    ])
+  })
+})

@@ -1,0 +1,293 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import * as Errors from "../src/Errors.ts"
+import * as Live from "../src/Live.ts"
+import { streamPosts, streamPostsSample } from "../src/operations/Streams.ts"
+import { Spill } from "../src/Spill.ts"
+import { accept, follow, following, idOf, pass } from "./support/Following.ts"
+import { type Answer, type Received } from "./support/Service.ts"
+import { type Connect, settle, streaming } from "./support/StreamService.ts"
+
+const numbered = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => ({ id: String(from + index) }))
+
+const ids = (from: number, to: number) => numbered(from, to).map(({ id }) => id)
+
+describe("consumers of one client", () => {
+  it.effect("share a connection, which is closed when the last one has left", () =>
+    Effect.gen(function*() {
+      const service = streaming(accept)
+      const client = yield* Layer.build(service.layer())
+      const one = yield* Effect.provide(following(), client)
+      const other = yield* Effect.provide(following({ tags: ["cats"] }), client)
+      assert.strictEqual(service.connects(), 1)
+      service.lines[0]!.post({ id: "1", tags: ["dogs"] }, { id: "2", tags: ["cats", "dogs"] }, { id: "3", tags: [] })
+      yield* settle
+      assert.deepStrictEqual(one.ids(), ["1", "2", "3"])
+      assert.deepStrictEqual(other.ids(), ["2"])
+      yield* Fiber.interrupt(one.fiber)
+      assert.isFalse(service.lines[0]!.isClosed())
+      service.lines[0]!.post({ id: "4", tags: ["cats"] })
+      yield* settle
+      assert.deepStrictEqual(other.ids(), ["2", "4"])
+      yield* Fiber.interrupt(other.fiber)
+      assert.isTrue(service.lines[0]!.isClosed())
+      yield* Effect.provide(following(), client)
+      assert.strictEqual(service.connects(), 2)
+    }))
+
+  it.effect("have connections apart where they ask for other things", () =>
+    Effect.gen(function*() {
+      const service = streaming(accept)
+      const client = yield* Layer.build(service.layer())
+      yield* Effect.provide(following(), client)
+      yield* Effect.provide(following({}, streamPosts.definition, { post_fields: ["lang"] }), client)
+      yield* Effect.provide(following({}, streamPostsSample.definition), client)
+      assert.strictEqual(service.connects(), 3)
+    }))
+
+  it.effect("are not held up by one that is too slow, which fails with what waits delivered", () =>
+    Effect.gen(function*() {
+      const service = streaming(accept)
+      const client = yield* Layer.build(service.layer())
+      const gate = yield* Deferred.make<void>()
+      const slow = yield* Effect.provide(
+        following({ bufferSize: 3 }, undefined, undefined, () => Deferred.await(gate)),
+        client
+      )
+      const quick = yield* Effect.provide(following({ bufferSize: 3 }), client)
+      for (const { id } of numbered(1, 10)) {
+        service.lines[0]!.post({ id })
+        yield* settle
+      }
+      assert.deepStrictEqual(quick.ids(), ids(1, 10))
+      yield* Deferred.succeed(gate, undefined)
+      const error = yield* Effect.flip(Fiber.join(slow.fiber))
+      assert.instanceOf(error, Errors.StreamOverflow)
+      assert.strictEqual(error.bufferSize, 3)
+      assert.deepStrictEqual(slow.ids(), ids(1, slow.ids().length))
+      assert.isFalse(service.lines[0]!.isClosed())
+    }))
+
+  it.effect("can resume from another time than others, and have nothing twice", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(100_000)
+      const post = (id: number) => ({
+        id: String(id),
+        text: "x",
+        created_at: new Date(100_000 + id * 1_000).toISOString()
+      })
+      const service = streaming(accept, (path) =>
+        path.endsWith("/rules")
+          ? { body: { data: [{ id: "1", value: "x" }], meta: {} } }
+          : { body: { data: [4, 3, 2, 1].map(post), meta: { result_count: 4 } } })
+      const client = yield* Layer.build(service.layer())
+      const first = yield* Effect.provide(following({ recover: "search" }), client)
+      service.lines[0]!.post(post(1), post(2), post(3))
+      yield* pass(4_000, 1_000)
+      const resumeFrom = { at: new Date(100_000), ids: ["1"] }
+      const second = yield* Effect.provide(following({ recover: "search", resumeFrom }), client)
+      service.lines[0]!.post(post(4), post(5))
+      yield* pass(40_000, 5_000, () => service.lines[0]!.send("\r\n"))
+      assert.strictEqual(service.connects(), 1)
+      assert.deepStrictEqual(first.ids(), ids(1, 5))
+      assert.deepStrictEqual([...second.ids()].sort(), ids(2, 5))
+      assert.lengthOf(first.of("Gap"), 0)
+      assert.deepStrictEqual(second.of("Gap").map(({ filledBy }) => filledBy), ["search"])
+      // What is being fetched keeps back what one may resume from.
+      const [early] = second.of("Watermark")
+      assert.isTrue(early === undefined || early.until.getTime() <= 100_000 || early.at.getTime() > 134_000)
+    }))
+})
+
+describe("a consumer that is slow", () => {
+  const slowly = (options: Parameters<typeof following>[0], layer = Layer.empty) =>
+    Effect.gen(function*() {
+      const service = streaming(accept)
+      const gate = yield* Deferred.make<void>()
+      const client = yield* Layer.build(Layer.merge(service.layer(), layer))
+      const slow = yield* Effect.provide(
+        following(options, undefined, undefined, () => Deferred.await(gate)),
+        client
+      )
+      return { service, gate, slow }
+    })
+
+  it.effect("is waited for when it is alone, and fails after 20 s", () =>
+    Effect.gen(function*() {
+      const { gate, service, slow } = yield* slowly({ bufferSize: 10 })
+      for (const { id } of numbered(1, 15)) {
+        service.lines[0]!.post({ id })
+        yield* settle
+      }
+      yield* pass(19_000, 1_000)
+      yield* Deferred.succeed(gate, undefined)
+      yield* settle
+      assert.deepStrictEqual(slow.ids(), ids(1, 15))
+      const again = yield* slowly({ bufferSize: 10 })
+      for (const { id } of numbered(1, 15)) {
+        again.service.lines[0]!.post({ id })
+        yield* settle
+      }
+      yield* pass(20_000, 1_000)
+      yield* Deferred.succeed(again.gate, undefined)
+      assert.instanceOf(yield* Effect.flip(Fiber.join(again.slow.fiber)), Errors.StreamOverflow)
+      assert.isTrue(again.service.lines[0]!.isClosed())
+    }))
+
+  it.effect("can do without the oldest, and is told how many", () =>
+    Effect.gen(function*() {
+      const { gate, service, slow } = yield* slowly({ bufferSize: 10, slowConsumer: "dropOldest" })
+      for (const { id } of numbered(1, 1_000)) {
+        service.lines[0]!.post({ id })
+        if (Number(id) % 50 === 0) yield* settle
+      }
+      yield* Deferred.succeed(gate, undefined)
+      yield* settle
+      const dropped = slow.of("Dropped").reduce((sum, { count }) => sum + count, 0)
+      assert.isAbove(dropped, 900)
+      assert.strictEqual(dropped + slow.ids().length, 1_000)
+      assert.strictEqual(slow.ids().at(-1), "1000")
+    }))
+
+  it.effect("can let the rest wait outside of memory, in its order", () =>
+    Effect.gen(function*() {
+      const queue: Array<string> = []
+      let longest = 0
+      const spill = Spill.of({
+        open: Effect.succeed({
+          append: (texts) =>
+            Effect.sync(() => {
+              queue.push(...texts)
+              longest = Math.max(longest, queue.length)
+            }),
+          take: Effect.sync(() => queue.splice(0, 7))
+        })
+      })
+      const { gate, service, slow } = yield* slowly(
+        { bufferSize: 10, slowConsumer: "spill" },
+        Layer.succeed(Spill, spill)
+      )
+      for (const { id } of numbered(1, 200)) {
+        service.lines[0]!.post({ id })
+        yield* settle
+      }
+      yield* Deferred.succeed(gate, undefined)
+      yield* settle
+      service.lines[0]!.post({ id: "201" })
+      yield* settle
+      assert.deepStrictEqual(slow.ids(), ids(1, 201))
+      assert.isAbove(longest, 180)
+      assert.lengthOf(queue, 0)
+    }))
+
+  it.effect("cannot where there is no place outside of memory", () =>
+    Effect.gen(function*() {
+      const service = streaming(accept)
+      const error = yield* Stream.runDrain(Live.items(streamPosts.definition, {}, { slowConsumer: "spill" })).pipe(
+        Effect.flip,
+        Effect.provide(service.layer())
+      )
+      assert.instanceOf(error, Errors.InvalidParameters)
+      assert.strictEqual(error.parameter, "slowConsumer")
+      assert.strictEqual(service.connects(), 0)
+    }))
+})
+
+describe("too many connections", () => {
+  const crowded: Answer = {
+    status: 429,
+    headers: { "x-rate-limit-limit": "50", "x-rate-limit-remaining": "48", "x-rate-limit-reset": "900" },
+    body: {
+      title: "ConnectionException",
+      detail: "This stream is currently at the maximum allowed connection limit.",
+      connection_issue: "TooManyConnections",
+      type: "https://service.test/problems/streaming-connection"
+    }
+  }
+
+  /** Connections that are held: more than one are too many. */
+  const holding = (held: Array<{ readonly id: string; readonly connected_at: string }>) => {
+    const killed: Array<string> = []
+    const connect = (): Connect => held.length > 0 ? crowded : "accept"
+    const other = (path: string, _: Received["query"], body: string): Answer => {
+      if (!path.endsWith("/connections")) return { status: 404 }
+      if (body === "") {
+        return {
+          body: {
+            data: held.map((connection) => ({
+              ...connection,
+              endpoint_name: "filtered_stream",
+              client_ip: "192.0.2.1"
+            })),
+            meta: { result_count: held.length }
+          }
+        }
+      }
+      const { uuids }: { readonly uuids: ReadonlyArray<string> } = JSON.parse(body)
+      killed.push(...uuids)
+      held.splice(0, held.length, ...held.filter(({ id }) => !uuids.includes(id)))
+      return { body: { data: { successful_kills: uuids.length, failed_kills: 0 } } }
+    }
+    return { service: streaming(connect, other), killed, held }
+  }
+
+  it.effect("are one less when that of an earlier run is ended", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(100_000)
+      const { killed, service } = holding([{ id: "old", connected_at: new Date(40_000).toISOString() }])
+      const { of } = yield* follow(service)
+      yield* pass(1_000)
+      assert.deepStrictEqual(killed, ["old"])
+      assert.lengthOf(of("Connected"), 1)
+      assert.strictEqual(service.connects(), 2)
+    }))
+
+  it.effect("are one less when that is ended which was lost, and nobody else's", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(100_000)
+      const { held, killed, service } = holding([])
+      const { of } = yield* follow(service, { takeOver: false })
+      yield* pass(10_000)
+      held.push({ id: "own", connected_at: new Date(101_000).toISOString() })
+      service.lines[0]!.cut()
+      yield* pass(2_000)
+      assert.deepStrictEqual(killed, ["own"])
+      assert.lengthOf(of("Connected"), 2)
+    }))
+
+  it.effect("are an error that says who holds them, where they are newer, or not to be ended", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(100_000)
+      for (
+        const [since, options] of [[100_001, {}], [40_000, { takeOver: false }]] as const
+      ) {
+        const { killed, service } = holding([{ id: "other", connected_at: new Date(since).toISOString() }])
+        const { fiber } = yield* follow(service, options)
+        const error = yield* Effect.flip(Fiber.join(fiber))
+        assert.instanceOf(error, Errors.TooManyConnections)
+        assert.deepStrictEqual(error.connections, [
+          { id: "other", endpoint: "filtered_stream", since: new Date(since), clientIp: "192.0.2.1" }
+        ])
+        assert.deepStrictEqual(killed, [])
+        assert.strictEqual(service.connects(), 1)
+      }
+    }))
+
+  it.effect("are never cured by ending what another stream of the client holds", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(100_000)
+      const { held, killed, service } = holding([])
+      const client = yield* Layer.build(service.layer())
+      const first = yield* Effect.provide(following(), client)
+      held.push({ id: "first", connected_at: new Date(100_000).toISOString() })
+      yield* pass(60_000, 20_000, () => service.lines[0]!.send("\r\n"))
+      const second = yield* Effect.provide(following({}, streamPosts.definition, { post_fields: ["lang"] }), client)
+      assert.instanceOf(yield* Effect.flip(Fiber.join(second.fiber)), Errors.TooManyConnections)
+      assert.deepStrictEqual(killed, [])
+      service.lines[0]!.post({ id: "1" })
+      yield* settle
+      assert.deepStrictEqual(first.of("Delivered").map(({ item }) => idOf(item)), ["1"])
+    }))
+})
