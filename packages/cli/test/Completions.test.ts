@@ -16,7 +16,7 @@ _init_completion() {
   words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD
 }`
 
-const names = Object.keys(catalogue).sort()
+const names = Object.entries(catalogue).flatMap(([name, { definition }]) => "live" in definition ? [] : [name]).sort()
 
 describe("completions", () => {
   for (const shell of ["bash", "zsh", "fish"] as const) {

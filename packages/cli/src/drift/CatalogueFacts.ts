@@ -43,7 +43,7 @@ const routeFacts = (endpoint: Endpoint, wire: Wire): RouteFacts => {
       ...Object.entries(definition.queryConstants ?? {}).map(([key, value]) =>
         [key, fact({ type: "string", required: true, values: [value] })] as const
       ),
-      ...Object.entries(query).filter(([name]) => isHere(name) && !Parameters.isSelector(name)).map((
+      ...Object.entries(query).filter(([name, parameter]) => isHere(name) && !isSelector(name, parameter)).map((
         [name, parameter]
       ) => [
         wire.queryKey(definition, Parameters.queryKey(name)),
@@ -62,13 +62,28 @@ const routeFacts = (endpoint: Endpoint, wire: Wire): RouteFacts => {
   }
 }
 
+/** Whether a parameter names fields or expansions that are known. */
+const isSelector = (name: string, { values }: Parameters.AnyParameter): boolean =>
+  Parameters.isSelector(name) && values !== undefined
+
 /** The fields and expansions that travel: each is prepared alone, because a wire may send one in place of another. */
 const selectorFacts = (
-  { effect, limits, name, price, query = {}, result, scopes, summary }: Definition,
+  { effect, limits, live, name, price, query = {}, result, scopes, summary }: Definition,
   wire: Wire
 ): Array<[key: string, fact: Fact]> => {
-  const selectors = Object.fromEntries(Object.entries(query).filter(([name]) => Parameters.isSelector(name)))
-  const read: Definition = { effect, limits, name, price, query: selectors, result, route: "GET /2/", scopes, summary }
+  const selectors = Object.fromEntries(Object.entries(query).filter(([name, parameter]) => isSelector(name, parameter)))
+  const read: Definition = {
+    effect,
+    limits,
+    ...(live === undefined ? {} : { live }),
+    name,
+    price,
+    query: selectors,
+    result,
+    route: "GET /2/",
+    scopes,
+    summary
+  }
   const sent = Object.entries(selectors).flatMap(([name, { values = [] }]) =>
     values.flatMap((value) => {
       const prepared = prepare(read, { [name]: [value] }, wire)
