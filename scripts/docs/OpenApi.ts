@@ -1,6 +1,6 @@
 /** The service as an OpenAPI document, in the names of one wire. */
 import * as ParameterSchema from "../../packages/cli/src/drift/ParameterSchema.ts"
-import { envelope } from "../../packages/core/src/Decoding.ts"
+import { answerOf } from "../../packages/core/src/Decoding.ts"
 import { bearerOf, type Definition, partsOf, routesOf, successStatus } from "../../packages/core/src/Definition.ts"
 import * as Selectors from "../../packages/core/src/operations/Selectors.ts"
 import * as Parameters from "../../packages/core/src/Parameters.ts"
@@ -145,10 +145,12 @@ const operationOf = (endpoints: ReadonlyArray<Endpoint>, wire: WireNames.Wire): 
       }),
     responses: {
       [successStatus(definition)]: {
-        description: "Success; `errors` tells of parts that failed.",
+        description: definition.live === undefined
+          ? "Success; `errors` tells of parts that failed."
+          : "A stream, with one of these in each line; a line that is empty says that it is alive.",
         content: definition.result._tag === "Bytes"
           ? { "application/octet-stream": {} }
-          : json(jsonSchemaOf(envelope(definition.result).ast, wire))
+          : json(jsonSchemaOf(answerOf(definition).ast, wire))
       },
       default: { $ref: "#/components/responses/Refusal" }
     },

@@ -3,6 +3,8 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import type { Verify } from "./Anomaly.ts"
+import type { Definition } from "./Definition.ts"
+import type * as LiveItem from "./LiveItem.ts"
 import * as Mending from "./Mending.ts"
 import * as Model from "./Model.ts"
 import { Includes } from "./models/Includes.ts"
@@ -85,6 +87,37 @@ export const envelope = (result: Response.Result): Schema.Codec<Response.Body, u
     "errors",
     "meta"
   )
+
+const MatchingRule = /*#__PURE__*/ Model.essential(
+  /*#__PURE__*/ Schema.Struct({
+    id: Schema.String,
+    tag: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+    embedding_similarity: /*#__PURE__*/ Schema.optionalKey(Schema.Finite),
+    embedding_threshold: /*#__PURE__*/ Schema.optionalKey(Schema.Finite)
+  }),
+  "id"
+)
+
+/** The schema of a line of a stream with a result, in neutral names. */
+export const lineOf = (result: Response.Result): Schema.Codec<LiveItem.Body, unknown> =>
+  Model.essential(
+    Schema.Struct({
+      data: dataOf(result),
+      includes: Schema.optionalKey(Includes),
+      errors: Schema.optionalKey(Schema.Array(Problem)),
+      matching_rules: Schema.optionalKey(Schema.Array(MatchingRule))
+    }),
+    "data",
+    "includes",
+    "errors",
+    "matching_rules"
+  )
+
+/** The schema of what an operation answers with: of the whole body or, of a stream, of each line. */
+export const answerOf = (
+  { live, result }: Pick<Definition, "live" | "result">
+): Schema.Codec<Response.Body, unknown> | Schema.Codec<LiveItem.Body, unknown> =>
+  live === undefined ? envelope(result) : lineOf(result)
 
 /** The schema of what a result has as `data`. */
 export const dataOf = (result: Response.Result): Schema.Codec<unknown> =>

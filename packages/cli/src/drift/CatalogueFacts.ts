@@ -1,5 +1,5 @@
 /** The facts of the catalogue, as the clients speak with a service on a wire. */
-import { envelope } from "@postwire/core/Decoding"
+import { answerOf } from "@postwire/core/Decoding"
 import { bearerOf, type Definition, routesOf } from "@postwire/core/Definition"
 import * as Parameters from "@postwire/core/Parameters"
 import { prepare } from "@postwire/core/Prepare"
@@ -54,7 +54,7 @@ const routeFacts = (endpoint: Endpoint, wire: Wire): RouteFacts => {
       ]).concat(selectorFacts(definition, wire))
     ]),
     body: bodyFacts(definition, wire),
-    result: definition.result._tag === "Bytes" ? {} : schemaFacts(envelope(definition.result).ast, wire),
+    result: definition.result._tag === "Bytes" ? {} : schemaFacts(answerOf(definition).ast, wire),
     credentials: credentialsOf(definition),
     scopes: bearerOf(definition) === "app"
       ? undefined

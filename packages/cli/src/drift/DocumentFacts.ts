@@ -7,8 +7,11 @@ import { type Credential, type Fact, fact, type Facts, keyOf, type ServiceFacts 
 const resources: ReadonlyMap<string, string> = new Map([
   ["Community", "community"],
   ["ComplianceJob", "compliance_job"],
+  ["Connection", "connection"],
   ["DirectMessageEvent", "dm_event"],
   ["DmEvent", "dm_event"],
+  ["Like", "like_with_post_author"],
+  ["LikeWithTweetAuthor", "like_with_post_author"],
   ["List", "list"],
   ["Media", "media"],
   ["PersonalizedTrend", "personalized_trend"],

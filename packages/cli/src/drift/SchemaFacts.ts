@@ -2,7 +2,9 @@
 import * as Model from "@postwire/core/Model"
 import { Community } from "@postwire/core/models/Community"
 import { ComplianceJob } from "@postwire/core/models/ComplianceJob"
+import { Connection } from "@postwire/core/models/Connection"
 import { DirectMessageEvent } from "@postwire/core/models/DirectMessageEvent"
+import { Like } from "@postwire/core/models/Like"
 import { List } from "@postwire/core/models/List"
 import { Media } from "@postwire/core/models/Media"
 import { PersonalizedTrend } from "@postwire/core/models/PersonalizedTrend"
@@ -24,7 +26,9 @@ import { type Fact, fact, type Facts } from "./ServiceFacts.ts"
 const models: ReadonlyArray<Model.AnyModel> = [
   Community,
   ComplianceJob,
+  Connection,
   DirectMessageEvent,
+  Like,
   List,
   Media,
   PersonalizedTrend,

@@ -6,8 +6,6 @@ import * as Decoding from "../Decoding.ts"
 import type { Definition } from "../Definition.ts"
 import * as LiveItem from "../LiveItem.ts"
 import * as Mending from "../Mending.ts"
-import * as Model from "../Model.ts"
-import { Includes } from "../models/Includes.ts"
 import { Problem } from "../models/Problem.ts"
 import * as Redaction from "../Redaction.ts"
 import type { Wire } from "../Wire.ts"
@@ -71,33 +69,11 @@ const readers = new WeakMap<Definition["result"], Reader>()
 const readerOf = (result: Definition["result"]): Reader => {
   let reader = readers.get(result)
   if (reader === undefined) {
-    const schema = lineOf(result)
+    const schema = Decoding.lineOf(result)
     readers.set(result, reader = { schema, is: Decoding.verifierOf(schema), mend: undefined })
   }
   return reader
 }
-
-const MatchingRule = Schema.Struct({
-  id: Schema.String,
-  tag: Schema.optionalKey(Schema.String),
-  embedding_similarity: Schema.optionalKey(Schema.Finite),
-  embedding_threshold: Schema.optionalKey(Schema.Finite)
-})
-
-/** The schema of a line, in neutral names. */
-export const lineOf = (result: Definition["result"]): Schema.Codec<LiveItem.Body, unknown> =>
-  Model.essential(
-    Schema.Struct({
-      data: Decoding.dataOf(result),
-      includes: Schema.optionalKey(Includes),
-      errors: Schema.optionalKey(Schema.Array(Problem)),
-      matching_rules: Schema.optionalKey(Schema.Array(Model.essential(MatchingRule, "id")))
-    }),
-    "data",
-    "includes",
-    "errors",
-    "matching_rules"
-  )
 
 const keepAlive: KeepAlive = { _tag: "KeepAlive" }
 
@@ -109,8 +85,8 @@ export const make = (
   { longest = longestLine, redact, verify, wire }: Reading
 ): Decoder => {
   const reader = readerOf(result)
-  const isPost = result._tag === "One"
-  const gathered = isPost ? result.model.gathered : undefined
+  const isPost = result._tag === "One" && result.kind === "post"
+  const gathered = result._tag === "One" ? result.model.gathered : undefined
   const toNeutral = wire.toNeutral(reader.schema)
   const lines = new LiveLines(longest)
 
