@@ -462,8 +462,7 @@ export function* getStreamRules() {
 
 export function* updateStreamRules() {
   const { data: added } = yield* Rules.updateStreamRules({
-    add: [{ value: "cat has:images",
-    tag: "cats with images" }]
+    add: [{ value: "cat has:images", tag: "cats with images" }]
   })
   yield* Console.log(added)
 }

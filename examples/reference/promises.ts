@@ -432,8 +432,7 @@ export const getStreamRules = async (client: PostwireClient) => {
 
 export const updateStreamRules = async (client: PostwireClient) => {
   const { data: added } = await client.updateStreamRules({
-    add: [{ value: "cat has:images",
-    tag: "cats with images" }]
+    add: [{ value: "cat has:images", tag: "cats with images" }]
   })
   console.log(added)
 }

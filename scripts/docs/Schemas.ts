@@ -133,8 +133,6 @@ export const typeOfParameter = ({ kind, schema: { ast } }: Parameters.AnyParamet
       return "Date | DateTime | string"
     case "bytes":
       return "Uint8Array | ArrayBuffer | Blob"
-    case "json":
-      return ast._tag === "Arrays" ? "Array<Record<string, Json>>" : "Record<string, Json>"
     default:
       return typeOf(ast)
   }
@@ -259,10 +257,18 @@ const parameterType = (
     case "bytes":
       return { type: "string", contentMediaType: "application/octet-stream" }
     case "json":
-      return type === "array" ? { type, items: { type: "object" } } : { type: "object" }
+      return type === "array" ? { type, items: membersOf(schema.ast) } : { type: "object" }
     default:
       return { type }
   }
+}
+
+/** The items of a list of objects: with their members, where these are known. */
+const membersOf = (ast: SchemaAST.AST): JsonSchema => {
+  const item = SchemaAST.isArrays(ast) ? ast.rest[0] : undefined
+  return item !== undefined && SchemaAST.isObjects(item) && !isRecord(item)
+    ? jsonStructure(item, "neutral")
+    : { type: "object" }
 }
 
 const textType = (schema: AnySchema): JsonSchema => {

@@ -5,6 +5,7 @@ import * as Parameters from "@postwire/core/Parameters"
 import { prepare } from "@postwire/core/Prepare"
 import * as Scopes from "@postwire/core/Scopes"
 import type { Wire } from "@postwire/core/Wire"
+import * as SchemaAST from "effect/SchemaAST"
 import { type Endpoint, endpoints } from "./Endpoint.ts"
 import * as ParameterSchema from "./ParameterSchema.ts"
 import { resourceFacts, schemaFacts } from "./SchemaFacts.ts"
@@ -141,6 +142,9 @@ const bodyFacts = (definition: Definition, wire: Wire): Facts => {
       required: parameter.required || isAlways(name),
       values: valuesOn(parameter, wire)
     })
+    for (const [member, fact] of Object.entries(itemFacts(parameter, wire))) {
+      facts[`${pathOf(place)}[].${member}`] = fact
+    }
   }
   for (const [name, value] of Object.entries(constants)) {
     facts[pathOf(placeOf(name))] = fact({
@@ -150,6 +154,14 @@ const bodyFacts = (definition: Definition, wire: Wire): Facts => {
     })
   }
   return facts
+}
+
+/** The members of the items of a list of objects, where they are known. */
+const itemFacts = ({ kind, schema: { ast } }: Parameters.AnyParameter, wire: Wire): Facts => {
+  const item = kind === "json" && SchemaAST.isArrays(ast) ? ast.rest[0] : undefined
+  return item !== undefined && SchemaAST.isObjects(item) && item.propertySignatures.length > 0
+    ? schemaFacts(item, wire)
+    : {}
 }
 
 /** The known values as a wire says them. */
