@@ -27,6 +27,8 @@ export interface Database {
   readonly command: (sql: string) => (values: Values) => number
   /** Runs `body` as one atomic write: all of it is kept when it returns, nothing when it throws. Nests. */
   readonly transaction: <A>(body: () => A) => A
+  /** Runs `action` once what is under way is written for good, and not at all when it is taken back. */
+  readonly afterCommit: (action: () => void) => void
   /** Everything there is, as the bytes of an SQLite file. */
   readonly snapshot: () => Uint8Array
   readonly close: () => void
@@ -35,6 +37,7 @@ export interface Database {
 /** The database of what is the connection at the time. */
 export const over = (current: () => DatabaseSync, bytesIn: BytesSchema): Database => {
   let depth = 0
+  let actions: Array<() => void> = []
   /** Prepared when it is first used. Statements belong to a connection; `restore` makes another one. */
   const prepare = (sql: string, set?: (statement: StatementSync) => void): () => StatementSync => {
     let owner: DatabaseSync | undefined
@@ -69,11 +72,12 @@ export const over = (current: () => DatabaseSync, bytesIn: BytesSchema): Databas
       const connection = current()
       connection.exec("BEGIN IMMEDIATE")
       depth++
+      let result
       try {
-        const result = body()
+        result = body()
         connection.exec("COMMIT")
-        return result
       } catch (error) {
+        actions = []
         try {
           connection.exec("ROLLBACK")
         } catch {
@@ -83,7 +87,14 @@ export const over = (current: () => DatabaseSync, bytesIn: BytesSchema): Databas
       } finally {
         depth--
       }
+      if (actions.length > 0) {
+        const due = actions
+        actions = []
+        for (const action of due) action()
+      }
+      return result
     },
+    afterCommit: (action) => depth === 0 ? action() : void actions.push(action),
     snapshot: () =>
       withFile((path) => {
         // A connection to memory would take the path for a name in memory.

@@ -1,5 +1,6 @@
 /** What users put on posts: likes and bookmarks. */
 import type { Database } from "./Database.ts"
+import type { Teller } from "./Happenings.ts"
 import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
 import * as Post from "./Post.ts"
 import * as Snowflake from "./Snowflake.ts"
@@ -27,7 +28,7 @@ export interface Marks {
 }
 
 /** The marks in one table of a database. */
-export const make = (database: Database, table: "likes" | "bookmarks"): Marks => {
+export const make = (database: Database, table: "likes" | "bookmarks", happenings: Teller): Marks => {
   const add = database.command(`INSERT OR IGNORE INTO ${table} (user_id, post_id) VALUES (:user, :post)`)
   const remove = database.command(`DELETE FROM ${table} WHERE user_id = :user AND post_id = :post`)
   const has = database.query(`SELECT 1 FROM ${table} WHERE user_id = :user AND post_id = :post`)
@@ -68,6 +69,8 @@ export const make = (database: Database, table: "likes" | "bookmarks"): Marks =>
           countPost({ id: post, by })
           countUser?.({ id: user, by })
           if (!marked) unfile?.({ user, post })
+          // Bookmarks are private.
+          if (table === "likes") happenings.tell({ _tag: marked ? "Liked" : "Unliked", userId, postId })
         }
         return marked
       }),

@@ -2,6 +2,7 @@
 import * as PostText from "@postwire/core/PostText"
 import type { Database } from "./Database.ts"
 import * as Entities from "./Entities.ts"
+import type { Teller } from "./Happenings.ts"
 import { idList, ids, inOrder } from "./Ids.ts"
 import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
 import * as Post from "./Post.ts"
@@ -17,6 +18,12 @@ export interface Posts extends PostIndex.Searches {
   readonly byId: (id: string) => Post.Post | undefined
   /** In the order of `ids`, once each, without those that do not exist or, when given, that `viewer` may not see. */
   readonly byIds: (ids: ReadonlyArray<string>, viewer?: Visibility.Viewer) => ReadonlyArray<Post.Post>
+  /** Those that everybody may see of the ids between two, the oldest first. */
+  readonly between: (
+    options: { readonly after: bigint; readonly before: bigint; readonly limit: number }
+  ) => ReadonlyArray<Post.Post>
+  /** The largest id. */
+  readonly latest: () => bigint
   /** Removes a post, in all its versions, with its likes, bookmarks and reposts; false when there is none. */
   readonly delete: (id: string) => boolean
   /** Takes the places of a post away, for ever. */
@@ -47,11 +54,17 @@ export interface Posts extends PostIndex.Searches {
 }
 
 /** The posts in a database. */
-export const make = (database: Database): Posts => {
+export const make = (database: Database, happenings: Teller): Posts => {
   const nextId = ids(database, "posts")
   const byId = database.query<Post.Row>(`SELECT ${Post.columns} FROM posts p WHERE p.id = :id`)
   const byIds = database.query<Post.Row>(`
     SELECT ${Post.columns} FROM posts p WHERE p.id IN (SELECT value FROM json_each(:ids)) AND ${Visibility.post("p")}`)
+  const between = database.query<Post.Row>(`
+    SELECT ${Post.columns} FROM posts p WHERE p.id > :after AND p.id < :before AND ${Visibility.post("p")}
+    ORDER BY p.id LIMIT :limit`)
+  const latest = database.query<{ readonly id: string }>(
+    "SELECT CAST(id AS TEXT) AS id FROM posts ORDER BY id DESC LIMIT 1"
+  )
   const account = database.query<PostIndex.Account>(`SELECT ${accountColumns} FROM users WHERE id = :id`)
   const named = database.query<PostIndex.Account>(`SELECT ${accountColumns} FROM users WHERE username = :username`)
   const parent = database.query<{ readonly author_id: string; readonly conversation_id: string }>(
@@ -196,6 +209,7 @@ export const make = (database: Database): Posts => {
       withdraw(edited)
       setHistory({ ids: idList(versions), history: JSON.stringify(history) })
     }
+    happenings.tell({ _tag: "Posted", id: String(id), editOf: post.editOf })
     if (post.unlisted === true) return String(id)
     countPost({ id: Snowflake.parse(post.authorId), by: 1 })
     // A repost says again what somebody else has said.
@@ -244,6 +258,12 @@ export const make = (database: Database): Posts => {
     unpin({ author: Snowflake.parse(row.author_id), id: key })
     uncountLikes({ id: key })
     for (const command of remove) command({ id: key })
+    happenings.tell({
+      _tag: "Deleted",
+      id,
+      authorId: row.author_id,
+      quotedId: row.quoted_post_id ?? undefined
+    })
   }
 
   return {
@@ -258,8 +278,15 @@ export const make = (database: Database): Posts => {
         byIds.all({ ids: idList(ids), viewer: Visibility.valueOf(viewer) }).map(Post.decode),
         (post) => post.id
       ),
+    between: (options) => between.all({ ...options, viewer: Visibility.valueOf(everybody) }).map(Post.decode),
+    latest: () => BigInt(latest.get()?.id ?? 0),
     delete: (id) => database.transaction(() => erase(id)),
-    scrubGeo: (id) => void scrubGeo({ id: Snowflake.parse(id) }),
+    scrubGeo: (id) => {
+      const post = byId.get({ id: Snowflake.parse(id) })
+      if (post === undefined) return
+      scrubGeo({ id: Snowflake.parse(id) })
+      happenings.tell({ _tag: "GeoScrubbed", id, authorId: post.author_id })
+    },
     repostBy: (userId, postId) => repostBy.get({ user: Snowflake.parse(userId), post: Snowflake.parse(postId) })?.id,
     reposters: ({ postId, ...request }) => reposters({ post: Snowflake.parse(postId) }, unbounded, request),
     repostsOf: ({ postId, viewer, ...request }) =>
@@ -292,6 +319,8 @@ export const make = (database: Database): Posts => {
       )
   }
 }
+
+const everybody: Visibility.Viewer = { userId: undefined }
 
 const accountColumns = "CAST(id AS TEXT) AS id, username, verified_type <> 'none' AS verified, protected"
 

@@ -20,6 +20,7 @@ import * as DatabaseFile from "./DatabaseFile.ts"
 import { NodeUnsupported } from "./Engine.ts"
 import * as Follows from "./Follows.ts"
 import * as Grants from "./Grants.ts"
+import * as Happenings from "./Happenings.ts"
 import * as Layout from "./Layout.ts"
 import * as Lists from "./Lists.ts"
 import * as Marks from "./Marks.ts"
@@ -28,6 +29,7 @@ import * as Overview from "./Overview.ts"
 import * as Posts from "./Posts.ts"
 import * as RequestTokens from "./RequestTokens.ts"
 import * as Spaces from "./Spaces.ts"
+import * as StreamRules from "./StreamRules.ts"
 import * as Talk from "./Talk.ts"
 import * as Ties from "./Ties.ts"
 import * as Timelines from "./Timelines.ts"
@@ -80,6 +82,8 @@ export interface State {
   readonly grants: Grants.Grants
   readonly authorizationCodes: AuthorizationCodes.AuthorizationCodes
   readonly requestTokens: RequestTokens.RequestTokens
+  readonly streamRules: StreamRules.StreamRules
+  readonly happenings: Happenings.Happenings
   /** Runs `body` as one atomic write: all of it is kept when it returns, nothing when it throws. */
   readonly transaction: <A>(body: () => A) => A
   /** Forgets everything. */
@@ -145,14 +149,15 @@ const stateOf = (database: Database): State => {
   const follows = Follows.make(database)
   const credentials = Credentials.make(database)
   const grants = Grants.make(database, credentials.replaced)
+  const happenings = Happenings.make(database)
   return {
-    users: Users.make(database),
-    posts: Posts.make(database),
+    users: Users.make(database, happenings),
+    posts: Posts.make(database, happenings),
     timelines: Timelines.make(database),
     attachments: Attachments.make(database),
     uploads: Uploads.make(database),
-    likes: Marks.make(database, "likes"),
-    bookmarks: Marks.make(database, "bookmarks"),
+    likes: Marks.make(database, "likes", happenings),
+    bookmarks: Marks.make(database, "bookmarks", happenings),
     bookmarkFolders: BookmarkFolders.make(database),
     follows,
     blocks: Ties.make(database, "blocks", (sourceId, targetId) => {
@@ -173,6 +178,8 @@ const stateOf = (database: Database): State => {
     grants,
     authorizationCodes: AuthorizationCodes.make(database, grants),
     requestTokens: RequestTokens.make(database, credentials.replaced),
+    streamRules: StreamRules.make(database),
+    happenings,
     transaction: database.transaction,
     clear: () => Layout.clear(database),
     touch: () => Layout.touch(database),

@@ -357,6 +357,14 @@ CREATE TABLE IF NOT EXISTS apps (
   app_token TEXT
 ) STRICT;
 
+CREATE TABLE IF NOT EXISTS stream_rules (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  app_id INTEGER NOT NULL,
+  value TEXT NOT NULL,
+  tag TEXT,
+  UNIQUE (app_id, value)
+) STRICT;
+
 CREATE TABLE IF NOT EXISTS app_owners (
   app_id INTEGER PRIMARY KEY,
   user_id INTEGER NOT NULL

@@ -1,0 +1,73 @@
+/** The rules by which apps choose what the filtered stream brings them. */
+import type { Database } from "./Database.ts"
+import { idList, ids } from "./Ids.ts"
+import * as Snowflake from "./Snowflake.ts"
+
+/** A rule. An app has one of a value. */
+export interface StreamRule {
+  readonly id: string
+  readonly value: string
+  readonly tag?: string
+}
+
+/** The rules of all apps. */
+export interface StreamRules {
+  /** Returns the id. The value must be free. `createdAt` is in milliseconds. */
+  readonly insert: (rule: Omit<StreamRule, "id"> & { readonly appId: string; readonly createdAt: number }) => string
+  /** The oldest first. */
+  readonly list: (appId: string) => ReadonlyArray<StreamRule>
+  readonly count: (appId: string) => number
+  /** Of all apps. */
+  readonly countAll: () => number
+  readonly byValue: (appId: string, value: string) => StreamRule | undefined
+  /** Of `ids`, those that the app had. */
+  readonly delete: (appId: string, ids: ReadonlyArray<string>) => number
+  /** Another number whenever rules have changed. */
+  readonly revision: () => number
+}
+
+interface Row {
+  readonly id: string
+  readonly value: string
+  readonly tag: string | null
+}
+
+const columns = "CAST(id AS TEXT) AS id, value, tag"
+
+const decode = ({ id, tag, value }: Row): StreamRule => ({ id, value, ...(tag !== null && { tag }) })
+
+/** The rules in a database. */
+export const make = (database: Database): StreamRules => {
+  const nextId = ids(database, "stream_rules")
+  const insert = database.command("INSERT INTO stream_rules (id, app_id, value, tag) VALUES (:id, :app, :value, :tag)")
+  const list = database.query<Row>(`SELECT ${columns} FROM stream_rules WHERE app_id = :app ORDER BY id`)
+  const byValue = database.query<Row>(`SELECT ${columns} FROM stream_rules WHERE app_id = :app AND value = :value`)
+  const count = database.query<{ readonly found: number }>(
+    "SELECT count(*) AS found FROM stream_rules WHERE :app IS NULL OR app_id = :app"
+  )
+  const remove = database.command(
+    "DELETE FROM stream_rules WHERE app_id = :app AND id IN (SELECT value FROM json_each(:ids))"
+  )
+  let revision = 0
+  const counted = (app: bigint | null): number => count.get({ app })?.found ?? 0
+  return {
+    insert: ({ appId, createdAt, tag = null, value }) => {
+      const id = nextId(createdAt)
+      insert({ id, app: Snowflake.parse(appId), value, tag })
+      revision++
+      return String(id)
+    },
+    list: (appId) => list.all({ app: Snowflake.parse(appId) }).map(decode),
+    count: (appId) => counted(Snowflake.parse(appId)),
+    countAll: () => counted(null),
+    byValue: (appId, value) => {
+      const row = byValue.get({ app: Snowflake.parse(appId), value })
+      return row && decode(row)
+    },
+    delete: (appId, ids) => {
+      revision++
+      return remove({ app: Snowflake.parse(appId), ids: idList(ids) })
+    },
+    revision: () => revision
+  }
+}
