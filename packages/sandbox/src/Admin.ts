@@ -26,6 +26,7 @@ import * as RequestBody from "./RequestBody.ts"
 import { urlOf } from "./RequestTarget.ts"
 import * as ServiceClock from "./ServiceClock.ts"
 import { collections } from "./store/Overview.ts"
+import { Time } from "./Time.ts"
 
 /** Where the calls begin. */
 export const root = "/_sandbox"
@@ -112,7 +113,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   ...AdminApps.endpoints,
   "GET /clock": call(clockOf),
   "POST /clock": told(
-    Schema.Union([Schema.Struct({ advance: Faults.Time }), Schema.Struct({ now: Instant })]),
+    Schema.Union([Schema.Struct({ advance: Time }), Schema.Struct({ now: Instant })]),
     (sandbox, payload) => {
       if ("advance" in payload) sandbox.clock.advance(payload.advance as Duration.Input)
       else sandbox.clock.set(new Date(payload.now))

@@ -20,6 +20,9 @@ import * as Seed from "./Seed.ts"
 import type * as Service from "./Service.ts"
 import * as ServiceClock from "./ServiceClock.ts"
 import { Store, StoreUnavailable } from "./store/Store.ts"
+import * as Hub from "./streams/Hub.ts"
+import * as Load from "./streams/Load.ts"
+import type * as Streams from "./streams/Streams.ts"
 import * as Usage from "./Usage.ts"
 
 /** The state of a sandbox, what one needs to use it, and what one can make it do. */
@@ -39,6 +42,12 @@ export interface Controls extends Fixtures {
   readonly budget: Budget.Budget
   /** What apps were charged, in dollars. */
   readonly bill: Bill.Bill
+  /** Who is connected to which stream, and what was sent. */
+  readonly streams: Omit<Streams.Hub, "connect" | "clear">
+  /** Makes posts from now on, so many a second by the clock, until it is stopped or there are as many as wanted. */
+  readonly load: (options: Load.Options) => Load.Load
+  /** The latest load. */
+  readonly loading: Load.Load | undefined
   /** What users have allowed apps. */
   readonly grants: Grants.Grants
   /** Lets a program use `/_sandbox`. */
@@ -74,6 +83,8 @@ export const make = Effect.fnUntraced(function*(
   const nonces = Nonces.make()
   const bill = Bill.make({ store, now: clock.now, cap: options.spendCap })
   if (faulty > 0) faults.add({ probability: faulty })
+  const makeLoad = yield* Load.make({ store, now: clock.now })
+  let loading: Load.Load | undefined
 
   let epoch = 0
   let population: Population = options
@@ -98,9 +109,19 @@ export const make = Effect.fnUntraced(function*(
       nonces.clear()
     }
   })
+  const streams = yield* Hub.make({
+    store,
+    now: clock.now,
+    seed,
+    maxConnections: options.streamConnections ?? 1,
+    maxRules: options.streamRules ?? 1_000
+  })
   const grants = Grants.make({ store, now: clock.now, seeded: () => seeded })
   const forget = (): void => {
     epoch++
+    loading?.stop()
+    loading = undefined
+    streams.clear()
     budget.clear()
     bill.setCap(options.spendCap)
     faults.clear()
@@ -132,6 +153,14 @@ export const make = Effect.fnUntraced(function*(
     journal,
     budget,
     bill,
+    streams,
+    load: (options) => {
+      loading?.stop()
+      return loading = makeLoad(options)
+    },
+    get loading() {
+      return loading
+    },
     grants,
     adminToken,
     snapshot: store.snapshot,
@@ -147,6 +176,9 @@ export const make = Effect.fnUntraced(function*(
     reset: (other = {}) => {
       const next = { ...options, ...other }
       const back = clock.mark()
+      // What it begins with does not happen to anybody.
+      loading?.stop()
+      streams.clear()
       try {
         if (next.start === undefined) clock.reset()
         else clock.set(next.start)
@@ -174,6 +206,7 @@ export const make = Effect.fnUntraced(function*(
     usage,
     bill,
     nonces,
+    streams,
     secrets: Secrets.make(
       () => store.credentials,
       () => [adminToken, seeded.userBearerToken, seeded.appBearerToken]

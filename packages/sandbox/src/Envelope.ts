@@ -31,19 +31,20 @@ export const documentOf = ({ projected, reply, tokens }: Parts): object => {
   }
 }
 
+/** A document in the words of a wire. */
+export const spelled = (wire: Wire, definition: Definition, document: object): unknown =>
+  Problem.typedFor(
+    wire,
+    wire.problemFromNeutral(wire.fromNeutral(schemaOf(definition))(formOf(wire, definition, document)))
+  )
+
 /** A document as an answer. */
 export const response = (
   wire: Wire,
   definition: Definition,
   document: object
 ): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.jsonUnsafe(
-    Problem.typedFor(
-      wire,
-      wire.problemFromNeutral(wire.fromNeutral(schemaOf(definition))(formOf(wire, definition, document)))
-    ),
-    { status: successStatus(definition) }
-  )
+  HttpServerResponse.jsonUnsafe(spelled(wire, definition, document), { status: successStatus(definition) })
 
 const formOf = ({ name }: Wire, definition: Definition, document: object): object =>
   name === "x-2026-02" && "data" in document

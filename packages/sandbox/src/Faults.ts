@@ -1,5 +1,4 @@
 /** What goes wrong, on command: what networks and services do to clients, per request or seeded at random. */
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import * as Schema from "effect/Schema"
@@ -7,16 +6,8 @@ import { STATUS_CODES, validateHeaderName, validateHeaderValue } from "node:http
 import { type RequestName, requestNames } from "./authorization/Names.ts"
 import { make as random } from "./internal/random.ts"
 import * as Problem from "./Problem.ts"
-
-/** A duration, in milliseconds or as Effect spells it. */
-export const Time = Schema.Union([Schema.Number, Schema.String]).check(
-  Schema.makeFilter((input) => {
-    // Its own parser decides what is a duration.
-    const duration = Duration.fromInput(input as Duration.Input)
-    return duration._tag === "Some" && Duration.isFinite(duration.value) && !Duration.isNegative(duration.value)
-      || "is not a duration: milliseconds, or \"2 seconds\""
-  })
-)
+import { StreamFault } from "./streams/StreamFaults.ts"
+import { Time } from "./Time.ts"
 
 /** What a server can send: with another header a request would be left without any answer. */
 const isHeader = (name: string, value: string | null): boolean => {
@@ -64,7 +55,9 @@ const behaviour = {
    * A page without items whose token leads to the items, one with a third of the items, or one whose token leads to
    * itself (from the second page on). Nothing is lost by the first two.
    */
-  page: Schema.optional(Schema.Literals(["empty", "short", "repeated-token"]))
+  page: Schema.optional(Schema.Literals(["empty", "short", "repeated-token"])),
+  /** What goes wrong on the line of a stream. */
+  stream: Schema.optional(StreamFault)
 }
 
 /** What happens to an answer. */

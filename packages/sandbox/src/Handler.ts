@@ -13,6 +13,7 @@ import type { PostCap } from "./RateLimits.ts"
 import type { Page, PageRequest } from "./store/Pages.ts"
 import type { Store } from "./store/Store.ts"
 import type { Content } from "./store/Uploads.ts"
+import type { Hub } from "./streams/Streams.ts"
 import type { Usage } from "./Usage.ts"
 
 /** A parameter as it arrives: lists as lists, instants as milliseconds, ids and texts as strings, bytes in memory. */
@@ -55,6 +56,7 @@ export interface Call<P> {
   readonly store: Store["Service"]
   readonly usage: Usage
   readonly postCap: PostCap
+  readonly streams: Hub
   /** The part of a listing that is asked for: as many as the request says, or else the declaration. */
   readonly page: PageRequest
   /** What becomes of the media that the request is about. */
@@ -75,19 +77,13 @@ export interface Reply {
 /** Answers one operation. */
 export type Handler<N extends Name> = (call: Call<Parameters<N>>) => Effect.Effect<Reply, Problem>
 
-/** A handler for every operation: the compiler refuses a catalogue with one that has none. */
-export type Handlers = { readonly [N in Exclude<Name, Unserved>]: Handler<N> }
+/** The operations that answer until somebody ends them. */
+export type LiveName = {
+  readonly [N in Name]: Catalogue[N] extends { readonly definition: { readonly live: unknown } } ? N : never
+}[Name]
 
-/** What is not served. */
-type Unserved =
-  | `stream${string}`
-  | "getStreamRules"
-  | "updateStreamRules"
-  | "getStreamRuleCounts"
-  | "getConnections"
-  | "deleteConnections"
-  | "deleteAllConnections"
-  | "deleteEndpointConnections"
+/** A handler for every operation that answers once: the compiler refuses a catalogue with one that has none. */
+export type Handlers = { readonly [N in Exclude<Name, LiveName>]: Handler<N> }
 
 /** A page of a listing as a reply. */
 export const listed = <A extends { readonly id: string }>(page: Page<A>): Reply => ({

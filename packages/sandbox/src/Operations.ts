@@ -9,6 +9,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Authentication from "./Authentication.ts"
 import type * as Bill from "./Bill.ts"
@@ -28,6 +29,7 @@ import { isEscaped, isPlain } from "./RequestTarget.ts"
 import * as RequestWire from "./RequestWire.ts"
 import * as Router from "./Router.ts"
 import type { Store } from "./store/Store.ts"
+import type * as Hub from "./streams/Streams.ts"
 import type { Usage } from "./Usage.ts"
 
 /** Settings of the operations. */
@@ -45,6 +47,7 @@ export interface Parts {
   readonly usage: Usage
   readonly bill: Bill.Ledger
   readonly nonces: Nonces.Nonces
+  readonly streams: Hub.Hub
   /** How often the state was replaced. */
   readonly epoch: () => number
   /** Waits until all that was written of an answer is on its way: a broken connection takes the rest with it. */
@@ -72,7 +75,7 @@ interface Admitted extends Asked {
 
 /** Answers requests to operations; notes in `trace` what it learns of them. */
 export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) {
-  const { bill, delivered, epoch, faults, limits, nonces, postCap, store, usage } = parts
+  const { bill, delivered, epoch, faults, limits, nonces, postCap, store, streams, usage } = parts
   const authority = { store, hmac: yield* OAuth1.HmacSha1, nonces }
   const router = Router.make(options.wire)
   let detours = 0
@@ -86,57 +89,79 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       }))
 
   /** Validates the parameters, calls the handler and selects the fields. */
-  const perform = Effect.fnUntraced(function*({ body, caller, now, params, route, trace, url, wire }: Admitted) {
-    const { definition, name } = route
-    const received = yield* Effect.fromResult(
-      RequestParameters.receive(route, wire, { path: params, query: url.searchParams, body }, caller.access)
-    )
-    const { limit, parameters, selection, token } = received
-    const listing: PageToken.Listing = { operation: name, parameters: received.listing }
-    const cursor = yield* Effect.fromResult(cursorOf(listing, token))
-    if (definition.postCap === true && postCap.isSpent(caller.appId, now)) return yield* Problem.usageCapped()
-    const fault = definition.paging === undefined ? undefined : trace.fault?.page
-    const page = { limit: fault === "short" ? Math.ceil(limit / 3) : limit, cursor }
-    const reply = yield* route.handle({
-      definition,
-      parameters,
-      caller,
-      now,
-      store,
-      usage,
-      postCap,
-      page,
-      processing: trace.fault?.processing
-    })
-    /** Counts and charges what leaves: what a fault refuses all the same does not. */
-    const leave = (resources: ReadonlyArray<Projection.Resource>): void => {
-      if (trace.fault?.status !== undefined) return
-      usage.count({ appId: caller.appId, resources, now })
-      bill.charge({ operation: name, definition, caller, params, parameters, resources, data: reply.data, now })
+  const perform = Effect.fnUntraced(
+    function*({ body, caller, now, params, request, route, trace, url, wire }: Admitted) {
+      const { definition, name } = route
+      const received = yield* Effect.fromResult(
+        RequestParameters.receive(route, wire, { path: params, query: url.searchParams, body }, caller.access)
+      )
+      const { limit, parameters, selection, token } = received
+      if (definition.live !== undefined) {
+        return yield* streams.connect({
+          definition,
+          endpoint: definition.live.endpoint,
+          caller,
+          wire,
+          selection,
+          origin: url.origin,
+          clientIp: Option.getOrElse(request.remoteAddress, () => "127.0.0.1"),
+          parameters,
+          fault: trace.fault?.stream,
+          left: (resources, now) => {
+            usage.count({ appId: caller.appId, resources, now })
+            bill.charge({ operation: name, definition, caller, params, parameters, resources, data: undefined, now })
+          }
+        })
+      }
+      const { handle } = route
+      if (handle === undefined) return yield* Problem.noRoute()
+      const listing: PageToken.Listing = { operation: name, parameters: received.listing }
+      const cursor = yield* Effect.fromResult(cursorOf(listing, token))
+      if (definition.postCap === true && postCap.isSpent(caller.appId, now)) return yield* Problem.usageCapped()
+      const fault = definition.paging === undefined ? undefined : trace.fault?.page
+      const page = { limit: fault === "short" ? Math.ceil(limit / 3) : limit, cursor }
+      const reply = yield* handle({
+        definition,
+        parameters,
+        caller,
+        now,
+        store,
+        usage,
+        postCap,
+        streams,
+        page,
+        processing: trace.fault?.processing
+      })
+      /** Counts and charges what leaves: what a fault refuses all the same does not. */
+      const leave = (resources: ReadonlyArray<Projection.Resource>): void => {
+        if (trace.fault?.status !== undefined) return
+        usage.count({ appId: caller.appId, resources, now })
+        bill.charge({ operation: name, definition, caller, params, parameters, resources, data: reply.data, now })
+      }
+      if (reply.file !== undefined) return MediaFiles.response(reply.file)
+      if (fault === "empty") {
+        leave([])
+        const count = reply.meta?.["total_post_count"] === undefined ? "result_count" : "total_post_count"
+        const detour = PageToken.encode(listing, cursor, ++detours)
+        return Envelope.response(wire, definition, { meta: { [count]: 0, next_token: detour } })
+      }
+      if (definition.postCap === true && Array.isArray(reply.data)) postCap.add(caller.appId, reply.data.length, now)
+      const projected = Projection.project(
+        { store, now, viewer: caller, origin: url.origin },
+        definition.result,
+        selection,
+        reply.data
+      )
+      leave(projected.resources)
+      const tokens = Envelope.tokensOf(definition, listing, reply.page)
+      const again = fault === "repeated-token" && tokens.next_token !== undefined && token !== undefined
+      return Envelope.response(
+        wire,
+        definition,
+        Envelope.documentOf({ reply, projected, tokens: again ? { ...tokens, next_token: token.value } : tokens })
+      )
     }
-    if (reply.file !== undefined) return MediaFiles.response(reply.file)
-    if (fault === "empty") {
-      leave([])
-      const count = reply.meta?.["total_post_count"] === undefined ? "result_count" : "total_post_count"
-      const detour = PageToken.encode(listing, cursor, ++detours)
-      return Envelope.response(wire, definition, { meta: { [count]: 0, next_token: detour } })
-    }
-    if (definition.postCap === true && Array.isArray(reply.data)) postCap.add(caller.appId, reply.data.length, now)
-    const projected = Projection.project(
-      { store, now, viewer: caller, origin: url.origin },
-      definition.result,
-      selection,
-      reply.data
-    )
-    leave(projected.resources)
-    const tokens = Envelope.tokensOf(definition, listing, reply.page)
-    const again = fault === "repeated-token" && tokens.next_token !== undefined && token !== undefined
-    return Envelope.response(
-      wire,
-      definition,
-      Envelope.documentOf({ reply, projected, tokens: again ? { ...tokens, next_token: token.value } : tokens })
-    )
-  })
+  )
 
   /** Counts the request, and lets it through if the credential may do this and the window has room. */
   const work = Effect.fnUntraced(function*(

@@ -33,6 +33,10 @@ export interface Options extends Population {
    * later ones are refused with 403 until the next cycle. Default: no limit.
    */
   readonly spendCap?: number | undefined
+  /** How many connections an app may have to a stream, or to each part of one that comes in parts: from 1 (default) to 1,000. */
+  readonly streamConnections?: number | undefined
+  /** How many rules an app may have for the filtered stream: from 1 to 25,000. Default 1,000. */
+  readonly streamRules?: number | undefined
   /** The share of requests that go wrong in one way or another, from 0 (default) to 1; the seed decides which. */
   readonly faults?: number | undefined
   /** What `/_sandbox` asks for. Default: a random one. */
@@ -62,19 +66,33 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>("@postwire/
 
 /** The first rule that the options break. */
 export const invalid = (options: ServerOptions): InvalidOption | undefined => {
-  const { faults = 0, port = 0, postCap = 0, posts = 0, requestTimeout = 1, spendCap = 0, start } = options
+  const {
+    faults = 0,
+    port = 0,
+    postCap = 0,
+    posts = 0,
+    requestTimeout = 1,
+    spendCap = 0,
+    start,
+    streamConnections = 1,
+    streamRules = 1
+  } = options
   const rules: ReadonlyArray<readonly [option: keyof ServerOptions, isKept: boolean, rule: string]> = [
     ["posts", Seed.isSize(posts), Seed.size],
     ["start", start === undefined || ServiceClock.isInstant(Number(start)), "from 1990 to 2248"],
     ["faults", faults >= 0 && faults <= 1, "from 0 to 1"],
     ["postCap", postCap >= 0, "a number from 0"],
     ["spendCap", Bill.isCap(spendCap), "dollars, from 0"],
+    ["streamConnections", isCount(streamConnections, 1_000), "a whole number from 1 to 1000"],
+    ["streamRules", isCount(streamRules, 25_000), "a whole number from 1 to 25000"],
     ["port", Number.isInteger(port) && port >= 0 && port <= 65_535, "a whole number from 0 to 65535"],
     ["requestTimeout", isBetween(requestTimeout, 1, 2 ** 31 - 1), "from a millisecond to 24 days"]
   ]
   const broken = rules.find(([, isKept]) => !isKept)
   return broken && new InvalidOption({ option: broken[0], rule: `must be ${broken[2]}` })
 }
+
+const isCount = (count: number, most: number): boolean => Number.isInteger(count) && count >= 1 && count <= most
 
 const isBetween = (duration: Duration.Input, least: number, most: number): boolean => {
   const millis = Duration.toMillis(duration)

@@ -21,6 +21,8 @@ export interface Entry {
   readonly resource_type?: string
   readonly resource_id?: string
   readonly section?: "data" | "includes"
+  readonly id?: string
+  readonly details?: ReadonlyArray<string>
   readonly parameters?: Readonly<Record<string, ReadonlyArray<string>>>
 }
 
@@ -110,12 +112,12 @@ export const unsupportedAuthentication = (accepted: ReadonlyArray<string>, used:
     type: `${types}/unsupported-authentication`
   })
 
-/** 403: the project of the app is not enrolled for the operation. */
-export const notEnrolled = (): Problem =>
+/** 403: the project of the app is not enrolled for the operation, or for what it asks of it. */
+export const notEnrolled = (access: "research" | "Enterprise" = "research"): Problem =>
   new Problem({
     status: 403,
     title: "Client Forbidden",
-    detail: "This operation is for projects with research access only.",
+    detail: `This operation is for projects with ${access} access only.`,
     type: `${types}/client-forbidden`,
     members: {
       reason: "client-not-enrolled",
@@ -132,6 +134,18 @@ export const spendCapReached = (accountId: string, resetDate: string): Problem =
       `API requests will be blocked until the next cycle begins on ${resetDate}.`,
     type: `${types}/credits`,
     members: { account_id: Number(accountId), reset_date: resetDate }
+  })
+
+/** 409 or 429: the stream is not to be had now, whatever the windows say. */
+export const streamRefused = (issue: "RuleConfigurationIssue" | "TooManyConnections"): Problem =>
+  new Problem({
+    status: issue === "TooManyConnections" ? 429 : 409,
+    title: "ConnectionException",
+    detail: issue === "TooManyConnections"
+      ? "This stream is currently at the maximum allowed connection limit."
+      : "This stream has no rules. Define rules before you connect to it.",
+    type: `${types}/streaming-connection`,
+    members: { connection_issue: issue }
   })
 
 /** 404: no such route. */
@@ -216,6 +230,30 @@ const failureOf = (failure: unknown) => {
     errcode: "errcode" in failure && typeof failure.errcode === "number" ? failure.errcode & 0xff : undefined
   }
 }
+
+/** The partial failure for a rule that cannot be read. */
+export const invalidRule = (value: string, why: string): Entry => ({
+  title: "Invalid Rule",
+  type: `${types}/invalid-rules`,
+  value,
+  details: [why]
+})
+
+/** The partial failure for a rule that is there already. */
+export const duplicateRule = ({ id, value }: { readonly id: string; readonly value: string }): Entry => ({
+  title: "DuplicateRule",
+  type: `${types}/duplicate-rules`,
+  value,
+  id
+})
+
+/** The partial failure for a rule that is one too many. */
+export const ruleCap = (value: string, maximum: number): Entry => ({
+  title: "RuleCap",
+  detail: `The app may have ${maximum} rules, and has them.`,
+  type: `${types}/rule-cap`,
+  value
+})
 
 /** A thing that a request names. */
 export interface Named {

@@ -1,6 +1,6 @@
 /** Which operation a request is to: by method and path, and by the constants of its body where several share them. */
 import * as Body from "@postwire/core/Body"
-import { type Catalogue, catalogue, type Name } from "@postwire/core/Catalogue"
+import { catalogue, type Name } from "@postwire/core/Catalogue"
 import { type Definition, partsOf, routesOf } from "@postwire/core/Definition"
 import * as Wire from "@postwire/core/Wire"
 import type * as WireNames from "@postwire/core/WireNames"
@@ -21,7 +21,8 @@ export type Wires = readonly [Wire.Wire, ...ReadonlyArray<Wire.Wire>]
 export interface Route {
   readonly name: Name
   readonly definition: Definition
-  readonly handle: Handle
+  /** None where the answer has no end. */
+  readonly handle: Handle | undefined
   /** The alternative parameter that this route stands for. */
   readonly selectedBy: string
   /** The wires that spell the path so. */
@@ -45,12 +46,13 @@ export const make = (only?: WireNames.Wire): FindMyWay.Router<ReadonlyArray<Rout
     table.set(`${method} ${path}`, routes)
     router.on(method, path as `/${string}`, routes)
   }
-  for (const name of Object.keys(handlers) as Array<keyof typeof handlers>) {
-    const { definition } = catalogue[name] as Catalogue[keyof Catalogue]
+  const handles: { readonly [N in Name]?: unknown } = handlers
+  for (const name of Object.keys(catalogue) as Array<Name>) {
+    const { definition }: { readonly definition: Definition } = catalogue[name]
     for (const [selectedBy, route] of routesOf(definition)) {
       const [method, path] = partsOf(route)
       // Each handler reads the parameters that its own operation declares; the table above has paired them.
-      const entry = { name, definition, selectedBy, handle: handlers[name] as Handle }
+      const entry = { name, definition, selectedBy, handle: handles[name] as Handle | undefined }
       const spellings = Map.groupBy(wires, (wire) => shapeOf(wire.path(path)))
       for (const [first, ...others] of spellings.values()) {
         if (first !== undefined) add(method, first.path(path), { ...entry, wires: [first, ...others] })

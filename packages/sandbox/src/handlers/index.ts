@@ -2,6 +2,7 @@ import type { Handlers } from "../Handler.ts"
 import * as Bookmarks from "./Bookmarks.ts"
 import * as Communities from "./Communities.ts"
 import * as Compliance from "./Compliance.ts"
+import * as Connections from "./Connections.ts"
 import * as Counts from "./Counts.ts"
 import * as DirectMessages from "./DirectMessages.ts"
 import * as Follows from "./Follows.ts"
@@ -14,17 +15,19 @@ import * as Replies from "./Replies.ts"
 import * as Reposts from "./Reposts.ts"
 import * as Search from "./Search.ts"
 import * as Spaces from "./Spaces.ts"
+import * as StreamRules from "./StreamRules.ts"
 import * as Ties from "./Ties.ts"
 import * as Timelines from "./Timelines.ts"
 import * as Trends from "./Trends.ts"
 import * as Usage from "./Usage.ts"
 import * as Users from "./Users.ts"
 
-/** The handler of every operation. */
+/** The handler of every operation that answers once. */
 export const handlers: Handlers = {
   ...Bookmarks.handlers,
   ...Communities.handlers,
   ...Compliance.handlers,
+  ...Connections.handlers,
   ...Counts.handlers,
   ...DirectMessages.handlers,
   ...Follows.handlers,
@@ -37,6 +40,7 @@ export const handlers: Handlers = {
   ...Reposts.handlers,
   ...Search.handlers,
   ...Spaces.handlers,
+  ...StreamRules.handlers,
   ...Ties.handlers,
   ...Timelines.handlers,
   ...Trends.handlers,

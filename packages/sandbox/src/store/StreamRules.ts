@@ -19,6 +19,8 @@ export interface StreamRules {
   readonly count: (appId: string) => number
   /** Of all apps. */
   readonly countAll: () => number
+  /** The apps that have any. */
+  readonly appIds: () => ReadonlyArray<string>
   readonly byValue: (appId: string, value: string) => StreamRule | undefined
   /** Of `ids`, those that the app had. */
   readonly delete: (appId: string, ids: ReadonlyArray<string>) => number
@@ -48,6 +50,9 @@ export const make = (database: Database): StreamRules => {
   const remove = database.command(
     "DELETE FROM stream_rules WHERE app_id = :app AND id IN (SELECT value FROM json_each(:ids))"
   )
+  const appIds = database.query<{ readonly id: string }>(
+    "SELECT DISTINCT CAST(app_id AS TEXT) AS id FROM stream_rules ORDER BY app_id"
+  )
   let revision = 0
   const counted = (app: bigint | null): number => count.get({ app })?.found ?? 0
   return {
@@ -60,6 +65,7 @@ export const make = (database: Database): StreamRules => {
     list: (appId) => list.all({ app: Snowflake.parse(appId) }).map(decode),
     count: (appId) => counted(Snowflake.parse(appId)),
     countAll: () => counted(null),
+    appIds: () => appIds.all().map(({ id }) => id),
     byValue: (appId, value) => {
       const row = byValue.get({ app: Snowflake.parse(appId), value })
       return row && decode(row)

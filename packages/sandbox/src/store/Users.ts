@@ -1,6 +1,7 @@
 /** Accounts. */
 import type { Database } from "./Database.ts"
 import * as Entities from "./Entities.ts"
+import type { Teller } from "./Happenings.ts"
 import { idList, ids, inOrder } from "./Ids.ts"
 import { type Page, pager, type PageRequest, unbounded } from "./Pages.ts"
 import * as Snowflake from "./Snowflake.ts"
@@ -159,7 +160,7 @@ export const decode = (row: Row): User => ({
 })
 
 /** The accounts in a database. */
-export const make = (database: Database): Users => {
+export const make = (database: Database, happenings: Teller): Users => {
   const nextId = ids(database, "users")
   const byId = database.query<Row>(`SELECT ${columns} FROM users u WHERE u.id = :id`)
   const byUsername = database.query<Row>(`SELECT ${columns} FROM users u WHERE u.username = :username`)
@@ -225,7 +226,11 @@ export const make = (database: Database): Users => {
     foremost: (limit) => foremost.all({ limit }).map(decode),
     isOpenTo: (id, viewer) => open.get({ id: Snowflake.parse(id), viewer: Visibility.valueOf(viewer) }) !== undefined,
     taggable: (ids) => inOrder(ids, taggable.all({ ids: idList(ids) }), (row) => row.id).map((row) => row.id),
-    setSuspended: (id, suspended) => void suspend({ id: Snowflake.parse(id), suspended: Number(suspended) }),
+    setSuspended: (id, suspended) => {
+      if (suspend({ id: Snowflake.parse(id), suspended: Number(suspended) }) > 0) {
+        happenings.tell({ _tag: suspended ? "Suspended" : "Unsuspended", userId: id })
+      }
+    },
     pin: (id, postId) =>
       void pin({ id: Snowflake.parse(id), post: postId === undefined ? null : Snowflake.parse(postId) })
   }

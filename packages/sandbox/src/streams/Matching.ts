@@ -1,0 +1,67 @@
+/** Which rules of an app a post matches, as the entries that tell of them. */
+import * as Result from "effect/Result"
+import * as Matcher from "../query/Matcher.ts"
+import type { Post } from "../store/Post.ts"
+import type { Indexed } from "../store/PostIndex.ts"
+import type { Store } from "../store/Store.ts"
+import * as Subjects from "./Subjects.ts"
+
+/** The longest rule that any access level may have, in characters. */
+export const longestRule = 2_048
+
+/** The rules that posts match. */
+export interface Matching {
+  /** The ids of the rules of an app that a post matches. */
+  readonly of: (appId: string, post: Post) => ReadonlyArray<string>
+  /** The JSON of `matching_rules`. */
+  readonly json: (appId: string, ids: ReadonlyArray<string>) => string
+  /** Forgets what was compiled. */
+  readonly clear: () => void
+}
+
+interface Compiled {
+  readonly revision: number
+  readonly match: Matcher.Matcher
+  /** By id, the JSON of its entry. */
+  readonly entries: ReadonlyMap<string, string>
+}
+
+/** Compiles the rules of apps when they have changed. */
+export const make = (store: Store["Service"]): Matching => {
+  const { streamRules } = store
+  let indexedOf = Subjects.make(store)
+  const apps = new Map<string, Compiled>()
+  let latest: { readonly post: Post; readonly indexed: Indexed } | undefined
+  const compiled = (appId: string): Compiled => {
+    const known = apps.get(appId)
+    const revision = streamRules.revision()
+    if (known?.revision === revision) return known
+    const rules = streamRules.list(appId)
+    const next = {
+      revision,
+      match: Matcher.compile(
+        rules.flatMap(({ id, value }) => {
+          const query = Matcher.parse(value, { maximumLength: longestRule })
+          return Result.isSuccess(query) ? [{ id, query: query.success }] : []
+        }),
+        store
+      ),
+      entries: new Map(rules.map(({ id, tag }) => [id, JSON.stringify({ id, ...(tag !== undefined && { tag }) })]))
+    }
+    apps.set(appId, next)
+    return next
+  }
+  return {
+    of: (appId, post) => {
+      // Several apps ask about the same post.
+      if (latest?.post !== post) latest = { post, indexed: indexedOf(post) }
+      return compiled(appId).match(post.id, latest.indexed)
+    },
+    json: (appId, ids) => `[${ids.map((id) => compiled(appId).entries.get(id)).join(",")}]`,
+    clear: () => {
+      apps.clear()
+      indexedOf = Subjects.make(store)
+      latest = undefined
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/** What a line says: the answer that a request for its item would have, in the words of a wire, on one line. */
+import type { Definition } from "@postwire/core/Definition"
+import type { Wire } from "@postwire/core/Wire"
+import * as Envelope from "../Envelope.ts"
+import * as Projection from "../Projection.ts"
+import type { Store } from "../store/Store.ts"
+import type { Viewer } from "../store/Visibility.ts"
+import type { Item } from "./Line.ts"
+
+/** What decides what a line says of an item. */
+export interface View {
+  readonly definition: Definition
+  readonly selection: Projection.Selection
+  readonly wire: Wire
+  readonly viewer: Viewer
+  readonly origin: string
+}
+
+/** Lines of items for all that look at them alike. */
+export interface Rendering {
+  /** The line of an item, with its `matching_rules` where rules chose it. */
+  readonly line: (item: { readonly id: string; readonly data: object }, rules?: string) => Item
+}
+
+/** Makes renderings: one for each view that is asked for, as long as it is. */
+export const make = (store: Store["Service"], now: () => number): (view: View) => Rendering => {
+  const known = new Map<string, WeakRef<Rendering>>()
+  return (view) => {
+    const { definition, origin, selection, viewer, wire } = view
+    const key = JSON.stringify([definition.name, selection, wire.name, viewer.userId, origin])
+    const found = known.get(key)?.deref()
+    if (found !== undefined) return found
+    for (const [other, rendering] of known) if (rendering.deref() === undefined) known.delete(other)
+    const rendering = renderingOf(store, now, view)
+    known.set(key, new WeakRef(rendering))
+    return rendering
+  }
+}
+
+const renderingOf = (
+  store: Store["Service"],
+  now: () => number,
+  { definition, origin, selection, viewer, wire }: View
+): Rendering => {
+  let latest: { readonly data: object; readonly item: Item } | undefined
+  const itemOf = (id: string, data: object): Item => {
+    if (latest?.data === data) return latest.item
+    const projected = Projection.project({ store, now: now(), viewer, origin }, definition.result, selection, data)
+    const document = Envelope.documentOf({ reply: { data }, projected, tokens: {} })
+    const item = {
+      id,
+      text: JSON.stringify(Envelope.spelled(wire, definition, document)),
+      resources: projected.resources
+    }
+    latest = { data, item }
+    return item
+  }
+  return {
+    line: ({ data, id }, rules) => {
+      const item = itemOf(id, data)
+      return rules === undefined
+        ? item
+        : { ...item, text: `${item.text.slice(0, -1)},"matching_rules":${rules}}` }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/** What the streams of the service bring: of what there is, which parts. */
+import type { Endpoint } from "@postwire/core/models/Connection"
+
+/** What a stream brings. */
+export interface Source {
+  readonly of: "posts" | "likes" | "events"
+  /** Only what the rules of the app match. */
+  readonly byRules?: true
+  /** One in so many. */
+  readonly oneIn?: number
+  /** Only what is in this language. */
+  readonly lang?: string
+  /** In so many parts. */
+  readonly partitions?: number
+}
+
+/** The streams by the names of their connections. */
+export const sources: Readonly<Record<Endpoint, Source>> = {
+  filtered_stream: { of: "posts", byRules: true },
+  sample_stream: { of: "posts", oneIn: 100 },
+  sample10_stream: { of: "posts", oneIn: 10, partitions: 2 },
+  firehose_stream: { of: "posts", partitions: 20 },
+  firehose_stream_lang_en: { of: "posts", lang: "en", partitions: 8 },
+  firehose_stream_lang_ja: { of: "posts", lang: "ja", partitions: 2 },
+  firehose_stream_lang_ko: { of: "posts", lang: "ko", partitions: 2 },
+  firehose_stream_lang_pt: { of: "posts", lang: "pt", partitions: 2 },
+  likes_firehose_stream: { of: "likes", partitions: 20 },
+  likes_sample10_stream: { of: "likes", oneIn: 10, partitions: 2 },
+  posts_compliance_stream: { of: "events", partitions: 4 },
+  users_compliance_stream: { of: "events", partitions: 4 },
+  likes_compliance_stream: { of: "events" },
+  post_label_stream: { of: "events" }
+}
+
+/** Whether a part of a stream has what has this id. The same ids are in the same parts always. */
+export const holds = (
+  { lang, oneIn = 1, partitions = 1 }: Source,
+  partition: number,
+  item: { readonly id: string; readonly lang?: string }
+): boolean => {
+  if (lang !== undefined && item.lang !== lang) return false
+  if (oneIn === 1 && partitions === 1) return true
+  const place = placeOf(item.id)
+  return place % oneIn === 0 && Math.floor(place / oneIn) % partitions === partition - 1
+}
+
+/** A number that says nothing of the time in an id (FNV-1a, and its bits mixed once more). */
+const placeOf = (id: string): number => {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193)
+  hash = Math.imul(hash ^ hash >>> 16, 0x85ebca6b)
+  hash = Math.imul(hash ^ hash >>> 13, 0xc2b2ae35)
+  return (hash ^ hash >>> 16) >>> 0
+}
