@@ -20,6 +20,7 @@ import * as Layer from "effect/Layer"
 import type { Dispatcher } from "undici"
 import * as FileJournal from "./FileJournal.ts"
 import * as FileSource from "./FileSource.ts"
+import * as FileSpill from "./FileSpill.ts"
 import * as FileTokenStore from "./FileTokenStore.ts"
 import * as NodeCrypto from "./NodeCrypto.ts"
 import * as RedisRateLimitStore from "./RedisRateLimitStore.ts"
@@ -73,20 +74,23 @@ export type Input = string | URL | Publishing.Input
 export const inputOf: InputOf<Input> = (input) =>
   typeof input === "string" || input instanceof URL ? FileSource.file(input) : input
 
-/** Everything that operations, uploads and threads need, from settings. */
+/** Everything that operations, uploads, threads and streams need, from settings. */
 export const layer = (settings: Settings<Form>): Layer.Layer<Client | Journal.Journal, InvalidSettings> =>
   Layer.unwrap(
     Effect.map(check(settings), () =>
-      Layer.provide(
-        Shared.layer(settings, {
-          http: layerTransport(settings),
-          store: layerStore(settings),
-          spendStore: settings.spendStore === undefined ? undefined : layerSpendStore(settings),
-          journal: layerJournal(settings),
-          credentials: (service) => AccountSettings.layer(settings, service, layerTokenStore(settings)),
-          warn: (warning) => process.emitWarning(warning, "PostwireWarning")
-        }),
-        NodeCrypto.layer
+      Layer.merge(
+        FileSpill.layer(),
+        Layer.provide(
+          Shared.layer(settings, {
+            http: layerTransport(settings),
+            store: layerStore(settings),
+            spendStore: settings.spendStore === undefined ? undefined : layerSpendStore(settings),
+            journal: layerJournal(settings),
+            credentials: (service) => AccountSettings.layer(settings, service, layerTokenStore(settings)),
+            warn: (warning) => process.emitWarning(warning, "PostwireWarning")
+          }),
+          NodeCrypto.layer
+        )
       ))
   )
 
