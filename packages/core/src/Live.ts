@@ -20,6 +20,8 @@ import * as Monotonic from "./Monotonic.ts"
 import { Spill } from "./Spill.ts"
 
 export type { LiveError } from "./internal/LiveBuffer.ts"
+export { idOf } from "./internal/LiveDuplicates.ts"
+export { timeOf } from "./internal/ServiceTime.ts"
 
 export {
   /** The names of the options. */

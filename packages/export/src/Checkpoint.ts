@@ -105,7 +105,7 @@ export const assertSame = (
 
 /** The parameters of a call as they travel, by name: the same whatever form they were given in. */
 export const parametersOf = (
-  { definition, parameters, perRequest = {} }: Source<unknown>
+  { definition, parameters, perRequest = {} }: Pick<Source<unknown>, "definition" | "parameters" | "perRequest">
 ): Fingerprint | InvalidParameters | ConflictingIdentifiers => {
   const whole = { ...parameters, ...perRequest }
   const prepared = Prepare.prepare(definition, whole, Wire.neutral, { checks: "identifiers" })

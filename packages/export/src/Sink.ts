@@ -46,6 +46,8 @@ export interface Writer {
    * Returns the progress that it has kept.
    */
   readonly commit: (page: Page, progress: Progress) => Effect.Effect<Progress, ExportError>
+  /** How long the file of the items is by now, in bytes; of a format that is laid out at the end, what is kept until then. */
+  readonly size: () => number
   /** Completes the files. May be called again after a crash. */
   readonly finish: Effect.Effect<ReadonlyArray<Output>, ExportError>
 }
@@ -56,6 +58,8 @@ export interface FileSink {
   readonly format: string
   /** Where the items go. */
   readonly path: string
+  /** The file of the items within the folder, where it is whole after every page. */
+  readonly growing?: string | undefined
   /** Goes on from what is in the folder, or begins. The folder is locked, and nobody else's. */
   readonly open: (job: Job, folder: string) => Effect.Effect<Writer, ExportError, Scope.Scope>
 }

@@ -57,27 +57,49 @@ export const open = Effect.fnUntraced(function*(
   out: string,
   mode: Mode
 ): Effect.fn.Return<Standing, ExportError, Scope.Scope> {
+  yield* hold(out, {
+    about,
+    before: Effect.gen(function*() {
+      const found = yield* lookAt(out)
+      if (mode === "resume") yield* refuseFormer(out)
+      if (found !== undefined && mode !== "force") return yield* new FileExists({ path: out })
+    })
+  })
+  return yield* settle(out, mode)
+})
+
+/** How a folder is taken. */
+interface Holding {
+  /** What says in the folder what it is. It begins with the mark. */
+  readonly about: string
+  /** What may refuse to make the folder. */
+  readonly before: Effect.Effect<void, ExportError>
+}
+
+/** Takes the folder that is named after a file until the scope ends, and makes it where there is none. */
+export const hold = Effect.fnUntraced(function*(
+  out: string,
+  { about, before }: Holding
+): Effect.fn.Return<string, ExportError, Scope.Scope> {
   const names = namesOf(out)
   if (out.endsWith(suffix)) return yield* refuse(out, `${suffix} is the name of an export's folder`)
   const parent = dirname(resolve(out))
   if (parent.endsWith(suffix) && (yield* isMarked(namesIn(parent).about))) {
     return yield* refuse(out, `${parent} is the folder of another export, which removes what it does not know`)
   }
-  const found = yield* lookAt(out)
-  if (!(yield* disk.exists(names.folder))) {
-    if (mode === "resume") yield* refuseFormer(out)
-    if (found !== undefined && mode !== "force") return yield* new FileExists({ path: out })
-  }
-  yield* Effect.retry(take(out, names), { times: 9, while: ({ _tag }) => _tag !== "AlreadyRunning" })
-  return yield* settle(out, mode)
+  yield* lookAt(out)
+  if (!(yield* disk.exists(names.folder))) yield* before
+  yield* Effect.retry(take(out, names, about), { times: 9, while: ({ _tag }) => _tag !== "AlreadyRunning" })
+  return names.folder
 })
 
 /** Claims and locks the folder. Who ends before its first page removes it: then one can find it half gone, and begins again. */
 const take = Effect.fnUntraced(function*(
   out: string,
-  names: Names
+  names: Names,
+  about: string
 ): Effect.fn.Return<void, ExportError, Scope.Scope> {
-  yield* claim(out, names)
+  yield* claim(out, names, about)
   const own = yield* Scope.fork(yield* Effect.scope)
   const isHeld = yield* Effect.provideService(lock.take(names.lock, out), Scope.Scope, own)
   if (isHeld && (yield* isMarked(names.about))) return
@@ -107,7 +129,8 @@ const lookAt = Effect.fnUntraced(function*(out: string) {
   )
 })
 
-const mark = "This folder belongs to an export of Postwire (layout 2).\n"
+/** What every folder of ours says first. */
+export const mark = "This folder belongs to an export of Postwire (layout 2).\n"
 
 const about = `${mark}
 It is named after the file that the export writes. While the export runs, or until it is resumed, what has been fetched is
@@ -120,7 +143,7 @@ const isMarked = (path: string): Effect.Effect<boolean, ExportError> =>
   Effect.map(disk.read(path), (text) => text?.startsWith(mark) === true)
 
 /** Makes the folder and marks it as ours; one that is somebody else's is refused. */
-const claim = Effect.fnUntraced(function*(out: string, names: Names) {
+const claim = Effect.fnUntraced(function*(out: string, names: Names, about: string) {
   yield* disk.attempt(names.folder, () =>
     fs.mkdir(names.folder).then(
       () => disk.syncFolder(names.folder),
@@ -247,7 +270,7 @@ const move = Effect.fnUntraced(function*(out: string) {
 })
 
 /** Moves a file where none is, nor comes meanwhile. */
-const moveToFree = async (from: string, to: string): Promise<void> => {
+export const moveToFree = async (from: string, to: string): Promise<void> => {
   try {
     await fs.link(from, to)
   } catch (error) {

@@ -51,6 +51,7 @@ export const lines = (rows: ReadonlyArray<object>): string => rows.map((row) => 
 export const make = (path: string, format: Format, compression: Compression): FileSink => ({
   format: compression === "none" ? format.name : `${format.name}+${compression}`,
   path,
+  growing: nameOf("items", `${format.extension}${endings[compression]}`),
   open: (job, folder) => open(job, folder, format, compression)
 })
 
@@ -225,6 +226,7 @@ export const open = Effect.fnUntraced(function*(
         })
         return progress
       }),
+    size: () => growing.get("items")?.bytes ?? 0,
     finish: Effect.sync(() =>
       [...growing].flatMap(([holds, { hash, path }]): ReadonlyArray<Output> =>
         holds === "seen" ? [] : [{

@@ -37,6 +37,7 @@ export const make = (
           return writer.progress
         },
         commit: writer.commit,
+        size: writer.size,
         finish: Effect.gen(function*() {
           const spools = yield* Effect.flatMap(writer.finish, Effect.forEach(checked))
           return yield* disk.attempt(folder, () =>

@@ -28,6 +28,7 @@ export const make = (stream: Writable = process.stdout): StreamSink => ({
         },
         commit: (page, next: Checkpoint.Progress) =>
           Effect.map(write(stream, harmless(lines(page.items))), () => progress = next),
+        size: () => 0,
         finish: Effect.succeed([])
       }
     })
