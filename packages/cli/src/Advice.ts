@@ -108,6 +108,7 @@ const advices: Readonly<Record<string, Advice>> = {
       }.`
       : undefined,
   MissingScope: lastSentence,
+  NoRules: "Make some: postwire rules apply FILE.",
   NotFound: ({ operation }) => `Check the ${/^[A-Z]+ \//.test(String(operation)) ? "path" : "id"}.`,
   PaymentRequired: ({ reason, resetAt }) =>
     `${reason === "credits" ? "Buy credits" : "Raise the cap"} in the service's console${
@@ -125,10 +126,16 @@ const advices: Readonly<Record<string, Advice>> = {
       ? `Raise ${name}, then run the same command with --resume.`
       : `Run the same command with --resume when the limit begins anew, or raise ${name}.`
   },
+  SpillFailed: "Make room for temporary files, then run the same command again.",
+  StreamOverflow: "Write to a faster disk, or ask for fewer fields; the same command goes on where it ended.",
   ThreadBroken: "The same command with --again begins another thread; with --abandon it leaves this one as it is.",
   ThreadUndecided:
     "Look for it. If it is not there, the same command with --continue sends it; with --abandon it leaves the thread as it is.",
   TokenStoreFailure: lastSentence,
+  TooManyConnections: ({ connections }) => {
+    const [held] = Array.isArray(connections) ? connections : []
+    return `End it there, or from here: postwire call deleteConnections --uuids ${held?.id ?? "ID"}`
+  },
   TransportFailure: ({ cause }) =>
     `${
       Predicate.hasProperty(cause, "code") && cause.code === "ECONNREFUSED"

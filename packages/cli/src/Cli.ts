@@ -33,6 +33,7 @@ import * as SandboxCommand from "./SandboxCommand.ts"
 import * as SpendCommand from "./SpendCommand.ts"
 import * as StandardOutput from "./StandardOutput.ts"
 import * as StatusCommand from "./StatusCommand.ts"
+import * as StreamCommand from "./StreamCommand.ts"
 import { Terminal } from "./Terminal.ts"
 import * as ThreadCommand from "./ThreadCommand.ts"
 import * as UploadCommand from "./UploadCommand.ts"
@@ -52,6 +53,7 @@ export const postwire = Command.make("postwire").pipe(
   Command.withSubcommands([
     ExportCommand.command,
     PlanCommand.command,
+    StreamCommand.command,
     HydrateCommand.command,
     ComplyCommand.command,
     CallCommand.command,

@@ -167,7 +167,7 @@ const told = (messages: ReadonlyArray<string>, advice: string | undefined, situa
 export const forCommands = (text: string): string => forShells(text.replace(forPrograms, ""))
 
 const forPrograms =
-  / Nothing is lost: look with getMediaUploadStatus, .*$| If it is not there, publish the thread again .*$| Publish the thread anew under .*$| Pass (it|them) to the client, or set [A-Z_, ]+( \(read .+\))?\.?$| Ask for less, or raise spendLimit\.$| Buy credits in the service's console\.$| Raise the cap in the service's console(, or wait for [\d-]+)?\.$|: choose another one, or 0 for any that is free$|\. Is the sandbox running\?$/
+  / Nothing is lost: look with getMediaUploadStatus, .*$| If it is not there, publish the thread again .*$| Publish the thread anew under .*$| Pass (it|them) to the client, or set [A-Z_, ]+( \(read .+\))?\.?$| Ask for less, or raise spendLimit\.$| Buy credits in the service's console\.$| Raise the cap in the service's console(, or wait for [\d-]+)?\.$|: choose another one, or 0 for any that is free$|\. Is the sandbox running\?$| Add one with updateStreamRules or syncRules, then connect\.$| End one with deleteConnections, or wait until its holder ends it\.$| Do less for each item, set a larger bufferSize, .*$| Items that waited there are lost; connect anew with resumeFrom\.$/
 
 /** The messages of an error and of what caused it, less those that another one holds already. */
 const messagesOf = (error: unknown, said = ""): ReadonlyArray<string> => {

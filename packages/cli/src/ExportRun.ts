@@ -6,17 +6,18 @@ import * as Wire from "@postwire/core/Wire"
 import type { Progress } from "@postwire/export/Checkpoint"
 import type * as Export from "@postwire/export/Export"
 import type { Source } from "@postwire/export/Source"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as ErrorReport from "./ErrorReport.ts"
 import * as ExportProgress from "./ExportProgress.ts"
 import * as ExportTarget from "./ExportTarget.ts"
 import * as Report from "./Report.ts"
 import * as SpendAccount from "./SpendAccount.ts"
+import * as Stopping from "./Stopping.ts"
 
 /** Refuses parameters that no request can have. What counts first, or has to make room, would else find out later. */
-export const check = ({ definition, parameters, perRequest }: Source<unknown>) => {
+export const check = (
+  { definition, parameters, perRequest }: Pick<Source<unknown>, "definition" | "parameters" | "perRequest">
+) => {
   const prepared = Prepare.prepare(definition, { ...parameters, ...perRequest }, Wire.neutral, { checks: "spec" })
   return prepared instanceof Error ? Effect.fail(prepared) : Effect.void
 }
@@ -61,19 +62,12 @@ export const write = Effect.fnUntraced(function*<E, R>(
   work: (stop: Effect.Effect<void>) => Effect.Effect<Export.Summary, E, R>
 ) {
   const noun = ExportProgress.nounOf(definition)
-  const stop = yield* Deferred.make<void>()
-  const resumable = ErrorReport.within({ resumable: flags.out !== "-" })(work(Deferred.await(stop)))
-  const fiber = yield* Effect.forkDetach(resumable, { startImmediately: true })
-  const summary = yield* Fiber.join(fiber).pipe(
-    Effect.onInterrupt(() =>
-      Effect.gen(function*() {
-        yield* Deferred.succeed(stop, undefined)
-        for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(ErrorReport.interrupted))
-        yield* Report.say("Finishing the page; Ctrl-C again stops at once.")
-        const exit = yield* Fiber.await(fiber)
-        if (exit._tag === "Success") yield* Report.say(ExportProgress.whereItStands(exit.value, flags.out, noun))
-      })
-    )
+  const summary = yield* Stopping.run(
+    (stop) => ErrorReport.within({ resumable: flags.out !== "-" })(work(stop)),
+    {
+      finishing: "Finishing the page; Ctrl-C again stops at once.",
+      stopped: (summary) => Report.say(ExportProgress.whereItStands(summary, flags.out, noun))
+    }
   )
   if (flags.out !== "-") yield* Report.print(flags.json, summary, () => ExportProgress.told(summary, noun))
   else {

@@ -18,8 +18,11 @@ export interface Shown {
 
 /** How work is shown. */
 export interface Options<State> {
-  /** Where no terminal is: often, for a command that is watched, or seldom, for one whose messages are kept. */
-  readonly elsewhere: "often" | "seldom"
+  /**
+   * Where no terminal is: often, for a command that is watched, or seldom, for one whose messages are kept; every minute, for
+   * one that goes on until somebody ends it.
+   */
+  readonly elsewhere: "often" | "seldom" | "every minute"
   /** What is shown of a state after some seconds. */
   readonly show: (state: State, seconds: number) => Shown
   /** The characters that facts take as a rule: the bar has the same width all the time, or it would shrink while numbers grow. */
@@ -51,7 +54,7 @@ export const make = Effect.fnUntraced(function*<State>(options: Options<State>) 
   const { errors: screen } = yield* Terminal
   const clock = yield* Clock.Clock
   const start = Monotonic.millisUnsafe(clock)
-  if (!screen.isTerminal && options.elsewhere === "seldom") return yield* makeSeldom(options, clock)
+  if (!screen.isTerminal && options.elsewhere !== "often") return yield* makeSeldom(options, clock)
   const pause = screen.isTerminal ? onTerminal : elsewhere
   let drawnAt = start
   let last: State | undefined
@@ -77,7 +80,7 @@ export const make = Effect.fnUntraced(function*<State>(options: Options<State>) 
   }
 })
 
-const makeSeldom = Effect.fnUntraced(function*<State>({ show }: Options<State>, clock: Clock.Clock) {
+const makeSeldom = Effect.fnUntraced(function*<State>({ elsewhere, show }: Options<State>, clock: Clock.Clock) {
   const speak = yield* Report.speaker
   const start = Monotonic.millisUnsafe(clock)
   let pause = seldom.first
@@ -90,7 +93,7 @@ const makeSeldom = Effect.fnUntraced(function*<State>({ show }: Options<State>, 
       if (step === told.step) return
       speak(withShare(done === undefined ? undefined : shareOf(done), facts).join(", "))
       told = { at: now, step }
-      pause = Math.min(2 * pause, seldom.longest)
+      if (elsewhere === "seldom") pause = Math.min(2 * pause, seldom.longest)
     },
     end: () => {}
   }

@@ -1,0 +1,26 @@
+/** Work that ends well when it is told to: the first Ctrl-C asks for that, the second ends the process. */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as ErrorReport from "./ErrorReport.ts"
+import * as Report from "./Report.ts"
+
+/** Runs it. `finishing` is said at the first Ctrl-C, `stopped` once the work has ended after that. */
+export const run = Effect.fnUntraced(function*<A, E, R, E2, R2>(
+  work: (stop: Effect.Effect<void>) => Effect.Effect<A, E, R>,
+  { finishing, stopped }: { readonly finishing: string; readonly stopped: (result: A) => Effect.Effect<void, E2, R2> }
+) {
+  const stop = yield* Deferred.make<void>()
+  const fiber = yield* Effect.forkDetach(work(Deferred.await(stop)), { startImmediately: true })
+  return yield* Fiber.join(fiber).pipe(
+    Effect.onInterrupt(() =>
+      Effect.gen(function*() {
+        yield* Deferred.succeed(stop, undefined)
+        for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(ErrorReport.interrupted))
+        yield* Report.say(finishing)
+        const exit = yield* Fiber.await(fiber)
+        if (exit._tag === "Success") yield* stopped(exit.value)
+      })
+    )
+  )
+})
