@@ -65,8 +65,13 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
     "result data.processing_info.error"
   ),
   ...because(
-    "A field that can be asked for, and comes with every job; its documents leave it out of what is answered.",
-    "result compliance_job.resumable"
+    "A field that can be asked for; the service's documents leave it out of what is answered.",
+    "result compliance_job.resumable",
+    "result like_with_post_author.attachments_media_keys"
+  ),
+  ...because(
+    "A line of a stream without it brings nothing; one of problems alone is told as such.",
+    { difference: "result data required", operations: ["stream*"] }
   ),
   ...on(
     "x-2026-02",
@@ -142,6 +147,7 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
   ),
   ...on(
     "x",
+    because("A rule is its value.", { difference: "result data[].value required", operations: ["*StreamRules"] }),
     because(
       "Answers in the words of February have it, which are read on every wire.",
       "result data.id",

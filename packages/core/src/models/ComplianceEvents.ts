@@ -30,7 +30,7 @@ export const PostComplianceEvent = /*#__PURE__*/ Schema.Struct({
   /** It was edited: another post has taken its place. */
   post_edit: /*#__PURE__*/ Schema.optionalKey(
     /*#__PURE__*/ Schema.Struct({
-      post,
+      post: /*#__PURE__*/ Schema.Struct({ id: Schema.String }),
       event_at: Schema.String,
       initial_post_id: Schema.String,
       edit_post_ids: /*#__PURE__*/ Schema.Array(Schema.String)
