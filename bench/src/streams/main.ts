@@ -2,7 +2,7 @@
  * Measures one line of a stream, from bytes to items, in turns with the loop that anybody would write over bare Undici: decode,
  * split, `JSON.parse`, and nothing is checked:
  *
- *     pnpm bench:stream [--rounds <n>] [--items <n>] [--json <file>]
+ *     pnpm bench:stream [--rounds <n>] [--items <n>] [--only <wire>/<pieces>] [--json <file>]
  */
 import type { Wire } from "@postwire/core/WireNames"
 import { writeFileSync } from "node:fs"
@@ -18,6 +18,7 @@ const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "9" },
     items: { type: "string", default: "100000" },
+    only: { type: "string" },
     json: { type: "string" }
   }
 })
@@ -35,7 +36,7 @@ const scenarios: ReadonlyArray<readonly [wire: Wire, pieces: "block" | "line"]> 
 
 const lines: Array<string> = []
 const line = (...cells: ReadonlyArray<string>) =>
-  void lines.push(cells.map((cell, i) => i === 0 ? cell.padEnd(30) : cell.padStart(14)).join("").trimEnd())
+  void lines.push(cells.map((cell, i) => i === 0 ? cell.padEnd(30) : cell.padStart(20)).join("").trimEnd())
 const shown = ({ high, low, median }: Ratio) => `${median.toFixed(2)} ${low.toFixed(2)}-${high.toFixed(2)}`
 
 /** How far resident memory gets from its median, once the code is compiled, in megabytes. */
@@ -70,7 +71,7 @@ const measure = async (wire: Wire, pieces: "block" | "line") => {
     line(`  ${name}`, rate.toFixed(0), shown(throughput(name, "wall")), shown(throughput(name, "cpu")))
   }
   const memories = new Map<Name, ReadonlyArray<number>>()
-  if (wire === "neutral" && pieces === "block") {
+  if (wire === "neutral" && pieces === "block" && values.only === undefined) {
     line("", "memory MB", "+- MB")
     for (const name of names) {
       const reader = await start(name, wire, server.hello)
@@ -88,6 +89,10 @@ const measure = async (wire: Wire, pieces: "block" | "line") => {
 
 lines.push(`${items} lines in each of ${rounds} rounds, medians and quartiles of the ratios to bare within a round`, "")
 const measured: Array<unknown> = []
-for (const scenario of scenarios) measured.push(await measure(...scenario))
+for (const scenario of scenarios) {
+  if (values.only === undefined || values.only === scenario.join("/")) measured.push(await measure(...scenario))
+}
 console.log(lines.join("\n"))
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ rounds, items, measured }, undefined, 2)}\n`)
+if (values.json !== undefined) {
+  writeFileSync(values.json, `${JSON.stringify({ rounds, items, measured }, undefined, 2)}\n`)
+}

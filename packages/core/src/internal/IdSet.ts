@@ -12,18 +12,16 @@ export class IdSet {
   }
 
   has(id: string): boolean {
-    if (!numeric.test(id)) return this.#texts.has(id)
-    const [high, low] = partsOf(id)
+    if (!read(id)) return this.#texts.has(id)
     return placeOf(this.#high, this.#low, high, low) < 0
   }
 
   /** Whether it was not in it before. */
   add(id: string): boolean {
-    if (!numeric.test(id)) {
+    if (!read(id)) {
       const before = this.#texts.size
       return this.#texts.add(id).size > before
     }
-    const [high, low] = partsOf(id)
     const place = placeOf(this.#high, this.#low, high, low)
     if (place < 0) return false
     this.#high[place] = high
@@ -47,24 +45,36 @@ export class IdSet {
   }
 }
 
-/** Below 2^64, and not 0: that is the mark of a free place. */
-const numeric = /^[1-9]\d{0,18}$/
+/** The halves of the id that was read last. A pair of them for each would be as much garbage as the set keeps. */
+let high = 0
+let low = 0
+
+/** Below 2^64. */
+const mostDigits = 19
 
 const wrap = 2 ** 32
 
-/** A number of 19 digits in two halves of 32 bits. */
-const partsOf = (id: string): readonly [high: number, low: number] => {
-  let high = 0
-  let low = 0
-  for (let at = 0; at < id.length; at += 5) {
-    const digits = id.slice(at, at + 5)
-    const scale = 10 ** digits.length
-    const sum = low * scale + Number(digits)
-    low = sum % wrap
-    high = high * scale + Math.floor(sum / wrap)
+/** Reads a number, digit by digit; not one that begins with 0, for that is the mark of a free place. */
+const read = (id: string): boolean => {
+  const { length } = id
+  if (length === 0 || length > mostDigits || id.charCodeAt(0) === zero) return false
+  // Neither part passes 2^53.
+  let first = 0
+  let last = 0
+  for (let at = 0; at < length; at++) {
+    const digit = id.charCodeAt(at) - zero
+    if (digit < 0 || digit > 9) return false
+    if (at < length - 9) first = first * 10 + digit
+    else last = last * 10 + digit
   }
-  return [high, low]
+  const upper = Math.floor(first / 0x10000) * 1e9
+  const lower = (upper % 0x10000) * 0x10000 + (first % 0x10000) * 1e9 + last
+  high = Math.floor(upper / 0x10000) + Math.floor(lower / wrap)
+  low = lower % wrap
+  return true
 }
+
+const zero = 48
 
 /** The free place where a number belongs; below 0 where it is there already. */
 const placeOf = (highs: Uint32Array, lows: Uint32Array, high: number, low: number): number => {

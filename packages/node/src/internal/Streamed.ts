@@ -179,10 +179,11 @@ class Body {
     this.#rouse()
   }
 
+  /** Once for all that comes out of one reading of the connection. */
   #rouse(): void {
     const wake = this.#wake
     this.#wake = undefined
-    wake?.()
+    if (wake !== undefined) queueMicrotask(wake)
   }
 }
 
