@@ -149,7 +149,9 @@ const make = (
           const held = yield* sql`
             SELECT 1 FROM ${sql(seats)} WHERE ${of({ stream })} AND token = ${token} FOR UPDATE`
           if (held.length === 0) return held
-          yield* sql`UPDATE ${sql(extents)} SET until = GREATEST(until, ${until}) WHERE stream = ${stream}`
+          yield* sql`UPDATE ${sql(extents)} SET until = GREATEST(until, ${
+            until ?? null
+          }::bigint) WHERE stream = ${stream}`
           if (added.length === 0) return held
           const moved = yield* sql`UPDATE ${sql(extents)} SET last = last + ${added.length}
             WHERE stream = ${stream} AND last = ${after} RETURNING 1`

@@ -96,15 +96,15 @@ export interface Store<E = StreamLogUnavailable> {
   /** Gives a seat back. Nothing happens when somebody else has it. */
   readonly release: (seat: Seat, token: number) => Effect.Effect<void, E>
   /**
-   * Adds entries after a place, which is the last, and notes until when the log has everything. Asked again, as after an
-   * answer that was lost, it adds nothing.
+   * Adds entries after a place, which is the last, and notes until when the log has everything, where that is known. Asked
+   * again, as after an answer that was lost, it adds nothing.
    */
   readonly append: (
     stream: string,
     token: number,
     after: number,
     entries: ReadonlyArray<Entry>,
-    until: number
+    until: number | undefined
   ) => Effect.Effect<void, E | LeaseLost>
   readonly extent: (stream: string) => Effect.Effect<Extent, E>
   /** The entries after a place that are still there, in their order, so many at most. */
@@ -196,7 +196,7 @@ export const makeMemory = (): Store<never> => {
       })),
     append: (stream, token, after, entries, until) =>
       held({ stream }, token, (log) => {
-        log.until = Math.max(log.until ?? until, until)
+        if (until !== undefined) log.until = Math.max(log.until ?? until, until)
         if (log.last !== after || entries.length === 0) return
         for (const entry of entries) log.entries.push({ ...entry, position: ++log.last })
         const { added } = log

@@ -101,7 +101,8 @@ export const suite = (
           // The answer may be lost.
           yield* store.append(stream, token, 0, [{ id: "1", at: 1_001, text }, { id: "", at: 1_002, text: "" }], 1_003)
           yield* store.append(stream, token, 2, [], 1_500)
-          yield* store.append(stream, token, 2, entries(3, 4, 5), 1_400)
+          yield* store.append(stream, token, 2, entries(3), 1_400)
+          yield* store.append(stream, token, 3, entries(4, 5), undefined)
           assert.deepStrictEqual(yield* store.extent(stream), { last: 5, until: 1_500 })
           assert.deepStrictEqual(yield* store.read(stream, 0, 2), [
             { position: 1, id: "1", at: 1_001, text },

@@ -41,7 +41,7 @@ interface Steps {
   readonly prolong: Script<[seat: StreamLog.Seat, token: number, millis: number], 0 | 1>
   readonly release: Script<[seat: StreamLog.Seat, token: number], 0 | 1>
   readonly append: Script<
-    [stream: string, token: number, after: number, entries: ReadonlyArray<StreamLog.Entry>, until: number],
+    [stream: string, token: number, after: number, entries: ReadonlyArray<StreamLog.Entry>, until?: number],
     0 | 1
   >
   readonly extent: Script<[stream: string], readonly [last: string | null, until: string | null]>
@@ -92,7 +92,7 @@ return 1`
       nameOf({ stream }),
       token,
       after,
-      until,
+      until ?? 0,
       ...entries.flatMap(({ at, id, text }) => [at, id, text])
     ],
     lua: `${ifHeld}${whole}local extent = redis.call("HMGET", KEYS[2], "last", "until")

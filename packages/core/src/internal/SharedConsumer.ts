@@ -1,0 +1,180 @@
+/** One consumer of a shared stream: it reads the log from its cursor on, and moves the cursor as it goes. */
+import * as Arr from "effect/Array"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { Gap } from "../LiveEvents.ts"
+import type { AnyItem } from "../LiveItem.ts"
+import * as Monotonic from "../Monotonic.ts"
+import type { Cursor, LeaseLost, Placed, StreamLogUnavailable } from "../StreamLog.ts"
+import * as SharedEntry from "./SharedEntry.ts"
+import * as SharedSeat from "./SharedSeat.ts"
+
+/** So many entries are read in a step. */
+const pageSize = 200
+
+/** While a page is worked through, the cursor is moved so often. */
+const commitMillis = 1_000
+
+/** An item, and its place in the log. */
+export interface SharedItem<out Item> {
+  readonly item: Item
+  /** Its place in the log: whoever keeps it with their own work can begin after it, with `from`. */
+  readonly position: number
+  /**
+   * Notes that this item and all before it are done. With a log in PostgreSQL, within a transaction of the same client, it is a
+   * part of that transaction.
+   */
+  readonly commit: Effect.Effect<void, LeaseLost | StreamLogUnavailable>
+}
+
+/** What a consumer takes. */
+export interface Consumer extends SharedSeat.Patience {
+  readonly stream: string
+  readonly lease: number
+  readonly isPost: boolean
+  readonly consumer: string
+  readonly tags: ReadonlySet<string> | undefined
+  readonly from: number | "oldest" | "newest"
+  readonly acknowledges: boolean
+  readonly onMissed: (missed: SharedEntry.Missed) => void
+}
+
+/** A consumer that reads. */
+export interface Opened {
+  /** Gives one item at a time, so that the next one is only asked for when this one is done. */
+  readonly next: Effect.Effect<Arr.NonEmptyReadonlyArray<SharedItem<AnyItem>>>
+}
+
+/** Begins to read; it ends with the scope. */
+export const open = Effect.fnUntraced(function*(
+  own: Consumer
+): Effect.fn.Return<Opened, never, Scope.Scope> {
+  const { acknowledges, consumer, isPost, lease, log, onMissed, stream, tags } = own
+  const ask = <A>(step: Effect.Effect<A, StreamLogUnavailable>) => SharedSeat.patiently(own, step)
+  const scope = yield* Effect.scope
+  const holder = globalThis.crypto.randomUUID()
+  const seat = { stream, consumer }
+
+  let seated: SharedSeat.Seated | undefined
+  let page: ReadonlyArray<Placed> = []
+  let at = 0
+  /** The last entry that was read. */
+  let read: Cursor = { position: 0, at: 0 }
+  /** The last entry that was passed, if it is not the one that was given last. */
+  let passed: Cursor | undefined
+  let committed = 0
+  let committedSince = 0
+  /** What was given, and is not done yet. */
+  let given: Cursor | undefined
+
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => {
+      if (seated === undefined) return Effect.void
+      const { token } = seated
+      const last = passed !== undefined && passed.position > committed
+        ? log.commit(stream, consumer, token, passed)
+        : Effect.void
+      return Effect.ignore(Effect.andThen(last, log.release(seat, token)))
+    })
+  )
+
+  /** Takes the place of whoever was this consumer before. */
+  const enter = Effect.gen(function*() {
+    const taken = yield* SharedSeat.take(own, seat, holder, lease)
+    const cursor = yield* ask(log.cursor(stream, consumer))
+    const { last } = yield* ask(log.extent(stream))
+    const now = yield* Clock.currentTimeMillis
+    const start = startOf(own, cursor, read, { position: last, at: now })
+    // A log that has been lost begins anew.
+    read = start.position > last ? { position: 0, at: start.at } : start
+    if (start.position > last) onMissed(gap(now, start.at, now, "the log was lost"))
+    page = []
+    at = 0
+    given = undefined
+    passed = undefined
+    committed = cursor?.position ?? 0
+    // Who begins at the end has a place from the start, and misses nothing that comes before its first item.
+    if (cursor === undefined && read.position > 0) passed = read
+    seated = taken
+    yield* Effect.forkIn(
+      Effect.andThen(
+        SharedSeat.keep(own, seat, taken, lease),
+        Effect.sync(() => {
+          if (seated === taken) seated = undefined
+        })
+      ),
+      scope
+    )
+    return taken
+  })
+
+  /** Notes what was passed, if it is time to. `false` where the place is not ours any more. */
+  const settle = Effect.fnUntraced(function*(token: number, isPageOver: boolean) {
+    if (passed === undefined || passed.position <= committed) return true
+    const now = yield* Monotonic.millis
+    if (!isPageOver && now - committedSince < commitMillis) return true
+    const { position } = passed
+    if (!(yield* SharedSeat.ifHeld(own, log.commit(stream, consumer, token, passed)))) return false
+    committed = position
+    committedSince = now
+    return true
+  })
+
+  const next = Effect.gen(function*() {
+    if (given !== undefined && acknowledges) passed = given
+    given = undefined
+    while (true) {
+      const { token } = seated ?? (yield* enter)
+      const entry = page[at]
+      if (!(yield* settle(token, entry === undefined))) {
+        seated = undefined
+        continue
+      }
+      if (entry === undefined) {
+        page = yield* ask(log.read(stream, read.position, pageSize))
+        at = 0
+        if (page.length === 0) yield* ask(log.wait(stream, read.position))
+        continue
+      }
+      at++
+      if (entry.position > read.position + 1 && read.position > 0) {
+        const now = yield* Clock.currentTimeMillis
+        onMissed(gap(now, read.at, entry.at, "the log does not have it any more"))
+      }
+      read = { position: entry.position, at: entry.at }
+      const logged = SharedEntry.read(isPost, entry.text)
+      if (logged !== undefined && "item" in logged && isWanted(logged.item, tags)) {
+        const cursor = given = read
+        return Arr.of({
+          item: logged.item,
+          position: cursor.position,
+          commit: log.commit(stream, consumer, token, cursor)
+        })
+      }
+      if (logged !== undefined && "missed" in logged) onMissed(logged.missed)
+      if (acknowledges) passed = read
+    }
+  })
+  return { next }
+})
+
+const startOf = ({ from }: Consumer, cursor: Cursor | undefined, read: Cursor, end: Cursor): Cursor =>
+  read.position > 0
+    // It goes on, though where another process has been meanwhile.
+    ? cursor !== undefined && cursor.position > read.position ? cursor : read
+    : typeof from === "number"
+    ? { position: from, at: cursor?.at ?? end.at }
+    : cursor ?? (from === "newest" ? end : { position: 0, at: end.at })
+
+const isWanted = ({ matchingRules }: AnyItem, tags: ReadonlySet<string> | undefined): boolean =>
+  tags === undefined || matchingRules.some(({ tag }) => tag !== undefined && tags.has(tag))
+
+const gap = (now: number, from: number, to: number, why: string): Gap => ({
+  _tag: "Gap",
+  at: new Date(now),
+  from: new Date(from),
+  to: new Date(to),
+  filledBy: undefined,
+  why
+})

@@ -1,0 +1,55 @@
+/** What comes over a line, as the log of a shared stream has it. */
+import * as Predicate from "effect/Predicate"
+import type { Anomaly } from "../Anomaly.ts"
+import type { Dropped, Gap, LiveEvent, Unreadable } from "../LiveEvents.ts"
+import * as LiveItem from "../LiveItem.ts"
+import type { Entry } from "../StreamLog.ts"
+import { idOf } from "./LiveDuplicates.ts"
+
+/** What all consumers are told, besides what is delivered: what they may miss. */
+export type Missed = Gap | Dropped | Unreadable
+
+/** An item, or what may be missing in its place. */
+export type Logged = { readonly item: LiveItem.AnyItem } | { readonly missed: Missed }
+
+/** The entry of what happened; `undefined` of what only concerns those who hold the line. */
+export const entryOf = (event: LiveEvent<LiveItem.AnyItem>): Entry | undefined => {
+  const at = event.at.getTime()
+  switch (event._tag) {
+    case "Delivered": {
+      const { item } = event
+      const { anomalies, body } = item
+      return { at, id: idOf(item), text: JSON.stringify(anomalies.length === 0 ? { body } : { body, anomalies }) }
+    }
+    case "Gap":
+    case "Dropped":
+    case "Unreadable":
+      return { at, id: "", text: JSON.stringify({ missed: event }) }
+    default:
+      return undefined
+  }
+}
+
+/** Reads what an entry says; `undefined` where that is not known here. */
+export const read = (isPost: boolean, text: string): Logged | undefined => {
+  const stored: unknown = JSON.parse(text)
+  if (!Predicate.isObject(stored)) return undefined
+  if (isItem(stored)) return { item: LiveItem.make(isPost, stored.body, stored.anomalies) }
+  return isMissed(stored) ? { missed: dated(stored.missed) } : undefined
+}
+
+const isItem = (
+  stored: object
+): stored is { readonly body: LiveItem.Body; readonly anomalies?: ReadonlyArray<Anomaly> } =>
+  Predicate.hasProperty(stored, "body") && Predicate.isObject(stored.body)
+
+const isMissed = (stored: object): stored is { readonly missed: Missed } =>
+  Predicate.hasProperty(stored, "missed") && Predicate.isObject(stored.missed)
+
+/** With dates in place of their texts. */
+const dated = (missed: Missed): Missed => {
+  const at = new Date(missed.at)
+  return missed._tag === "Gap"
+    ? { ...missed, at, from: new Date(missed.from), to: new Date(missed.to) }
+    : { ...missed, at }
+}

@@ -1,0 +1,144 @@
+/** The line of a shared stream: one process follows it and writes what comes to the log; the others wait for its place. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { LiveEvent } from "../LiveEvents.ts"
+import type { AnyItem } from "../LiveItem.ts"
+import type { ResumeFrom } from "../LiveOptions.ts"
+import { type Entry, LeaseLost, type StreamLogUnavailable } from "../StreamLog.ts"
+import * as SharedEntry from "./SharedEntry.ts"
+import * as SharedSeat from "./SharedSeat.ts"
+
+/** The clocks of the service and of the machines may differ by so much. */
+const skewMillis = 120_000
+
+/** So often it is looked at what of the log can go. */
+const trimMillis = 5_000
+
+/** A step writes so many entries at most, and stops at so many characters. */
+const maxEntries = 1_000
+const maxLength = 2_000_000
+
+/** What holding a line takes. */
+export interface Line<E, R> extends SharedSeat.Patience {
+  readonly stream: string
+  /** How long a holder may be silent, in milliseconds. */
+  readonly lease: number
+  readonly keep: { readonly age: number; readonly items: number }
+  /** Where an earlier run ended that had no log. */
+  readonly resumeFrom: ResumeFrom | undefined
+  readonly events: (resumeFrom: ResumeFrom | undefined) => Stream.Stream<LiveEvent<AnyItem>, E, R>
+  /** Called when the line is had, with the time until when the log has everything, and when it is lost. */
+  readonly onHolding: (at: Date, until: Date | undefined) => void
+  readonly onLost: (at: Date) => void
+}
+
+/** Holds the line whenever nobody else does. Ends only when the stream fails for good. */
+export const hold = <E, R>(line: Line<E, R>): Effect.Effect<never, E, R> =>
+  Effect.suspend(() => {
+    const { lease, log, stream } = line
+    const holder = globalThis.crypto.randomUUID()
+    const seat = { stream }
+    // The log may have forgotten it.
+    let known: number | undefined
+    const turn = Effect.gen(function*() {
+      const seated = yield* SharedSeat.take(line, seat, holder, lease)
+      const following = follow(line, seated.token, known, (until) => {
+        known = until
+      })
+      yield* Effect.raceFirst(
+        Effect.raceFirst(following, SharedSeat.keep(line, seat, seated, lease)),
+        tidy(line, () => known)
+      ).pipe(
+        Effect.catchTag("LeaseLost", () => Effect.void),
+        Effect.ensuring(Effect.ignore(log.release(seat, seated.token)))
+      )
+      line.onLost(new Date(yield* Clock.currentTimeMillis))
+    })
+    return Effect.forever(turn)
+  })
+
+/** Writes what comes. */
+const follow = Effect.fnUntraced(function*<E, R>(
+  line: Line<E, R>,
+  token: number,
+  known: number | undefined,
+  onUntil: (until: number) => void
+) {
+  const { log, stream } = line
+  const ask = <A>(step: Effect.Effect<A, StreamLogUnavailable>) => SharedSeat.patiently(line, step)
+  const extent = yield* ask(log.extent(stream))
+  let { last } = extent
+  let until = latest(extent.until, known)
+  if (until !== undefined) onUntil(until)
+  const resumeFrom = until === undefined ? line.resumeFrom : {
+    at: new Date(until),
+    ids: yield* ask(log.idsSince(stream, until - skewMillis))
+  }
+  line.onHolding(new Date(yield* Clock.currentTimeMillis), until === undefined ? undefined : new Date(until))
+
+  return yield* Stream.runForEachArray(
+    line.events(resumeFrom),
+    Effect.fnUntraced(function*(events) {
+      let isMarked = false
+      const entries: Array<Entry> = []
+      for (const event of events) {
+        const mark = markOf(event, until)
+        if (mark !== undefined) {
+          isMarked = true
+          until = mark
+        }
+        const entry = SharedEntry.entryOf(event)
+        if (entry !== undefined) entries.push(entry)
+      }
+      const batches = [...batchesOf(entries)]
+      if (batches.length === 0 && isMarked) batches.push([])
+      for (const [index, batch] of batches.entries()) {
+        // What was before the mark is there with the last batch.
+        const mark = index === batches.length - 1 ? until : undefined
+        const isHeld = yield* SharedSeat.ifHeld(line, log.append(stream, token, last, batch, mark))
+        if (!isHeld) return yield* new LeaseLost({ stream, consumer: undefined })
+        last += batch.length
+      }
+      if (isMarked && until !== undefined) onUntil(until)
+    })
+  )
+})
+
+/** Until when everything has come with an event, in milliseconds; `undefined` of one that says nothing new. */
+const markOf = (event: LiveEvent<AnyItem>, until: number | undefined): number | undefined =>
+  event._tag === "Watermark"
+    ? latest(event.until.getTime(), until)
+    // Whoever takes over before the first mark begins where this process did.
+    : event._tag === "Connected" && until === undefined
+    ? event.at.getTime() - skewMillis
+    : undefined
+
+const latest = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? one ?? other : Math.max(one, other)
+
+function* batchesOf(entries: ReadonlyArray<Entry>): Generator<ReadonlyArray<Entry>> {
+  let batch: Array<Entry> = []
+  let length = 0
+  for (const entry of entries) {
+    batch.push(entry)
+    length += entry.text.length
+    if (batch.length < maxEntries && length < maxLength) continue
+    yield batch
+    batch = []
+    length = 0
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Drops what nobody needs any more: neither a consumer, nor a holder who has to know what has come. */
+const tidy = <E, R>({ keep, log, stream }: Line<E, R>, until: () => number | undefined) =>
+  Effect.forever(Effect.delay(
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Effect.ignore(log.trim(stream, {
+        before: now - keep.age,
+        keep: keep.items,
+        readBefore: Math.min(until() ?? now, now) - skewMillis
+      }))),
+    trimMillis
+  ))

@@ -1,0 +1,341 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Queue, Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { InvalidParameters } from "../src/Errors.ts"
+import type { LiveEvent } from "../src/LiveEvents.ts"
+import * as LiveItem from "../src/LiveItem.ts"
+import type { LiveOptions } from "../src/LiveOptions.ts"
+import { streamPosts } from "../src/operations/Streams.ts"
+import * as SharedStream from "../src/SharedStream.ts"
+import * as StreamLog from "../src/StreamLog.ts"
+
+type Happening = LiveEvent<LiveItem.AnyItem>
+
+const at = new Date(0)
+
+const post = (id: number, ...tags: ReadonlyArray<string>): Happening => ({
+  _tag: "Delivered",
+  at,
+  item: LiveItem.make(true, {
+    data: { id: String(id), text: `post ${id}`, edit_history_post_ids: [String(id)] },
+    matching_rules: tags.map((tag) => ({ id: tag, tag }))
+  })
+})
+
+const mark = (until: number): Happening => ({ _tag: "Watermark", at, until: new Date(until) })
+
+const failure = new InvalidParameters({
+  operation: "streamPosts",
+  parameter: "partition",
+  rule: "is missing",
+  value: ""
+})
+
+/** A line that a test speaks through. */
+class Line {
+  readonly said = Effect.runSync(Queue.unbounded<Happening, InvalidParameters>())
+  readonly options: LiveOptions
+  isOpen = true
+
+  constructor(options: LiveOptions) {
+    this.options = options
+  }
+
+  readonly say = (...events: ReadonlyArray<Happening>) => Effect.andThen(Queue.offerAll(this.said, events), settled)
+}
+
+/** Everything goes on that can without time. */
+const settled = Effect.repeat(Effect.yieldNow, { times: 60 })
+
+interface Process {
+  readonly shared: SharedStream.SharedStream<LiveItem.AnyItem, InvalidParameters>
+  readonly lines: Array<Line>
+  readonly events: Array<SharedStream.SharedHappening["_tag"]>
+  /** Nothing that it asks of the log is answered any more. */
+  readonly cutOff: { now: boolean }
+  readonly end: Effect.Effect<void>
+}
+
+/** A log that does not answer a process that is cut off. */
+const through = (log: StreamLog.Store, cutOff: Process["cutOff"]): StreamLog.Store => {
+  const ask = <A, E>(step: Effect.Effect<A, E>): Effect.Effect<A, E | StreamLog.StreamLogUnavailable> =>
+    Effect.suspend((): Effect.Effect<A, E | StreamLog.StreamLogUnavailable> =>
+      cutOff.now ? Effect.fail(new StreamLog.StreamLogUnavailable({ reason: "cut off" })) : step
+    )
+  return {
+    acquire: (...args) => ask(log.acquire(...args)),
+    prolong: (...args) => ask(log.prolong(...args)),
+    release: (...args) => ask(log.release(...args)),
+    append: (...args) => ask(log.append(...args)),
+    extent: (...args) => ask(log.extent(...args)),
+    read: (...args) => ask(log.read(...args)),
+    wait: (...args) => ask(log.wait(...args)),
+    idsSince: (...args) => ask(log.idsSince(...args)),
+    cursor: (...args) => ask(log.cursor(...args)),
+    commit: (...args) => ask(log.commit(...args)),
+    forget: (...args) => ask(log.forget(...args)),
+    trim: (...args) => ask(log.trim(...args))
+  }
+}
+
+const start = Effect.fnUntraced(function*(log: StreamLog.Store, options: SharedStream.SharedOptions = {}) {
+  const scope = yield* Scope.make()
+  const lines: Process["lines"] = []
+  const events: Process["events"] = []
+  const cutOff: Process["cutOff"] = { now: false }
+  const shared = yield* SharedStream.share(
+    "cats",
+    streamPosts.definition,
+    (given) =>
+      Stream.suspend(() => {
+        const line = new Line(given)
+        lines.push(line)
+        return Stream.ensuring(
+          Stream.fromQueue(line.said),
+          Effect.sync(() => {
+            line.isOpen = false
+          })
+        )
+      }),
+    { onEvent: ({ _tag }) => void events.push(_tag), ...options }
+  ).pipe(
+    Effect.provideService(StreamLog.StreamLog, through(log, cutOff)),
+    Effect.provideService(Scope.Scope, scope)
+  )
+  yield* settled
+  return { shared, lines, events, cutOff, end: Scope.close(scope, Exit.void) } satisfies Process
+})
+
+/** What a consumer gets, and what it is told that it may miss. */
+const reading = Effect.fnUntraced(function*({ shared }: Process, options: SharedStream.ConsumeOptions) {
+  const got: Array<string> = []
+  const fiber = yield* Effect.forkChild(Stream.runForEach(
+    shared.consume({
+      onMissed: (missed) =>
+        void got.push(missed._tag === "Gap" ? `gap: ${missed.why ?? missed.filledBy}` : missed._tag),
+      ...options
+    }),
+    ({ item }) => Effect.sync(() => void got.push(item.body.data !== null ? idOf(item) : ""))
+  ))
+  yield* settled
+  return { got, fiber }
+})
+
+const idOf = ({ body: { data } }: LiveItem.AnyItem): string =>
+  typeof data === "object" && data !== null && "id" in data ? String(data.id) : ""
+
+const only = (lines: ReadonlyArray<Line>): Line => {
+  assert.lengthOf(lines, 1)
+  return lines[0]!
+}
+
+/** Longer than a lease, and than it takes to ask for one. */
+const lapsed = Effect.andThen(
+  Effect.forEach(Array.from({ length: 20 }), () => Effect.andThen(TestClock.adjust(250), settled)),
+  settled
+)
+
+describe("a stream that processes share", () => {
+  it.effect("has one line, and brings every consumer what it wants of it", () =>
+    Effect.gen(function*() {
+      const log = StreamLog.makeMemory()
+      const one = yield* start(log)
+      const other = yield* start(log)
+      const third = yield* start(log, { holds: false })
+      const all = yield* reading(other, { consumer: "all" })
+      const tagged = yield* reading(third, { consumer: "tagged", tags: ["b", "c"] })
+      const line = only(one.lines)
+      yield* line.say(post(1, "a"), post(2, "b", "a"), post(3))
+      yield* line.say(mark(5_000), post(4, "c"))
+      assert.deepStrictEqual(all.got, ["1", "2", "3", "4"])
+      assert.deepStrictEqual(tagged.got, ["2", "4"])
+      yield* lapsed
+      assert.isEmpty(other.lines)
+      assert.isTrue(line.isOpen)
+      assert.deepStrictEqual(one.events, ["Holding"])
+      assert.deepStrictEqual(yield* log.extent("cats"), { last: 4, until: 5_000 })
+    }))
+
+  it.effect("is taken over where the log ends, and nobody gets anything twice", () =>
+    Effect.gen(function*() {
+      const log = StreamLog.makeMemory()
+      const one = yield* start(log)
+      const other = yield* start(log)
+      const reader = yield* reading(other, { consumer: "a" })
+      const line = only(one.lines)
+      assert.isUndefined(line.options.resumeFrom)
+      yield* line.say(post(1), mark(5_000), post(2))
+      one.cutOff.now = true
+      yield* line.say(post(3))
+      yield* TestClock.adjust("2 seconds")
+      assert.isEmpty(other.lines)
+      yield* lapsed
+      // It has stopped by itself, before another could have begun.
+      assert.isFalse(line.isOpen)
+      assert.deepStrictEqual(one.events, ["Holding", "LogAway", "LineLost"])
+      const next = only(other.lines)
+      assert.deepStrictEqual(next.options.resumeFrom, { at: new Date(5_000), ids: ["1", "2"] })
+      yield* next.say(post(3), post(4))
+      assert.deepStrictEqual(reader.got, ["1", "2", "3", "4"])
+      one.cutOff.now = false
+      yield* lapsed
+      assert.lengthOf(one.lines, 1)
+      assert.isTrue(next.isOpen)
+    }))
+
+  it.effect("is given back by a process that ends", () =>
+    Effect.gen(function*() {
+      const log = StreamLog.makeMemory()
+      const one = yield* start(log)
+      const other = yield* start(log)
+      yield* only(one.lines).say(mark(7_000))
+      yield* one.end
+      assert.isFalse(only(one.lines).isOpen)
+      yield* TestClock.adjust(500)
+      yield* settled
+      assert.deepStrictEqual(only(other.lines).options.resumeFrom, { at: new Date(7_000), ids: [] })
+    }))
+
+  it.effect("refuses what a holder writes that was held up", () =>
+    Effect.gen(function*() {
+      const log = StreamLog.makeMemory()
+      const one = yield* start(log)
+      // Another takes it behind its back, as after a long pause of the machine.
+      const taken = yield* log.acquire({ stream: "cats" }, "other", 1)
+      assert.strictEqual(taken._tag, "Taken")
+      const held = yield* log.acquire({ stream: "cats" }, "other", 60_000).pipe(
+        Effect.repeat({ until: ({ _tag }) => _tag === "Held" }),
+        Effect.forkChild
+      )
+      one.cutOff.now = true
+      yield* TestClock.adjust("3900 millis")
+      one.cutOff.now = false
+      yield* Fiber.interrupt(held)
+      yield* log.release({ stream: "cats" }, 1)
+      yield* log.acquire({ stream: "cats" }, "other", 60_000)
+      yield* only(one.lines).say(post(1))
+      assert.isFalse(only(one.lines).isOpen)
+      assert.strictEqual((yield* log.extent("cats")).last, 0)
+      assert.include(one.events, "LineLost")
+    }))
+
+  it.effect("ends for the consumers of a process in which it fails for good", () =>
+    Effect.gen(function*() {
+      const log = StreamLog.makeMemory()
+      const one = yield* start(log)
+      const other = yield* start(log)
+      const reader = yield* reading(one, { consumer: "a" })
+      const patient = yield* reading(other, { consumer: "b" })
+      yield* Queue.fail(only(one.lines).said, failure)
+      assert.deepStrictEqual(yield* Fiber.await(reader.fiber), Exit.fail(failure))
+      // The next one tries for itself.
+      yield* lapsed
+      yield* only(other.lines).say(post(1))
+      assert.deepStrictEqual(patient.got, ["1"])
+    }))
+
+  it.effect("tells all consumers what may be missing, in its place", () =>
+    Effect.gen(function*() {
+      const log = StreamLog.makeMemory()
+      const one = yield* start(log)
+      const reader = yield* reading(one, { consumer: "a", tags: ["a"] })
+      const gap: Happening = { _tag: "Gap", at, from: at, to: new Date(1), filledBy: undefined, why: "a cut" }
+      yield* only(one.lines).say(post(1, "a"), gap, post(2, "a"), { _tag: "Dropped", at, count: 2 }, post(3))
+      assert.deepStrictEqual(reader.got, ["1", "gap: a cut", "2", "Dropped"])
+    }))
+
+  it.effect("goes on for a consumer where it stood", () =>
+    Effect.gen(function*() {
+      const log = StreamLog.makeMemory()
+      const one = yield* start(log)
+      const line = only(one.lines)
+      yield* line.say(post(1), post(2), post(3), post(4))
+      const take = (count: number, options: Partial<SharedStream.ConsumeOptions> = {}) =>
+        one.shared.consume({ consumer: "a", ...options }).pipe(
+          Stream.take(count),
+          Stream.map(({ item, position }) => `${position}: ${idOf(item)}`),
+          Stream.runCollect
+        )
+      // The last one was not done.
+      assert.deepStrictEqual(yield* take(3), ["1: 1", "2: 2", "3: 3"])
+      assert.deepStrictEqual(yield* take(1), ["3: 3"])
+      // Its place was noted with the work.
+      assert.deepStrictEqual(yield* take(1, { from: 3 }), ["4: 4"])
+      assert.deepStrictEqual(yield* take(2, { consumer: "b", acknowledges: false }), ["1: 1", "2: 2"])
+      assert.deepStrictEqual(yield* take(1, { consumer: "b", acknowledges: false }), ["1: 1"])
+      yield* Stream.runForEach(
+        Stream.take(one.shared.consume({ consumer: "b", acknowledges: false }), 2),
+        ({ commit }) => commit
+      )
+      assert.deepStrictEqual(yield* take(1, { consumer: "b" }), ["3: 3"])
+      const late = yield* reading(one, { consumer: "late", from: "newest" })
+      yield* line.say(post(5))
+      assert.deepStrictEqual(late.got, ["5"])
+    }))
+
+  it.effect("has one process read for a consumer, and another when that is gone", () =>
+    Effect.gen(function*() {
+      const log = StreamLog.makeMemory()
+      const one = yield* start(log)
+      const other = yield* start(log, { holds: false })
+      const third = yield* start(log, { holds: false })
+      const first = yield* reading(third, { consumer: "a" })
+      const second = yield* reading(other, { consumer: "a" })
+      const line = only(one.lines)
+      yield* line.say(post(1), post(2))
+      yield* lapsed
+      assert.deepStrictEqual([first.got, second.got], [["1", "2"], []])
+      third.cutOff.now = true
+      yield* lapsed
+      yield* line.say(post(3))
+      assert.deepStrictEqual([first.got, second.got], [["1", "2"], ["3"]])
+      third.cutOff.now = false
+      yield* lapsed
+      yield* Fiber.interrupt(second.fiber)
+      yield* line.say(post(4))
+      yield* lapsed
+      assert.deepStrictEqual([first.got, second.got], [["1", "2", "4"], ["3"]])
+    }))
+
+  it.effect("keeps a log within its bounds, and tells who was too slow", () =>
+    Effect.gen(function*() {
+      const log = StreamLog.makeMemory()
+      const one = yield* start(log, { keep: { items: 3 } })
+      const line = only(one.lines)
+      const slow = one.shared.consume({ consumer: "slow" })
+      yield* line.say(post(1))
+      yield* Stream.runForEach(Stream.take(slow, 1), ({ commit }) => commit)
+      yield* line.say(post(2), post(3), post(4), post(5))
+      yield* lapsed
+      yield* TestClock.adjust("5 seconds")
+      const reader = yield* reading(one, { consumer: "slow" })
+      assert.deepStrictEqual(reader.got, ["gap: the log does not have it any more", "3", "4", "5"])
+      // Nobody else needs what it has read, once no holder does.
+      yield* line.say(mark(10_000_000))
+      yield* TestClock.adjust("5 minutes")
+      yield* settled
+      assert.isEmpty(yield* log.read("cats", 0, 10))
+    }))
+
+  it.effect("waits for a log that is away, and fails at once only when it is opened", () =>
+    Effect.gen(function*() {
+      const log = StreamLog.makeMemory()
+      const one = yield* start(log)
+      const reader = yield* reading(one, { consumer: "a" })
+      const line = only(one.lines)
+      one.cutOff.now = true
+      yield* line.say(post(1), post(2))
+      yield* TestClock.adjust("1 second")
+      one.cutOff.now = false
+      yield* TestClock.adjust("1 second")
+      yield* settled
+      assert.deepStrictEqual(reader.got, ["1", "2"])
+      assert.isTrue(line.isOpen)
+      const error = yield* SharedStream.share("cats", streamPosts.definition, () => Stream.never).pipe(
+        Effect.provideService(StreamLog.StreamLog, through(log, { now: true })),
+        Effect.scoped,
+        Effect.flip
+      )
+      assert.instanceOf(error, StreamLog.StreamLogUnavailable)
+    }))
+})
