@@ -109,9 +109,9 @@ export const calls: { readonly [N in Name]: Calls } = {
   repost: { tweepy: ["retweet(tweet_id)"], twitterApiV2: ["retweet(me, tweetId)"] },
   unrepost: { tweepy: ["unretweet(source_tweet_id)"], twitterApiV2: ["unretweet(me, tweetId)"] },
   getReposters: { tweepy: ["get_retweeters(id)"], twitterApiV2: ["tweetRetweetedBy(tweetId)"] },
-  getStreamRules: { tweepy: ["get_rules()"], twitterApiV2: ["streamRules()"] },
+  getStreamRules: { tweepy: ["StreamingClient.get_rules()"], twitterApiV2: ["streamRules()"] },
   updateStreamRules: {
-    tweepy: ["add_rules(add)", "delete_rules(ids)"],
+    tweepy: ["StreamingClient.add_rules(add)", "StreamingClient.delete_rules(ids)"],
     twitterApiV2: ["updateStreamRules({ add })", "updateStreamRules({ delete: { ids } })"]
   },
   getStreamRuleCounts: { tweepy: [], twitterApiV2: [] },
@@ -122,8 +122,8 @@ export const calls: { readonly [N in Name]: Calls } = {
   getSpace: { tweepy: ["get_space(id)"], twitterApiV2: ["space(spaceId)"] },
   getSpaceBuyers: { tweepy: ["get_space_buyers(id)"], twitterApiV2: ["spaceBuyers(spaceId)"] },
   getSpacePosts: { tweepy: ["get_space_tweets(id)"], twitterApiV2: ["spaceTweets(spaceId)"] },
-  streamPosts: { tweepy: ["filter()"], twitterApiV2: ["searchStream()"] },
-  streamPostsSample: { tweepy: ["sample()"], twitterApiV2: ["sampleStream()"] },
+  streamPosts: { tweepy: ["StreamingClient.filter()"], twitterApiV2: ["searchStream()"] },
+  streamPostsSample: { tweepy: ["StreamingClient.sample()"], twitterApiV2: ["sampleStream()"] },
   streamPostsSample10: { tweepy: [], twitterApiV2: [] },
   streamPostsFirehose: { tweepy: [], twitterApiV2: [] },
   streamPostsFirehoseEn: { tweepy: [], twitterApiV2: [] },

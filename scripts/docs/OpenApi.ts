@@ -27,8 +27,9 @@ export const openApi = (wire: WireNames.Wire) => ({
     securitySchemes,
     parameters: Object.fromEntries(
       [...selectors].flatMap(([parameter, { key, name }]) => {
+        // Streams may say them in other words.
         const user = documented.find(({ definition }) =>
-          definition.query?.[name] === parameter && isSent(definition, name, parameter, wire)
+          definition.live === undefined && definition.query?.[name] === parameter && isSent(definition, name, parameter, wire)
         )
         return user === undefined ? [] : [[key, queryParameter(user.definition, name, parameter, wire)]]
       })
@@ -204,7 +205,7 @@ const queryParameters = (
     .filter(([name, parameter]) => isSent(definition, name, parameter, wire))
     .map(([name, parameter]) => {
       const shared = selectors.get(parameter)
-      return shared === undefined
+      return shared === undefined || definition.live !== undefined
         ? queryParameter(definition, name, name === selectedBy ? { ...parameter, required: true } : parameter, wire)
         : { $ref: `#/components/parameters/${shared.key}` }
     })
