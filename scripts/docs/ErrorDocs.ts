@@ -1,6 +1,6 @@
 /** What the page of the errors says of each from its class: when it is raised, its message and its members. */
 import * as Errors from "../../packages/core/src/Errors.ts"
-import type { ComplianceError, PublishingError, StreamError } from "../../packages/core/src/ErrorSchemas.ts"
+import type { ComplianceError, PublishingError, RuleError, StreamError } from "../../packages/core/src/ErrorSchemas.ts"
 import { type Member, membersAfter, membersOf, table } from "./Members.ts"
 import {
   conditional,
@@ -9,6 +9,7 @@ import {
   isConditional,
   ofCompliance,
   ofPublishing,
+  ofRules,
   ofSignIns,
   ofStreams
 } from "./Reference.ts"
@@ -31,6 +32,7 @@ const samples: {
       | PublishingError
       | ComplianceError
       | StreamError
+      | RuleError
     )["_tag"]
   ]: Error & {
     readonly _tag: T
@@ -176,6 +178,11 @@ const samples: {
   }),
   StreamOverflow: new Errors.StreamOverflow({ operation: "streamPosts", bufferSize: 10_000 }),
   SpillFailed: new Errors.SpillFailed({ place: "/tmp/postwire-stream", fault: "full", detail: "ENOSPC" }),
+  InvalidRules: new Errors.InvalidRules({
+    operation: "syncRules",
+    rules: [{ index: 0, value: "cat form:ada", tag: "cats", detail: "There is no operator form:", position: 4, end: 9 }]
+  }),
+  RuleCapReached: new Errors.RuleCapReached({ operation: "syncRules", rules: 1_002, cap: 1_000 }),
   PaginationStuck: new Errors.PaginationStuck({ operation: "searchRecentPosts", token: "b26v89c19zqg8o3f" }),
   RateLimitWaitTooLong: new Errors.RateLimitWaitTooLong({
     operation: "searchRecentPosts",
@@ -206,6 +213,7 @@ const whose = (tag: string): string => {
       : "`upload`, `publish` and `publishThread` can fail with it."
   }
   if (ofCompliance.includes(tag)) return "The functions of `Compliance` can fail with it."
+  if (ofRules.includes(tag)) return "`planRules` and `syncRules` can fail with it."
   if (ofStreams.includes(tag)) return "Streams can fail with it."
   if (tag === "PaginationStuck") return "`.pages`, `.items` and `.joined` can fail with it."
   if (!isConditional(tag)) return "Every operation can fail with it."

@@ -306,6 +306,8 @@ const errorsOfCompliance = "packages/core/src/ComplianceErrors.ts"
 
 const errorsOfStreams = "packages/core/src/StreamErrors.ts"
 
+const errorsOfRules = "packages/core/src/RuleErrors.ts"
+
 /** Where the classes of errors are. */
 export const errorModules = [
   "packages/core/src/Errors.ts",
@@ -313,7 +315,8 @@ export const errorModules = [
   errorsOfSignIns,
   ...errorsOfPublishing,
   errorsOfCompliance,
-  errorsOfStreams
+  errorsOfStreams,
+  errorsOfRules
 ]
 
 /** What the docstring of each error says. */
@@ -331,12 +334,16 @@ export const ofCompliance: ReadonlyArray<string> = [...docstrings(errorsOfCompli
 /** What streams alone fail with. */
 export const ofStreams: ReadonlyArray<string> = [...docstrings(errorsOfStreams).keys()]
 
+/** What changing the rules of a stream alone fails with. */
+export const ofRules: ReadonlyArray<string> = [...docstrings(errorsOfRules).keys()]
+
 /** What no call fails with. */
 const ofNoCall: ReadonlyArray<string> = [
   ...ofSignIns,
   ...ofPublishing,
   ...ofCompliance,
   ...ofStreams,
+  ...ofRules,
   "InvalidSettings"
 ]
 

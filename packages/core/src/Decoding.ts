@@ -233,5 +233,6 @@ const isAnswer = (definition: Read, body: object): boolean =>
 
 const hasErrors = (body: object): boolean => "errors" in body && Array.isArray(body.errors) && body.errors.length > 0
 
-/** An empty page has nothing but `meta`; what is no page always has something to say. */
-const mayBeEmpty = ({ paging, result }: Read): boolean => result._tag === "Many" || paging !== undefined
+/** An empty page and an empty list have nothing but `meta`; what is neither always has something to say. */
+const mayBeEmpty = ({ paging, result }: Read): boolean =>
+  result._tag === "Many" || paging !== undefined || result._tag === "Value" && result.schema.ast._tag === "Arrays"

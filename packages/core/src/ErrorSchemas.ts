@@ -323,3 +323,32 @@ export const StreamError = /*#__PURE__*/ Schema.Union([
 
 /** What streams fail with besides. */
 export type StreamError = typeof StreamError.Type
+
+/** What changing the rules of a stream fails with besides. */
+export const RuleError = /*#__PURE__*/ Schema.Union([
+  schemaOf(
+    Errors.InvalidRules,
+    Schema.TaggedStruct("InvalidRules", {
+      operation: Schema.String,
+      rules: Schema.Array(Schema.Struct({
+        index: Schema.Int,
+        value: Schema.String,
+        tag: Schema.optional(Schema.String),
+        detail: Schema.String,
+        position: Schema.optional(Schema.Int),
+        end: Schema.optional(Schema.Int)
+      }))
+    })
+  ),
+  schemaOf(
+    Errors.RuleCapReached,
+    Schema.TaggedStruct("RuleCapReached", {
+      operation: Schema.String,
+      rules: Schema.Int,
+      cap: Schema.optional(Schema.Finite)
+    })
+  )
+])
+
+/** What changing the rules of a stream fails with besides. */
+export type RuleError = typeof RuleError.Type

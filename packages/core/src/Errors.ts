@@ -30,6 +30,7 @@ export {
   ComplianceUnreadable
 } from "./ComplianceErrors.ts"
 export type { Problem } from "./models/Problem.ts"
+export { InvalidRules, type RefusedRule, RuleCapReached, type RuleError } from "./RuleErrors.ts"
 export { AuthorizationDenied, InvalidRedirect } from "./SignInErrors.ts"
 export {
   type HeldConnection,

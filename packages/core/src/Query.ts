@@ -63,6 +63,26 @@ export type Operation = Exclude<ReturnType<(typeof Operators.operators)[number][
 export const terms = (node: Node): ReadonlyArray<Term> =>
   node._tag === "Not" ? terms(node.node) : "nodes" in node ? node.nodes.flatMap(terms) : [node]
 
+/**
+ * What a part of a query means, as a text: equal for parts that find the same and differ in blanks, needless groups, the case of
+ * letters or the names of operators. Queries that find the same in another way have other texts.
+ */
+export const meaningOf = (node: Node): string => {
+  switch (node._tag) {
+    case "All":
+    case "Any":
+      return `${node._tag}(${node.nodes.map(meaningOf).join(" ")})`
+    case "Not":
+      return `-${meaningOf(node.node)}`
+    case "Text":
+      return `${JSON.stringify(node.text.toLowerCase())}${node.isQuoted ? "!" : ""}${node.within ?? ""}`
+    case "Operation":
+      return `${node.name}:${JSON.stringify(node.value).toLowerCase()}`
+    default:
+      return `${node._tag}:${node.name.toLowerCase()}`
+  }
+}
+
 /** A query that breaks the rules of the language. */
 export class QuerySyntaxError extends Data.TaggedError("QuerySyntaxError")<{
   readonly source: string

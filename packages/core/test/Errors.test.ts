@@ -73,6 +73,14 @@ const streams: ReadonlyArray<ErrorSchemas.StreamError> = [
   new Errors.SpillFailed({ place: "/tmp", fault: "full", detail: "ENOSPC" })
 ]
 
+const rules: ReadonlyArray<ErrorSchemas.RuleError> = [
+  new Errors.InvalidRules({
+    operation: "syncRules",
+    rules: [{ index: 0, value: "form:ada", tag: "a", detail: "There is no operator form:", position: 0, end: 5 }]
+  }),
+  new Errors.RuleCapReached({ operation: "syncRules", rules: 1_001, cap: 1_000 })
+]
+
 const samples: ReadonlyArray<
   | Errors.AnyError
   | Errors.AuthorizationDenied
@@ -81,6 +89,7 @@ const samples: ReadonlyArray<
   | ErrorSchemas.PublishingError
   | ErrorSchemas.ComplianceError
   | ErrorSchemas.StreamError
+  | ErrorSchemas.RuleError
 > = [
   new Errors.MissingAccessToken({ operation: "like", credential: "oauth1", missing: ["accessToken", "consumerKey"] }),
   new Errors.MissingScope({
@@ -127,7 +136,8 @@ const samples: ReadonlyArray<
   }),
   ...publishing,
   ...compliance,
-  ...streams
+  ...streams,
+  ...rules
 ]
 
 const codec = Schema.toCodecJson(
@@ -135,7 +145,8 @@ const codec = Schema.toCodecJson(
     ErrorSchemas.AnyError,
     ErrorSchemas.PublishingError,
     ErrorSchemas.ComplianceError,
-    ErrorSchemas.StreamError
+    ErrorSchemas.StreamError,
+    ErrorSchemas.RuleError
   ])
 )
 
@@ -151,7 +162,7 @@ describe("every error", () => {
       "AuthorizationDenied",
       "InvalidRedirect",
       "InvalidSettings",
-      ...[...publishing, ...compliance, ...streams].map(({ _tag }) => _tag)
+      ...[...publishing, ...compliance, ...streams, ...rules].map(({ _tag }) => _tag)
     ]
     for (const error of samples) assert.strictEqual(Errors.isAnyError(error), !ofNoCall.includes(error._tag))
     for (const other of [new Error("a"), { _tag: "NotFound" }, null]) assert.isFalse(Errors.isAnyError(other))
@@ -196,7 +207,8 @@ describe("the codec", () => {
       ErrorSchemas.AnyError,
       ErrorSchemas.PublishingError,
       ErrorSchemas.ComplianceError,
-      ErrorSchemas.StreamError
+      ErrorSchemas.StreamError,
+      ErrorSchemas.RuleError
     ]
   ) {
     for (const member of members) {

@@ -56,7 +56,7 @@ describe("errors that cross threads", () => {
     }
   })
 
-  it("are also those of streams", () => {
+  it("are also those of streams and of their rules", () => {
     for (
       const error of [
         new Errors.NoRules({ operation: "streamPosts", detail: "none" }),
@@ -65,7 +65,9 @@ describe("errors that cross threads", () => {
           connections: [{ id: "1", endpoint: "filtered_stream", since: new Date(0), clientIp: "127.0.0.1" }]
         }),
         new Errors.StreamOverflow({ operation: "streamPosts", bufferSize: 10 }),
-        new Errors.SpillFailed({ place: "/tmp", fault: "full", detail: "ENOSPC" })
+        new Errors.SpillFailed({ place: "/tmp", fault: "full", detail: "ENOSPC" }),
+        new Errors.InvalidRules({ operation: "syncRules", rules: [{ index: 1, value: "a", detail: "b" }] }),
+        new Errors.RuleCapReached({ operation: "syncRules", rules: 1_001, cap: 1_000 })
       ]
     ) {
       const arrived = carried(error)

@@ -11,7 +11,8 @@ const maxLevels = 100
 const Composed = /*#__PURE__*/ Schema.Union([
   ErrorSchemas.PublishingError,
   ErrorSchemas.ComplianceError,
-  ErrorSchemas.StreamError
+  ErrorSchemas.StreamError,
+  ErrorSchemas.RuleError
 ])
 
 /** What crosses: the errors of calls, and of what is made of many. */

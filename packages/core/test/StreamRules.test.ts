@@ -1,0 +1,222 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { meaningOf } from "../src/internal/RulePlanning.ts"
+import * as StreamRules from "../src/StreamRules.ts"
+import * as RuleService from "./support/RuleService.ts"
+import * as Service from "./support/Service.ts"
+
+type Wanted = StreamRules.WantedRule
+
+const start = (initial: ReadonlyArray<Wanted>, options: Partial<RuleService.Options> = {}) => {
+  const model = RuleService.make(initial, options)
+  const service = Service.make(model.answer)
+  const layer = service.layer(Service.secrets)
+  const inTime = <A, E>(effect: Effect.Effect<A, E>) =>
+    Effect.gen(function*() {
+      const fiber = yield* Effect.forkChild(effect)
+      for (let i = 0; i < 200 && fiber.pollUnsafe() === undefined; i++) yield* TestClock.adjust(5_000)
+      return yield* Fiber.join(fiber)
+    })
+  return {
+    ...model,
+    sent: () =>
+      service.requests.filter(({ method }) => method === "POST").map(({ body, query }) =>
+        `${query["dry_run"] === "true" ? "try " : ""}${body}`
+      ),
+    plan: (desired: Iterable<Wanted>, options?: StreamRules.PlanOptions) =>
+      inTime(StreamRules.planRules(desired, options).pipe(Effect.provide(layer))),
+    sync: (desired: Iterable<Wanted>, options?: StreamRules.SyncOptions) =>
+      inTime(StreamRules.syncRules(desired, options).pipe(Effect.provide(layer))),
+    run: (desired: Iterable<Wanted>, options?: StreamRules.SyncOptions) =>
+      StreamRules.syncRules(desired, options).pipe(Effect.provide(layer)),
+    said: () => model.rules().map(({ tag, value }) => tag === undefined ? value : `${value} [${tag}]`)
+  }
+}
+
+describe("syncRules", () => {
+  it.effect("tries, adds, waits until streams follow, and deletes", () =>
+    Effect.gen(function*() {
+      const steps: Array<string> = []
+      const { said, sent, sync } = start([{ value: "old" }, { value: "cat  has:images", tag: "cats" }])
+      const done = yield* sync([{ value: "cat has:images", tag: "cats" }, { value: "dog", tag: "dogs" }], {
+        onProgress: (progress) =>
+          void steps.push("rules" in progress ? `${progress.step} ${progress.rules.length}` : `${progress.duration}`)
+      })
+      assert.deepStrictEqual(said(), ["cat  has:images [cats]", "dog [dogs]"])
+      assert.deepStrictEqual(sent(), [
+        "try {\"add\":[{\"value\":\"dog\",\"tag\":\"dogs\"}]}",
+        "{\"add\":[{\"value\":\"dog\",\"tag\":\"dogs\"}]}",
+        "{\"delete\":{\"ids\":[\"1\"]}}"
+      ])
+      assert.deepStrictEqual(steps, ["added 1", "20000", "deleted 1"])
+      assert.deepStrictEqual(done, {
+        rules: [{ id: "2", value: "cat  has:images", tag: "cats" }, { id: "4", value: "dog", tag: "dogs" }],
+        added: [{ id: "4", value: "dog", tag: "dogs" }],
+        removed: [{ id: "1", value: "old" }],
+        kept: [],
+        uncovered: []
+      })
+      // Once more, it sends nothing.
+      yield* sync([{ value: "cat has:images", tag: "cats" }, { value: "dog", tag: "dogs" }])
+      assert.lengthOf(sent(), 3)
+    }))
+
+  it.effect("changes a tag without a moment in which nothing matches, and back", () =>
+    Effect.gen(function*() {
+      const { deletions, said, sync } = start([{ value: "cat", tag: "a" }])
+      yield* sync([{ value: "cat", tag: "b" }])
+      assert.deepStrictEqual(said(), ["(cat) [b]"])
+      const { added, uncovered } = yield* sync([{ value: "cat", tag: "c" }])
+      assert.deepStrictEqual(said(), ["cat [c]"])
+      assert.deepStrictEqual([added.length, uncovered], [1, []])
+      assert.deepStrictEqual(deletions, [["(cat)"], ["cat"]])
+    }))
+
+  it.effect("tells of the gap where the service takes no other spelling", () =>
+    Effect.gen(function*() {
+      const { plan, said, sync } = start([{ value: "cat", tag: "a" }], { normalizes: true })
+      const { retag } = yield* plan([{ value: "cat", tag: "b" }])
+      assert.deepStrictEqual(retag, [
+        { rule: { id: "1", value: "cat", tag: "a" }, tag: "b", value: "cat", isCovered: false }
+      ])
+      const { rules, uncovered } = yield* sync([{ value: "cat", tag: "b" }])
+      assert.deepStrictEqual(said(), ["cat [b]"])
+      assert.deepStrictEqual(uncovered, [{ id: "1", value: "cat", tag: "a" }])
+      assert.deepStrictEqual(rules.map(({ tag }) => tag), ["b"])
+    }))
+
+  it.effect("tells all rules that are wrong, with their places, and changes nothing", () =>
+    Effect.gen(function*() {
+      const { said, sent, sync } = start([{ value: "old" }], { invalid: ["odd"] })
+      const here = yield* Effect.flip(
+        sync([{ value: "cat form:ada" }, { value: "cat" }, { value: "has:media", tag: "m" }])
+      )
+      if (here._tag !== "InvalidRules") return assert.fail(here._tag)
+      assert.deepStrictEqual(
+        here.rules.map(({ index, position, tag }) => [index, position, tag]),
+        [[0, 4, undefined], [2, 0, "m"]]
+      )
+      assert.strictEqual(
+        here.message,
+        "syncRules: rule 1, at character 5: There is no operator form:. One other rule is wrong too."
+      )
+      const there = yield* Effect.flip(sync([{ value: "cat" }, { value: "odd" }]))
+      assert.strictEqual(there.message, "syncRules: rule 2: odd is refused (at position 1).")
+      const both = yield* Effect.flip(sync([{ value: "cat", tag: "a" }, { value: "(CAT)", tag: "b" }]))
+      assert.strictEqual(both.message, "syncRules: rule 2 (b): It means the same as rule 1, which has another tag.")
+      assert.deepStrictEqual(said(), ["old"])
+      assert.deepStrictEqual(sent().filter((body) => !body.startsWith("try ")), [])
+      // The service knows operators that are unknown here.
+      yield* sync([{ value: "cat brand_new:operator" }], { check: false })
+      assert.deepStrictEqual(said(), ["cat brand_new:operator"])
+    }))
+
+  it.effect("deletes all only when that is said, and nothing that is to be kept", () =>
+    Effect.gen(function*() {
+      const { said, sync } = start([{ value: "a" }, { value: "b" }])
+      assert.strictEqual(
+        (yield* Effect.flip(sync([]))).message,
+        "syncRules: desired must not be empty: all 2 rules would be deleted. With allowEmpty: true they are."
+      )
+      const { kept } = yield* sync([{ value: "c" }], { keep: true })
+      assert.deepStrictEqual([said(), kept.length], [["a", "b", "c"], 2])
+      yield* sync([], { allowEmpty: true })
+      assert.deepStrictEqual(said(), [])
+    }))
+
+  it.effect("makes room where there is none, and refuses what will never fit before it changes anything", () =>
+    Effect.gen(function*() {
+      const values = (prefix: string, count: number) =>
+        Array.from({ length: count }, (_, i) => ({ value: `${prefix}${i}`, tag: prefix }))
+      const { most, said, sync } = start(values("a", 250), { cap: 250 })
+      const { added, removed } = yield* sync([...values("b", 240), ...values("a", 10)])
+      assert.deepStrictEqual([added.length, removed.length, said().length, most()], [240, 240, 250, 250])
+      const full = yield* Effect.flip(sync(values("c", 251)))
+      assert.strictEqual(
+        full.message,
+        "syncRules: there would be 251 rules, and the app may have 250. Join some with OR, or leave some out."
+      )
+      assert.lengthOf(said(), 250)
+      // Every rule gets another tag: some go first, and are told.
+      const { uncovered } = yield* sync(
+        [...values("b", 240), ...values("a", 10)].map(({ value }) => ({ value, tag: "c" }))
+      )
+      assert.isAtMost(most(), 250)
+      assert.lengthOf(uncovered, 250)
+      assert.isTrue(said().every((rule) => rule.endsWith("[c]")))
+    }))
+})
+
+const Rules = Schema.Array(Schema.Struct({
+  value: Schema.Literals(["a", "(a)", "b", "(b)", "c", "d", "e"]),
+  tag: Schema.Literals(["x", "y"])
+})).check(Schema.isMaxLength(6))
+
+/** Those that a service may have: no value twice. */
+const distinct = (
+  rules: typeof Rules.Type,
+  keyOf: (value: string) => string
+) => [...new Map(rules.map((rule) => [keyOf(rule.value), rule])).values()]
+
+describe("two runs at once", () => {
+  it.effect.prop(
+    "make the rules what both wish for, whenever each is interrupted, and leave no moment uncovered",
+    {
+      before: Rules,
+      wished: Rules,
+      delays: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9_000 }))),
+      room: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 })),
+      counts: Schema.Boolean,
+      normalizes: Schema.Boolean,
+      killedAt: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60_000 })),
+      isKilled: Schema.Boolean
+    },
+    ({ before, counts, delays, isKilled, killedAt, normalizes, room, wished }) =>
+      Effect.gen(function*() {
+        let next = 0
+        const initial = distinct(before, normalizes ? meaningOf : (value) => value)
+        const desired = distinct(wished, meaningOf)
+        const isRoomy = room > 0
+        const cap = isRoomy ? 100 : Math.max(initial.length, desired.length)
+        const service = start(initial, {
+          cap,
+          normalizes,
+          counts: counts || !isRoomy,
+          delay: () => delays[next++ % Math.max(1, delays.length)] ?? 0
+        })
+        const options = { allowEmpty: true }
+        const runs = [
+          yield* Effect.forkChild(service.run(desired, options)),
+          yield* Effect.forkChild(service.run(desired, options))
+        ]
+        if (isKilled) {
+          yield* TestClock.adjust(killedAt)
+          yield* Fiber.interrupt(runs[0]!)
+        }
+        for (let i = 0; i < 400 && runs.some((run) => run.pollUnsafe() === undefined); i++) {
+          yield* TestClock.adjust(5_000)
+        }
+        const exits = yield* Effect.forEach(runs, Fiber.await)
+        for (const exit of exits) assert.isTrue(Exit.isSuccess(exit) || isKilled && exit === exits[0], String(exit))
+        const rulesOf = (rules: ReadonlyArray<Wanted>) =>
+          rules.map(({ tag, value }) => `${meaningOf(value)} ${tag}`).toSorted()
+        assert.deepStrictEqual(rulesOf(service.rules()), rulesOf(desired))
+        const [, second] = exits
+        if (second !== undefined && Exit.isSuccess(second)) {
+          assert.deepStrictEqual(
+            second.value.rules.map(({ id }) => id).toSorted(),
+            service.rules().map(({ id }) => id).toSorted()
+          )
+        }
+        assert.isAtMost(service.most(), cap)
+        if (!isRoomy || normalizes) return
+        const wanted = new Set(desired.map(({ value }) => meaningOf(value)))
+        const throughout = initial.map(({ value }) => meaningOf(value)).filter((meaning) => wanted.has(meaning))
+        for (const effective of service.deletions) {
+          assert.includeMembers(effective.map(meaningOf), throughout)
+        }
+      }),
+    { arbitrary: { runs: process.env["POSTWIRE_LONG"] === "1" ? 2_000 : 60 } }
+  )
+})
