@@ -4,6 +4,7 @@
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
+import { closestMatch } from "leven"
 import type { Dialect, Span } from "./QueryOperators.ts"
 import * as Operators from "./QueryOperators.ts"
 
@@ -351,7 +352,7 @@ class Parser {
   #operation({ end, start }: Token, name: string, written: string): Term {
     const sign = { start, end: start + name.length + 1 }
     const operator = declarations.get(name.toLowerCase())
-    if (operator === undefined) throw this.#problem(sign, `There is no operator ${name}:`)
+    if (operator === undefined) throw this.#problem(sign, unknown(name, this.#dialect))
     if (!operator.in.some((dialect) => dialect === this.#dialect)) {
       throw this.#problem(
         sign,
@@ -382,6 +383,13 @@ class Parser {
     // The last token is the end, and nothing reads past it.
     return this.#tokens[this.#next]!
   }
+}
+
+const unknown = (name: string, dialect: Dialect): string => {
+  const known = Operators.operators.filter((operator) => operator.in.some((other) => other === dialect))
+  const names = known.flatMap(({ alias, name }) => alias === undefined ? [name] : [name, alias])
+  const meant = closestMatch(name.toLowerCase(), names, { maxDistance: Math.min(2, Math.max(0, name.length - 2)) })
+  return `${name}: is no operator${meant === undefined ? "" : ` (did you mean ${meant}:?)`}`
 }
 
 const tokenize = (source: string, problem: Fail): ReadonlyArray<Token> => {

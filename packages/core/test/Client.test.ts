@@ -254,6 +254,7 @@ describe("index", () => {
       "SpendStore",
       "Spill",
       "StreamLog",
+      "StreamRules",
       "Thread",
       "TokenStore",
       "Upload",

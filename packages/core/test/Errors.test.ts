@@ -76,7 +76,14 @@ const streams: ReadonlyArray<ErrorSchemas.StreamError> = [
 const rules: ReadonlyArray<ErrorSchemas.RuleError> = [
   new Errors.InvalidRules({
     operation: "syncRules",
-    rules: [{ index: 0, value: "form:ada", tag: "a", detail: "There is no operator form:", position: 0, end: 5 }]
+    rules: [{
+      index: 0,
+      value: "form:ada",
+      tag: "a",
+      detail: "form: is no operator (did you mean from:?)",
+      position: 0,
+      end: 5
+    }]
   }),
   new Errors.RuleCapReached({ operation: "syncRules", rules: 1_001, cap: 1_000 })
 ]

@@ -76,7 +76,7 @@ describe("Query.parse", () => {
         ["", ": The rule is empty"],
         ["cat (dog", "(: A ( without its )"],
         ["cat \"dog ", "\"dog : A \" without its partner"],
-        ["cat form:ada", "form:: There is no operator form:"],
+        ["cat form:ada", "form:: form: is no operator (did you mean from:?)"],
         ["cat from:a-b", "a-b: a-b is no username"],
         ["cat list:1", "list:: list: is for searches; rules of the filtered stream do not have it"],
         ["cat is:nice dog", "nice: is: knows reply, repost, quote, verified, nullcast, retweet, not nice"],

@@ -95,6 +95,8 @@ describe("as", () => {
       "planListMembers",
       "syncListMembers",
       "getConversation",
+      "planRules",
+      "syncRules",
       "hydrate",
       "as",
       "request",

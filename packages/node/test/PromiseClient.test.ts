@@ -163,6 +163,8 @@ describe("a call", () => {
       "syncListMembers",
       "compliance",
       "getConversation",
+      "planRules",
+      "syncRules",
       "hydrate",
       "close"
     ]

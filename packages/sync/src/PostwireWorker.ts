@@ -153,6 +153,10 @@ const publishingOf = (publishing: Protocol.Publishing, onProgress: ((progress: u
         return effects.syncListMembers(publishing.list, publishing.desired, { ...publishing.options, onProgress })
       case "getConversation":
         return effects.getConversation(publishing.post, publishing.options)
+      case "planRules":
+        return effects.planRules(publishing.desired, publishing.options)
+      case "syncRules":
+        return effects.syncRules(publishing.desired, { ...publishing.options, onProgress })
       case "uploadComplianceIds":
         return effects.uploadComplianceIds(publishing.job, publishing.ids)
       case "waitForCompliance":

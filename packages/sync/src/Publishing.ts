@@ -6,6 +6,7 @@ import * as Inputs from "@postwire/core/promises/Inputs"
 import type * as Shared from "@postwire/core/promises/Publications"
 import * as Published from "@postwire/core/promises/Publishing"
 import type { Post, PublishedPost, PublishOptions } from "@postwire/core/Publish"
+import type * as StreamRules from "@postwire/core/StreamRules"
 import type { PublishedThread, ThreadOptions } from "@postwire/core/Thread"
 import type { UploadedMedia } from "@postwire/core/Upload"
 import type * as Calls from "./internal/Calls.ts"
@@ -56,6 +57,22 @@ export interface Publishing {
   ) => SyncedMembers
   /** The conversation that a post belongs to, as a tree: its first post and all replies that can be read, and what is missing. */
   readonly getConversation: (id: string | number | bigint, options?: ConversationOptions) => Conversation
+  /**
+   * Tells what it takes to make the rules of the filtered stream those that are wished for, and changes nothing. Reads the rules, and
+   * asks the service whether it would take the new ones.
+   */
+  readonly planRules: (
+    desired: Iterable<StreamRules.WantedRule>,
+    options?: StreamRules.PlanOptions
+  ) => StreamRules.RulesPlan
+  /**
+   * Makes the rules of the filtered stream those that are wished for: adds what is missing, and then deletes what is not wished for.
+   * Nothing is changed before the client and the service find all of it right. Safe to repeat, and to run in several processes.
+   */
+  readonly syncRules: (
+    desired: Iterable<StreamRules.WantedRule>,
+    options?: StreamRules.SyncOptions
+  ) => StreamRules.SyncedRules
 }
 
 type Name = keyof Publishing
@@ -103,7 +120,11 @@ export const make = (context: Calls.Context): Publishing => {
       post,
       options
     }))
-  return { upload, publish, publishThread, planListMembers, syncListMembers, getConversation }
+  const planRules: Publishing["planRules"] = (desired, options = {}) =>
+    call(context, "planRules", options, planRules, (options) => ({ call: "planRules", desired: [...desired], options }))
+  const syncRules: Publishing["syncRules"] = (desired, options = {}) =>
+    call(context, "syncRules", options, syncRules, (options) => ({ call: "syncRules", desired: [...desired], options }))
+  return { upload, publish, publishThread, planListMembers, syncListMembers, getConversation, planRules, syncRules }
 }
 
 interface Watched {

@@ -35,8 +35,15 @@ export type {
   MembersPlan,
   Outcome,
   PlanOptions,
+  PlanRulesOptions,
+  Rule,
+  RulesPlan,
+  RulesProgress,
   SyncedMembers,
-  SyncOptions
+  SyncedRules,
+  SyncOptions,
+  SyncRulesOptions,
+  WantedRule
 } from "@postwire/core/promises/Composites"
 export type { Hydrated, HydrationOutcome } from "@postwire/core/promises/Hydrating"
 export type {

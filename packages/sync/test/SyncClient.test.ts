@@ -84,6 +84,8 @@ describe("methods", () => {
       "planListMembers",
       "syncListMembers",
       "getConversation",
+      "planRules",
+      "syncRules",
       "hydrate",
       "compliance",
       "close"

@@ -193,6 +193,8 @@ describe("forms", () => {
           "planListMembers",
           "syncListMembers",
           "getConversation",
+          "planRules",
+          "syncRules",
           "hydrate",
           "compliance",
           "session",

@@ -32,8 +32,15 @@ export type {
   MembersPlan,
   Outcome,
   PlanOptions,
+  PlanRulesOptions,
+  Rule,
+  RulesPlan,
+  RulesProgress,
   SyncedMembers,
-  SyncOptions
+  SyncedRules,
+  SyncOptions,
+  SyncRulesOptions,
+  WantedRule
 } from "@postwire/core/promises/Composites"
 export type { Hydrated, HydrateOptions, HydrationOutcome } from "@postwire/core/promises/Hydrating"
 export type { Journal } from "@postwire/core/promises/Journal"

@@ -1,7 +1,7 @@
 /** Changes rules of the filtered stream as planned: in pieces, new ones before old ones as far as there is room. */
 import * as Effect from "effect/Effect"
 import { InvalidRules, type RefusedRule, RuleCapReached } from "../RuleErrors.ts"
-import type { Progress, Retagging, Rule, SyncedRules, SyncOptions, WantedRule } from "../StreamRules.ts"
+import type { Progress, Retagging, Rule, SyncedRules, SyncOptions, WantedRule } from "../StreamRulesOptions.ts"
 import { meaningOf, type Planned } from "./RulePlanning.ts"
 import * as RuleRequests from "./RuleRequests.ts"
 

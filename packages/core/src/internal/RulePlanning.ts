@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import { invalidParameter } from "../Errors.ts"
 import * as Query from "../Query.ts"
 import { InvalidRules, type RefusedRule, RuleCapReached } from "../RuleErrors.ts"
-import type { PlanOptions, Rule, RulesPlan, WantedRule } from "../StreamRules.ts"
+import type { PlanOptions, Rule, RulesPlan, WantedRule } from "../StreamRulesOptions.ts"
 import * as RuleRequests from "./RuleRequests.ts"
 
 type Call = Pick<PlanOptions, "timeout" | "retries">

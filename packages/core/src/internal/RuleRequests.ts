@@ -4,7 +4,7 @@ import * as Stream from "effect/Stream"
 import type { CallOptions } from "../CallOptions.ts"
 import type { Problem } from "../models/Problem.ts"
 import { getStreamRuleCounts, getStreamRules, updateStreamRules } from "../operations/Rules.ts"
-import type { Rule, WantedRule } from "../StreamRules.ts"
+import type { Rule, WantedRule } from "../StreamRulesOptions.ts"
 
 type Call = Pick<CallOptions, "timeout" | "retries">
 

@@ -1,6 +1,7 @@
-/** What is made of many calls, with Promises: the members of a list that become others, and whole conversations. */
+/** What is made of many calls, with Promises: members of lists and rules that become others, and whole conversations. */
 import type * as Conversation from "../Conversation.ts"
 import type * as ListMembers from "../ListMembers.ts"
+import type * as StreamRules from "../StreamRules.ts"
 import * as Calls from "./Calls.ts"
 import * as Publications from "./Publications.ts"
 import * as Streams from "./Streams.ts"
@@ -17,6 +18,16 @@ export type {
   Post as ConversationPost
 } from "../Conversation.ts"
 export type { MembersPlan, Outcome, PlanOptions, SyncedMembers, SyncOptions, Wanted } from "../ListMembers.ts"
+export type {
+  PlanOptions as PlanRulesOptions,
+  Progress as RulesProgress,
+  Retagging,
+  Rule,
+  RulesPlan,
+  SyncedRules,
+  SyncOptions as SyncRulesOptions,
+  WantedRule
+} from "../StreamRules.ts"
 
 /** What is made of many calls, as methods of a client. */
 export interface Composites {
@@ -40,6 +51,22 @@ export interface Composites {
     options?: Calls.Signalled<ListMembers.SyncOptions>
   ) => Promise<ListMembers.SyncedMembers>
   readonly getConversation: GetConversation
+  /**
+   * Tells what it takes to make the rules of the filtered stream those that are wished for, and changes nothing. Reads the rules, and
+   * asks the service whether it would take the new ones.
+   */
+  readonly planRules: (
+    desired: Iterable<StreamRules.WantedRule>,
+    options?: Calls.Signalled<StreamRules.PlanOptions>
+  ) => Promise<StreamRules.RulesPlan>
+  /**
+   * Makes the rules of the filtered stream those that are wished for: adds what is missing, and then deletes what is not wished for.
+   * Nothing is changed before the client and the service find all of it right. Safe to repeat, and to run in several processes.
+   */
+  readonly syncRules: (
+    desired: Iterable<StreamRules.WantedRule>,
+    options?: Calls.Signalled<StreamRules.SyncOptions>
+  ) => Promise<StreamRules.SyncedRules>
 }
 
 /** Reads conversations, as a method. */
@@ -58,7 +85,9 @@ export const calls = {
   planListMembers: { name: "planListMembers", effect: "read" },
   // The same call goes on.
   syncListMembers: { name: "syncListMembers", effect: "toggle" },
-  getConversation: { name: "getConversation", effect: "read" }
+  getConversation: { name: "getConversation", effect: "read" },
+  planRules: { name: "planRules", effect: "read" },
+  syncRules: { name: "syncRules", effect: "toggle" }
 } as const
 
 /** The methods of a client. */
@@ -76,6 +105,10 @@ export const make = (context: Calls.Context): Composites => {
         parts: (id: string | number | bigint, options?: Calls.Signalled<Conversation.Options>) =>
           Streams.iterable(context, calls.getConversation, options, (own) => effects.openConversation(id, own))
       }
-    )
+    ),
+    planRules: (desired, options) =>
+      Calls.call(context, calls.planRules, options, (own) => effects.planRules(desired, own)),
+    syncRules: (desired, options) =>
+      Calls.call(context, calls.syncRules, options, (own) => effects.syncRules(desired, own))
   }
 }

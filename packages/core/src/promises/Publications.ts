@@ -16,6 +16,7 @@ import * as Live from "../Live.ts"
 import type { LiveOptions } from "../LiveOptions.ts"
 import * as Publish from "../Publish.ts"
 import type * as Source from "../Source.ts"
+import * as StreamRules from "../StreamRules.ts"
 import * as Thread from "../Thread.ts"
 import * as Upload from "../Upload.ts"
 import type { JournalFailure } from "../UploadErrors.ts"
@@ -71,6 +72,8 @@ export const on = <I>(inputOf: InputOf<I>) => ({
     Thread.publishThread(Inputs.ofPosts(posts, inputOf), options),
   planListMembers: ListMembers.planListMembers,
   syncListMembers: ListMembers.syncListMembers,
+  planRules: StreamRules.planRules,
+  syncRules: StreamRules.syncRules,
   getConversation: (id: string | number | bigint, options?: Conversation.Options) =>
     Conversation.getConversation(id, options),
   openConversation: (id: string | number | bigint, options?: Conversation.Options) =>

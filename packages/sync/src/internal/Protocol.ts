@@ -8,6 +8,7 @@ import type { Prepared } from "@postwire/core/Prepare"
 import type { UploadOptions } from "@postwire/core/promises/Publications"
 import type { Post, PublishOptions } from "@postwire/core/Publish"
 import type { Cost } from "@postwire/core/Response"
+import type * as StreamRules from "@postwire/core/StreamRules"
 import type { ThreadOptions } from "@postwire/core/Thread"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import type { MessagePort } from "node:worker_threads"
@@ -105,6 +106,16 @@ export type Publishing =
     readonly call: "getConversation"
     readonly post: string | number | bigint
     readonly options: ConversationOptions
+  }
+  | {
+    readonly call: "planRules"
+    readonly desired: ReadonlyArray<StreamRules.WantedRule>
+    readonly options: StreamRules.PlanOptions
+  }
+  | {
+    readonly call: "syncRules"
+    readonly desired: ReadonlyArray<StreamRules.WantedRule>
+    readonly options: StreamRules.SyncOptions
   }
   | { readonly call: "uploadComplianceIds"; readonly job: Compliance.Job; readonly ids: Ids }
   | {
