@@ -126,7 +126,7 @@ const modelOf = (random: () => number, now: () => number) => {
       if (chance(0.006)) stalled.add(line)
       if (chance(0.006)) trouble = Math.floor(random() * 3)
       if (chance(0.015)) line.cut()
-      else if (chance(0.01)) line.end()
+      else if (chance(0.011)) line.end()
       else if (chance(0.01)) {
         line.send(
           `${JSON.stringify({ errors: [{ title: "t", disconnect_type: "UpstreamOperationalDisconnect" }] })}\r\n`
