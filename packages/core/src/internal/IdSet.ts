@@ -33,7 +33,8 @@ export class IdSet {
   #grow(): void {
     const high = new Uint32Array(this.#high.length * 2)
     const low = new Uint32Array(high.length)
-    for (const [at, value] of this.#high.entries()) {
+    for (let at = 0; at < this.#high.length; at++) {
+      const value = this.#high[at] ?? 0
       const rest = this.#low[at] ?? 0
       if (value === 0 && rest === 0) continue
       const place = placeOf(high, low, value, rest)

@@ -24,7 +24,7 @@ const recovers: ReadonlyArray<Recover> = ["none", "search", "recovery"]
 const policies: ReadonlyArray<SlowConsumer> = ["fail", "dropOldest", "spill"]
 
 const defaultSilenceMillis = 25_000
-const defaultDuplicates = 1_000_000
+const defaultDuplicates = 200_000
 const defaultDuplicatesMillis = 3_600_000
 
 /** How many items wait for a consumer, unless the options say so. */
