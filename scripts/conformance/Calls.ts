@@ -66,7 +66,9 @@ const valueOf = (parameter: Parameters.AnyParameter, { below, chance, pick }: Ra
     case "bytes":
       return new Uint8Array(between(1, 100))
     case "json":
-      if (rule === Parameters.streamRules.rule) return [{ value: `cat${below(100)}`, ...(chance(0.5) ? { tag: "a" } : {}) }]
+      if (rule === Parameters.streamRules.rule) {
+        return [{ value: `cat${below(100)}`, ...(chance(0.5) ? { tag: "a" } : {}) }]
+      }
       // What is in them, no document says.
       return rule === Parameters.objectArray.rule ? [{}] : {}
     case "token":

@@ -73,6 +73,7 @@ export interface Settings {
 export interface Live {
   readonly wire: Wire.Wire
   readonly verify: Anomaly.Verify
+  readonly anomalies: Anomaly.Telemetry
   /** As `request`, where something else takes the request to the service. What it brings is for the caller to read and to count. */
   readonly request: (
     carry: Transport.Carrier,
@@ -235,6 +236,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     live: {
       wire,
       verify,
+      anomalies,
       request: (carry, definition, parameters, options) =>
         Effect.suspend(() => {
           let meter: Meter | undefined

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Option, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import * as Anomaly from "../src/Anomaly.ts"
 import * as Errors from "../src/Errors.ts"
 import { open } from "../src/internal/LiveConnection.ts"
 import * as LiveDecoding from "../src/internal/LiveDecoding.ts"
@@ -148,6 +149,19 @@ describe("a connection", () => {
       assert.instanceOf(error, Errors.RateLimited)
       assert.deepStrictEqual(error.problems.map((problem) => problem["connection_issue"]), ["TooManyConnections"])
       assert.lengthOf(service.requests, 1)
+    }))
+
+  it.effect("counts what is not as the interface has it", () =>
+    Effect.gen(function*() {
+      const service = streaming()
+      const found: Array<readonly [operation: string, path: string | undefined]> = []
+      const telemetry = Layer.succeed(Anomaly.Telemetry, {
+        found: (operation, [first]) => Effect.sync(() => void found.push([operation, first?.path]))
+      })
+      const opened = yield* Effect.provide(open(definition, {}), service.layer(secrets, telemetry))
+      service.send("{\"data\":{\"id\":\"1\",\"text\":5}}\n")
+      yield* Stream.runHead(opened.entries)
+      assert.deepStrictEqual(found, [["streamPosts", "data.text"]])
     }))
 
   it.effect("has a span that ends with its head", () =>

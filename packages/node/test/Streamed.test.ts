@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Streaming } from "@postwire/core/Transport"
-import { Cause, Context, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
+import { Cause, Context, Effect, Exit, Fiber, Layer, Schema, Scope, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { once } from "node:events"
 import * as Http from "node:http"
@@ -71,6 +71,35 @@ describe("a response without an end", () => {
           }))
         assert.strictEqual(got, "first second ü")
       })
+  )
+
+  it.effect.prop(
+    "is the same wherever it is cut",
+    {
+      encoding: Schema.Literals(["identity", "gzip", "deflate", "br"]),
+      parts: Schema.Array(Schema.Literals(["a", "ü", "🎉", "\r\n", "long ".repeat(40)])).check(Schema.isMaxLength(12)),
+      size: Schema.Literals([1, 2, 7])
+    },
+    ({ encoding, parts, size }) =>
+      Effect.scoped(Effect.gen(function*() {
+        const { open } = yield* serve
+        const plain = Buffer.from(parts.join(""))
+        const packed = encoding === "gzip"
+          ? Zlib.gzipSync(plain)
+          : encoding === "deflate"
+          ? Zlib.deflateSync(plain)
+          : encoding === "br"
+          ? Zlib.brotliCompressSync(plain)
+          : plain
+        const { response } = yield* open(yield* Effect.scope, (response) => {
+          response.writeHead(200, encoding === "identity" ? {} : { "content-encoding": encoding })
+          // Each is a chunk of HTTP, and so it arrives by itself.
+          for (let at = 0; at < packed.length; at += size) response.write(packed.subarray(at, at + size))
+          response.end()
+        })
+        assert.strictEqual(text(yield* Stream.runCollect(response.stream)), plain.toString())
+      })),
+    { arbitrary: { runs: 20 } }
   )
 
   it.effect("gives what came before it breaks off", () =>

@@ -6,6 +6,7 @@ import type { HttpClientError } from "effect/http/HttpClientError"
 import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type { Anomaly } from "../Anomaly.ts"
 import { Client } from "../Client.ts"
 import type { Definition } from "../Definition.ts"
 import * as Errors from "../Errors.ts"
@@ -45,14 +46,17 @@ export const open = (
 ): Effect.Effect<Opened, Errors.AnyError, Client | Scope.Scope> =>
   Effect.gen(function*() {
     const client = yield* Client
-    const { request, verify, wire } = client.live
+    const { anomalies, request, verify, wire } = client.live
     const carry = LiveTransport.make(yield* Effect.scope)
     const options = { retries: 0, timeout: { ...timeout, total: 0 } }
     const { meter, response } = yield* request(carry, definition, parameters, options)
     if (meter !== undefined) yield* Effect.addFinalizer(() => meter.end)
     const redact = yield* client.redact
     const chunks = response.stream
-    const decoder = LiveDecoding.make(definition, { wire, verify, redact, longest })
+    const left: Array<Anomaly> = []
+    const onAnomalies = (found: ReadonlyArray<Anomaly>) => void left.push(...found)
+    const decoder = LiveDecoding.make(definition, { wire, verify, redact, longest, onAnomalies })
+    const told = Effect.suspend(() => anomalies.found(definition.name, left.splice(0)))
     const brokenOff = ({ reason }: HttpClientError) => {
       const cause = "cause" in reason ? reason.cause : undefined
       return new Errors.TransportFailure({
@@ -70,7 +74,7 @@ export const open = (
       entries: Stream.transformPull(
         Stream.mapError(chunks, brokenOff),
         (pull) => {
-          const read = reading(pull, decoder)
+          const read = Effect.tap(reading(pull, decoder), () => left.length === 0 ? Effect.void : told)
           return Effect.succeed(meter === undefined ? read : counting(read, meter))
         }
       )

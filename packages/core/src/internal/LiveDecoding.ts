@@ -53,6 +53,8 @@ export interface Reading {
   readonly verify: Anomaly.Verify
   /** Keeps credentials out of what is told. */
   readonly redact: Redaction.Redact
+  /** Is told what of a line was left out. */
+  readonly onAnomalies?: ((anomalies: ReadonlyArray<Anomaly.Anomaly>) => void) | undefined
   /** The longest line in bytes; default 4 MiB. */
   readonly longest?: number | undefined
 }
@@ -82,7 +84,7 @@ const unreadable = (reason: string): Unreadable => ({ _tag: "Unreadable", reason
 /** Makes what reads the bytes of one connection. */
 export const make = (
   { result }: Pick<Definition, "result">,
-  { longest = longestLine, redact, verify, wire }: Reading
+  { longest = longestLine, onAnomalies, redact, verify, wire }: Reading
 ): Decoder => {
   const reader = readerOf(result)
   const isPost = result._tag === "One" && result.kind === "post"
@@ -108,14 +110,21 @@ export const make = (
   }
 
   const mended = (body: unknown): Entry => {
-    const { found, isAnswer, last } = (reader.mend ??= Mending.make(reader.schema))(body)
-    if (!isAnswer || !reader.is(body) || (verify === "strict" && found.length > 0)) {
+    const outcome = (reader.mend ??= Mending.make(reader.schema))(body)
+    const { found, last } = outcome
+    if (!isLeft(body, outcome) || (verify === "strict" && found.length > 0)) {
       const first = verify === "strict" ? found[0] : last
       return unreadable(first === undefined ? "of another form" : redact(`${first.path} is not ${first.expected}`))
     }
     const clean = body.errors === undefined ? body : { ...body, errors: told(body.errors) }
-    return LiveItem.make(isPost, clean, found.map((anomaly) => Anomaly.told(anomaly, redact)))
+    const anomalies = found.map((anomaly) => Anomaly.told(anomaly, redact))
+    if (anomalies.length > 0) onAnomalies?.(anomalies)
+    return LiveItem.make(isPost, clean, anomalies)
   }
+
+  /** Nothing to leave out means that it is as it should be, or that it cannot be mended. */
+  const isLeft = (body: unknown, { found, isAnswer }: Mending.Mended): body is LiveItem.Body =>
+    isAnswer && (found.length > 0 || reader.is(body))
 
   const problemsIn = (body: object): Entry => {
     const neutral = wire.problemToNeutral(body)
