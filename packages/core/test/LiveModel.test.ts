@@ -9,7 +9,7 @@ import { follow, idOf } from "./support/Following.ts"
 import type { Answer } from "./support/Service.ts"
 import { type Connect, type Line, lineOf, settle, streaming } from "./support/StreamService.ts"
 
-const runs = process.env["POSTWIRE_LONG"] === "1" ? 40 : 2
+const runs = process.env["POSTWIRE_LONG"] === "1" ? 40 : 1
 
 /** Numbers from 0 to 1, the same for the same seed. */
 const randomOf = (seed: number) => () => {

@@ -3,7 +3,7 @@ import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Errors from "../src/Errors.ts"
 import * as Live from "../src/Live.ts"
-import { streamPosts, streamPostsSample } from "../src/operations/Streams.ts"
+import { streamPosts, streamPostsFirehose, streamPostsSample } from "../src/operations/Streams.ts"
 import { Spill } from "../src/Spill.ts"
 import { accept, follow, following, idOf, pass } from "./support/Following.ts"
 import { type Answer, type Received } from "./support/Service.ts"
@@ -273,6 +273,25 @@ describe("too many connections", () => {
         assert.deepStrictEqual(killed, [])
         assert.strictEqual(service.connects(), 1)
       }
+    }))
+
+  it.effect("are waited out where the service lists none, and where it is not to be told whose they are", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(100_000)
+      let refusals = 3
+      const empty = streaming(
+        () => refusals-- > 0 ? crowded : "accept",
+        () => ({ body: { meta: { result_count: 0 } } })
+      )
+      const { of } = yield* follow(empty, { reconnects: 0 })
+      yield* pass(40_000, 1_000)
+      assert.lengthOf(of("Connected"), 1)
+      const { killed, service } = holding([{ id: "part", connected_at: new Date(40_000).toISOString() }])
+      const parts = yield* follow(service, {}, streamPostsFirehose.definition, { partition: 1 })
+      yield* pass(400_000, 5_000)
+      assert.instanceOf(yield* Effect.flip(Fiber.join(parts.fiber)), Errors.TooManyConnections)
+      assert.deepStrictEqual(killed, [])
+      assert.isAbove(service.connects(), 5)
     }))
 
   it.effect("are never cured by ending what another stream of the client holds", () =>

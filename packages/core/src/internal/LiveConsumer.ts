@@ -1,7 +1,6 @@
 /** One consumer of a connection: what it wants of what comes, and what waits for it. */
 import * as Arr from "effect/Array"
 import type * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import type { LiveHappening } from "../LiveEvents.ts"
 import { StreamOverflow } from "../StreamErrors.ts"
 import { type Entry, isItem, type LiveBuffer } from "./LiveBuffer.ts"
@@ -67,8 +66,8 @@ export class LiveConsumer {
     this.tell({ _tag: "Watermark", at, until: new Date(until) })
   }
 
-  /** Ends it, for it is too slow. */
-  overflow(): void {
-    this.buffer.end(Exit.fail(new StreamOverflow({ operation: this.#operation, bufferSize: this.#bufferSize })))
+  /** That it is too slow. */
+  overflow(): StreamOverflow {
+    return new StreamOverflow({ operation: this.#operation, bufferSize: this.#bufferSize })
   }
 }

@@ -21,10 +21,13 @@ export interface Claim {
   readonly takeOver: boolean
 }
 
-/** What there is, and whether one of it was ended. */
+/** What there is, and what can be done about it. */
 export interface Holders {
   readonly connections: ReadonlyArray<HeldConnection>
+  /** Whether one of it was ended. */
   readonly hasEnded: boolean
+  /** Whether one of it may be of this stream, and cannot be told from others that were made at the same time. */
+  readonly mayBeOwn: boolean
 }
 
 /** Looks at the connections to a stream, and ends the one that is stale for sure: of this stream, or older than it. */
@@ -40,9 +43,10 @@ export const endStale = (claim: Claim): Effect.Effect<Holders, AnyError, Client>
       ? data.filter(({ disconnected_at }) => disconnected_at === undefined).map(heldOf)
       : []
     const stale = staleOf(connections, claim, since)
-    if (stale === undefined) return { connections, hasEnded: false }
+    const mayBeOwn = connections.some((connection) => isNear(connection, claim.ended))
+    if (stale === undefined) return { connections, hasEnded: false, mayBeOwn }
     yield* client.request(deleteConnections.definition, { uuids: [stale.id] })
-    return { connections, hasEnded: true }
+    return { connections, hasEnded: true, mayBeOwn }
   })
 
 const staleOf = (

@@ -14,7 +14,7 @@ import type { Gap, LiveHappening } from "../LiveEvents.ts"
 import type { AnyItem } from "../LiveItem.ts"
 import type { Recover, ResumeFrom } from "../LiveOptions.ts"
 import * as Monotonic from "../Monotonic.ts"
-import { NoRules, TooManyConnections } from "../StreamErrors.ts"
+import { NoRules, StreamOverflow, TooManyConnections } from "../StreamErrors.ts"
 import { Backoff } from "./LiveBackoff.ts"
 import type { Entry, LiveError } from "./LiveBuffer.ts"
 import * as LiveConnection from "./LiveConnection.ts"
@@ -60,8 +60,14 @@ const livesMillis = 60_000
 /** How long a connection may take to end after the service has said that it does. */
 const endMillis = 2_000
 
-/** How often it is looked who holds the connections of the app, before that is an error. */
-const maxLooks = 3
+/** How often it is looked who holds the connections of the app, before that is an error: for some five minutes. */
+const maxLooks = 6
+
+/** How long the service may take until a connection that was ended makes room. */
+const endedMillis = 1_000
+
+/** Whether a stream comes in parts, with a connection for each: whose is which, the service does not tell. */
+const isOfParts = ({ query }: Definition): boolean => query?.["partition"] !== undefined
 
 /** A connection, kept up as long as it has consumers. */
 export class LiveHub {
@@ -166,7 +172,10 @@ export class LiveHub {
           error = this.#over()
         } else {
           const reason = exit.cause.reasons.find((reason) => reason._tag === "Fail")
-          if (reason === undefined || reason.error instanceof NoRules) return yield* Effect.failCause(exit.cause)
+          if (reason === undefined) return yield* Effect.failCause(exit.cause)
+          if (reason.error instanceof NoRules || reason.error instanceof StreamOverflow) {
+            return yield* Effect.fail(reason.error)
+          }
           error = reason.error
         }
         const isOfBackfill = connectedAt === undefined && asked !== undefined &&
@@ -178,20 +187,23 @@ export class LiveHub {
         }
         const verdict = verdictOf(error, this.#wasConnected)
         if (verdict._tag === "Final") return yield* Effect.fail(verdict.error)
-        if (retries++ >= reconnects) return yield* Effect.fail(error)
         let wait: number
         if (verdict._tag === "Crowded") {
           const holders = yield* this.#endStale(others())
-          const isKnown = holders !== undefined && holders.connections.length > 0
-          if (++looks > maxLooks || (isKnown && !holders.hasEnded)) {
+          const isHopeless = holders === undefined
+            ? looks++ === maxLooks
+            : holders.connections.length > 0 &&
+              (looks++ === maxLooks || !(holders.hasEnded || holders.mayBeOwn || isOfParts(definition)))
+          if (isHopeless) {
             return yield* new TooManyConnections({
               operation: definition.name,
               connections: holders?.connections ?? [],
               detail: verdict.error.detail
             })
           }
-          wait = holders?.hasEnded === true ? 1_000 : this.#backoff.after("service", false, yield* Random.next)
+          wait = holders?.hasEnded === true ? endedMillis : this.#backoff.after("service", false, yield* Random.next)
         } else {
+          if (retries++ >= reconnects) return yield* Effect.fail(error)
           wait = this.#backoff.after(verdict.fault, connectedAt !== undefined, yield* Random.next)
           if (verdict.notBefore !== undefined) {
             wait = Math.max(wait, verdict.notBefore.getTime() - this.#clock.currentTimeMillisUnsafe())
@@ -204,7 +216,9 @@ export class LiveHub {
   )
 
   #endStale(live: ReadonlyArray<number>): Effect.Effect<LiveHolders.Holders | undefined, never, Client> {
-    const { definition: { live: { endpoint } }, takeOver } = this.terms
+    const { definition } = this.terms
+    const { endpoint } = definition.live
+    const takeOver = this.terms.takeOver && !isOfParts(definition)
     return Effect.orElseSucceed(
       LiveHolders.endStale({ endpoint, since: this.#begun, ended: this.#ended, live, takeOver }),
       () => undefined
@@ -215,7 +229,7 @@ export class LiveHub {
   #connection(
     backfillMinutes: number | undefined,
     attempt: number
-  ): Effect.Effect<void, AnyError | NoRules, Client> {
+  ): Effect.Effect<void, AnyError | NoRules | StreamOverflow, Client> {
     const { definition, parameters } = this.terms
     return Effect.gen({ self: this }, function*() {
       // How far back it is to begin was asked for once.
@@ -294,7 +308,7 @@ export class LiveHub {
   }
 
   /** What came at once: items that are new go on, and what is none is told. */
-  #receive(entries: Arr.NonEmptyReadonlyArray<LiveDecoding.Entry>): Effect.Effect<void, NoRules> {
+  #receive(entries: Arr.NonEmptyReadonlyArray<LiveDecoding.Entry>): Effect.Effect<void, NoRules | StreamOverflow> {
     const now = this.#clock.currentTimeMillisUnsafe()
     const millis = this.#millis()
     this.#heard = millis
@@ -429,25 +443,27 @@ export class LiveHub {
   #deliver(
     entries: Arr.NonEmptyReadonlyArray<Entry>,
     consumers: ReadonlySet<LiveConsumer>
-  ): Effect.Effect<void> {
-    let pending: Array<Effect.Effect<void>> | undefined
+  ): Effect.Effect<void, StreamOverflow> {
+    let pending: Array<Effect.Effect<void, StreamOverflow>> | undefined
     for (const consumer of consumers) {
       const spilling = consumer.offer(entries)
       if (spilling !== undefined) (pending ??= []).push(spilling)
       if (!consumer.buffer.isFull) continue
-      if (consumers.size > 1) consumer.overflow()
-      else (pending ??= []).push(this.#paused(consumer))
+      if (consumers.size > 1) {
+        consumer.buffer.end(Exit.fail(consumer.overflow()))
+        this.leave(consumer)
+      } else (pending ??= []).push(this.#paused(consumer))
     }
     return pending === undefined ? Effect.void : Effect.all(pending, { discard: true })
   }
 
-  #paused(consumer: LiveConsumer): Effect.Effect<void> {
+  #paused(consumer: LiveConsumer): Effect.Effect<void, StreamOverflow> {
     return Effect.suspend(() => {
       this.#isPaused = true
       return Effect.ensuring(
         Effect.timeoutOrElse(consumer.buffer.whenRoom, {
           duration: maxPauseMillis,
-          orElse: () => Effect.sync(() => consumer.overflow())
+          orElse: () => Effect.fail(consumer.overflow())
         }),
         Effect.sync(() => {
           this.#isPaused = false
