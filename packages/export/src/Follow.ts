@@ -152,7 +152,7 @@ const follow = Effect.fnUntraced(function*<E, R, S>(
   let rows: Array<object> = []
   let gaps: Array<object> = []
   let { gaps: missing, lost, until } = before
-  const recent = new Recent(before.ids)
+  const recent = new Recent(before.ids, options.recover === "recovery" ? minutesBefore : secondsBefore)
   let items = 0
   /** When the first of the rows came that are not written yet. */
   let firstAt = 0
@@ -209,7 +209,8 @@ const follow = Effect.fnUntraced(function*<E, R, S>(
     options.onEvent?.(event)
     switch (event._tag) {
       case "Delivered":
-        recent.add(Live.idOf(event.item), Live.timeOf(event.item) ?? event.at.getTime())
+        // Not all ids tell the time; it is not before it came, unless the clock here is slow.
+        recent.add(Live.idOf(event.item), Math.max(Live.timeOf(event.item) ?? 0, event.at.getTime()))
         if (rows.push(rowOf(event.item)) === 1) firstAt = event.at.getTime()
         items++
         break
@@ -323,14 +324,20 @@ const tableOf = (definition: Definition, parameters: Source["parameters"]): Tabl
   return { ...table, columns: [...table.columns.slice(0, -1), ...along, ...table.columns.slice(-1)] }
 }
 
+/** What is fetched begins with the whole second, or minute, and not after it, in milliseconds. */
+const secondsBefore = 2_000
+const minutesBefore = 130_000
+
 /** So many ids are kept at most. */
 const mostIds = 1_000_000
 
 /** What came of late, by id and time: a stream that goes on from a time must know what it has of the time after that. */
 class Recent {
   readonly #times = new Map<string, number>()
+  readonly #margin: number
 
-  constructor(text: string) {
+  constructor(text: string, margin: number) {
+    this.#margin = margin
     for (const entry of text === "" ? [] : text.split(" ")) {
       const [id = "", time = ""] = entry.split(":")
       this.#times.set(id, Number.parseInt(time, 36))
@@ -350,9 +357,9 @@ class Recent {
     return [...this.#times.keys()]
   }
 
-  /** What is of a time or later, as a text; the rest is forgotten. */
+  /** What is of a time or later, and a little before, as a text; the rest is forgotten. */
   since(time: string | undefined): string {
-    const since = time === undefined ? -Infinity : Date.parse(time)
+    const since = time === undefined ? -Infinity : Date.parse(time) - this.#margin
     const entries: Array<string> = []
     for (const [id, time] of this.#times) {
       if (time < since) this.#times.delete(id)
