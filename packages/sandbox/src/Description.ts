@@ -142,6 +142,7 @@ export const requestOf = (
         files.set(bytes, name)
         return [name, bytes]
       }
+      if (parameter.kind === "json") return [name, jsonOf(text)]
       // Lists of a body are arrays; everything else may be text.
       const isArray = parameter.kind === "list" && definition.body?.[name] !== undefined
       if (isArray) return [name, linesOf(text)]
@@ -167,6 +168,15 @@ export const requestOf = (
       )
     }
   )
+}
+
+/** Objects are written as JSON. Text that is none is told by the rule of the parameter. */
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
 }
 
 /** The names of an open parameter. A form offers those that are known: another one is meant as it is. */
