@@ -200,7 +200,9 @@ describe("reference", () => {
     for (const [, target = "", anchor] of text(`${folder}/${page}`).matchAll(/\]\(([^)#]*)(?:#([^)]+))?\)/g)) {
       const file = target === "" ? `${folder}/${page}` : `${folder}/${target}`
       assert.isTrue(existsSync(new URL(file, root)), file)
-      if (anchor !== undefined) assert.include(text(file).toLowerCase().replaceAll(/(?<=\w) (?=\w)/g, "-"), `# ${anchor}\n`)
+      if (anchor !== undefined) {
+        assert.include(text(file).toLowerCase().replaceAll(/(?<=\w) (?=\w)/g, "-"), `# ${anchor}\n`)
+      }
     }
   })
 })

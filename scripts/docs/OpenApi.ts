@@ -29,7 +29,8 @@ export const openApi = (wire: WireNames.Wire) => ({
       [...selectors].flatMap(([parameter, { key, name }]) => {
         // Streams may say them in other words.
         const user = documented.find(({ definition }) =>
-          definition.live === undefined && definition.query?.[name] === parameter && isSent(definition, name, parameter, wire)
+          definition.live === undefined && definition.query?.[name] === parameter &&
+          isSent(definition, name, parameter, wire)
         )
         return user === undefined ? [] : [[key, queryParameter(user.definition, name, parameter, wire)]]
       })

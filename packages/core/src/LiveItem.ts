@@ -5,7 +5,7 @@ import type { Form } from "./Definition.ts"
 import * as Joins from "./Joins.ts"
 import type { Includes } from "./models/Includes.ts"
 import type { Problem } from "./models/Problem.ts"
-import type { One, Value } from "./Response.ts"
+import type { One, Result, Value } from "./Response.ts"
 import type { Included, Selected } from "./Selection.ts"
 
 /** A rule that a post matches. */
@@ -120,6 +120,9 @@ class LiveEvent extends ItemImpl implements EventItem<unknown, unknown> {
     return this.body.data
   }
 }
+
+/** Whether lines with such a result are posts, rather than events. */
+export const isPost = (result: Result): boolean => result._tag === "One" && result.kind === "post"
 
 /** The item that a line holds. */
 export const make = (

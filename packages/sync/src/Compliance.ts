@@ -7,6 +7,7 @@ import type * as Calls from "./internal/Calls.ts"
 import { orThrow } from "./internal/Calls.ts"
 import * as Handing from "./internal/Handing.ts"
 import type * as Protocol from "./internal/Protocol.ts"
+import * as Streams from "./internal/Streams.ts"
 
 /** Ids, or a text of them with one on a line: a file by its path or its `file:` URL, bytes, or a Blob that is in memory. */
 export type Ids = Iterable<string | number | bigint> | Handing.Input
@@ -67,29 +68,22 @@ type Next = ReadonlyArray<Core.Result> | undefined
 
 type Crossing = (ids: Ids) => Protocol.Ids
 
-/** Every stream has another number, so that none is taken for one of a worker that was lost. */
-let lastStream = 0
-
 function* iterate(
   context: Calls.Context,
   name: "results" | "check",
   onProgress: OnProgress,
   openingOf: (crossing: Crossing, stream: number) => Protocol.Publishing
 ): Generator<Core.Result> {
-  const stream = ++lastStream
   const { connection } = context
-  try {
-    call(context, name, iterate, onProgress, (crossing) => openingOf(crossing, stream))
-    while (true) {
-      const some = call<Next, Core.Progress>(context, name, iterate, onProgress, () => ({ call: "next", stream }))
-      if (some === undefined) return
-      for (const result of some) {
-        yield result
-        if (connection.isClosed) orThrow(CallErrors.closed(Shared.calls[name]), iterate)
-      }
+  const open = (stream: number) =>
+    call<void, Core.Progress>(context, name, iterate, onProgress, (crossing) => openingOf(crossing, stream))
+  const next = (stream: number) =>
+    call<Next, Core.Progress>(context, name, iterate, onProgress, () => ({ call: "next", stream }))
+  for (const some of Streams.batches(connection, open, next)) {
+    for (const result of some) {
+      yield result
+      if (connection.isClosed) orThrow(CallErrors.closed(Shared.calls[name]), iterate)
     }
-  } finally {
-    connection.leave(stream)
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { lost } from "@postwire/core/CallErrors"
 import { Client } from "@postwire/core/Client"
+import type { Definition } from "@postwire/core/Definition"
 import { Departure } from "@postwire/core/Departure"
 import type { Journal } from "@postwire/core/Journal"
 import type { Prepared } from "@postwire/core/Prepare"
@@ -22,6 +23,7 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { workerData } from "node:worker_threads"
 import * as ErrorCodec from "./internal/ErrorCodec.ts"
+import * as LiveBatch from "./internal/LiveBatch.ts"
 import * as NetworkDefaults from "./internal/NetworkDefaults.ts"
 import * as Protocol from "./internal/Protocol.ts"
 import { type Answer, ownName, place, type Request, share, State, wake, type WorkerData } from "./internal/Protocol.ts"
@@ -126,7 +128,7 @@ const publish = ({ client, gate, id, isWatched, publishing }: Request & { readon
   }
   const onProgress = isWatched ? (progress: unknown) => answer({ _tag: "Progress", id, progress }) : undefined
   const fiber = Effect.runForkWith(open.context)(
-    Effect.provideService(publishingOf(publishing, onProgress), Departure, gatedBy(gate))
+    Effect.provideService(publishingOf(client, publishing, onProgress), Departure, gatedBy(gate))
   )
   fibers.set(id, fiber)
   fiber.addObserver((exit) => {
@@ -138,7 +140,11 @@ const publish = ({ client, gate, id, isWatched, publishing }: Request & { readon
   })
 }
 
-const publishingOf = (publishing: Protocol.Publishing, onProgress: ((progress: unknown) => void) | undefined) =>
+const publishingOf = (
+  client: number,
+  publishing: Protocol.Publishing,
+  onProgress: ((progress: unknown) => void) | undefined
+) =>
   Effect.suspend((): Effect.Effect<unknown, unknown, Client | Journal> => {
     switch (publishing.call) {
       case "upload":
@@ -162,12 +168,15 @@ const publishingOf = (publishing: Protocol.Publishing, onProgress: ((progress: u
       case "waitForCompliance":
         return effects.waitForCompliance(publishing.job, publishing.options)
       case "openComplianceResults":
-        return openStream(publishing.stream, () => effects.openComplianceResults(publishing.job))
+        return openStream(publishing.stream, client, () => effects.openComplianceResults(publishing.job))
       case "openComplianceCheck":
         return openStream(
           publishing.stream,
+          client,
           (onProgress) => effects.openComplianceCheck({ ...publishing.options, onProgress })
         )
+      case "openLive":
+        return openStream(publishing.stream, client, () => openLive(publishing))
       case "next":
         return nextOf(publishing.stream, onProgress)
     }
@@ -175,9 +184,13 @@ const publishingOf = (publishing: Protocol.Publishing, onProgress: ((progress: u
 
 type OnProgress = (progress: unknown) => void
 
+/** `undefined` at the end. */
+type Next = Effect.Effect<unknown, unknown, Client | Journal>
+
 interface Opened {
+  readonly client: number
   readonly scope: Scope.Closeable
-  readonly next: Publications.Next<unknown, unknown>
+  readonly next: Next
   /** Of whoever waits for what comes next. */
   onProgress: OnProgress | undefined
 }
@@ -186,15 +199,27 @@ const streams = new Map<number, Opened>()
 
 const openStream = (
   stream: number,
-  open: (
-    onProgress: OnProgress
-  ) => Effect.Effect<Publications.Next<unknown, unknown>, never, Scope.Scope | Client | Journal>
+  client: number,
+  open: (onProgress: OnProgress) => Effect.Effect<Next, never, Scope.Scope | Client | Journal>
 ) =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const next = yield* Scope.provide(open((progress) => streams.get(stream)?.onProgress?.(progress)), scope)
-    streams.set(stream, { scope, next, onProgress: undefined })
+    streams.set(stream, { client, scope, next, onProgress: undefined })
   })
+
+const openLive = ({ isWhole, operation, options, parameters }: Protocol.Publishing & { readonly call: "openLive" }) =>
+  // Not before: the declarations of all operations are for streams alone.
+  Effect.flatMap(Effect.promise(() => import("@postwire/core/Catalogue")), ({ catalogue }) => {
+    const named: Readonly<Record<string, { readonly definition: Definition }>> = catalogue
+    const { definition } = named[operation]!
+    return isWhole
+      ? Effect.map(effects.openLiveEvents(definition, parameters, options), batchesBy(LiveBatch.ofEvents))
+      : Effect.map(effects.openLive(definition, parameters, options), batchesBy(LiveBatch.ofItems))
+  })
+
+const batchesBy = <A>(of: (some: ReadonlyArray<A>) => LiveBatch.LiveBatch) =>
+  Effect.map((some: ReadonlyArray<A> | undefined) => some === undefined ? undefined : of(some))
 
 const nextOf = (stream: number, onProgress: OnProgress | undefined) => {
   const opened = streams.get(stream)
@@ -262,6 +287,9 @@ const pairsOf = (response: HttpClientResponse): Array<[name: string, value: stri
 const close = async ({ client, id }: Request & { readonly _tag: "Close" }) => {
   const open = clients.get(client)
   clients.delete(client)
+  await Promise.all(
+    [...streams].flatMap(([stream, opened]) => opened.client === client ? [leave(stream)] : [])
+  )
   if (open !== undefined && "session" in open) {
     await Effect.runPromise(Scope.close(open.scope, Exit.void))
     await open.session.close()

@@ -10,6 +10,7 @@ import type { Definition, Direction, Form } from "@postwire/core/Definition"
 import type * as Documentation from "@postwire/core/Documentation"
 import { InvalidSettings } from "@postwire/core/Errors"
 import type { Joined } from "@postwire/core/Joins"
+import type { LiveOperation } from "@postwire/core/LiveOperation"
 import type { Arguments, FormOf, ItemOf, Operation, Paged, SelectionOf } from "@postwire/core/Operation"
 import * as Pagination from "@postwire/core/Pagination"
 import type { BytesInput } from "@postwire/core/Parameters"
@@ -32,6 +33,7 @@ import * as Calls from "./internal/Calls.ts"
 import { Connection } from "./internal/Connection.ts"
 import * as Pages from "./internal/Pages.ts"
 import * as Received from "./internal/Received.ts"
+import * as Live from "./Live.ts"
 import * as Publishing from "./Publishing.ts"
 import type { RawResponse } from "./RawResponse.ts"
 import type { Settings } from "./Settings.ts"
@@ -76,8 +78,9 @@ export interface SyncRequest<F extends Form = "response"> {
 
 type MethodOf<O, F extends Form> = O extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D> ?
   SyncPaged<P, R, Sel, F, D>
+  : O extends LiveOperation<infer P, infer R, infer Sel, infer _E> ? Live.SyncLive<P, R, Sel, F>
   : O extends Operation<infer P, infer R, infer Sel, infer _E> ? SyncOperation<InMemory<P>, R, Sel, F>
-  : undefined
+  : never
 
 /** Bytes are in memory: a call that blocks cannot read a Blob. */
 type InMemory<P> = BytesInput extends P[keyof P] ? { [K in keyof P]: Exclude<P[K], Blob> } : P
@@ -155,9 +158,7 @@ export const make = (given: Settings<Form>): Client => {
     methods: <F extends Form>(form: F) =>
       // The mapped type states what each method takes and returns.
       Object.fromEntries(
-        Object.entries(catalogue)
-          .filter(([, { definition }]) => !("live" in definition))
-          .map(([name, { definition }]) => [name, method(context, definition, form)])
+        Object.entries(catalogue).map(([name, { definition }]) => [name, method(context, definition, form)])
       ) as unknown as Methods<F>,
     request: (form) => request(context, form),
     publishing: {
@@ -185,6 +186,7 @@ function request(context: Calls.Context, form: Form): object {
 }
 
 const method = (context: Calls.Context, definition: Definition, form: Form) => {
+  if (definition.live !== undefined) return Live.method(context, definition, form)
   const call = (parameters: object = {}, options: CallOptions = {}) => {
     const pending = Calls.orThrow(Calls.begin(context, definition, parameters, options), call)
     const received = Calls.orThrow(Calls.receive(pending), call)

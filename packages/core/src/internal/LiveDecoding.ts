@@ -87,7 +87,7 @@ export const make = (
   { longest = longestLine, onAnomalies, redact, verify, wire }: Reading
 ): Decoder => {
   const reader = readerOf(result)
-  const isPost = result._tag === "One" && result.kind === "post"
+  const isPost = LiveItem.isPost(result)
   const gathered = result._tag === "One" ? result.model.gathered : undefined
   const toNeutral = wire.toNeutral(reader.schema)
   const lines = new LiveLines(longest)

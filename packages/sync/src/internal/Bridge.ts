@@ -115,12 +115,13 @@ export class Bridge {
 
   /**
    * Blocks until the answer is there, the worker is gone, or `timeout` milliseconds have passed. The body of the answer
-   * may lie in the shared memory: it is good until the next request.
+   * may lie in the shared memory: it is good until the next request. `isEndless`: it is one of many waits that may all be short,
+   * between which no listener is called either.
    */
-  wait(id: number, timeout: number): Answer | NoAnswer {
+  wait(id: number, timeout: number, isEndless = false): Answer | NoAnswer {
     const waiting = new Waiting(id, timeout)
     try {
-      return this.#until(waiting, shortCallMillis) ??
+      return this.#until(waiting, isEndless ? 0 : shortCallMillis) ??
         (Interruption.isListenedTo() ? Interruption.interruptible(() => this.#until(waiting)) : this.#until(waiting)) ??
         this.#giveUp(id, "interrupted by SIGINT")
     } finally {

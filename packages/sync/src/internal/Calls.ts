@@ -122,9 +122,9 @@ const failureOf = (call: Told, limit: number, answer: Answer | NoAnswer): Error 
 /**
  * Waits for what was handed over to be uploaded or posted: as long as it takes, for every step of it has limits of its own.
  */
-export const receivePublished = (call: Told, begun: Sent | NoAnswer): unknown => {
+export const receivePublished = (call: Told, begun: Sent | NoAnswer, isEndless = false): unknown => {
   if (begun._tag === "NoAnswer") return unanswered(call, Infinity, begun)
-  const answer = begun.bridge.wait(begun.id, Infinity)
+  const answer = begun.bridge.wait(begun.id, Infinity, isEndless)
   return answer._tag === "Published" ? answer.value : failureOf(call, Infinity, answer)
 }
 

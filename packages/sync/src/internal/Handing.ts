@@ -18,6 +18,8 @@ export interface Handing {
   /** What files are given as. */
   readonly parameter: string
   readonly onProgress: ((progress: unknown) => void) | undefined
+  /** Whether it is waited for again and again, so that Ctrl-C is looked for from the beginning of each wait. */
+  readonly isEndless?: boolean
   readonly caller: Calls.Caller
 }
 
@@ -28,7 +30,7 @@ export const hand = (
   publishingOf: (crossing: Crossing) => Protocol.Publishing
 ): unknown => {
   const begun = Calls.orThrow(begin(context, handing, publishingOf), handing.caller)
-  return Calls.orThrow(Calls.receivePublished(callOf(handing), begun), handing.caller)
+  return Calls.orThrow(Calls.receivePublished(callOf(handing), begun, handing.isEndless), handing.caller)
 }
 
 /** The error of a parameter. */

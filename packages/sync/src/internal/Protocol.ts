@@ -4,6 +4,7 @@ import type * as Compliance from "@postwire/core/Compliance"
 import type { Options as ConversationOptions } from "@postwire/core/Conversation"
 import type { Form } from "@postwire/core/Definition"
 import type { PlanOptions, SyncOptions, Wanted } from "@postwire/core/ListMembers"
+import type { LiveOptions } from "@postwire/core/LiveOptions"
 import type { Prepared } from "@postwire/core/Prepare"
 import type { UploadOptions } from "@postwire/core/promises/Publications"
 import type { Post, PublishOptions } from "@postwire/core/Publish"
@@ -128,6 +129,15 @@ export type Publishing =
     readonly call: "openComplianceCheck"
     readonly stream: number
     readonly options: Omit<Compliance.CheckOptions<Ids>, "onProgress">
+  }
+  | {
+    readonly call: "openLive"
+    readonly stream: number
+    readonly operation: string
+    readonly parameters: Readonly<Record<string, unknown>>
+    readonly options: Omit<LiveOptions, "onEvent">
+    /** Whether what happens crosses with the items. */
+    readonly isWhole: boolean
   }
   /** What comes next of a stream that was opened. */
   | { readonly call: "next"; readonly stream: number }

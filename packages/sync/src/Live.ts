@@ -1,0 +1,98 @@
+/** Streams of the service as iterables: the worker keeps them up, and the loop blocks until something comes. */
+import * as CallErrors from "@postwire/core/CallErrors"
+import type { Definition, Form } from "@postwire/core/Definition"
+import { show } from "@postwire/core/Errors"
+import * as Hook from "@postwire/core/Hook"
+import type { LiveEvent, LiveHappening } from "@postwire/core/LiveEvents"
+import type { AnyItem, FormOf } from "@postwire/core/LiveItem"
+import type { LiveOptions } from "@postwire/core/LiveOptions"
+import type { Arguments, SelectionOf } from "@postwire/core/Operation"
+import * as Prepare from "@postwire/core/Prepare"
+import type { Selection } from "@postwire/core/Selection"
+import * as Calls from "./internal/Calls.ts"
+import * as Handing from "./internal/Handing.ts"
+import * as LiveBatch from "./internal/LiveBatch.ts"
+import type * as Protocol from "./internal/Protocol.ts"
+import * as Streams from "./internal/Streams.ts"
+
+/**
+ * An operation that answers until somebody ends it, as a blocking method. It connects when a loop begins, stays connected, and
+ * ends with the loop. `onEvent` is called on the thread that the loop blocks, in the order of what happens. In forms other than
+ * `response`, an item is its line as a plain dictionary.
+ */
+export interface SyncLive<in out P, out R, Sel extends keyof Selection, F extends Form = "response"> {
+  <const S extends SelectionOf<P, R, Sel>>(...args: Arguments<P, R, Sel, S, LiveOptions>): Iterable<FormOf<F, R, S>>
+  /** Everything that happens, in its order: what it brings (`Delivered`), connections, gaps and what fills them. */
+  readonly events: <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, LiveOptions>
+  ) => Iterable<LiveEvent<FormOf<F, R, S>>>
+}
+
+/** An operation on a client. */
+export const method = (context: Calls.Context, definition: Definition, form: Form) => {
+  const itemOf = (item: AnyItem): unknown => form === "response" ? item : item.body
+  const items = (batch: LiveBatch.LiveBatch) => LiveBatch.itemsOf(definition, batch).map(itemOf)
+  const events = (batch: LiveBatch.LiveBatch) =>
+    LiveBatch.eventsOf(definition, batch).map((event) =>
+      event._tag === "Delivered" ? { ...event, item: itemOf(event.item) } : event
+    )
+  const telling = (onEvent: (event: LiveHappening) => void) =>
+    function*(batch: LiveBatch.LiveBatch) {
+      for (const event of LiveBatch.eventsOf(definition, batch)) {
+        if (event._tag === "Delivered") yield itemOf(event.item)
+        else Hook.tell(onEvent, event)
+      }
+    }
+  return Object.assign(
+    iterable(context, definition, ({ onEvent }) => onEvent === undefined ? [false, items] : [true, telling(onEvent)]),
+    { events: iterable(context, definition, () => [true, events]) }
+  )
+}
+
+/** Whether a stream is of everything that happens, and what is made of a batch of it. */
+type Reading = readonly [isWhole: boolean, of: (batch: LiveBatch.LiveBatch) => Iterable<unknown>]
+
+const iterable = (context: Calls.Context, definition: Definition, readingOf: (options: LiveOptions) => Reading) => {
+  function* run(given: ReturnType<typeof Prepare.own>, options: LiveOptions) {
+    const parameters = Calls.orThrow(given, run)
+    const { connection, redact, settings, wire } = context
+    // Here, where the stack leads to the loop. What the worker makes of them is the same.
+    Calls.orThrow(Prepare.prepare(definition, parameters, wire, settings, redact), run)
+    const { onEvent, ...rest } = options
+    if (onEvent !== undefined && typeof onEvent !== "function") {
+      Calls.orThrow(Handing.invalid({ told: definition }, "onEvent", "must be a function", show(onEvent)), run)
+    }
+    const [isWhole, of] = readingOf(options)
+    const opening = { call: "openLive", operation: definition.name, parameters, options: rest, isWhole } as const
+    const open = (stream: number) => hand(context, definition, run, { ...opening, stream })
+    const next = (stream: number) => hand(context, definition, run, { call: "next", stream })
+    for (const batch of Streams.batches(connection, open, next)) {
+      for (const one of of(batch)) {
+        yield one
+        if (connection.isClosed) Calls.orThrow(CallErrors.closed(definition), run)
+      }
+    }
+  }
+  return (parameters: object = {}, options: LiveOptions = {}): Iterable<unknown> => {
+    // The caller may change the objects before the next loop.
+    const [own, chosen] = [Prepare.own(definition, parameters), { ...options }]
+    return { [Symbol.iterator]: () => run(own, chosen) }
+  }
+}
+
+function hand(
+  context: Calls.Context,
+  told: Definition,
+  caller: Calls.Caller,
+  publishing: Protocol.Publishing
+): LiveBatch.LiveBatch | undefined
+// What the worker answers is stated above: nothing to the opening.
+function hand(
+  context: Calls.Context,
+  told: Definition,
+  caller: Calls.Caller,
+  publishing: Protocol.Publishing
+): unknown {
+  const handing = { told, parameter: "options", onProgress: undefined, isEndless: true, caller }
+  return Handing.hand(context, handing, () => publishing)
+}

@@ -1,0 +1,57 @@
+/** What comes next of a live stream, as it crosses threads: items as JSON, which is cheaper than to clone objects. */
+import type { Anomaly } from "@postwire/core/Anomaly"
+import type { Definition } from "@postwire/core/Definition"
+import type { Delivered, LiveEvent, LiveHappening } from "@postwire/core/LiveEvents"
+import * as LiveItem from "@postwire/core/LiveItem"
+
+/** What came at once. */
+export interface LiveBatch {
+  /** The lines of the items. */
+  readonly lines: string
+  /** What of them was left out, by their index. */
+  readonly anomalies: ReadonlyMap<number, ReadonlyArray<Anomaly>>
+  /** What happens, in its order, where it was asked for: a delivery is of the next item. */
+  readonly events: ReadonlyArray<LiveHappening | Omit<Delivered<never>, "item">> | undefined
+}
+
+/** Of items. */
+export const ofItems = (items: ReadonlyArray<LiveItem.AnyItem>): LiveBatch => {
+  const anomalies = new Map<number, ReadonlyArray<Anomaly>>()
+  items.forEach((item, index) => {
+    if (item.anomalies.length > 0) anomalies.set(index, item.anomalies)
+  })
+  return { lines: JSON.stringify(items), anomalies, events: undefined }
+}
+
+/** Of everything that happens. */
+export const ofEvents = (events: ReadonlyArray<LiveEvent<LiveItem.AnyItem>>): LiveBatch => {
+  const items: Array<LiveItem.AnyItem> = []
+  const others = events.map((event) => {
+    if (event._tag !== "Delivered") return event
+    const { item, ...delivered } = event
+    items.push(item)
+    return delivered
+  })
+  return { ...ofItems(items), events: others }
+}
+
+/** The items of a batch. */
+export const itemsOf = (
+  { result }: Pick<Definition, "result">,
+  { anomalies, lines }: LiveBatch
+): ReadonlyArray<LiveItem.AnyItem> => {
+  const bodies: ReadonlyArray<LiveItem.Body> = JSON.parse(lines)
+  return bodies.map((body, index) => LiveItem.make(LiveItem.isPost(result), body, anomalies.get(index)))
+}
+
+/** What happens in a batch that has it. */
+export const eventsOf = (
+  definition: Pick<Definition, "result">,
+  batch: LiveBatch
+): ReadonlyArray<LiveEvent<LiveItem.AnyItem>> => {
+  const items = itemsOf(definition, batch)
+  let delivered = 0
+  return (batch.events ?? []).map((event) =>
+    event._tag === "Delivered" ? { ...event, item: items[delivered++]! } : event
+  )
+}
