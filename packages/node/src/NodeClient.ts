@@ -13,6 +13,7 @@ import * as Shared from "@postwire/core/promises/Settings"
 import * as OwnTokenStore from "@postwire/core/promises/TokenStore"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import * as SpendStore from "@postwire/core/SpendStore"
+import * as StreamLog from "@postwire/core/StreamLog"
 import * as TokenStore from "@postwire/core/TokenStore"
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
@@ -25,6 +26,7 @@ import * as FileTokenStore from "./FileTokenStore.ts"
 import * as NodeCrypto from "./NodeCrypto.ts"
 import * as RedisRateLimitStore from "./RedisRateLimitStore.ts"
 import * as RedisSpendStore from "./RedisSpendStore.ts"
+import * as RedisStreamLog from "./RedisStreamLog.ts"
 import * as RedisTokenStore from "./RedisTokenStore.ts"
 import * as SqliteRateLimitStore from "./SqliteRateLimitStore.ts"
 import * as SqliteSpendStore from "./SqliteSpendStore.ts"
@@ -46,6 +48,12 @@ export interface Settings<F extends Form = "response"> extends Shared.Settings<F
    * `.db` or `.sqlite`. Default: this client's memory.
    */
   readonly spendStore?: string | undefined
+  /**
+   * Through what processes share a stream (`client.streamPosts.shared`): a `redis://` or `rediss://` address, which needs the
+   * package `@redis/client`, or `memory` for this client alone. A client on the Layer of `@postwire/cluster/PostgresStreamLog`
+   * shares it through PostgreSQL. Default: none.
+   */
+  readonly streamLog?: string | undefined
   /**
    * Where the `account` is kept: a folder, which is named by a path (`./accounts`), a `redis://` or `rediss://` address, which needs
    * the package `@redis/client`, or a store of your own. Default: the folder of `postwire login`, `~/.config/postwire/accounts`.
@@ -78,8 +86,9 @@ export const inputOf: InputOf<Input> = (input) =>
 export const layer = (settings: Settings<Form>): Layer.Layer<Client | Journal.Journal, InvalidSettings> =>
   Layer.unwrap(
     Effect.map(check(settings), () =>
-      Layer.merge(
+      Layer.mergeAll(
         FileSpill.layer(),
+        layerStreamLog(settings),
         Layer.provide(
           Shared.layer(settings, {
             http: layerTransport(settings),
@@ -140,6 +149,16 @@ export const layerSpendStore = (
     : isAddress(store)
     ? RedisSpendStore.layerUrl({ url: store })
     : SqliteSpendStore.layer({ path: store })
+
+/** Through what the settings let processes share streams: a `StreamLog` where they say it. */
+export const layerStreamLog = (
+  { streamLog: log }: Pick<Settings, "streamLog">
+): Layer.Layer<never, InvalidSettings> =>
+  log === undefined
+    ? Layer.empty
+    : log === "memory"
+    ? StreamLog.layerMemory
+    : RedisStreamLog.layerUrl({ url: log })
 
 /**
  * Where the settings keep accounts: a folder, a `redis://` or `rediss://` address, a store of the program's own, or the folder of
@@ -271,6 +290,7 @@ const own = Object.keys(
     proxy: true,
     rateLimitStore: true,
     spendStore: true,
+    streamLog: true,
     tokenStore: true
   } satisfies {
     readonly [K in Exclude<keyof Settings<Form>, keyof (Shared.Settings<Form> & AccountSettings.AccountSettings)>]-?:
@@ -287,6 +307,9 @@ export const check = Effect.fnUntraced(function*(
   yield* AccountSettings.check(settings)
   yield* checkStore("rateLimitStore", settings.rateLimitStore, RedisRateLimitStore.checkUrl, "./limits")
   yield* checkStore("spendStore", settings.spendStore, RedisSpendStore.checkUrl, "./spend")
+  if (settings.streamLog !== undefined && settings.streamLog !== "memory") {
+    yield* RedisStreamLog.checkUrl(settings.streamLog)
+  }
   yield* checkTokenStore(settings.tokenStore)
   yield* checkJournal(settings.journal)
   yield* checkTransport(settings)
@@ -308,7 +331,17 @@ export const fromEnvironment = (
     names.map((name) => [name, environment[environmentVariable(name)]] as const)
   return Object.fromEntries(
     [
-      ...valuesOf(["baseUrl", "wire", "clientId", "clientSecret", "tokenStore", "spendStore", "journal", "account"]),
+      ...valuesOf([
+        "baseUrl",
+        "wire",
+        "clientId",
+        "clientSecret",
+        "tokenStore",
+        "spendStore",
+        "streamLog",
+        "journal",
+        "account"
+      ]),
       ...(environment["POSTWIRE_ACCOUNT"] ? [] : valuesOf(Credentials.names)),
       // Never a path: the variable says what it is.
       ["rateLimitStore", redis === undefined || redis === "" || isAddress(redis) ? redis : `redis://${redis}`] as const

@@ -60,9 +60,12 @@ export type {
   UploadedMedia,
   UploadProgress
 } from "@postwire/core/promises/Publishing"
+export type { ConsumeOptions, SharedItem, SharedStream } from "@postwire/core/promises/Sharing"
 export type { TokenStore } from "@postwire/core/promises/TokenStore"
 export type { Announced, Change, Waiting } from "@postwire/core/RateLimit"
 export type { Scope } from "@postwire/core/Scopes"
+export type { SharedHappening, SharedOptions } from "@postwire/core/SharedStream"
+export { LeaseLost, StreamLogUnavailable } from "@postwire/core/StreamLog"
 export type { Session } from "./internal/Connect.ts"
 export { fromEnvironment, type Input, type Logger, type Settings } from "./NodeClient.ts"
 export * as OAuth2 from "./OAuth2.ts"

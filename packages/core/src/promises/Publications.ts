@@ -3,19 +3,22 @@
  * those, and the bundled entries load this when one is called first.
  */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Compliance from "../Compliance.ts"
 import * as Conversation from "../Conversation.ts"
 import type { Definition } from "../Definition.ts"
-import { invalidParameter } from "../Errors.ts"
+import { invalidParameter, InvalidSettings } from "../Errors.ts"
 import * as Journal from "../Journal.ts"
 import * as ListMembers from "../ListMembers.ts"
 import * as Live from "../Live.ts"
 import type { LiveOptions } from "../LiveOptions.ts"
 import * as Publish from "../Publish.ts"
+import * as SharedStream from "../SharedStream.ts"
 import type * as Source from "../Source.ts"
+import * as StreamLog from "../StreamLog.ts"
 import * as StreamRules from "../StreamRules.ts"
 import * as Thread from "../Thread.ts"
 import * as Upload from "../Upload.ts"
@@ -87,5 +90,27 @@ export const on = <I>(inputOf: InputOf<I>) => ({
   openLive: (definition: Definition, parameters: unknown, options?: LiveOptions) =>
     opened(Live.items(definition, parameters, options)),
   openLiveEvents: (definition: Definition, parameters: unknown, options?: LiveOptions) =>
-    opened(Live.run(definition, parameters, options))
+    opened(Live.run(definition, parameters, options)),
+  openShared: Effect.fnUntraced(function*(
+    name: string,
+    definition: Definition,
+    parameters: object,
+    options?: SharedStream.SharedOptions
+  ) {
+    const log = yield* Effect.serviceOption(StreamLog.StreamLog)
+    if (Option.isNone(log)) {
+      return yield* new InvalidSettings({
+        setting: "streamLog",
+        rule: "must say where processes keep the stream that they share"
+      })
+    }
+    const events = (options: LiveOptions) => Live.run(definition, parameters, options)
+    return yield* Effect.provideService(
+      SharedStream.share(name, definition, events, options),
+      StreamLog.StreamLog,
+      log.value
+    )
+  }),
+  openConsumer: <Item, E>(shared: SharedStream.SharedStream<Item, E>, options: SharedStream.ConsumeOptions) =>
+    opened(shared.consume(options))
 })
