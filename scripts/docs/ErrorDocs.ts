@@ -180,7 +180,14 @@ const samples: {
   SpillFailed: new Errors.SpillFailed({ place: "/tmp/postwire-stream", fault: "full", detail: "ENOSPC" }),
   InvalidRules: new Errors.InvalidRules({
     operation: "syncRules",
-    rules: [{ index: 0, value: "cat form:ada", tag: "cats", detail: "form: is no operator (did you mean from:?)", position: 4, end: 9 }]
+    rules: [{
+      index: 0,
+      value: "cat form:ada",
+      tag: "cats",
+      detail: "form: is no operator (did you mean from:?)",
+      position: 4,
+      end: 9
+    }]
   }),
   RuleCapReached: new Errors.RuleCapReached({ operation: "syncRules", rules: 1_002, cap: 1_000 }),
   PaginationStuck: new Errors.PaginationStuck({ operation: "searchRecentPosts", token: "b26v89c19zqg8o3f" }),

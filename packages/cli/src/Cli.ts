@@ -29,6 +29,7 @@ import * as PostCommand from "./PostCommand.ts"
 import * as Presenter from "./Presenter.ts"
 import * as Report from "./Report.ts"
 import * as RequestCommand from "./RequestCommand.ts"
+import * as RulesCommand from "./RulesCommand.ts"
 import * as SandboxCommand from "./SandboxCommand.ts"
 import * as SpendCommand from "./SpendCommand.ts"
 import * as StandardOutput from "./StandardOutput.ts"
@@ -62,6 +63,7 @@ export const postwire = Command.make("postwire").pipe(
     SpendCommand.command,
     ConversationCommand.command,
     ListsCommand.command,
+    RulesCommand.command,
     PostCommand.command,
     UploadCommand.command,
     ThreadCommand.command,

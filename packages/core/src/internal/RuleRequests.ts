@@ -90,7 +90,7 @@ const answersOf = (
       const { id } = duplicate
       return { became: "there", id: typeof id === "string" ? id : undefined }
     }
-    if (own.length === 0 && isFull) return { became: "full" }
+    if (own.length === 0 ? isFull : own.every((problem) => isOf(problem, "rule-cap"))) return { became: "full" }
     return { became: "refused", detail: saidIn(own) || said || "The service does not say why" }
   })
 }
