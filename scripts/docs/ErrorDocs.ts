@@ -177,7 +177,7 @@ const samples: {
     connections: [{ id: "1789", endpoint: "filtered_stream", since: resetAt, clientIp: "192.0.2.7" }]
   }),
   StreamOverflow: new Errors.StreamOverflow({ operation: "streamPosts", bufferSize: 10_000 }),
-  SpillFailed: new Errors.SpillFailed({ place: "/tmp/postwire-stream", fault: "full", detail: "ENOSPC" }),
+  SpillFailed: new Errors.SpillFailed({ place: "./waiting", fault: "full", detail: "ENOSPC" }),
   InvalidRules: new Errors.InvalidRules({
     operation: "syncRules",
     rules: [{

@@ -11,22 +11,21 @@ import type { Definition, Live } from "../Definition.ts"
 import { type AnyError, TransportFailure } from "../Errors.ts"
 import * as Limits from "../Limits.ts"
 import type { Gap, LiveHappening } from "../LiveEvents.ts"
-import type { AnyItem } from "../LiveItem.ts"
 import type { Recover, ResumeFrom } from "../LiveOptions.ts"
 import * as Monotonic from "../Monotonic.ts"
 import { NoRules, StreamOverflow, TooManyConnections } from "../StreamErrors.ts"
+import * as LiveArrivals from "./LiveArrivals.ts"
 import { Backoff } from "./LiveBackoff.ts"
 import type { Entry, LiveError } from "./LiveBuffer.ts"
 import * as LiveConnection from "./LiveConnection.ts"
-import type { LiveConsumer } from "./LiveConsumer.ts"
-import { maxPauseMillis } from "./LiveConsumer.ts"
+import { type LiveConsumer, maxPauseMillis } from "./LiveConsumer.ts"
+import { Coverage } from "./LiveCoverage.ts"
 import type * as LiveDecoding from "./LiveDecoding.ts"
 import { Duplicates, idOf } from "./LiveDuplicates.ts"
 import { isOfRules, verdictOf } from "./LiveFaults.ts"
 import * as LiveFill from "./LiveFill.ts"
 import * as LiveGaps from "./LiveGaps.ts"
 import * as LiveHolders from "./LiveHolders.ts"
-import { offsetOf, timeOf } from "./ServiceTime.ts"
 
 /** What consumers that share a connection have in common. */
 export interface Terms {
@@ -45,17 +44,8 @@ interface Missed extends LiveGaps.Span {
   readonly targets: ReadonlyArray<LiveConsumer>
 }
 
-/** Backfill is on its way. */
-interface Backfill extends LiveGaps.Span {
-  /** When the connection was made, by the clock of this machine. */
-  readonly since: number
-}
-
 /** The shortest time between two watermarks. */
 const watermarkMillis = 1_000
-
-/** A connection that has lived so long is one, whether data came or not. */
-const livesMillis = 60_000
 
 /** How long a connection may take to end after the service has said that it does. */
 const endMillis = 2_000
@@ -79,19 +69,8 @@ export class LiveHub {
   readonly #missed: Queue.Queue<Missed>
   /** Gaps that are being fetched, or are to be. */
   readonly #open = new Set<Missed>()
-  readonly #begun: number
-  /** When connections were made that have ended, by the service's clock. */
-  readonly #ended: Array<number> = []
-  /** Milliseconds by which the service's clock is ahead. */
-  #offset = 0
-  /** When the connection was made, by the service's clock; `undefined` while there is none. */
-  connectedAt: number | undefined
-  #wasConnected = false
-  /** Since when nothing is certain, by the service's clock, while there is no connection. */
-  #outage: number | undefined
-  #backfill: Backfill | undefined
-  #mayBackfill = true
-  /** When something came last: by the monotonic clock. */
+  readonly #coverage: Coverage
+  /** When something came last, or nothing was read: by the monotonic clock. */
   #heard = 0
   #silence: number
   #isPaused = false
@@ -108,9 +87,13 @@ export class LiveHub {
     this.#duplicates = new Duplicates(terms.duplicates.size, terms.duplicates.age)
     this.#backoff = new Backoff(Limits.of(terms.definition.limits, "app").perWindow)
     this.#silence = terms.silence
-    this.#begun = clock.currentTimeMillisUnsafe()
-    this.#outage = resumeFrom?.at.getTime()
+    this.#coverage = new Coverage(clock, terms.definition, terms.recover, resumeFrom?.at)
     this.#remember(this.#duplicates, resumeFrom)
+  }
+
+  /** When the connection was made, by the service's clock; `undefined` while there is none. */
+  get connectedAt(): number | undefined {
+    return this.#coverage.connectedAt
   }
 
   /** How many share it. */
@@ -157,10 +140,10 @@ export class LiveHub {
           this.#tell({ _tag: "Reconnecting", at: this.#now(), why: tooMany, wait: pause, attempt })
           yield* Effect.sleep(pause)
         }
-        const asked = this.#backfillMinutes()
+        const asked = this.#coverage.backfillMinutes()
         const exit = yield* Effect.exit(this.#connection(asked, attempt))
-        const connectedAt = this.connectedAt
-        this.#lost()
+        const { connectedAt } = this
+        this.#coverage.lost()
         if (connectedAt !== undefined) {
           attempt = 0
           looks = 0
@@ -182,10 +165,10 @@ export class LiveHub {
           (error._tag === "BadRequest" || error._tag === "Forbidden")
         if (isOfBackfill) {
           // The app may not have it; the rest of the stream it may.
-          this.#mayBackfill = false
+          this.#coverage.withoutBackfill()
           continue
         }
-        const verdict = verdictOf(error, this.#wasConnected)
+        const verdict = verdictOf(error, this.#coverage.wasConnected)
         if (verdict._tag === "Final") return yield* Effect.fail(verdict.error)
         let wait: number
         if (verdict._tag === "Crowded") {
@@ -218,9 +201,10 @@ export class LiveHub {
   #endStale(live: ReadonlyArray<number>): Effect.Effect<LiveHolders.Holders | undefined, never, Client> {
     const { definition } = this.terms
     const { endpoint } = definition.live
+    const { begun: since, ended } = this.#coverage
     const takeOver = this.terms.takeOver && !isOfParts(definition)
     return Effect.orElseSucceed(
-      LiveHolders.endStale({ endpoint, since: this.#begun, ended: this.#ended, live, takeOver }),
+      LiveHolders.endStale({ endpoint, since, ended, live, takeOver }),
       () => undefined
     )
   }
@@ -233,7 +217,7 @@ export class LiveHub {
     const { definition, parameters } = this.terms
     return Effect.gen({ self: this }, function*() {
       // How far back it is to begin was asked for once.
-      const asked = backfillMinutes === undefined && !this.#wasConnected
+      const asked = backfillMinutes === undefined && !this.#coverage.wasConnected
         ? parameters
         : { ...parameters, backfill_minutes: backfillMinutes }
       const opened = yield* LiveConnection.open(definition, asked)
@@ -244,54 +228,14 @@ export class LiveHub {
   }
 
   #connected(headers: LiveConnection.Opened["headers"], backfillMinutes: number | undefined, attempt: number): void {
-    const now = this.#clock.currentTimeMillisUnsafe()
-    this.#offset = offsetOf(headers, now)
-    const at = now + this.#offset
-    this.connectedAt = at
-    this.#wasConnected = true
+    const missed = this.#coverage.connected(headers, backfillMinutes)
     this.#isProven = false
     this.#said = undefined
     this.#silence = this.terms.silence
     this.#heard = this.#millis()
-    this.#tell({
-      _tag: "Connected",
-      at: new Date(now),
-      attempt,
-      ...(backfillMinutes === undefined ? {} : { backfillMinutes })
-    })
-    const from = this.#outage
-    this.#outage = undefined
-    if (from === undefined) return
-    const to = at + 1_000
-    const sent = backfillMinutes === undefined ? to : at - backfillMinutes * 60_000
-    if (backfillMinutes !== undefined) this.#backfill = { from: Math.max(from, sent), to, since: this.#millis() }
-    if (from < Math.min(sent, to)) this.#miss({ from, to: Math.min(sent, to), targets: [...this.#consumers] })
-  }
-
-  #lost(): void {
-    if (this.connectedAt === undefined) return
-    this.#ended.push(this.connectedAt)
-    if (this.#ended.length > 20) this.#ended.shift()
-    this.#outage = this.#certain()
-    this.#backfill = undefined
-    this.connectedAt = undefined
-  }
-
-  /** Until when everything has come that this connection brings, by the service's clock. */
-  #certain(): number {
-    if (this.#backfill !== undefined) return this.#backfill.from
-    if (this.connectedAt === undefined) return this.#outage ?? this.serviceNow()
-    const heard = this.serviceNow() - (this.#millis() - this.#heard)
-    // What came before the first connection was not asked for.
-    return Math.max(heard - LiveGaps.lateMillis(this.terms.definition.live), this.#begun + this.#offset)
-  }
-
-  #backfillMinutes(): number | undefined {
-    const { definition, recover } = this.terms
-    if (this.#outage === undefined || !this.#mayBackfill || definition.query?.["backfill_minutes"] === undefined) {
-      return undefined
-    }
-    return LiveGaps.backfillMinutes(this.serviceNow() - this.#outage, recover)
+    const told = { _tag: "Connected" as const, at: this.#now(), attempt }
+    this.#tell(backfillMinutes === undefined ? told : { ...told, backfillMinutes })
+    if (missed !== undefined) this.#miss({ ...missed, targets: [...this.#consumers] })
   }
 
   /** Ends when nothing has come for too long. */
@@ -308,71 +252,36 @@ export class LiveHub {
   }
 
   /** What came at once: items that are new go on, and what is none is told. */
-  #receive(entries: Arr.NonEmptyReadonlyArray<LiveDecoding.Entry>): Effect.Effect<void, NoRules | StreamOverflow> {
-    const now = this.#clock.currentTimeMillisUnsafe()
+  #receive(arrived: Arr.NonEmptyReadonlyArray<LiveDecoding.Entry>): Effect.Effect<void, NoRules | StreamOverflow> {
     const millis = this.#millis()
     this.#heard = millis
-    let at: Date | undefined
-    let out: Array<Entry> | undefined
-    let last: AnyItem | undefined
-    let isAlive = false
-    let refused: NoRules | undefined
-    const keeps = this.#open.size > 0 || this.#backfill !== undefined
-    for (let index = 0; index < entries.length; index++) {
-      const entry = entries[index]!
-      if (!("_tag" in entry)) {
-        last = entry
-        const id = idOf(entry)
-        if (this.#duplicates.add(id, millis, keeps)) out?.push(entry)
-        else (out ??= entries.slice(0, index) as Array<Entry>).push({ _tag: "Duplicate", at: at ??= new Date(now), id })
-        continue
-      }
-      at ??= new Date(now)
-      out ??= entries.slice(0, index) as Array<Entry>
-      if (entry._tag === "KeepAlive") {
-        isAlive = true
-        out.push({ _tag: "KeepAlive", at })
-      } else if (entry._tag === "Unreadable") {
-        out.push({ _tag: "Unreadable", at, reason: entry.reason })
-      } else {
-        out.push({ _tag: "Trouble", at, problems: entry.problems })
-        if (entry.disconnectType === undefined) continue
-        const detail = entry.problems[0]?.detail ?? entry.problems[0]?.title
-        this.#said = detail ?? entry.disconnectType
-        this.#silence = endMillis
-        if (isOfRules(entry.disconnectType)) refused = new NoRules({ operation: this.terms.definition.name, detail })
-      }
-    }
-    if (
-      last !== undefined || (this.connectedAt !== undefined && now + this.#offset - this.connectedAt >= livesMillis)
-    ) {
+    const { disconnect, entries, isAlive, last } = LiveArrivals.of(arrived, this.#duplicates, {
+      millis,
+      now: this.#clock.currentTimeMillisUnsafe(),
+      keeps: this.#open.size > 0 || this.#coverage.isFilling
+    })
+    const filled = this.#coverage.received(last, isAlive)
+    if (this.#coverage.isProven(last !== undefined)) {
       this.#isProven = true
       this.#backoff.reset()
     }
-    const delivered = this.#deliver((out ?? entries) as Arr.NonEmptyReadonlyArray<Entry>, this.#consumers)
-    this.#progress(isAlive, last)
-    return refused === undefined ? delivered : Effect.andThen(delivered, Effect.fail(refused))
-  }
-
-  /** Tells that backfill is over, and until when all is there. */
-  #progress(isAlive: boolean, last: AnyItem | undefined): void {
-    const backfill = this.#backfill
-    if (backfill !== undefined) {
-      const time = last === undefined ? undefined : timeOf(last)
-      // Older posts come first, and in a lull nothing waits.
-      if (isAlive || (time ?? 0) >= backfill.to || this.#millis() - backfill.since >= livesMillis) {
-        this.#backfill = undefined
-        this.#tell(this.#gap(backfill, "backfill"))
-      }
+    const delivered = Arr.isReadonlyArrayNonEmpty(entries) ? this.#deliver(entries) : Effect.void
+    if (filled !== undefined) this.#tell(this.#gap(filled, "backfill"))
+    if (millis - this.#marked >= watermarkMillis) {
+      this.#marked = millis
+      this.#mark()
     }
-    const millis = this.#millis()
-    if (millis - this.#marked < watermarkMillis) return
-    this.#marked = millis
-    this.#mark()
+    this.#coverage.reads()
+    if (disconnect === undefined) return delivered
+    const { detail, type } = disconnect
+    this.#said = detail ?? type
+    this.#silence = endMillis
+    if (!isOfRules(type)) return delivered
+    return Effect.andThen(delivered, Effect.fail(new NoRules({ operation: this.terms.definition.name, detail })))
   }
 
   #mark(): void {
-    const certain = this.#certain()
+    const certain = this.#coverage.certain()
     for (const consumer of this.#consumers) {
       let until = certain
       for (const { from, targets } of this.#open) if (targets.includes(consumer)) until = Math.min(until, from)
@@ -389,7 +298,7 @@ export class LiveHub {
     const { definition, recover } = this.terms
     const waiting = this.#waitingFor(missed.targets)
     for (const part of LiveGaps.partsOf(missed, this.serviceNow(), recover, definition.live)) {
-      const why = yield* LiveFill.fetchPart({ ...this.terms, offset: () => this.#offset }, part, waiting)
+      const why = yield* LiveFill.fetchPart({ ...this.terms, offset: () => this.#coverage.offset }, part, waiting)
       const gap = why === undefined ? this.#gap(part, part.by) : this.#gap(part, undefined, why)
       for (const consumer of missed.targets) consumer.tell(gap)
     }
@@ -440,16 +349,13 @@ export class LiveHub {
   }
 
   /** Gives entries to consumers. Who is alone and full is waited for, for a while. */
-  #deliver(
-    entries: Arr.NonEmptyReadonlyArray<Entry>,
-    consumers: ReadonlySet<LiveConsumer>
-  ): Effect.Effect<void, StreamOverflow> {
+  #deliver(entries: Arr.NonEmptyReadonlyArray<Entry>): Effect.Effect<void, StreamOverflow> {
     let pending: Array<Effect.Effect<void, StreamOverflow>> | undefined
-    for (const consumer of consumers) {
+    for (const consumer of this.#consumers) {
       const spilling = consumer.offer(entries)
       if (spilling !== undefined) (pending ??= []).push(spilling)
       if (!consumer.buffer.isFull) continue
-      if (consumers.size > 1) {
+      if (this.#consumers.size > 1) {
         consumer.buffer.end(Exit.fail(consumer.overflow()))
         this.leave(consumer)
       } else (pending ??= []).push(this.#paused(consumer))
@@ -460,6 +366,7 @@ export class LiveHub {
   #paused(consumer: LiveConsumer): Effect.Effect<void, StreamOverflow> {
     return Effect.suspend(() => {
       this.#isPaused = true
+      this.#coverage.paused()
       return Effect.ensuring(
         Effect.timeoutOrElse(consumer.buffer.whenRoom, {
           duration: maxPauseMillis,
@@ -468,6 +375,7 @@ export class LiveHub {
         Effect.sync(() => {
           this.#isPaused = false
           this.#heard = this.#millis()
+          this.#coverage.reads()
         })
       )
     })
@@ -497,7 +405,7 @@ export class LiveHub {
 
   /** The time by the service's clock. */
   serviceNow(): number {
-    return this.#clock.currentTimeMillisUnsafe() + this.#offset
+    return this.#coverage.now()
   }
 }
 

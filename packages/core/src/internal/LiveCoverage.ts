@@ -1,0 +1,172 @@
+/** Until when everything has come that a stream brings, by the service's clock: what is known of it, and what was missed. */
+import type * as Clock from "effect/Clock"
+import type { Definition, Live } from "../Definition.ts"
+import type { AnyItem } from "../LiveItem.ts"
+import type { Recover } from "../LiveOptions.ts"
+import * as Monotonic from "../Monotonic.ts"
+import type { Headers } from "../Response.ts"
+import * as LiveGaps from "./LiveGaps.ts"
+import { offsetOf, timeOf } from "./ServiceTime.ts"
+
+/** A connection that has lived so long is one, whether data came or not; and its backfill is over. */
+const livesMillis = 60_000
+
+/** How long after it was made a post comes, as a rule: what comes later has waited on its way. */
+const usualMillis = 10_000
+
+/** What says that it is older than this says nothing of its way. */
+const longestWayMillis = 120_000
+
+/** When nothing came for so long, nothing waits any more to be read. */
+const lullMillis = 50
+
+/** How many connections of the past are remembered. */
+const mostEnded = 20
+
+/** Backfill is on its way. */
+interface Backfill extends LiveGaps.Span {
+  /** When the connection was made, by the monotonic clock. */
+  readonly since: number
+}
+
+/** What is known of one stream. */
+export class Coverage {
+  /** When the stream was asked for, by the clock of this machine. */
+  readonly begun: number
+  /** When connections were made that have ended, by the service's clock. */
+  readonly ended: Array<number> = []
+  /** When the connection was made, by the service's clock; `undefined` while there is none. */
+  connectedAt: number | undefined
+  wasConnected = false
+  readonly #clock: Clock.Clock
+  readonly #definition: Definition & { readonly live: Live }
+  readonly #recover: Recover
+  /** Milliseconds by which the service's clock is ahead. */
+  #offset = 0
+  /** Since when nothing is certain, while there is no connection. */
+  #outage: number | undefined
+  #backfill: Backfill | undefined
+  #mayBackfill = true
+  /** When what was read last had left the service, at the latest. */
+  #left = 0
+  /** When reading went on last, by the monotonic clock. */
+  #readAt = 0
+  /** Since when things may wait to be read; `undefined` when all is read. */
+  #behind: number | undefined
+
+  constructor(
+    clock: Clock.Clock,
+    definition: Definition & { readonly live: Live },
+    recover: Recover,
+    resumeFrom: Date | undefined
+  ) {
+    this.#clock = clock
+    this.#definition = definition
+    this.#recover = recover
+    this.begun = clock.currentTimeMillisUnsafe()
+    this.#outage = resumeFrom?.getTime()
+  }
+
+  /** The time by the service's clock. */
+  now(): number {
+    return this.#clock.currentTimeMillisUnsafe() + this.#offset
+  }
+
+  /** How many minutes of backfill bring what was missed. */
+  backfillMinutes(): number | undefined {
+    return this.#outage === undefined || !this.#mayBackfill ||
+        this.#definition.query?.["backfill_minutes"] === undefined
+      ? undefined
+      : LiveGaps.backfillMinutes(this.now() - this.#outage, this.#recover)
+  }
+
+  /** The app may not have backfill. */
+  withoutBackfill(): void {
+    this.#mayBackfill = false
+  }
+
+  /** There is a connection, whose backfill goes back so far. Gives what was missed and does not come with it. */
+  connected(headers: Headers, backfillMinutes: number | undefined): LiveGaps.Span | undefined {
+    this.#offset = offsetOf(headers, this.#clock.currentTimeMillisUnsafe())
+    const at = this.now()
+    this.connectedAt = at
+    this.wasConnected = true
+    this.#left = at
+    this.#behind = undefined
+    this.#readAt = this.#millis()
+    const from = this.#outage
+    this.#outage = undefined
+    if (from === undefined) return undefined
+    // The service has one clock, and more than one machine.
+    const to = at + 1_000
+    if (backfillMinutes === undefined) return from < to ? { from, to } : undefined
+    const sent = at - backfillMinutes * 60_000
+    this.#backfill = { from: Math.max(from, sent), to, since: this.#readAt }
+    return from < sent ? { from, to: sent } : undefined
+  }
+
+  /** There is none any more. */
+  lost(): void {
+    if (this.connectedAt === undefined) return
+    this.ended.push(this.connectedAt)
+    if (this.ended.length > mostEnded) this.ended.shift()
+    this.#outage = this.certain()
+    this.#backfill = undefined
+    this.connectedAt = undefined
+  }
+
+  /** Nothing is read for a while, since a consumer is too slow. */
+  paused(): void {
+    this.#behind ??= this.#left
+  }
+
+  /** Reading goes on. */
+  reads(): void {
+    this.#readAt = this.#millis()
+  }
+
+  /** Something came; `last` is the last item of it, `isAlive` whether the service has nothing else. Gives backfill that is over. */
+  received(last: AnyItem | undefined, isAlive: boolean): LiveGaps.Span | undefined {
+    const millis = this.#millis()
+    const now = this.now()
+    const time = last === undefined ? undefined : timeOf(last)
+    if (isAlive || millis - this.#readAt >= lullMillis) this.#behind = undefined
+    this.#left = isAlive
+      ? now
+      : this.#behind ?? Math.min(now, Math.max((time ?? now) + usualMillis, now - longestWayMillis))
+    const backfill = this.#backfill
+    if (backfill === undefined) return undefined
+    // Older posts come first, and in a lull nothing waits.
+    const isOver = isAlive || (time ?? 0) >= backfill.to || millis - backfill.since >= livesMillis
+    if (!isOver) return undefined
+    this.#backfill = undefined
+    return backfill
+  }
+
+  /** Whether the connection is one: data has come, or it has lived for a minute. */
+  isProven(hasData: boolean): boolean {
+    return hasData || (this.connectedAt !== undefined && this.now() - this.connectedAt >= livesMillis)
+  }
+
+  /** Whether something that was missed is on its way. */
+  get isFilling(): boolean {
+    return this.#backfill !== undefined
+  }
+
+  /** Until when everything has come. */
+  certain(): number {
+    if (this.#backfill !== undefined) return this.#backfill.from
+    if (this.connectedAt === undefined) return this.#outage ?? this.now()
+    // What came before the first connection was not asked for.
+    return Math.max(this.#left - LiveGaps.lateMillis(this.#definition.live), this.begun + this.#offset)
+  }
+
+  /** Milliseconds by which the service's clock is ahead. */
+  get offset(): number {
+    return this.#offset
+  }
+
+  #millis(): number {
+    return Monotonic.millisUnsafe(this.#clock)
+  }
+}
