@@ -79,7 +79,7 @@ const consume = <A>(
     const buffer = new LiveBuffer({
       size: bufferSize,
       policy: slowConsumer,
-      queue: slowConsumer === "spill" ? yield* spill!.open : undefined,
+      queue: slowConsumer === "spill" && spill !== undefined ? yield* spill.open : undefined,
       now: () => clock.currentTimeMillisUnsafe()
     })
     const wantsEvents = isOfEvents || onEvent !== undefined

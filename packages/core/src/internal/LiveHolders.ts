@@ -3,14 +3,15 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Client } from "../Client.ts"
-import type { AnyError } from "../Errors.ts"
+import type { Definition, Live } from "../Definition.ts"
+import type { AnyError, RateLimited } from "../Errors.ts"
 import { deleteConnections, getConnections } from "../operations/Connections.ts"
-import type { HeldConnection } from "../StreamErrors.ts"
+import { type HeldConnection, TooManyConnections } from "../StreamErrors.ts"
 import { offsetOf } from "./ServiceTime.ts"
 
 /** What a connection knows of itself and of others in its place. */
 export interface Claim {
-  readonly endpoint: string
+  readonly definition: Definition & { readonly live: Live }
   /** When the stream was asked for, by the clock of this machine. */
   readonly since: number
   /** When connections of this stream were made that have ended here, by the service's clock. */
@@ -22,7 +23,7 @@ export interface Claim {
 }
 
 /** What there is, and what can be done about it. */
-export interface Holders {
+interface Holders {
   readonly connections: ReadonlyArray<HeldConnection>
   /** Whether one of it was ended. */
   readonly hasEnded: boolean
@@ -30,12 +31,44 @@ export interface Holders {
   readonly mayBeOwn: boolean
 }
 
+/** How often it is looked, before that is an error: for some five minutes. */
+const maxLooks = 6
+
+/**
+ * Ends a stale connection, so that there is room, and says whether it has. Fails where waiting does not help either. `looks` is
+ * how often it was looked before.
+ */
+export const makeRoom = (
+  claim: Claim,
+  looks: number,
+  { detail }: RateLimited
+): Effect.Effect<boolean, TooManyConnections, Client> =>
+  Effect.flatMap(
+    Effect.orElseSucceed(endStale(claim), () => undefined),
+    (holders) => {
+      const { definition } = claim
+      // What the service does not list it will have forgotten soon.
+      const mayHelp = holders === undefined
+        ? looks < maxLooks
+        : holders.connections.length === 0 ||
+          (looks < maxLooks && (holders.hasEnded || holders.mayBeOwn || isOfParts(definition)))
+      return mayHelp
+        ? Effect.succeed(holders?.hasEnded === true)
+        : Effect.fail(
+          new TooManyConnections({ operation: definition.name, connections: holders?.connections ?? [], detail })
+        )
+    }
+  )
+
+/** Whether a stream comes in parts, with a connection for each: whose is which, the service does not tell. */
+const isOfParts = ({ query }: Definition): boolean => query?.["partition"] !== undefined
+
 /** Looks at the connections to a stream, and ends the one that is stale for sure: of this stream, or older than it. */
-export const endStale = (claim: Claim): Effect.Effect<Holders, AnyError, Client> =>
+const endStale = (claim: Claim): Effect.Effect<Holders, AnyError, Client> =>
   Effect.gen(function*() {
     const client = yield* Client
     const { definition } = getConnections
-    const parameters = { endpoints: [claim.endpoint], status: "active", max_results: 100 }
+    const parameters = { endpoints: [claim.definition.live.endpoint], status: "active", max_results: 100 }
     const answer = yield* client.request(definition, parameters)
     const since = claim.since + offsetOf(answer.headers, yield* Clock.currentTimeMillis)
     const { data } = yield* client.read(definition, answer)
@@ -51,12 +84,16 @@ export const endStale = (claim: Claim): Effect.Effect<Holders, AnyError, Client>
 
 const staleOf = (
   connections: ReadonlyArray<HeldConnection>,
-  { ended, endpoint, live, takeOver }: Claim,
+  { definition, ended, live, takeOver }: Claim,
   since: number
 ): HeldConnection | undefined => {
-  const candidates = connections.filter((connection) => connection.endpoint === endpoint && !isNear(connection, live))
+  const candidates = connections.filter((connection) =>
+    connection.endpoint === definition.live.endpoint && !isNear(connection, live)
+  )
   return candidates.find((connection) => isNear(connection, ended)) ??
-    (takeOver ? candidates.filter((held) => held.since.getTime() < since).sort(byAge)[0] : undefined)
+    (takeOver && !isOfParts(definition)
+      ? candidates.filter((held) => held.since.getTime() < since).sort(byAge)[0]
+      : undefined)
 }
 
 const byAge = (one: HeldConnection, other: HeldConnection): number => one.since.getTime() - other.since.getTime()

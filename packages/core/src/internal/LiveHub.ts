@@ -13,7 +13,7 @@ import * as Limits from "../Limits.ts"
 import type { Gap, LiveHappening } from "../LiveEvents.ts"
 import type { Recover, ResumeFrom } from "../LiveOptions.ts"
 import * as Monotonic from "../Monotonic.ts"
-import { NoRules, StreamOverflow, TooManyConnections } from "../StreamErrors.ts"
+import { NoRules, StreamOverflow } from "../StreamErrors.ts"
 import * as LiveArrivals from "./LiveArrivals.ts"
 import { Backoff } from "./LiveBackoff.ts"
 import type { Entry, LiveError } from "./LiveBuffer.ts"
@@ -21,11 +21,12 @@ import * as LiveConnection from "./LiveConnection.ts"
 import { type LiveConsumer, maxPauseMillis } from "./LiveConsumer.ts"
 import { Coverage } from "./LiveCoverage.ts"
 import type * as LiveDecoding from "./LiveDecoding.ts"
-import { Duplicates, idOf } from "./LiveDuplicates.ts"
+import { Duplicates } from "./LiveDuplicates.ts"
 import { isOfRules, verdictOf } from "./LiveFaults.ts"
 import * as LiveFill from "./LiveFill.ts"
-import * as LiveGaps from "./LiveGaps.ts"
+import type * as LiveGaps from "./LiveGaps.ts"
 import * as LiveHolders from "./LiveHolders.ts"
+import { Missed, type Missing } from "./LiveMissed.ts"
 
 /** What consumers that share a connection have in common. */
 export interface Terms {
@@ -39,25 +40,14 @@ export interface Terms {
   readonly takeOver: boolean
 }
 
-/** A gap whose end is known. */
-interface Missed extends LiveGaps.Span {
-  readonly targets: ReadonlyArray<LiveConsumer>
-}
-
 /** The shortest time between two watermarks. */
 const watermarkMillis = 1_000
 
 /** How long a connection may take to end after the service has said that it does. */
 const endMillis = 2_000
 
-/** How often it is looked who holds the connections of the app, before that is an error: for some five minutes. */
-const maxLooks = 6
-
 /** How long the service may take until a connection that was ended makes room. */
 const endedMillis = 1_000
-
-/** Whether a stream comes in parts, with a connection for each: whose is which, the service does not tell. */
-const isOfParts = ({ query }: Definition): boolean => query?.["partition"] !== undefined
 
 /** A connection, kept up as long as it has consumers. */
 export class LiveHub {
@@ -66,9 +56,7 @@ export class LiveHub {
   readonly #consumers = new Set<LiveConsumer>()
   readonly #duplicates: Duplicates
   readonly #backoff: Backoff
-  readonly #missed: Queue.Queue<Missed>
-  /** Gaps that are being fetched, or are to be. */
-  readonly #open = new Set<Missed>()
+  readonly #missed: Missed
   readonly #coverage: Coverage
   /** When something came last, or nothing was read: by the monotonic clock. */
   #heard = 0
@@ -80,14 +68,27 @@ export class LiveHub {
   #said: string | undefined
   #marked = 0
 
-  constructor(terms: Terms, clock: Clock.Clock, missed: Queue.Queue<Missed>, resumeFrom: ResumeFrom | undefined) {
+  constructor(
+    terms: Terms,
+    clock: Clock.Clock,
+    missed: Queue.Queue<Missing>,
+    resumeFrom: ResumeFrom | undefined
+  ) {
     this.terms = terms
     this.#clock = clock
-    this.#missed = missed
     this.#duplicates = new Duplicates(terms.duplicates.size, terms.duplicates.age)
     this.#backoff = new Backoff(Limits.of(terms.definition.limits, "app").perWindow)
     this.#silence = terms.silence
     this.#coverage = new Coverage(clock, terms.definition, terms.recover, resumeFrom?.at)
+    this.#missed = new Missed({
+      terms: { ...terms, offset: () => this.#coverage.offset },
+      consumers: this.#consumers,
+      duplicates: this.#duplicates,
+      millis: () => this.#millis(),
+      serviceNow: () => this.serviceNow(),
+      gap: (span, filledBy, why) => this.#gap(span, filledBy, why),
+      done: () => this.#mark()
+    }, missed)
     this.#remember(this.#duplicates, resumeFrom)
   }
 
@@ -110,7 +111,7 @@ export class LiveHub {
     this.#remember(consumer.own, resumeFrom)
     const from = resumeFrom.at.getTime()
     const to = this.serviceNow() + 1_000
-    if (from < to) this.#miss({ from, to, targets: [consumer] })
+    if (from < to) this.#missed.add({ from, to }, [consumer])
   }
 
   leave(consumer: LiveConsumer): void {
@@ -119,7 +120,7 @@ export class LiveHub {
 
   /** Keeps the connection up until it fails for good. `others` tells when other connections of the client were made. */
   run(others: () => ReadonlyArray<number>): Effect.Effect<void, LiveError, Client> {
-    return Effect.raceFirst(this.#stayUp(others), this.#fillAll())
+    return Effect.raceFirst(this.#stayUp(others), this.#missed.run())
   }
 
   /** Ends all consumers: they take what waits for them, and then this. */
@@ -129,7 +130,7 @@ export class LiveHub {
 
   #stayUp = Effect.fnUntraced(
     function*(this: LiveHub, others: () => ReadonlyArray<number>): Effect.fn.Return<void, LiveError, Client> {
-      const { definition, parameters, reconnects } = this.terms
+      const { definition, parameters, reconnects, takeOver } = this.terms
       // What was asked for by time ends when it was sent.
       const isJob = "end_time" in parameters && parameters.end_time !== undefined
       let looks = 0
@@ -172,19 +173,13 @@ export class LiveHub {
         if (verdict._tag === "Final") return yield* Effect.fail(verdict.error)
         let wait: number
         if (verdict._tag === "Crowded") {
-          const holders = yield* this.#endStale(others())
-          const isHopeless = holders === undefined
-            ? looks++ === maxLooks
-            : holders.connections.length > 0 &&
-              (looks++ === maxLooks || !(holders.hasEnded || holders.mayBeOwn || isOfParts(definition)))
-          if (isHopeless) {
-            return yield* new TooManyConnections({
-              operation: definition.name,
-              connections: holders?.connections ?? [],
-              detail: verdict.error.detail
-            })
-          }
-          wait = holders?.hasEnded === true ? endedMillis : this.#backoff.after("service", false, yield* Random.next)
+          const { begun: since, ended } = this.#coverage
+          const hasEnded = yield* LiveHolders.makeRoom(
+            { definition, since, ended, live: others(), takeOver },
+            looks++,
+            verdict.error
+          )
+          wait = hasEnded ? endedMillis : this.#backoff.after("service", false, yield* Random.next)
         } else {
           if (retries++ >= reconnects) return yield* Effect.fail(error)
           wait = this.#backoff.after(verdict.fault, connectedAt !== undefined, yield* Random.next)
@@ -197,17 +192,6 @@ export class LiveHub {
       }
     }
   )
-
-  #endStale(live: ReadonlyArray<number>): Effect.Effect<LiveHolders.Holders | undefined, never, Client> {
-    const { definition } = this.terms
-    const { endpoint } = definition.live
-    const { begun: since, ended } = this.#coverage
-    const takeOver = this.terms.takeOver && !isOfParts(definition)
-    return Effect.orElseSucceed(
-      LiveHolders.endStale({ endpoint, since, ended, live, takeOver }),
-      () => undefined
-    )
-  }
 
   /** One connection from its beginning to its end. */
   #connection(
@@ -235,7 +219,7 @@ export class LiveHub {
     this.#heard = this.#millis()
     const told = { _tag: "Connected" as const, at: this.#now(), attempt }
     this.#tell(backfillMinutes === undefined ? told : { ...told, backfillMinutes })
-    if (missed !== undefined) this.#miss({ ...missed, targets: [...this.#consumers] })
+    if (missed !== undefined) this.#missed.add(missed, [...this.#consumers])
   }
 
   /** Ends when nothing has come for too long. */
@@ -258,7 +242,7 @@ export class LiveHub {
     const { disconnect, entries, isAlive, last } = LiveArrivals.of(arrived, this.#duplicates, {
       millis,
       now: this.#clock.currentTimeMillisUnsafe(),
-      keeps: this.#open.size > 0 || this.#coverage.isFilling
+      keeps: this.#missed.isOpen || this.#coverage.isFilling
     })
     const filled = this.#coverage.received(last, isAlive)
     if (this.#coverage.isProven(last !== undefined)) {
@@ -283,60 +267,8 @@ export class LiveHub {
   #mark(): void {
     const certain = this.#coverage.certain()
     for (const consumer of this.#consumers) {
-      let until = certain
-      for (const { from, targets } of this.#open) if (targets.includes(consumer)) until = Math.min(until, from)
-      consumer.mark(until, this.#now())
+      consumer.mark(this.#missed.until(certain, consumer), this.#now())
     }
-  }
-
-  /** Fetches what was missed, one gap after the other. */
-  #fillAll(): Effect.Effect<never, never, Client> {
-    return Effect.forever(Effect.flatMap(Queue.take(this.#missed), (missed) => this.#fetch(missed)))
-  }
-
-  #fetch = Effect.fnUntraced(function*(this: LiveHub, missed: Missed): Effect.fn.Return<void, never, Client> {
-    const { definition, recover } = this.terms
-    const waiting = this.#waitingFor(missed.targets)
-    for (const part of LiveGaps.partsOf(missed, this.serviceNow(), recover, definition.live)) {
-      const why = yield* LiveFill.fetchPart({ ...this.terms, offset: () => this.#coverage.offset }, part, waiting)
-      const gap = why === undefined ? this.#gap(part, part.by) : this.#gap(part, undefined, why)
-      for (const consumer of missed.targets) consumer.tell(gap)
-    }
-    this.#open.delete(missed)
-    this.#mark()
-  })
-
-  #waitingFor(targets: ReadonlyArray<LiveConsumer>): LiveFill.Waiting {
-    const here = () => targets.filter((consumer) => this.#consumers.has(consumer))
-    const tags = targets.flatMap(({ tags }) => tags === undefined ? [undefined] : [...tags])
-    return {
-      tags: tags.includes(undefined) ? undefined : new Set(tags.filter((tag) => tag !== undefined)),
-      isGone: () => here().length === 0,
-      take: (items) =>
-        Effect.suspend(() => {
-          const consumers = here()
-          const [alone] = consumers
-          const isPrivate = alone?.own !== undefined && targets.length === 1
-          const millis = this.#millis()
-          // Who has a window of its own looks there.
-          const fresh: ReadonlyArray<Entry> = isPrivate
-            ? items
-            : items.filter((item) => this.#duplicates.add(idOf(item), millis, true))
-          if (!Arr.isReadonlyArrayNonEmpty(fresh)) return Effect.void
-          return Effect.forEach(consumers, (consumer) =>
-            Effect.andThen(
-              consumer.buffer.whenRoom,
-              Effect.suspend(() => consumer.offer(fresh) ?? Effect.void)
-            ), {
-            discard: true
-          })
-        })
-    }
-  }
-
-  #miss(missed: Missed): void {
-    this.#open.add(missed)
-    Queue.offerUnsafe(this.#missed, missed)
   }
 
   #gap({ from, to }: LiveGaps.Span, filledBy: Gap["filledBy"], why?: string): Gap {
@@ -417,5 +349,5 @@ export const make = (
   resumeFrom: ResumeFrom | undefined
 ): Effect.Effect<LiveHub> =>
   Effect.gen(function*() {
-    return new LiveHub(terms, yield* Clock.Clock, yield* Queue.unbounded<Missed>(), resumeFrom)
+    return new LiveHub(terms, yield* Clock.Clock, yield* Queue.unbounded<Missing>(), resumeFrom)
   })

@@ -1,0 +1,102 @@
+/** The gaps of a stream that are being fetched, or are to be: one after the other, for whom they matter. */
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import type { Client } from "../Client.ts"
+import type { Gap } from "../LiveEvents.ts"
+import type { Entry } from "./LiveBuffer.ts"
+import type { LiveConsumer } from "./LiveConsumer.ts"
+import { type Duplicates, idOf } from "./LiveDuplicates.ts"
+import * as LiveFill from "./LiveFill.ts"
+import * as LiveGaps from "./LiveGaps.ts"
+
+/** A gap whose end is known, and who was there. */
+export interface Missing extends LiveGaps.Span {
+  readonly targets: ReadonlyArray<LiveConsumer>
+}
+
+/** What fetching needs of a stream. */
+export interface Stream {
+  readonly terms: LiveFill.Terms
+  readonly consumers: ReadonlySet<LiveConsumer>
+  readonly duplicates: Duplicates
+  readonly millis: () => number
+  /** The time by the service's clock. */
+  readonly serviceNow: () => number
+  /** Makes the event. */
+  readonly gap: (span: LiveGaps.Span, filledBy: Gap["filledBy"], why?: string) => Gap
+  /** Is called when a gap has been told. */
+  readonly done: () => void
+}
+
+/** What was missed. */
+export class Missed {
+  readonly #stream: Stream
+  readonly #queue: Queue.Queue<Missing>
+  readonly #open = new Set<Missing>()
+
+  constructor(stream: Stream, queue: Queue.Queue<Missing>) {
+    this.#stream = stream
+    this.#queue = queue
+  }
+
+  /** Whether something is being fetched, or is to be. */
+  get isOpen(): boolean {
+    return this.#open.size > 0
+  }
+
+  add(span: LiveGaps.Span, targets: ReadonlyArray<LiveConsumer>): void {
+    const missing = { ...span, targets }
+    this.#open.add(missing)
+    Queue.offerUnsafe(this.#queue, missing)
+  }
+
+  /** Until when nothing is missing for a consumer, where nothing is before a time. */
+  until(time: number, consumer: LiveConsumer): number {
+    let until = time
+    for (const { from, targets } of this.#open) if (targets.includes(consumer)) until = Math.min(until, from)
+    return until
+  }
+
+  /** Fetches one after the other. */
+  run(): Effect.Effect<never, never, Client> {
+    return Effect.forever(Effect.flatMap(Queue.take(this.#queue), (missing) => this.#fetch(missing)))
+  }
+
+  #fetch = Effect.fnUntraced(function*(this: Missed, missing: Missing): Effect.fn.Return<void, never, Client> {
+    const { done, gap, serviceNow, terms } = this.#stream
+    const waiting = this.#waiting(missing.targets)
+    for (const part of LiveGaps.partsOf(missing, serviceNow(), terms.recover, terms.definition.live)) {
+      const why = yield* LiveFill.fetchPart(terms, part, waiting)
+      const told = why === undefined ? gap(part, part.by) : gap(part, undefined, why)
+      for (const consumer of missing.targets) consumer.tell(told)
+    }
+    this.#open.delete(missing)
+    done()
+  })
+
+  #waiting(targets: ReadonlyArray<LiveConsumer>): LiveFill.Waiting {
+    const { consumers, duplicates, millis } = this.#stream
+    const here = () => targets.filter((consumer) => consumers.has(consumer))
+    const tags = targets.flatMap(({ tags }) => tags === undefined ? [undefined] : [...tags])
+    // Who has a window of its own looks there.
+    const isPrivate = targets.length === 1 && targets[0]?.own !== undefined
+    return {
+      tags: tags.includes(undefined) ? undefined : new Set(tags.filter((tag) => tag !== undefined)),
+      isGone: () => here().length === 0,
+      take: (items) =>
+        Effect.suspend(() => {
+          const fresh: ReadonlyArray<Entry> = isPrivate
+            ? items
+            : items.filter((item) => duplicates.add(idOf(item), millis(), true))
+          if (!Arr.isReadonlyArrayNonEmpty(fresh)) return Effect.void
+          const offered = (consumer: LiveConsumer) => Effect.suspend(() => consumer.offer(fresh) ?? Effect.void)
+          return Effect.forEach(
+            here(),
+            (consumer) => Effect.andThen(consumer.buffer.whenRoom, offered(consumer)),
+            { discard: true }
+          )
+        })
+    }
+  }
+}
