@@ -4,6 +4,7 @@ import type { LiveEvent } from "@postwire/core/LiveEvents"
 import { once } from "node:events"
 import * as Http from "node:http"
 import type * as Net from "node:net"
+import { setTimeout } from "node:timers/promises"
 import { createClient, type PostwireClient } from "../src/EffectClient.ts"
 
 /** Sends what a test says, when it says it. */
@@ -94,6 +95,17 @@ describe("a stream", () => {
     }
     assert.deepStrictEqual(seen, ["post 1", "post 2", "post 3"])
     assert.include(queries[0], "expansions=author_id")
+  })
+
+  it("lets items wait in files for a loop that is slow", async () => {
+    const ids = Array.from({ length: 2_000 }, (_, index) => index)
+    const seen: Array<string> = []
+    void connection().then((line) => ids.forEach((id) => line.send(id)))
+    for await (const { post } of client.streamPosts({}, { ...only, slowConsumer: "spill", bufferSize: 10 })) {
+      if (seen.length % 100 === 0) await setTimeout(1)
+      if (seen.push(post.id) === ids.length) break
+    }
+    assert.deepStrictEqual(seen, ids.map(String))
   })
 
   it("ends its connection with the loop", async () => {
