@@ -38,6 +38,7 @@ const expected: Readonly<Record<string, RegExp>> = {
   "retries.ts": /^Ada Lovelace\ngetMe 1 200 /,
   "sign-in.ts": /^(ada .*\n)*Ada Lovelace\ntrue\nallow more: \[ 'post\.write' \]$/,
   "start.ts": /^Hello, Ada Lovelace\n\d{4}-/,
+  "streams.ts": /^[^]*Effect[^\n]* \[ 'effect' \]\nconnected\nConnected\n[^]*\n\w\w [^]*$/,
   "text.ts": /^49 35 true\nmust have a length of 280 at most, and has 281\n279 [^]* 2\/2\nada example\.com 29$/
 }
 
@@ -50,7 +51,8 @@ const apart = [
   "publish.ts",
   "publish-blocking.ts",
   "publish-effect.ts",
-  "sign-in.ts"
+  "sign-in.ts",
+  "streams.ts"
 ]
 
 /** What there is to publish. */
@@ -81,8 +83,11 @@ describe("the programs of the guides", () => {
     for (const [setting, value] of Object.entries(sandbox.settings)) {
       vi.stubEnv(environmentVariable(setting), String(value))
     }
-    // Jobs are an app's.
-    if (name === "compliance.ts") vi.stubEnv("POSTWIRE_BEARER_TOKEN", sandbox.app().settings.bearerToken)
+    // Jobs and streams are an app's.
+    if (name === "compliance.ts" || name === "streams.ts") {
+      vi.stubEnv("POSTWIRE_BEARER_TOKEN", sandbox.app().settings.bearerToken)
+    }
+    if (name === "streams.ts") sandbox.load({ perSecond: 50, seed: 1 })
     const home = mkdtempSync(join(tmpdir(), "postwire-guides-"))
     for (const variable of ["XDG_CONFIG_HOME", "XDG_STATE_HOME"]) vi.stubEnv(variable, home)
     for (const [file, bytes] of Object.entries(files)) writeFileSync(join(home, file), bytes)

@@ -13,6 +13,7 @@ const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArra
       "retries",
       "publish",
       "lists",
+      "streams",
       "rules",
       "spend"
     ]

@@ -8,8 +8,8 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { bundled } from "../../../../core/test/support/ProgramFile.ts"
-import * as Sandbox from "../../../src/Sandbox.ts"
 import type { Rule } from "../../../src/Faults.ts"
+import * as Sandbox from "../../../src/Sandbox.ts"
 import type { Line, Told } from "./Followed.ts"
 import * as Pace from "./Pace.ts"
 
@@ -160,7 +160,8 @@ export const prove = async (options: Options): Promise<Outcome> => {
         journaled = id
         if (operation !== "streamPosts") continue
         connectsAt.push(at)
-        const kind = fault?.stream?.kind ?? (fault?.status !== undefined ? String(fault.status) : fault?.reset && "reset")
+        const kind = fault?.stream?.kind ??
+          (fault?.status !== undefined ? String(fault.status) : fault?.reset && "reset")
         if (kind !== undefined) faults[kind] = (faults[kind] ?? 0) + 1
       }
     }
@@ -233,9 +234,10 @@ export const prove = async (options: Options): Promise<Outcome> => {
       seconds: Math.round(seconds),
       connections: all.length,
       connects: connectsAt.length,
-      mostConnects: Math.max(0, ...connectsAt.map((from) =>
-        connectsAt.filter((at) => at >= from && at < from + 900_000).length
-      )),
+      mostConnects: Math.max(
+        0,
+        ...connectsAt.map((from) => connectsAt.filter((at) => at >= from && at < from + 900_000).length)
+      ),
       ends,
       faults,
       consumers,
@@ -255,7 +257,9 @@ const start = async ({ follower, python = "python3" }: Options, folder: string, 
   const argument = JSON.stringify(told)
   const stdio = ["pipe", "pipe", "inherit"] as const
   if (follower === "tweepy") {
-    return spawn(python, [fileURLToPath(new URL("follower_tweepy.py", import.meta.url)), argument], { stdio: [...stdio] })
+    return spawn(python, [fileURLToPath(new URL("follower_tweepy.py", import.meta.url)), argument], {
+      stdio: [...stdio]
+    })
   }
   const source = follower === "postwire" ? "follower.ts" : "follower-twitter-api-v2.ts"
   const program = await bundled(new URL(source, import.meta.url), join(folder, "follower.mjs"))

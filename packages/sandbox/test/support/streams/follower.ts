@@ -58,8 +58,9 @@ const follow = (consumer: string, tags: ReadonlyArray<string> | undefined) =>
 weigh()
 process.stdin.resume().on("end", () => process.exit(0))
 
-await Effect.all([follow("all", undefined), ...tags.map((tag) => follow(tag, [tag]))], { concurrency: "unbounded" }).pipe(
-  Effect.provide(NodeClient.layer({ baseUrl, bearerToken })),
-  Effect.provideService(Clock.Clock, Pace.clock(told)),
-  Effect.runPromise
-)
+await Effect.all([follow("all", undefined), ...tags.map((tag) => follow(tag, [tag]))], { concurrency: "unbounded" })
+  .pipe(
+    Effect.provide(NodeClient.layer({ baseUrl, bearerToken })),
+    Effect.provideService(Clock.Clock, Pace.clock(told)),
+    Effect.runPromise
+  )
