@@ -8,7 +8,7 @@ import type { Headers } from "../Response.ts"
 import * as LiveGaps from "./LiveGaps.ts"
 import { offsetOf, timeOf } from "./ServiceTime.ts"
 
-/** A connection that has lived so long is one, whether data came or not; and its backfill is over. */
+/** A connection that has lived so long is one, whether data came or not. */
 const livesMillis = 60_000
 
 /** How long after it was made a post comes, as a rule: what comes later has waited on its way. */
@@ -20,14 +20,11 @@ const longestWayMillis = 120_000
 /** When nothing came for so long, nothing waits any more to be read. */
 const lullMillis = 50
 
+/** Who has nothing to send says so after 20 s. */
+const quietMillis = 15_000
+
 /** How many connections of the past are remembered. */
 const mostEnded = 20
-
-/** Backfill is on its way. */
-interface Backfill extends LiveGaps.Span {
-  /** When the connection was made, by the monotonic clock. */
-  readonly since: number
-}
 
 /** What is known of one stream. */
 export class Coverage {
@@ -45,7 +42,10 @@ export class Coverage {
   #offset = 0
   /** Since when nothing is certain, while there is no connection. */
   #outage: number | undefined
-  #backfill: Backfill | undefined
+  /** What was missed and is on its way. */
+  #backfill: LiveGaps.Span | undefined
+  /** When an item came last on this connection, or it was made: by the monotonic clock. */
+  #broughtAt = 0
   #mayBackfill = true
   /** When what was read last had left the service, at the latest. */
   #left = 0
@@ -93,7 +93,7 @@ export class Coverage {
     this.wasConnected = true
     this.#left = at
     this.#behind = undefined
-    this.#readAt = this.#millis()
+    this.#readAt = this.#broughtAt = this.#millis()
     const from = this.#outage
     this.#outage = undefined
     if (from === undefined) return undefined
@@ -101,7 +101,7 @@ export class Coverage {
     const to = at + 1_000
     if (backfillMinutes === undefined) return from < to ? { from, to } : undefined
     const sent = at - backfillMinutes * 60_000
-    this.#backfill = { from: Math.max(from, sent), to, since: this.#readAt }
+    this.#backfill = { from: Math.max(from, sent), to }
     return from < sent ? { from, to: sent } : undefined
   }
 
@@ -134,11 +134,12 @@ export class Coverage {
     this.#left = isAlive
       ? now
       : this.#behind ?? Math.min(now, Math.max((time ?? now) + usualMillis, now - longestWayMillis))
+    if (last !== undefined) this.#broughtAt = millis
     const backfill = this.#backfill
     if (backfill === undefined) return undefined
-    // Older posts come first, and in a lull nothing waits.
-    const isOver = isAlive || (time ?? 0) >= backfill.to || millis - backfill.since >= livesMillis
-    if (!isOver) return undefined
+    // Older posts come first, by and large, and in a lull nothing waits. An empty line before that is none.
+    const isLull = isAlive && millis - this.#broughtAt >= quietMillis
+    if (!isLull && (time ?? 0) < backfill.to + LiveGaps.lateMillis(this.#definition.live)) return undefined
     this.#backfill = undefined
     return backfill
   }

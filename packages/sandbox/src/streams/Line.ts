@@ -269,7 +269,7 @@ export const make = (
         rouse()
       }
       if (state._tag !== "Open" || silence < after) return Math.max(1, after - silence)
-      if (waiting.length === 0) {
+      if (waiting.length === 0 && history === undefined) {
         put(lineEnd)
         rouse()
       }
