@@ -163,7 +163,9 @@ const failAt = Effect.fnUntraced(function*(file: string, mistakes: ReadonlyArray
   const name = file === TextFile.standardInput ? "standard input" : file
   yield* Report.sayFailure([
     ...mistakes.flatMap(({ at, detail, end, place: { line, text } }) => {
-      const where = `${Text.oneLine(name)}, line ${line}${at === undefined ? "" : `, character ${at + 1}`}`
+      const where = `${Text.oneLine(name)}, line ${line}${
+        at === undefined ? "" : `, character ${Array.from(text.slice(0, at)).length + 1}`
+      }`
       const said = `postwire: ${where}: ${Text.oneLine(detail).replace(/[.:]$/, "")}.`
       return [
         ...(errors.isTerminal ? Text.wrap(said, errors.columns, 2) : [said]),

@@ -25,10 +25,10 @@ export class InvalidRules extends Data.TaggedError("InvalidRules")<{
   override get message(): string {
     const [first] = this.rules
     if (first === undefined) return `${this.operation}: the service refuses the rules.`
-    const { detail, index, position, tag } = first
+    const { detail, index, position, tag, value } = first
     const others = this.rules.length - 1
     return `${this.operation}: rule ${index + 1}${tag === undefined ? "" : ` (${tag})`}${
-      position === undefined ? "" : `, at character ${position + 1}`
+      position === undefined ? "" : `, at character ${Array.from(value.slice(0, position)).length + 1}`
     }: ${detail.replace(/\.$/, "")}.${
       others === 0 ? "" : ` ${others === 1 ? "One other rule is" : `${others} other rules are`} wrong too.`
     }`

@@ -1,6 +1,6 @@
-/** What is made of many calls, with Promises: members of lists, conversations. */
+/** What is made of many calls, with Promises: members of lists, rules of streams, conversations. */
 import { assert, describe, it } from "@effect/vitest"
-import { createClient, InvalidParameters } from "@postwire/node"
+import { createClient, InvalidParameters, InvalidRules, type WantedRule } from "@postwire/node"
 import { Redacted } from "effect"
 import * as Sandbox from "../src/Sandbox.ts"
 
@@ -39,6 +39,36 @@ describe("a client", () => {
     assert.strictEqual(refused.parameter, "maxRemovals")
     const signal = AbortSignal.abort(new Error("enough"))
     assert.strictEqual(await rejected(client.syncListMembers(list, desired, { signal })), signal.reason)
+  })
+
+  it("makes rules those that are wished for, in two runs at once too", async () => {
+    await using sandbox = await Sandbox.start({ posts: 0 })
+    const app = { baseUrl: sandbox.baseUrl, bearerToken: Redacted.value(sandbox.seeded.appBearerToken) }
+    await using one = createClient(app)
+    await using other = createClient(app)
+    const both = (desired: ReadonlyArray<WantedRule>) =>
+      Promise.all([one, other].map((client) => client.syncRules(desired, { overlap: 0, allowEmpty: true })))
+    for (
+      const desired of [
+        [{ value: "cat has:images", tag: "cats" }, { value: "dog" }, { value: "from:ada", tag: "ada" }],
+        [{ value: "cat has:images", tag: "pets" }, { value: "(dog)", tag: "pets" }],
+        [{ value: "(cat has:images)", tag: "all" }, { value: "dog", tag: "all" }, { value: "fish" }],
+        []
+      ]
+    ) {
+      const [first, second] = await both(desired)
+      const { data: rules = [] } = await one.getStreamRules()
+      const sorted = (ids: ReadonlyArray<string | undefined> = []) => ids.toSorted()
+      for (const synced of [first, second]) {
+        assert.deepStrictEqual(sorted(synced?.rules.map(({ id }) => id)), sorted(rules.map(({ id }) => id)))
+      }
+      assert.deepStrictEqual(first?.rules.map(({ tag }) => tag), desired.map(({ tag }) => tag))
+    }
+    const wrong = await rejected(one.planRules([{ value: "cat" }, { value: "cat embedding:dogs" }]))
+    assert.instanceOf(wrong, InvalidRules)
+    assert.deepStrictEqual(wrong.rules.map(({ index }) => index), [1])
+    const signal = AbortSignal.abort(new Error("enough"))
+    assert.strictEqual(await rejected(one.syncRules([{ value: "cat" }], { signal })), signal.reason)
   })
 
   it("reads a conversation as a tree, and as it comes", async () => {

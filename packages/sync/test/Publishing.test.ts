@@ -208,4 +208,22 @@ describe("a blocking client", () => {
     const { nodes } = client.getConversation(root.id)
     assert.strictEqual(nodes[0]?.post?.text, "Who replies to this?")
   })
+
+  it("make rules those that are wished for", async () => {
+    const { baseUrl = "", consumerKey, consumerSecret } = settings()
+    const asked = await fetch(`${baseUrl}/oauth2/token`, {
+      method: "POST",
+      headers: { authorization: `Basic ${Buffer.from(`${consumerKey}:${consumerSecret}`).toString("base64")}` },
+      body: new URLSearchParams({ grant_type: "client_credentials" })
+    })
+    const { access_token: bearerToken } = await asked.json() as { readonly access_token: string }
+    using client = Sync.createClientSync({ baseUrl, bearerToken })
+    assert.deepStrictEqual(client.planRules([{ value: "cat", tag: "cats" }]).add, [{ value: "cat", tag: "cats" }])
+    const steps: Array<string> = []
+    const { rules } = client.syncRules([{ value: "cat", tag: "cats" }], { onProgress: ({ step }) => steps.push(step) })
+    assert.deepStrictEqual([rules.map(({ value }) => value), steps], [["cat"], ["added"]])
+    const error = thrown(() => client.syncRules([{ value: "cat form:ada" }]))
+    assert.instanceOf(error, Sync.InvalidRules)
+    assert.deepStrictEqual(error.rules.map(({ position }) => position), [4])
+  })
 })
