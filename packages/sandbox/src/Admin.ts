@@ -5,7 +5,6 @@
 import { catalogue, type Name } from "@postwire/core/Catalogue"
 import { partsOf } from "@postwire/core/Definition"
 import * as Wire from "@postwire/core/Wire"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -26,7 +25,7 @@ import * as RequestBody from "./RequestBody.ts"
 import { urlOf } from "./RequestTarget.ts"
 import * as ServiceClock from "./ServiceClock.ts"
 import { collections } from "./store/Overview.ts"
-import { Time } from "./Time.ts"
+import { millisOf, Time } from "./Time.ts"
 
 /** Where the calls begin. */
 export const root = "/_sandbox"
@@ -115,7 +114,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   "POST /clock": told(
     Schema.Union([Schema.Struct({ advance: Time }), Schema.Struct({ now: Instant })]),
     (sandbox, payload) => {
-      if ("advance" in payload) sandbox.clock.advance(payload.advance as Duration.Input)
+      if ("advance" in payload) sandbox.clock.advance(millisOf(payload.advance))
       else sandbox.clock.set(new Date(payload.now))
       return clockOf(sandbox)
     }

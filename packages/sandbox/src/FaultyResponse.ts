@@ -1,11 +1,11 @@
 /** What a fault makes of an answer. */
 import * as Data from "effect/Data"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
 import type { Behaviour } from "./Faults.ts"
+import { millisOf } from "./Time.ts"
 
 /** The connection breaks without a (whole) answer. */
 export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{}> {}
@@ -44,7 +44,7 @@ const spoil = (
     response = inParts(response, truncate === true ? delivered : undefined, pause)
   }
   const given = reset === "after" ? Effect.fail(new ConnectionLost()) : Effect.succeed(response)
-  return delay === undefined ? given : Effect.delay(given, delay as Duration.Input)
+  return delay === undefined ? given : Effect.delay(given, millisOf(delay))
 }
 
 /** An answer without the headers that the fault leaves out, whoever added them. */
@@ -105,7 +105,7 @@ const inParts = (
   )
   const paced = pause === undefined
     ? parts
-    : Stream.mapEffect(parts, (part) => Effect.delay(Effect.succeed(part), pause as Duration.Input))
+    : Stream.mapEffect(parts, (part) => Effect.delay(Effect.succeed(part), millisOf(pause)))
   const whole = truncated === undefined
     ? paced
     : Stream.concat(paced, Stream.fromEffect(Effect.andThen(truncated, Effect.fail(new ConnectionLost()))))

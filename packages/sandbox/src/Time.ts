@@ -11,3 +11,6 @@ export const Time = Schema.Union([Schema.Number, Schema.String]).check(
       || "is not a duration: milliseconds, or \"2 seconds\""
   })
 )
+
+/** How long it is, in milliseconds. */
+export const millisOf = (time: typeof Time.Type): number => Duration.toMillis(time as Duration.Input)

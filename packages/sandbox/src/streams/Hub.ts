@@ -11,6 +11,7 @@ import type { Happening } from "../store/Happenings.ts"
 import type { Post } from "../store/Post.ts"
 import * as Snowflake from "../store/Snowflake.ts"
 import type { Store } from "../store/Store.ts"
+import type { Viewer } from "../store/Visibility.ts"
 import * as Disturbance from "./Disturbance.ts"
 import * as Happened from "./Happened.ts"
 import * as Ledger from "./Ledger.ts"
@@ -39,6 +40,8 @@ const maxRecoveries = 2
 
 /** What is longer ago is not brought back, in milliseconds. */
 const maxRecovery = 24 * 3_600_000
+
+const everybody: Viewer = { userId: undefined }
 
 const maxEnded = 1_000
 const maxMatches = 100
@@ -97,8 +100,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts): Effect.fn.Return<
   const posted = (id: string): void => {
     const isAwaited = book !== undefined || [...open.values()].some(({ source }) => source.of === "posts")
     if (!isAwaited) return
-    const key = Snowflake.parse(id)
-    const [post] = store.posts.between({ after: key - 1n, before: key + 1n, limit: 1 })
+    const [post] = store.posts.byIds([id], everybody)
     if (post === undefined) return
     const byApp = new Map<string, ReadonlyArray<string>>()
     const matched = (appId: string): ReadonlyArray<string> => {

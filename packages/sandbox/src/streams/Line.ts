@@ -1,10 +1,10 @@
 /** The line of one connection: what waits to be sent on it, heartbeats, and its end. */
 import * as Cause from "effect/Cause"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { ConnectionLost } from "../FaultyResponse.ts"
 import type { Resource } from "../Projection.ts"
+import { millisOf } from "../Time.ts"
 import type { Disturbance } from "./Disturbance.ts"
 
 /** Something that is sent. */
@@ -101,7 +101,7 @@ export const make = (
   let sentAt = now()
   /** Until when nothing is sent. */
   let stalledUntil = 0
-  let pause: Duration.Duration | undefined
+  let pause: number | undefined
   /** What comes after the next one. */
   let held: Item | undefined
   let isReported = false
@@ -153,10 +153,10 @@ export const make = (
         if (item !== undefined) put(withinCharacter(item.text))
         return stop("Breaking", "connection_broken")
       case "stall":
-        stalledUntil = fault.for === undefined ? Infinity : now() + Duration.toMillis(fault.for as Duration.Input)
+        stalledUntil = fault.for === undefined ? Infinity : now() + millisOf(fault.for)
         return item && write(item)
       case "slow":
-        pause = Duration.fromInputUnsafe((fault.pause ?? 100) as Duration.Input)
+        pause = millisOf(fault.pause ?? 100)
         return item && write(item)
       case "error":
         put(farewell(fault.disconnectType ?? "OperationalDisconnect") + lineEnd)
@@ -245,7 +245,7 @@ export const make = (
     const chunk = take()
     if (chunk !== undefined) {
       sentAt = now()
-      return pause === undefined ? Effect.succeed([chunk]) : Effect.delay(Effect.succeed([chunk] as const), pause)
+      return pause === undefined ? Effect.succeed([chunk]) : Effect.as(Effect.sleep(pause), [chunk])
     }
     if (state._tag === "Ending") {
       close(state.reason)
