@@ -62,6 +62,12 @@ export const command = Command.make(
       Flag.filter((share) => share >= 0 && share <= 1, () => "0 to 1"),
       withDefault("Share of requests that go wrong; the seed decides", 0)
     ),
+    load: Flag.Finite("load").pipe(
+      Flag.filter((perSecond) => perSecond > 0 && perSecond <= 100_000, () => "more than 0, at most 100000"),
+      Flag.withMetavar("POSTS"),
+      Flag.withDescription("Make so many posts a second, for streams; the seed decides what they say"),
+      Flag.optional
+    ),
     spendCap: Flag.Finite("spend-cap").pipe(
       Flag.filter((dollars) => dollars >= 0, () => "dollars: 0 or more"),
       Flag.withMetavar("DOLLARS"),
@@ -74,7 +80,7 @@ export const command = Command.make(
     ),
     json: Report.jsonWhenReady
   },
-  Effect.fnUntraced(function*({ faults, file, json, memory, port, posts, seed, spendCap, start, wire }) {
+  Effect.fnUntraced(function*({ faults, file, json, load, memory, port, posts, seed, spendCap, start, wire }) {
     yield* ErrorReport.oneOf({ "--memory": memory, "--file": Option.isSome(file) })
     const options: Sandbox.ServerOptions = {
       port,
@@ -88,7 +94,9 @@ export const command = Command.make(
       adminToken: Option.getOrUndefined(yield* adminToken)
     }
     return yield* Effect.scoped(Effect.gen(function*() {
-      const { adminToken, baseUrl, seeded } = yield* Sandbox.Sandbox
+      const sandbox = yield* Sandbox.Sandbox
+      const { adminToken, baseUrl, seeded } = sandbox
+      if (Option.isSome(load)) sandbox.load({ perSecond: load.value, seed })
       const environment = environmentOf(baseUrl, seeded)
       yield* Report.ready(json, { baseUrl, adminToken: Redacted.value(adminToken), environment }, [
         `The sandbox is ready at ${baseUrl}. Ctrl-C ends it.`,

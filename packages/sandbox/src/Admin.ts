@@ -14,6 +14,7 @@ import * as Schema from "effect/Schema"
 import * as Crypto from "node:crypto"
 import * as AdminApps from "./AdminApps.ts"
 import { attempt, call, type Endpoint, told } from "./AdminEndpoint.ts"
+import * as AdminStreams from "./AdminStreams.ts"
 import * as Names from "./authorization/Names.ts"
 import * as Bill from "./Bill.ts"
 import type { Controls } from "./Controls.ts"
@@ -110,6 +111,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
     redirects: seeded.redirects
   })),
   ...AdminApps.endpoints,
+  ...AdminStreams.endpoints,
   "GET /clock": call(clockOf),
   "POST /clock": told(
     Schema.Union([Schema.Struct({ advance: Time }), Schema.Struct({ now: Instant })]),

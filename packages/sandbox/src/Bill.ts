@@ -65,6 +65,8 @@ export interface Answer {
   readonly data: unknown
   /** The service's time in milliseconds. */
   readonly now: number
+  /** Whether it is more of an answer that was charged for before. */
+  readonly continues?: boolean
 }
 
 /** The bill as the service has it. */
@@ -156,6 +158,7 @@ export const make = ({ cap: given, now: clock, prices = Prices.current, store }:
         day: dayOf(answer.now),
         operation: answer.operation,
         request: requestOf(answer),
+        continues: answer.continues === true,
         resources: resourcesOf(answer)
       })
       settle()

@@ -97,7 +97,8 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       )
       const { limit, parameters, selection, token } = received
       if (definition.live !== undefined) {
-        return yield* streams.connect({
+        const answer = { operation: name, definition, caller, params, parameters, data: undefined }
+        const response = yield* streams.connect({
           definition,
           endpoint: definition.live.endpoint,
           caller,
@@ -109,9 +110,11 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
           fault: trace.fault?.stream,
           left: (resources, now) => {
             usage.count({ appId: caller.appId, resources, now })
-            bill.charge({ operation: name, definition, caller, params, parameters, resources, data: undefined, now })
+            bill.charge({ ...answer, resources, now, continues: true })
           }
         })
+        bill.charge({ ...answer, resources: [], now })
+        return response
       }
       const { handle } = route
       if (handle === undefined) return yield* Problem.noRoute()

@@ -1,6 +1,7 @@
 // Faults in words.
 
 /** @import { Behaviour, Rule } from "../Faults.ts" */
+/** @import { StreamFault } from "../streams/StreamFaults.ts" */
 
 const bodies = {
   html: "a page of HTML",
@@ -28,6 +29,35 @@ const resets = {
   after: "the connection breaks, the work is done"
 }
 
+/** @satisfies {Record<StreamFault["kind"], string>} */
+const streams = {
+  "no-rules": "the stream is refused: it has no rules",
+  "too-many-connections": "the stream is refused: there are too many connections",
+  cut: "the connection breaks",
+  "cut-in-character": "the connection breaks inside a character",
+  stall: "nothing comes, nor a heartbeat",
+  slow: "a few bytes come at a time",
+  error: "the service says why it ends the connection",
+  duplicate: "a line comes twice",
+  "out-of-order": "a line comes after the next one",
+  garbage: "a line that cannot be read comes first"
+}
+
+/** @param {StreamFault} fault */
+const streamWords = ({ after = 0, at, every, for: long, kind, within = 0 }) =>
+  [
+    streams[kind],
+    ...(long === undefined ? [] : [`for ${duration(long)}`]),
+    ...(at !== undefined
+      ? [`after ${duration(at)}`]
+      : within > 0
+      ? [`after ${after} to ${plural(after + within, "line")}`]
+      : after > 0
+      ? [`after ${plural(after, "line")}`]
+      : []),
+    ...(every === undefined ? [] : [`and every ${plural(every, "line")}`])
+  ].join(" ")
+
 /**
  * Numbers are milliseconds; texts say their unit themselves.
  * @param {number | string} time
@@ -53,7 +83,7 @@ const headerWords = (headers) =>
  * @param {Behaviour} fault
  */
 const behaviour = (
-  { after, body, delay, headers = {}, page, pause, processing, rateLimitHeaders, reset, status, truncate }
+  { after, body, delay, headers = {}, page, pause, processing, rateLimitHeaders, reset, status, stream, truncate }
 ) =>
   [
     ...(status === undefined ? [] : [`status ${status}${after === true ? " after the work is done" : ""}`]),
@@ -67,6 +97,7 @@ const behaviour = (
     ...(pause === undefined ? [] : [`the body pauses 16 times for ${duration(pause)}`]),
     ...(reset === undefined ? [] : [resets[reset]]),
     ...(processing === undefined ? [] : [processings[processing]]),
+    ...(stream === undefined ? [] : [streamWords(stream)]),
     ...(delay === undefined ? [] : [`delayed by ${duration(delay)}`])
   ].join(", ")
 

@@ -31,7 +31,9 @@ const kinds = [
   { processing: "failed" },
   { processing: "absent" },
   { processing: "no-wait" },
-  { processing: "zero-wait" }
+  { processing: "zero-wait" },
+  { stream: { kind: "cut", after: 10 } },
+  { stream: { kind: "stall", after: 10 } }
 ]
 
 /** @param {ReadonlyArray<Active>} rules */

@@ -15,6 +15,7 @@ import * as Operations from "./Operations.mjs"
 import * as RequestForm from "./RequestForm.mjs"
 import * as Service from "./Service.mjs"
 import * as State from "./State.mjs"
+import * as Streams from "./Streams.mjs"
 import * as Suggestions from "./Suggestions.mjs"
 
 const enter = async () => {
@@ -34,7 +35,22 @@ const enter = async () => {
   await State.refresh()
 }
 
-for (const part of [Clock, RequestForm, Exchange, Journal, Limits, Bill, Faults, Media, State, Service, Suggestions]) {
+for (
+  const part of [
+    Clock,
+    RequestForm,
+    Exchange,
+    Journal,
+    Limits,
+    Bill,
+    Streams,
+    Faults,
+    Media,
+    State,
+    Service,
+    Suggestions
+  ]
+) {
   part.start()
 }
 

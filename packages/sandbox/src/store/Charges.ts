@@ -31,6 +31,8 @@ export interface Resource {
 export interface Answer extends Pick<Charge, "appId" | "day" | "operation"> {
   /** What the request itself costs, in millionths of a dollar; none where only resources are charged. */
   readonly request: number | undefined
+  /** Whether it is more of an answer that was charged for before. */
+  readonly continues: boolean
   readonly resources: ReadonlyArray<Resource>
 }
 
@@ -52,8 +54,8 @@ export const make = (database: Database): Charges => {
   )
   const add = database.command(`
     INSERT INTO charges (app_id, day, operation, requests, charged, repeated, micros)
-    VALUES (:app, :day, :operation, 1, :charged, :repeated, :micros)
-    ON CONFLICT DO UPDATE SET requests = requests + 1, charged = charged + excluded.charged,
+    VALUES (:app, :day, :operation, :requests, :charged, :repeated, :micros)
+    ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, charged = charged + excluded.charged,
       repeated = repeated + excluded.repeated, micros = micros + excluded.micros`)
   const all = database.query<Charge>(`
     SELECT CAST(app_id AS TEXT) AS appId, day, operation, requests, charged, repeated, micros
@@ -62,7 +64,7 @@ export const make = (database: Database): Charges => {
     "SELECT coalesce(sum(micros), 0) AS micros FROM charges WHERE app_id = :app AND day >= :from AND day < :to"
   )
   return {
-    add: ({ appId, day, operation, request, resources }) =>
+    add: ({ appId, continues, day, operation, request, resources }) =>
       database.transaction(() => {
         const app = Snowflake.parse(appId)
         let charged = request === undefined ? 0 : 1
@@ -73,7 +75,7 @@ export const make = (database: Database): Charges => {
           micros += each
         }
         const repeated = resources.length + (request === undefined ? 0 : 1) - charged
-        add({ app, day, operation, charged, repeated, micros })
+        add({ app, day, operation, requests: Number(!continues), charged, repeated, micros })
       }),
     all: () => all.all(),
     between: (appId, from, to) => between.get({ app: Snowflake.parse(appId), from, to })?.micros ?? 0,

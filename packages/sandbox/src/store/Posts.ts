@@ -61,7 +61,9 @@ export const make = (database: Database, happenings: Teller): Posts => {
     SELECT ${Post.columns} FROM posts p WHERE p.id IN (SELECT value FROM json_each(:ids)) AND ${Visibility.post("p")}`)
   // As bounds of a range the values themselves would have the statement prepared anew, each time that they are others.
   const between = database.query<Post.Row>(`
-    SELECT ${Post.columns} FROM posts p WHERE p.id > (SELECT :after) AND p.id < (SELECT :before) AND ${Visibility.post("p")}
+    SELECT ${Post.columns} FROM posts p WHERE p.id > (SELECT :after) AND p.id < (SELECT :before) AND ${
+    Visibility.post("p")
+  }
     ORDER BY p.id LIMIT :limit`)
   const latest = database.query<{ readonly id: string }>(
     "SELECT CAST(id AS TEXT) AS id FROM posts ORDER BY id DESC LIMIT 1"

@@ -39,7 +39,8 @@ describe.skipIf(python === undefined)("tweepy", () => {
       ["lists", "makes a list, fills it, pins it, follows it, changes it and deletes it"],
       ["refusals", "tells refusals apart"],
       ["limits", "shows the rate limit, and that it is spent"],
-      ["logins", "signs in with OAuth 2.0 and with OAuth 1.0a"]
+      ["logins", "signs in with OAuth 2.0 and with OAuth 1.0a"],
+      ["streams", "adds rules, and reads a stream of what they match"]
     ] as const
   ) {
     it.live(title, () =>

@@ -1,7 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Agent } from "node:http"
-import { ApiResponseError, EUploadMimeType, type ITwitterApiClientPlugin, TwitterApi } from "twitter-api-v2"
+import {
+  ApiResponseError,
+  EUploadMimeType,
+  type ITwitterApiClientPlugin,
+  type TweetV2SingleStreamResult,
+  TwitterApi
+} from "twitter-api-v2"
 import * as MediaBytes from "../../../core/test/support/MediaBytes.ts"
 import { serve } from "./Server.ts"
 
@@ -244,6 +250,36 @@ describe("twitter-api-v2", () => {
         assert.strictEqual(error.code, 429)
         assert.isTrue(error.rateLimitError)
         assert.deepStrictEqual(error.rateLimit, { limit: 75, remaining: 0, reset })
+      })
+    }))
+
+  it.live("adds rules, and reads a stream of what they match, again when it was cut", () =>
+    Effect.gen(function*() {
+      const { ada, app, baseUrl, faults } = yield* bench
+      yield* Effect.promise(async () => {
+        const { data } = await app.updateStreamRules({ add: [{ value: "needle", tag: "needles" }] })
+        assert.deepStrictEqual(data.map(({ tag }) => tag), ["needles"])
+        faults.add({ operation: "streamPosts", stream: { kind: "cut", after: 1 } })
+        const read = async () => {
+          const stream = await app.getStream<TweetV2SingleStreamResult>(
+            "tweets/search/stream",
+            { "tweet.fields": "created_at", expansions: "author_id" },
+            // No plugin sees the requests of streams.
+            { prefix: `${baseUrl}/2/` }
+          )
+          try {
+            ada.post("A needle for the stream ☕")
+            for await (const { data, includes, matching_rules } of stream) {
+              return [data.text, includes?.users?.[0]?.username, matching_rules?.map(({ tag }) => tag)]
+            }
+          } finally {
+            stream.close()
+          }
+        }
+        for (let i = 0; i < 2; i++) {
+          assert.deepStrictEqual(await read(), ["A needle for the stream ☕", "ada", ["needles"]])
+        }
+        assert.strictEqual((await app.updateStreamRules({ delete: { ids: [data[0]!.id] } })).meta.summary.deleted, 1)
       })
     }))
 })

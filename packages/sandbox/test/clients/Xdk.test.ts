@@ -230,4 +230,22 @@ describe("@xdevplatform/xdk", () => {
         assert.deepStrictEqual(limits(error.headers), [75, 0, reset])
       })
     }))
+
+  it.live("adds rules, and reads a stream of what they match", () =>
+    Effect.gen(function*() {
+      const { ada, app } = yield* bench
+      yield* Effect.promise(async () => {
+        const rules = await app.stream.updateRules({ add: [{ value: "needle", tag: "needles" }] })
+        assert.isDefined(rules)
+        const stream = await app.stream.posts({ expansions: ["author_id"] })
+        ada.post("A needle for the stream ☕")
+        for await (const item of stream) {
+          // The first of its items is one of its own: that it is connected.
+          if (item?.data === undefined) continue
+          assert.strictEqual(item.data.text, "A needle for the stream ☕")
+          break
+        }
+        stream.close()
+      })
+    }))
 })

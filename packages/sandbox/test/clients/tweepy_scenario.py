@@ -234,4 +234,36 @@ def logins():
     same(str(signed_in.get_me(user_auth=True).data.id), settings["ada"])
 
 
-{each.__name__: each for each in (reads, pages, writes, lists, refusals, limits, logins)}[sys.argv[1]]()
+def streams():
+    class Listener(tweepy.StreamingClient):
+        posts = []
+        errors = []
+
+        def on_connect(self):
+            signed.create_tweet(text="A needle for the stream ☕", user_auth=True)
+
+        def on_response(self, response):
+            self.posts.append((response.data, response.matching_rules, response.includes["users"][0].username))
+            self.disconnect()
+
+        def on_request_error(self, status):
+            self.errors.append(status)
+            self.disconnect()
+
+    listener = Listener(secrets["appToken"])
+    listener.session = Redirected()
+    listener.session.trust_env = False
+    listener.filter()
+    same(listener.errors, [409])
+    added = listener.add_rules([tweepy.StreamRule("needle lang:und", "needles"), tweepy.StreamRule("(")])
+    same([rule.tag for rule in added.data], ["needles"])
+    same(added.meta["summary"], {"created": 1, "not_created": 1, "valid": 1, "invalid": 1})
+    listener.filter(tweet_fields=["created_at"], expansions=["author_id"])
+    [(post, rules, author)] = listener.posts
+    same((post.text, author), ("A needle for the stream ☕", "ada"))
+    same([(rule.id, rule.tag) for rule in rules], [(added.data[0].id, "needles")])
+    same(listener.delete_rules(added.data[0].id).meta["summary"]["deleted"], 1)
+    assert not listener.get_rules().data
+
+
+{each.__name__: each for each in (reads, pages, writes, lists, refusals, limits, logins, streams)}[sys.argv[1]]()

@@ -1,0 +1,96 @@
+// Streams: who is connected, which rules there are, and the posts that match them as they come.
+import { onClick } from "./Actions.mjs"
+import { call } from "./AdminCalls.mjs"
+import { box, fill, make, span } from "./Elements.mjs"
+import { look, watch } from "./Live.mjs"
+
+/** @import { Overview } from "../AdminStreams.ts" */
+
+/** @param {Overview["connections"][number]} connection */
+const connectionWords = ({ closedAt, openedAt, partition, reason, sent }, /** @type {number} */ now) => {
+  const since = Date.parse(openedAt ?? "")
+  const until = closedAt === undefined ? now : Date.parse(closedAt)
+  return [
+    ...(partition === undefined ? [] : [`part ${partition}`]),
+    `${sent.toLocaleString("en")} sent`,
+    `${closedAt === undefined ? "open for" : "was open for"} ${span(Math.max(0, until - since))}`,
+    ...(reason === undefined ? [] : [reason.replaceAll("_", " ")])
+  ].join(", ")
+}
+
+/**
+ * @param {Overview} overview
+ * @param {number} now
+ */
+const show = ({ connections, load, matches, rules }, now) => {
+  const open = connections.filter(({ closedAt }) => closedAt === undefined).length
+  box("streams-sum").textContent = [
+    `${open} open`,
+    `${rules.length.toLocaleString("en")} ${rules.length === 1 ? "rule" : "rules"}`,
+    ...(load === null ? [] : [
+      `load: ${load.made.toLocaleString("en")} posts${
+        load.isOver ? "" : `, ${load.perSecond.toLocaleString("en")} a second`
+      }`
+    ])
+  ].join("; ")
+  fill(box("stream-connections"), connections, {
+    key: ({ id }) => id,
+    create: ({ closedAt, endpoint, id }) => {
+      const end = make("button", { type: "button", "aria-label": `End ${endpoint}` }, "End")
+      end.hidden = closedAt !== undefined
+      end.addEventListener("click", async () => {
+        await call("DELETE", `/streams/${id}`)
+        await look()
+      })
+      return make("li", {}, make("strong", {}, endpoint), " ", make("span", { class: "hint" }), " ", end)
+    },
+    update: (element, connection) => {
+      const [, words, end] = element.children
+      if (words !== undefined) words.textContent = connectionWords(connection, now)
+      if (end instanceof HTMLButtonElement) end.hidden = connection.closedAt !== undefined
+    }
+  })
+  fill(box("stream-rules"), rules, {
+    key: ({ id }) => id,
+    create: ({ name, tag, value }) =>
+      make(
+        "li",
+        {},
+        make("code", {}, value),
+        " ",
+        make("span", { class: "hint" }, [tag ?? "", name].filter(Boolean).join(", "))
+      ),
+    update: () => {}
+  })
+  /** @type {Map<string, string>} */
+  const names = new Map(rules.map(({ id, tag, value }) => [id, tag ?? value]))
+  fill(box("stream-matches"), matches, {
+    key: ({ postId }) => postId,
+    create: ({ rules, text }) =>
+      make(
+        "li",
+        {},
+        make("span", {}, text.slice(0, 280)),
+        " ",
+        make("span", { class: "hint" }, rules.map((id) => names.get(id) ?? id).join(", "))
+      ),
+    update: () => {}
+  })
+}
+
+export const start = () => {
+  watch(async () => {
+    const overview = await call("GET", "/streams")
+    return (now) => show(overview, now)
+  })
+  onClick("load-start", async () => {
+    await call("POST", "/load", { perSecond: 10 })
+    await look()
+    return "Ten posts a second are made."
+  })
+  onClick("load-stop", async () => {
+    await call("DELETE", "/load")
+    await look()
+    return "No more posts are made."
+  })
+}
