@@ -68,7 +68,8 @@ describe("a fault of a stream", () => {
     const { line, outcome } = await run({ kind: "cut-in-character", after: 2 })
     expect(outcome).toBe("broken")
     // The end may be lost with the connection; what came of it is no text.
-    if (line.bytes().at(-1) !== 10) expect(line.bytes().at(-1)).toBeGreaterThanOrEqual(0xc0)
+    const last = line.bytes().at(-1) ?? 0
+    expect(last === 10 || last >= 0xc0).toBe(true)
   })
 
   it("says why the connection ends", async () => {
@@ -87,7 +88,7 @@ describe("a fault of a stream", () => {
     const garbage = await run({ kind: "garbage", after: 1 })
     expect(garbage.line.texts()).toEqual([a, b, c, d, e])
     expect(garbage.line.lines().length).toBe(6)
-    expect(() => JSON.parse(garbage.line.lines()[1]!)).toThrow()
+    expect(garbage.line.lines()[1]).toMatch(/not JSON$/)
   })
 
   it("stalls, also for a while, and is slow", async () => {
