@@ -108,6 +108,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
           clientIp: Option.getOrElse(request.remoteAddress, () => "127.0.0.1"),
           parameters,
           fault: trace.fault?.stream,
+          delivered: delivered(request),
           left: (resources, now) => {
             usage.count({ appId: caller.appId, resources, now })
             bill.charge({ ...answer, resources, now, continues: true })

@@ -3,17 +3,22 @@ import type { Random } from "../internal/random.ts"
 import { millisOf } from "../Time.ts"
 import type { StreamFault } from "./StreamFaults.ts"
 
-/** What a fault makes of a line that is due. */
+/** What happens to a line, or between two of them. */
 export type Act = Exclude<StreamFault["kind"], "no-rules" | "too-many-connections">
 
 /** The fault of one connection. */
 export interface Disturbance {
   readonly fault: StreamFault
+  readonly act: Act
+  /** Whether it strikes between two lines; else it is what becomes of one. */
+  readonly isBetween: boolean
   /** In milliseconds from the beginning, where no line is named. */
   readonly at: number | undefined
-  /** What becomes of the next line. */
-  readonly next: () => Act | undefined
+  /** Whether it strikes now: asked before each line and, where it strikes between them, after the last. */
+  readonly isDue: () => boolean
 }
+
+const between: ReadonlyArray<Act> = ["cut", "stall", "slow", "error"]
 
 /** Decides when the fault of a connection strikes. */
 export const make = (fault: StreamFault, draw: Random): Disturbance | undefined => {
@@ -22,11 +27,13 @@ export const make = (fault: StreamFault, draw: Random): Disturbance | undefined 
   let left = at === undefined ? after + draw.below(within + 1) : Infinity
   return {
     fault,
+    act: kind,
+    isBetween: between.includes(kind),
     at: at === undefined ? undefined : millisOf(at),
-    next: () => {
-      if (left-- !== 0) return undefined
+    isDue: () => {
+      if (left-- !== 0) return false
       if (every !== undefined) left = every - 1
-      return kind
+      return true
     }
   }
 }

@@ -244,6 +244,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts): Effect.fn.Return<
     const line = Line.make({
       now,
       disturbance,
+      delivered: asked.delivered,
       past: from === undefined
         ? undefined
         : pastOf(() => connection, source, from, isRecovery ? end_time ?? at : undefined),

@@ -33,6 +33,8 @@ export interface Surroundings {
   /** Where the line ends with what came before: why. */
   readonly afterPast: Reason | undefined
   readonly disturbance: Disturbance | undefined
+  /** Waits until all that was written is on its way. */
+  readonly delivered: Effect.Effect<void>
   /** These have left. */
   readonly left: (items: ReadonlyArray<Item>) => void
   readonly ended: (reason: Reason) => void
@@ -91,7 +93,7 @@ type State =
 
 /** Makes the line of a connection. The first thing on it is an empty line, so that the client has the head at once. */
 export const make = (
-  { afterPast, disturbance, ended, left, now, past }: Surroundings
+  { afterPast, delivered, disturbance, ended, left, now, past }: Surroundings
 ): Line => {
   let waiting: Array<Waiting> = [{ bytes: lineEnd, item: undefined }]
   let waitingBytes = 0
@@ -144,27 +146,26 @@ export const make = (
     rouse()
   }
   const write = (item: Item): void => put(item.text + lineEnd, item)
-  const act = (kind: NonNullable<ReturnType<Disturbance["next"]>>, item: Item | undefined): void => {
-    const { fault } = disturbance!
-    switch (kind) {
+  /** Something goes wrong: with an item, or between two. */
+  const disturb = ({ act, fault }: Disturbance, item?: Item): void => {
+    switch (act) {
       case "cut":
         return stop("Breaking", "connection_broken")
       case "cut-in-character":
         if (item !== undefined) put(withinCharacter(item.text))
         return stop("Breaking", "connection_broken")
-      case "stall":
-        stalledUntil = fault.for === undefined ? Infinity : now() + millisOf(fault.for)
-        return item && write(item)
-      case "slow":
-        pause = millisOf(fault.pause ?? 100)
-        return item && write(item)
       case "error":
         put(farewell(fault.disconnectType ?? "OperationalDisconnect") + lineEnd)
         return stop("Ending", "operational_disconnect")
+      case "stall":
+        stalledUntil = fault.for === undefined ? Infinity : now() + millisOf(fault.for)
+        return
+      case "slow":
+        pause = millisOf(fault.pause ?? 100)
+        return
       case "duplicate":
-        if (item === undefined) return
-        write(item)
-        return write(item)
+        if (item !== undefined) put(item.text + lineEnd, item)
+        return item && write(item)
       case "out-of-order":
         held = item
         return
@@ -175,15 +176,13 @@ export const make = (
   }
   const push = (item: Item): void => {
     if (state._tag !== "Open") return
-    const strikes = disturbance?.next()
-    if (strikes !== undefined) act(strikes, item)
+    if (disturbance !== undefined && !disturbance.isBetween && disturbance.isDue()) disturb(disturbance, item)
     else {
       write(item)
-      if (held !== undefined) {
-        write(held)
-        held = undefined
-      }
+      if (held !== undefined) write(held)
+      held = undefined
     }
+    if (disturbance?.isBetween === true && disturbance.isDue()) disturb(disturbance)
     if (waitingBytes > maxWaitingBytes) end("slow_reader", farewell("SlowReader"))
     rouse()
   }
@@ -223,6 +222,8 @@ export const make = (
     return bytes.subarray(0, size)
   }
 
+  if (disturbance?.isBetween === true && disturbance.isDue()) disturb(disturbance)
+
   const sleep = Effect.callback<void>((resume) => {
     wake = () => resume(Effect.void)
     return Effect.sync(() => void (wake = undefined))
@@ -253,7 +254,8 @@ export const make = (
     }
     if (state._tag === "Breaking") {
       close(state.reason)
-      return Effect.fail(new ConnectionLost())
+      // What was sent before has left: a broken connection would take it along.
+      return Effect.andThen(delivered, Effect.fail(new ConnectionLost()))
     }
     return Effect.flatMap(sleep, () => pull)
   })
@@ -278,8 +280,7 @@ export const make = (
     },
     strike: () => {
       if (state._tag !== "Open" || disturbance === undefined) return
-      const { kind } = disturbance.fault
-      if (kind !== "no-rules" && kind !== "too-many-connections") act(kind, undefined)
+      disturb(disturbance)
       rouse()
     },
     end,

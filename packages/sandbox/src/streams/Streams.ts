@@ -45,6 +45,8 @@ export interface Asked {
     readonly end_time?: number
   }
   readonly fault: StreamFault | undefined
+  /** Waits until all that was written of the answer is on its way. */
+  readonly delivered: Effect.Effect<void>
   /** Counts and charges what has left. */
   readonly left: (resources: ReadonlyArray<Resource>, now: number) => void
 }
