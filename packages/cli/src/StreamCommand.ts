@@ -223,7 +223,7 @@ const agree = Effect.fnUntraced(function*(
     })
   }
   const micros = priceOf(1)
-  const each = Text.quantity(1, noun)
+  const each = `Each ${Text.quantity(1, noun).slice(2)}`
   yield* Report.say(
     micros === 0
       ? `${Text.quantity(2, noun).slice(2)} of this stream are free.`
