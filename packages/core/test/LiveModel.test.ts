@@ -1,10 +1,11 @@
 /** Streams against a model of the service: whatever goes wrong, each post comes once, or in a gap that is told. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Random } from "effect"
+import { Effect, Fiber, Random } from "effect"
 import { TestClock } from "effect/testing"
 import type { Definition } from "../src/Definition.ts"
 import type { Recover } from "../src/LiveOptions.ts"
 import { streamPosts, streamPostsSample } from "../src/operations/Streams.ts"
+import { StreamOverflow } from "../src/StreamErrors.ts"
 import { follow, idOf } from "./support/Following.ts"
 import type { Answer } from "./support/Service.ts"
 import { type Connect, type Line, lineOf, settle, streaming } from "./support/StreamService.ts"
@@ -141,62 +142,81 @@ const modelOf = (random: () => number, now: () => number) => {
 const stepMillis = 1_000
 
 describe("whatever goes wrong", () => {
-  const cases: ReadonlyArray<readonly [Recover, Definition]> = [
-    ["none", streamPosts.definition],
-    ["search", streamPosts.definition],
-    ["recovery", streamPostsSample.definition],
-    ["recovery", streamPosts.definition]
+  const cases: ReadonlyArray<readonly [Recover, Definition, consumer: "quick" | "slow"]> = [
+    ["none", streamPosts.definition, "quick"],
+    ["search", streamPosts.definition, "quick"],
+    ["search", streamPosts.definition, "slow"],
+    ["recovery", streamPostsSample.definition, "quick"],
+    ["recovery", streamPosts.definition, "slow"]
   ]
-  const numbered = cases.flatMap(([recover, definition]) =>
-    Array.from({ length: runs }, (_, index) => [definition.name, recover, index + 1, definition] as const)
+  const numbered = cases.flatMap(([recover, definition, consumer]) =>
+    Array.from({ length: runs }, (_, index) => [definition.name, recover, consumer, index + 1, definition] as const)
   )
 
-  it.effect.each(numbered)("%s with recover %s, run %i: each post comes once, or in a gap that is told", (
-    [, recover, seed, definition]
-  ) =>
-    Effect.gen(function*() {
-      const begun = 1_800_000_000_000
-      yield* TestClock.setTime(begun)
-      const clock = yield* TestClock.testClockWith(Effect.succeed)
-      const now = () => clock.currentTimeMillisUnsafe()
-      const { posts, service, step } = modelOf(randomOf(seed), now)
-      const { events, fiber } = yield* follow(service, { recover }, definition)
-      const steps = (millis: number, isCalm: boolean) =>
-        Effect.gen(function*() {
-          for (let passed = 0; passed < millis; passed += stepMillis) {
-            step(isCalm)
-            yield* settle
-            yield* TestClock.adjust(stepMillis)
-            yield* settle
-          }
-        })
-      yield* steps(300_000, false)
-      yield* steps(180_000, true)
-      assert.isUndefined(fiber.pollUnsafe())
+  it.effect.each(numbered)(
+    "%s with recover %s and a %s consumer, run %i: each post comes once, or in a gap that is told",
+    (
+      [, recover, consumer, seed, definition]
+    ) =>
+      Effect.gen(function*() {
+        const begun = 1_800_000_000_000
+        yield* TestClock.setTime(begun)
+        const clock = yield* TestClock.testClockWith(Effect.succeed)
+        const now = () => clock.currentTimeMillisUnsafe()
+        const { posts, service, step } = modelOf(randomOf(seed), now)
+        const pauses = randomOf(-seed)
+        let isCalm = false
+        const { events, fiber } = yield* follow(
+          service,
+          consumer === "quick" ? { recover } : { recover, bufferSize: 20 },
+          definition,
+          {},
+          () => consumer === "slow" && !isCalm && pauses() < 0.04 ? Effect.sleep(pauses() * 4_000) : Effect.void
+        )
+        const steps = (millis: number, isCalm: boolean) =>
+          Effect.gen(function*() {
+            for (let passed = 0; passed < millis; passed += stepMillis) {
+              step(isCalm)
+              yield* settle
+              yield* TestClock.adjust(stepMillis)
+              yield* settle
+            }
+          })
+        yield* steps(300_000, false)
+        isCalm = true
+        yield* steps(180_000, true)
+        const exit = fiber.pollUnsafe()
+        // One that takes longer than it may ends; until then, all holds.
+        const isOver = consumer === "slow" && exit !== undefined
+        if (isOver) assert.instanceOf(yield* Effect.flip(Fiber.join(fiber)), StreamOverflow)
+        else assert.isUndefined(exit)
 
-      const delivered = new Map<string, ReadonlyArray<string | undefined>>()
-      const gaps: Array<readonly [from: number, to: number]> = []
-      const isThere = ({ id, millis }: Post) =>
-        delivered.has(id) || gaps.some(([from, to]) => millis >= from && millis < to)
-      const [connected] = events.filter(({ _tag }) => _tag === "Connected")
-      const asked = posts.filter(({ millis }) => millis >= connected!.at.getTime())
-      let until = 0
-      for (const event of events) {
-        if (event._tag === "Gap" && event.filledBy === undefined) gaps.push([event.from.getTime(), event.to.getTime()])
-        if (event._tag === "Watermark") {
-          assert.isAtLeast(event.until.getTime(), until)
-          until = event.until.getTime()
-          const missing = asked.filter((post) => post.millis < until && !isThere(post))
-          assert.deepStrictEqual(missing, [], `before ${until - begun}, told at ${event.at.getTime() - begun}`)
+        const delivered = new Map<string, ReadonlyArray<string | undefined>>()
+        const gaps: Array<readonly [from: number, to: number]> = []
+        const isThere = ({ id, millis }: Post) =>
+          delivered.has(id) || gaps.some(([from, to]) => millis >= from && millis < to)
+        const [connected] = events.filter(({ _tag }) => _tag === "Connected")
+        const asked = posts.filter(({ millis }) => millis >= connected!.at.getTime())
+        let until = 0
+        for (const event of events) {
+          if (event._tag === "Gap" && event.filledBy === undefined) {
+            gaps.push([event.from.getTime(), event.to.getTime()])
+          }
+          if (event._tag === "Watermark") {
+            assert.isAtLeast(event.until.getTime(), until)
+            until = event.until.getTime()
+            const missing = asked.filter((post) => post.millis < until && !isThere(post))
+            assert.deepStrictEqual(missing, [], `before ${until - begun}, told at ${event.at.getTime() - begun}`)
+          }
+          if (event._tag !== "Delivered") continue
+          const id = idOf(event.item)
+          assert.isFalse(delivered.has(id), `${id} came twice`)
+          delivered.set(id, event.item.matchingRules.map(({ tag }) => tag))
         }
-        if (event._tag !== "Delivered") continue
-        const id = idOf(event.item)
-        assert.isFalse(delivered.has(id), `${id} came twice`)
-        delivered.set(id, event.item.matchingRules.map(({ tag }) => tag))
-      }
-      assert.deepStrictEqual(asked.filter((post) => !isThere(post)), [])
-      assert.isAbove(until, posts.at(-1)!.millis)
-      for (const { id, tags } of posts) if (delivered.has(id)) assert.sameMembers([...delivered.get(id)!], [...tags])
-      if (recover !== "none") assert.lengthOf(gaps, 0)
-    }).pipe(Random.withSeed(`${seed}`)))
+        assert.deepStrictEqual(asked.filter((post) => !isThere(post)), [])
+        assert.isAbove(until, posts.at(-1)!.millis)
+        for (const { id, tags } of posts) if (delivered.has(id)) assert.sameMembers([...delivered.get(id)!], [...tags])
+        if (recover !== "none") assert.lengthOf(gaps, 0)
+      }).pipe(Random.withSeed(`${seed}`))
+  )
 })

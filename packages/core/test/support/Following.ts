@@ -17,11 +17,12 @@ export const follow = (
   service: ReturnType<typeof streaming>,
   options?: LiveOptions,
   definition?: Definition,
-  parameters?: object
+  parameters?: object,
+  each?: (event: LiveEvent<AnyItem>) => Effect.Effect<void>
 ) =>
   Effect.flatMap(
     Layer.build(service.layer()),
-    (client) => Effect.provide(following(options, definition, parameters), client)
+    (client) => Effect.provide(following(options, definition, parameters, each), client)
   )
 
 /** The same with a client that is there. */
