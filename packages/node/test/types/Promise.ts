@@ -115,6 +115,46 @@ assertType<Equal<Element<typeof pages>, globalThis.Response>>()
 const dictionaries = dictionary.searchRecentPosts.pages(search)
 export const pageLang: string | undefined = (null as unknown as Element<typeof dictionaries>).data?.[0]?.lang
 
+// Streams.
+const followed = { post_fields: ["lang"], expansions: ["author_id"] } as const
+const stream = client.streamPosts(followed)
+declare const item: Element<typeof stream>
+export const streamedLang: string = item.post.lang
+export const streamedAuthor: string | undefined = item.joined().author?.username
+export const ruleTag: string | undefined = item.matchingRules[0]?.tag
+// @ts-expect-error not asked for
+item.post.source
+// @ts-expect-error not expanded
+item.includes.media
+// @ts-expect-error posts are no events
+item.event
+const streamOfLines = dictionary.streamPosts(followed)
+export const lineLang: string = (null as unknown as Element<typeof streamOfLines>).data.lang
+const streamOfRaw = raw.streamPosts(followed)
+assertType<Equal<typeof streamOfRaw, typeof streamOfLines>>()
+const happening = client.streamPosts.events(followed, { signal: new AbortController().signal })
+declare const event: Element<typeof happening>
+// @ts-expect-error not every event is a delivery
+event.item
+export const eventLang: string | undefined = event._tag === "Delivered" ? event.item.post.lang : undefined
+export const missedFrom: Date | undefined = event._tag === "Gap" ? event.from : undefined
+client.streamPostsFirehose({ partition: 1 }, { recover: "recovery", slowConsumer: "dropOldest" })
+// @ts-expect-error which part?
+client.streamPostsFirehose({})
+// @ts-expect-error which part?
+client.streamPostsFirehose()
+// @ts-expect-error no such policy
+client.streamPosts({}, { slowConsumer: "wait" })
+// @ts-expect-error misspelt
+client.streamPosts({ post_field: ["lang"] })
+const compliance = client.streamPostsCompliance({ partition: 1 })
+declare const happened: Element<typeof compliance>
+export const deleted: string | undefined = happened.event.delete?.post.id
+// @ts-expect-error events are no posts
+happened.post
+// @ts-expect-error a stream is no promise
+client.streamPosts().then
+
 // Parameters.
 // @ts-expect-error misspelt
 client.getPost({ id: "1", post_field: ["lang"] })

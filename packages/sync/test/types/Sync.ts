@@ -66,6 +66,24 @@ for (const { author, item } of dictionary.searchRecentPosts.joined(search)) {
 const pages = raw.searchRecentPosts.pages(search)
 assertType<Equal<Element<typeof pages>, RawResponse>>()
 
+// Streams.
+for (const item of client.streamPosts({ post_fields: ["lang"], expansions: ["author_id"] }, { tags: ["a"] })) {
+  const lang: string = item.post.lang
+  const username: string | undefined = item.joined().author?.username
+  // @ts-expect-error not asked for
+  void [lang, username, item.post.source]
+}
+for (const line of raw.streamPosts({ post_fields: ["lang"] })) {
+  const lang: string = line.data.lang
+  void [lang, line.matching_rules]
+}
+for (const event of client.streamLikesFirehose.events({ partition: 20 })) {
+  const id: string | undefined = event._tag === "Delivered" ? event.item.event.id : undefined
+  void id
+}
+// @ts-expect-error which part?
+client.streamLikesFirehose({})
+
 // Parameters.
 // @ts-expect-error misspelt
 client.getPost({ id: "1", post_field: ["lang"] })
