@@ -213,8 +213,10 @@ describe("whatever goes wrong", () => {
           assert.isFalse(delivered.has(id), `${id} came twice`)
           delivered.set(id, event.item.matchingRules.map(({ tag }) => tag))
         }
-        assert.deepStrictEqual(asked.filter((post) => !isThere(post)), [])
-        assert.isAbove(until, posts.at(-1)!.millis)
+        if (!isOver) {
+          assert.deepStrictEqual(asked.filter((post) => !isThere(post)), [])
+          assert.isAbove(until, posts.at(-1)!.millis)
+        }
         for (const { id, tags } of posts) if (delivered.has(id)) assert.sameMembers([...delivered.get(id)!], [...tags])
         if (recover !== "none") assert.lengthOf(gaps, 0)
       }).pipe(Random.withSeed(`${seed}`))
