@@ -1,6 +1,6 @@
 // After `tsc -b`: what the packages hold beside what the compiler made (ADR 23), in `dist/bundled`:
 // - the Promise and blocking entries, and the worker, with Effect and the core inside, so that Node loads them fast. What
-//   uploads and publishes is a file of its own, which the first upload loads, and what both share is a third;
+//   uploads and publishes is a file of its own, which the first upload loads, as is what streams, and what they share;
 // - Undici as a module, for programs that are bundled, since not every bundler makes one of it.
 import { build, type BuildOptions, type Plugin } from "esbuild"
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -50,6 +50,29 @@ const publications: Plugin = {
   }
 }
 
+/** Puts off what keeps streams up: every client has all operations, and with them those that stream. */
+const streams: Plugin = {
+  name: "streams",
+  setup: ({ onLoad, onResolve }) => {
+    const core = join(root, "packages/core/src")
+    onResolve(
+      { filter: /\/Live\.ts$/ },
+      ({ importer, path }) =>
+        importer === join(core, "LiveOperation.ts") ? { path, namespace: "streams", sideEffects: false } : undefined
+    )
+    onLoad({ filter: /.*/, namespace: "streams" }, () => ({
+      resolveDir: core,
+      contents: `
+        import * as Effect from "effect/Effect"
+        import * as Stream from "effect/Stream"
+        const load = Effect.promise(() => import("./Live.ts"))
+        export const items = (...args) => Stream.unwrap(Effect.map(load, ({ items }) => items(...args)))
+        export const run = (...args) => Stream.unwrap(Effect.map(load, ({ run }) => run(...args)))
+      `
+    }))
+  }
+}
+
 const entry = (module: string) =>
   ({
     ...common,
@@ -69,7 +92,7 @@ const entry = (module: string) =>
 const publishing = (module: string) =>
   ({
     ...entry(module),
-    plugins: [publications],
+    plugins: [publications, streams],
     splitting: true,
     chunkNames: `${module}-[name]-[hash]`
   }) satisfies BuildOptions
