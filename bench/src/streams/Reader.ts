@@ -1,6 +1,7 @@
 /** The process of one reader: `node Reader.ts <name> <wire> <port>`. It reads as many lines as it is asked to. */
 import { streamPosts } from "@postwire/core/operations/Streams"
 import type { Wire } from "@postwire/core/WireNames"
+import { createClient } from "@postwire/node"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -24,7 +25,7 @@ export interface Reading {
   readonly memory: ReadonlyArray<number>
 }
 
-export type Name = "bare" | "stream"
+export type Name = "bare" | "stream" | "promise"
 
 const [name, wire, port] = process.argv.slice(2) as [Name, Wire, string]
 const settings = { baseUrl: `http://127.0.0.1:${port}`, bearerToken: "A".repeat(112), wire }
@@ -70,6 +71,16 @@ const make = (): (items: number, read: (item: Delivered) => void) => Promise<unk
             )
           )
         )
+    }
+    case "promise": {
+      const client = createClient(settings)
+      return async (items, read) => {
+        let count = 0
+        for await (const item of client.streamPosts(parameters, options)) {
+          read(item)
+          if (++count === items) return
+        }
+      }
     }
   }
 }

@@ -25,7 +25,7 @@ const { values } = parseArgs({
 const rounds = Number(values.rounds)
 const items = Number(values.items)
 
-const names: ReadonlyArray<Name> = ["bare", "stream"]
+const names: ReadonlyArray<Name> = ["bare", "stream", "promise"]
 
 const scenarios: ReadonlyArray<readonly [wire: Wire, pieces: "block" | "line"]> = [
   ["neutral", "block"],
