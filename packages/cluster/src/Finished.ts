@@ -75,5 +75,5 @@ export const layerClient: Layer.Layer<Client> = Layer.succeed(Client, {
   transfer: () => neverAsked,
   credential: () => Effect.succeed("none"),
   redact: neverAsked,
-  live: { wire: neutral, verify: "lenient", anomalies: { found: () => Effect.void }, request: () => neverAsked }
+  live: { wire: neutral, verify: "lenient", anomalies: { found: () => Effect.void }, request: () => () => neverAsked }
 })

@@ -74,13 +74,11 @@ export interface Live {
   readonly wire: Wire.Wire
   readonly verify: Anomaly.Verify
   readonly anomalies: Anomaly.Telemetry
-  /** As `request`, where something else takes the request to the service. What it brings is for the caller to read and to count. */
-  readonly request: (
-    carry: Transport.Carrier,
-    definition: Definition,
-    parameters: unknown,
-    options: CallOptions
-  ) => Effect.Effect<{ readonly response: HttpClientResponse; readonly meter: Meter | undefined }, Errors.AnyError>
+  /**
+   * What sends requests as `request` does, where something else takes them to the service. What it brings is for the caller to
+   * read, and to count with the meter that is to be used, if there is one.
+   */
+  readonly request: (carry: Transport.Carrier, use: (meter: Meter) => void) => Client["Service"]["request"]
 }
 
 /** Sends operations. Programs call the operations instead. */
@@ -237,15 +235,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
       wire,
       verify,
       anomalies,
-      request: (carry, definition, parameters, options) =>
-        Effect.suspend(() => {
-          let meter: Meter | undefined
-          const metered = spend?.metered((own) => {
-            meter = own
-          })
-          const request = requestBy(() => Send.make({ ...environment, spend: metered, carry }))
-          return Effect.map(request(definition, parameters, options), (response) => ({ response, meter }))
-        })
+      request: (carry, use) => requestBy(() => Send.make({ ...environment, spend: spend?.metered(use), carry }))
     },
     check: (definition, parameters) =>
       Effect.suspend(() => {

@@ -49,7 +49,9 @@ export const open = (
     const { anomalies, request, verify, wire } = client.live
     const carry = LiveTransport.make(yield* Effect.scope)
     const options = { retries: 0, timeout: { ...timeout, total: 0 } }
-    const { meter, response } = yield* request(carry, definition, parameters, options)
+    const meters: Array<Meter> = []
+    const response = yield* request(carry, (own) => void meters.push(own))(definition, parameters, options)
+    const [meter] = meters
     if (meter !== undefined) yield* Effect.addFinalizer(() => meter.end)
     const redact = yield* client.redact
     const chunks = response.stream
