@@ -67,6 +67,26 @@ export const getComplianceJobs = (client: PostwireClientSync) => {
   console.log(jobs)
 }
 
+export const streamPostsCompliance = (client: PostwireClientSync) => {
+  const events = client.streamPostsCompliance({ partition: 1 })
+  for (const { event } of events) console.log(event)
+}
+
+export const streamUsersCompliance = (client: PostwireClientSync) => {
+  const events = client.streamUsersCompliance({ partition: 1 })
+  for (const { event } of events) console.log(event)
+}
+
+export const streamLikesCompliance = (client: PostwireClientSync) => {
+  const events = client.streamLikesCompliance()
+  for (const { event } of events) console.log(event)
+}
+
+export const streamPostLabels = (client: PostwireClientSync) => {
+  const events = client.streamPostLabels()
+  for (const { event } of events) console.log(event)
+}
+
 export const getConnections = (client: PostwireClientSync) => {
   const connections = client.getConnections.items({ endpoints: ["filtered_stream"] })
   for (const connection of connections) console.log(connection)
@@ -446,6 +466,56 @@ export const getSpaceBuyers = (client: PostwireClientSync) => {
 export const getSpacePosts = (client: PostwireClientSync) => {
   const { data: posts } = client.getSpacePosts({ id: "1DXxyRYNejbKM", post_fields: ["created_at"] })
   console.log(posts)
+}
+
+export const streamPosts = (client: PostwireClientSync) => {
+  const posts = client.streamPosts({ post_fields: ["author_id"] })
+  for (const { post } of posts) console.log(post)
+}
+
+export const streamPostsSample = (client: PostwireClientSync) => {
+  const posts = client.streamPostsSample({ post_fields: ["lang"] })
+  for (const { post } of posts) console.log(post)
+}
+
+export const streamPostsSample10 = (client: PostwireClientSync) => {
+  const posts = client.streamPostsSample10({ partition: 1 })
+  for (const { post } of posts) console.log(post)
+}
+
+export const streamPostsFirehose = (client: PostwireClientSync) => {
+  const posts = client.streamPostsFirehose({ partition: 1 })
+  for (const { post } of posts) console.log(post)
+}
+
+export const streamPostsFirehoseEn = (client: PostwireClientSync) => {
+  const posts = client.streamPostsFirehoseEn({ partition: 1 })
+  for (const { post } of posts) console.log(post)
+}
+
+export const streamPostsFirehoseJa = (client: PostwireClientSync) => {
+  const posts = client.streamPostsFirehoseJa({ partition: 1 })
+  for (const { post } of posts) console.log(post)
+}
+
+export const streamPostsFirehoseKo = (client: PostwireClientSync) => {
+  const posts = client.streamPostsFirehoseKo({ partition: 1 })
+  for (const { post } of posts) console.log(post)
+}
+
+export const streamPostsFirehosePt = (client: PostwireClientSync) => {
+  const posts = client.streamPostsFirehosePt({ partition: 1 })
+  for (const { post } of posts) console.log(post)
+}
+
+export const streamLikesFirehose = (client: PostwireClientSync) => {
+  const likes = client.streamLikesFirehose({ partition: 1, expansions: ["liked_post_id"] })
+  for (const { event } of likes) console.log(event)
+}
+
+export const streamLikesSample10 = (client: PostwireClientSync) => {
+  const likes = client.streamLikesSample10({ partition: 1 })
+  for (const { event } of likes) console.log(event)
 }
 
 export const getUsersPosts = (client: PostwireClientSync) => {

@@ -83,15 +83,10 @@ export const example = (face: Face, operation: Documented): string => {
     face.log(variable === "{ data }" ? "data" : variable)
 }
 
-/** Whether a face has a method for an operation. */
-export const hasMethod = ({ title }: Face, { definition: { live } }: Documented): boolean =>
-  live === undefined || title !== "Blocking"
-
 /** The file of a face with the examples of all operations. */
 export const file = (face: Face): string =>
   `// ${notice}\n${face.header}\n\n${
     documented
-      .filter((operation) => hasMethod(face, operation))
       .map((operation) => `${face.open(operation.definition.name)}\n${indent(example(face, operation))}\n}\n`)
       .join("\n")
   }`

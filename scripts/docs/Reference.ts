@@ -12,7 +12,7 @@ import * as Scopes from "../../packages/core/src/Scopes.ts"
 import { august, february } from "../../packages/core/src/Vocabulary.ts"
 import * as Wire from "../../packages/core/src/Wire.ts"
 import * as WireNames from "../../packages/core/src/WireNames.ts"
-import { example, faces, hasMethod, memberOf } from "./Examples.ts"
+import { example, faces, memberOf } from "./Examples.ts"
 import { layersPage, settingsPage } from "./Interfaces.ts"
 import { table } from "./Members.ts"
 import { rulesOf } from "./ParameterRules.ts"
@@ -87,7 +87,7 @@ const operationPage = (operation: Documented): ReadonlyArray<string> => {
     `# ${definition.name}`,
     prose,
     aliases.length === 0 ? "" : `Also called ${aliases.map(aliasText).join(", ")}.`,
-    ...faces.filter((face) => hasMethod(face, operation)).map((face) =>
+    ...faces.map((face) =>
       `${face.title}:\n\n\`\`\`ts\n${example(face, operation)}\n\`\`\``
     ),
     ...parameters(definition),

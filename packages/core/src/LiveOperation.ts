@@ -36,13 +36,14 @@ export interface LiveOperation<in out P, out R, Sel extends keyof Selection, out
 }
 
 /** Declares an operation that answers until somebody ends it. */
-export const make = <const D extends LiveDefinition>(
+export function make<const D extends LiveDefinition>(
   definition: D
-): LiveOperation<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D> | StreamError> => {
+): LiveOperation<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D> | StreamError>
+// The declaration's type is the only source of the signature; running it is untyped.
+export function make(definition: LiveDefinition): object {
   const operation = (parameters: object = {}, options?: LiveOptions) => Live.items(definition, parameters, options)
   return Object.assign(operation, {
     definition,
     events: (parameters: object = {}, options?: LiveOptions) => Live.run(definition, parameters, options)
-    // The declaration's type is the only source of the signature; running it is untyped.
-  }) as never
+  })
 }
