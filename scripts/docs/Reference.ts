@@ -87,9 +87,7 @@ const operationPage = (operation: Documented): ReadonlyArray<string> => {
     `# ${definition.name}`,
     prose,
     aliases.length === 0 ? "" : `Also called ${aliases.map(aliasText).join(", ")}.`,
-    ...faces.map((face) =>
-      `${face.title}:\n\n\`\`\`ts\n${example(face, operation)}\n\`\`\``
-    ),
+    ...faces.map((face) => `${face.title}:\n\n\`\`\`ts\n${example(face, operation)}\n\`\`\``),
     ...parameters(definition),
     "## Request",
     routes(definition),

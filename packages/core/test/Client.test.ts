@@ -249,6 +249,7 @@ describe("index", () => {
       "Requests",
       "Response",
       "Scopes",
+      "SharedStream",
       "Source",
       "Spend",
       "SpendStore",
