@@ -158,7 +158,7 @@ export class LiveHub {
           const reason = exit.cause.reasons.find((reason) => reason._tag === "Fail")
           if (reason === undefined) return yield* Effect.failCause(exit.cause)
           if (reason.error instanceof NoRules || reason.error instanceof StreamOverflow) {
-            return yield* Effect.fail(reason.error)
+            return yield* reason.error
           }
           error = reason.error
         }
@@ -170,7 +170,7 @@ export class LiveHub {
           continue
         }
         const verdict = verdictOf(error, this.#coverage.wasConnected)
-        if (verdict._tag === "Final") return yield* Effect.fail(verdict.error)
+        if (verdict._tag === "Final") return yield* verdict.error
         let wait: number
         if (verdict._tag === "Crowded") {
           const { begun: since, ended } = this.#coverage
@@ -181,7 +181,7 @@ export class LiveHub {
           )
           wait = hasEnded ? endedMillis : this.#backoff.after("service", false, yield* Random.next)
         } else {
-          if (retries++ >= reconnects) return yield* Effect.fail(error)
+          if (retries++ >= reconnects) return yield* error
           wait = this.#backoff.after(verdict.fault, connectedAt !== undefined, yield* Random.next)
           if (verdict.notBefore !== undefined) {
             wait = Math.max(wait, verdict.notBefore.getTime() - this.#clock.currentTimeMillisUnsafe())
