@@ -96,6 +96,6 @@ describe.runIf(isLong)("postwire stream, killed over and over", () => {
         rmSync(root, { recursive: true, force: true })
       }
     },
-    900_000
+    1_800_000
   )
 })
