@@ -195,8 +195,9 @@ export const make = (
     let bytes = 0
     let count = 0
     let isText = true
-    while (count < waiting.length && bytes < chunkBytes) {
-      const next = waiting[count++]!
+    for (const next of waiting) {
+      if (bytes >= chunkBytes) break
+      count++
       bytes += next.bytes.length
       isText &&= typeof next.bytes === "string"
     }

@@ -279,7 +279,10 @@ describe("twitter-api-v2", () => {
         for (let i = 0; i < 2; i++) {
           assert.deepStrictEqual(await read(), ["A needle for the stream ☕", "ada", ["needles"]])
         }
-        assert.strictEqual((await app.updateStreamRules({ delete: { ids: [data[0]!.id] } })).meta.summary.deleted, 1)
+        assert.strictEqual(
+          (await app.updateStreamRules({ delete: { ids: data.map(({ id }) => id) } })).meta.summary.deleted,
+          1
+        )
       })
     }))
 })
