@@ -43,6 +43,9 @@ const answer = async ({ body, method, url }: Request, response: Http.ServerRespo
   const page = Number(url.searchParams.get("next_token") ?? 0)
   const post = (id: number | string) => ({ id: String(id), text: "a", edit_history_post_ids: [String(id)] })
   const json = (value: unknown) => response.setHeader("content-type", "application/json").end(JSON.stringify(value))
+  if (url.pathname === "/2/posts/search/stream") {
+    return response.writeHead(200).write(`${JSON.stringify({ data: post(1), matching_rules: [{ id: "7" }] })}\r\n`)
+  }
   switch (asked) {
     case "hang":
       return
@@ -163,6 +166,14 @@ describe("a client on fetch", () => {
     for await (const page of client.as("raw").searchRecentPosts.pages({ query: "a" }, { limit: 2 })) {
       assert.strictEqual(page.status, 200)
     }
+  })
+
+  it("follows a stream, whose connection ends with the loop", async () => {
+    for await (const { matchingRules, post } of client.streamPosts({}, { recover: "none" })) {
+      assert.deepStrictEqual([post.id, matchingRules], ["1", [{ id: "7" }]])
+      break
+    }
+    await aborted
   })
 
   it("requests any path, and hands its services to Effect", async () => {
