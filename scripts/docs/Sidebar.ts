@@ -14,6 +14,7 @@ const guides: ReadonlyArray<{ readonly label: string; readonly ids: ReadonlyArra
       "publish",
       "lists",
       "streams",
+      "shared-streams",
       "rules",
       "spend"
     ]
