@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 import { range } from "../packages/core/src/SupportedNode.ts"
 
 /** How often the sources of the packages overrule the compiler. Lower a number with its casts, never raise it. */
-const casts = { "as unknown as": 4, "as never": 4, "as any": 0 }
+const casts = { "as unknown as": 4, "as never": 3, "as any": 0 }
 const assertions = { "consistent-type-assertions": 67, "no-non-null-assertion": 58 }
 
 const root = fileURLToPath(new URL("..", import.meta.url))

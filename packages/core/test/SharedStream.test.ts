@@ -125,8 +125,8 @@ const idOf = ({ body: { data } }: LiveItem.AnyItem): string =>
   typeof data === "object" && data !== null && "id" in data ? String(data.id) : ""
 
 const only = (lines: ReadonlyArray<Line>): Line => {
-  assert.lengthOf(lines, 1)
-  return lines[0]!
+  const [line] = lines
+  return line !== undefined && lines.length === 1 ? line : assert.fail(`there are ${lines.length} lines`)
 }
 
 /** Longer than a lease, and than it takes to ask for one. */

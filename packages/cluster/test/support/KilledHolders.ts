@@ -92,7 +92,9 @@ export const run = async (log: string, kills: number): Promise<Outcome> => {
         if (_tag === "Connected") connects++
         if (_tag === "Gap" && filledBy === undefined) gaps++
         const last = firsts.at(-1)
-        if (_tag === "Got" && last !== undefined && last.first === undefined && made.get(id)!.time > last.killed) {
+        if (
+          _tag === "Got" && last !== undefined && last.first === undefined && (made.get(id)?.time ?? 0) > last.killed
+        ) {
           last.first = time
         }
       })

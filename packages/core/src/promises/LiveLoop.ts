@@ -51,7 +51,10 @@ export class Loop<A, B, O extends Calls.Signalled<object>> implements AsyncItera
   }
 
   next(): Promise<IteratorResult<B>> {
-    if (this.#waiting === 0 && this.#at < this.#batch.length && !this.#isEnded) return Promise.resolve(this.#take())
+    if (this.#waiting === 0 && !this.#isEnded) {
+      const taken = this.#take()
+      if (taken !== undefined) return Promise.resolve(taken)
+    }
     return this.#last = this.#more(this.#waiting === 0 ? undefined : this.#last)
   }
 
@@ -66,8 +69,12 @@ export class Loop<A, B, O extends Calls.Signalled<object>> implements AsyncItera
     return this.#isOver || this.#given?.aborted === true || this.#context.closing.aborted
   }
 
-  #take(): IteratorResult<B> {
-    return { done: false, value: this.#itemOf(this.#batch[this.#at++]!) }
+  /** What is left of the batch, one at a time. */
+  #take(): IteratorResult<B> | undefined {
+    const one = this.#batch[this.#at]
+    if (one === undefined) return undefined
+    this.#at++
+    return { done: false, value: this.#itemOf(one) }
   }
 
   async #more(before: Promise<unknown> | undefined): Promise<IteratorResult<B>> {
@@ -75,7 +82,8 @@ export class Loop<A, B, O extends Calls.Signalled<object>> implements AsyncItera
     try {
       await before?.catch(() => {})
       while (!this.#left.signal.aborted && !this.#isEnded) {
-        if (this.#at < this.#batch.length) return this.#take()
+        const taken = this.#take()
+        if (taken !== undefined) return taken
         const told = new Promise<void>((resolve) => this.#tell = resolve)
         if (this.#running === undefined) this.#running = this.#run()
         else this.#goOn()
