@@ -62,7 +62,12 @@ describe("documentation", () => {
   it("the README's programs are the examples that run in CI", () => {
     const readme = text("README.md")
     const files = [...readme.matchAll(/<!-- from (\S+) -->/g)].map((match) => match[1])
-    assert.deepStrictEqual(files, ["examples/promise.ts", "examples/blocking.ts", "examples/effect.ts"])
+    assert.deepStrictEqual(files, [
+      "examples/promise.ts",
+      "examples/blocking.ts",
+      "examples/effect.ts",
+      "examples/guides/streams.ts#follow"
+    ])
     assert.strictEqual([...readme.matchAll(/^`{3,}ts/gm)].length, files.length)
   })
 

@@ -139,7 +139,7 @@ describe("a response without an end", () => {
       let sent: Http.ServerResponse | undefined
       const asking = yield* Effect.forkChild(open(scope, (response) => {
         sent = response
-        void Effect.runFork(Fiber.interrupt(asking))
+        asking.interruptUnsafe()
       }))
       const exit = yield* Fiber.await(asking)
       assert.isTrue(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause))

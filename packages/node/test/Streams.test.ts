@@ -4,7 +4,7 @@ import type { LiveEvent } from "@postwire/core/LiveEvents"
 import { once } from "node:events"
 import * as Http from "node:http"
 import type * as Net from "node:net"
-import { setTimeout } from "node:timers/promises"
+import { setTimeout as delay } from "node:timers/promises"
 import { createClient, type PostwireClient } from "../src/EffectClient.ts"
 
 /** Sends what a test says, when it says it. */
@@ -102,7 +102,7 @@ describe("a stream", () => {
     const seen: Array<string> = []
     void connection().then((line) => ids.forEach((id) => line.send(id)))
     for await (const { post } of client.streamPosts({}, { ...only, slowConsumer: "spill", bufferSize: 10 })) {
-      if (seen.length % 100 === 0) await setTimeout(1)
+      if (seen.length % 100 === 0) await delay(1)
       if (seen.push(post.id) === ids.length) break
     }
     assert.deepStrictEqual(seen, ids.map(String))

@@ -100,7 +100,7 @@ const rules = [
 
 /** Makes posts while a follower follows, and compares what was made with what it has. */
 export const prove = async (options: Options): Promise<Outcome> => {
-  const { follower, pace, perSecond, posts, recover, seed } = options
+  const { pace, perSecond, posts, recover, seed } = options
   const folder = mkdtempSync(join(tmpdir(), "postwire-streams-"))
   const shared: Pace.Pace = { origin: Date.now(), pace }
   const clock = Pace.clock(shared)

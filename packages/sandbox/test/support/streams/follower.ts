@@ -48,7 +48,7 @@ const follow = (consumer: string, tags: ReadonlyArray<string> | undefined) =>
         (events) => Effect.sync(() => take(events))
       )
     })
-    yield* run.pipe(
+    return yield* run.pipe(
       Effect.tapError(({ _tag }) => Effect.sync(() => tell({ _tag: "Event", consumer, name: _tag }))),
       Effect.catchTag("NoRules", () => Effect.sleep("20 seconds")),
       Effect.forever
