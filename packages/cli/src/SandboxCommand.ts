@@ -98,7 +98,8 @@ export const command = Command.make(
       const { adminToken, baseUrl, seeded } = sandbox
       if (Option.isSome(load)) sandbox.load({ perSecond: load.value, seed })
       const environment = environmentOf(baseUrl, seeded)
-      yield* Report.ready(json, { baseUrl, adminToken: Redacted.value(adminToken), environment }, [
+      const appBearerToken = Redacted.value(seeded.appBearerToken)
+      yield* Report.ready(json, { baseUrl, adminToken: Redacted.value(adminToken), environment, appBearerToken }, [
         `The sandbox is ready at ${baseUrl}. Ctrl-C ends it.`,
         "",
         "Look into it and send it requests:",
@@ -110,6 +111,10 @@ export const command = Command.make(
         "Clients find it through these variables (the tokens are worthless elsewhere):",
         "",
         ...Object.entries(environment).map(([name, value]) => `  export ${name}=${value}`),
+        "",
+        "Streams and their rules take the token of the app in place of the user's:",
+        "",
+        `  export POSTWIRE_BEARER_TOKEN=${appBearerToken}`,
         ""
       ])
       return yield* Effect.never

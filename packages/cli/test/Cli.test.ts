@@ -365,7 +365,7 @@ describe("postwire sandbox", () => {
       yield* Effect.promise(() =>
         new Promise<void>((resolve) => {
           createInterface(child.stdout).on("line", (line) => {
-            if (lines.push(line) === 14) resolve()
+            if (lines.push(line) === 21) resolve()
           })
         })
       )
@@ -379,7 +379,7 @@ describe("postwire sandbox", () => {
       )
       assert.strictEqual(health.status, 200)
       for (const line of lines.filter((line) => !line.startsWith("  "))) assert.isAtMost(line.length, 80, line)
-      assert.strictEqual(lines.filter((line) => /^ {2}export POSTWIRE_[A-Z_]+=\S+$/.test(line)).length, 7)
+      assert.strictEqual(lines.filter((line) => /^ {2}export POSTWIRE_[A-Z_]+=\S+$/.test(line)).length, 8)
     }))
 
   it.live("takes the admin token from the environment, the time and the share of faults from flags", () =>

@@ -112,7 +112,13 @@ describe("Model", () => {
 
   it("count buckets, includes, meta", () => {
     assert.deepStrictEqual(shape(CountBucket.ast), facts.countBucket)
-    assert.deepStrictEqual(shape(Meta.ast), facts.meta)
+    const counts = ["created", "deleted", "invalid", "not_created", "not_deleted", "valid"]
+    assert.deepStrictEqual(shape(Meta.ast), {
+      ...facts.meta,
+      // Of rules of the filtered stream.
+      "sent?": "string",
+      "summary?": Object.fromEntries(counts.map((name) => [`${name}?`, "integer"]))
+    })
     assert.deepStrictEqual(
       shape(Includes.ast),
       Object.fromEntries(

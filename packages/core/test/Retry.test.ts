@@ -195,10 +195,14 @@ describe("what is repeated", () => {
 
 describe("a repeated try that finds it done", () => {
   const toggles = all.filter(([, { definition }]) => definition.effect === "toggle")
-  const parametersOf = (name: string) =>
-    Object.fromEntries(
+  /** Of the one that has to be given one thing of several. */
+  const chosen: Readonly<Record<string, object>> = { updateStreamRules: { delete_all: true } }
+  const parametersOf = (name: string) => ({
+    ...Object.fromEntries(
       rowOf(name).params.filter(({ required }) => required).map(({ name, sample }) => [name, sample?.given ?? "1"])
-    )
+    ),
+    ...chosen[name]
+  })
 
   const gone = (kind: string) =>
     status(404, {

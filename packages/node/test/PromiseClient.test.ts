@@ -761,6 +761,13 @@ describe("fromEnvironment", () => {
 
 describe("index", () => {
   it("has these names", () => {
-    assert.sameMembers(Object.keys(Node), [...Object.keys(Errors), "OAuth2", "createClient", "fromEnvironment"])
+    assert.sameMembers(Object.keys(Node), [
+      ...Object.keys(Errors),
+      "LeaseLost",
+      "OAuth2",
+      "StreamLogUnavailable",
+      "createClient",
+      "fromEnvironment"
+    ])
   })
 })
