@@ -136,7 +136,7 @@ describe("what is missed", () => {
       service.lines[1]!.post(posted(2, 10_000_000), posted(3, 10_001_000))
       yield* settle
       assert.lengthOf(of("Gap"), 0)
-      service.lines[1]!.post(posted(4, 10_070_000))
+      service.lines[1]!.post(posted(4, 10_010_000))
       yield* settle
       assert.deepStrictEqual(ids(), ["1", "2", "3", "4"])
       assert.deepStrictEqual(of("Duplicate").map(({ id }) => id), ["2"])

@@ -20,6 +20,9 @@ const longestWayMillis = 120_000
 /** When nothing came for so long, nothing waits any more to be read. */
 const lullMillis = 50
 
+/** A new post may stray among those of backfill. */
+const strayMillis = 2_000
+
 /** Who has nothing to send says so after 20 s. */
 const quietMillis = 15_000
 
@@ -139,7 +142,7 @@ export class Coverage {
     if (backfill === undefined) return undefined
     // Older posts come first, by and large, and in a lull nothing waits. An empty line before that is none.
     const isLull = isAlive && millis - this.#broughtAt >= quietMillis
-    if (!isLull && (time ?? 0) < backfill.to + LiveGaps.lateMillis(this.#definition.live)) return undefined
+    if (!isLull && (time ?? 0) < backfill.to + strayMillis) return undefined
     this.#backfill = undefined
     return backfill
   }
