@@ -3,7 +3,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
 import type * as Client from "@postwire/core/Client"
-import type { Form } from "@postwire/core/Definition"
+import type { Definition, Form } from "@postwire/core/Definition"
 import * as Promises from "@postwire/node"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Blocking from "@postwire/sync"
@@ -262,8 +262,9 @@ const real = (parameters: object): object => {
   return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, renamed(value)]))
 }
 
-const names = Object.keys(catalogue) as Array<Name>
-const definitionOf = (name: Name) => catalogue[name].definition
+const definitionOf = (name: Name): Definition => catalogue[name].definition
+// A stream has no forms and no pages; what it brings in each face, its own tests and its guide show.
+const names = (Object.keys(catalogue) as Array<Name>).filter((name) => definitionOf(name).live === undefined)
 // Aliases have no example of their own, and a definition's name is no alias.
 const exampleOf = (name: Name): object => documented[definitionOf(name).name as keyof typeof documented]
 

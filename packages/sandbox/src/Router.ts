@@ -49,6 +49,8 @@ export const make = (only?: WireNames.Wire): FindMyWay.Router<ReadonlyArray<Rout
   const handles: { readonly [N in Name]?: unknown } = handlers
   for (const name of Object.keys(catalogue) as Array<Name>) {
     const { definition }: { readonly definition: Definition } = catalogue[name]
+    // An alias is the same operation, which has one name here.
+    if (definition.name !== name) continue
     for (const [selectedBy, route] of routesOf(definition)) {
       const [method, path] = partsOf(route)
       // Each handler reads the parameters that its own operation declares; the table above has paired them.

@@ -129,7 +129,11 @@ const differencesOf = (wishes: ReadonlyArray<Wish>, current: ReadonlyArray<Rule>
     used.add(rule)
     if (rule.tag === tag) there.push(rule)
     else {
-      mistagged.push({ ...wish, rule, spelling: [value, `(${value})`].find((spelling) => !values.has(spelling)) })
+      mistagged.push({
+        ...wish,
+        rule,
+        spelling: [value, `(${value})`, `((${value}))`].find((spelling) => !values.has(spelling))
+      })
     }
   }
   return { there, missing, mistagged, others: current.filter((rule) => !used.has(rule)) }
