@@ -31,7 +31,7 @@ export default defineConfig({
       })),
       markdown: { processedDirs: ["../docs"] },
       // What a page says often counts, not only what it is called.
-      pagefind: { ranking: { pageLength: 0.5, termFrequency: 1, termSaturation: 1.4, termSimilarity: 1 } },
+      pagefind: { ranking: { pageLength: 0.2, termFrequency: 1, termSaturation: 1.4, termSimilarity: 1 } },
       // Messages and commands are read as a whole, and copied.
       expressiveCode: {
         defaultProps: {

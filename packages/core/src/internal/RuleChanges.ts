@@ -11,6 +11,9 @@ const settling = 20_000
 /** So often new rules wait for old ones to go, where there is no room for all at once. */
 const mostRounds = 10
 
+/** So often it is waited for what another run has put in for a while, and takes out again. */
+const mostPauses = 6
+
 /** A rule to add, and the one that goes once it is there. */
 interface Addition extends WantedRule {
   readonly instead?: Rule | undefined
@@ -37,6 +40,7 @@ export const apply = Effect.fnUntraced(
     // What a run that was interrupted, or that goes on beside this one, has put in the place of an old rule may be new.
     let isFresh = old.some(({ value }) => wishOf.has(meaningOf(value)))
     let isShared = false
+    let pauses = mostPauses
 
     const add = Effect.fnUntraced(function*(rules: ReadonlyArray<Addition>) {
       const answers = yield* RuleRequests.add(rules, false, call)
@@ -85,6 +89,12 @@ export const apply = Effect.fnUntraced(
       const first = missing.filter(({ instead }) => instead !== undefined).slice(0, least - room)
       const gone = first.flatMap(({ instead }) => instead ?? [])
       if (gone.length === 0) {
+        const mayFit = plan.cap === undefined || plan.rules + waiting.length <= plan.cap
+        if (mayFit && pauses-- > 0) {
+          yield* Effect.sleep(settling)
+          room = plan.cap === undefined ? waiting.length : plan.cap - (yield* RuleRequests.read(call)).length
+          return missing
+        }
         return yield* new RuleCapReached({ operation, rules: plan.rules + waiting.length, cap: plan.cap })
       }
       yield* remove(gone)

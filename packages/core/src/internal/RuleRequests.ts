@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { CallOptions } from "../CallOptions.ts"
+import type { Client } from "../Client.ts"
 import type { Problem } from "../models/Problem.ts"
 import { getStreamRuleCounts, getStreamRules, updateStreamRules } from "../operations/Rules.ts"
 import type { Rule, WantedRule } from "../StreamRulesOptions.ts"
@@ -61,18 +62,23 @@ export const add = (rules: ReadonlyArray<WantedRule>, dryRun: boolean, call: Cal
   )
 
 /** Deletes rules. Those that are gone already are no trouble. */
-export const remove = (ids: ReadonlyArray<string>, call: Call) =>
-  updateStreamRules({ delete_ids: ids }, call).pipe(
-    Effect.asVoid,
+export const remove = (ids: ReadonlyArray<string>, call: Call): Effect.Effect<
+  void,
+  Effect.Error<ReturnType<typeof removed> | ReturnType<typeof read>>,
+  Client
+> =>
+  removed(ids, call).pipe(
     Effect.catchTag("BadRequest", (error) =>
       // Where another run was faster, the service refuses all for one that is gone.
       Effect.gen(function*() {
         const there = new Set((yield* read(call)).map(({ id }) => id))
         const left = ids.filter((id) => there.has(id))
         if (left.length === ids.length) return yield* error
-        if (left.length > 0) yield* updateStreamRules({ delete_ids: left }, call)
+        if (left.length > 0) return yield* remove(left, call)
       }))
   )
+
+const removed = (ids: ReadonlyArray<string>, call: Call) => Effect.asVoid(updateStreamRules({ delete_ids: ids }, call))
 
 const answersOf = (
   rules: ReadonlyArray<WantedRule>,
