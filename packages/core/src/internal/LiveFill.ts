@@ -114,22 +114,33 @@ const recovered = (
   waiting: Waiting
 ): Effect.Effect<string | undefined, AnyError, Client> => {
   const { backfill_minutes: _, ...rest }: { readonly backfill_minutes?: unknown } = parameters
-  const job = Effect.scoped(Effect.flatMap(
-    LiveConnection.open(definition, { ...rest, ...spanOf(part) }),
-    ({ entries }) =>
-      entries.pipe(
-        Stream.timeoutOrElse({
-          duration: silence,
-          orElse: () => Stream.fail(silent(definition.name, silence))
-        }),
-        Stream.runForEachArray((entries) => {
-          const items = entries.filter(isItem)
-          return items.length === 0 ? Effect.void : waiting.take(items)
-        })
-      )
-  ))
-  return Effect.as(again(job, waiting), undefined)
+  let breaks = 0
+  const job = Effect.scoped(Effect.gen(function*() {
+    const { entries } = yield* LiveConnection.open(definition, { ...rest, ...spanOf(part) })
+    let said: string | undefined
+    yield* entries.pipe(
+      Stream.timeoutOrElse({
+        duration: silence,
+        orElse: () => Stream.fail(silent(definition.name, silence))
+      }),
+      Stream.runForEachArray((entries) => {
+        const items = entries.filter(isItem)
+        for (const entry of entries) if (!isItem(entry) && entry._tag === "Problems") said = entry.disconnectType ?? said
+        return items.length === 0 ? Effect.void : waiting.take(items)
+      })
+    )
+    // Who has sent all has nothing more to say.
+    if (said === undefined) return undefined
+    const reason = `the service broke its recovery off (${said})`
+    return ++breaks < mostBreaks
+      ? yield* new TransportFailure({ operation: definition.name, phase: "body", timeout: undefined, reason })
+      : reason
+  }))
+  return again(job, waiting)
 }
+
+/** So often a recovery is begun anew that the service ends with a reason. */
+const mostBreaks = 5
 
 /** Nothing came for so long that the line counts as lost. */
 export const silent = (operation: string, silence: number): TransportFailure =>
