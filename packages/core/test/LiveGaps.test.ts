@@ -188,6 +188,28 @@ describe("what is missed", () => {
       assert.lengthOf(of("Connected"), 2)
     }))
 
+  it.effect("is recovered anew where the service breaks off with a reason, and not taken for whole", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(10_000_000)
+      const service = streaming(accept)
+      const resumeFrom = { at: new Date(10_000_000 - 600_000) }
+      const { ids, of } = yield* follow(service, { recover: "recovery", resumeFrom })
+      const beat = () => service.lines[0]!.send("\r\n")
+      const error = JSON.stringify({ errors: [{ title: "t", disconnect_type: "OperationalDisconnect" }] })
+      yield* pass(40_000, 5_000, beat)
+      assert.property(service.lines[1]!.query, "start_time")
+      service.lines[1]!.post(posted(1, 9_500_000))
+      service.lines[1]!.send(`${error}\r\n`)
+      service.lines[1]!.end()
+      yield* pass(10_000, 5_000, beat)
+      assert.lengthOf(of("Gap"), 0)
+      service.lines[2]!.post(posted(1, 9_500_000), posted(2, 9_600_000))
+      service.lines[2]!.end()
+      yield* settle
+      assert.deepStrictEqual(ids(), ["1", "2"])
+      assert.deepStrictEqual(of("Gap").map(({ filledBy }) => filledBy), ["recovery"])
+    }))
+
   it("is divided by how long ago it is", () => {
     const hour = 3_600_000
     const live = { endpoint: "filtered_stream", recovery: true, rules: true } as const

@@ -125,7 +125,9 @@ const recovered = (
       }),
       Stream.runForEachArray((entries) => {
         const items = entries.filter(isItem)
-        for (const entry of entries) if (!isItem(entry) && entry._tag === "Problems") said = entry.disconnectType ?? said
+        for (const entry of entries) {
+          if (!isItem(entry) && entry._tag === "Problems") said = entry.disconnectType ?? said
+        }
         return items.length === 0 ? Effect.void : waiting.take(items)
       })
     )
