@@ -1,6 +1,6 @@
 /** The same with twitter-api-v2, as its documents show it: reconnecting is asked for, without an end. */
 import { Agent } from "node:http"
-import { ETwitterStreamEvent, TwitterApi } from "twitter-api-v2"
+import { ETwitterStreamEvent, type TweetV2SingleStreamResult, TwitterApi } from "twitter-api-v2"
 import { tell, type Told, weigh } from "./Followed.ts"
 
 const { baseUrl, bearerToken, pace }: Told = JSON.parse(process.argv[2] ?? "")
@@ -12,21 +12,19 @@ globalThis.setTimeout = Object.assign(
   { __promisify__: wait.__promisify__ }
 ) as typeof wait
 
-const { v2 } = new TwitterApi(bearerToken, {
-  httpAgent: new Agent(),
-  plugins: [{
-    onBeforeRequestConfig: ({ params }) => {
-      params.url = params.url.replace("https://api.x.com", baseUrl)
-    }
-  }]
-})
+const { v2 } = new TwitterApi(bearerToken, { httpAgent: new Agent() })
 
 weigh()
 process.stdin.resume().on("end", () => process.exit(0))
 // What it does not catch ends a program; whoever keeps one running starts it again.
 process.on("uncaughtException", (error) => tell({ _tag: "Event", consumer: "all", name: `Uncaught ${error.name}` }))
 
-const stream = v2.searchStream({ "tweet.fields": ["created_at"], autoConnect: false })
+// What `searchStream` does: no plugin sees the requests of streams, so the address is given.
+const stream = v2.getStream<TweetV2SingleStreamResult>(
+  "tweets/search/stream",
+  { "tweet.fields": ["created_at"] },
+  { prefix: `${baseUrl}/2/`, autoConnect: false }
+)
 stream.on(
   ETwitterStreamEvent.Data,
   ({ data: { id } }) => tell({ _tag: "Items", consumer: "all", ids: [id] })
