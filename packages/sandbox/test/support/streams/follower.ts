@@ -15,7 +15,7 @@ type Delivered = LiveEvent<{ readonly post: { readonly id: string; readonly crea
 /** As long as a service may look back, and a minute more. */
 const remembered = 7 * 60_000
 
-/** Follows for one consumer. The stream of an app without rules ends: this one asks again in a while, from where it was. */
+/** Follows for one consumer. What is final ends a stream: this one asks again in a while, from where it was. */
 const follow = (consumer: string, tags: ReadonlyArray<string> | undefined) =>
   Effect.gen(function*() {
     const seen: Array<readonly [at: number, id: string]> = []
@@ -50,7 +50,7 @@ const follow = (consumer: string, tags: ReadonlyArray<string> | undefined) =>
     })
     return yield* run.pipe(
       Effect.tapError(({ _tag }) => Effect.sync(() => tell({ _tag: "Event", consumer, name: _tag }))),
-      Effect.catchTag("NoRules", () => Effect.sleep("20 seconds")),
+      Effect.catchTag(["NoRules", "TooManyConnections"], () => Effect.sleep("20 seconds")),
       Effect.forever
     )
   })
