@@ -47,6 +47,8 @@ export class Coverage {
   #outage: number | undefined
   /** What was missed and is on its way. */
   #backfill: LiveGaps.Span | undefined
+  /** Until when it has come. */
+  #reached = 0
   /** When an item came last on this connection, or it was made: by the monotonic clock. */
   #broughtAt = 0
   #mayBackfill = true
@@ -105,6 +107,7 @@ export class Coverage {
     if (backfillMinutes === undefined) return from < to ? { from, to } : undefined
     const sent = at - backfillMinutes * 60_000
     this.#backfill = { from: Math.max(from, sent), to }
+    this.#reached = this.#backfill.from
     return from < sent ? { from, to: sent } : undefined
   }
 
@@ -140,6 +143,9 @@ export class Coverage {
     if (last !== undefined) this.#broughtAt = millis
     const backfill = this.#backfill
     if (backfill === undefined) return undefined
+    if (last !== undefined) {
+      this.#reached = Math.max(this.#reached, LiveGaps.reached([last], backfill, this.#definition.live))
+    }
     // Older posts come first, by and large, and in a lull nothing waits. An empty line before that is none.
     const isLull = isAlive && millis - this.#broughtAt >= quietMillis
     if (!isLull && (time ?? 0) < backfill.to + strayMillis) return undefined
@@ -159,7 +165,7 @@ export class Coverage {
 
   /** Until when everything has come. */
   certain(): number {
-    if (this.#backfill !== undefined) return this.#backfill.from
+    if (this.#backfill !== undefined) return this.#reached
     if (this.connectedAt === undefined) return this.#outage ?? this.now()
     // What came before the first connection was not asked for.
     return Math.max(this.#left - LiveGaps.lateMillis(this.#definition.live), this.begun + this.#offset)

@@ -24,6 +24,8 @@ export interface Terms {
   readonly silence: number
   /** Milliseconds by which the service's clock is ahead. */
   readonly offset: () => number
+  /** Waits until another connection keeps the limit of the service. */
+  readonly connect: Effect.Effect<void>
 }
 
 /** Who waits for what was missed. */
@@ -109,14 +111,16 @@ const searched = (
 
 /** The service sends it as the stream does, and ends the connection when it has sent all. */
 const recovered = (
-  { definition, parameters, silence }: Terms,
+  { connect, definition, parameters, silence }: Terms,
   part: LiveGaps.Span,
   waiting: Waiting
 ): Effect.Effect<string | undefined, AnyError, Client> => {
   const { backfill_minutes: _, ...rest }: { readonly backfill_minutes?: unknown } = parameters
   let breaks = 0
+  let { from } = part
   const job = Effect.scoped(Effect.gen(function*() {
-    const { entries } = yield* LiveConnection.open(definition, { ...rest, ...spanOf(part) })
+    yield* connect
+    const { entries } = yield* LiveConnection.open(definition, { ...rest, ...spanOf({ ...part, from }) })
     let said: string | undefined
     yield* entries.pipe(
       Stream.timeoutOrElse({
@@ -128,7 +132,11 @@ const recovered = (
         for (const entry of entries) {
           if (!isItem(entry) && entry._tag === "Problems") said = entry.disconnectType ?? said
         }
-        return items.length === 0 ? Effect.void : waiting.take(items)
+        if (items.length === 0) return Effect.void
+        // Older posts come first, by and large: what is broken off goes on near where it was.
+        return Effect.map(waiting.take(items), () => {
+          from = Math.max(from, LiveGaps.reached(items, part, definition.live))
+        })
       })
     )
     // Who has sent all has nothing more to say.

@@ -1,6 +1,8 @@
 /** What was missed: how the time is divided among the ways of fetching it, and what cannot be fetched. */
 import type { Live } from "../Definition.ts"
+import type { AnyItem } from "../LiveItem.ts"
 import type { Recover } from "../LiveOptions.ts"
+import { timeOf } from "./ServiceTime.ts"
 
 /** A time of the service's clock, in milliseconds. */
 export interface Span {
@@ -27,6 +29,14 @@ const searchMillis = 7 * 24 * 60 * minute - minute
 
 /** How late posts may come. */
 export const lateMillis = ({ rules }: Live): number => rules === true ? 15_000 : minute
+
+/** Until when all has come of a span whose items come from the oldest on. A new one among them says nothing of that. */
+export const reached = (items: ReadonlyArray<AnyItem>, { from, to }: Span, live: Live): number => {
+  const late = lateMillis(live)
+  const last = items.at(-1)
+  const time = last === undefined ? undefined : timeOf(last)
+  return time === undefined || time >= to - late ? from : time - late
+}
 
 /** How long after posts were made a search has them for sure; it takes no later end. */
 export const indexMillis = 30_000

@@ -58,6 +58,8 @@ export class LiveHub {
   readonly #backoff: Backoff
   readonly #missed: Missed
   readonly #coverage: Coverage
+  /** Waits until another connection keeps the limit of the service. */
+  readonly #spread = Effect.suspend(() => Effect.sleep(this.#backoff.connect(this.#millis())))
   /** When something came last, or nothing was read: by the monotonic clock. */
   #heard = 0
   #silence: number
@@ -81,7 +83,7 @@ export class LiveHub {
     this.#silence = terms.silence
     this.#coverage = new Coverage(clock, terms.definition, terms.recover, resumeFrom?.at)
     this.#missed = new Missed({
-      terms: { ...terms, offset: () => this.#coverage.offset },
+      terms: { ...terms, offset: () => this.#coverage.offset, connect: this.#spread },
       consumers: this.#consumers,
       duplicates: this.#duplicates,
       millis: () => this.#millis(),

@@ -23,6 +23,8 @@ export type Line =
     readonly filledBy: string | undefined
     readonly why: string | undefined
   }
+  /** Until then all has come, or is in a gap; milliseconds. */
+  | { readonly _tag: "Watermark"; readonly consumer: string; readonly until: number }
   | { readonly _tag: "Event"; readonly consumer: string; readonly name: string }
   | { readonly _tag: "Memory"; readonly rss: number; readonly heap: number }
 

@@ -129,6 +129,7 @@ export const prove = async (options: Options): Promise<Outcome> => {
     const gaps: Array<Extract<Line, { readonly _tag: "Gap" }>> = []
     const events: Record<string, number> = {}
     const memory: Array<number> = []
+    const marks = new Map<string, number>()
     let heardAt = now()
     createInterface({ input: child.stdout }).on("line", (text) => {
       const line: Line = JSON.parse(text)
@@ -142,6 +143,8 @@ export const prove = async (options: Options): Promise<Outcome> => {
         }
         case "Gap":
           return gaps.push(line)
+        case "Watermark":
+          return marks.set(line.consumer, line.until)
         case "Event":
           return events[line.name] = (events[line.name] ?? 0) + 1
         case "Memory":
@@ -194,9 +197,12 @@ export const prove = async (options: Options): Promise<Outcome> => {
       if (closedAt === undefined) sandbox.streams.disconnect(id)
     }
     const isConnected = () => sandbox.streams.connections().some(({ closedAt }) => closedAt === undefined)
-    for (let waited = 0; waited < 1_200 && (waited < 120 || !isConnected() || now() - heardAt < 60_000); waited += 10) {
-      await wait(10)
-    }
+    // Who says until when all is there is waited for; of others, until nothing comes any more.
+    const isBehind = () =>
+      marks.size > 0
+        ? [...received.keys()].some((consumer) => (marks.get(consumer) ?? 0) <= ended)
+        : !isConnected() || now() - heardAt < 60_000
+    for (let waited = 0; waited < 1_800 && (waited < 120 || isBehind()); waited += 10) await wait(10)
     take()
     const seconds = (performance.now() - realBegun) / 1_000
     child.stdin.end()

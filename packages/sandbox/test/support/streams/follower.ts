@@ -28,6 +28,7 @@ const follow = (consumer: string, tags: ReadonlyArray<string> | undefined) =>
           seen.push([event.at.getTime(), event.item.post.id])
         } else if (event._tag === "Watermark") {
           from = event.until.getTime()
+          tell({ _tag: "Watermark", consumer, until: from })
           const old = seen.findIndex(([at]) => at > from! - remembered)
           if (old > 20_000) seen.splice(0, old)
         } else if (event._tag === "Gap") {
