@@ -17,20 +17,32 @@ const schedules: Readonly<
 /** Of a stream whose limit is not known. */
 const usualConnects = 50
 
-/** Counts the faults in a row, and the connects of late. */
-export class Backoff {
-  readonly #connects: number
-  #fault: Fault | undefined
-  #pause = 0
+/** Spreads the connects of a client to one stream over the time, whichever connection they are for. */
+export class Connects {
+  readonly #most: number
   #spare: number
   #since = 0
 
-  /** `connects` is how many the service allows in a quarter of an hour. */
-  constructor(connects = usualConnects) {
+  /** `most` is how many the service allows in a quarter of an hour. */
+  constructor(most = usualConnects) {
     // What is spared and what grows anew in one window are together less than the limit.
-    this.#connects = Math.max(1, Math.floor(connects / 2) - 1)
-    this.#spare = this.#connects
+    this.#most = Math.max(1, Math.floor(most / 2) - 1)
+    this.#spare = this.#most
   }
+
+  /** Milliseconds until another connect keeps the limit; it is counted as made then. */
+  next(now: number): number {
+    const each = windowMillis / this.#most
+    this.#spare = Math.min(this.#most, this.#spare + (now - this.#since) / each) - 1
+    this.#since = now
+    return Math.max(0, -this.#spare * each)
+  }
+}
+
+/** Counts the faults in a row. */
+export class Backoff {
+  #fault: Fault | undefined
+  #pause = 0
 
   /** Milliseconds to wait after a fault. A line that was lost is connected again at once; `random` is from 0 to 1. */
   after(fault: Fault, wasConnected: boolean, random: number): number {
@@ -49,13 +61,5 @@ export class Backoff {
   reset(): void {
     this.#fault = undefined
     this.#pause = 0
-  }
-
-  /** Milliseconds until another connect keeps the limit; it is counted as made then. */
-  connect(now: number): number {
-    const each = windowMillis / this.#connects
-    this.#spare = Math.min(this.#connects, this.#spare + (now - this.#since) / each) - 1
-    this.#since = now
-    return Math.max(0, -this.#spare * each)
   }
 }

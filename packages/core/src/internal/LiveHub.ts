@@ -9,13 +9,12 @@ import * as Stream from "effect/Stream"
 import type { Client } from "../Client.ts"
 import type { Definition, Live } from "../Definition.ts"
 import { type AnyError, TransportFailure } from "../Errors.ts"
-import * as Limits from "../Limits.ts"
 import type { Gap, LiveHappening } from "../LiveEvents.ts"
 import type { Recover, ResumeFrom } from "../LiveOptions.ts"
 import * as Monotonic from "../Monotonic.ts"
 import { NoRules, StreamOverflow } from "../StreamErrors.ts"
 import * as LiveArrivals from "./LiveArrivals.ts"
-import { Backoff } from "./LiveBackoff.ts"
+import { Backoff, type Connects } from "./LiveBackoff.ts"
 import type { Entry, LiveError } from "./LiveBuffer.ts"
 import * as LiveConnection from "./LiveConnection.ts"
 import { type LiveConsumer, maxPauseMillis } from "./LiveConsumer.ts"
@@ -55,11 +54,12 @@ export class LiveHub {
   readonly #clock: Clock.Clock
   readonly #consumers = new Set<LiveConsumer>()
   readonly #duplicates: Duplicates
-  readonly #backoff: Backoff
+  readonly #backoff = new Backoff()
+  readonly #connects: Connects
   readonly #missed: Missed
   readonly #coverage: Coverage
   /** Waits until another connection keeps the limit of the service. */
-  readonly #spread = Effect.suspend(() => Effect.sleep(this.#backoff.connect(this.#millis())))
+  readonly #spread = Effect.suspend(() => Effect.sleep(this.#connects.next(this.#millis())))
   /** When something came last, or nothing was read: by the monotonic clock. */
   #heard = 0
   #silence: number
@@ -74,12 +74,13 @@ export class LiveHub {
     terms: Terms,
     clock: Clock.Clock,
     missed: Queue.Queue<Missing>,
+    connects: Connects,
     resumeFrom: ResumeFrom | undefined
   ) {
     this.terms = terms
     this.#clock = clock
     this.#duplicates = new Duplicates(terms.duplicates.size, terms.duplicates.age)
-    this.#backoff = new Backoff(Limits.of(terms.definition.limits, "app").perWindow)
+    this.#connects = connects
     this.#silence = terms.silence
     this.#coverage = new Coverage(clock, terms.definition, terms.recover, resumeFrom?.at)
     this.#missed = new Missed({
@@ -138,7 +139,7 @@ export class LiveHub {
       let looks = 0
       let retries = 0
       for (let attempt = 1;; attempt++) {
-        const pause = this.#backoff.connect(this.#millis())
+        const pause = this.#connects.next(this.#millis())
         if (pause > 0) {
           this.#tell({ _tag: "Reconnecting", at: this.#now(), why: tooMany, wait: pause, attempt })
           yield* Effect.sleep(pause)
@@ -348,8 +349,9 @@ const tooMany = "the service allows so many connects in a quarter of an hour, an
 /** Makes one. */
 export const make = (
   terms: Terms,
+  connects: Connects,
   resumeFrom: ResumeFrom | undefined
 ): Effect.Effect<LiveHub> =>
   Effect.gen(function*() {
-    return new LiveHub(terms, yield* Clock.Clock, yield* Queue.unbounded<Missing>(), resumeFrom)
+    return new LiveHub(terms, yield* Clock.Clock, yield* Queue.unbounded<Missing>(), connects, resumeFrom)
   })

@@ -4,7 +4,9 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import { Client } from "../Client.ts"
+import * as Limits from "../Limits.ts"
 import type { ResumeFrom } from "../LiveOptions.ts"
+import { Connects } from "./LiveBackoff.ts"
 import type { LiveConsumer } from "./LiveConsumer.ts"
 import * as LiveHub from "./LiveHub.ts"
 
@@ -16,12 +18,24 @@ interface Shared {
   isClosing: boolean
 }
 
-const clients = new WeakMap<Client["Service"], Map<string, Shared>>()
+interface OfClient {
+  readonly hubs: Map<string, Shared>
+  /** By operation. They are counted on when a connection ends for good, and another one takes its place. */
+  readonly connects: Map<string, Connects>
+}
 
-const sharedOf = (client: Client["Service"]): Map<string, Shared> => {
-  let shared = clients.get(client)
-  if (shared === undefined) clients.set(client, shared = new Map())
-  return shared
+const clients = new WeakMap<Client["Service"], OfClient>()
+
+const ofClient = (client: Client["Service"]): OfClient => {
+  let known = clients.get(client)
+  if (known === undefined) clients.set(client, known = { hubs: new Map(), connects: new Map() })
+  return known
+}
+
+const connectsOf = ({ connects }: OfClient, { limits, name }: LiveHub.Terms["definition"]): Connects => {
+  let known = connects.get(name)
+  if (known === undefined) connects.set(name, known = new Connects(Limits.of(limits, "app").perWindow))
+  return known
 }
 
 /** Adds a consumer to the connection with these terms, which is made where there is none, and closed when the last one has left. */
@@ -31,14 +45,18 @@ export const join = (
   resumeFrom: ResumeFrom | undefined
 ): Effect.Effect<LiveHub.LiveHub, never, Client | Scope.Scope> =>
   Effect.flatMap(Client, (client) => {
-    const hubs = sharedOf(client)
+    const own = ofClient(client)
+    const { hubs } = own
     const key = keyOf(terms)
     const enter: Effect.Effect<Shared, never, Client> = Effect.suspend(() => {
       const known = hubs.get(key)
       if (known?.isClosing === true) {
         return Effect.andThen(Effect.interruptible(Deferred.await(known.closed)), enter)
       }
-      if (known === undefined) return Effect.flatMap(LiveHub.make(terms, resumeFrom), (hub) => begin(hubs, key, hub))
+      if (known === undefined) {
+        const made = LiveHub.make(terms, connectsOf(own, terms.definition), resumeFrom)
+        return Effect.flatMap(made, (hub) => begin(hubs, key, hub))
+      }
       return Effect.succeed(known)
     })
     const entered = Effect.map(enter, (shared) => {
