@@ -3,7 +3,7 @@ import { Effect, Fiber, Layer, Stream } from "effect"
 import * as Errors from "../src/Errors.ts"
 import * as Live from "../src/Live.ts"
 import { streamPosts } from "../src/operations/Streams.ts"
-import { accept, follow, pass } from "./support/Following.ts"
+import { accept, follow, following, pass } from "./support/Following.ts"
 import { type Connect, settle, streaming } from "./support/StreamService.ts"
 
 describe("a stream", () => {
@@ -97,6 +97,19 @@ describe("a connection that is lost", () => {
           yield* settle
           line.cut()
         }
+        yield* pass(1_000, 1_000)
+      }
+      assert.isBelow(service.connects(), 50)
+      assert.isAbove(service.connects(), 40)
+    }))
+
+  it.effect("nor where it ends for good, however often a program asks again", () =>
+    Effect.gen(function*() {
+      const service = streaming(() => ({ status: 409, body: { title: "No rules" } }))
+      const client = yield* Layer.build(service.layer())
+      let stream = yield* Effect.provide(following(), client)
+      for (let second = 0; second < 900; second++) {
+        if (stream.fiber.pollUnsafe() !== undefined) stream = yield* Effect.provide(following(), client)
         yield* pass(1_000, 1_000)
       }
       assert.isBelow(service.connects(), 50)

@@ -203,6 +203,8 @@ describe("what is missed", () => {
       service.lines[1]!.end()
       yield* pass(10_000, 5_000, beat)
       assert.lengthOf(of("Gap"), 0)
+      // What came before is not asked for again, but for the time by which posts are late.
+      assert.strictEqual(Date.parse(service.lines[2]!.query["start_time"]!), 9_485_000)
       service.lines[2]!.post(posted(1, 9_500_000), posted(2, 9_600_000))
       service.lines[2]!.end()
       yield* settle
