@@ -179,7 +179,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
     const { caller, claim } = yield* Effect.fromResult(identified)
     yield* claim(now)
     const { allowed, announced } = limits.count(definition, caller, now)
-    const wires = RequestWire.ofHead(route, url)
+    const wires = RequestWire.ofHead(route, params, url)
     let [wire] = wires
     const answered = Effect.gen(function*() {
       const identity = definition.identity === undefined ? undefined : params[definition.identity]

@@ -1,4 +1,4 @@
-/** Whose words a request uses, all of it: its path tells, then the keys of its query, then other names that it has. */
+/** The words that a whole request uses: its path decides, then the keys of its query, then its other names. */
 import * as Body from "@postwire/core/Body"
 import { type Definition, parametersOf } from "@postwire/core/Definition"
 import { isSelector, queryKey } from "@postwire/core/Parameters"
@@ -6,12 +6,20 @@ import type { Wire } from "@postwire/core/Wire"
 import type { Route, Wires } from "./Router.ts"
 
 /** The wires that path and query leave, the preferred one first; of names that no wire has together, the first ones count. */
-export const ofHead = ({ definition, wires }: Route, { searchParams }: URL): Wires => {
+export const ofHead = (
+  { definition, wires }: Route,
+  params: Readonly<Record<string, string | undefined>>,
+  { searchParams }: URL
+): Wires => {
+  const spelt = Object.keys(definition.path ?? {}).reduce((left, name) => {
+    const word = params[name]
+    return word === undefined ? left : narrowed(left, (wire) => isWord(wire, definition, name, word))
+  }, wires)
   const names = Object.keys(definition.query ?? {})
   const left = names.reduce((left, name) => {
     const key = queryKey(name)
     return narrowed(left, (wire) => searchParams.has(wire.queryKey(definition, key)))
-  }, wires)
+  }, spelt)
   return names.reduce((left, name) => {
     const words = searchParams.get(left[0].queryKey(definition, queryKey(name)))?.split(",") ?? []
     return words.reduce((left, word) => narrowed(left, (wire) => isWord(wire, definition, name, word)), left)

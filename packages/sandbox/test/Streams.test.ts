@@ -1,4 +1,5 @@
 import { expect, it } from "@effect/vitest"
+import * as Wire from "@postwire/core/Wire"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
@@ -9,6 +10,7 @@ import { TestClock } from "effect/testing"
 import { describe } from "vitest"
 import { Sandbox } from "../src/index.ts"
 import type { ServerOptions } from "../src/Options.ts"
+import { requestOf } from "./support/Operations.ts"
 
 const start = Date.UTC(2026, 7, 1, 12)
 
@@ -88,6 +90,16 @@ describe("the filtered stream", () => {
         ["A dog", "ada", ["dog"]]
       ])
       expect(stream.bytes().toString()).toMatch(/^\r\n(\{[^\r\n]*\}\r\n){2}$/)
+    }).pipe(Effect.provide(layerOf())))
+
+  it.effect("names an empty tag for a rule that has none", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { data: [rule] } = yield* json("POST", "/2/posts/search/stream/rules", { add: [{ value: "cat" }] })
+      const stream = yield* listen(filtered)
+      sandbox.ada.post("A cat")
+      yield* settle
+      expect(stream.items()).toMatchObject([{ matching_rules: [{ id: rule.id, tag: "" }] }])
     }).pipe(Effect.provide(layerOf())))
 
   it.effect("is refused without rules, and a second time, and goes to the next one when it is ended", () =>
@@ -278,6 +290,16 @@ describe("other streams", () => {
       expect(ids([sample]).length).toBeGreaterThan(1)
       expect(ids([sample]).length).toBeLessThan(25)
       expect(ids(tenth)).toEqual(expect.arrayContaining(ids([sample])))
+    }).pipe(Effect.provide(layerOf())))
+})
+
+describe("connections", () => {
+  it.effect.each(Wire.names)("end by the name of their stream in the words of %s", (wire) =>
+    Effect.gen(function*() {
+      const stream = yield* listen("/2/posts/compliance/stream?partition=1")
+      const { path } = requestOf("deleteEndpointConnections", { endpoint_id: "posts_compliance_stream" }, "", wire)
+      expect(yield* json("DELETE", path)).toMatchObject({ data: { successful_kills: 1, failed_kills: 0 } })
+      yield* Fiber.join(stream.fiber)
     }).pipe(Effect.provide(layerOf())))
 })
 

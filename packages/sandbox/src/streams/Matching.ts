@@ -46,7 +46,7 @@ export const make = (store: Store["Service"]): Matching => {
         }),
         store
       ),
-      entries: new Map(rules.map(({ id, tag }) => [id, JSON.stringify({ id, ...(tag !== undefined && { tag }) })]))
+      entries: new Map(rules.map(({ id, tag = "" }) => [id, JSON.stringify({ id, tag })]))
     }
     apps.set(appId, next)
     return next

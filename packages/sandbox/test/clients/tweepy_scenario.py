@@ -255,14 +255,21 @@ def streams():
     listener.session.trust_env = False
     listener.filter()
     same(listener.errors, [409])
-    added = listener.add_rules([tweepy.StreamRule("needle lang:und", "needles"), tweepy.StreamRule("(")])
-    same([rule.tag for rule in added.data], ["needles"])
-    same(added.meta["summary"], {"created": 1, "not_created": 1, "valid": 1, "invalid": 1})
+    added = listener.add_rules([
+        tweepy.StreamRule("needle lang:und", "needles"),
+        tweepy.StreamRule("from:ada"),
+        tweepy.StreamRule("("),
+    ])
+    same([rule.tag for rule in added.data], ["needles", None])
+    same(added.meta["summary"], {"created": 2, "not_created": 1, "valid": 2, "invalid": 1})
     listener.filter(tweet_fields=["created_at"], expansions=["author_id"])
     [(post, rules, author)] = listener.posts
     same((post.text, author), ("A needle for the stream ☕", "ada"))
-    same([(rule.id, rule.tag) for rule in rules], [(added.data[0].id, "needles")])
-    same(listener.delete_rules(added.data[0].id).meta["summary"]["deleted"], 1)
+    same(
+        [(rule.id, rule.tag) for rule in rules],
+        [(added.data[0].id, "needles"), (added.data[1].id, "")],
+    )
+    same(listener.delete_rules([rule.id for rule in added.data]).meta["summary"]["deleted"], 2)
     assert not listener.get_rules().data
 
 
