@@ -94,6 +94,10 @@ const revoke = Effect.fnUntraced(function*({ app, baseUrl, oauth1, oauth2 }: Acc
     )
   }
   if (oauth1 !== undefined) {
-    yield* Effect.catchTag(OAuth1Login.invalidate({ ...settings, tokens: oauth1 }), "Unauthorized", () => Effect.void)
+    yield* Effect.catchIf(
+      OAuth1Login.invalidate({ ...settings, tokens: oauth1 }),
+      OAuth1Login.isTokenRefused,
+      () => Effect.void
+    )
   }
 }, Effect.provide(UndiciHttpClient.layer({ connectTimeout: 10_000 })))

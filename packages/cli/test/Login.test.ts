@@ -252,7 +252,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
   it.effect("adds OAuth 1.0a with a PIN to what the account has", () =>
     Effect.gen(function*() {
       const { seeded } = yield* Sandbox.Sandbox
-      const { accounts, login, run, typing } = yield* userOf({
+      const { accounts, login, run, sandbox, typing } = yield* userOf({
         POSTWIRE_CONSUMER_KEY: seeded.consumerKey,
         POSTWIRE_CONSUMER_SECRET: Redacted.value(seeded.consumerSecret)
       })
@@ -280,6 +280,12 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
         "postwire: --pin and --for contradict each other\n" +
           "  OAuth 1.0a has no scopes: what the app may do is set in the service's console."
       )
+      for (const operation of ["revokeToken", "invalidateAccessToken"] as const) {
+        sandbox.faults.add({ operation, status: 401, times: "always" })
+        const blocked = yield* run("logout", "both")
+        sandbox.faults.clear()
+        assert.match(blocked.errors, /^postwire: Account "both" is kept, /, operation)
+      }
       assert.strictEqual((yield* run("logout", "both")).code, 0)
       const ofAda = grants.list().find(({ kind, user }) => kind === "OAuth 1.0a" && user.username === "ada")
       assert.strictEqual(ofAda?.endedBy, "revoked")
@@ -402,11 +408,20 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       sandbox.faults.clear()
       assert.deepStrictEqual([forced.code, forced.errors.startsWith("postwire: Nothing could be revoked: ")], [0, true])
       assert.deepStrictEqual(yield* accounts, [])
-      // What the service does not know is of no use already.
+      // What the user has revoked is of no use already.
       yield* login("ada")
-      sandbox.faults.add({ operation: "revokeToken", status: 400 })
-      const unknown = yield* run("logout")
-      assert.deepStrictEqual([unknown.code, unknown.errors], [0, ""])
+      sandbox.grants.revoke(sandbox.grants.list()[0]!.id)
+      const revoked = yield* run("logout")
+      assert.deepStrictEqual([revoked.code, revoked.errors], [0, ""])
+      // A gateway that refuses the request knows nothing of the token.
+      yield* login("ada")
+      for (const status of [400, 401]) {
+        sandbox.faults.add({ operation: "revokeToken", status })
+        const blocked = yield* run("logout")
+        assert.deepStrictEqual([blocked.code, blocked.errors.includes("is kept")], [1, true])
+        assert.isTrue(sandbox.grants.list()[0]?.alive)
+      }
+      assert.strictEqual((yield* run("logout")).code, 0)
       // Whoever renews it meanwhile would bring it back.
       yield* login("ada")
       const leaving = yield* Effect.scoped(Effect.gen(function*() {

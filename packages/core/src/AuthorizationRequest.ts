@@ -69,8 +69,14 @@ export const Token = /*#__PURE__*/ Schema.RedactedFromValue(
 /** Of a request whose success says all. */
 export const unread = { read: () => Option.some(undefined), unread: "" } as const
 
-/** Of a request that makes a token useless. Whoever repeats it may find that the one before has done so. */
-export const invalidating = { ...unread, settled: { body: "{}", by: { status: 401, problem: {} } } } as const
+/** The code of a refusal whose reason is that the token is dead. */
+export const deadToken = 89
+
+/** Of a request that makes a token useless. A repeated one may find that the one before has done so. */
+export const invalidating = {
+  ...unread,
+  settled: { body: "{}", by: { status: 401, problem: { code: deadToken } } }
+} as const
 
 /** Sends a request and reads its answer. */
 export const send = <A>(settings: Settings, request: Request<A>): Effect.Effect<A, RequestError, HttpClient> =>

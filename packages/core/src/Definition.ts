@@ -25,7 +25,7 @@ export interface Paging {
 export interface Settled {
   readonly status: number
   /** Members of one of its problems; of a `type` the last segment. */
-  readonly problem: Readonly<Partial<Record<"type" | "message" | "resource_type", string>>>
+  readonly problem: Readonly<Partial<Record<"type" | "message" | "resource_type", string> & { code: number }>>
 }
 
 /** How far back a listing reaches: to so many days before each request. */

@@ -12,7 +12,7 @@ import * as AppAuthentication from "./AppAuthentication.ts"
 import * as AuthorizationRequest from "./AuthorizationRequest.ts"
 import * as Client from "./Client.ts"
 import type * as Credentials from "./Credentials.ts"
-import { type AuthorizationDenied, type InvalidRedirect, InvalidSettings } from "./Errors.ts"
+import { type AuthorizationDenied, type InvalidRedirect, InvalidSettings, type Unauthorized } from "./Errors.ts"
 import * as OAuth1 from "./OAuth1.ts"
 import * as Redirect from "./Redirect.ts"
 
@@ -119,10 +119,10 @@ export const callback = (
   { requestToken }: { readonly requestToken: RequestToken }
 ): Effect.Effect<Redacted.Redacted, AuthorizationDenied | InvalidRedirect> =>
   Redirect.read(address, {
-    isOurs: (query) => (query["denied"] ?? query["oauth_token"]) === Redacted.value(requestToken.token),
+    began: requestToken.token,
+    repeated: (query) => query["denied"] ?? query["oauth_token"],
     denial: (query) => query["denied"] === undefined ? undefined : "access_denied",
-    proof: (query) => query["oauth_verifier"],
-    secrets: [Redacted.value(requestToken.token)]
+    proof: (query) => query["oauth_verifier"]
   })
 
 /** What a sign-in ends with. */
@@ -194,6 +194,10 @@ export const invalidate = (
     credentials: { ...consumer, token: accessToken, tokenSecret: accessTokenSecret },
     ...AuthorizationRequest.invalidating
   })
+
+/** Checks whether the service refuses the credentials because they are dead, and not the app, the clock or the signature. */
+export const isTokenRefused = (error: RequestError): error is Unauthorized =>
+  error._tag === "Unauthorized" && error.problems.some(({ code }) => code === AuthorizationRequest.deadToken)
 
 /** A request that is signed. */
 interface Signed<A>

@@ -103,10 +103,10 @@ export const callback = (
   { state }: Pick<Authorization, "state">
 ): Effect.Effect<Redacted.Redacted, AuthorizationDenied | InvalidRedirect> =>
   Redirect.read(address, {
-    isOurs: (query) => query["state"] === Redacted.value(state),
+    began: state,
+    repeated: (query) => query["state"],
     denial: (query) => query["error"],
-    proof: (query) => query["code"],
-    secrets: [Redacted.value(state)]
+    proof: (query) => query["code"]
   })
 
 /** What an exchange needs. */
@@ -172,22 +172,20 @@ export const refresh = (
     refreshToken
   })
 
-/** Whether the service refuses a refresh token, and not the app or the request: its user has to sign in again. */
+/**
+ * Checks whether the service refuses a refresh token because it is dead: its user has to sign in again. Only the codes that say so
+ * count, because a gateway in between answers with 400 and 401 too, and knows nothing of tokens.
+ */
 export const isTokenRefused = (error: RequestError): error is BadRequest | Unauthorized => {
   if (error._tag !== "BadRequest" && error._tag !== "Unauthorized") return false
-  // Without a description, the code is what the service said.
-  const code = error.title ?? error.detail
-  // Who gives no reason, as a proxy does with a page of its own, knows nothing of tokens.
-  return code !== undefined && !codesOfApps.has(code)
+  const { detail, title } = error
+  // The code is the title, or the detail where the service adds no description.
+  const code = title ?? detail
+  // X uses the code of a malformed request, and only the description names the token.
+  return code === "invalid_grant" || code === "invalid_request" && detail?.startsWith(deadTokenAtX) === true
 }
 
-/** The codes with which a service refuses an app, or what it asks for. */
-const codesOfApps: ReadonlySet<string> = new Set([
-  "invalid_client",
-  "unauthorized_client",
-  "unsupported_grant_type",
-  "invalid_scope"
-])
+const deadTokenAtX = "Value passed for the token was invalid"
 
 /** What a revocation needs. */
 export interface Revoke extends Settings {
@@ -323,16 +321,24 @@ const defaultLifeSeconds = 7200
 
 const Bearer = /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(/^bearer$/i))
 
+/** A member that is ignored where it is unreadable: a refresh token that was spent brings no second answer. */
+const lenient = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) =>
+  Schema.optionalKey(schema).pipe(Schema.catchDecoding(() => Effect.succeedNone))
+
+/** At most 300 years: a record holds no infinite time. */
+const LifeSeconds = /*#__PURE__*/ Schema.Union([Schema.Finite, Schema.FiniteFromString]).check(
+  /*#__PURE__*/ Schema.isGreaterThan(0),
+  /*#__PURE__*/ Schema.isLessThan(1e10)
+)
+
 const decodeTokens = /*#__PURE__*/ Schema.decodeOption(
   /*#__PURE__*/ Schema.fromJsonString(
     /*#__PURE__*/ Schema.Struct({
-      token_type: Bearer,
+      token_type: /*#__PURE__*/ Schema.optionalKey(/*#__PURE__*/ Schema.NullOr(Bearer)),
       access_token: AuthorizationRequest.Token,
-      refresh_token: /*#__PURE__*/ Schema.optionalKey(AuthorizationRequest.Token),
-      expires_in: /*#__PURE__*/ Schema.optionalKey(
-        /*#__PURE__*/ Schema.Finite.check(/*#__PURE__*/ Schema.isGreaterThan(0))
-      ),
-      scope: /*#__PURE__*/ Schema.optionalKey(Schema.NonEmptyString)
+      refresh_token: /*#__PURE__*/ lenient(AuthorizationRequest.Token),
+      expires_in: /*#__PURE__*/ lenient(LifeSeconds),
+      scope: /*#__PURE__*/ lenient(Schema.NonEmptyString)
     })
   )
 )

@@ -7,20 +7,20 @@ import * as Redaction from "./Redaction.ts"
 
 /** How a kind of sign-in tells its end. */
 export interface Reading {
-  /** What must be told again of what was sent, if the address is that of this sign-in. */
-  readonly isOurs: (query: Form) => boolean
+  /** The secret that the sign-in began with. A program keeps it meanwhile, and may have lost it. */
+  readonly began: Redacted.Redacted<unknown> | undefined
+  /** The same secret in the address. */
+  readonly repeated: (query: Form) => string | undefined
   /** The code of a denial. */
   readonly denial: (query: Form) => string | undefined
   /** The proof that the user agreed. */
   readonly proof: (query: Form) => string | undefined
-  /** What no error may hold. */
-  readonly secrets: ReadonlyArray<string>
 }
 
 /** Reads an address, absolute or as a server sees it: from its path on. */
 export const read = (
   address: string | URL,
-  { denial, isOurs, proof, secrets }: Reading
+  { began, denial, proof, repeated }: Reading
 ): Effect.Effect<Redacted.Redacted, AuthorizationDenied | InvalidRedirect> =>
   Effect.gen(function*() {
     const text = String(address).trim()
@@ -28,11 +28,15 @@ export const read = (
       return yield* new InvalidRedirect({ fault: "address" })
     }
     const query = decode(new URL(text, anywhere).search)
-    if (!isOurs(query)) return yield* new InvalidRedirect({ fault: "other" })
+    const expected = Redacted.isRedacted(began) ? Redacted.value(began) : undefined
+    // Without one, every address without one would be the end of this sign-in.
+    if (typeof expected !== "string" || expected === "" || repeated(query) !== expected) {
+      return yield* new InvalidRedirect({ fault: "other" })
+    }
     const error = denial(query)
     const given = proof(query)
     if (error !== undefined) {
-      const redact = Redaction.make(() => given === undefined ? secrets : [...secrets, given])
+      const redact = Redaction.make(() => given === undefined ? [expected] : [expected, given])
       // It comes from a browser, and may go to a terminal.
       const told = (said: string) => redact(said).replace(/\p{Cc}+/gu, " ").slice(0, 500)
       const { error_description: detail } = query

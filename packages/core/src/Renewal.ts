@@ -84,7 +84,10 @@ export const make = ({ app: given, baseUrl, keeping, refresh }: Environment): Re
   const { lock, name, probe, read, write } = keeping
   let last: Account | undefined
   let isOut = false
-  /** Tokens that the service gave and no store has, and the refresh token that was spent on them. */
+  /**
+   * Tokens that the service gave and no store has, and the refresh token that was spent on them. They give way to another login,
+   * and where the account was removed.
+   */
   let unsaved: { readonly account: Account; readonly spent: string } | undefined
   /** The refresh token that may have been spent: the answer was lost. */
   let doubtful: string | undefined
@@ -96,8 +99,14 @@ export const make = ({ app: given, baseUrl, keeping, refresh }: Environment): Re
 
   /** The record, and as a usable one unless it is due or refused. Tokens that wait to be written come before it. */
   const look = Effect.fnUntraced(function*(refused: string | undefined) {
-    const account = Option.getOrUndefined(yield* read)
-    last = undefined
+    const waiting = unsaved
+    const found = yield* Effect.result(read)
+    // A write that failed may have torn the record: these tokens are all that is left of it.
+    if (waiting !== undefined && Result.isFailure(found) && isDamage(found.failure)) {
+      return { account: waiting.account, refreshToken: waiting.spent, usable: undefined }
+    }
+    const account = Option.getOrUndefined(yield* Effect.fromResult(found))
+    last = unsaved = undefined
     if (account === undefined) return yield* loginRequired("absent")
     if (account.baseUrl !== baseUrl) {
       return yield* loginRequired("absent", `it is an account of ${account.baseUrl}, not of ${baseUrl}`)
@@ -106,9 +115,10 @@ export const make = ({ app: given, baseUrl, keeping, refresh }: Environment): Re
     if (oauth2 === undefined && oauth1 === undefined) return yield* loginRequired("absent")
     last = account
     const refreshToken = plain(oauth2?.refreshToken)
-    if (unsaved !== undefined && unsaved.spent === refreshToken) return { account, refreshToken, usable: undefined }
-    // Somebody else has renewed it, or signed in again.
-    unsaved = undefined
+    if (waiting?.spent === refreshToken) {
+      unsaved = waiting
+      return { account, refreshToken, usable: undefined }
+    }
     const until = oauth2 === undefined ? Infinity : dueAt(oauth2)
     const isGood = plain(oauth2?.accessToken) !== refused && (yield* Clock.currentTimeMillis) < until
     return { account, refreshToken, usable: isGood || oauth2 === undefined ? { account, until } : undefined }
@@ -176,9 +186,8 @@ export const make = ({ app: given, baseUrl, keeping, refresh }: Environment): Re
     refused: string | undefined
   ): Effect.Effect<Usable, CredentialsError> => {
     const attempt = Effect.gen(function*() {
-      // Over a record that nobody can read, it is written as well: there is no other token left.
-      const there = yield* Effect.catchIf(look(refused), isDamage, () => Effect.undefined)
-      if (there !== undefined && there.refreshToken !== spent) {
+      const there = yield* look(refused)
+      if (there.refreshToken !== spent) {
         return there.usable ?? { account: there.account, until: -Infinity }
       }
       yield* write(account)
@@ -208,7 +217,7 @@ export const make = ({ app: given, baseUrl, keeping, refresh }: Environment): Re
   }
 }
 
-const isDamage = (error: CredentialsError): boolean => error._tag === "TokenStoreFailure" && error.fault === "damaged"
+const isDamage = ({ fault }: TokenStoreFailure): boolean => fault === "damaged"
 
 /** The error of a renewal as calls have it: that one is in doubt is not for them to clear up. */
 const withoutDoubt = (error: RequestError): CredentialsError => {

@@ -256,6 +256,7 @@ describe("what the service does to a renewal", () => {
     { fates: ["forbidden"], error: "Forbidden", requests: 2 },
     { fates: ["intercepted"], error: "BadRequest", requests: 2 },
     { fates: ["unknown app"], error: "Unauthorized", requests: 2 },
+    { fates: ["gateway"], error: "Unauthorized", requests: 2 },
     { fates: ["cut"], isStrict: true, error: "LoginRequired lost", requests: 2 },
     { fates: ["failed late"], isStrict: true, error: "LoginRequired lost", requests: 2 },
     { fates: ["cut", "cut"], isStrict: true, error: "TransportFailure", requests: 2 }
@@ -557,6 +558,26 @@ describe("what a store does to a renewal", () => {
       }).pipe(Effect.provide(grants.layer()))
     }))
 
+  it.effect("a write that fails and tears the record is made again", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      const { faults, store } = faulty(grants.store)
+      yield* Effect.gen(function*() {
+        yield* getMe({})
+        yield* TestClock.adjust(Grants.lifeMillis)
+        grants.state.after = Effect.andThen(
+          Effect.orDie(grants.store.write("ada", "{\"version\":1,\"base")),
+          Effect.sync(() => void faults.set("write", "unavailable"))
+        )
+        assert.instanceOf(yield* Effect.flip(inTime(getMe({}))), Errors.TokenStoreFailure)
+        faults.clear()
+        yield* TestClock.adjust("31 seconds")
+        assert.strictEqual(yield* grants.stored, Grants.access(2))
+        yield* getMe({})
+        assert.lengthOf(grants.state.refreshes, 1)
+      }).pipe(Effect.provide(grants.layer({ store })))
+    }))
+
   for (
     const [title, text, fault] of [
       ["torn", "{\"version\":1,\"base", "damaged"],
@@ -658,6 +679,24 @@ describe("an account", () => {
       assert.instanceOf(error, Errors.LoginRequired)
       assert.strictEqual(error.reason, "absent")
       assert.isUndefined(yield* grants.store.read("ada"))
+    }))
+
+  it.effect("that signs out during a renewal is not looked for without calls", () =>
+    Effect.gen(function*() {
+      const grants = yield* Grants.make()
+      grants.state.after = Effect.orDie(grants.store.write("ada", undefined))
+      let reads = 0
+      const store: TokenStore.Store = {
+        ...grants.store,
+        read: (name) => Effect.andThen(Effect.sync(() => reads++), grants.store.read(name))
+      }
+      yield* Effect.gen(function*() {
+        yield* TestClock.adjust(Grants.lifeMillis)
+        yield* Effect.flip(inTime(getMe({})))
+        reads = 0
+        yield* TestClock.adjust("1 hour")
+        assert.strictEqual(reads, 0)
+      }).pipe(Effect.provide(grants.layer({ store })))
     }))
 
   it.effect("that signs in a second time is taken over", () =>

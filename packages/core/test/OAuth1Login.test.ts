@@ -174,6 +174,17 @@ describe("callback", () => {
       assert.strictEqual(error.fault, fault)
       assertNoSecret(error)
     }))
+
+  it.effect.each(["oauth_verifier=canary-verifier", "oauth_token=&oauth_verifier=canary-verifier", "denied="])(
+    "of a sign-in whose request token was lost is refused: %s",
+    (query) =>
+      Effect.gen(function*() {
+        for (const token of [undefined, Redacted.make(undefined), Redacted.make("")]) {
+          const lost = { requestToken: { ...requestToken, token } } as { requestToken: OAuth1Login.RequestToken }
+          assert.propertyVal(yield* Effect.flip(OAuth1Login.callback(`/callback?${query}`, lost)), "fault", "other")
+        }
+      })
+  )
 })
 
 describe("accessToken", () => {
@@ -251,6 +262,19 @@ describe("invalidate", () => {
       yield* TestClock.adjust("1 minute")
       yield* Fiber.join(fiber)
       assert.lengthOf(requests, 2)
+    }))
+
+  it.effect.each<readonly [boolean, number, object | string]>([
+    [true, 401, { errors: [{ code: 89, message: "Invalid or expired token." }] }],
+    [false, 401, { errors: [{ code: 32, message: "Could not authenticate you." }] }],
+    [false, 401, { errors: [{ code: 135, message: "Timestamp out of bounds." }] }],
+    [false, 401, { title: "Unauthorized", detail: "Unauthorized" }],
+    [false, 401, "<html>Sign in to the network</html>"],
+    [false, 403, { errors: [{ code: 89, message: "Invalid or expired token." }] }]
+  ])("finds them useless already: %s (%i %j)", ([expected, status, body]) =>
+    Effect.gen(function*() {
+      const { error } = yield* failed(run("invalidate"), () => ({ status, body }))
+      assert.strictEqual(OAuth1Login.isTokenRefused(error), expected)
     }))
 })
 

@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Redacted } from "effect"
+import { Effect, Fiber, Layer, Redacted } from "effect"
 import { WebCrypto } from "effect/crypto"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import * as Errors from "../src/Errors.ts"
 import * as OAuth2 from "../src/OAuth2.ts"
+import { on } from "../src/promises/OAuth2.ts"
 import type * as Scopes from "../src/Scopes.ts"
+import * as TokenStore from "../src/TokenStore.ts"
 import * as Wire from "../src/Wire.ts"
 import { answered, assertNoSecret, baseUrl, failed, make, type Received, transportError } from "./support/Service.ts"
 import { assertTellsNoSecret } from "./support/Telling.ts"
@@ -43,6 +45,13 @@ type Name = keyof typeof requests
 const names = ["exchange", "refresh", "revoke", "appToken", "invalidateAppToken"] as const satisfies ReadonlyArray<Name>
 const creates: ReadonlyArray<Name> = ["exchange", "refresh"]
 const others = names.filter((name) => !creates.includes(name))
+
+/** The same functions with Promises, over a service that fails. */
+const asked: Array<Received> = []
+const promised = on({
+  http: () => Layer.succeed(HttpClient.HttpClient, make((request) => (asked.push(request), { status: 503 })).http),
+  store: () => Layer.succeed(TokenStore.TokenStore, TokenStore.makeMemory())
+})
 
 const run = (name: Name): Effect.Effect<unknown, OAuth2.RequestError, HttpClient.HttpClient> => requests[name][0]
 
@@ -164,6 +173,25 @@ describe("callback", () => {
       assertNoSecret(error)
     }))
 
+  it.effect.each<readonly [unknown, string]>([
+    [undefined, "code=canary-code"],
+    [undefined, "code=canary-code&state=a&state=b"],
+    [{}, "code=canary-code"],
+    [null, "code=canary-code"],
+    ["", "code=canary-code&state="],
+    ["", "error=access_denied&state="]
+  ])("of a sign-in whose state was lost is refused: %j, %s", ([lost, query]) =>
+    Effect.gen(function*() {
+      for (const state of [lost, Redacted.make(lost)]) {
+        // As a program without types has it.
+        const error = yield* Effect.flip(
+          OAuth2.callback(`/callback?${query}`, { state } as { state: Redacted.Redacted })
+        )
+        assert.propertyVal(error, "fault", "other")
+      }
+      assert.throws(() => promised.callback(`/callback?${query}`, { state: lost } as { state: string }), /another/)
+    }))
+
   it.effect("says that the user said no", () =>
     Effect.gen(function*() {
       const denied = yield* Effect.flip(read(`${redirectUri}?error=access_denied&state=canary-state-0009`))
@@ -253,20 +281,42 @@ describe("tokens", () => {
       assert.strictEqual((yield* Fiber.join(fiber)).expiresAt, 7_200_000)
     }))
 
+  it.effect.each<readonly [object, Partial<Record<"life" | "refreshToken", unknown>>]>([
+    [{ scope: "" }, {}],
+    [{ scope: null }, {}],
+    [{ scope: ["canary"] }, {}],
+    [{ token_type: undefined }, {}],
+    [{ token_type: null }, {}],
+    [{ expires_in: "60" }, { life: 60_000 }],
+    [{ expires_in: 0 }, {}],
+    [{ expires_in: -1 }, {}],
+    [{ expires_in: null }, {}],
+    [{ expires_in: "" }, {}],
+    [{ expires_in: "canary" }, {}],
+    [{ expires_in: 1e308 }, {}],
+    [{ refresh_token: "" }, { refreshToken: "canary-refresh-0005" }],
+    [{ refresh_token: null }, { refreshToken: "canary-refresh-0005" }]
+  ])("are kept, whatever else the service says of them: %j", ([said, kept]) =>
+    Effect.gen(function*() {
+      const { value } = yield* answered(OAuth2.refresh({ baseUrl, app, refreshToken, scopes }), {
+        body: { ...brought, ...said }
+      })
+      const { life = 7_200_000, refreshToken: next = "canary-refresh-0008" } = kept
+      assert.strictEqual(revealed(value.accessToken), "canary-access-0007")
+      assert.strictEqual(revealed(value.refreshToken), next)
+      assert.strictEqual(value.expiresAt - value.renewedAt, life)
+      assert.deepStrictEqual(value.scopes, scopes)
+    }))
+
   const unreadable: ReadonlyArray<unknown> = [
     "",
     "canary",
     "null",
     "[]",
     { ...brought, token_type: "mac" },
-    { ...brought, token_type: undefined },
     { ...brought, access_token: "" },
     { ...brought, access_token: "canary\r\ncanary" },
-    { ...brought, access_token: 1 },
-    { ...brought, refresh_token: "" },
-    { ...brought, expires_in: 0 },
-    { ...brought, expires_in: "canary" },
-    { ...brought, scope: ["canary"] }
+    { ...brought, access_token: 1 }
   ]
 
   it.effect.each(unreadable)("that are none are not told: %j", (body) =>
@@ -328,6 +378,14 @@ describe("the token of an app", () => {
       assert.isUndefined(value)
     }))
 
+  it.effect("is asked for again as often as the settings say, with Promises too", () =>
+    Effect.gen(function*() {
+      asked.length = 0
+      const plain = { consumerKey: "canary-key-0001", consumerSecret: "canary-consumer-0002" }
+      yield* Effect.promise(() => promised.appToken({ baseUrl, ...plain, retries: 0 }).catch(() => {}))
+      assert.lengthOf(asked, 1)
+    }))
+
   it.effect("is invalid when a repeated request finds it so", () =>
     Effect.gen(function*() {
       const gone = { status: 401, body: { errors: [{ code: 89, message: "Invalid or expired token" }] } }
@@ -339,6 +397,16 @@ describe("the token of an app", () => {
       assert.lengthOf(requests, 2)
       const { error } = yield* failed(run("invalidateAppToken"), () => gone)
       assert.instanceOf(error, Errors.Unauthorized)
+    }))
+
+  it.effect("is not taken for invalid because a gateway refuses the repeated request", () =>
+    Effect.gen(function*() {
+      const blocked = { status: 401, body: { title: "Unauthorized", detail: "Unauthorized" } }
+      const { http } = make((_, index) => index === 0 ? { status: 503 } : blocked)
+      const invalidated = Effect.provideService(run("invalidateAppToken"), HttpClient.HttpClient, http)
+      const fiber = yield* Effect.forkChild(Effect.flip(invalidated))
+      yield* TestClock.adjust("1 minute")
+      assert.instanceOf(yield* Fiber.join(fiber), Errors.Unauthorized)
     }))
 
   it.effect.each(["consumerKey", "consumerSecret"] as const)("needs the %s", (setting) =>
@@ -422,7 +490,14 @@ describe("a refusal", () => {
       [true, 400, { error: "invalid_grant" }],
       [true, 400, { error: "invalid_grant", error_description: "Token is revoked" }],
       [true, 400, { error: "invalid_request", error_description: "Value passed for the token was invalid." }],
-      [true, 401, { title: "Unauthorized", detail: "Unauthorized" }],
+      [true, 401, { error: "invalid_grant", error_description: "Token is revoked" }],
+      [false, 401, { title: "Unauthorized", detail: "Unauthorized" }],
+      [false, 401, { error: "Unauthorized" }],
+      [false, 401, { error: "invalid_token", error_description: "The token of the gateway has expired" }],
+      [false, 401, { message: "No API key found in request" }],
+      [false, 400, { error: "Bad Request", message: "Blocked" }],
+      [false, 400, { error: "invalid_request" }],
+      [false, 400, { error: "invalid_request", error_description: "Missing required parameter [grant_type]." }],
       [false, 400, ""],
       [false, 401, "<html><title>Sign in to the network</title></html>"],
       [false, 400, { error: "invalid_client" }],

@@ -104,12 +104,20 @@ export interface Platform<Own, Store> {
   readonly store: (settings: Store) => Layer.Layer<TokenStore, InvalidSettings>
 }
 
-/** The settings as `OAuth2` takes them. */
-const serviceOf = Effect.fnUntraced(function*(settings: Settings) {
+/** The settings of every request, as `OAuth2` takes them. */
+const serviceOf = (settings: Omit<Settings, "clientId" | "clientSecret">) => {
   const { allowInsecureHttp, baseUrl, maxBodySize, retries, timeout, userAgent } = settings
+  return Effect.map(
+    wireOf(settings),
+    (wire) => ({ allowInsecureHttp, baseUrl, maxBodySize, retries, timeout, userAgent, wire })
+  )
+}
+
+/** The same, with the app that users sign in to. */
+const signInOf = Effect.fnUntraced(function*(settings: Settings) {
   const app = yield* appOf(settings)
   return {
-    service: { allowInsecureHttp, baseUrl, maxBodySize, retries, timeout, userAgent, wire: yield* wireOf(settings) },
+    service: yield* serviceOf(settings),
     app: app ?? (yield* new InvalidSettings({ setting: "clientId", rule: "is missing: the app that users sign in to" }))
   }
 })
@@ -142,7 +150,7 @@ export const on = <Own extends object, Store extends object>(
   const authorize: SignIns<Own, Store>["authorize"] = (settings) =>
     run(
       Effect.gen(function*() {
-        const { app, service } = yield* serviceOf(settings)
+        const { app, service } = yield* signInOf(settings)
         const { redirectUri, scopes } = settings
         const { state, url, verifier } = yield* OAuth2.authorize({ ...service, app, redirectUri, scopes })
         return { url, state: Redacted.value(state), verifier: Redacted.value(verifier) }
@@ -158,7 +166,7 @@ export const on = <Own extends object, Store extends object>(
     sending(
       settings,
       Effect.gen(function*() {
-        const { app, service } = yield* serviceOf(settings)
+        const { app, service } = yield* signInOf(settings)
         const { redirectUri, scopes } = settings
         const code = yield* required("code", settings.code)
         const verifier = yield* required("verifier", settings.verifier)
@@ -170,7 +178,7 @@ export const on = <Own extends object, Store extends object>(
     sending(
       settings,
       Effect.gen(function*() {
-        const { app, service } = yield* serviceOf(settings)
+        const { app, service } = yield* signInOf(settings)
         const refreshToken = yield* required("refreshToken", settings.refreshToken)
         return plain(yield* OAuth2.refresh({ ...service, app, refreshToken, scopes: settings.scopes }))
       })
@@ -180,7 +188,7 @@ export const on = <Own extends object, Store extends object>(
     sending(
       settings,
       Effect.gen(function*() {
-        const { app, service } = yield* serviceOf(settings)
+        const { app, service } = yield* signInOf(settings)
         yield* OAuth2.revoke({ ...service, app, token: yield* required("token", settings.token) })
       })
     )
@@ -189,10 +197,8 @@ export const on = <Own extends object, Store extends object>(
     sending(
       settings,
       Effect.gen(function*() {
-        const { allowInsecureHttp, baseUrl, consumerKey, consumerSecret, timeout, userAgent } = settings
-        const wire = yield* wireOf(settings)
-        const service = { allowInsecureHttp, baseUrl, timeout, userAgent, wire }
-        return Redacted.value(yield* OAuth2.appToken({ ...service, consumerKey, consumerSecret }))
+        const { consumerKey, consumerSecret } = settings
+        return Redacted.value(yield* OAuth2.appToken({ ...yield* serviceOf(settings), consumerKey, consumerSecret }))
       })
     )
 
@@ -202,7 +208,7 @@ export const on = <Own extends object, Store extends object>(
         Effect.scoped(Effect.gen(function*() {
           const { account: name, tokens, user } = settings
           yield* Account.checkName(name)
-          const { app, service } = yield* serviceOf(settings)
+          const { app, service } = yield* signInOf(settings)
           const { baseUrl } = yield* Client.check(service)
           const store = yield* TokenStore
           yield* store.lock(name)

@@ -26,6 +26,8 @@ export type Fate =
   | "forbidden"
   /** A proxy refuses it, with a page of its own. */
   | "intercepted"
+  /** A gateway refuses it, with a document of its own. */
+  | "gateway"
   /** The app is refused, not the token. */
   | "unknown app"
   | "unreadable"
@@ -215,6 +217,7 @@ const refusals = {
   limited: { status: 429, body: { title: "Too Many Requests" } },
   forbidden: { status: 403, body: { title: "Forbidden" } },
   intercepted: { status: 400, body: "<html>Blocked</html>" },
+  gateway: { status: 401, body: { title: "Unauthorized", detail: "Unauthorized", status: 401 } },
   "unknown app": {
     status: 401,
     body: { error: "unauthorized_client", error_description: "Missing valid authorization header" }
