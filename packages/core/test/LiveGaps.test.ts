@@ -1,9 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as LiveGaps from "../src/internal/LiveGaps.ts"
-import { streamPostsFirehose, streamPostsSample } from "../src/operations/Streams.ts"
-import { accept, follow, pass } from "./support/Following.ts"
+import * as Live from "../src/Live.ts"
+import type { LiveOptions } from "../src/LiveOptions.ts"
+import { streamPosts, streamPostsFirehose, streamPostsSample } from "../src/operations/Streams.ts"
+import { StreamOverflow } from "../src/StreamErrors.ts"
+import { accept, follow, following, idOf, pass } from "./support/Following.ts"
+import type { Outcome } from "./support/Service.ts"
 import { type Posted, settle, streaming } from "./support/StreamService.ts"
 
 const at = (millis: number) => new Date(millis).toISOString()
@@ -43,6 +47,21 @@ const searching = (
     }
   }
 }
+
+/** A loop over the items, of which the first one takes until the gate opens. */
+const stuckLoop = (options: LiveOptions, gate: Effect.Effect<void> = Effect.never) =>
+  Effect.gen(function*() {
+    const ids: Array<string> = []
+    const fiber = yield* Live.items(streamPosts.definition, {}, { recover: "search", ...options }).pipe(
+      Stream.runForEach((item) => {
+        ids.push(idOf(item))
+        return gate
+      }),
+      Effect.forkScoped
+    )
+    yield* settle
+    return { fiber, ids }
+  })
 
 describe("what is missed", () => {
   it.effect("is told where it is not to be fetched", () =>
@@ -210,6 +229,112 @@ describe("what is missed", () => {
       yield* settle
       assert.deepStrictEqual(ids(), ["1", "2"])
       assert.deepStrictEqual(of("Gap").map(({ filledBy }) => filledBy), ["recovery"])
+    }))
+
+  it.effect.each(
+    [["its search is refused", { status: 401 }], ["its connection ends for good", Effect.never]] as const
+  )("does not keep a loop that takes nothing from ending when %s", ([, dogs]) =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(1_000_000)
+      const found = [1, 2, 3, 4].map((id) => ({ ...posted(id, 1_000_000 + id), text: "cat" }))
+      const { answer } = searching(() => found, [{ id: "1", value: "cat" }, { id: "2", value: "dog" }])
+      let asked = 0
+      const connects = (index: number) => index === 1 && dogs === Effect.never ? { status: 401 } : "accept"
+      const service = streaming(connects, (path, query): Outcome => {
+        if (query["query"] !== "dog") return answer(path, query)
+        asked++
+        return dogs
+      })
+      const client = yield* Layer.build(service.layer())
+      const resumeFrom = { at: new Date(1_000_000) }
+      const stuck = yield* Effect.provide(stuckLoop({ resumeFrom, bufferSize: 2 }), client)
+      service.lines[0]!.post(posted(11, 1_000_001), posted(12, 1_000_001))
+      yield* settle
+      service.lines[0]!.post(posted(13, 1_000_002), posted(14, 1_000_002))
+      yield* pass(40_000, 5_000, () => service.lines[0]!.send("\r\n"))
+      assert.strictEqual(asked, 1)
+      if (dogs === Effect.never) service.lines[0]!.cut()
+      yield* settle
+      const ended = yield* Effect.forkChild(Fiber.interrupt(stuck.fiber))
+      yield* settle
+      assert.isDefined(ended.pollUnsafe())
+      const next = yield* Effect.provide(following({ recover: "search", bufferSize: 2 }), client)
+      service.lines[1]!.post(posted(9, 1_040_000))
+      yield* settle
+      assert.deepStrictEqual(next.ids(), ["9"])
+    }))
+
+  it.effect("waits for no loop that has left", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(1_000_000)
+      const found = [1, 2, 3, 4, 5, 6, 7, 8].map((id) => ({ ...posted(id, 1_000_000 + id), text: "cat" }))
+      const { answer } = searching(() => found, [{ id: "1", value: "cat" }])
+      const service = streaming(accept, answer)
+      const client = yield* Layer.build(service.layer())
+      const stuck = yield* Effect.provide(stuckLoop({ bufferSize: 2 }), client)
+      const other = yield* Effect.provide(following({ recover: "search" }), client)
+      service.lines[0]!.cut()
+      yield* pass(34_000, 1_000, () => service.lines[1]!.send("\r\n"))
+      assert.isBelow(other.ids().length, found.length)
+      yield* Fiber.interrupt(stuck.fiber)
+      yield* settle
+      assert.sameMembers(other.ids(), found.map(({ id }) => id))
+      assert.deepStrictEqual(other.of("Gap").map(({ filledBy }) => filledBy), ["search"])
+    }))
+
+  it.effect.each(["dropOldest", "fail"] as const)(
+    "reaches a loop beside one that takes nothing, with slowConsumer %s",
+    (slowConsumer) =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(1_000_000)
+        const found = Array.from(
+          { length: 12 },
+          (_, index) => ({ ...posted(index + 1, 1_000_001 + index), text: "cat" })
+        )
+        const { answer } = searching(() => found, [{ id: "1", value: "cat" }])
+        const service = streaming(accept, answer)
+        const client = yield* Layer.build(service.layer())
+        const gate = yield* Deferred.make<void>()
+        const stuck = yield* Effect.provide(stuckLoop({ bufferSize: 4, slowConsumer }, Deferred.await(gate)), client)
+        const other = yield* Effect.provide(following({ recover: "search" }), client)
+        service.lines[0]!.cut()
+        yield* pass(80_000, 5_000, () => service.lines[1]!.send("\r\n"))
+        assert.sameMembers(other.ids(), found.map(({ id }) => id))
+        assert.deepStrictEqual(other.of("Gap").map(({ filledBy }) => filledBy), ["search"])
+        assert.isAbove(other.of("Watermark").at(-1)!.until.getTime(), 1_040_000)
+        yield* Deferred.succeed(gate, undefined)
+        if (slowConsumer === "fail") assert.instanceOf(yield* Effect.flip(Fiber.join(stuck.fiber)), StreamOverflow)
+        else {
+          yield* settle
+          assert.isBelow(stuck.ids.length, found.length)
+          assert.strictEqual(stuck.ids.at(-1), other.ids().at(-1))
+        }
+      })
+  )
+
+  it.effect.each(
+    [["BadRequest", { status: 400, body: { title: "Bad", detail: "no such operator" } }], [
+      "UnexpectedStatus",
+      { status: 422, body: { title: "Bad", detail: "no such operator" } }
+    ]] as const
+  )("is found for the other rules where the search refuses one with %s", ([, refusal]) =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(1_000_000)
+      const found = [1, 2, 3, 4, 5].map((id) => ({ ...posted(id, 1_000_000 + id), text: "cat" }))
+      const { answer } = searching(() => found, [{ id: "1", value: "dog", tag: "dogs" }, {
+        id: "2",
+        value: "cat",
+        tag: "cats"
+      }])
+      const service = streaming(accept, (path, query) => query["query"] === "dog" ? refusal : answer(path, query))
+      const { ids, of } = yield* follow(service, { recover: "search" })
+      service.lines[0]!.cut()
+      yield* pass(40_000, 5_000, () => service.lines[1]!.send("\r\n"))
+      assert.sameMembers(ids(), found.map(({ id }) => id))
+      const [gap] = of("Gap")
+      assert.isUndefined(gap!.filledBy)
+      assert.match(gap!.why!, /dogs: .*no such operator/)
+      assert.notMatch(gap!.why!, /cats/)
     }))
 
   it("is divided by how long ago it is", () => {

@@ -40,6 +40,8 @@ export class LiveBuffer {
   #waiting = 0
   /** When what was taken last came, by the clock of this machine. */
   cameAt = 0
+  /** How often something was taken from memory. */
+  takes = 0
   /** How many wait outside of memory; what comes goes there too until they are taken. */
   #spilled = 0
   /** What is told after what waits outside of memory. */
@@ -69,7 +71,7 @@ export class LiveBuffer {
 
   /** Whether more wait than are to, so that whoever can had better wait too. */
   get isFull(): boolean {
-    return this.#policy === "fail" && this.#waiting > this.#size
+    return this.#end === undefined && this.#policy === "fail" && this.#waiting > this.#size
   }
 
   /** Puts entries at the end. An Effect is to be run before anything else is offered from the same source. */
@@ -163,6 +165,7 @@ export class LiveBuffer {
       return later
     }
     this.cameAt = chunk.at
+    this.takes++
     this.#waiting -= chunk.entries.length
     this.#wake()
     return chunk.entries

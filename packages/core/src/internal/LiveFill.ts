@@ -100,13 +100,14 @@ const searched = (
       max_results: 100
     })
     while (!search.isDone && !waiting.isGone()) {
-      const found = yield* Effect.onError(
+      const found = yield* Effect.catch(
         again(search.next(LiveSearch.postsPage), waiting),
-        () => waiting.take(search.rest())
+        (error) => Effect.andThen(waiting.take(search.rest()), Effect.fail(error))
       )
       if (found.length > 0) yield* waiting.take(found)
     }
-    return refused.length === 0 ? undefined : `a search cannot look for some rules: ${refused.join("; ")}`
+    const missing = [...refused, ...search.refused]
+    return missing.length === 0 ? undefined : `a search cannot look for some rules: ${missing.join("; ")}`
   })
 
 /** The service sends it as the stream does, and ends the connection when it has sent all. */

@@ -87,6 +87,7 @@ export class LiveHub {
       terms: { ...terms, offset: () => this.#coverage.offset, connect: this.#spread },
       consumers: this.#consumers,
       duplicates: this.#duplicates,
+      offer: (consumer, entries) => this.#offer(consumer, entries) ?? Effect.void,
       millis: () => this.#millis(),
       serviceNow: () => this.serviceNow(),
       gap: (span, filledBy, why) => this.#gap(span, filledBy, why),
@@ -119,6 +120,7 @@ export class LiveHub {
 
   leave(consumer: LiveConsumer): void {
     this.#consumers.delete(consumer)
+    consumer.buffer.end(Exit.void)
   }
 
   /** Keeps the connection up until it fails for good. `others` tells when other connections of the client were made. */
@@ -287,15 +289,21 @@ export class LiveHub {
   #deliver(entries: Arr.NonEmptyReadonlyArray<Entry>): Effect.Effect<void, StreamOverflow> {
     let pending: Array<Effect.Effect<void, StreamOverflow>> | undefined
     for (const consumer of this.#consumers) {
-      const spilling = consumer.offer(entries)
+      const spilling = this.#offer(consumer, entries)
       if (spilling !== undefined) (pending ??= []).push(spilling)
-      if (!consumer.buffer.isFull) continue
-      if (this.#consumers.size > 1) {
-        consumer.buffer.end(Exit.fail(consumer.overflow()))
-        this.leave(consumer)
-      } else (pending ??= []).push(this.#paused(consumer))
+      if (consumer.buffer.isFull) (pending ??= []).push(this.#paused(consumer))
     }
     return pending === undefined ? Effect.void : Effect.all(pending, { discard: true })
+  }
+
+  /** Gives entries to a consumer, which ends when it is full and shares the connection. */
+  #offer(consumer: LiveConsumer, entries: Arr.NonEmptyReadonlyArray<Entry>): Effect.Effect<void> | undefined {
+    const spilling = consumer.offer(entries)
+    if (consumer.buffer.isFull && this.#consumers.size > 1) {
+      consumer.buffer.end(Exit.fail(consumer.overflow()))
+      this.leave(consumer)
+    }
+    return spilling
   }
 
   #paused(consumer: LiveConsumer): Effect.Effect<void, StreamOverflow> {

@@ -5,7 +5,7 @@ import * as Queue from "effect/Queue"
 import type { Client } from "../Client.ts"
 import type { Gap } from "../LiveEvents.ts"
 import type { Entry } from "./LiveBuffer.ts"
-import type { LiveConsumer } from "./LiveConsumer.ts"
+import { type LiveConsumer, maxPauseMillis } from "./LiveConsumer.ts"
 import { type Duplicates, idOf } from "./LiveDuplicates.ts"
 import * as LiveFill from "./LiveFill.ts"
 import * as LiveGaps from "./LiveGaps.ts"
@@ -20,6 +20,8 @@ export interface Stream {
   readonly terms: LiveFill.Terms
   readonly consumers: ReadonlySet<LiveConsumer>
   readonly duplicates: Duplicates
+  /** Gives entries to a consumer. */
+  readonly offer: (consumer: LiveConsumer, entries: Arr.NonEmptyReadonlyArray<Entry>) => Effect.Effect<void>
   readonly millis: () => number
   /** The time by the service's clock. */
   readonly serviceNow: () => number
@@ -34,6 +36,8 @@ export class Missed {
   readonly #stream: Stream
   readonly #queue: Queue.Queue<Missing>
   readonly #open = new Set<Missing>()
+  /** How often a consumer had taken something when it was last waited for in vain. */
+  readonly #stuck = new WeakMap<LiveConsumer, number>()
 
   constructor(stream: Stream, queue: Queue.Queue<Missing>) {
     this.#stream = stream
@@ -75,6 +79,22 @@ export class Missed {
     done()
   })
 
+  /** Waits for room. A consumer that takes nothing for a while does not hold up the others. */
+  #room(consumer: LiveConsumer): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const { buffer } = consumer
+      const { takes } = buffer
+      if (this.#stuck.get(consumer) === takes) return Effect.void
+      return Effect.timeoutOrElse(buffer.whenRoom, {
+        duration: maxPauseMillis,
+        orElse: () => {
+          if (buffer.takes === takes && this.#stream.consumers.size > 1) this.#stuck.set(consumer, takes)
+          return this.#room(consumer)
+        }
+      })
+    })
+  }
+
   #waiting(targets: ReadonlyArray<LiveConsumer>): LiveFill.Waiting {
     const { consumers, duplicates, millis } = this.#stream
     const here = () => targets.filter((consumer) => consumers.has(consumer))
@@ -90,11 +110,11 @@ export class Missed {
             ? items
             : items.filter((item) => duplicates.add(idOf(item), millis(), true))
           if (!Arr.isReadonlyArrayNonEmpty(fresh)) return Effect.void
-          const offered = (consumer: LiveConsumer) => Effect.suspend(() => consumer.offer(fresh) ?? Effect.void)
           return Effect.forEach(
             here(),
-            (consumer) => Effect.andThen(consumer.buffer.whenRoom, offered(consumer)),
-            { discard: true }
+            (consumer) =>
+              Effect.andThen(this.#room(consumer), Effect.suspend(() => this.#stream.offer(consumer, fresh))),
+            { discard: true, concurrency: "unbounded" }
           )
         })
     }

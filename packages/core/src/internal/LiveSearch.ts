@@ -39,12 +39,20 @@ export const rulesOf = (
         if (id === undefined || (tags !== undefined && (tag === undefined || !tags.has(tag)))) continue
         const read = Query.check(value, { dialect: "search" })
         if (Result.isSuccess(read)) searchable.push({ id, query: value, ...(tag === undefined ? {} : { tag }) })
-        else refused.push(`${tag ?? `rule ${id}`}: ${read.failure.message}`)
+        else refused.push(refusal({ id, tag }, read.failure))
       }
       token = meta.next_token
     } while (token !== undefined && token !== "")
     return { searchable, refused }
   })
+
+const refusal = ({ id, tag }: { readonly id: string; readonly tag?: string | undefined }, { message }: Error): string =>
+  `${tag ?? `rule ${id}`}: ${message}`
+
+/** A refusal of one query, which says nothing of the others. */
+const isOfQuery = (error: AnyError): boolean =>
+  error._tag === "BadRequest" || error._tag === "InvalidParameters" ||
+  (error._tag === "UnexpectedStatus" && error.status >= 400)
 
 /** One request of an operation, whose answer is read. */
 export const call = (
@@ -89,6 +97,8 @@ interface Found {
 
 /** Goes through the searches side by side, from the newest post to the oldest. At most a page of each rule is in memory. */
 export class RuleSearch {
+  /** Why the service cannot look for some of the rules. */
+  readonly refused: Array<string> = []
   readonly #sources: ReadonlyArray<Source>
   readonly #parameters: object
   readonly #found = new Map<string, Found>()
@@ -104,7 +114,10 @@ export class RuleSearch {
     return this.#sources.every(({ isDone }) => isDone)
   }
 
-  /** Requests one page, and gives what no further page can add a rule to, oldest first. A request that failed is repeated. */
+  /**
+   * Requests one page, and gives what no further page can add a rule to, oldest first. A request that failed can be repeated;
+   * a refused rule is left out from then on.
+   */
   next(
     page: (parameters: object) => Effect.Effect<Response<unknown, unknown>, AnyError, Client>
   ): Effect.Effect<ReadonlyArray<LiveItem.AnyItem>, AnyError, Client> {
@@ -113,8 +126,11 @@ export class RuleSearch {
       if (source === undefined) return Effect.succeed([])
       const { rule: { query }, token } = source
       const parameters = { ...this.#parameters, query, ...(token === undefined ? {} : { next_token: token }) }
-      return Effect.map(page(parameters), (response) => {
-        this.#add(source, response)
+      return Effect.map(Effect.catchIf(page(parameters), isOfQuery, Effect.succeed), (answer) => {
+        if (answer instanceof Error) {
+          source.isDone = true
+          this.refused.push(refusal(source.rule, answer))
+        } else this.#add(source, answer)
         return this.#settled()
       })
     })

@@ -44,7 +44,8 @@ export interface Answer {
   readonly body?: unknown
 }
 
-type Outcome = Answer | Effect.Effect<Answer, HttpClientError.HttpClientError>
+/** An answer, or what leads to it. */
+export type Outcome = Answer | Effect.Effect<Answer, HttpClientError.HttpClientError>
 
 /** One secret per slot; no text may hold any of them. */
 export const secrets = {

@@ -1,6 +1,6 @@
 /** A service that streams what a test says, over connections that a test cuts. */
 import { Effect } from "effect"
-import { type Answer, make, transportError } from "./Service.ts"
+import { type Answer, make, type Outcome, transportError } from "./Service.ts"
 
 /** One connection of a stream. */
 export interface Line {
@@ -36,7 +36,7 @@ export const lineOf = ({ tags = ["t"], ...post }: Posted): string =>
 /** `connect` says what becomes of each request to connect, `other` answers all other requests. */
 export const streaming = (
   connect: (index: number) => Connect,
-  other: (path: string, query: Readonly<Record<string, string>>, body: string) => Answer = () => ({ status: 404 })
+  other: (path: string, query: Readonly<Record<string, string>>, body: string) => Outcome = () => ({ status: 404 })
 ) => {
   const lines: Array<Line> = []
   let connects = 0
