@@ -321,7 +321,7 @@ describe.each(names.filter(isChosen))("%s", (name) => {
         [{ status: 403 }, "Forbidden"],
         [{ status: 404 }, "NotFound"],
         [{ status: 429 }, "RateLimited"],
-        [{ status: 503 }, "ServerFailure"],
+        [{ status: 503 }, definition.effect === "create" ? "OutcomeUnknown" : "ServerFailure"],
         [{ status: 418 }, "UnexpectedStatus"],
         [{ status: 200, body: "html" }, definition.effect === "create" ? "OutcomeUnknown" : "UndecodableResponse"],
         [{ reset: "after" }, definition.effect === "create" ? "OutcomeUnknown" : "TransportFailure"]

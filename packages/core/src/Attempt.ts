@@ -131,7 +131,9 @@ export const make = (
         return Effect.onExitPrimitive(exchange, (exit) => {
           const taken = Monotonic.millisUnsafe(clock) - begun
           terms.left -= taken
-          if (Exit.isSuccess(exit) && exit.value.status >= 400 && exit.value.status < 500) departure?.withoutEffect()
+          if (Exit.isSuccess(exit) && exit.value.status >= 300 && !Failure.leavesOpen(exit.value.status)) {
+            departure?.withoutEffect()
+          }
           if (environment.onRequest !== undefined) {
             tell(environment, environment.onRequest, series, attempt, exit, taken, header)
           }

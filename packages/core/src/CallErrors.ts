@@ -12,7 +12,7 @@ import * as Authorization from "./Authorization.ts"
 import * as Decoding from "./Decoding.ts"
 import type { Definition } from "./Definition.ts"
 import * as Errors from "./Errors.ts"
-import type { Exchanged, Failure, Refused } from "./Failure.ts"
+import * as Failure from "./Failure.ts"
 import { Problem } from "./models/Problem.ts"
 import type { Prepared } from "./Prepare.ts"
 import * as RateLimitHeaders from "./RateLimitHeaders.ts"
@@ -48,14 +48,18 @@ export interface About {
 }
 
 /** The error of a failure. It may be that of another request than the call's own: the user is looked up for any. */
-export const of = (failure: Failure, call: Call, about: About): SendError =>
+export const of = (failure: Failure.Failure, call: Call, about: About): SendError =>
   failure._tag === "Withheld" ? failure.error : ofExchange(failure, call, about)
 
 /** The error of an exchange that failed. */
-export const ofExchange = (failure: Exchanged, call: Call, about: About): ExchangeError => {
+export const ofExchange = (failure: Failure.Exchanged, call: Call, about: About): ExchangeError => {
   switch (failure._tag) {
-    case "Refused":
-      return refusal(failure, call, about)
+    case "Refused": {
+      const error = refusal(failure, call, about)
+      return failure.prepared.effect === "create" && Failure.mayHaveApplied(failure)
+        ? open(error, failure.prepared.confirmWith)
+        : error
+    }
     case "Unreadable":
       return undecodable({ ...failure.prepared, operation: call.operation }, failure.response, failure, about.redact)
     case "Unanswered": {
@@ -70,6 +74,22 @@ export const ofExchange = (failure: Exchanged, call: Call, about: About): Exchan
       })
     }
   }
+}
+
+/** The error of a create that the service neither accepted nor ruled out. */
+const open = (refusal: Errors.Refusal, confirmWith: string | undefined): Errors.OutcomeUnknown => {
+  const { detail, excerpt, operation, rateLimit, requestId, status, title } = refusal
+  const reason = detail ?? title ?? "it gives no reason"
+  return new Errors.OutcomeUnknown({
+    operation,
+    status,
+    reason,
+    confirmWith,
+    requestId,
+    rateLimit,
+    excerpt,
+    cause: refusal
+  })
 }
 
 /** The error of a request whose answer did not come, or not the whole of it. */
@@ -184,7 +204,7 @@ const undecodable = (
 const excerptOf = (text: string): string => text.slice(0, 2000)
 
 const refusal = (
-  { prepared, response: { headers, status }, text }: Refused,
+  { prepared, response: { headers, status }, text }: Failure.Refused,
   { accepts, effect, operation }: Call,
   { redact, waits, wire }: About
 ): Errors.Refusal => {

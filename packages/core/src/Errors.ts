@@ -305,15 +305,12 @@ export class UndecodableResponse extends Data.TaggedError("UndecodableResponse")
 }
 
 /**
- * A create whose request left and whose answer did not come, or came with success and cannot be read: it may have happened,
- * and is never sent again.
+ * A create that may have happened: its answer did not come, cannot be read, or has a status that leaves it open (5xx but 501,
+ * 408, 302, 303). It is never sent again.
  */
 export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
   readonly operation: string
-  /**
-   * The status of success, of an answer that cannot be read or broke off. The create has happened then, as far as the
-   * service says.
-   */
+  /** The status of the answer, where one came. With one of success, the create has happened, as far as the service says. */
   readonly status?: number | undefined
   readonly reason: string
   /** The operation that shows whether it happened. */
@@ -324,12 +321,15 @@ export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
   readonly rateLimit?: Budget | undefined
   /** The first 2,000 characters of a body that came as a whole. */
   readonly excerpt?: string | undefined
+  /** Of a status other than success: the error that it is for what is no create. */
   readonly cause?: unknown | undefined
 }> {
   override get message(): string {
     const look = this.confirmWith === undefined ? "look" : `look with ${this.confirmWith}`
     const what = this.status === undefined
       ? `the request left but no answer came (${this.reason}). It may have happened`
+      : this.status >= 300
+      ? `the service answered with ${this.status} (${this.reason}). It may have happened`
       : `the service accepted it (${this.status}), but its answer cannot be read (${this.reason}). It has probably happened`
     return `${this.operation}: ${what}: ${look} before sending it again.`
   }

@@ -66,7 +66,7 @@ export const isOfToken = (failure: Failure): boolean => failure._tag === "Refuse
 export const mayHaveApplied = (failure: Failure): boolean => {
   switch (failure._tag) {
     case "Refused":
-      return isOfServer(failure.response.status)
+      return leavesOpen(failure.response.status)
     case "Unreadable":
       return true
     case "Unanswered":
@@ -111,6 +111,13 @@ export const asked = (failure: Failure): number | undefined =>
 /** A failure of the service that may pass: not one that it does not know the method. */
 const isOfServer = (status: number): boolean => status >= 500 && status !== 501
 
+/**
+ * Whether a status other than success leaves open that the request took effect. A service or a gateway that fails (5xx) or runs
+ * out of time (408) may have passed it on, and a form that was processed is often answered with 302 or 303.
+ */
+export const leavesOpen = (status: number): boolean =>
+  isOfServer(status) || status === 408 || status === 302 || status === 303
+
 /** What an error of the transport means. */
 export const ofTransport = (
   error: HttpClientError & { readonly [Transport.head]?: Transport.Head },
@@ -126,7 +133,7 @@ export const ofTransport = (
     return { _tag: "Unreadable", ...answer, reason: messageOf(cause) ?? reason._tag }
   }
   // It did not happen, whatever the rest would have said. What is no create is asked again, and then for the rest as well.
-  if (prepared.effect === "create" && head !== undefined && head.status >= 400 && head.status < 500) {
+  if (prepared.effect === "create" && head !== undefined && head.status >= 300 && !leavesOpen(head.status)) {
     const { headers, status } = head
     const response = { headers, status, request: reason.request }
     return { _tag: "Refused", prepared, authorization, response, text: "", isOfClock: false }

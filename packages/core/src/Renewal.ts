@@ -11,7 +11,14 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import type { Account, App, OAuth2Tokens } from "./Account.ts"
-import { type CredentialsError, LoginRequired, type TokenStoreFailure, TransportFailure } from "./Errors.ts"
+import {
+  type CredentialsError,
+  LoginRequired,
+  ServerFailure,
+  type TokenStoreFailure,
+  TransportFailure,
+  UnexpectedStatus
+} from "./Errors.ts"
 import * as OAuth2 from "./OAuth2.ts"
 import * as Retry from "./Retry.ts"
 
@@ -165,7 +172,7 @@ export const make = ({ app: given, baseUrl, keeping, refresh }: Environment): Re
     refused: string | undefined,
     attempt: number
   ): Effect.fn.Return<Usable, CredentialsError> {
-    const isLost = error._tag === "OutcomeUnknown" || error._tag === "ServerFailure"
+    const isLost = error._tag === "OutcomeUnknown"
     if (isLost) doubtful = spent
     const { refreshToken, usable } = yield* look(refused)
     if (usable !== undefined) return usable
@@ -222,14 +229,14 @@ const isDamage = ({ fault }: TokenStoreFailure): boolean => fault === "damaged"
 /** The error of a renewal as calls have it: that one is in doubt is not for them to clear up. */
 const withoutDoubt = (error: RequestError): CredentialsError => {
   switch (error._tag) {
-    case "OutcomeUnknown":
+    case "OutcomeUnknown": {
+      const { cause, operation, reason } = error
+      return cause instanceof ServerFailure || cause instanceof UnexpectedStatus
+        ? cause
+        : new TransportFailure({ operation, phase: "unknown", reason, cause })
+    }
     case "UndecodableResponse":
-      return new TransportFailure({
-        operation: error.operation,
-        phase: "unknown",
-        reason: error.reason,
-        cause: error._tag === "OutcomeUnknown" ? error.cause : undefined
-      })
+      return new TransportFailure({ operation: error.operation, phase: "unknown", reason: error.reason })
     default:
       return error
   }

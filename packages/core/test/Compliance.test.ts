@@ -144,13 +144,14 @@ describe("the results of a job", () => {
 })
 
 describe("a check", () => {
-  const check = (name: string | undefined, isFound: boolean) => {
+  const lost = transportError({ phase: "headers", requestSent: true, message: "reset" })
+  const check = (name: string | undefined, isFound: boolean, answer: ReturnType<Answering> = lost) => {
     let created: { readonly name: string } | undefined
     const service = make((request): ReturnType<Answering> => {
       const path = `${request.method} ${request.path}`
       if (path === "POST /2/compliance/jobs") {
         created = JSON.parse(request.body)
-        return transportError({ phase: "headers", requestSent: true, message: "reset" })
+        return answer
       }
       if (path === "GET /2/compliance/jobs") {
         const others = [{ ...job, id: "7", name: "other" }, { ...job, id: "8" }]
@@ -178,6 +179,14 @@ describe("a check", () => {
         "GET /files/results"
       ])
       assert.deepInclude(service.requests[1]?.query, { type: "posts", status: "created" })
+    }))
+
+  it.effect("finds the job that a gateway's failure hides", () =>
+    Effect.gen(function*() {
+      for (const status of [408, 500, 502, 503]) {
+        const { result } = yield* check(undefined, true, { status })
+        assert.deepStrictEqual(result._tag === "Success" ? result.success.map(({ id }) => id) : result.failure, ["0"])
+      }
     }))
 
   it.effect("does not know it where it is not there, or where others may have its name", () =>

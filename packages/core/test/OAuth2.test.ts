@@ -451,8 +451,8 @@ describe("a refusal", () => {
       [401, "Unauthorized"],
       [403, "Forbidden"],
       [429, "RateLimited"],
-      [500, "ServerFailure"],
-      [302, "UnexpectedStatus"]
+      [501, "ServerFailure"],
+      [307, "UnexpectedStatus"]
     ] as const
   )("%i is %s, with what the service said", ([status, tag]) =>
     Effect.gen(function*() {
@@ -525,7 +525,8 @@ describe("a lost answer", () => {
           assert.lengthOf(requests, 1)
         }
         const { error, requests } = yield* failed(run(name), () => ({ status: 503 }))
-        assert.instanceOf(error, Errors.ServerFailure)
+        assert.instanceOf(error, Errors.OutcomeUnknown)
+        assert.instanceOf(error.cause, Errors.ServerFailure)
         assert.lengthOf(requests, 1)
       }
     }))

@@ -384,7 +384,7 @@ describe("send", () => {
 
   it.effect("treats a body that breaks off as no answer, unless a create was refused", () =>
     Effect.gen(function*() {
-      for (const status of [200, 201, 302, 399, 400, 401, 403, 404, 409, 429, 499, 500, 503]) {
+      for (const status of [200, 201, 302, 303, 307, 399, 400, 401, 403, 404, 408, 409, 429, 499, 500, 501, 503]) {
         const service = make(() => ({ status, body: brokenOff() }), { tells: false })
         const failure = (operation: Untyped, parameters: object) =>
           Effect.flip(Effect.provide(operation(parameters), service.layer()))
@@ -399,6 +399,8 @@ describe("send", () => {
 
 /** What a create fails with, of whose answer only the head came. */
 const refusals: { readonly [status: number]: Errors.AnyError["_tag"] } = {
+  307: "UnexpectedStatus",
+  399: "UnexpectedStatus",
   400: "BadRequest",
   401: "Unauthorized",
   402: "PaymentRequired",
@@ -406,7 +408,8 @@ const refusals: { readonly [status: number]: Errors.AnyError["_tag"] } = {
   404: "NotFound",
   409: "UnexpectedStatus",
   429: "RateLimited",
-  499: "UnexpectedStatus"
+  499: "UnexpectedStatus",
+  501: "ServerFailure"
 }
 
 const brokenOff = () =>

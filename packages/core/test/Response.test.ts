@@ -11,7 +11,7 @@ import * as Wire from "../src/Wire.ts"
 import type { Wire as Name } from "../src/WireNames.ts"
 import { all, type Answer, assertNoSecret, make, secrets, textsOf, type Untyped } from "./support/Service.ts"
 
-const { createPost, deletePost, getMe, getPost, getPosts, like, searchRecentPosts } = catalogue
+const { createBookmarkFolder, createPost, deletePost, getMe, getPost, getPosts, like, searchRecentPosts } = catalogue
 
 const wires = Wire.names
 
@@ -327,6 +327,50 @@ describe("a call", () => {
           assert.isTrue("excerpt" in error)
         }
       }
+    }))
+
+  it.effect("leaves open whether a create happened, unless its status rules that out", () =>
+    Effect.gen(function*() {
+      const ruledOut = {
+        301: Errors.UnexpectedStatus,
+        307: Errors.UnexpectedStatus,
+        308: Errors.UnexpectedStatus,
+        400: Errors.BadRequest,
+        401: Errors.Unauthorized,
+        403: Errors.Forbidden,
+        404: Errors.NotFound,
+        409: Errors.UnexpectedStatus,
+        413: Errors.UnexpectedStatus,
+        429: Errors.RateLimited,
+        501: Errors.ServerFailure
+      }
+      const headers = { location: "/2/tweets/1", "x-request-id": "r" }
+      for (const [status, errorClass] of Object.entries(ruledOut)) {
+        const error = yield* failure(createPost, { text: "a" }, { status: Number(status), headers })
+        assert.isTrue(error instanceof errorClass, String(error))
+      }
+      for (const status of [302, 303, 408, 500, 502, 503, 504, 520, 599]) {
+        const answer = { status, headers, body: { title: "Busy", detail: "Over capacity" } }
+        const error = yield* failure(createPost, { text: "a" }, answer)
+        assert.instanceOf(error, Errors.OutcomeUnknown)
+        assert.deepInclude(error, { status, requestId: "r", reason: "Over capacity", confirmWith: "getUsersPosts" })
+        assert.strictEqual(
+          error.message,
+          `createPost: the service answered with ${status} (Over capacity). It may have happened: look with getUsersPosts ` +
+            "before sending it again."
+        )
+        assert.deepInclude(error.cause, { operation: "createPost", status, title: "Busy" })
+        const read = yield* failure(getMe, {}, { status, body: "" })
+        assert.isTrue(read instanceof (status < 500 ? Errors.UnexpectedStatus : Errors.ServerFailure), String(read))
+        const toggle = yield* failure(like, { post_id: "1" }, { status, body: "" })
+        assert.isTrue(toggle instanceof (status < 500 ? Errors.UnexpectedStatus : Errors.ServerFailure), String(toggle))
+      }
+    }))
+
+  it.effect("knows that a create did not leave when its user could not be looked up", () =>
+    Effect.gen(function*() {
+      const error = yield* failure(createBookmarkFolder, { name: "a" }, { status: 503, body: "" })
+      assert.instanceOf(error, Errors.ServerFailure)
     }))
 
   const statuses = [

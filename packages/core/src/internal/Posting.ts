@@ -172,11 +172,12 @@ export const run = Effect.fnUntraced(function*(
       // It is there, and the journal does not know it.
       if (failure instanceof JournalFailure) return yield* failure
       const isDuplicate = firstAt !== undefined && failure instanceof Forbidden && /duplicate/i.test(failure.message)
-      if (isDuplicate || mayHaveHappened(failure)) {
+      const isOpen = failure instanceof OutcomeUnknown
+      if (isDuplicate || isOpen) {
         const lost = {
           ...sent,
           lastAt: yield* Clock.currentTimeMillis,
-          isAccepted: failure instanceof OutcomeUnknown && failure.status !== undefined
+          isAccepted: isOpen && failure.status !== undefined && failure.status < 300
         }
         yield* keep(index, lost)
         const end = yield* settle(draft, lost, { isDuplicate })
@@ -236,10 +237,6 @@ const waiting = (firstAt: number | undefined): ThreadRecord.Part => ({
   _tag: "waiting",
   ...(firstAt === undefined ? {} : { firstAt })
 })
-
-/** Whether a post may exist for all that its error says. */
-const mayHaveHappened = ({ _tag }: PublishError): boolean =>
-  _tag === "OutcomeUnknown" || _tag === "ServerFailure" || _tag === "UnexpectedStatus" || _tag === "UndecodableResponse"
 
 const isAboutMedia = (error: PublishError): boolean => error instanceof BadRequest && /\bmedia\b/i.test(error.message)
 
