@@ -167,8 +167,8 @@ const withOAuth2 = Effect.fnUntraced(function*(login: Login) {
       userOf(settings, tokens),
       (user) => Keep.keep(store, name, { app, baseUrl: settings.baseUrl, user, oauth2: tokens }, flags.replace)
     ).pipe(
-      // What is kept nowhere is not to be good for anything.
-      Effect.tapError(() => Effect.ignore(OAuth2.revoke({ ...settings, app, token: tokens.accessToken })))
+      // A grant that is kept nowhere must not stay alive, whatever prevented it.
+      Effect.onError(() => Effect.ignore(OAuth2.revoke({ ...settings, timeout, app, ...Keep.revocable(tokens) })))
     )
     yield* sayWhatIsMissing(scopes, tokens.scopes)
     return kept
@@ -178,6 +178,9 @@ const withOAuth2 = Effect.fnUntraced(function*(login: Login) {
     : SignIn.byBrowser(authorization, redirect, variables, finish, ({ account }) => AccountView.userOf(account))
 })
 
+/** Milliseconds that a command which has failed waits for the service. */
+const timeout = 5_000
+
 /** Who signed in. */
 const userOf = Effect.fnUntraced(function*(settings: Login["settings"], { accessToken }: Account.OAuth2Tokens) {
   const { data } = yield* getMe({ user_auth: false }).pipe(
@@ -185,7 +188,8 @@ const userOf = Effect.fnUntraced(function*(settings: Login["settings"], { access
       NodeClient.layer({ baseUrl: settings.baseUrl, wire: settings.wire?.name, bearerToken: accessToken })
     )
   )
-  return data === undefined
+  // A service may leave out members that its document promises.
+  return !data?.id || !data.username
     ? yield* ErrorReport.refuse("The service does not say who signed in", "Try again later; nothing was kept.")
     : { id: data.id, username: data.username }
 })
@@ -208,7 +212,7 @@ const withPin = Effect.fnUntraced(function*(login: Login) {
     : { consumerKey, consumerSecret }
   const { tokens, user } = yield* SignIn.byPin(settings, consumer, variables)
   return yield* Keep.keep(store, name, { baseUrl: settings.baseUrl, user, oauth1: tokens }, flags.replace).pipe(
-    Effect.tapError(() => Effect.ignore(OAuth1Login.invalidate({ ...settings, tokens })))
+    Effect.onError(() => Effect.ignore(OAuth1Login.invalidate({ ...settings, timeout, tokens })))
   )
 })
 

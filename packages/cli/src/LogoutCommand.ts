@@ -13,6 +13,7 @@ import * as Schema from "effect/Schema"
 import * as Accounts from "./Accounts.ts"
 import * as AccountView from "./AccountView.ts"
 import * as ErrorReport from "./ErrorReport.ts"
+import * as Keep from "./login/Keep.ts"
 import * as Report from "./Report.ts"
 import * as Variables from "./Variables.ts"
 
@@ -52,11 +53,12 @@ export const command = Command.make(
     if (Option.isNone(name)) {
       return yield* ErrorReport.refuse("No account to sign out of", "Name one: postwire accounts lists them.")
     }
-    yield* Accounts.existing(store, name.value)
+    const find = readable(store, name.value)
+    yield* find
     const account = yield* Effect.scoped(Effect.gen(function*() {
       // Whoever renews it meanwhile would bring it back.
       yield* store.lock(name.value)
-      const account = yield* Accounts.existing(store, name.value)
+      const account = yield* find
       yield* revoke(account, variables).pipe(
         Effect.catch((error) =>
           force
@@ -67,27 +69,43 @@ export const command = Command.make(
       yield* store.write(name.value, undefined)
       return account
     }))
-    yield* Report.lines(`${AccountView.userOf(account)} is signed out. The account "${name.value}" is removed.`)
+    const who = account === undefined ? "" : `${AccountView.userOf(account)} is signed out. `
+    yield* Report.lines(`${who}The account "${name.value}" is removed.`)
   }, Effect.scoped)
 ).pipe(
   Command.withDescription("Sign out of an account: what it was granted is revoked at the service, then it is removed."),
   Command.withShortDescription("Sign out: revoke and remove an account")
 )
 
+/** The account of a name, which has to be there; nothing where its record is damaged. */
+const readable = (store: Accounts.Place, name: string) =>
+  Effect.catchTag(
+    Accounts.existing(store, name),
+    "TokenStoreFailure",
+    (error) => error.fault === "damaged" ? Effect.undefined : error
+  )
+
+/** The tokens of an account are not known. */
+class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {}) {
+  override get message(): string {
+    return "its record is damaged"
+  }
+}
+
 /** Revokes what an account has. What the service refuses is of no use already. */
-const revoke = Effect.fnUntraced(function*({ app, baseUrl, oauth1, oauth2 }: Account, variables: Variables.Variables) {
+const revoke = Effect.fnUntraced(function*(account: Account | undefined, variables: Variables.Variables) {
+  if (account === undefined) return yield* new Unreadable()
+  const { app, baseUrl, oauth1, oauth2 } = account
   const { wire: name } = NodeClient.fromEnvironment(variables)
   const settings = { baseUrl, wire: yield* NodeClient.wireOf({ wire: name }) }
   const given = Accounts.appIn(variables)
   if (app !== undefined && oauth2 !== undefined) {
-    const { accessToken, refreshToken } = oauth2
     yield* Effect.catchIf(
       OAuth2.revoke({
         ...settings,
         // The secret of another app is of no use to this one.
         app: app.clientSecret === undefined && app.clientId === given?.clientId ? given : app,
-        token: refreshToken ?? accessToken,
-        kind: refreshToken && "refresh_token"
+        ...Keep.revocable(oauth2)
       }),
       OAuth2.isTokenRefused,
       () => Effect.void

@@ -8,6 +8,7 @@ import { TestClock, TestConsole } from "effect/testing"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { createServer as createHttpServer } from "node:http"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -29,6 +30,20 @@ const freePort = Effect.promise(async () => {
   server.close()
   await once(server, "close")
   return typeof address === "object" && address !== null ? address.port : 0
+})
+
+/** A service on this machine that answers requests by `GET /path`; returns its address. */
+const serve = Effect.fnUntraced(function*(answer: (name: string, body: string) => object) {
+  const server = createHttpServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString()
+    const name = `${request.method} ${URL.parse(request.url ?? "", "http://localhost")?.pathname}`
+    response.setHeader("content-type", "application/json").end(JSON.stringify(answer(name, body)))
+  }).listen(0, "127.0.0.1")
+  yield* Effect.promise(() => once(server, "listening"))
+  yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
+  yield* Effect.addFinalizer(() => Effect.sync(() => server.close()))
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
 })
 
 /** What a user decides on the page of the service; returns where that leads. */
@@ -173,6 +188,59 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       const listed = yield* run("accounts")
       for (const line of listed.output.split("\n")) assert.isAtMost(line.length, 80)
       for (const secret of secrets()) assert.notInclude([errors, output, page, me.output, listed.output].join(), secret)
+    }))
+
+  it.effect("is not ended by what other pages request at the redirect address", () =>
+    Effect.gen(function*() {
+      const { browse, redirect } = yield* userOf()
+      const answers: Array<string> = []
+      const { code, errors } = yield* browse(async (url) => {
+        for (const query of ["", "?error=access_denied", "?code=a&state=b", "?code=a&state=", "?state=a&state=b"]) {
+          const response = await fetch(redirect + query)
+          answers.push(`${response.status} ${/<h1>(.*)<\/h1>/.exec(await response.text())?.[1]}`)
+        }
+        return decide(url, "allow")
+      })
+      assert.strictEqual(code, 0, errors)
+      assert.deepStrictEqual(answers, Array.from({ length: 5 }, () => "400 This is not the end of the sign-in"))
+    }))
+
+  it.effect("keeps the account of a user under any username", () =>
+    Effect.gen(function*() {
+      const { accounts, login, run, sandbox } = yield* userOf()
+      for (const username of ["__proto__", "_", "constructor"]) {
+        sandbox.user({ username })
+        assert.include((yield* login(username)).output, `@${username} is signed in. The account is "${username}"`)
+        const me = yield* run("call", "getMe", "--account", username)
+        assert.strictEqual(JSON.parse(me.output).data.username, username)
+        assert.deepStrictEqual((yield* accounts).map(({ name }: { name: string }) => name), [username])
+        assert.strictEqual((yield* run("logout", username)).code, 0)
+      }
+    }))
+
+  it.effect("revokes a grant whose user the service does not name", () =>
+    Effect.gen(function*() {
+      const { accounts, browse, file, redirect } = yield* userOf()
+      const revoked: Array<string> = []
+      const answers: Readonly<Record<string, (body: string) => object>> = {
+        "POST /2/oauth2/token": () => ({ token_type: "bearer", access_token: "canary-at", refresh_token: "canary-rt" }),
+        "GET /2/users/me": () => ({ data: { id: "1" } }),
+        "POST /2/oauth2/revoke": (body) => {
+          const form = new URLSearchParams(body)
+          revoked.push(`${form.get("token_type_hint")} ${form.get("token")}`)
+          return {}
+        }
+      }
+      const service = yield* serve((name, body) => answers[name]?.(body) ?? {})
+      writeFileSync(file, readFileSync(file, "utf8").replace(/BASE_URL=.*/, `BASE_URL=${service}`))
+      const ended = yield* browse(async (url) => `${redirect}?code=a&state=${new URL(url).searchParams.get("state")}`)
+      assert.strictEqual(ended.code, 1)
+      assert.match(
+        ended.errors,
+        /\npostwire: The service does not say who signed in\n {2}Try again later; nothing was kept\.$/
+      )
+      assert.deepStrictEqual(revoked, ["refresh_token canary-rt"])
+      assert.deepStrictEqual(yield* accounts, [])
     }))
 
   it.effect("asks for what operations need, and keeps what was granted before", () =>
@@ -489,7 +557,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
   it.effect("says in two lines at most what is wrong", () =>
     Effect.gen(function*() {
       const user = yield* userOf()
-      const { browse, home, login, redirect, run, sandbox, shown } = user
+      const { browse, home, login, redirect, run, sandbox, shown, typing } = user
       const last = ({ code, errors }: Commands.Ended) => {
         assert.strictEqual(code, 1, errors)
         return errors.slice(errors.lastIndexOf("postwire: "))
@@ -504,7 +572,7 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       )
       assert.strictEqual(
         last(yield* run("login", "a b")),
-        "postwire: account must be 1 to 32 letters, digits, _ or -, the first of them a letter or a digit.\n" +
+        "postwire: account must be 1 to 32 letters, digits, _ or -, and must not begin with -.\n" +
           "  Choose another name."
       )
       assert.strictEqual(
@@ -525,8 +593,9 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
         /^postwire: The sign-in was denied: .*\n {2}Nothing was changed; start again to be asked again\.$/
       )
       assert.match(yield* Effect.promise(() => shown.at(-1)!), /<h1>You are not signed in<\/h1>/)
+      const other = Effect.map(pasted(), (address) => address.replace(/state=[^&]+/, "state=other"))
       assert.match(
-        last(yield* browse(async (url) => (await decide(url, "allow")).replace(/state=[^&]+/, "state=other"))),
+        last(yield* typing(other, "login", "--headless", "--redirect", redirect)),
         /^postwire: This address belongs to another sign-in\n {2}Use the one that this sign-in ended at, or start again\.$/
       )
       assert.match(
@@ -545,6 +614,16 @@ layer(Sandbox.layerServer({ posts: 20 }), { excludeTestServices: true })("postwi
       )
       yield* login("ada")
       const record = join(home, ".config/postwire/accounts/ada.json")
+      writeFileSync(record, "{", { mode: 0o600 })
+      assert.match(
+        last(yield* run("logout", "ada")),
+        /^postwire: Account "ada" is kept, because nothing could be revoked: its record is damaged\n {2}.* --force; .*$/
+      )
+      assert.deepStrictEqual(yield* run("logout", "ada", "--force"), {
+        code: 0,
+        output: "The account \"ada\" is removed.",
+        errors: "postwire: Nothing could be revoked: its record is damaged"
+      })
       writeFileSync(record, "{", { mode: 0o600 })
       assert.strictEqual((yield* login("ada", "ada")).code, 0)
       assert.strictEqual(JSON.parse(readFileSync(record, "utf8")).user.username, "ada")

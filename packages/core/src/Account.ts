@@ -87,14 +87,14 @@ const Text = /*#__PURE__*/ Schema.fromJsonString(Account)
 const decode = /*#__PURE__*/ Schema.decodeEffect(Text)
 const encode = /*#__PURE__*/ Schema.encodeSync(Text)
 
-/** The name of an account: 1 to 32 letters, digits, `_` and `-`, of which the first is a letter or a digit. */
+/** Checks the name of an account: 1 to 32 letters, digits, `_` and `-`, and not `-` first. Every username is one. */
 export const checkName = (name: string): Effect.Effect<string, InvalidSettings> =>
-  typeof name === "string" && /^[a-z0-9][\w-]{0,31}$/i.test(name)
+  typeof name === "string" && /^\w[\w-]{0,31}$/.test(name)
     ? Effect.succeed(name)
     : Effect.fail(
       new InvalidSettings({
         setting: "account",
-        rule: "must be 1 to 32 letters, digits, _ or -, the first of them a letter or a digit"
+        rule: "must be 1 to 32 letters, digits, _ or -, and must not begin with -"
       })
     )
 

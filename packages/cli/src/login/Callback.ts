@@ -40,9 +40,12 @@ export interface Callback {
 const hostsOf = ({ hostname }: URL): ReadonlyArray<string> =>
   hostname === "localhost" ? ["127.0.0.1", "::1"] : [hostname.replace(/^\[|\]$/g, "")]
 
-/** Listens until the scope closes. Only what is at the path of the address is an answer, and the first one counts. */
+/** Listens until the scope closes, and takes the first address that ends the sign-in: any page can have a browser request others. */
 export const listen = Effect.fnUntraced(
-  function*(redirect: string): Effect.fn.Return<Callback, NotListening, Scope.Scope> {
+  function*(
+    redirect: string,
+    isEnd: (address: string) => Effect.Effect<boolean>
+  ): Effect.fn.Return<Callback, NotListening, Scope.Scope> {
     const expected = new URL(redirect)
     const arrived = yield* Deferred.make<string>()
     const shown = yield* Deferred.make<Page.Page>()
@@ -51,6 +54,7 @@ export const listen = Effect.fnUntraced(
       if (method !== "GET" || URL.parse(url, redirect)?.pathname !== expected.pathname) {
         return HttpServerResponse.empty({ status: 404 })
       }
+      if (!(yield* isEnd(url))) return Page.respond(elsewhere)
       yield* Deferred.succeed(arrived, url)
       return Page.respond(yield* Deferred.await(shown))
     })
@@ -73,6 +77,12 @@ export const listen = Effect.fnUntraced(
     }
   }
 )
+
+const elsewhere: Page.Page = {
+  title: "This is not the end of the sign-in",
+  text: "The command line still waits. Sign in at the address that it shows.",
+  isGood: false
+}
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: "another program listens on its port",

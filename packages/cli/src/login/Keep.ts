@@ -35,8 +35,11 @@ export const before = (store: Store, name: string) =>
     () => Effect.succeedNone
   )
 
-/** The name of an account that was given none: the username, of which the first character may be none of a name. */
-export const nameOf = ({ username }: SignedIn["user"]): string => username.replace(/^_+/, "") || "account"
+/** The token whose revocation ends the whole grant. */
+export const revocable = ({ accessToken, refreshToken }: Account.OAuth2Tokens) => ({
+  token: refreshToken ?? accessToken,
+  kind: refreshToken && "refresh_token" as const
+})
 
 /** Writes an account; returns its name and record. What it has of the other kind of the same user stays. */
 export const keep = Effect.fnUntraced(function*(
@@ -46,7 +49,7 @@ export const keep = Effect.fnUntraced(function*(
   isReplaced: boolean
 ) {
   const { user } = signedIn
-  const name = Option.getOrElse(given, () => nameOf(user))
+  const name = Option.getOrElse(given, () => user.username)
   const isOther = (record: Account.Account) =>
     record.baseUrl !== signedIn.baseUrl || record.user !== undefined && record.user.id !== user.id
   // Nobody is asked while others wait for the lock.

@@ -1,6 +1,6 @@
 /** The ways in which a user signs in: by the browser of this machine, by one elsewhere, and with a PIN. */
 import * as OAuth1Login from "@postwire/core/OAuth1Login"
-import type * as OAuth2 from "@postwire/core/OAuth2"
+import * as OAuth2 from "@postwire/core/OAuth2"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { HttpClient } from "effect/http/HttpClient"
@@ -123,7 +123,15 @@ export const byBrowser = Effect.fnUntraced(
     told: (done: A) => string
   ) {
     const { url } = authorization
-    const callback = yield* Callback.listen(redirect)
+    const callback = yield* Callback.listen(
+      redirect,
+      (address) =>
+        Effect.match(OAuth2.callback(address, authorization), {
+          // With the right state, also a denial comes from the service.
+          onFailure: (error) => error._tag === "AuthorizationDenied" || error.fault === "incomplete",
+          onSuccess: () => true
+        })
+    )
     yield* look(url, redirect)
     yield* Report.say("Sign in and allow the app, in the browser, at:")
     yield* showAddress(url)
