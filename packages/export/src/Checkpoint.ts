@@ -13,6 +13,9 @@ import * as disk from "./internal/disk.ts"
 import * as sealed from "./internal/sealed.ts"
 import type { Source } from "./Source.ts"
 
+/** A sum or a number of things. A prepared file could otherwise raise a limit. */
+export const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
 /** What makes an export this one and no other, as texts by name. */
 export const Fingerprint = Schema.Record(Schema.String, Schema.String)
 
@@ -25,22 +28,22 @@ export const Progress = Schema.Struct({
   cursor: Schema.optionalKey(Schema.String),
   /** Whether nothing is left to fetch. */
   complete: Schema.Boolean,
-  items: Schema.Int,
+  items: Count,
   /** Objects that expansions brought, each counted once, by bucket. */
-  included: Schema.Record(Schema.String, Schema.Int),
+  included: Schema.Record(Schema.String, Count),
   /** Partial errors. */
-  errors: Schema.Int,
+  errors: Count,
   /** How many rows of a file had each outcome; absent where there is no file. */
-  outcomes: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)),
+  outcomes: Schema.optionalKey(Schema.Record(Schema.String, Count)),
   /** How many members were malformed or missing, by their place in the answers; absent where none was. */
-  anomalies: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)),
-  pages: Schema.Int,
+  anomalies: Schema.optionalKey(Schema.Record(Schema.String, Count)),
+  pages: Count,
   /** Pages asked for, those included that did not come or were fetched again. */
-  requests: Schema.Int,
+  requests: Count,
   /** What its requests were charged, in whole millionths of a dollar; absent where the client does not count that. */
-  spent: Schema.optionalKey(Schema.Int),
+  spent: Schema.optionalKey(Count),
   /** How often the export was started. */
-  runs: Schema.Int,
+  runs: Count,
   startedAt: Schema.String,
   /** What the service no longer gave when its turn came. */
   outOfReach: Schema.optionalKey(Schema.Struct({ from: Schema.String, to: Schema.String })),
@@ -57,7 +60,7 @@ export const Checkpoint = Schema.Struct({
   fingerprint: Fingerprint,
   progress: Progress,
   /** How long each file was, in bytes, and what was in it: what is beyond was not finished. */
-  files: Schema.Record(Schema.String, Schema.Struct({ bytes: Schema.Int, sha256: Schema.String }))
+  files: Schema.Record(Schema.String, Schema.Struct({ bytes: Count, sha256: Schema.String }))
 })
 
 /** A checkpoint. */

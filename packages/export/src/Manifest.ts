@@ -1,6 +1,7 @@
 /** What an export says of itself when it ends, beside its files: what was asked, what came, when, and the files' hashes. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { basename } from "node:path"
 import { Fingerprint, Progress } from "./Checkpoint.ts"
 import { CheckpointUnusable, type ExportError } from "./ExportErrors.ts"
 import * as disk from "./internal/disk.ts"
@@ -20,7 +21,8 @@ export const Manifest = Schema.Struct({
   software: Schema.String,
   /** The files, once they are complete. */
   files: Schema.Array(Schema.Struct({
-    name: Schema.String,
+    /** As seen from the folder of the items. */
+    name: Schema.String.check(Schema.makeFilter((name) => Schema.is(disk.Name)(basename(name)))),
     holds: Schema.String,
     rows: Schema.Int,
     bytes: Schema.Int,

@@ -43,8 +43,13 @@ describe("CSV", () => {
   })
 
   it("guards texts that a spreadsheet would run, and no numbers", () => {
-    for (const text of ["=1+1", "+1", "-1", "@a", "\tx", "\rx", "＝1"]) {
+    const hidden = ["\u00a0", "\ufeff", "\u200b", " \u2060\u3000", "\u00ad", "\u0000", "\u202e", "\u115f", "\n"]
+    const texts = ["=1+1", "+1", "-1", "@a", "\tx", "\rx", "\nx", "＝1", ...hidden.map((text) => `${text}=1`)]
+    for (const text of texts) {
       assert.strictEqual(read(written([{ id: "1", text, count: -5 }], "\n", true), "\n")[0]?.["text"], `'${text}`)
+    }
+    for (const text of ["a=b", "\u00a0a", " ", "👩‍💻 - x"]) {
+      assert.strictEqual(read(written([{ id: "1", text }], "\n", true), "\n")[0]?.["text"], text)
     }
     assert.include(written([{ id: "1", text: "a=b", count: -5 }], "\n", true), "\n1,a=b,-5,")
   })

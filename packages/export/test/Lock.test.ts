@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { build } from "esbuild"
 import { spawnSync } from "node:child_process"
-import { chmodSync, writeFileSync } from "node:fs"
+import { chmodSync, statSync, writeFileSync } from "node:fs"
 import fs from "node:fs/promises"
 import { syncBuiltinESMExports } from "node:module"
 import { join } from "node:path"
@@ -53,6 +53,13 @@ describe("a lock", () => {
         const database = new (process.getBuiltinModule("node:sqlite").DatabaseSync)(process.argv[1])
         try { database.exec("BEGIN EXCLUSIVE"); console.log("taken") } catch ({ message }) { console.log(message) }`
       assert.strictEqual(printed(["-e", program, path]), "database is locked")
+    }))
+
+  it.live("is this user's alone: others could hold what they may read", () =>
+    Effect.gen(function*() {
+      const path = join(yield* folder, "lock")
+      yield* lock.hold(path, "out")
+      assert.strictEqual(statSync(path).mode & 0o777, 0o600)
     }))
 
   // Of a file that it may not write, SQLite makes a lock that others share.

@@ -4,14 +4,12 @@ import * as NodeClient from "@postwire/node/NodeClient"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import { execFileSync } from "node:child_process"
-import { createHash } from "node:crypto"
 import {
   existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -25,24 +23,8 @@ import * as disk from "../src/internal/disk.ts"
 import * as sealed from "../src/internal/sealed.ts"
 import * as JsonLines from "../src/sinks/JsonLines.ts"
 import type * as Source from "../src/Source.ts"
-import { client, folder, sandbox, source } from "./support/Scene.ts"
+import { client, everything, folder, sandbox, source } from "./support/Scene.ts"
 import { type SinkName, sinkNames, sinks } from "./support/Sinks.ts"
-
-/** Everything below a folder, with what is in it. */
-const everything = (root: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    readdirSync(root, { recursive: true, withFileTypes: true }).map((entry) => {
-      const path = join(entry.parentPath, entry.name)
-      return [
-        path.slice(root.length + 1),
-        entry.isFile()
-          ? createHash("sha256").update(readFileSync(path)).digest("hex")
-          : entry.isSymbolicLink()
-          ? `to ${readlinkSync(path)}`
-          : "other"
-      ]
-    })
-  )
 
 /** Pages that never end in anything but this failure. */
 const failing = (pages: number): Source.Source => ({

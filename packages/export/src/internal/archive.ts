@@ -27,17 +27,17 @@ export const Standing = Schema.Struct({
   /** What is written of the time from then on: ids, each with its time (`id:time`, in base 36), with a blank between. */
   ids: Schema.String,
   /** How many lines were written. */
-  items: Schema.Int,
+  items: Checkpoint.Count,
   /** How many spans of time are missing, or a part of them. */
-  gaps: Schema.Int,
+  gaps: Checkpoint.Count,
   /** How many lines came that could not be read, and how many items were left out for want of time. */
-  lost: Schema.Int,
+  lost: Checkpoint.Count,
   /** What it was charged, in whole millionths of a dollar; absent where the client does not count that. */
-  spent: Schema.optionalKey(Schema.Int),
+  spent: Schema.optionalKey(Checkpoint.Count),
   /** How many files are complete. */
-  files: Schema.Int,
+  files: Checkpoint.Count,
   /** How often it was started. */
-  runs: Schema.Int,
+  runs: Checkpoint.Count,
   startedAt: Schema.String
 })
 
@@ -46,7 +46,7 @@ export interface Standing extends Schema.Schema.Type<typeof Standing> {}
 
 /** A file that is complete. */
 export const Written = Schema.Struct({
-  name: Schema.String,
+  name: disk.Name,
   rows: Schema.Int,
   bytes: Schema.Int,
   sha256: Schema.String,
@@ -61,11 +61,10 @@ const State = Schema.Struct({
   version: Schema.Literal(1),
   fingerprint: Checkpoint.Fingerprint,
   standing: Standing,
-  /** The file that was completed last: where it is made, and what was in its place before. */
+  /** The file that was completed last: its name where it is made, and what was in its place before. */
   last: Schema.optionalKey(Schema.Struct({
     written: Written,
-    folder: Schema.String,
-    file: Schema.String,
+    file: disk.Name,
     before: Schema.optionalKey(Schema.String)
   }))
 })
@@ -154,6 +153,7 @@ export const open = Effect.fnUntraced(function*(
     })
   })
   const place = join(root, "stream.json")
+  const folderOf = (number: number): string => join(root, `file-${number}`)
   const scope = yield* Effect.scope
   const files: Array<Written> = []
 
@@ -180,13 +180,14 @@ export const open = Effect.fnUntraced(function*(
     const writer = yield* Scope.provide(sink.open({ ...job, start }, folder), own).pipe(
       Effect.tapError(() => Scope.close(own, Exit.void))
     )
-    current = { folder, writer, scope: own }
+    current = { writer, scope: own }
     if (!isRotated && sink.growing !== undefined) yield* show(join(folder, sink.growing), out, mayReplace)
   })
 
   /** Moves a file that is complete to its place. Whatever ends it, the next run goes on with that. */
-  const publish = Effect.fnUntraced(function*({ file, folder, written }: NonNullable<State["last"]>) {
-    const from = join(root, folder, file)
+  const publish = Effect.fnUntraced(function*({ file, written }: NonNullable<State["last"]>) {
+    const folder = folderOf(standing.files - 1)
+    const from = join(folder, file)
     const to = join(dirname(out), written.name)
     if (yield* disk.exists(from)) {
       yield* disk.attempt(to, async () => {
@@ -195,13 +196,16 @@ export const open = Effect.fnUntraced(function*(
       })
     }
     yield* append(filesIn(root), [written])
-    yield* remove(join(root, folder))
+    yield* remove(folder)
   })
 
   const last = state?.last
-  if (last !== undefined && isRotated && (yield* disk.exists(join(root, last.folder)))) yield* publish(last)
+  if (last !== undefined && isRotated && (yield* disk.exists(folderOf(standing.files - 1)))) {
+    if (!isNameOf(out, last.written)) return yield* unusable(place)
+    yield* publish(last)
+  }
 
-  const folder = join(root, `file-${standing.files}`)
+  const folder = folderOf(standing.files)
   const checkpoint = yield* Checkpoint.read(join(folder, "checkpoint.json"))
   if (checkpoint === undefined) yield* remove(folder)
   else {
@@ -222,7 +226,7 @@ export const open = Effect.fnUntraced(function*(
   /** Completes the file under way. A single one stays open: a later run goes on with it. */
   const close = Effect.gen(function*() {
     if (current === undefined) return
-    const { folder, scope, writer } = current
+    const { scope, writer } = current
     const [output] = yield* writer.finish
     if (output === undefined) return
     const { bytes, sha256 } = yield* disk.digest(output.path)
@@ -232,7 +236,7 @@ export const open = Effect.fnUntraced(function*(
     const from = writer.progress.startedAt
     const name = isRotated ? yield* freeNameOf(out, from) : basename(out)
     const written: Written = { name, rows: output.rows, bytes, sha256, from }
-    const next = { written, folder: basename(folder), file: basename(output.path) }
+    const next = { written, file: basename(output.path) }
     if (isRotated) {
       standing = { ...standing, files: standing.files + 1 }
       yield* keep({ ...stateOf(standing), last: next })
@@ -262,7 +266,7 @@ export const open = Effect.fnUntraced(function*(
     commit: (rows, next, from) =>
       Effect.gen(function*() {
         if (current === undefined && rows.length > 0) {
-          const folder = join(root, `file-${standing.files}`)
+          const folder = folderOf(standing.files)
           yield* disk.attempt(folder, () => fs.mkdir(folder, { recursive: true }).then(() => disk.syncFolder(folder)))
           yield* grow(folder, new Date(from).toISOString())
         }
@@ -289,7 +293,6 @@ export const open = Effect.fnUntraced(function*(
 
 /** A file under way. */
 interface Current {
-  readonly folder: string
   readonly writer: Writer
   readonly scope: Scope.Closeable
 }
@@ -310,8 +313,10 @@ const read = Effect.fnUntraced(function*(path: string) {
   if (text === undefined) return undefined
   const decoded = decodeState(sealed.parse(text))
   if (decoded._tag === "Some") return decoded.value
-  return yield* new CheckpointUnusable({ path, reason: "it was changed, or is of another version" })
+  return yield* unusable(path)
 })
+
+const unusable = (path: string) => new CheckpointUnusable({ path, reason: "it was changed, or is of another version" })
 
 const remove = (path: string): Effect.Effect<void, ExportError> =>
   disk.attempt(path, () => fs.rm(path, { recursive: true, force: true }))
@@ -327,7 +332,7 @@ const clear = (root: string): Effect.Effect<void, ExportError> =>
 /** Adds lines to a file, which are on the disk then. */
 const append = (path: string, lines: ReadonlyArray<object>): Effect.Effect<void, ExportError> =>
   disk.attempt(path, async () => {
-    const file = await fs.open(path, "a")
+    const file = await disk.open(path, "a")
     try {
       await file.writeFile(lines.map((line) => `${JSON.stringify(line)}\n`).join(""))
       await file.datasync()
@@ -379,12 +384,24 @@ const replace = Effect.fnUntraced(function*(from: string, to: string, mayReplace
 
 /** A name with the time of the first line, which no file has: `posts-20261122T210000Z.jsonl`. */
 const freeNameOf = Effect.fnUntraced(function*(out: string, from: string) {
-  const name = basename(out)
-  const ending = /(\.(jsonl|ndjson|json|csv|tsv|parquet|sqlite3?|db))?(\.(gz|zst))?$/i.exec(name)?.[0] ?? ""
-  const stamp = from.replace(/\.\d+/, "").replaceAll(/[-:]/g, "")
-  const base = `${name.slice(0, name.length - ending.length)}-${stamp}`
+  const { base, ending } = partsOf(out, from)
   for (let number = 1;; number++) {
     const free = `${base}${number === 1 ? "" : `-${number}`}${ending}`
     if (!(yield* disk.exists(join(dirname(out), free)))) return free
   }
 })
+
+/** Tells whether a file has a name of this archive, with the time of its first line. */
+const isNameOf = (out: string, { from, name }: Written): boolean => {
+  const { base, ending } = partsOf(out, from)
+  return name.startsWith(base) && name.endsWith(ending) &&
+    /^(?:-\d+)?$/.test(name.slice(base.length, name.length - ending.length))
+}
+
+/** The parts of the name of a file before and after its number. */
+const partsOf = (out: string, from: string): { readonly base: string; readonly ending: string } => {
+  const name = basename(out)
+  const ending = /(\.(jsonl|ndjson|json|csv|tsv|parquet|sqlite3?|db))?(\.(gz|zst))?$/i.exec(name)?.[0] ?? ""
+  const stamp = from.replace(/\.\d+/, "").replaceAll(/[-:]/g, "")
+  return { base: `${name.slice(0, name.length - ending.length)}-${stamp}`, ending }
+}

@@ -1,10 +1,11 @@
 /** Files as an export needs them: failures have names, and what must survive a crash is on the disk when a call returns. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import { createHash, type Hash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import * as fs from "node:fs/promises"
-import { dirname } from "node:path"
+import { basename, dirname } from "node:path"
 import {
   DiskFull,
   type ExportError,
@@ -39,6 +40,8 @@ export const failureOf = (path: string, cause: unknown): ExportError => {
       return new NotWritable({ path, reason })
     case "ENAMETOOLONG":
       return new OutputRefused({ path, reason: "the name is too long" })
+    case "ELOOP":
+      return new OutputRefused({ path, reason: "it is a symbolic link" })
     case "EPIPE":
       return new PipeClosed()
     case "EBUSY":
@@ -83,11 +86,24 @@ export const read = (path: string): Effect.Effect<string | undefined, ExportErro
       throw error
     }))
 
+/** The name of a file in a folder, which leads nowhere else. */
+export const Name = Schema.String.check(
+  Schema.makeFilter((name) => basename(name) === name && !["", ".", ".."].includes(name))
+)
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR, O_TRUNC, O_WRONLY } = fs.constants
+
+const ways = { w: O_WRONLY | O_CREAT | O_TRUNC, "r+": O_RDWR, a: O_WRONLY | O_CREAT | O_APPEND }
+
+/** Opens a file for writing, as Node's flag of the same name does, but never through a symbolic link. */
+export const open = (path: string, way: keyof typeof ways): Promise<fs.FileHandle> =>
+  fs.open(path, ways[way] | O_NOFOLLOW)
+
 /** Puts a text in the place of a file: whatever happens, the whole old or the whole new one is there. */
 export const replace = (path: string, text: string): Effect.Effect<void, ExportError> =>
   attempt(path, async () => {
     const temporary = `${path}.tmp`
-    const file = await fs.open(temporary, "w")
+    const file = await open(temporary, "w")
     try {
       await file.writeFile(text)
       await file.sync()

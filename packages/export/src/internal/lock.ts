@@ -17,6 +17,10 @@ export const take = (path: string, what: string): Effect.Effect<boolean, ExportE
   Effect.gen(function*() {
     const before = yield* disk.look(path)
     if (before?.isFile() === false) return false
+    // Nothing is ever written to a lock. A database could have a prepared journal, which SQLite would follow elsewhere.
+    if (before !== undefined && before.size > 0n) {
+      return yield* new OutputRefused({ path: what, reason: `${path} is not a lock: it is not empty` })
+    }
     // What SQLite cannot write it locks for reading, together with others.
     if (before !== undefined) yield* disk.attempt(path, () => fs.access(path, fs.constants.W_OK))
     yield* Effect.acquireRelease(
@@ -40,6 +44,8 @@ export const take = (path: string, what: string): Effect.Effect<boolean, ExportE
       }),
       (database) => Effect.sync(() => database.close())
     )
+    // A user who may read the file can hold the lock. Not all file systems have modes.
+    if (before === undefined) yield* Effect.ignore(disk.attempt(path, () => fs.chmod(path, 0o600)))
     const after = yield* disk.look(path)
     return after !== undefined && after.ino === before?.ino && after.dev === before.dev &&
       after.birthtimeNs === before.birthtimeNs

@@ -152,7 +152,12 @@ const claim = Effect.fnUntraced(function*(out: string, names: Names, about: stri
       }
     ))
   const foreign = refuse(out, `${names.folder} is there already, and is not the folder of an export`)
-  if ((yield* disk.look(names.folder))?.isDirectory() !== true) return yield* foreign
+  const folder = yield* disk.look(names.folder)
+  if (folder?.isDirectory() !== true) return yield* foreign
+  if (!(yield* isOwn(names.folder, folder.uid))) {
+    return yield* refuse(out, `${names.folder} belongs to another user, who could have prepared it`)
+  }
+  yield* refuseLinks(out, names.folder)
   if (yield* isMarked(names.about)) return
   // A crash at the beginning leaves no more than this.
   const text = (yield* disk.read(names.about)) ?? ""
@@ -161,6 +166,24 @@ const claim = Effect.fnUntraced(function*(out: string, names: Names, about: stri
     .filter((name) => name !== "about.txt" && name !== "lock")
   if (others.length > 0 || size > 0n || !about.startsWith(text)) return yield* foreign
   yield* disk.attempt(names.about, () => fs.writeFile(names.about, about))
+})
+
+/** Tells whether a folder belongs to this user. A file system that maps owners gives a new folder to the same one. */
+const isOwn = (folder: string, owner: bigint): Effect.Effect<boolean, ExportError> =>
+  disk.attempt(folder, async () => {
+    if (process.getuid === undefined || owner === BigInt(process.getuid())) return true
+    const probe = await fs.mkdtemp(join(folder, "owner-"))
+    const { uid } = await fs.lstat(probe)
+    await fs.rmdir(probe)
+    return BigInt(uid) === owner
+  })
+
+/** Refuses a folder in which anything is neither a file nor a folder: a link would lead to files of the user. */
+const refuseLinks = Effect.fnUntraced(function*(out: string, folder: string) {
+  const entries = yield* disk.attempt(folder, () => fs.readdir(folder, { recursive: true, withFileTypes: true }))
+  const odd = entries.find((entry) => !entry.isFile() && !entry.isDirectory())
+  if (odd === undefined) return
+  return yield* refuse(out, `${join(odd.parentPath, odd.name)} is neither a file nor a folder`)
 })
 
 /** What an export of an earlier version has begun cannot be gone on with. */
@@ -181,7 +204,7 @@ const refuseFormer = Effect.fnUntraced(function*(out: string) {
 
 const Result = Schema.Struct({
   /** The file of the items, in `work`. */
-  items: Schema.String,
+  items: disk.Name,
   manifest: Manifest.Manifest
 })
 

@@ -13,8 +13,8 @@ export interface Options {
   /** What ends a line. Default CRLF. */
   readonly newline?: "\r\n" | "\n" | undefined
   /**
-   * Puts a `'` before texts that a spreadsheet would take for a formula (`=`, `+`, `-`, `@`, tab or carriage return
-   * first). For people who open the file there; programs read it without. Default false.
+   * Puts a `'` before texts that a spreadsheet would run as a formula: those that begin with `=`, `+`, `-` or `@`, also
+   * after spaces and invisible characters, and those that begin with a tab or a line break. Default false.
    */
   readonly guard?: boolean | undefined
 }
@@ -40,11 +40,13 @@ export const encoder = (table: Table, newline: string, guard: boolean): Files.En
       quote_record_delimiter: true,
       // Tells an empty text from a value that is not there.
       quoted_match: /^$/,
-      escape_formulas: guard,
-      cast: { boolean: String }
+      cast: { boolean: String, string: (text) => guard && formula.test(text) ? `'${text}` : text }
     })
   return {
     header: encode([table.columns.map(({ name }) => name)]),
     rows: (rows) => encode(rows.map((row) => lay(row)))
   }
 }
+
+/** Spreadsheets remove what is not seen before they look for the sign. */
+const formula = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]*[=+\-@＝＋－＠])/u

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import { createHash, type Hash } from "node:crypto"
-import * as fs from "node:fs/promises"
+import type * as fs from "node:fs/promises"
 import { basename, join } from "node:path"
 import { promisify } from "node:util"
 import * as zlib from "node:zlib"
@@ -121,7 +121,7 @@ export const open = Effect.fnUntraced(function*(
     const target = join(folder, nameOf(holds, `${format.extension}${endings[compression]}`))
     const before = saved.files[holds] ?? nothing
     const hash = before.bytes === 0 ? createHash("sha256") : await verified(target, before)
-    const file = await fs.open(target, before.bytes === 0 ? "w" : "r+")
+    const file = await disk.open(target, before.bytes === 0 ? "w" : "r+")
     const encoder = isPlain ? plain : format.encoder(tableOf(job, holds, bucketOf(holds)))
     const entry: Growing = {
       path: target,

@@ -3,9 +3,10 @@
  * last, so it is laid out when all pages are there.
  */
 import { ByteWriter, ParquetWriter, type SchemaElement } from "hyparquet-writer"
-import * as fs from "node:fs/promises"
+import type * as fs from "node:fs/promises"
 import { join } from "node:path"
 import * as zlib from "node:zlib"
+import * as disk from "../internal/disk.ts"
 import type { FileSink, Output } from "../Sink.ts"
 import { type Cell, cells, type ColumnType, type Table } from "../Table.ts"
 import * as Files from "./Files.ts"
@@ -28,7 +29,7 @@ const maxRowsInMemory = 10_000
 
 /** Writes rows into a Parquet file. */
 const layOut = async (rows: AsyncIterable<object>, path: string, table: Table): Promise<void> => {
-  const file = await fs.open(path, "w")
+  const file = await disk.open(path, "w")
   try {
     const bytes = new ByteWriter()
     const writer = new ParquetWriter({

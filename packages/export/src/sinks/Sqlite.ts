@@ -12,6 +12,7 @@ import * as Predicate from "effect/Predicate"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
+import * as disk from "../internal/disk.ts"
 import type { FileSink } from "../Sink.ts"
 import { type Cell, cells, type Column, type ColumnType, type Table } from "../Table.ts"
 import * as Spool from "./Spool.ts"
@@ -41,7 +42,7 @@ export const make = (path: string): FileSink =>
     } finally {
       database.close()
     }
-    const file = await fs.open(path, "r+")
+    const file = await disk.open(path, "r+")
     try {
       await file.sync()
     } finally {

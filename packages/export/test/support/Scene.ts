@@ -3,7 +3,8 @@ import { searchRecentPosts } from "@postwire/core/operations/Search"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Layer } from "effect"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { createHash } from "node:crypto"
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -57,3 +58,19 @@ export const dump = (path: string): string => {
   database.close()
   return JSON.stringify([rows, broken], undefined, 1)
 }
+
+/** Everything below a folder, with what is in it. */
+export const everything = (root: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    readdirSync(root, { recursive: true, withFileTypes: true }).map((entry) => {
+      const path = join(entry.parentPath, entry.name)
+      return [
+        path.slice(root.length + 1),
+        entry.isFile()
+          ? createHash("sha256").update(readFileSync(path)).digest("hex")
+          : entry.isSymbolicLink()
+          ? `to ${readlinkSync(path)}`
+          : "other"
+      ]
+    })
+  )
