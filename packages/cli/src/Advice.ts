@@ -119,7 +119,10 @@ const advices: Readonly<Record<string, Advice>> = {
   RateLimitWaitTooLong: "Run the same command with --resume when it is back.",
   ServerFailure: "Run the same command with --resume in a while: nothing is lost.",
   SourceFailure: ({ fault }) => ofSource[String(fault)],
-  SpendLimitReached: ({ limit, needed, period }) => {
+  SpendLimitReached: ({ limit, needed, period, unavailable }) => {
+    if (unavailable !== undefined) {
+      return "Look at the store in POSTWIRE_SPEND_STORE, or set POSTWIRE_SPEND_WITHOUT_STORE=allow."
+    }
     const name = limitNames[String(period)]
     if (Number(needed) > Number(limit)) return `Ask for less, or raise ${name}.`
     return period === "total"

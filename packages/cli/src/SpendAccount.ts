@@ -19,15 +19,26 @@ export const variable = "POSTWIRE_SPEND_STORE"
 /** The variables that limit what is spent, in dollars. */
 const limits = { perDay: "POSTWIRE_SPEND_PER_DAY", perMonth: "POSTWIRE_SPEND_PER_MONTH" } as const
 
+/** The variable that allows spending while the store cannot be used, although there is a limit. */
+const withoutStore = "POSTWIRE_SPEND_WITHOUT_STORE"
+
 /** The limits in the variables, in dollars. */
 export const limitOf = Effect.fnUntraced(function*(variables: Variables.Variables) {
+  const otherwise = Variables.valueOf(variables, withoutStore) ?? "refuse"
+  if (otherwise !== "refuse" && otherwise !== "allow") {
+    return yield* new InvalidSettings({ setting: withoutStore, rule: "must be refuse or allow" })
+  }
   const amountOf = Effect.fnUntraced(function*(name: string) {
     const text = Variables.valueOf(variables, name)
     if (text === undefined) return undefined
     const dollars = Number(text)
     return dollars >= 0 ? dollars : yield* new InvalidSettings({ setting: name, rule: "must be dollars, as 12.50" })
   })
-  return { perDay: yield* amountOf(limits.perDay), perMonth: yield* amountOf(limits.perMonth) }
+  return {
+    perDay: yield* amountOf(limits.perDay),
+    perMonth: yield* amountOf(limits.perMonth),
+    withoutStore: otherwise
+  } satisfies Spend.Limit
 })
 
 /** The file of this user, beside the journal of uploads. */
@@ -37,28 +48,35 @@ const ownFile = Effect.gen(function*() {
   return join(folder, "spend.db")
 })
 
-/** The store that the variables name, else the file of this user. Without that, a command counts for itself. */
+/**
+ * The store that the variables name, else the file of this user. Without that, a command counts for itself, unless there is a
+ * limit: every command would begin with nothing spent.
+ */
 export const layerStore = (
-  variables: Variables.Variables
+  variables: Variables.Variables,
+  { perDay, perMonth, withoutStore }: Spend.Limit
 ): Layer.Layer<SpendStore.SpendStore, InvalidSettings> => {
   const named = NodeClient.fromEnvironment(variables).spendStore
   if (named !== undefined) return NodeClient.layerSpendStore({ spendStore: named })
-  return Layer.unwrap(
+  const own = Layer.unwrap(
     Effect.map(ownFile, (spendStore) => NodeClient.layerSpendStore({ spendStore }))
-  ).pipe(
-    Layer.catch(() =>
-      Layer.effect(
-        SpendStore.SpendStore,
-        Effect.as(
-          Report.say(
-            "What is spent is not kept: your folder for such things cannot be used.",
-            `Name a file in ${variable}.`
-          ),
-          SpendStore.makeMemory()
-        )
-      )
-    )
   )
+  const isKept = withoutStore === "refuse" && (perDay !== undefined || perMonth !== undefined)
+  const otherwise = isKept
+    ? Effect.fail(
+      new InvalidSettings({
+        setting: variable,
+        rule: "must name a file: your folder for state cannot be used, so the limit of what is spent cannot be kept"
+      })
+    )
+    : Effect.as(
+      Report.say(
+        "What is spent is not kept: your folder for such things cannot be used.",
+        `Name a file in ${variable}.`
+      ),
+      SpendStore.makeMemory()
+    )
+  return Layer.catch(own, () => Layer.effect(SpendStore.SpendStore, otherwise))
 }
 
 /** Counts what earlier runs of the same work have spent towards `--max-spend`. */
@@ -78,4 +96,4 @@ export const layer = (
     Spend.layer({
       spendLimit: { ...limit, total: Option.getOrUndefined(Option.map(maxSpend, dollarsOf)) },
       appOwner: Variables.valueOf(variables, "POSTWIRE_APP_OWNER")
-    }).pipe(Layer.provide(layerStore(variables)))))
+    }).pipe(Layer.provide(layerStore(variables, limit)))))

@@ -62,7 +62,7 @@ export const command = Command.make(
         day: sum(to),
         month: sum(month)
       }
-    }).pipe(Effect.provide(SpendAccount.layerStore(variables)))
+    }).pipe(Effect.provide(SpendAccount.layerStore(variables, limit)))
     const { output } = yield* Terminal
     yield* Report.print(json, plainOf(view), () => told(view, Math.min(output.columns, 120)))
   }, Effect.scoped)

@@ -1,7 +1,7 @@
 /** `postwire spend`: what commands spend is kept for all of them, and limits are kept to. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
-import { Effect } from "effect"
+import { ConfigProvider, Effect } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Commands from "./Commands.ts"
@@ -65,6 +65,44 @@ describe("postwire spend", () => {
       const wrong = yield* run({ POSTWIRE_SPEND_PER_DAY: "much" }, ...read)
       assert.match(wrong.errors, /POSTWIRE_SPEND_PER_DAY must be dollars/)
     }).pipe(Effect.scoped, Effect.provide(sandbox)))
+})
+
+describe("a limit without a usable store", () => {
+  const places = {
+    "no folder of the user": (variables: Readonly<Record<string, string>>) =>
+      Effect.map(
+        user,
+        (run) => (...args: ReadonlyArray<string>) =>
+          run({ POSTWIRE_SPEND_STORE: "", ...variables }, ...args).pipe(
+            Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: {} }))
+          )
+      ),
+    "Redis that is away": (variables: Readonly<Record<string, string>>) =>
+      Effect.map(
+        user,
+        (run) => (...args: ReadonlyArray<string>) =>
+          run({ POSTWIRE_SPEND_STORE: "redis://127.0.0.1:1", ...variables }, ...args)
+      )
+  }
+  for (const [place, start] of Object.entries(places)) {
+    it.live(`refuses what costs something, unless that is allowed: ${place}`, () =>
+      Effect.gen(function*() {
+        const { bill, seeded } = yield* Sandbox.Sandbox
+        const read = ["call", "getUser", "--id", seeded.ada.id] as const
+        const limited = { POSTWIRE_SPEND_PER_DAY: "0.03" }
+        const { code, errors } = yield* (yield* start(limited))(...read)
+        assert.strictEqual(code, 1)
+        assert.match(errors, /cannot be kept/)
+        assert.include(errors, "POSTWIRE_SPEND_")
+        assert.strictEqual(bill.statement().dollars, 0)
+        const unlimited = yield* (yield* start({}))(...read)
+        assert.strictEqual(unlimited.code, 0, unlimited.errors)
+        const allowed = yield* (yield* start({ ...limited, POSTWIRE_SPEND_WITHOUT_STORE: "allow" }))(...read)
+        assert.strictEqual(allowed.code, 0, allowed.errors)
+        const wrong = yield* (yield* start({ ...limited, POSTWIRE_SPEND_WITHOUT_STORE: "yes" }))(...read)
+        assert.match(wrong.errors, /POSTWIRE_SPEND_WITHOUT_STORE must be refuse or allow/)
+      }).pipe(Effect.scoped, Effect.provide(sandbox)))
+  }
 })
 
 describe("--max-spend", () => {

@@ -36,6 +36,9 @@ export interface Amounts {
   readonly reserved: number
 }
 
+/** Nothing was spent. */
+export const noAmounts: Amounts = Object.freeze({ spent: 0, inDoubt: 0, reserved: 0 })
+
 /** Whether a request may be sent, and what its day and its month had come to before. */
 export interface Decision {
   /** Whose limit it would pass. */

@@ -181,7 +181,8 @@ export const AnyError = Schema.Union([
       spent: Schema.Finite,
       limit: Schema.Finite,
       needed: Schema.Finite,
-      resetAt: Schema.optional(Schema.Date)
+      resetAt: Schema.optional(Schema.Date),
+      unavailable: Schema.optional(Schema.String)
     })
   )
 ])

@@ -372,10 +372,16 @@ export class SpendLimitReached extends Data.TaggedError("SpendLimitReached")<{
   readonly needed: number
   /** When the limit begins anew; never, where it is that of this client. */
   readonly resetAt?: Date | undefined
+  /** Why the spend store did not answer, where that is the reason; then `spent` is unknown, and 0. */
+  readonly unavailable?: string | undefined
 }> {
   override get message(): string {
     const of = this.period === "total" ? "this client" : `the ${this.period}`
     const may = `${this.operation}: it may cost ${dollars(this.needed)}`
+    if (this.unavailable !== undefined) {
+      return `${may}, and the spend store does not answer (${this.unavailable}), so the limit of ${of}, ` +
+        `${dollars(this.limit)}, cannot be kept. Nothing was sent. Try again later, or set spendLimit.withoutStore.`
+    }
     if (this.needed > this.limit) {
       return `${may}, and the whole limit of ${of} is ${dollars(this.limit)}. Ask for less, or raise spendLimit.`
     }

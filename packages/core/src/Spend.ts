@@ -20,7 +20,9 @@ import * as Hook from "./Hook.ts"
 import * as Identity from "./Identity.ts"
 import type { Bucket } from "./internal/Budget.ts"
 import { type Meter, type Outgoing, SpendGuard } from "./internal/SpendGuard.ts"
+import * as SpendKeeping from "./internal/SpendKeeping.ts"
 import { Logging } from "./Logging.ts"
+import * as Monotonic from "./Monotonic.ts"
 import * as Prices from "./Prices.ts"
 import * as Response from "./Response.ts"
 import { check, type Checked, type Settings } from "./SpendSettings.ts"
@@ -59,7 +61,7 @@ export const layer = (settings: Settings = {}): Layer.Layer<never, InvalidSettin
         total._tag === "None" ? { spent: 0, inDoubt: 0, reserved: 0 } : total.value,
         store._tag === "None"
           ? SpendStore.makeMemory()
-          : yield* SpendStore.orKept(store.value, yield* Logging)
+          : yield* SpendKeeping.make(store.value, checked.refuses, yield* Logging)
       )
     })
   )
@@ -67,11 +69,12 @@ export const layer = (settings: Settings = {}): Layer.Layer<never, InvalidSettin
 const make = (
   { appOwner, limits, onSpend, prices, total }: Checked,
   here: typeof Total.Service,
-  store: SpendStore.Store<never>
+  store: SpendKeeping.Keeping<SpendStore.SpendStoreUnavailable>
 ) => {
   /** What tells the requests of this layer from those of others. */
   const own = globalThis.crypto.randomUUID()
   let last = 0
+  const isLimited = limits.perDay !== undefined || limits.perMonth !== undefined
   /** Milliseconds by which the service's clock is ahead: days are the service's. */
   let ahead = 0
 
@@ -93,8 +96,6 @@ const make = (
     account: values.grant?.account ?? `${credential} ${key.slice(key.lastIndexOf(" ") + 1)}`
   })
 
-  type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
-
   /** Reserves an amount, and says on which day. It waits for what others have reserved and may not need. */
   const admit = (
     bill: string,
@@ -102,25 +103,24 @@ const make = (
     { account, operation }: ReturnType<typeof purposeOf>,
     needed: number,
     terms: Outgoing["terms"],
-    restore: Restore
+    restore: SpendKeeping.Restore
   ): Effect.Effect<string, SpendLimitReached> => {
     let pause = shortestPauseMillis
     const attempt: Effect.Effect<string, SpendLimitReached> = Effect.clockWith((clock) => {
       const day = Bill.dayOf(clock.currentTimeMillisUnsafe() + ahead)
+      const reached = (period: SpendLimitReached["period"], amounts: Bill.Amounts, limit: number) => ({
+        operation,
+        period,
+        spent: Prices.dollarsOf(Bill.sumOf(amounts)),
+        limit: Prices.dollarsOf(limit),
+        needed: Prices.dollarsOf(needed),
+        resetAt: endOf(period, day)
+      })
       const refuse = (period: SpendLimitReached["period"], amounts: Bill.Amounts, limit: number) => {
         const { inDoubt, spent } = amounts
         // What is in flight is often charged less than it may be.
         if (spent + inDoubt + needed > limit || pause > terms.left) {
-          return Effect.fail(
-            new SpendLimitReached({
-              operation,
-              period,
-              spent: Prices.dollarsOf(Bill.sumOf(amounts)),
-              limit: Prices.dollarsOf(limit),
-              needed: Prices.dollarsOf(needed),
-              resetAt: endOf(period, day)
-            })
-          )
+          return Effect.fail(new SpendLimitReached(reached(period, amounts, limit)))
         }
         const millis = pause
         terms.left -= millis
@@ -129,22 +129,44 @@ const make = (
       }
       if (Bill.sumOf(here) + needed > total) return refuse("total", here, total)
       here.reserved += needed
-      return Effect.flatMap(
-        store.reserve(bill, lease, { day, operation, account, micros: needed }, limits),
-        (decision) => {
+      const begun = Monotonic.millisUnsafe(clock)
+      // A request that no limit covers does not need the store.
+      const patience = isLimited ? terms.left : terms.left / 2
+      const reservation = { day, operation, account, micros: needed }
+      return Effect.onExitPrimitive(
+        store.reserve(bill, lease, reservation, limits, patience, restore),
+        (exit) => {
+          terms.left -= Monotonic.millisUnsafe(clock) - begun
+          if (Exit.isFailure(exit) || exit.value.refused !== undefined) here.reserved -= needed
+          return undefined
+        }
+      ).pipe(Effect.matchEffect({
+        onFailure: ({ reason }) => {
+          const [period, limit] = limits.perDay === undefined
+            ? ["month", limits.perMonth] as const
+            : ["day", limits.perDay] as const
+          const known = reached(period, Bill.noAmounts, limit ?? Infinity)
+          return Effect.fail(new SpendLimitReached({ ...known, resetAt: undefined, unavailable: reason }))
+        },
+        onSuccess: (decision) => {
           const { refused } = decision
           if (refused === undefined) return Effect.succeed(day)
-          here.reserved -= needed
           return refuse(refused, decision[refused], (refused === "day" ? limits.perDay : limits.perMonth) ?? Infinity)
         }
-      )
+      }))
     })
     return attempt
   }
 
   /** Charges what was reserved, and tells of it. */
-  const settle = (bill: string, lease: string, needed: number, charge: Bill.Charge): Effect.Effect<Response.Cost> =>
-    Effect.flatMap(store.settle(bill, lease, charge), (settled) => {
+  const settle = (
+    bill: string,
+    lease: string,
+    needed: number,
+    charge: Bill.Charge,
+    patience: number
+  ): Effect.Effect<Response.Cost> =>
+    Effect.flatMap(store.settle(bill, lease, charge, patience), (settled) => {
       here.reserved -= needed
       here[charge.inDoubt ? "inDoubt" : "spent"] += settled.micros
       const cost = {
@@ -215,7 +237,8 @@ const make = (
             Effect.flatMap(
               chargeOf(exit, day, outgoing.sent > before),
               (charge) =>
-                Effect.map(settle(bill, lease, needed, charge), (cost) => {
+                // A caller that has given up does not wait for the store.
+                Effect.map(settle(bill, lease, needed, charge, Exit.isSuccess(exit) ? terms.left : 0), (cost) => {
                   if (Exit.isSuccess(exit)) {
                     Response.markCost(exit.value, cost)
                   }
@@ -240,7 +263,7 @@ const make = (
     const needed = Prices.mostOf(price, { ...Prices.askOf(prepared.priced, prepared), items: 1 }, prices)
     const purpose = purposeOf(outgoing, bucket)
     let lease: string | undefined
-    const reserve = (terms: Outgoing["terms"], restore: Restore) => {
+    const reserve = (terms: Outgoing["terms"], restore: SpendKeeping.Restore) => {
       const next = leaseOf()
       return Effect.map(admit(bill, next, purpose, needed, terms, restore), (day) => {
         lease = next
@@ -251,7 +274,7 @@ const make = (
       Effect.suspend((): Effect.Effect<unknown> => {
         const held = lease
         lease = undefined
-        return held === undefined ? Effect.void : settle(bill, held, needed, charge)
+        return held === undefined ? Effect.void : settle(bill, held, needed, charge, Infinity)
       })
     const today = Effect.map(Clock.currentTimeMillis, (now) => Bill.dayOf(now + ahead))
     const end = Effect.flatMap(today, (day) => release(Bill.free({ day, ...purpose })))

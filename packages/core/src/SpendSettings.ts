@@ -13,6 +13,11 @@ export interface Limit {
   readonly perMonth?: number | undefined
   /** By the clients with this very layer, as long as they live. */
   readonly total?: number | undefined
+  /**
+   * What happens to requests under `perDay` or `perMonth` while the store does not answer: `refuse` (the default) fails them,
+   * `allow` sends them as long as what this process knows is within the limit.
+   */
+  readonly withoutStore?: "refuse" | "allow" | undefined
 }
 
 /** What a request was charged. */
@@ -44,6 +49,8 @@ export interface Checked {
   readonly limits: Bill.Limits
   /** In micro-dollars. */
   readonly total: number
+  /** Requests under a limit are refused while the store does not answer. */
+  readonly refuses: boolean
   readonly appOwner: string | undefined
   readonly onSpend: Settings["onSpend"]
 }
@@ -57,7 +64,11 @@ export const check = Effect.fnUntraced(function*(settings: Settings): Effect.fn.
   if (typeof spendLimit !== "object" || spendLimit === null) {
     return yield* invalid("spendLimit", "must be an object with perDay, perMonth and total, in dollars")
   }
-  for (const [name, dollars] of Object.entries(spendLimit)) {
+  const { withoutStore = "refuse", ...amounts } = spendLimit
+  if (withoutStore !== "refuse" && withoutStore !== "allow") {
+    return yield* invalid("spendLimit", "must have refuse or allow for withoutStore")
+  }
+  for (const [name, dollars] of Object.entries(amounts)) {
     if (!periods.includes(name)) return yield* invalid("spendLimit", `has no ${name}, only ${periods.join(", ")}`)
     if (dollars !== undefined && !(typeof dollars === "number" && dollars >= 0 && dollars <= mostDollars)) {
       return yield* invalid("spendLimit", `must have 0 dollars or more for ${name}`)
@@ -72,6 +83,7 @@ export const check = Effect.fnUntraced(function*(settings: Settings): Effect.fn.
     prices,
     limits: { perDay: micros(spendLimit.perDay), perMonth: micros(spendLimit.perMonth) },
     total: micros(spendLimit.total) ?? Infinity,
+    refuses: withoutStore === "refuse",
     appOwner,
     onSpend
   }

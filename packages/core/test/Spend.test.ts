@@ -53,6 +53,12 @@ const sumOf = (
 const run = <A, E>(effect: Effect.Effect<A, E, Client>, layer: Layer.Layer<Client, Errors.InvalidSettings>) =>
   Effect.provide(effect, Layer.orDie(layer))
 
+const reached = (exit: Exit.Exit<unknown, unknown>): Errors.SpendLimitReached => {
+  const error = Exit.isFailure(exit) ? exit.cause.reasons.find((reason) => reason._tag === "Fail")?.error : undefined
+  if (error instanceof Errors.SpendLimitReached) return error
+  throw new Error(`not the limit: ${String(exit)}`)
+}
+
 describe("what an answer is charged", () => {
   it.effect("is each resource once a day, in UTC", () => {
     const { layer, read, told } = scene((_, index) => index === 0 ? found("1", "2") : found("2", "3"))
@@ -266,12 +272,6 @@ describe("what has no answer", () => {
 })
 
 describe("a limit", () => {
-  const reached = (exit: Exit.Exit<unknown, unknown>): Errors.SpendLimitReached => {
-    const error = Exit.isFailure(exit) ? exit.cause.reasons.find((reason) => reason._tag === "Fail")?.error : undefined
-    if (error instanceof Errors.SpendLimitReached) return error
-    throw new Error(`not the limit: ${String(exit)}`)
-  }
-
   it.effect("keeps back what might pass it, and begins anew", () => {
     const { layer, requests } = scene((request) => found(...request.query["ids"]?.split(",") ?? []), {
       spendLimit: { perDay: 0.01, perMonth: 0.02 }
@@ -494,11 +494,165 @@ describe("a store that is gone", () => {
   }
 
   for (const fails of ["before", "after"] as const) {
+    it.effect(`refuses what a limit covers, and keeps no reservation (it fails ${fails} a step is done)`, () => {
+      const { memory, state, store } = breakable()
+      const { layer, requests } = scene(() => found("1"), { spendLimit: { perMonth: 1 } }, store)
+      return at(run(
+        Effect.gen(function*() {
+          state.fails = fails
+          const { message, unavailable } = reached(yield* Effect.exit(getPosts({ ids: ["1"] })))
+          assert.strictEqual(unavailable, "it is away")
+          assert.include(message, "cannot be kept. Nothing was sent.")
+          assert.lengthOf(requests, 0)
+          state.fails = "never"
+          yield* TestClock.adjust(6_000)
+          yield* getPosts({ ids: ["1"] })
+          yield* TestClock.adjust("16 minutes")
+          assert.deepStrictEqual(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")), {
+            spent: 5_000,
+            inDoubt: 0,
+            reserved: 0
+          })
+        }),
+        layer
+      ))
+    })
+  }
+
+  it.effect("refuses nothing where there is no limit", () => {
+    const { state, store } = breakable()
+    const { layer } = scene(() => found("1"), {}, store)
+    state.fails = "before"
+    return at(run(
+      Effect.gen(function*() {
+        for (let i = 0; i < 3; i++) assert.strictEqual((yield* getPosts({ ids: ["1"] })).cost?.dollars, 0.005)
+      }),
+      layer
+    ))
+  })
+
+  it.effect("is used again after a short outage under steady traffic, and the limit of all holds", () => {
+    const { memory, state, store } = breakable()
+    const settings: Spend.Settings = { spendLimit: { perDay: 1, withoutStore: "allow" } }
+    let id = 0
+    const one = scene(() => found(String(++id)), settings, store)
+    const other = scene(() => found(String(++id)), settings, store)
+    return at(
+      Effect.gen(function*() {
+        const [a, b] = yield* Effect.all([Layer.build(Layer.orDie(one.layer)), Layer.build(Layer.orDie(other.layer))])
+        for (let i = 0; i < 200; i++) {
+          state.fails = i >= 10 && i < 13 ? "before" : "never"
+          for (const client of [a, b]) yield* Effect.ignore(Effect.provideContext(getPosts({ ids: ["1"] }), client))
+          yield* TestClock.adjust(100)
+        }
+        assert.strictEqual(id, 200)
+        assert.strictEqual(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")).spent, 1_000_000)
+      }).pipe(Effect.scoped)
+    )
+  })
+
+  it.effect("gets a long outage in few steps, with every dollar of it", () => {
+    const { memory, state, store } = breakable()
+    let settled = 0
+    const counted: SpendStore.Store = {
+      ...store,
+      settle: (...args) => Effect.tap(store.settle(...args), () => Effect.sync(() => settled++))
+    }
+    let page = 0
+    const { layer } = scene(
+      () => found(...Array.from({ length: 100 }, (_, i) => `${++page}${1000 + i}`)),
+      { spendLimit: { perDay: 10_000, withoutStore: "allow" } },
+      counted
+    )
+    return at(run(
+      Effect.gen(function*() {
+        yield* getPosts({ ids: ["1"] })
+        state.fails = "before"
+        for (let i = 0; i < 700; i++) yield* searchRecentPosts({ query: "a", max_results: 100 })
+        state.fails = "never"
+        yield* TestClock.adjust(11_000)
+        assert.strictEqual(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")).spent, 701 * 500_000)
+        assert.isBelow(settled, 600)
+      }),
+      layer
+    ))
+  })
+
+  it.effect("does not wait for a charge that it can never take", () => {
+    const { memory, state, store } = breakable()
+    const picky: SpendStore.Store = {
+      ...store,
+      settle: (bill, lease, charge) =>
+        charge.operation === "getPost"
+          ? Effect.fail(new SpendStore.SpendStoreUnavailable({ reason: "no such operation" }))
+          : store.settle(bill, lease, charge)
+    }
+    const { layer } = scene(
+      (request) => request.query["ids"] === undefined ? { body: { data: { id: "9", text: "a" } } } : found("1"),
+      {
+        spendLimit: { perDay: 1 }
+      },
+      picky
+    )
+    return at(run(
+      Effect.gen(function*() {
+        yield* getPost({ id: "9" })
+        state.fails = "after"
+        yield* Effect.exit(getPosts({ ids: ["2"] }))
+        state.fails = "never"
+        yield* TestClock.adjust(6_000)
+        assert.strictEqual((yield* getPosts({ ids: ["1"] })).cost?.dollars, 0.005)
+        yield* TestClock.adjust(6_000)
+        assert.deepStrictEqual(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")), {
+          spent: 5_000,
+          inDoubt: 0,
+          reserved: 5_000
+        })
+      }),
+      layer
+    ))
+  })
+
+  it.effect("takes none of the time that a call has not", () => {
+    const memory = SpendStore.makeMemory()
+    const state = { hangs: "reserve" }
+    const step = <A>(name: string, effect: Effect.Effect<A>) =>
+      Effect.suspend(() => state.hangs === name ? Effect.uninterruptible(Effect.delay(effect, 120_000)) : effect)
+    const { layer } = scene(() => found("1"), { spendLimit: { perDay: 1 } }, {
+      reserve: (...args) => step("reserve", memory.reserve(...args)),
+      settle: (...args) => step("settle", memory.settle(...args)),
+      read: memory.read
+    })
+    return at(run(
+      Effect.gen(function*() {
+        const ended = (millis: number) =>
+          Effect.gen(function*() {
+            const call = yield* Effect.forkChild(Effect.exit(getPosts({ ids: ["1"] }, { timeout: 500 })))
+            yield* TestClock.adjust(millis)
+            const exit = call.pollUnsafe()
+            assert.isTrue(exit !== undefined && Exit.isSuccess(exit))
+            return yield* Fiber.join(call)
+          })
+        assert.strictEqual(reached(yield* ended(500)).unavailable, "it takes too long")
+        state.hangs = "settle"
+        assert.isTrue(Exit.isSuccess(yield* ended(500)))
+        yield* TestClock.adjust("10 minutes")
+        assert.deepStrictEqual(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")), {
+          spent: 5_000,
+          inDoubt: 0,
+          reserved: 0
+        })
+      }),
+      layer
+    ))
+  })
+
+  for (const fails of ["before", "after"] as const) {
     it.effect(`has everything when it is back, and nothing twice (it fails ${fails} a step is done)`, () => {
       const { memory, state, store } = breakable()
       const log = lines()
       const { layer } = scene((request) => found(...request.query["ids"]?.split(",") ?? []), {
-        spendLimit: { perDay: 0.05 }
+        spendLimit: { perDay: 0.05, withoutStore: "allow" }
       }, store)
       return at(
         Effect.gen(function*() {
@@ -536,7 +690,7 @@ describe("a store that is gone", () => {
   it.effect("leaves limits what it was charged, should it be away again at once", () => {
     const { state, store } = breakable()
     const { layer } = scene((request) => found(...request.query["ids"]?.split(",") ?? []), {
-      spendLimit: { perDay: 0.02 }
+      spendLimit: { perDay: 0.02, withoutStore: "allow" }
     }, store)
     return at(run(
       Effect.gen(function*() {
