@@ -27,6 +27,9 @@ export default defineConfig({
     // Many tests wait for other processes.
     maxWorkers: 3,
     execArgv: ["--disable-warning=ExperimentalWarning"],
+    // A test that needs another before it fails with some seed, which Vitest prints.
+    sequence: { shuffle: { files: true, tests: true } },
+    setupFiles: "vitest.setup.ts",
     // A machine that others use too takes several times as long.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { promisify } from "node:util"
-import { afterAll, beforeAll } from "vitest"
+import { afterAll, beforeAll, vi } from "vitest"
 import { png } from "../../packages/core/test/support/MediaBytes.ts"
 import { answerForm, locationOf } from "../../packages/sandbox/test/support/Login.ts"
 
@@ -228,7 +228,7 @@ describe("programs for a job", () => {
   it("a handler has a client for each request", async () => {
     const { GET } = await import("../handler.ts")
     await using sandbox = await Sandbox.start({ posts: 0 })
-    process.env["POSTWIRE_BASE_URL"] = sandbox.baseUrl
+    vi.stubEnv("POSTWIRE_BASE_URL", sandbox.baseUrl)
     const ask = (token?: string) =>
       GET(
         new Request("http://app.test/api/me", {

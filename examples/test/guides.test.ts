@@ -106,7 +106,6 @@ describe("the programs of the guides", () => {
     } finally {
       log.mockRestore()
       rmSync(home, { recursive: true })
-      vi.unstubAllEnvs()
     }
     assert.match(lines.join("\n"), expected[name] ?? /^$/)
   })

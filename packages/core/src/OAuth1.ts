@@ -147,22 +147,8 @@ export const percentEncode = (text: string): string =>
       (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
     )
 
-/** 128 random bits, in hexadecimal, from the platform's cryptographic generator. */
-export const nonce = (): string => {
-  if (drawn === pool.length) {
-    globalThis.crypto.getRandomValues(pool)
-    drawn = 0
-  }
-  let out = ""
-  for (const end = drawn + 16; drawn < end; drawn++) out += hex[pool[drawn]!]
-  return out
-}
-
-// One system call fills the pool for 64 nonces. It starts empty: some platforms refuse randomness while modules load.
-const pool = /*#__PURE__*/ new Uint8Array(1024)
-let drawn = pool.length
-
-const hex = /*#__PURE__*/ Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))
+/** Draws a nonce of 122 random bits, as 32 hexadecimal digits, from the platform's cryptographic generator. */
+export const nonce = (): string => globalThis.crypto.randomUUID().replaceAll("-", "")
 
 /** Name and value, both percent-encoded. */
 type Parameter = readonly [name: string, value: string]

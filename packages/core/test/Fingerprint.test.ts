@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { createHash } from "node:crypto"
-import { afterEach, vi } from "vitest"
+import { vi } from "vitest"
 import * as Fingerprint from "../src/Fingerprint.ts"
 
 const service = "https://service.test"
@@ -10,11 +10,6 @@ const expected = createHash("sha256").update(`${service} canary é`).digest("bas
 const asInBrowsers = () => vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
 
 describe("the fingerprint of a token", () => {
-  afterEach(() => {
-    vi.restoreAllMocks()
-    vi.unstubAllGlobals()
-  })
-
   it("is there at once on servers, and another one at another service", () => {
     const token = Redacted.make("canary é")
     assert.strictEqual(Fingerprint.make(service)(token), expected)

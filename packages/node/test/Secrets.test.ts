@@ -13,6 +13,7 @@ import * as Http from "node:http"
 import * as Net from "node:net"
 import { inspect } from "node:util"
 import { ProxyAgent } from "undici"
+import { vi } from "vitest"
 import { createClient } from "../src/EffectClient.ts"
 import * as NodeClient from "../src/NodeClient.ts"
 import * as PromiseClient from "../src/PromiseClient.ts"
@@ -142,11 +143,8 @@ describe("a proxy with a password", () => {
   })
 
   it("of the environment as well", () => {
-    const [name, before] = ["HTTPS_PROXY", process.env["HTTPS_PROXY"]]
-    process.env[name] = address(1)
+    vi.stubEnv("HTTPS_PROXY", address(1))
     assert.includeMembers([...secretsOfProxy("environment")], ["canary%2Fpass"])
-    if (before === undefined) delete process.env[name]
-    else process.env[name] = before
     for (const none of [undefined, "", "http://127.0.0.1:1", "no address"]) {
       assert.deepStrictEqual(secretsOfProxy(none).filter((secret) => secret !== ""), [])
     }

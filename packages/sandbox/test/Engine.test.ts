@@ -2,11 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { minimum } from "@postwire/core/SupportedNode"
 import { Effect } from "effect"
 import { DatabaseSync, type StatementResultingChanges, StatementSync } from "node:sqlite"
-import { afterEach, vi } from "vitest"
+import { vi } from "vitest"
 import * as Engine from "../src/store/Engine.ts"
 import { make } from "./support/Requests.ts"
-
-afterEach(() => void vi.restoreAllMocks())
 
 const refusal = new RegExp(
   `^The sandbox needs SQLite with full-text search, which Node ${process.versions.node} lacks: use .*Node ${minimum} or newer$`

@@ -332,10 +332,6 @@ describe("settings", () => {
   })
 })
 
-afterEach(() => {
-  vi.useRealTimers()
-})
-
 test("waits for a budget in the memory of the client", async ({ sandbox }) => {
   // Timers and dates move together; sockets are real.
   vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout", "performance"], now: sandbox.clock.now() })
