@@ -12,7 +12,7 @@ const include = ["packages/*/test/**/*.test.ts", "examples/**/*.test.ts", "scrip
 /** Files that look at what a process has loaded, replace modules or weigh the heap. */
 const alone = [
   "packages/*/test/Memory.test.ts",
-  "packages/node/test/UndiciHttpClient.test.ts",
+  "packages/node/test/Undici{HttpClient,Loading}.test.ts",
   "packages/sandbox/test/Fuzz*.test.ts",
   "packages/sync/test/{SyncClient,Worker}.test.ts"
 ]

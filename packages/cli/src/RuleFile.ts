@@ -74,5 +74,5 @@ export const line = ({ tag, value }: WantedRule): string => {
   if (tag !== undefined && tag !== "") {
     return `[${/^[^\]"\s](?:[^\]]*[^\]\s])?$/.test(tag) ? tag : JSON.stringify(tag)}] ${text}`
   }
-  return /^(\[|#\s)/.test(text) ? `[] ${text}` : text
+  return /^(\[|#(\s|$))/.test(text) ? `[] ${text}` : text
 }

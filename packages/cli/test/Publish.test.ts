@@ -19,6 +19,7 @@ const desk = Effect.fnUntraced(function*(
   files: Readonly<Record<string, string | Uint8Array>> = {},
   replaced: Readonly<Record<string, string | undefined>> = {}
 ) {
+  yield* (yield* sandbox).forget
   const folder = yield* Commands.folder
   const credentials = join(folder, "credentials")
   const variables = yield* Commands.variables({ POSTWIRE_JOURNAL: join(folder, "journal"), ...replaced })
@@ -76,7 +77,7 @@ const sandbox = Effect.gen(function*() {
       const content = store.uploads.content(id)
       return content && Buffer.concat([...content.read(0, content.size)])
     },
-    reset: Effect.sync(() => {
+    forget: Effect.sync(() => {
       journal.clear()
       sandbox.faults.clear()
     })
@@ -133,8 +134,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
     it.effect("says that a post may have been posted whose answer was lost", () =>
       Effect.gen(function*() {
         const { run } = yield* desk()
-        const { faults, reset } = yield* sandbox
-        yield* reset
+        const { faults } = yield* sandbox
         faults.add({ operation: "createPost", reset: "after" })
         const { code, errors } = yield* run("post", "Lost?")
         assert.strictEqual(code, 1)
@@ -147,8 +147,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
     it.effect("refuses what does not fit before anything is sent, and says what to do", () =>
       Effect.gen(function*() {
         const { reading, run } = yield* desk()
-        const { paths, reset } = yield* sandbox
-        yield* reset
+        const { paths } = yield* sandbox
         const long = `${"0123456789 ".repeat(25)}and https://a.com/${"b".repeat(100)} end`
         assertTold(
           yield* run("post", long),
@@ -196,8 +195,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
     it.effect("posts nothing when a file cannot be uploaded", () =>
       Effect.gen(function*() {
         const { run } = yield* desk({ "a.jpg": MediaBytes.jpeg(), "b.gif": MediaBytes.gif({ frames: 2 }) })
-        const { count, faults, reset } = yield* sandbox
-        yield* reset
+        const { count, faults } = yield* sandbox
         faults.add({ operation: "finalizeMediaUpload", processing: "failed" })
         assertTold(
           yield* run("post", "Never", "--media", "./b.gif"),
@@ -221,12 +219,11 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
     it.effect("prints a media id, goes on where it was interrupted, and gives what is there already", () =>
       Effect.gen(function*() {
         const { run } = yield* desk({ "large.jpg": large })
-        const { bytesOf, faults, mediaOf, paths, reset } = yield* sandbox
-        yield* reset
+        const { bytesOf, faults, mediaOf, paths, forget } = yield* sandbox
         faults.add({ operation: "appendMediaUpload", nth: 2, status: 403 })
         const failed = yield* run("upload", "./large.jpg")
         assertTold(failed, /appendMediaUpload: .*\(403\)/, /\w/)
-        yield* reset
+        yield* forget
         const resumed = yield* run("upload", "./large.jpg")
         assert.strictEqual(resumed.code, 0, resumed.errors)
         assert.match(
@@ -235,8 +232,9 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
         )
         assert.match(resumed.output, /^\d{18,19}$/)
         assert.isTrue(bytesOf(resumed.output)?.equals(large))
-        assert.strictEqual(paths().filter((path) => path.endsWith("/append")).length, 2)
-        yield* reset
+        // A segment that was on its way when the first run failed may arrive during the second.
+        assert.notInclude(paths(), "POST /2/media/upload/initialize")
+        yield* forget
         const again = yield* run("upload", "./large.jpg", "--alt", "A picture", "--json")
         assert.match(again.errors, /^postwire: large\.jpg was uploaded before: /)
         assert.deepInclude(JSON.parse(again.output), { id: resumed.output, type: "image/jpeg", size: large.length })
@@ -283,8 +281,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
           "a.jpg": MediaBytes.jpeg(),
           "empty.jpg": ""
         })
-        const { paths, reset, store, user } = yield* sandbox
-        yield* reset
+        const { paths, store, user } = yield* sandbox
         const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp, RegExp]> = [
           [["./big.jpg"], /big\.jpg must be at most 5 MiB as tweet_image\. Got 5,\d{3},\d{3} bytes\.$/, fileAdvice],
           [["./notes.pdf"], /notes\.pdf must be an image, a GIF or a video .*Got a PDF document\.$/, fileAdvice],
@@ -324,11 +321,10 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
     it.effect("begins anew by itself when the service no longer knows what was sent", () =>
       Effect.gen(function*() {
         const { run } = yield* desk({ "large.jpg": large })
-        const { bytesOf, faults, paths, reset } = yield* sandbox
-        yield* reset
+        const { bytesOf, faults, paths, forget } = yield* sandbox
         faults.add({ operation: "appendMediaUpload", nth: 2, status: 403 })
         yield* run("upload", "./large.jpg")
-        yield* reset
+        yield* forget
         faults.add({ operation: "appendMediaUpload", status: 404 })
         const anew = yield* run("upload", "./large.jpg")
         assert.strictEqual(anew.code, 0, anew.errors)
@@ -343,8 +339,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
     it.effect("goes on after kill -9 and after Ctrl-C, which says so", () =>
       Effect.gen(function*() {
         const { run, start } = yield* desk({ "large.jpg": large })
-        const { bytesOf, faults, reset } = yield* sandbox
-        yield* reset
+        const { bytesOf, faults, forget } = yield* sandbox
         // What was sent is noted every second.
         faults.add({ operation: "appendMediaUpload", delay: "1100 millis" })
         faults.add({ operation: "appendMediaUpload", nth: 2, times: "always", delay: "1 minute" })
@@ -367,7 +362,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
           "postwire: 1.0 MB of 2.6 MB are sent. The same command goes on from there.",
           ""
         ]])
-        yield* reset
+        yield* forget
         const rest = yield* run("upload", "./large.jpg")
         assert.match(rest.errors, /^postwire: Resumed: 1\.0 MB/)
         assert.isTrue(bytesOf(rest.output)?.equals(large))
@@ -383,8 +378,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
           "boat.md": `![A boat](<a b.jpg>)\nA small boat. ${"word ".repeat(20)}\n---\n👩‍👩‍👧 weekends\n`,
           "a b.jpg": MediaBytes.jpeg()
         })
-        const { paths, reset } = yield* sandbox
-        yield* reset
+        const { paths } = yield* sandbox
         const shown = yield* run("thread", "./boat.md", "--dry-run", "--number")
         assert.deepStrictEqual([shown.code, shown.errors, paths()], [0, "", []])
         assert.match(
@@ -400,7 +394,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
     it.effect("posts each part once, in reply to the one before, however often it runs", () =>
       Effect.gen(function*() {
         const { run } = yield* desk({ "boat.md": boat })
-        const { clock, count, paths, reset, store } = yield* sandbox
+        const { clock, count, paths, forget, store } = yield* sandbox
         const thread = yield* run("thread", "./boat.md")
         assert.strictEqual(thread.code, 0, thread.errors)
         const ids = thread.output.split("\n")
@@ -414,11 +408,12 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
           [ids[1], ids[0]],
           [ids[2], ids[1]]
         ])
-        yield* reset
+        yield* forget
         const again = yield* run("thread", "./boat.md", "--json")
         assert.deepStrictEqual(JSON.parse(again.output).posts.map(({ id }: { id: string }) => id), ids)
         assert.match(again.errors, /^postwire: The thread was posted before; nothing was sent\.\n {2}--again posts it/)
         assert.deepStrictEqual(paths(), [])
+        yield* Effect.addFinalizer(() => Effect.sync(clock.reset))
         clock.advance("1 day")
         const more = yield* run("thread", "./boat.md", "--again")
         assert.strictEqual(more.code, 0, more.errors)
@@ -429,8 +424,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
       Effect.gen(function*() {
         const text = "Begun. \n---\nInterrupted.\n---\nEnded."
         const { run, write } = yield* desk({ "a.md": text })
-        const { count, faults, reset } = yield* sandbox
-        yield* reset
+        const { count, faults, forget } = yield* sandbox
         faults.add({ operation: "createPost", nth: 2, times: "always", status: 403 })
         const failed = yield* run("thread", "./a.md")
         assert.match(
@@ -438,7 +432,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
           /\npostwire: 1 of 3 parts are posted, the last one as \d+\. The same command goes on\.\n/
         )
         assertTold(failed, /\(403\)/, /\w/)
-        yield* reset
+        yield* forget
         write("a.md", text.replace("Ended", "The end"))
         assertTold(
           yield* run("thread", "./a.md"),
@@ -468,8 +462,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
         for (const [decision, posts] of [["--continue", [1, 1, 1]], ["--abandon", [1, 0, 0]]] as const) {
           const texts = ["First", "Unknown", "Last"].map((text) => `${text} of ${decision}.`)
           const { run } = yield* desk({ "a.md": texts.join("\n---\n") })
-          const { count, faults, reset } = yield* sandbox
-          yield* reset
+          const { count, faults } = yield* sandbox
           faults.add({ operation: "createPost", nth: 2, reset: "before" })
           faults.add({ operation: "getUsersPosts", times: "always", status: 403 })
           const undecided = yield* run("thread", "./a.md", "--key", `key of ${decision}`)
@@ -499,8 +492,7 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
           "missing.md": "a\n---\nb ![c](c.png)",
           "latin1.md": Uint8Array.of(0xe9, 0x20, 0x61)
         })
-        const { paths, reset } = yield* sandbox
-        yield* reset
+        const { paths } = yield* sandbox
         const cases: ReadonlyArray<readonly [string, RegExp, RegExp]> = [
           [
             "./long.md",

@@ -111,6 +111,11 @@ describe("files of rules", () => {
     assert.deepStrictEqual(RuleFile.placeOf(parsed[1]!, 4), { line: 4, column: 3, text: "\tb OR c" })
   })
 
+  it.each(["#", "# a", "#a", "[a] b", "[] b"])("read the rule %s that they write", (value) => {
+    const parsed = RuleFile.parse(RuleFile.line({ value }))
+    assert.deepStrictEqual("problem" in parsed || parsed.map(({ tag, value }) => [tag, value]), [[undefined, value]])
+  })
+
   it.prop(
     "read what they write",
     { value: Schema.String, tag: Schema.String },

@@ -77,20 +77,22 @@ const tables = (database: () => Database.Database) => {
       const first = { export: one.id, part: 0 }
       yield* tables.begin(first, "a")
       yield* tables.note(first, "Forbidden", "failed")
-      const [failed] = yield* tables.status()
+      const [failed] = yield* tables.status(one.id)
       assert.deepInclude(failed, { state: "failed", pages: 2, items: 3 })
       assert.deepStrictEqual(failed?.parts.map(({ problem }) => problem), ["Forbidden", undefined])
       // The next start tries again what has failed, and nothing else.
       const again = yield* tables.add(query, 2)
       assert.deepStrictEqual([again.state, again.attempt], ["running", 2])
       assert.deepStrictEqual(again.parts.map(({ attempt, state }) => [attempt, state]), [[2, "waiting"], [1, "done"]])
-      assert.deepStrictEqual(yield* tables.uncleared, [{ ...key, attempt: 1 }])
+      assert.deepInclude(yield* tables.uncleared, { ...key, attempt: 1 })
       yield* tables.setCleared(key)
-      assert.deepStrictEqual(yield* tables.uncleared, [])
+      assert.notDeepInclude(yield* tables.uncleared, { ...key, attempt: 1 })
       assert.isBelow(Math.abs((yield* tables.now) - again.updated), 60_000)
 
       const sql = yield* SqlClient.SqlClient
-      const rows = yield* sql<{ readonly id: string }>`SELECT id FROM postwire_posts ORDER BY id`
+      const rows = yield* sql<
+        { readonly id: string }
+      >`SELECT id FROM postwire_posts WHERE export = ${one.id} ORDER BY id`
       assert.deepStrictEqual(rows.map(({ id }) => id), ["1", "2", "3"])
     }).pipe(Effect.provide(Layer.fresh(layer))))
 

@@ -36,6 +36,7 @@ let server: Http.Server
 let baseUrl: string
 let requests: Array<Request> = []
 let aborted: Promise<void>
+let connections = 0
 const sockets = new Set<Net.Socket>()
 
 /** Pages of two for ever, a post by id, and by their query: no answer, a spent budget, a status, a body. */
@@ -80,6 +81,7 @@ beforeAll(async () => {
     answer(request, response)
   })
   server.on("connection", (socket) => {
+    connections++
     sockets.add(socket)
     socket.on("error", () => {}).on("close", () => sockets.delete(socket))
   })
@@ -261,8 +263,8 @@ describe("the limits of a call", () => {
       assert.instanceOf(error, Errors.TransportFailure)
       assert.strictEqual(error.timeout, limit)
       assert.match(error.message, /within 50 ms/)
-      await aborted
-      assert.lengthOf(requests, 1)
+      if (requests.length > 0) await aborted
+      assert.notInclude(requests.map(({ method }) => method), "POST")
     })
   }
 })
@@ -725,8 +727,9 @@ describe("createClient", () => {
   })
 
   it("connects with the first call only", async () => {
+    const before = connections
     for (let i = 0; i < 100; i++) await createClient({ baseUrl, ...secrets }).close()
-    assert.strictEqual(sockets.size, 0)
+    assert.strictEqual(connections, before)
   })
 })
 

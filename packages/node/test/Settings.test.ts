@@ -1,4 +1,4 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import type { Sent } from "@postwire/core/Attempt"
 import { getPost } from "@postwire/core/operations/Posts"
 import * as RateLimit from "@postwire/core/RateLimit"
@@ -53,6 +53,8 @@ beforeAll(async () => {
   server = await listen(Http.createServer(handle))
   settings = { baseUrl: `http://127.0.0.1:${port(server)}`, bearerToken: secret }
 })
+
+beforeEach(() => void (failures = 1))
 
 afterAll(() => void server.close().closeAllConnections())
 
@@ -142,7 +144,6 @@ describe("logger", () => {
     const level = (name: string) => (...line: Array<unknown>) =>
       void lines.push(`${name} ${line.map(String).join(" ")}`)
     const logger = { debug: level("debug"), info: level("info"), warn: level("warn"), error: level("error") }
-    failures = 1
     await using client = createClient({ ...settings, logger })
     await client.getPost({ id: "9" })
     assert.strictEqual(lines.length, 1)
@@ -160,7 +161,6 @@ describe("an asynchronous hook that rejects", () => {
       told++
       throw new Error("ignored")
     }
-    failures = 1
     await using client = createClient({
       ...settings,
       onRequest: reject,

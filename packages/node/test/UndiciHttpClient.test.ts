@@ -14,7 +14,6 @@ import {
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import * as Http from "node:http"
-import { createRequire } from "node:module"
 import * as Net from "node:net"
 import { inspect } from "node:util"
 import * as Zlib from "node:zlib"
@@ -99,18 +98,6 @@ const tracer = () => {
 }
 
 describe("layer", () => {
-  const loaded = () => Object.keys(createRequire(import.meta.url).cache).some((file) => /undici.lib/.test(file))
-
-  it.effect("loads Undici at the first request, and then only its Agent", () =>
-    Effect.gen(function*() {
-      const { url } = yield* serve(respond("ok"))
-      const http = yield* client()
-      assert.isFalse(loaded())
-      yield* http.get(url)
-      assert.isTrue(loaded())
-      assert.isFalse(Object.keys(createRequire(import.meta.url).cache).some((file) => /undici.index/.test(file)))
-    }))
-
   it.effect("closes its connections with its scope", () =>
     Effect.gen(function*() {
       const { sockets, url } = yield* serve(respond("ok"))

@@ -52,8 +52,11 @@ export interface Journal {
   readonly json: (after: number) => string
   /** The id of the oldest entry that is kept, or of the next one when none is. */
   readonly oldest: () => number
-  /** Keeps a request without the credentials that `hide` finds in it. */
-  readonly add: (entry: Omit<Entry, "id">, hide: Secrets.Hide) => void
+  /**
+   * Begins a request. The function returned keeps it without the credentials that `hide` finds in it, unless the
+   * journal has been cleared since.
+   */
+  readonly begin: () => (entry: Omit<Entry, "id">, hide: Secrets.Hide) => void
   readonly clear: () => void
 }
 
@@ -73,6 +76,7 @@ export const make = (bounds: Bounds = { requests: 10_000, bytes: 16 * 1024 * 102
   let gone = 0
   let bytes = 0
   let last = 0
+  let cleared = 0
   const oldest = (): number => last - (texts.length - gone) + 1
   const from = (after: number, latest = Infinity): ReadonlyArray<Buffer> =>
     texts.slice(Math.max(gone, gone + after + 1 - oldest(), texts.length - latest))
@@ -87,13 +91,18 @@ export const make = (bounds: Bounds = { requests: 10_000, bytes: 16 * 1024 * 102
     entry: (id) => id >= oldest() && id <= last ? revived(from(id - 1)[0]!) : undefined,
     json: (after) => `[${from(after).join()}]`,
     oldest,
-    add: (entry, hide) => {
-      const text = Buffer.from(JSON.stringify({ id: ++last, ...within(entry, hide) }))
-      texts.push(text)
-      bytes += text.length + entryOverheadBytes
-      while (bytes > bounds.bytes || texts.length - gone > bounds.requests) drop()
+    begin: () => {
+      const begun = cleared
+      return (entry, hide) => {
+        if (begun !== cleared) return
+        const text = Buffer.from(JSON.stringify({ id: ++last, ...within(entry, hide) }))
+        texts.push(text)
+        bytes += text.length + entryOverheadBytes
+        while (bytes > bounds.bytes || texts.length - gone > bounds.requests) drop()
+      }
     },
     clear: () => {
+      cleared++
       texts = []
       gone = bytes = 0
     }

@@ -41,6 +41,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Operation
       const url = urlOf(request)
       const at = yield* Clock.currentTimeMillis
       const begun = yield* Monotonic.millis
+      const keep = journal.begin()
       const trace: Journal.Trace = {}
       const refuse = (problem: Problem.Problem) => {
         trace.problem = problem.title
@@ -67,7 +68,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Operation
         Effect.map((response) => withoutHeaders(trace.fault, response)),
         Effect.onExit((exit) =>
           Effect.map(Monotonic.millis, (end) =>
-            journal.add({
+            keep({
               at,
               method: request.method,
               path: url?.pathname ?? request.originalUrl.replace(/[?#].*/s, ""),

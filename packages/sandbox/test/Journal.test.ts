@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createClient } from "@postwire/node"
-import { Effect, Redacted } from "effect"
+import { Effect, Fiber, Redacted } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as Journal from "../src/Journal.ts"
@@ -25,6 +25,19 @@ const entry: Omit<Journal.Entry, "id"> = {
 const same = (text: string) => text
 
 describe("the journal", () => {
+  it.effect("keeps no request that began before it was cleared", () =>
+    Effect.gen(function*() {
+      const { request, sandbox } = yield* make()
+      sandbox.faults.add({ operation: "getMe", delay: "1 minute" })
+      const held = yield* Effect.forkChild(request("GET", "/2/users/me"))
+      yield* TestClock.adjust("1 second")
+      sandbox.journal.clear()
+      yield* request("GET", "/2/users/me")
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual((yield* Fiber.join(held)).status, 200)
+      assert.lengthOf(sandbox.requests, 1)
+    }))
+
   it.effect("shows what was asked and answered, in order", () =>
     Effect.gen(function*() {
       const bench = yield* make()
@@ -259,7 +272,7 @@ describe("the journal", () => {
   it("keeps the latest so many", () => {
     const journal = Journal.make({ requests: 3, bytes: 10_000 })
     for (let i = 1; i <= 8; i++) {
-      journal.add(entry, same)
+      journal.begin()(entry, same)
       assert.deepStrictEqual(journal.entries().map(({ id }) => id), [i - 2, i - 1, i].filter((id) => id > 0))
     }
     assert.deepStrictEqual(journal.entries(7).map(({ id }) => id), [8])
@@ -272,7 +285,7 @@ describe("the journal", () => {
     const body = { a: Array.from({ length: 20_000 }, () => ({})) }
     const query = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, ""]))
     for (let i = 1; i <= 40; i++) {
-      journal.add({ ...entry, ...(i % 2 === 0 ? { body } : { query }) }, same)
+      journal.begin()({ ...entry, ...(i % 2 === 0 ? { body } : { query }) }, same)
       if (i % 8 === 0) assert.isAtMost(journal.json(0).length, 1_000_000)
     }
     const [oldest] = journal.entries()
@@ -287,7 +300,7 @@ describe("the journal", () => {
 
   it("keeps ten thousand by default", () => {
     const journal = Journal.make()
-    for (let i = 0; i < 25_000; i++) journal.add(entry, same)
+    for (let i = 0; i < 25_000; i++) journal.begin()(entry, same)
     assert.strictEqual(journal.entries().length, 10_000)
     assert.strictEqual(journal.entries()[0]?.id, 15_001)
   })

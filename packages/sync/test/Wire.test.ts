@@ -1,5 +1,5 @@
 // Every operation through the blocking client: what is declared is what arrives, in every form.
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
 import type { Wire } from "@postwire/core/WireNames"
 import { Schema } from "effect"
@@ -23,6 +23,8 @@ beforeAll(async () => {
   service = await startRecorder()
   for (const wire of wires) clients.set(wire, Sync.createClientSync({ baseUrl: service.baseUrl, wire, ...secrets }))
 })
+
+beforeEach(async () => void await service.requests())
 
 afterAll(async () => {
   for (const client of clients.values()) client.close()
@@ -219,7 +221,6 @@ describe("forms", () => {
 
   it("do not change the lookup, which is one for all views", async () => {
     await service.answer({ data: { liked: true } })
-    await service.requests()
     using client = Sync.createClientSync({ baseUrl: service.baseUrl, ...secrets, returnType: "raw" })
     assert.deepStrictEqual(client.like({ post_id: 1, user_auth: false }).json(), { data: { liked: true } })
     assert.deepStrictEqual(client.as("response").like({ post_id: 1, user_auth: false }).data, { liked: true })
@@ -242,7 +243,6 @@ describe("mistakes", () => {
   }
 
   it("are thrown before any traffic, by calls and by loops", async () => {
-    await service.requests()
     using client = Sync.createClientSync({ ...settings(), accessLevel: "standard" })
     const hostile = Object.defineProperty({ query: "a" }, "max_results", {
       enumerable: true,
@@ -268,7 +268,6 @@ describe("mistakes", () => {
 
   it("of bounds are left to the service when that is set", async () => {
     await service.answer({ data: [] })
-    await service.requests()
     using client = Sync.createClientSync({ ...settings(), accessLevel: "standard", checks: "identifiers" })
     client.searchRecentPosts({ query: "x".repeat(2000), max_results: 1000 })
     assert.instanceOf(thrown(() => client.getPost({ id: "../me" })), Sync.InvalidParameters)
