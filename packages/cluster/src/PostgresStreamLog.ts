@@ -21,14 +21,11 @@ const pollMillis = 1_000
 
 // The number goes up when the columns change.
 const extents = "postwire_stream_extents_1"
-const entries = "postwire_stream_entries_1"
-const seats = "postwire_stream_seats_1"
+const entries = "postwire_stream_entries_2"
+const seats = "postwire_stream_seats_2"
 
 /** Where it is called that something was added. */
 const channel = "postwire_stream_1"
-
-/** The consumer whose seat is the line: no consumer has this name. */
-const line = ""
 
 /** The log, by the clock of the database. Its tables are made when they are not there. */
 export const layer: Layer.Layer<StreamLog.StreamLog, SqlError, PgClient.PgClient> = Layer.effect(
@@ -43,13 +40,14 @@ export const layer: Layer.Layer<StreamLog.StreamLog, SqlError, PgClient.PgClient
     yield* SharedTable.open(
       sql,
       entries,
-      "stream text, position bigint, at bigint NOT NULL, id text NOT NULL, body text NOT NULL, PRIMARY KEY (stream, position)"
+      "stream text, position bigint, follows bigint NOT NULL, at bigint NOT NULL, id text NOT NULL, body text NOT NULL, " +
+        "PRIMARY KEY (stream, position)"
     )
     yield* SharedTable.open(
       sql,
       seats,
-      "stream text, consumer text, token bigint NOT NULL, holder text NOT NULL, ends bigint NOT NULL, " +
-        "position bigint, at bigint, PRIMARY KEY (stream, consumer)"
+      "stream text, seat text, token bigint NOT NULL, holder text NOT NULL, ends bigint NOT NULL, " +
+        "position bigint, at bigint, PRIMARY KEY (stream, seat)"
     )
     return make(sql, yield* listening(sql))
   })
@@ -88,6 +86,7 @@ const listening = Effect.fnUntraced(function*(sql: PgClient.PgClient) {
 })
 
 const now = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+const micros = "floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
 const make = (
   sql: PgClient.PgClient,
@@ -106,12 +105,12 @@ const make = (
       ? Effect.void
       : Effect.fail(new StreamLog.LeaseLost({ stream: seat.stream, consumer: seat.consumer }))
 
-  const of = ({ consumer = line, stream }: StreamLog.Seat) => sql`stream = ${stream} AND consumer = ${consumer}`
+  const of = (seat: StreamLog.Seat) => sql`stream = ${seat.stream} AND seat = ${StreamLog.seatName(seat)}`
 
-  const extent = (stream: string): Effect.Effect<StreamLog.Extent, StreamLog.StreamLogUnavailable> =>
+  const extent = (stream: string): Effect.Effect<StreamLog.Extent, SqlError> =>
     Effect.map(
-      answered(sql<{ readonly last: string; readonly until: string | null }>`
-        SELECT last::text, until::text FROM ${sql(extents)} WHERE stream = ${stream}`),
+      sql<{ readonly last: string; readonly until: string | null }>`
+        SELECT last::text, until::text FROM ${sql(extents)} WHERE stream = ${stream}`,
       ([extent]) => ({
         last: Number(extent?.last ?? 0),
         until: extent === undefined || extent.until === null ? undefined : Number(extent.until)
@@ -121,12 +120,13 @@ const make = (
   return {
     acquire: (seat, holder, millis) =>
       answered(sql.withTransaction(Effect.gen(function*() {
-        const { consumer = line, stream } = seat
-        yield* sql`INSERT INTO ${sql(seats)} (stream, consumer, token, holder, ends)
-          VALUES (${stream}, ${consumer}, 0, '', 0) ON CONFLICT DO NOTHING`
+        const { stream } = seat
+        yield* sql`INSERT INTO ${sql(seats)} (stream, seat, token, holder, ends)
+          VALUES (${stream}, ${StreamLog.seatName(seat)}, 0, '', 0) ON CONFLICT DO NOTHING`
         yield* sql`INSERT INTO ${sql(extents)} (stream, last) VALUES (${stream}, 0) ON CONFLICT DO NOTHING`
         const [seated] = yield* sql<{ readonly token: string }>`
-          UPDATE ${sql(seats)} SET token = token + CASE WHEN ends > ${clock} THEN 0 ELSE 1 END,
+          UPDATE ${sql(seats)} SET
+            token = CASE WHEN ends > ${clock} THEN token ELSE GREATEST(token + 1, ${sql.literal(micros)}) END,
             holder = ${holder}, ends = ${clock} + ${Math.ceil(millis)}
           WHERE ${of(seat)} AND (ends <= ${clock} OR holder = ${holder}) RETURNING token::text`
         if (seated !== undefined) return { _tag: "Held", token: Number(seated.token) } as const
@@ -142,38 +142,43 @@ const make = (
       ),
     release: (seat, token) =>
       Effect.asVoid(answered(sql`UPDATE ${sql(seats)} SET ends = 0 WHERE ${of(seat)} AND token = ${token}`)),
-    append: (stream, token, after, added, until) =>
-      Effect.flatMap(
-        answered(sql.withTransaction(Effect.gen(function*() {
-          // Nobody else gets the line before the end.
-          const held = yield* sql`
-            SELECT 1 FROM ${sql(seats)} WHERE ${of({ stream })} AND token = ${token} FOR UPDATE`
-          if (held.length === 0) return held
-          yield* sql`UPDATE ${sql(extents)} SET until = GREATEST(until, ${
-            until ?? null
-          }::bigint) WHERE stream = ${stream}`
-          if (added.length === 0) return held
-          const moved = yield* sql`UPDATE ${sql(extents)} SET last = last + ${added.length}
-            WHERE stream = ${stream} AND last = ${after} RETURNING 1`
-          if (moved.length === 0) return held
-          yield* sql`INSERT INTO ${sql(entries)} (stream, position, at, id, body)
-            SELECT ${stream}, ${after} + place, (entry->>'at')::bigint, entry->>'id', entry->>'text'
-            FROM json_array_elements(${JSON.stringify(added)}::json) WITH ORDINALITY AS each (entry, place)`
-          yield* sql`SELECT pg_notify(${channel}, ${stream})`
-          return held
-        }))),
-        ifAny({ stream })
-      ),
-    extent,
+    append: Effect.fnUntraced(function*(stream, token, after, added, until) {
+      const last = yield* answered(sql.withTransaction(Effect.gen(function*() {
+        // Nobody else gets the line before the end.
+        const held = yield* sql`
+          SELECT 1 FROM ${sql(seats)} WHERE ${of({ stream })} AND token = ${token} FOR UPDATE`
+        const { last } = yield* extent(stream)
+        if (held.length === 0 || last < after) return undefined
+        const first = Math.max(last + 1, token)
+        const end = last === after && added.length > 0 ? first + added.length - 1 : last
+        yield* sql`UPDATE ${sql(extents)} SET last = ${end}, until = GREATEST(until, ${until ?? null}::bigint)
+          WHERE stream = ${stream}`
+        if (end === last) return last
+        yield* sql`INSERT INTO ${sql(entries)} (stream, position, follows, at, id, body)
+          SELECT ${stream}, ${first} + place - 1, CASE place WHEN 1 THEN ${after} ELSE ${first} + place - 2 END,
+            (entry->>'at')::bigint, entry->>'id', entry->>'text'
+          FROM json_array_elements(${JSON.stringify(added)}::json) WITH ORDINALITY AS each (entry, place)`
+        yield* sql`SELECT pg_notify(${channel}, ${stream})`
+        return end
+      })))
+      return last ?? (yield* new StreamLog.LeaseLost({ stream, consumer: undefined }))
+    }),
+    extent: (stream) => answered(extent(stream)),
     read: (stream, after, limit) =>
       Effect.map(
         answered(sql<EntryRow>`
-          SELECT position::text, at::text, id, body FROM ${sql(entries)} AS entry
+          SELECT position::text, follows::text, at::text, id, body FROM ${sql(entries)} AS entry
           WHERE stream = ${stream} AND entry.position > ${after} ORDER BY entry.position LIMIT ${limit}`),
         (rows) =>
-          rows.map(({ at, body, id, position }) => ({ position: Number(position), at: Number(at), id, text: body }))
+          rows.map(({ at, body, follows, id, position }) => ({
+            position: Number(position),
+            follows: Number(follows),
+            at: Number(at),
+            id,
+            text: body
+          }))
       ),
-    wait: (stream, after) => waitFor(stream, Effect.map(extent(stream), ({ last }) => last > after)),
+    wait: (stream, after) => waitFor(stream, Effect.map(answered(extent(stream)), ({ last }) => last > after)),
     idsSince: (stream, since) =>
       Effect.map(
         answered(sql<{ readonly id: string }>`
@@ -198,17 +203,22 @@ const make = (
       ),
     forget: (stream, consumer) =>
       Effect.asVoid(answered(sql`
-        UPDATE ${sql(seats)} SET position = NULL, at = NULL WHERE ${of({ stream, consumer })}`)),
+        WITH unheld AS (DELETE FROM ${sql(seats)} WHERE ${of({ stream, consumer })} AND ends <= ${clock})
+        UPDATE ${sql(seats)} SET position = NULL, at = NULL WHERE ${of({ stream, consumer })} AND ends > ${clock}`)),
     trim: (stream, { before, keep, readBefore }) =>
       Effect.asVoid(answered(sql`
         DELETE FROM ${sql(entries)} WHERE stream = ${stream} AND position < (
           SELECT COALESCE(
             (
               SELECT MIN(position) FROM ${sql(entries)}, (
-                SELECT (SELECT last FROM ${sql(extents)} WHERE stream = ${stream}) - ${keep} AS cut,
+                SELECT
+                  (
+                    SELECT position FROM ${sql(entries)} WHERE stream = ${stream}
+                    ORDER BY position DESC OFFSET ${keep} LIMIT 1
+                  ) AS cut,
                   (SELECT MIN(position) FROM ${sql(seats)} WHERE stream = ${stream} AND position IS NOT NULL) AS read
               ) AS bounds
-              WHERE stream = ${stream} AND at >= ${before} AND position > cut
+              WHERE stream = ${stream} AND at >= ${before} AND (cut IS NULL OR position > cut)
                 AND (read IS NULL OR position > read OR at >= ${readBefore})
             ),
             (SELECT last + 1 FROM ${sql(extents)} WHERE stream = ${stream})
@@ -219,6 +229,7 @@ const make = (
 
 interface EntryRow {
   readonly position: string
+  readonly follows: string
   readonly at: string
   readonly id: string
   readonly body: string

@@ -22,7 +22,10 @@ export class StreamLogUnavailable extends /*#__PURE__*/ Data.TaggedError("Stream
   }
 }
 
-/** Another process has taken over: nothing was written. */
+/**
+ * The seat is not held any more: another process has taken over, or the log has gone back to an earlier state, as after a
+ * restore. Nothing was written.
+ */
 export class LeaseLost extends /*#__PURE__*/ Data.TaggedError("LeaseLost")<{
   readonly stream: string
   /** Whose place was lost; `undefined` for the line. */
@@ -30,8 +33,8 @@ export class LeaseLost extends /*#__PURE__*/ Data.TaggedError("LeaseLost")<{
 }> {
   override get message(): string {
     return this.consumer === undefined
-      ? `Another process holds the line of the shared stream ${this.stream} now`
-      : `Another process reads the shared stream ${this.stream} as ${this.consumer} now`
+      ? `This process does not hold the line of the shared stream ${this.stream} any more`
+      : `This process does not read the shared stream ${this.stream} as ${this.consumer} any more`
   }
 }
 
@@ -42,24 +45,39 @@ export interface Seat {
   readonly consumer?: string | undefined
 }
 
+/** The name of a seat among those of its stream. */
+export const seatName = ({ consumer }: Seat): string => consumer === undefined ? "line" : JSON.stringify(consumer)
+
 /** Whether a seat was had. */
 export type Lease =
-  | { readonly _tag: "Held"; /** The fencing token. */ readonly token: number }
+  | {
+    readonly _tag: "Held"
+    /**
+     * The fencing token: the microseconds of the store's clock when the seat changed hands, or one more than the token
+     * before, whichever is higher. So a log that has gone back gives no token twice.
+     */
+    readonly token: number
+  }
   | { readonly _tag: "Taken"; /** When it lapses at the earliest, in milliseconds from now. */ readonly millis: number }
 
 /** What is added to a log. */
 export interface Entry {
   /** When it came, in milliseconds. */
   readonly at: number
-  /** By which it is known when it comes again; `""` where it has none. */
+  /** By which it is known when it comes again; `""` where it has none. Well-formed Unicode without U+0000. */
   readonly id: string
   /** JSON: there is no U+0000 in it. */
   readonly text: string
 }
 
-/** An entry at its place. Places are counted from 1, without gaps. */
+/**
+ * An entry at its place. Places only go up. The first entry of a holder is at its token, or behind the last entry if that is
+ * higher: a log that was lost or restored gives no place twice.
+ */
 export interface Placed extends Entry {
   readonly position: number
+  /** The place of the entry before it; 0 for the first entry of the log. */
+  readonly follows: number
 }
 
 /** How far a log goes. */
@@ -96,8 +114,9 @@ export interface Store<E = StreamLogUnavailable> {
   /** Gives a seat back. Nothing happens when somebody else has it. */
   readonly release: (seat: Seat, token: number) => Effect.Effect<void, E>
   /**
-   * Adds entries after a place, which is the last, and notes until when the log has everything, where that is known. Asked
-   * again, as after an answer that was lost, it adds nothing.
+   * Adds entries after a place, which is the last, and notes until when the log has everything, where that is known. Gives the
+   * place of the last entry. Repeated after a lost answer, it adds nothing. Fails with `LeaseLost` also when
+   * the log ends before this place.
    */
   readonly append: (
     stream: string,
@@ -105,7 +124,7 @@ export interface Store<E = StreamLogUnavailable> {
     after: number,
     entries: ReadonlyArray<Entry>,
     until: number | undefined
-  ) => Effect.Effect<void, E | LeaseLost>
+  ) => Effect.Effect<number, E | LeaseLost>
   readonly extent: (stream: string) => Effect.Effect<Extent, E>
   /** The entries after a place that are still there, in their order, so many at most. */
   readonly read: (stream: string, after: number, limit: number) => Effect.Effect<ReadonlyArray<Placed>, E>
@@ -122,7 +141,7 @@ export interface Store<E = StreamLogUnavailable> {
     token: number,
     cursor: Cursor
   ) => Effect.Effect<void, E | LeaseLost>
-  /** Forgets a consumer, so that what it has not read can go. */
+  /** Forgets a consumer, so that what it has not read can go, and its seat unless it is held. */
   readonly forget: (stream: string, consumer: string) => Effect.Effect<void, E>
   readonly trim: (stream: string, trim: Trim) => Effect.Effect<void, E>
 }
@@ -163,16 +182,15 @@ export const makeMemory = (): Store<never> => {
     }
     return log
   }
-  const nameOf = ({ consumer }: Seat) => consumer === undefined ? "line" : `consumer ${consumer}`
-  const tenureOf = (seat: Seat) => logOf(seat.stream).seats.get(nameOf(seat))
+  const tenureOf = (seat: Seat) => logOf(seat.stream).seats.get(seatName(seat))
+
+  const lost = ({ consumer, stream }: Seat) => Effect.fail(new LeaseLost({ stream, consumer }))
 
   /** A step of the one who has a seat. */
   const held = <A>(seat: Seat, token: number, f: (log: Log, tenure: Tenure) => A) =>
     Effect.suspend(() => {
       const tenure = tenureOf(seat)
-      return tenure?.token === token
-        ? Effect.succeed(f(logOf(seat.stream), tenure))
-        : Effect.fail(new LeaseLost({ stream: seat.stream, consumer: seat.consumer }))
+      return tenure?.token === token ? Effect.succeed(f(logOf(seat.stream), tenure)) : lost(seat)
     })
 
   return {
@@ -181,8 +199,8 @@ export const makeMemory = (): Store<never> => {
         const tenure = tenureOf(seat)
         const isTaken = tenure !== undefined && tenure.ends > now
         if (isTaken && tenure.holder !== holder) return { _tag: "Taken", millis: tenure.ends - now }
-        const token = isTaken ? tenure.token : (tenure?.token ?? 0) + 1
-        logOf(seat.stream).seats.set(nameOf(seat), { token, holder, ends: now + millis })
+        const token = isTaken ? tenure.token : Math.max((tenure?.token ?? 0) + 1, now * 1_000)
+        logOf(seat.stream).seats.set(seatName(seat), { token, holder, ends: now + millis })
         return { _tag: "Held", token }
       }),
     prolong: (seat, token, millis) =>
@@ -195,13 +213,20 @@ export const makeMemory = (): Store<never> => {
         tenure.ends = 0
       })),
     append: (stream, token, after, entries, until) =>
-      held({ stream }, token, (log) => {
+      Effect.suspend(() => {
+        const log = logOf(stream)
+        if (tenureOf({ stream })?.token !== token || log.last < after) return lost({ stream })
         if (until !== undefined) log.until = Math.max(log.until ?? until, until)
-        if (log.last !== after || entries.length === 0) return
-        for (const entry of entries) log.entries.push({ ...entry, position: ++log.last })
+        if (log.last !== after || entries.length === 0) return Effect.succeed(log.last)
+        for (const entry of entries) {
+          const follows = log.last
+          log.last = Math.max(follows + 1, token)
+          log.entries.push({ ...entry, position: log.last, follows })
+        }
         const { added } = log
         log.added = Deferred.makeUnsafe()
         Deferred.doneUnsafe(added, Effect.void)
+        return Effect.succeed(log.last)
       }),
     extent: (stream) =>
       Effect.sync(() => {
@@ -210,8 +235,8 @@ export const makeMemory = (): Store<never> => {
       }),
     read: (stream, after, limit) =>
       Effect.sync(() => {
-        const { entries, last } = logOf(stream)
-        const start = Math.max(0, after - (last - entries.length))
+        const { entries } = logOf(stream)
+        const start = entries.findLastIndex(({ position }) => position <= after) + 1
         return entries.slice(start, start + limit)
       }),
     wait: (stream, after) =>
@@ -228,15 +253,18 @@ export const makeMemory = (): Store<never> => {
         if (before === undefined || before.position < cursor.position) cursors.set(consumer, cursor)
       }),
     forget: (stream, consumer) =>
-      Effect.sync(() => {
-        logOf(stream).cursors.delete(consumer)
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const { cursors, seats } = logOf(stream)
+        cursors.delete(consumer)
+        const name = seatName({ stream, consumer })
+        if ((seats.get(name)?.ends ?? 0) <= now) seats.delete(name)
       }),
     trim: (stream, { before, keep, readBefore }) =>
       Effect.sync(() => {
         const log = logOf(stream)
         const read = Math.min(...[...log.cursors.values()].map(({ position }) => position))
-        const kept = log.entries.findIndex(({ at, position }) =>
-          at >= before && position > log.last - keep &&
+        const kept = log.entries.findIndex(({ at, position }, index) =>
+          at >= before && index >= log.entries.length - keep &&
           !(Number.isFinite(read) && position <= read && at < readBefore)
         )
         log.entries = kept === -1 ? [] : log.entries.slice(kept)

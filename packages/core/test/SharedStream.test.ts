@@ -78,6 +78,38 @@ const through = (log: StreamLog.Store, cutOff: Process["cutOff"]): StreamLog.Sto
   }
 }
 
+/** A log that goes back to the state in which it was saved, as after a restore. */
+const restorable = () => {
+  const kept = StreamLog.makeMemory()
+  const log = StreamLog.makeMemory()
+  let state: "both" | "saved" | "restored" = "both"
+  const run = <A, E>(step: (log: StreamLog.Store<never>) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.suspend(() => state === "both" ? Effect.tap(step(log), step(kept)) : step(state === "saved" ? log : kept))
+  const store: StreamLog.Store = {
+    acquire: (...args) => run((log) => log.acquire(...args)),
+    prolong: (...args) => run((log) => log.prolong(...args)),
+    release: (...args) => run((log) => log.release(...args)),
+    append: (...args) => run((log) => log.append(...args)),
+    extent: (...args) => run((log) => log.extent(...args)),
+    read: (...args) => run((log) => log.read(...args)),
+    wait: () => Effect.sleep(100),
+    idsSince: (...args) => run((log) => log.idsSince(...args)),
+    cursor: (...args) => run((log) => log.cursor(...args)),
+    commit: (...args) => run((log) => log.commit(...args)),
+    forget: (...args) => run((log) => log.forget(...args)),
+    trim: (...args) => run((log) => log.trim(...args))
+  }
+  return {
+    store,
+    save: () => {
+      state = "saved"
+    },
+    restore: () => {
+      state = "restored"
+    }
+  }
+}
+
 const start = Effect.fnUntraced(function*(log: StreamLog.Store, options: SharedStream.SharedOptions = {}) {
   const scope = yield* Scope.make()
   const lines: Process["lines"] = []
@@ -271,6 +303,74 @@ describe("a stream that processes share", () => {
       const late = yield* reading(one, { consumer: "late", from: "newest" })
       yield* line.say(post(5))
       assert.deepStrictEqual(late.got, ["5"])
+    }))
+
+  it.effect("loses nothing when its log goes back", () =>
+    Effect.gen(function*() {
+      const { restore, save, store } = restorable()
+      const one = yield* start(store)
+      const quick = yield* reading(one, { consumer: "quick" })
+      const line = only(one.lines)
+      yield* line.say(post(1), mark(5_000), post(2))
+      yield* lapsed
+      save()
+      yield* line.say(post(3), mark(9_000), post(4))
+      yield* lapsed
+      assert.deepStrictEqual(quick.got, ["1", "2", "3", "4"])
+      restore()
+      yield* line.say(post(5))
+      yield* lapsed
+      // What the log has lost is fetched again.
+      assert.isFalse(line.isOpen)
+      assert.deepStrictEqual(one.events, ["Holding", "LineLost", "Holding"])
+      const next = one.lines[1] ?? assert.fail("there is no other line")
+      assert.deepStrictEqual(next.options.resumeFrom, { at: new Date(5_000), ids: ["1", "2"] })
+      yield* next.say(post(3), post(4), post(5), post(6))
+      yield* lapsed
+      const slow = yield* reading(one, { consumer: "slow" })
+      assert.deepStrictEqual(slow.got, ["1", "2", "3", "4", "5", "6"])
+      assert.deepStrictEqual(quick.got, ["1", "2", "3", "4", "3", "4", "5", "6"])
+    }))
+
+  it.effect("tells a consumer that its log was lost, also when another has as many items by then", () =>
+    Effect.gen(function*() {
+      const positions = Effect.fnUntraced(function*(log: StreamLog.Store, ...ids: ReadonlyArray<number>) {
+        yield* TestClock.adjust("1 second")
+        const one = yield* start(log)
+        yield* only(one.lines).say(...ids.map((id) => post(id)))
+        const placed = yield* log.read("cats", 0, 10)
+        return { one, last: placed.at(-1)?.position ?? 0 }
+      })
+      const before = yield* positions(StreamLog.makeMemory(), 1, 2)
+      const { one } = yield* positions(StreamLog.makeMemory(), 3, 4, 5)
+      const reader = yield* reading(one, { consumer: "a", from: before.last })
+      assert.deepStrictEqual(reader.got, ["gap: the log was lost", "3", "4", "5"])
+    }))
+
+  it.effect("brings a consumer that began with the newest of an empty log everything", () =>
+    Effect.gen(function*() {
+      const log = StreamLog.makeMemory()
+      const one = yield* start(log)
+      const first = yield* reading(one, { consumer: "a", from: "newest" })
+      yield* Fiber.interrupt(first.fiber)
+      yield* only(one.lines).say(post(1))
+      const second = yield* reading(one, { consumer: "a", from: "newest" })
+      assert.deepStrictEqual(second.got, ["1"])
+    }))
+
+  it.effect("knows again what came under any id", () =>
+    Effect.gen(function*() {
+      const log = StreamLog.makeMemory()
+      const ids = ["\0", "\ud800", "\"\\"]
+      const one = yield* start(log)
+      const item = (id: string): Happening => ({ _tag: "Delivered", at, item: LiveItem.make(true, { data: { id } }) })
+      yield* only(one.lines).say(mark(0), ...ids.map(item))
+      for (const id of yield* log.idsSince("cats", 0)) {
+        assert.isTrue(id.isWellFormed() && !id.includes("\0"), JSON.stringify(id))
+      }
+      yield* one.end
+      const other = yield* start(log)
+      assert.deepStrictEqual(only(other.lines).options.resumeFrom?.ids, ids)
     }))
 
   it.effect("has one process read for a consumer, and another when that is gone", () =>

@@ -56,7 +56,14 @@ const make = (redis: RedisConnection.Evaluator): StreamLog.Store => {
       ),
     prolong: (seat, token, millis) => held(seat, prolong(seat, token, Math.ceil(millis))),
     release: (seat, token) => Effect.asVoid(answered(release(seat, token))),
-    append: (stream, token, after, entries, until) => held({ stream }, append(stream, token, after, entries, until)),
+    append: (stream, token, after, entries, until) =>
+      Effect.flatMap(
+        answered(append(stream, token, after, entries, until)),
+        ([last]) =>
+          last === undefined
+            ? Effect.fail(new StreamLog.LeaseLost({ stream, consumer: undefined }))
+            : Effect.succeed(Number(last))
+      ),
     extent: (stream) =>
       Effect.map(answered(extent(stream)), ([last, until]) => ({
         last: Number(last ?? 0),
@@ -87,8 +94,9 @@ const make = (redis: RedisConnection.Evaluator): StreamLog.Store => {
   }
 }
 
-const placedOf = ([position, [, at, , id = "", , text = ""]]: RedisEntry): StreamLog.Placed => ({
+const placedOf = ([position, [, at, , id = "", , text = "", , follows]]: RedisEntry): StreamLog.Placed => ({
   position: Number.parseInt(position, 10),
+  follows: Number(follows),
   at: Number(at),
   id,
   text

@@ -19,7 +19,7 @@ const commitMillis = 1_000
 /** An item, and its place in the log. */
 export interface SharedItem<out Item> {
   readonly item: Item
-  /** Its place in the log: whoever keeps it with their own work can begin after it, with `from`. */
+  /** Its place in the log, below 2^53: a consumer that keeps it with its own work begins after it, with `from`. */
   readonly position: number
   /**
    * Notes that this item and all before it are done. With a log in PostgreSQL, within a transaction of the same client, it is a
@@ -61,6 +61,8 @@ export const open = Effect.fnUntraced(function*(
   let at = 0
   /** The last entry that was read. */
   let read: Cursor = { position: 0, at: 0 }
+  /** Nothing was ever read under this name. */
+  let isFresh = false
   /** The last entry that was passed, if it is not the one that was given last. */
   let passed: Cursor | undefined
   let committed = 0
@@ -86,16 +88,17 @@ export const open = Effect.fnUntraced(function*(
     const { last } = yield* ask(log.extent(stream))
     const now = yield* Clock.currentTimeMillis
     const start = startOf(own, cursor, read, { position: last, at: now })
-    // A log that has been lost begins anew.
-    read = start.position > last ? { position: 0, at: start.at } : start
-    if (start.position > last) onMissed(gap(now, start.at, now, "the log was lost"))
+    // A log that ends before this place went back: all that it has was read.
+    read = start.position > last ? { position: last, at: start.at } : start
+    if (start.position > 0 && last === 0) onMissed(gap(now, start.at, now, isLost))
+    isFresh = cursor === undefined && read.position === 0
     page = []
     at = 0
     given = undefined
     passed = undefined
-    committed = cursor?.position ?? 0
-    // Who begins at the end has a place from the start, and misses nothing that comes before its first item.
-    if (cursor === undefined && read.position > 0) passed = read
+    committed = cursor?.position ?? -1
+    // A new consumer has a place from the start, so that it misses nothing that comes before its first item is done.
+    if (cursor === undefined) passed = read
     seated = taken
     yield* Effect.forkIn(
       Effect.andThen(
@@ -115,7 +118,8 @@ export const open = Effect.fnUntraced(function*(
     const now = yield* Monotonic.millis
     if (!isPageOver && now - committedSince < commitMillis) return true
     const { position } = passed
-    if (!(yield* SharedSeat.ifHeld(own, log.commit(stream, consumer, token, passed)))) return false
+    const done = Effect.as(log.commit(stream, consumer, token, passed), true)
+    if ((yield* SharedSeat.ifHeld(own, done)) === undefined) return false
     committed = position
     committedSince = now
     return true
@@ -138,10 +142,9 @@ export const open = Effect.fnUntraced(function*(
         continue
       }
       at++
-      if (entry.position > read.position + 1 && read.position > 0) {
-        const now = yield* Clock.currentTimeMillis
-        onMissed(gap(now, read.at, entry.at, "the log does not have it any more"))
-      }
+      const why = whyMissing(entry, read.position, isFresh)
+      if (why !== undefined) onMissed(gap(yield* Clock.currentTimeMillis, read.at, entry.at, why))
+      isFresh = false
       read = { position: entry.position, at: entry.at }
       const logged = SharedEntry.read(isPost, entry.text)
       if (logged !== undefined && "item" in logged && isWanted(logged.item, tags)) {
@@ -166,6 +169,17 @@ const startOf = ({ from }: Consumer, cursor: Cursor | undefined, read: Cursor, e
     : typeof from === "number"
     ? { position: from, at: cursor?.at ?? end.at }
     : cursor ?? (from === "newest" ? end : { position: 0, at: end.at })
+
+const isLost = "the log was lost"
+
+/** Why a consumer has missed what was before an entry; `undefined` where it has missed nothing. */
+const whyMissing = ({ follows }: Placed, read: number, isFresh: boolean): string | undefined =>
+  follows === 0 && read > 0
+    ? isLost
+    // A new consumer begins with what the log still has.
+    : follows > read && !isFresh
+    ? "the log does not have it any more"
+    : undefined
 
 const isWanted = ({ matchingRules }: AnyItem, tags: ReadonlySet<string> | undefined): boolean =>
   tags === undefined || matchingRules.some(({ tag }) => tag !== undefined && tags.has(tag))

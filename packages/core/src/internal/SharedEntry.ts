@@ -19,7 +19,7 @@ export const entryOf = (event: LiveEvent<LiveItem.AnyItem>): Entry | undefined =
     case "Delivered": {
       const { item } = event
       const { anomalies, body } = item
-      return { at, id: idOf(item), text: JSON.stringify(anomalies.length === 0 ? { body } : { body, anomalies }) }
+      return { at, id: idTo(idOf(item)), text: JSON.stringify(anomalies.length === 0 ? { body } : { body, anomalies }) }
     }
     case "Gap":
     case "Dropped":
@@ -29,6 +29,12 @@ export const entryOf = (event: LiveEvent<LiveItem.AnyItem>): Entry | undefined =
       return undefined
   }
 }
+
+/** An id as a log keeps it: U+0000 and halves of surrogate pairs are escaped, which not every store can keep. */
+const idTo = (id: string): string => JSON.stringify(id).slice(1, -1)
+
+/** The id that a log kept. */
+export const idFrom = (id: string): string => JSON.parse(`"${id}"`)
 
 /** Reads what an entry says; `undefined` where that is not known here. */
 export const read = (isPost: boolean, text: string): Logged | undefined => {

@@ -39,7 +39,7 @@ export const hold = <E, R>(line: Line<E, R>): Effect.Effect<never, E, R> =>
     const { lease, log, stream } = line
     const holder = globalThis.crypto.randomUUID()
     const seat = { stream }
-    // The log may have forgotten it.
+    // The log may lose it.
     let known: number | undefined
     const turn = Effect.gen(function*() {
       const seated = yield* SharedSeat.take(line, seat, holder, lease)
@@ -69,11 +69,12 @@ const follow = Effect.fnUntraced(function*<E, R>(
   const ask = <A>(step: Effect.Effect<A, StreamLogUnavailable>) => SharedSeat.patiently(line, step)
   const extent = yield* ask(log.extent(stream))
   let { last } = extent
-  let until = latest(extent.until, known)
+  // A log that went back lacks what came after its own mark, however far this process has been.
+  let until = extent.until ?? known
   if (until !== undefined) onUntil(until)
   const resumeFrom = until === undefined ? line.resumeFrom : {
     at: new Date(until),
-    ids: yield* ask(log.idsSince(stream, until - skewMillis))
+    ids: (yield* ask(log.idsSince(stream, until - skewMillis))).map(SharedEntry.idFrom)
   }
   line.onHolding(new Date(yield* Clock.currentTimeMillis), until === undefined ? undefined : new Date(until))
 
@@ -96,9 +97,9 @@ const follow = Effect.fnUntraced(function*<E, R>(
       for (const [index, batch] of batches.entries()) {
         // What was before the mark is there with the last batch.
         const mark = index === batches.length - 1 ? until : undefined
-        const isHeld = yield* SharedSeat.ifHeld(line, log.append(stream, token, last, batch, mark))
-        if (!isHeld) return yield* new LeaseLost({ stream, consumer: undefined })
-        last += batch.length
+        const added = yield* SharedSeat.ifHeld(line, log.append(stream, token, last, batch, mark))
+        if (added === undefined) return yield* new LeaseLost({ stream, consumer: undefined })
+        last = added
       }
       if (isMarked && until !== undefined) onUntil(until)
     })

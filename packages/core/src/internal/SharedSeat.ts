@@ -33,12 +33,11 @@ export const patiently = <A>(
     return again(first)
   })
 
-/** Does what only who has a seat may do. `false` where it is lost. */
-export const ifHeld = (
+/** A step that only the holder of a seat may make; `undefined` where the seat is lost. */
+export const ifHeld = <A>(
   patience: Patience,
-  step: Effect.Effect<void, LeaseLost | StreamLogUnavailable>
-): Effect.Effect<boolean> =>
-  patiently(patience, step.pipe(Effect.as(true), Effect.catchTag("LeaseLost", () => Effect.succeed(false))))
+  step: Effect.Effect<A, LeaseLost | StreamLogUnavailable>
+): Effect.Effect<A | undefined> => patiently(patience, step.pipe(Effect.catchTag("LeaseLost", () => Effect.undefined)))
 
 /** A seat that was had. */
 export interface Seated {
@@ -73,11 +72,12 @@ export const keep = Effect.fnUntraced(function*(
   while (true) {
     yield* Effect.sleep(millis / 4)
     const asked = yield* Monotonic.millis
-    const isKept = yield* Effect.timeoutOrElse(ifHeld(patience, patience.log.prolong(seat, token, millis)), {
+    const kept = Effect.as(patience.log.prolong(seat, token, millis), true)
+    const isKept = yield* Effect.timeoutOrElse(ifHeld(patience, kept), {
       duration: Math.max(0, known + millis - asked),
-      orElse: () => Effect.succeed(false)
+      orElse: () => Effect.undefined
     })
-    if (!isKept) return
+    if (isKept === undefined) return
     known = asked
   }
 })

@@ -7,7 +7,7 @@ const entry = (id: number, at = id * 1_000): StreamLog.Entry => ({ id: String(id
 
 const entries = (...ids: ReadonlyArray<number>) => ids.map((id) => entry(id))
 
-const positions = (placed: ReadonlyArray<StreamLog.Placed>) => placed.map(({ position }) => position)
+const numbers = (placed: ReadonlyArray<StreamLog.Placed>) => placed.map(({ id }) => Number(id))
 
 /** Long enough for every step of a test, on a machine that is busy. */
 const longMillis = 60_000
@@ -61,8 +61,12 @@ export const suite = (
           assert.strictEqual((yield* store.acquire({ stream }, "other", longMillis))._tag, "Taken")
           yield* store.release({ stream }, one)
           assert.isAbove(yield* take(store, { stream }, "other"), one)
-          // Every consumer has a seat of its own.
-          yield* take(store, { stream, consumer: "line" }, "one")
+          // Every consumer has a seat of its own, whatever its name.
+          const consumers = ["line", "", "\0", "\ud800", "\udfff"]
+          for (const consumer of consumers) yield* take(store, { stream, consumer }, "one")
+          for (const consumer of consumers) {
+            assert.strictEqual((yield* store.acquire({ stream, consumer }, "another", 1))._tag, "Taken")
+          }
           yield* take(store, { stream, consumer: "b" }, "other")
           assert.strictEqual((yield* store.acquire({ stream, consumer: "b" }, "one", 1))._tag, "Taken")
         })))
@@ -70,16 +74,40 @@ export const suite = (
       it.effect("gives it to another when it lapses, and refuses what the first one writes", () =>
         run(Effect.fnUntraced(function*(store, stream) {
           const one = yield* take(store, { stream }, "one", 50)
-          yield* store.append(stream, one, 0, entries(1), 1_000)
+          const first = yield* store.append(stream, one, 0, entries(1), 1_000)
           const other = yield* await_(store, { stream }, "other")
           assert.isAbove(other, one)
-          yield* lost(store.append(stream, one, 1, entries(2), 2_000))
-          yield* lost(store.append(stream, one, 1, [], 9_000))
+          yield* lost(store.append(stream, one, first, entries(2), 2_000))
+          yield* lost(store.append(stream, one, first, [], 9_000))
           yield* lost(store.prolong({ stream }, one, longMillis))
           yield* store.release({ stream }, one)
-          yield* store.append(stream, other, 1, entries(3), 3_000)
-          assert.deepStrictEqual(yield* store.extent(stream), { last: 2, until: 3_000 })
-          assert.deepStrictEqual((yield* store.read(stream, 0, 10)).map(({ id }) => id), ["1", "3"])
+          const last = yield* store.append(stream, other, first, entries(3), 3_000)
+          assert.deepStrictEqual(yield* store.extent(stream), { last, until: 3_000 })
+          const all = yield* store.read(stream, 0, 10)
+          assert.deepStrictEqual(numbers(all), [1, 3])
+          // Each holder begins at a place that no holder before it can have given.
+          assert.deepStrictEqual(all.map(({ follows, position }) => [follows, position]), [[0, one], [one, other]])
+        })))
+
+      it.effect("refuses to add behind a place that it does not have", () =>
+        run(Effect.fnUntraced(function*(store, stream) {
+          const token = yield* take(store, { stream }, "one")
+          yield* lost(store.append(stream, token, 1, entries(1), 1_000))
+          const last = yield* store.append(stream, token, 0, entries(1), 1_000)
+          yield* lost(store.append(stream, token, last + 1, entries(2), 2_000))
+          yield* lost(store.append(stream, token, last + 1, [], 2_000))
+          assert.deepStrictEqual(yield* store.extent(stream), { last, until: 1_000 })
+        })))
+
+      it.effect("gives a seat that was forgotten a higher token", () =>
+        run(Effect.fnUntraced(function*(store, stream) {
+          const seat = { stream, consumer: "a" }
+          const one = yield* take(store, seat, "one")
+          yield* store.release(seat, one)
+          yield* store.forget(stream, "a")
+          yield* Effect.sleep(1)
+          assert.isAbove(yield* take(store, seat, "one"), one)
+          yield* lost(store.commit(stream, "a", one, { position: 1, at: 1 }))
         })))
 
       it.effect("keeps what is prolonged, also late", () =>
@@ -97,20 +125,21 @@ export const suite = (
           assert.deepStrictEqual(yield* store.read(stream, 0, 10), [])
           const token = yield* take(store, { stream }, "one")
           const text = JSON.stringify("\u0000 \ud800 é 🎉 \"\\ '\n")
-          yield* store.append(stream, token, 0, [{ id: "1", at: 1_001, text }, { id: "", at: 1_002, text: "" }], 1_003)
+          const first = [{ id: "1", at: 1_001, text }, { id: "", at: 1_002, text: "" }]
+          const second = yield* store.append(stream, token, 0, first, 1_003)
           // The answer may be lost.
-          yield* store.append(stream, token, 0, [{ id: "1", at: 1_001, text }, { id: "", at: 1_002, text: "" }], 1_003)
-          yield* store.append(stream, token, 2, [], 1_500)
-          yield* store.append(stream, token, 2, entries(3), 1_400)
-          yield* store.append(stream, token, 3, entries(4, 5), undefined)
-          assert.deepStrictEqual(yield* store.extent(stream), { last: 5, until: 1_500 })
+          assert.strictEqual(yield* store.append(stream, token, 0, first, 1_003), second)
+          assert.strictEqual(yield* store.append(stream, token, second, [], 1_500), second)
+          const third = yield* store.append(stream, token, second, entries(3), 1_400)
+          const last = yield* store.append(stream, token, third, entries(4, 5), undefined)
+          assert.deepStrictEqual(yield* store.extent(stream), { last, until: 1_500 })
           assert.deepStrictEqual(yield* store.read(stream, 0, 2), [
-            { position: 1, id: "1", at: 1_001, text },
-            { position: 2, id: "", at: 1_002, text: "" }
+            { position: token, follows: 0, id: "1", at: 1_001, text },
+            { position: second, follows: token, id: "", at: 1_002, text: "" }
           ])
-          assert.deepStrictEqual(positions(yield* store.read(stream, 2, 2)), [3, 4])
-          assert.deepStrictEqual(positions(yield* store.read(stream, 4, 2)), [5])
-          assert.deepStrictEqual(yield* store.read(stream, 5, 2), [])
+          assert.deepStrictEqual(numbers(yield* store.read(stream, second, 2)), [3, 4])
+          assert.deepStrictEqual(numbers(yield* store.read(stream, last - 1, 2)), [5])
+          assert.deepStrictEqual(yield* store.read(stream, last, 2), [])
           assert.sameMembers([...(yield* store.idsSince(stream, 1_001))], ["1", "3", "4", "5"])
           assert.sameMembers([...(yield* store.idsSince(stream, 4_000))], ["4", "5"])
           // Another stream has nothing to do with it.
@@ -122,19 +151,8 @@ export const suite = (
           const token = yield* take(store, { stream }, "one")
           const batch = Array.from({ length: 3_000 }, (_, index) => ({ ...entry(index + 1), text: "é".repeat(500) }))
           yield* store.append(stream, token, 0, batch, 1_000)
-          const last = yield* store.read(stream, 2_990, 100)
-          assert.deepStrictEqual(positions(last), [
-            2_991,
-            2_992,
-            2_993,
-            2_994,
-            2_995,
-            2_996,
-            2_997,
-            2_998,
-            2_999,
-            3_000
-          ])
+          const last = yield* store.read(stream, token + 2_989, 100)
+          assert.deepStrictEqual(numbers(last), Array.from({ length: 10 }, (_, index) => 2_991 + index))
           assert.strictEqual(last.at(-1)?.text, batch.at(-1)?.text)
           assert.lengthOf(yield* store.idsSince(stream, 0), 3_000)
         })))
@@ -144,17 +162,17 @@ export const suite = (
           const token = yield* take(store, { stream }, "one")
           const reader = yield* Effect.forkChild(Effect.gen(function*() {
             while (true) {
-              const found = yield* store.read(stream, 1, 10)
+              const found = yield* store.read(stream, token, 10)
               if (found.length > 0) return found
-              yield* store.wait(stream, 1)
+              yield* store.wait(stream, token)
             }
           }))
           yield* store.append(stream, token, 0, entries(1), 1_000)
           yield* Effect.sleep(20)
-          yield* store.append(stream, token, 1, entries(2), 2_000)
-          assert.deepStrictEqual(positions(yield* Fiber.join(reader)), [2])
+          yield* store.append(stream, token, token, entries(2), 2_000)
+          assert.deepStrictEqual(numbers(yield* Fiber.join(reader)), [2])
           // Whoever comes late does not wait.
-          yield* store.wait(stream, 1)
+          yield* store.wait(stream, token)
         })))
 
       it.effect("moves cursors forward, for those who have the seat", () =>
@@ -181,8 +199,12 @@ export const suite = (
       it.effect("drops what is old, too much, or read by all", () =>
         run(Effect.fnUntraced(function*(store, stream) {
           const token = yield* take(store, { stream }, "one")
-          yield* store.append(stream, token, 0, entries(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), 10_000)
-          const left = () => Effect.map(store.read(stream, 0, 100), positions)
+          const former = yield* store.append(stream, token, 0, entries(1, 2, 3, 4, 5), 5_000)
+          yield* store.release({ stream }, token)
+          // Between the entries of two holders there are places that nobody has.
+          const other = yield* take(store, { stream }, "other")
+          const tenth = yield* store.append(stream, other, former, entries(6, 7, 8, 9, 10), 10_000)
+          const left = () => Effect.map(store.read(stream, 0, 100), numbers)
           yield* store.trim(stream, { before: 0, keep: 100, readBefore: 9_999_999 })
           assert.lengthOf(yield* left(), 10)
           yield* store.trim(stream, { before: 3_000, keep: 100, readBefore: 0 })
@@ -191,8 +213,8 @@ export const suite = (
           assert.deepStrictEqual(yield* left(), [4, 5, 6, 7, 8, 9, 10])
           const a = yield* take(store, { stream, consumer: "a" }, "one")
           const b = yield* take(store, { stream, consumer: "b" }, "one")
-          yield* store.commit(stream, "a", a, { position: 9, at: 9_000 })
-          yield* store.commit(stream, "b", b, { position: 6, at: 6_000 })
+          yield* store.commit(stream, "a", a, { position: tenth - 1, at: 9_000 })
+          yield* store.commit(stream, "b", b, { position: tenth - 4, at: 6_000 })
           yield* store.trim(stream, { before: 0, keep: 100, readBefore: 6_000 })
           assert.deepStrictEqual(yield* left(), [6, 7, 8, 9, 10])
           yield* store.trim(stream, { before: 0, keep: 100, readBefore: 99_000 })
@@ -203,7 +225,7 @@ export const suite = (
           yield* store.trim(stream, { before: 99_000, keep: 100, readBefore: 0 })
           assert.deepStrictEqual(yield* left(), [])
           // Places go on.
-          yield* store.append(stream, token, 10, entries(11), 11_000)
+          yield* store.append(stream, other, tenth, entries(11), 11_000)
           assert.deepStrictEqual(yield* left(), [11])
         })))
     })

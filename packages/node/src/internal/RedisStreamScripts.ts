@@ -1,22 +1,20 @@
 /** The steps of a log of shared streams in Lua, by the clock of Redis. The tests of all stores hold them together. */
-import type * as StreamLog from "@postwire/core/StreamLog"
+import * as StreamLog from "@postwire/core/StreamLog"
 import type { Script } from "./RedisScripts.ts"
 
 /** What the names of all keys begin with. The number goes up when the form of a log changes. */
-const keyPrefix = "postwire:stream:1:"
+const keyPrefix = "postwire:stream:2:"
 
 /** The keys of a stream have the same hash tag, so that a cluster keeps them together. */
 const keyOf = (stream: string, part: "seats" | "extent" | "entries" | "positions" | "times") =>
   `${keyPrefix}{${stream}}:${part}`
-
-const nameOf = ({ consumer }: StreamLog.Seat) => consumer === undefined ? "line" : `consumer ${consumer}`
 
 const now = `
 local time = redis.call("TIME")
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 `
 
-/** Only who has the seat changes anything. */
+/** Only the holder of the seat changes anything. */
 const ifHeld = `if redis.call("HGET", KEYS[1], "token " .. ARGV[1]) ~= ARGV[2] then return 0 end
 `
 
@@ -42,7 +40,7 @@ interface Steps {
   readonly release: Script<[seat: StreamLog.Seat, token: number], 0 | 1>
   readonly append: Script<
     [stream: string, token: number, after: number, entries: ReadonlyArray<StreamLog.Entry>, until?: number],
-    0 | 1
+    readonly [last?: string]
   >
   readonly extent: Script<[stream: string], readonly [last: string | null, until: string | null]>
   readonly read: Script<[stream: string, after: number, limit: number], ReadonlyArray<RedisEntry>>
@@ -59,27 +57,27 @@ interface Steps {
 export const scripts: Steps = {
   acquire: {
     numberOfKeys: 1,
-    params: (seat, holder, millis) => [keyOf(seat.stream, "seats"), nameOf(seat), holder, millis],
+    params: (seat, holder, millis) => [keyOf(seat.stream, "seats"), StreamLog.seatName(seat), holder, millis],
     lua: `${now}${whole}local names = { "token " .. ARGV[1], "holder " .. ARGV[1], "ends " .. ARGV[1] }
 local seat = redis.call("HMGET", KEYS[1], unpack(names))
 local token, ends = tonumber(seat[1]) or 0, tonumber(seat[3]) or 0
 if ends > now then
   if seat[2] ~= ARGV[2] then return { 0, ends - now } end
 else
-  token = token + 1
+  token = math.max(token + 1, tonumber(time[1]) * 1000000 + tonumber(time[2]))
 end
 redis.call("HSET", KEYS[1], names[1], whole(token), names[2], ARGV[2], names[3], whole(now + tonumber(ARGV[3])))
 return { 1, token }`
   },
   prolong: {
     numberOfKeys: 1,
-    params: (seat, token, millis) => [keyOf(seat.stream, "seats"), nameOf(seat), token, millis],
+    params: (seat, token, millis) => [keyOf(seat.stream, "seats"), StreamLog.seatName(seat), token, millis],
     lua: `${ifHeld}${now}${whole}redis.call("HSET", KEYS[1], "ends " .. ARGV[1], whole(now + tonumber(ARGV[3])))
 return 1`
   },
   release: {
     numberOfKeys: 1,
-    params: (seat, token) => [keyOf(seat.stream, "seats"), nameOf(seat), token],
+    params: (seat, token) => [keyOf(seat.stream, "seats"), StreamLog.seatName(seat), token],
     lua: `${ifHeld}redis.call("HSET", KEYS[1], "ends " .. ARGV[1], "0")
 return 1`
   },
@@ -89,22 +87,26 @@ return 1`
       keyOf(stream, "seats"),
       keyOf(stream, "extent"),
       keyOf(stream, "entries"),
-      nameOf({ stream }),
+      StreamLog.seatName({ stream }),
       token,
       after,
       until ?? 0,
       ...entries.flatMap(({ at, id, text }) => [at, id, text])
     ],
-    lua: `${ifHeld}${whole}local extent = redis.call("HMGET", KEYS[2], "last", "until")
+    lua: `${whole}local extent = redis.call("HMGET", KEYS[2], "last", "until")
+local last, token = tonumber(extent[1]) or 0, tonumber(ARGV[2])
+if redis.call("HGET", KEYS[1], "token " .. ARGV[1]) ~= ARGV[2] or last < tonumber(ARGV[3]) then return {} end
 if tonumber(ARGV[4]) > (tonumber(extent[2]) or 0) then redis.call("HSET", KEYS[2], "until", ARGV[4]) end
-local last = tonumber(extent[1]) or 0
-if last ~= tonumber(ARGV[3]) or #ARGV == 4 then return 1 end
-for index = 5, #ARGV, 3 do
-  last = last + 1
-  redis.call("XADD", KEYS[3], whole(last) .. "-0", "at", ARGV[index], "id", ARGV[index + 1], "text", ARGV[index + 2])
+if last == tonumber(ARGV[3]) then
+  for index = 5, #ARGV, 3 do
+    local follows = whole(last)
+    last = math.max(last + 1, token)
+    redis.call("XADD", KEYS[3], whole(last) .. "-0", "at", ARGV[index], "id", ARGV[index + 1], "text", ARGV[index + 2],
+      "follows", follows)
+  end
+  redis.call("HSET", KEYS[2], "last", whole(last))
 end
-redis.call("HSET", KEYS[2], "last", whole(last))
-return 1`
+return { whole(last) }`
   },
   extent: {
     numberOfKeys: 1,
@@ -141,7 +143,7 @@ return found`
       keyOf(stream, "seats"),
       keyOf(stream, "positions"),
       keyOf(stream, "times"),
-      nameOf({ stream, consumer }),
+      StreamLog.seatName({ stream, consumer }),
       token,
       consumer,
       position,
@@ -155,25 +157,32 @@ end
 return 1`
   },
   forget: {
-    numberOfKeys: 2,
-    params: (stream, consumer) => [keyOf(stream, "positions"), keyOf(stream, "times"), consumer],
-    lua: `redis.call("ZREM", KEYS[1], ARGV[1])
+    numberOfKeys: 3,
+    params: (stream, consumer) => [
+      keyOf(stream, "positions"),
+      keyOf(stream, "times"),
+      keyOf(stream, "seats"),
+      consumer,
+      StreamLog.seatName({ stream, consumer })
+    ],
+    lua: `${now}redis.call("ZREM", KEYS[1], ARGV[1])
 redis.call("HDEL", KEYS[2], ARGV[1])
+if (tonumber(redis.call("HGET", KEYS[3], "ends " .. ARGV[2])) or 0) <= now then
+  redis.call("HDEL", KEYS[3], "token " .. ARGV[2], "holder " .. ARGV[2], "ends " .. ARGV[2])
+end
 return 0`
   },
   trim: {
-    numberOfKeys: 3,
+    numberOfKeys: 2,
     params: (stream, { before, keep, readBefore }) => [
       keyOf(stream, "entries"),
-      keyOf(stream, "extent"),
       keyOf(stream, "positions"),
       before,
       keep,
       readBefore
     ],
-    lua: `${positionOf}${whole}local cut = (tonumber(redis.call("HGET", KEYS[2], "last")) or 0) - tonumber(ARGV[2])
-if cut > 0 then redis.call("XTRIM", KEYS[1], "MINID", whole(cut + 1)) end
-local slowest = redis.call("ZRANGE", KEYS[3], 0, 0, "WITHSCORES")
+    lua: `${positionOf}${whole}redis.call("XTRIM", KEYS[1], "MAXLEN", ARGV[2])
+local slowest = redis.call("ZRANGE", KEYS[2], 0, 0, "WITHSCORES")
 local read = tonumber(slowest[2]) or -1
 local before, readBefore = tonumber(ARGV[1]), tonumber(ARGV[3])
 local entries = redis.call("XRANGE", KEYS[1], "-", "+", "COUNT", ${pageSize})
