@@ -121,7 +121,7 @@ export const layerOAuth2 = (
           renewed.oauth2 === undefined
             ? Effect.void
             : Effect.andThen(
-              Effect.mapError(save(renewed.oauth2), unsavedBecause(renewed)),
+              Effect.mapError(save(renewed.oauth2), unsavedBecause(account, renewed)),
               Effect.sync(() => {
                 account = renewed
               })
@@ -134,9 +134,10 @@ export const layerOAuth2 = (
 
 const missing = (setting: string) => Effect.fail(new InvalidSettings({ setting, rule: "is missing" }))
 
-/** What the program said of tokens that it could not keep, without them. */
-const unsavedBecause = (account: Account.Account) => (error: Error): TokenStoreFailure => {
-  if (error instanceof TokenStoreFailure) return error
-  const detail = Redaction.make(() => RenewedCredentials.secretsOf(account).map(Renewal.plain))(error.message)
-  return new TokenStoreFailure({ store: "save", fault: "unavailable", action: "write", detail })
+/** The error of a program that could not keep tokens, without the secrets of the record before and of the one after it. */
+const unsavedBecause = (...accounts: ReadonlyArray<Account.Account>) => (error: Error): TokenStoreFailure => {
+  const redact = Redaction.make(() => accounts.flatMap(RenewedCredentials.secretsOf).map(Renewal.plain))
+  const told = Redaction.within(error, redact)
+  if (told instanceof TokenStoreFailure) return told
+  return new TokenStoreFailure({ store: "save", fault: "unavailable", action: "write", detail: redact(error.message) })
 }

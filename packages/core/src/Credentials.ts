@@ -199,3 +199,14 @@ export const layerBearer = (bearerToken: Secret): Layer.Layer<Credentials, Inval
     Credentials,
     Effect.map(check({ bearerToken }), (values) => ({ current: Effect.succeed(values) }))
   )
+
+/** The error of a setting that does not exist. A name with more than letters is not shown: it may be a secret in the wrong place. */
+export const unknownSetting = (name: string, meant?: string, within?: string): InvalidSettings => {
+  const at = within === undefined ? "" : `${within}.`
+  return meant === undefined && !/^[a-z_]{1,40}$/i.test(name)
+    ? new InvalidSettings({ setting: within ?? "settings", rule: "has a member that is not a setting" })
+    : new InvalidSettings({
+      setting: at + name,
+      rule: meant === undefined ? "is not a setting" : `is not a setting (did you mean ${meant}?)`
+    })
+}

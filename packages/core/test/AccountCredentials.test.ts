@@ -1054,11 +1054,15 @@ describe("tokens that a program keeps itself", () => {
       const grants = yield* Grants.make()
       let isFull = true
       const save = ({ refreshToken }: Account.OAuth2Tokens) =>
-        isFull ? Effect.fail(new NoRoom({ message: `no room for ${Redacted.value(refreshToken!)}` })) : Effect.void
+        isFull
+          ? Effect.fail(
+            new NoRoom({ message: `no room for ${Redacted.value(refreshToken!)} in place of canary-refresh-1` })
+          )
+          : Effect.void
       yield* Effect.gen(function*() {
         const error = yield* Effect.flip(inTime(getMe({})))
         assert.instanceOf(error, Errors.TokenStoreFailure)
-        assert.strictEqual(error.detail, "no room for <redacted>")
+        assert.strictEqual(error.detail, "no room for <redacted> in place of <redacted>")
         assertNoSecret(error)
         isFull = false
         yield* TestClock.adjust("1 second")

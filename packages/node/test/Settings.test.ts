@@ -245,6 +245,15 @@ describe("a setting that is none", () => {
     assert.match(refused({ ...settings, returnType: "json" }), /returnType must be one of response, dictionary, raw/)
   })
 
+  it("is not shown where it may be a secret", () => {
+    for (const secret of ["AAAAcanary0001%3D", "bearerToken=canary", "canary key", "canary".repeat(8)]) {
+      assert.strictEqual(refused({ ...settings, [secret]: true }), "settings has a member that is not a setting.")
+      const oauth2 = { clientId: "a", refreshToken: "b", [secret]: true }
+      assert.strictEqual(refused({ baseUrl: settings.baseUrl, oauth2 }), "oauth2 has a member that is not a setting.")
+    }
+    assert.match(refused({ baseUrl: settings.baseUrl, oauth2: { colour: 1 } }), /oauth2\.colour is not a setting/)
+  })
+
   it("is no form either", async () => {
     await using client = createClient(settings)
     assert.throws(() => client.as("json" as "raw"), /returnType must be one of response, dictionary, raw/)

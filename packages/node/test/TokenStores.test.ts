@@ -1,4 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { TokenStoreFailure } from "@postwire/core/Errors"
 import * as OwnTokenStore from "@postwire/core/promises/TokenStore"
 import * as TokenStore from "@postwire/core/TokenStore"
 import { ConfigProvider, Context, Effect, Fiber, Layer } from "effect"
@@ -15,6 +16,8 @@ const folder = mkdtempSync(join(tmpdir(), "postwire-accounts-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 let places = 0
+
+const failure = { store: "rows", fault: "unavailable", action: "write" } as const
 
 const program = new URL("support/incrementer.ts", import.meta.url)
 
@@ -100,6 +103,37 @@ describe("the place of accounts", () => {
 })
 
 describe("of the program's own", () => {
+  it.effect("fails without the secrets that its error quotes: of the text before, of the new one, escaped, cut off", () =>
+    Effect.gen(function*() {
+      const rowOf = (secret: string) =>
+        JSON.stringify({ version: 1, oauth2: { accessToken: `${secret}"tail"`, scopes: [] } })
+      const [before, after, unseen] = ["canary-1", "canary-2", "canary-3"].map(rowOf)
+      const quotes: ReadonlyArray<readonly [said: string, told: string]> = [
+        [`replaces ${before}`, "replaces"],
+        [`cannot write ${after}`, "cannot write"],
+        [`row: ${JSON.stringify(after)}`, "row:"],
+        [`Failing row contains (ada, ${unseen?.slice(0, 52)}`, "Failing row contains (ada,"],
+        [`parameters: ${JSON.stringify({ text: unseen })}`, "parameters:"],
+        [
+          "the token is canary-2\"tail\", the other canary-1\\\"tail\\\"",
+          "the token is <redacted>, the other <redacted>"
+        ]
+      ]
+      for (const [said, told] of quotes) {
+        for (const error of [new Error(said), new TokenStoreFailure({ ...failure, detail: said }), said]) {
+          const store = OwnTokenStore.toEffect({
+            read: async () => before,
+            write: () => Promise.reject(error),
+            lock: async () => () => {}
+          })
+          yield* store.read("ada")
+          const failed = yield* Effect.flip(store.write("ada", after))
+          assert.include(failed.message, told)
+          assert.notMatch(`${failed.message} ${failed.detail} ${failed.stack}`, /canary|tail/)
+        }
+      }
+    }))
+
   it.effect("is told that nobody waits for a lock any more, and has back one that comes all the same", () =>
     Effect.gen(function*() {
       const asked = Promise.withResolvers<AbortSignal>()

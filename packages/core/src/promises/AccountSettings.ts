@@ -124,7 +124,7 @@ const oauth2Of = Effect.fnUntraced(function*(
 ): Effect.fn.Return<AccountCredentials.OAuth2Settings, InvalidSettings> {
   if (!isObject(given)) return yield* invalid("oauth2", "must be an object")
   const unknown = Object.keys(given).find((name) => !namesOfOAuth2.includes(name))
-  if (unknown !== undefined) return yield* invalid(`oauth2.${unknown}`, "is not a setting")
+  if (unknown !== undefined) return yield* Credentials.unknownSetting(unknown, undefined, "oauth2")
   const { expiresAt, save, scopes: granted } = given
   const { clientId, clientSecret } = (yield* appOf(given, "oauth2.")) ?? app ?? {}
   if (clientId === undefined) {

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
+import * as Redaction from "../Redaction.ts"
 
 /** The methods of such a store. */
 export interface OwnStore {
@@ -18,8 +19,8 @@ export interface Told<E> {
   readonly failure: (name: string, action: Action, fault: "locked" | "unavailable", detail: string) => E
   /** What the store rejects with itself. */
   readonly isFailure: (cause: unknown) => cause is E
-  /** Where texts are secrets: what a store may say of what went wrong with one. */
-  readonly redact?: ((said: string, text: string | undefined) => string) | undefined
+  /** Where texts are secrets: removes from a message those of the texts, and of any text that it quotes. */
+  readonly redact?: ((said: string, texts: ReadonlyArray<string>) => string) | undefined
 }
 
 /** Whether a value has the methods of a store. */
@@ -34,14 +35,16 @@ const timeoutMillis = 30_000
 
 /** The store as Effects have it. What it rejects with is told as far as it may be. */
 export const toEffect = <E>(given: OwnStore, { failure, isFailure, redact }: Told<E>) => {
-  /** What went through it. */
-  const texts = new Map<string, string | undefined>()
+  /** The last two texts of each name: a store may quote the one that it replaces. */
+  const texts = new Map<string, ReadonlyArray<string>>()
   const keep = (name: string, text: string | undefined) => {
-    if (redact !== undefined) texts.set(name, text)
+    const known = texts.get(name) ?? []
+    if (redact !== undefined && text !== undefined && !known.includes(text)) texts.set(name, [...known.slice(-1), text])
   }
-  const told = (name: string, cause: unknown) => {
-    const said = cause instanceof Error ? cause.message : String(cause)
-    return (redact === undefined ? said : redact(said, texts.get(name))).slice(0, 300)
+  const failed = (name: string, action: Action, cause: unknown): E => {
+    const told = redact === undefined ? cause : Redaction.within(cause, (said) => redact(said, texts.get(name) ?? []))
+    if (isFailure(told)) return told
+    return failure(name, action, "unavailable", (told instanceof Error ? told.message : String(told)).slice(0, 300))
   }
 
   const call = <A>(
@@ -53,7 +56,7 @@ export const toEffect = <E>(given: OwnStore, { failure, isFailure, redact }: Tol
     Effect.tryPromise({
       // What throws at once is rejected as well.
       try: async (signal) => use(signal),
-      catch: (cause) => isFailure(cause) ? cause : failure(name, action, "unavailable", told(name, cause))
+      catch: (cause) => failed(name, action, cause)
     }).pipe(
       Effect.filterOrFail(is, () =>
         failure(name, action, "unavailable", `${action} does not resolve with what it should`)),

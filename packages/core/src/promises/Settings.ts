@@ -191,11 +191,7 @@ export const check = Effect.fnUntraced(function*(
   const known = [...names, ...ofPlatform]
   for (const setting of Object.keys(settings)) {
     if (known.includes(setting)) continue
-    const meant = nearest(setting, known)
-    return yield* new InvalidSettings({
-      setting,
-      rule: meant === undefined ? "is not a setting" : `is not a setting (did you mean ${meant}?)`
-    })
+    return yield* Credentials.unknownSetting(setting, nearest(setting, known))
   }
   yield* checkForm(settings.returnType ?? "response")
   yield* Client.check({ ...settings, wire: yield* wireOf(settings) })

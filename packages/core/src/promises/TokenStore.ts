@@ -30,7 +30,7 @@ export const toEffect = (given: TokenStore): Store => {
       failure: (account, action, fault, detail) =>
         new TokenStoreFailure({ store: describe(account), fault, action, detail }),
       isFailure: (cause) => cause instanceof TokenStoreFailure,
-      redact: (said, text) => Redaction.make(() => secretsOf(text))(said)
+      redact: (said, texts) => Redaction.make(() => [...texts, said].flatMap(secretsOf))(said)
     }),
     // A client has no need to know them.
     names: Effect.fail(
@@ -44,6 +44,14 @@ export const toEffect = (given: TokenStore): Store => {
   }
 }
 
-/** Every value in the text of an account that is no word of ours. */
-const secretsOf = (text = ""): ReadonlyArray<string> =>
-  Array.from(text.matchAll(/"\w*(?:token|secret|key)\w*":"([^"]+)"/gi), ([, secret = ""]) => secret)
+/** The secrets in the text of an account, also in one that is cut off or is itself within a text of JSON. */
+const secretsOf = (text: string): ReadonlyArray<string> =>
+  Array.from(text.matchAll(member), ([, secret = ""]) => {
+    try {
+      return String(JSON.parse(`"${secret}"`))
+    } catch {
+      return secret
+    }
+  })
+
+const member = /"\w*(?:token|secret|key)\w*\\*"\s*:\s*\\*"((?:[^"\\]|\\.)+)/gi
