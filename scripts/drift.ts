@@ -13,7 +13,7 @@ import { documentFacts } from "../packages/cli/src/drift/DocumentFacts.ts"
 import * as DriftReport from "../packages/cli/src/drift/DriftReport.ts"
 import { endpoints } from "../packages/cli/src/drift/Endpoint.ts"
 import * as OpenApiDocument from "../packages/cli/src/drift/OpenApiDocument.ts"
-import { keyOf } from "../packages/cli/src/drift/ServiceFacts.ts"
+import { keyOf, pathOf } from "../packages/cli/src/drift/ServiceFacts.ts"
 import * as FactsFile from "./drift/FactsFile.ts"
 
 const { positionals: [file], values } = parseArgs({
@@ -29,8 +29,8 @@ if (file === undefined) throw new Error("Name an OpenAPI document (JSON).")
 const json = JSON.parse(readFileSync(file, "utf8"))
 if (values.facts !== undefined) {
   const document = orThrow(OpenApiDocument.read(json))
-  const declared = new Set(endpoints(DriftReport.wireOf(documentFacts(document))).map(keyOf))
-  const isWanted = (key: string) => values.facts === "all" || declared.has(key)
+  const declared = new Set(endpoints(DriftReport.wireOf(documentFacts(document))).map((route) => pathOf(keyOf(route))))
+  const isWanted = (key: string) => values.facts === "all" || declared.has(pathOf(key))
   process.stdout.write(FactsFile.write(documentFacts(document, isWanted)))
 } else {
   const report = orThrow(DriftReport.make(json, values.wire))

@@ -179,7 +179,7 @@ const pathParameters = (definition: Definition, path: string, wire: WireNames.Wi
     in: "path",
     required: true,
     ...(name === identity ? { description: "The id of the authenticated user." } : {}),
-    schema: parameterSchema(parameter)
+    schema: parameterSchema(parameter, valuesOn(definition, name, parameter, wire))
   }))
 }
 

@@ -7,10 +7,11 @@ interface FactsFile {
   readonly version: string | undefined
   readonly facts: ReadonlyArray<Fact>
   readonly routes: ReadonlyArray<
-    & Omit<RouteFacts, "body" | "path" | "query" | "result">
+    & Omit<RouteFacts, "body" | "headers" | "path" | "query" | "result">
     & {
       readonly path: ReadonlyArray<number>
       readonly query: Indexes
+      readonly headers: Indexes
       readonly body: Indexes
       readonly result: Indexes
     }
@@ -34,6 +35,7 @@ export const write = ({ resources, routes, version }: ServiceFacts): string => {
     ...route,
     path: route.path.map(indexOf),
     query: indexes(route.query),
+    headers: indexes(route.headers),
     body: indexes(route.body),
     result: indexes(route.result)
   }))
@@ -57,6 +59,7 @@ export const read = (text: string): ServiceFacts => {
       ...route,
       path: route.path.map(factOf),
       query: named(route.query),
+      headers: named(route.headers),
       body: named(route.body),
       result: named(route.result)
     })),

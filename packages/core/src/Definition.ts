@@ -107,6 +107,8 @@ export interface Definition {
   readonly settled?: { readonly data: Readonly<Record<string, boolean>>; readonly by: Settled }
   /** Of a create: the operation that shows whether it happened. */
   readonly confirmWith?: string
+  /** The status of a success, where `effect` does not imply it. */
+  readonly status?: 200
   /** Counts towards the project-level post cap. */
   readonly postCap?: boolean
   /** How far back it reaches, where that moves on with the time. */
@@ -137,8 +139,8 @@ export const partsOf = (route: string): readonly [method: string, path: string] 
   return [route.slice(0, blank), route.slice(blank + 1)]
 }
 
-/** The status of a success: 201 when something was created. */
-export const successStatus = ({ effect }: Definition): 200 | 201 => effect === "create" ? 201 : 200
+/** The status of a success: 201 when something was created, unless the declaration says otherwise. */
+export const successStatus = ({ effect, status }: Definition): 200 | 201 => status ?? (effect === "create" ? 201 : 200)
 
 /** Every parameter of an operation by name, whatever its place. */
 export const parametersOf = (definition: Definition): Readonly<Record<string, AnyParameter>> => ({

@@ -68,8 +68,8 @@ export interface Methods<F extends Face> {
    */
   readonly removeBookmark: MethodOf<F, "removeBookmark">
   /**
-   * Lists the authenticated user's folders of bookmarks. Credential: OAuth 1.0a, or a user's bearer token with
-   * `user_auth: false`, which first looks the user's id up, once. `max_results` is 1 to 100.
+   * Lists the authenticated user's folders of bookmarks. Credential: a user's bearer token, which first looks the user's id
+   * up, once, or OAuth 1.0a with `user_auth: true`. `max_results` is 1 to 100.
    *
    * ```ts
    * client.getBookmarkFolders.items()
@@ -89,8 +89,8 @@ export interface Methods<F extends Face> {
    */
   readonly createBookmarkFolder: MethodOf<F, "createBookmarkFolder">
   /**
-   * Lists the posts in a folder of bookmarks, by their ids alone: `getPosts` looks them up. Credential: OAuth 1.0a, or a
-   * user's bearer token with `user_auth: false`, which first looks the user's id up, once. `max_results` is 1 to 100.
+   * Lists the posts in a folder of bookmarks, by their ids alone: `getPosts` looks them up. Credential: a user's bearer
+   * token, which first looks the user's id up, once, or OAuth 1.0a with `user_auth: true`. `max_results` is 1 to 100.
    *
    * ```ts
    * client.getBookmarkFolderPosts.items({ folder_id: "1520262394675200000" })
@@ -1252,7 +1252,7 @@ export type GetBookmarkFoldersParameters = {
   readonly max_results?: unknown
   /** A token as the service returned it. */
   readonly pagination_token?: unknown
-  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; false when left out. */
   readonly user_auth?: unknown
 }
 
@@ -1270,7 +1270,7 @@ export type GetBookmarkFolderPostsParameters = {
   readonly max_results?: unknown
   /** A token as the service returned it. */
   readonly pagination_token?: unknown
-  /** Whether OAuth 1.0a signs the request instead of a bearer token; true when left out. */
+  /** Whether OAuth 1.0a signs the request instead of a bearer token; false when left out. */
   readonly user_auth?: unknown
 }
 

@@ -300,7 +300,7 @@ export const StreamError = /*#__PURE__*/ Schema.Union([
     Schema.TaggedStruct("TooManyConnections", {
       operation: Schema.String,
       connections: Schema.Array(Schema.Struct({
-        id: Schema.String,
+        id: Schema.optional(Schema.String),
         endpoint: Schema.String,
         since: Schema.Date,
         clientIp: Schema.optional(Schema.String)

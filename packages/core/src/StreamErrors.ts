@@ -16,7 +16,8 @@ export class NoRules extends Data.TaggedError("NoRules")<{
 
 /** A connection that the service counts. */
 export interface HeldConnection {
-  readonly id: string
+  /** Missing on `x-2026-02`. */
+  readonly id?: string | undefined
   /** Such as `filtered_stream`. */
   readonly endpoint: string
   /** When it was made, by the service's clock. */
@@ -35,7 +36,9 @@ export class TooManyConnections extends Data.TaggedError("TooManyConnections")<{
 }> {
   override get message(): string {
     const held = this.connections.map(({ clientIp, endpoint, id, since }) =>
-      `${endpoint} since ${since.toISOString()}${clientIp === undefined ? "" : ` from ${clientIp}`} (${id})`
+      `${endpoint} since ${since.toISOString()}${clientIp === undefined ? "" : ` from ${clientIp}`}${
+        id === undefined ? "" : ` (${id})`
+      }`
     )
     return `${this.operation}: the app has as many connections as it may have${
       held.length === 0 ? saidOf(this) : `: ${held.join(", ")}`

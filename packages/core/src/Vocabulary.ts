@@ -27,8 +27,10 @@ export interface Vocabulary {
   readonly expanded: ReadonlySet<string>
   /** Those of them that come unasked. */
   readonly unasked: ReadonlySet<string>
-  /** Fields and expansions that cannot be said at all. */
+  /** Fields and expansions that cannot be said at all; after a kind of resource and a blank, those of its own alone. */
   readonly unsaid: ReadonlySet<string>
+  /** Operations that have no selectors. */
+  readonly unselected: ReadonlySet<string>
 }
 
 const nothing: ReadonlySet<string> = /*#__PURE__*/ new Set()
@@ -106,11 +108,14 @@ export const february: Vocabulary = {
   unasked: nothing,
   unsaid: /*#__PURE__*/ new Set([
     "article_title",
+    "like_with_post_author attachments.media_keys",
+    "like_with_post_author attachments_media_keys",
     "matched_media_notes",
     "note_request_suggestions",
     "paid_partnership",
     "subscribes_to_you"
-  ])
+  ]),
+  unselected: /*#__PURE__*/ new Set(["createComplianceJob"])
 }
 
 /** August 2026 (OpenAPI 2.167). */
@@ -148,7 +153,8 @@ export const august: Vocabulary = {
     "topic_ids"
   ]),
   unasked: /*#__PURE__*/ new Set(["edit_history_post_ids"]),
-  unsaid: /*#__PURE__*/ new Set(["referenced_posts.id.attachments.media_keys", "referenced_posts.id.author_id"])
+  unsaid: /*#__PURE__*/ new Set(["referenced_posts.id.attachments.media_keys", "referenced_posts.id.author_id"]),
+  unselected: nothing
 }
 
 /** August 2026, of streams: they are still asked in the words of February, for what there is in August. */
@@ -156,5 +162,6 @@ export const augustStreams: Vocabulary = {
   ...february,
   members: august.members,
   values: august.values,
-  unsaid: /*#__PURE__*/ new Set(["article_title", "subscribes_to_you"])
+  unsaid: /*#__PURE__*/ new Set(["article_title", "subscribes_to_you"]),
+  unselected: nothing
 }

@@ -19,7 +19,7 @@ export interface Wire {
   readonly queryKey: (definition: Pick<Definition, "live">, key: string) => string
   /** How an operation's expansions or fields are said; none where they go as they are. */
   readonly selector: (
-    definition: Pick<Definition, "live" | "result">,
+    definition: Pick<Definition, "live" | "name" | "result">,
     parameter: string
   ) => WireNames.Selector | undefined
   /** A member of an enumeration that a request holds. */

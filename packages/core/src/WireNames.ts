@@ -8,8 +8,8 @@
  */
 import * as Predicate from "effect/Predicate"
 import type * as SchemaAST from "effect/SchemaAST"
+import type { Definition } from "./Definition.ts"
 import * as Model from "./Model.ts"
-import type { Result } from "./Response.ts"
 import { february, type Names, type Vocabulary } from "./Vocabulary.ts"
 
 export type { Wire } from "./Vocabulary.ts"
@@ -53,17 +53,21 @@ export type Selector = (name: string) => Said
  */
 export const selector = (
   words: Vocabulary,
-  { result }: { readonly result: Result },
+  { name, result }: Pick<Definition, "name" | "result">,
   parameter: string
 ): Selector => {
-  if (parameter === "expansions") {
-    return (name) => words.unsaid.has(name) ? unsaid : { ...silence, expansions: [expansion(words, name)] }
-  }
+  if (words.unselected.has(name)) return () => silence
   const model = "model" in result ? result.model : undefined
+  const isUnsaid = (name: string) => words.unsaid.has(name) || words.unsaid.has(`${model?.kind} ${name}`)
+  if (parameter === "expansions") {
+    return (name) => isUnsaid(name) ? unsaid : { ...silence, expansions: [expansion(words, name)] }
+  }
   const isOwn = model === undefined || model.selector === parameter
-  if (!isOwn && !Object.values(model.expansions).some((kind) => parameter === `${kind}_fields`)) return () => silence
+  const isBrought = () =>
+    Object.entries(model?.expansions ?? {}).some(([name, kind]) => parameter === `${kind}_fields` && !isUnsaid(name))
+  if (!isOwn && !isBrought()) return () => silence
   return (name) => {
-    if (words.unsaid.has(name)) return unsaid
+    if (isOwn ? isUnsaid(name) : words.unsaid.has(name)) return unsaid
     if (!words.expanded.has(name)) {
       const called = isOwn ? Model.calledOf(model?.fields[name]?.ast) : undefined
       return { ...silence, names: [called ?? field(words, name)] }

@@ -10,7 +10,7 @@ import { all, type Answer, assertNoSecret, make, secrets, type Settings, type Un
 
 const { createDirectMessage, createPost, getPost, getRecentPostsCount, like, searchRecentPosts } = catalogue
 
-const decode = (operation: { readonly definition: Definition }, body: unknown, wire: "neutral" | "x" = "neutral") => {
+const decode = (operation: { readonly definition: Definition }, body: unknown, wire: Wire.Wire["name"] = "neutral") => {
   const response = Decoding.decode(operation.definition, Wire.named[wire], JSON.stringify(body), {})
   if (response instanceof Decoding.Undecodable) throw new Error(response.reason)
   return response
@@ -25,6 +25,22 @@ const metrics = {
   reply_count: 4,
   repost_count: 5
 }
+
+describe("what the service's documents do not require", () => {
+  const connection = { endpoint_name: "sample_stream", connected_at: "2026-02-01T00:00:00.000Z" }
+
+  it.each<readonly [name: keyof typeof catalogue, data: unknown, anomalies: ReadonlyArray<string>]>([
+    ["getConnections", [connection, { ...connection, id: "1" }], []],
+    ["getTrends", [{ post_count: 2 }, { trend_name: "#silk", post_count: 1 }], []],
+    ["createMediaSubtitles", { id: "1", associated_subtitles: [{ id: "2", language_code: "EN" }] }, []],
+    ["createMediaSubtitles", { id: "1", associated_subtitles: { id: "2", language_code: "EN" } }, []],
+    ["getStreamRules", [{ id: "1", tag: "a" }, { id: "2", value: "cat" }], ["data[0].value"]]
+  ])("may be missing: %s", (name, data, anomalies) => {
+    const response = decode(catalogue[name], { data }, "x-2026-02")
+    assert.deepStrictEqual(response.data, data)
+    assert.deepStrictEqual(response.anomalies.map(({ path }) => path), anomalies)
+  })
+})
 
 describe("a malformed part", () => {
   it("is left out and listed; the rest of the page stays", () => {

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
+import type { Definition } from "../src/Definition.ts"
 import * as LiveDecoding from "../src/internal/LiveDecoding.ts"
 import { LiveLines } from "../src/internal/LiveLines.ts"
 import type { AnyItem, PostItem } from "../src/LiveItem.ts"
+import { streamPostLabels } from "../src/operations/ComplianceStreams.ts"
 import { streamLikesFirehose, streamPosts } from "../src/operations/Streams.ts"
 import * as Wire from "../src/Wire.ts"
 
@@ -96,7 +98,7 @@ const secret = "canary-secret"
 
 const decoder = (
   options: Partial<LiveDecoding.Reading> = {},
-  { definition }: Pick<typeof streamPosts, "definition"> | Pick<typeof streamLikesFirehose, "definition"> = streamPosts
+  { definition }: { readonly definition: Pick<Definition, "result"> } = streamPosts
 ) =>
   LiveDecoding.make(definition, {
     wire: Wire.neutral,
@@ -105,7 +107,7 @@ const decoder = (
     ...options
   })
 
-/** What entries are, as plain data. */
+/** Entries as plain data. */
 const shown = (entries: ReadonlyArray<LiveDecoding.Entry>) =>
   entries.map((entry) => LiveDecoding.isItem(entry) ? { ...entry.toJSON(), anomalies: entry.anomalies } : entry)
 
@@ -150,6 +152,14 @@ describe("what a line is", () => {
     },
     { arbitrary: { runs: 200 } }
   )
+
+  it("may be an event of a label without a type", () => {
+    const event = { event_at: "2026-08-01T00:00:00.000Z", application: "apply" }
+    const line = JSON.stringify({ data: { public_tweet_unviewable: { tweet: { id: "1" }, ...event } } })
+    assert.deepStrictEqual(shown(read(`${line}\n`, { wire: Wire.x }, streamPostLabels)), [
+      { data: { public_post_unviewable: { post: { id: "1" }, ...event } }, anomalies: [] }
+    ])
+  })
 
   it("is an item in neutral words, from whatever words", () => {
     const neutral = {

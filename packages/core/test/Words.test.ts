@@ -124,6 +124,30 @@ describe("in the words of August", () => {
     }
   )
 
+  it("February selects no fields of a job that is created, and no media of likes", () => {
+    const fields = { compliance_job_fields: ["status"] } as const
+    assert.deepStrictEqual(query("createComplianceJob", { type: "posts", ...fields }, Wire.x202602), {})
+    assert.deepStrictEqual(query("getComplianceJob", { id: "1", ...fields }, Wire.x202602), {
+      "compliance_job.fields": "status"
+    })
+    const likes = { partition: 1, media_fields: ["url"], post_fields: ["lang"] }
+    assert.deepStrictEqual(query("streamLikesFirehose", likes, Wire.x202602), {
+      partition: "1",
+      "tweet.fields": "lang"
+    })
+    for (
+      const [parameter, name] of [
+        ["expansions", "attachments.media_keys"],
+        ["like_with_post_author_fields", "attachments_media_keys"]
+      ] as const
+    ) {
+      const error = prepared("streamLikesFirehose", { ...likes, [parameter]: [name] }, Wire.x202602)
+      assert.instanceOf(error, Errors.InvalidParameters)
+      assert.include(error.message, `cannot be requested with wire: "x-2026-02", only with wire: "x". Got "${name}"`)
+      assert.isFalse("_tag" in prepared("streamLikesFirehose", { ...likes, [parameter]: [name] }, Wire.x))
+    }
+  })
+
   it("everything that an operation lists is said, or refused", () => {
     for (const [name, { definition }] of Object.entries(catalogue)) {
       // What streams take is still said as in February.

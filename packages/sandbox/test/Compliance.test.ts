@@ -31,6 +31,17 @@ const reasons = (results: ReadonlyArray<Compliance.Result>) => results.map(({ id
 const job = { type: "posts" } as const
 
 describe("compliance jobs", () => {
+  it.effect("are made with 200, and one of a type at a time", () =>
+    Effect.gen(function*() {
+      const { request } = yield* make({ posts: 0 })
+      const create = request("POST", "/2/compliance/jobs", { as: "app", body: { type: "tweets" } })
+      const { body, status } = yield* create
+      assert.deepStrictEqual([status, body.data.type], [200, "tweets"])
+      const second = yield* create
+      assert.strictEqual(second.status, 400)
+      assert.notInclude(JSON.stringify(second.body), "posts")
+    }))
+
   for (const wire of ["neutral", "x", "x-2026-02"] as const) {
     it.effect(`tell what became of posts and users, in the words of ${wire}`, () =>
       Effect.gen(function*() {
@@ -76,7 +87,7 @@ describe("compliance jobs", () => {
           download_expires_at: new Date(now + 7 * day).toISOString()
         })
         const second = yield* Effect.flip(createComplianceJob(job))
-        assert.deepStrictEqual(second._tag, "BadRequest")
+        assert.strictEqual(second._tag, "BadRequest")
         yield* createComplianceJob({ type: "users" })
         const status = Effect.map(getComplianceJob({ id: data!.id }), ({ data }) => data?.status)
         assert.strictEqual(

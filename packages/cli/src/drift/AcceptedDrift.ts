@@ -41,8 +41,7 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
   ...because(
     "What an answer is known by must be there: without it nothing can be told of what it is about.",
     "result *.id required",
-    "result media.media_key required",
-    "result trend.trend_name required"
+    "result media.media_key required"
   ),
   ...because("Refusals of the service's older version have it.", "result problem.message"),
   ...because(
@@ -52,10 +51,6 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
   ...because("A token is passed back as it came, whatever its length.", "query pagination_token m*Length"),
   ...because("An instant in whole seconds.", "body metadata.content_expiration.timestamp_sec type"),
   ...because("An object of one member has it.", "body metadata.allow_download_status.allow_download required"),
-  ...because("What adds subtitles and what deletes them take the same.", {
-    difference: "body * pattern",
-    operations: ["deleteMediaSubtitles"]
-  }),
   ...because(
     "There is no other command, and without one the address has had another meaning.",
     "query command required"
@@ -66,9 +61,17 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
   ),
   ...because(
     "A field that can be asked for; the service's documents leave it out of what is answered.",
-    "result compliance_job.resumable",
     "result like_with_post_author.attachments_media_keys"
   ),
+  ...because("Rules that compare meaning have them.", "result matching_rules[].embedding_*"),
+  ...because(
+    "An event has one form for all labels; its type is optional.",
+    "result data.public_tweet_unviewable.event_type"
+  ),
+  ...because("JSON holds bytes as base64, which is a third more.", {
+    difference: "body type application/json",
+    operations: ["uploadMedia", "appendMediaUpload"]
+  }),
   ...because(
     "A line of a stream without it brings nothing; one of problems alone is told as such.",
     { difference: "result data required", operations: ["stream*"] }
@@ -111,7 +114,9 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
     because(
       "New in August: read on every wire.",
       "result data.edit_history_tweet_ids",
+      "result data.image",
       "result data.rest_id",
+      "result data.video",
       "result user.public_metrics.media_count"
     ),
     because(
@@ -121,6 +126,30 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
       "result dm_event.mentions",
       "result dm_event.urls"
     ),
+    because("A field that the newer document has in answers, too.", "result compliance_job.resumable"),
+    because("A form has no lists: these are one text with commas.", "body additional_owners *"),
+    because("The newer document has it.", "result connection.id"),
+    because(
+      "The newer document wants lists with commas.",
+      "query *ids style"
+    ),
+    because("A list with commas, as text.", "query rules_count.fields *"),
+    because("The newer document requires them.", {
+      difference: "body * required",
+      operations: ["deleteMediaSubtitles"]
+    }),
+    because("The newer document promises them.", {
+      difference: "result data.* required",
+      operations: ["*DirectMessage*", "delete*Connections", "getStreamRuleCounts"]
+    }),
+    because("The newer document says 201.", { difference: "status 20*", operations: ["createList"] }),
+    because("The newer document bounds it.", "query ids maxItems"),
+    because("The newer document has it as a number.", "body segment_index pattern"),
+    because("The first answer of an upload says nothing of its processing.", {
+      difference: "result data.*",
+      change: "new",
+      operations: ["initializeMediaUpload"]
+    }),
     because("A place has nothing but its id.", "body geo.place_id required"),
     because("The newer document does not have them.", {
       difference: "body *",
@@ -147,6 +176,15 @@ export const acceptedDrift: ReadonlyArray<Accepted> = [
   ),
   ...on(
     "x",
+    because("That document pages folders and leaves the token out of what is answered.", {
+      difference: "result meta",
+      operations: ["getBookmarkFolder*"]
+    }),
+    because("What adds subtitles and what deletes them take the same.", {
+      difference: "body * pattern",
+      operations: ["deleteMediaSubtitles"]
+    }),
+    because("That document says that they are objects, and not what is in them.", "result post.*_metrics.*"),
     because("A rule is its value.", { difference: "result data[].value required", operations: ["*StreamRules"] }),
     because(
       "Answers in the words of February have it, which are read on every wire.",

@@ -1,6 +1,6 @@
 /** The facts of the catalogue, as the clients speak with a service on a wire. */
 import { answerOf } from "@postwire/core/Decoding"
-import { bearerOf, type Definition, routesOf } from "@postwire/core/Definition"
+import { bearerOf, type Definition, routesOf, successStatus } from "@postwire/core/Definition"
 import * as Parameters from "@postwire/core/Parameters"
 import { prepare } from "@postwire/core/Prepare"
 import * as Scopes from "@postwire/core/Scopes"
@@ -31,6 +31,7 @@ const routeFacts = (endpoint: Endpoint, wire: Wire): RouteFacts => {
   const { alternatives, identity, path = {}, query = {} } = definition
   const isHere = (name: string) => name === selectedBy || !(alternatives?.of.includes(name) ?? false)
   const template = new Map(routesOf(definition)).get(selectedBy) ?? ""
+  const result = definition.result._tag === "Bytes" ? {} : schemaFacts(answerOf(definition).ast, wire)
   return {
     key: keyOf(endpoint),
     name: definition.name,
@@ -38,7 +39,7 @@ const routeFacts = (endpoint: Endpoint, wire: Wire): RouteFacts => {
       const parameter = name === identity ? Parameters.id : path[name]
       return parameter === undefined
         ? fact({ type: "string", required: true })
-        : ofParameter(parameter, { required: true })
+        : ofParameter(parameter, { required: true, values: valuesOn(parameter, wire) })
     }),
     query: Object.fromEntries([
       ...Object.entries(definition.queryConstants ?? {}).map(([key, value]) =>
@@ -50,17 +51,41 @@ const routeFacts = (endpoint: Endpoint, wire: Wire): RouteFacts => {
         wire.queryKey(definition, Parameters.queryKey(name)),
         ofParameter(parameter, {
           required: parameter.required || name === selectedBy,
-          values: valuesOn(parameter, wire)
+          values: valuesOn(parameter, wire),
+          style: parameter.kind === "list" ? "commas" : undefined
         })
       ]).concat(selectorFacts(definition, wire))
     ]),
+    headers: {},
     body: bodyFacts(definition, wire),
-    result: definition.result._tag === "Bytes" ? {} : schemaFacts(answerOf(definition).ast, wire),
+    bodyTypes: definition.body === undefined && definition.constants === undefined
+      ? []
+      : [definition.encoding === "multipart" ? "multipart/form-data" : "application/json"],
+    result,
+    resultTypes: definition.result._tag === "Bytes" ? undefined : ["application/json"],
+    promised: promisedBy(definition, result),
+    statuses: [String(successStatus(definition))],
+    servers: wire.baseUrl === undefined ? undefined : [wire.baseUrl],
     credentials: credentialsOf(definition),
     scopes: bearerOf(definition) === "app"
       ? undefined
       : definition.scopes.map((scope) => Scopes.onWire(wire.name, scope)).sort()
   }
+}
+
+/** The members of the envelope that an operation's answers need: without them results, what they refer to, or pages are lost. */
+const promisedBy = ({ live, paging, result }: Definition, facts: Facts): ReadonlyArray<string> => {
+  const kinds = "model" in result ? Object.values(result.model.expansions) : []
+  const buckets = Object.entries(facts).filter(([name, { type }]) =>
+    name.startsWith("includes.") && kinds.some((kind) => type === `array of ${kind}`)
+  )
+  return [
+    ...(result._tag === "Bytes" ? [] : ["data"]),
+    ...(buckets.length === 0 ? [] : ["includes", ...buckets.map(([name]) => name)]),
+    ...(paging === undefined ? [] : ["meta", "meta.next_token"]),
+    ...(paging?.directions === "both" ? ["meta.previous_token"] : []),
+    ...(live?.rules === true ? Object.keys(facts).filter((name) => name.startsWith("matching_rules")) : [])
+  ]
 }
 
 /** Whether a parameter names fields or expansions that are known. */
@@ -94,7 +119,7 @@ const selectorFacts = (
   )
   return [...Map.groupBy(sent, ([key]) => key)].map(([key, entries]) => [
     key,
-    fact({ type: "array of string", values: entries.flatMap(([, value]) => value.split(",")) })
+    fact({ type: "array of string", values: entries.flatMap(([, value]) => value.split(",")), style: "commas" })
   ])
 }
 
@@ -171,15 +196,17 @@ const pathOf = (place: ReadonlyArray<string>): string => place.join(".").replace
 
 const ofParameter = (
   parameter: Parameters.AnyParameter,
-  { required, values = parameter.values }: {
+  { required, style, values = parameter.values }: {
     readonly required: boolean
     readonly values?: ReadonlyArray<string> | undefined
+    readonly style?: string | undefined
   }
 ): Fact =>
   fact({
     type: typeOf(parameter),
     required,
     values,
+    style,
     bounds: {
       ...ParameterSchema.itemBoundsOf(parameter),
       ...ParameterSchema.boundsOf(parameter),

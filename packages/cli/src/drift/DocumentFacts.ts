@@ -1,6 +1,6 @@
 /** The facts of an OpenAPI document. */
 import { type JsonSchema, nameOf, type View } from "./JsonSchema.ts"
-import type { OpenApiDocument } from "./OpenApiDocument.ts"
+import type { DocumentOperation, OpenApiDocument } from "./OpenApiDocument.ts"
 import { type Credential, type Fact, fact, type Facts, keyOf, type ServiceFacts } from "./ServiceFacts.ts"
 
 /** What schemas of resources are called in documents. */
@@ -11,6 +11,7 @@ const resources: ReadonlyMap<string, string> = new Map([
   ["DirectMessageEvent", "dm_event"],
   ["DmEvent", "dm_event"],
   ["Like", "like_with_post_author"],
+  ["LikeWithPostAuthor", "like_with_post_author"],
   ["LikeWithTweetAuthor", "like_with_post_author"],
   ["List", "list"],
   ["Media", "media"],
@@ -54,14 +55,15 @@ export const documentFacts = (
     return others.length > 0 ? "any" : type
   }
 
-  const valueOf = (schema: JsonSchema, required: boolean): Fact => {
+  const valueOf = (schema: JsonSchema, required: boolean, style?: string): Fact => {
     const view = document.view(schema)
     const item = view.items && document.view(view.items)
     return fact({
       type: typeOf(schema, view),
       required,
       values: item === undefined ? view.values : item.values,
-      bounds: { ...item?.bounds, ...view.bounds }
+      bounds: { ...item?.bounds, ...view.bounds },
+      style
     })
   }
 
@@ -80,23 +82,34 @@ export const documentFacts = (
     return facts
   }
 
+  const parameter = (given: DocumentOperation["parameters"][number]): Fact =>
+    valueOf(given.schema, given.required, styleOf(given, document.view(given.schema).items !== undefined))
+
   const routes = document.operations.map((operation) => [keyOf(operation), operation] as const)
     .filter(([key]) => isWanted(key))
-    .map(([key, { body, id, parameters, path, security, success }]) => {
-      const inPath = new Map(
-        parameters.filter((parameter) => parameter.in === "path").map((given) => [given.name, given])
-      )
+    .map(([key, operation]) => {
+      const { body, bodyTypes, id, parameters, path, security, servers, success, successStatuses, successTypes } =
+        operation
+      const inside = (...places: ReadonlyArray<string>) => parameters.filter((given) => places.includes(given.in))
+      const named = (...places: ReadonlyArray<string>): Facts =>
+        Object.fromEntries(inside(...places).map((given) => [given.name, parameter(given)] as const))
+      const inPath = new Map(inside("path").map((given) => [given.name, given]))
       return {
         key,
         name: id,
-        path: [...path.matchAll(/\{([^}]*)\}/g)].map(([, name = ""]) => valueOf(inPath.get(name)?.schema ?? {}, true)),
-        query: Object.fromEntries(
-          parameters.filter((parameter) => parameter.in === "query").map(({ name, required, schema }) =>
-            [name, valueOf(schema, required)] as const
-          )
-        ),
+        path: [...path.matchAll(/\{([^}]*)\}/g)].map(([, name = ""]) => {
+          const given = inPath.get(name)
+          return given === undefined ? valueOf({}, true) : parameter({ ...given, required: true })
+        }),
+        query: named("query"),
+        headers: named("header", "cookie"),
         body: body === undefined ? {} : members(document.view(body), ""),
+        bodyTypes,
         result: success === undefined ? {} : members(document.view(success), ""),
+        resultTypes: successTypes,
+        promised: [],
+        statuses: successStatuses,
+        servers: servers.length === 0 ? undefined : servers,
         credentials: security.length === 0
           ? undefined
           : [...new Set(security.flatMap(({ scheme }) => credentialOf(scheme, document.schemeKind(scheme))))].sort(),
@@ -114,4 +127,17 @@ const credentialOf = (scheme: string, kind: string | undefined): ReadonlyArray<C
   if (kind?.startsWith("oauth2")) return ["user"]
   if (kind === "http oauth") return ["oauth1"]
   return kind === "http bearer" ? [scheme === "UserToken" ? "user" : "app"] : []
+}
+
+/** How a parameter is written, where its place does not say it already. */
+const styleOf = (
+  { explode, in: place, style = place === "path" || place === "header" ? "simple" : "form" }:
+    DocumentOperation["parameters"][number],
+  isList: boolean
+): string | undefined => {
+  const isExploded = explode ?? style === "form"
+  if (place === "query" && isList) {
+    return style === "form" && !isExploded ? "commas" : `${style}${isExploded ? ", exploded" : ""}`
+  }
+  return style === "form" || style === "simple" ? undefined : style
 }

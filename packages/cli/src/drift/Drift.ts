@@ -1,9 +1,29 @@
 /** Holds the facts of the catalogue against those of a document: what one of them has and the other lacks. */
-import { boundNames, type Bounds, type Fact, type Facts, type RouteFacts, type ServiceFacts } from "./ServiceFacts.ts"
+import {
+  boundNames,
+  type Bounds,
+  type Fact,
+  type Facts,
+  pathOf,
+  type RouteFacts,
+  type ServiceFacts
+} from "./ServiceFacts.ts"
 
 /** One difference between the catalogue and a document. */
 export interface Difference {
-  readonly aspect: "route" | "path" | "query" | "body" | "result" | "credential" | "scope"
+  readonly aspect:
+    | "route"
+    | "server"
+    | "path"
+    | "query"
+    | "header"
+    | "body"
+    | "body type"
+    | "status"
+    | "result"
+    | "result type"
+    | "credential"
+    | "scope"
   /** What differs: `max_results maximum`, `post.fields=author_id`. */
   readonly name: string
   /** `gone`: only the catalogue has it. `new`: only the document has it. `differs`: they say different things of it. */
@@ -53,11 +73,16 @@ export const compare = (
   accepted: ReadonlyArray<Accepted> = []
 ): Outcome => {
   const documented = new Map(document.routes.map((route) => [route.key, route]))
+  const keys = new Set(catalogue.routes.map(({ key }) => key))
+  const paths = new Set(catalogue.routes.map(({ key }) => pathOf(key)))
   const relevant = accepted.filter((entry) => entry.wire === undefined || entry.wire === wire)
   const used = new Set<Accepted>()
   const found = [
     ...catalogue.routes.flatMap((route) =>
       ofRoute(route, documented.get(route.key)).map((difference) => [route.name, difference] as const)
+    ),
+    ...document.routes.filter(({ key }) => !keys.has(key) && paths.has(pathOf(key))).map(({ key, name }) =>
+      [name, { aspect: "route", name: key, change: "new", effect: "missed" } satisfies Difference] as const
     ),
     ...Object.entries(catalogue.resources).flatMap(([kind, facts]) =>
       ofResult(`${kind}.`, facts, document.resources[kind] ?? facts).map((difference) => [kind, difference] as const)
@@ -111,21 +136,38 @@ const textOf = ({ aspect, name }: Difference): string => `${aspect} ${name}`
 const ofRoute = (catalogue: RouteFacts, document: RouteFacts | undefined): ReadonlyArray<Difference> => {
   if (document === undefined) return [{ aspect: "route", name: catalogue.key, change: "gone", effect: "refused" }]
   return [
+    ...ofNames("server", catalogue.servers, document.servers, { gone: "refused", new: "missed" }),
     ...catalogue.path.flatMap((fact, i) => {
       const other = document.path[i]
-      return other === undefined ? [] : ofBounds("path", `segment ${i + 1}`, fact, other)
+      const name = `segment ${i + 1}`
+      return other === undefined
+        ? []
+        : [
+          ...ofType("path", name, fact, other, "refused"),
+          ...ofValues("path", name, fact, other, "refused"),
+          ...ofStyle("path", name, fact, other),
+          ...ofBounds("path", name, fact, other)
+        ]
     }),
     ...ofRequest("query", catalogue.query, document.query),
+    ...ofRequest("header", catalogue.headers, document.headers),
     ...ofRequest("body", catalogue.body, document.body),
-    ...ofResult("", onlyShared(catalogue.result, document.result), document.result),
+    ...ofNames("body type", catalogue.bodyTypes, document.bodyTypes, { gone: "refused", new: "missed" }),
+    ...ofNames("status", catalogue.statuses, document.statuses, { gone: "misread", new: "misread" }),
+    ...ofResult("", known(catalogue, document), document.result),
+    ...ofNames("result type", catalogue.resultTypes, document.resultTypes, { gone: "misread", new: "missed" }),
     ...ofNames("credential", catalogue.credentials, document.credentials, { gone: "refused", new: "missed" }),
     ...ofNames("scope", catalogue.scopes, document.scopes, { gone: "missed", new: "refused" })
   ]
 }
 
-/** The envelope is one for all operations, and only in `data` something is promised. */
-const onlyShared = (catalogue: Facts, document: Facts): Facts =>
-  Object.fromEntries(Object.entries(catalogue).filter(([name]) => name in document || name.startsWith("data.")))
+/** The envelope is one for all operations, and no operation answers with all of it. */
+const known = ({ promised, result }: RouteFacts, document: RouteFacts): Facts =>
+  Object.fromEntries(
+    Object.entries(result).filter(([name]) =>
+      name in document.result || name.startsWith("data.") || promised.includes(name)
+    )
+  )
 
 const ofNames = (
   aspect: Difference["aspect"],
@@ -141,11 +183,15 @@ const ofNames = (
       .map((name): Difference => ({ aspect, name, change: "new", effect: effect.new }))
   ]
 
-const ofRequest = (aspect: "query" | "body", catalogue: Facts, document: Facts): ReadonlyArray<Difference> => [
+const ofRequest = (
+  aspect: "query" | "header" | "body",
+  catalogue: Facts,
+  document: Facts
+): ReadonlyArray<Difference> => [
   ...Object.entries(catalogue).flatMap(([name, fact]): ReadonlyArray<Difference> => {
     const other = document[name]
     if (other === undefined) {
-      return aspect === "query" || isInside(name, document) ? [{ aspect, name, change: "gone", effect: "refused" }] : []
+      return aspect !== "body" || isInside(name, document) ? [{ aspect, name, change: "gone", effect: "refused" }] : []
     }
     const required = (other.required ?? false) !== (fact.required ?? false)
     return [
@@ -154,16 +200,17 @@ const ofRequest = (aspect: "query" | "body", catalogue: Facts, document: Facts):
         ? [differs(aspect, `${name} required`, fact.required, other.required, other.required ? "refused" : "missed")]
         : []),
       ...ofValues(aspect, name, fact, other, "refused"),
+      ...ofStyle(aspect, name, fact, other),
       ...ofBounds(aspect, name, fact, other)
     ]
   }),
-  ...(aspect === "query" ? Object.keys(document).filter((name) => !(name in catalogue)) : onlyIn(document, catalogue))
+  ...(aspect !== "body" ? Object.keys(document).filter((name) => !(name in catalogue)) : onlyIn(document, catalogue))
     .map(
       (name): Difference => ({
         aspect,
         name,
         change: "new",
-        effect: document[name]?.required === true && (aspect === "query" || !name.includes(".")) ? "refused" : "missed"
+        effect: document[name]?.required === true && (aspect !== "body" || !name.includes(".")) ? "refused" : "missed"
       })
     )
 ]
@@ -173,11 +220,7 @@ const ofResult = (place: string, catalogue: Facts, document: Facts): ReadonlyArr
     const name = `${place}${member}`
     const other = document[member]
     if (other === undefined) {
-      if (!isInside(member, document)) return []
-      return isFree(parentOf(member), document)
-        // An object of which the document says nothing may lack it.
-        ? fact.required === true ? [differs("result", `${name} required`, true, undefined, "misread")] : []
-        : [{ aspect: "result", name, change: "gone", effect: "misread" }]
+      return isInside(member, document) ? [{ aspect: "result", name, change: "gone", effect: "misread" }] : []
     }
     return [
       ...ofType("result", name, fact, other, "misread"),
@@ -219,6 +262,9 @@ const ofValues = (
 ): ReadonlyArray<Difference> =>
   ofNames(aspect, fact.values, other.values, { gone: effect, new: "missed" })
     .map((difference) => ({ ...difference, name: `${name}=${difference.name}` }))
+
+const ofStyle = (aspect: Difference["aspect"], name: string, fact: Fact, other: Fact): ReadonlyArray<Difference> =>
+  fact.style === other.style ? [] : [differs(aspect, `${name} style`, fact.style, other.style, "refused")]
 
 const ofBounds = (aspect: Difference["aspect"], name: string, fact: Fact, other: Fact): ReadonlyArray<Difference> =>
   boundNames.flatMap((bound): ReadonlyArray<Difference> => {

@@ -7,7 +7,7 @@ import { catalogueFacts } from "./CatalogueFacts.ts"
 import { documentFacts } from "./DocumentFacts.ts"
 import * as Drift from "./Drift.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
-import { keyOf, type ServiceFacts } from "./ServiceFacts.ts"
+import { keyOf, pathOf, type ServiceFacts } from "./ServiceFacts.ts"
 
 /** What a document was found to say. */
 export interface DriftReport extends Drift.Outcome {
@@ -49,13 +49,14 @@ export const hold = (
   accepted: ReadonlyArray<Drift.Accepted>
 ): DriftReport => {
   const keys = new Set(catalogue.routes.map(({ key }) => key))
+  const paths = new Set([...keys].map(pathOf))
   return {
     version: document.version,
     wire,
     compared: new Set(catalogue.routes.map(({ name }) => name)).size,
     unknown: document.operations.filter((operation) => !keys.has(keyOf(operation)))
       .map(({ method, path }) => `${method} ${path}`),
-    ...Drift.compare(catalogue, documentFacts(document, (key) => keys.has(key)), wire, accepted)
+    ...Drift.compare(catalogue, documentFacts(document, (key) => paths.has(pathOf(key))), wire, accepted)
   }
 }
 

@@ -9,8 +9,14 @@ const Parameter = Schema.Struct({
   name: Schema.optionalKey(Schema.String),
   in: Schema.optionalKey(Schema.String),
   required: Schema.optionalKey(Schema.Boolean),
+  style: Schema.optionalKey(Schema.String),
+  explode: Schema.optionalKey(Schema.Boolean),
   schema: Schema.optionalKey(JsonSchema)
 })
+
+const Servers = Schema.optionalKey(Schema.Array(Schema.Struct({ url: Schema.String })))
+
+const Security = Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Array(Schema.String))))
 
 const Content = Schema.optionalKey(
   Schema.Record(Schema.String, Schema.Struct({ schema: Schema.optionalKey(JsonSchema) }))
@@ -21,7 +27,8 @@ const Operation = Schema.Struct({
   parameters: Schema.optionalKey(Schema.Array(Parameter)),
   requestBody: Schema.optionalKey(Schema.Struct({ content: Content })),
   responses: Schema.optionalKey(Schema.Record(Schema.String, Schema.Struct({ content: Content }))),
-  security: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Array(Schema.String))))
+  security: Security,
+  servers: Servers
 })
 
 const PathItem = Schema.Struct({
@@ -29,13 +36,19 @@ const PathItem = Schema.Struct({
   get: Schema.optionalKey(Operation),
   post: Schema.optionalKey(Operation),
   put: Schema.optionalKey(Operation),
-  delete: Schema.optionalKey(Operation)
+  patch: Schema.optionalKey(Operation),
+  delete: Schema.optionalKey(Operation),
+  servers: Servers
 })
+
+const methods = ["get", "post", "put", "patch", "delete"] as const
 
 const Document = Schema.Struct({
   openapi: Schema.String,
   info: Schema.optionalKey(Schema.Struct({ version: Schema.optionalKey(Schema.String) })),
   paths: Schema.Record(Schema.String, PathItem),
+  security: Security,
+  servers: Servers,
   components: Schema.optionalKey(Schema.Struct({
     schemas: Schema.optionalKey(Schema.Record(Schema.String, JsonSchema)),
     parameters: Schema.optionalKey(Schema.Record(Schema.String, Parameter)),
@@ -57,12 +70,20 @@ export interface DocumentOperation {
     readonly name: string
     readonly in: string
     readonly required: boolean
+    readonly style: string | undefined
+    readonly explode: boolean | undefined
     readonly schema: JsonSchema
   }>
-  /** The JSON that it takes. */
+  /** The body that it takes: parts where it takes them, else JSON. */
   readonly body: JsonSchema | undefined
+  /** The media types of that body. */
+  readonly bodyTypes: ReadonlyArray<string>
   /** The JSON of its success. */
   readonly success: JsonSchema | undefined
+  readonly successTypes: ReadonlyArray<string>
+  readonly successStatuses: ReadonlyArray<string>
+  /** Base addresses, without a slash at their end. */
+  readonly servers: ReadonlyArray<string>
   /** Any one of these credentials, with the scopes that it needs. */
   readonly security: ReadonlyArray<{ readonly scheme: string; readonly scopes: ReadonlyArray<string> }>
 }
@@ -112,10 +133,12 @@ const make = (document: typeof Document.Type): OpenApiDocument => {
       return found && [found.type, found.scheme].filter((part) => part !== undefined).join(" ").toLowerCase()
     },
     operations: Object.entries(document.paths).flatMap(([path, item]) =>
-      (["get", "post", "put", "delete"] as const).flatMap((method) => {
+      methods.flatMap((method) => {
         const operation = item[method]
         if (operation === undefined) return []
-        const success = Object.entries(operation.responses ?? {}).find(([status]) => status.startsWith("2"))?.[1]
+        const body = operation.requestBody?.content ?? {}
+        const successes = Object.entries(operation.responses ?? {}).filter(([status]) => status.startsWith("2"))
+        const success = successes[0]?.[1].content ?? {}
         return [{
           id: operation.operationId ?? `${method.toUpperCase()} ${path}`,
           method: method.toUpperCase(),
@@ -124,13 +147,19 @@ const make = (document: typeof Document.Type): OpenApiDocument => {
             name: parameter.name ?? "",
             in: parameter.in ?? "",
             required: parameter.required ?? false,
+            style: parameter.style,
+            explode: parameter.explode,
             schema: parameter.schema ?? {}
           })),
-          body: (operation.requestBody?.content?.["application/json"] ??
-            operation.requestBody?.content?.["multipart/form-data"])
-            ?.schema,
-          success: success?.content?.["application/json"]?.schema,
-          security: (operation.security ?? []).flatMap((credential) =>
+          body: (body["multipart/form-data"] ?? body["application/json"])?.schema,
+          bodyTypes: Object.keys(body),
+          success: success["application/json"]?.schema,
+          successTypes: Object.keys(success),
+          successStatuses: successes.map(([status]) => status),
+          servers: (operation.servers ?? item.servers ?? document.servers ?? []).map(({ url }) =>
+            url.replace(/\/$/, "")
+          ),
+          security: (operation.security ?? document.security ?? []).flatMap((credential) =>
             Object.entries(credential).map(([scheme, scopes]) => ({ scheme, scopes }))
           )
         }]

@@ -33,6 +33,8 @@ export interface Fact {
   /** Known values, of a list those of its items, in the order of the alphabet. */
   readonly values?: ReadonlyArray<string>
   readonly bounds?: Bounds
+  /** How a parameter is written where that is not as usual: `form, exploded`; of a list in the query it is `commas`. */
+  readonly style?: string
 }
 
 /** Values by name; what is inside others by its path: `entities.urls[].start`. */
@@ -47,9 +49,21 @@ export interface RouteFacts {
   /** Values in the path, in the order of the path: their names never travel. */
   readonly path: ReadonlyArray<Fact>
   readonly query: Facts
+  /** Parameters in headers and cookies. */
+  readonly headers: Facts
   readonly body: Facts
+  /** Media types of the request body. */
+  readonly bodyTypes: ReadonlyArray<string>
   /** The body of a success. Resources in it are named by their kind. */
   readonly result: Facts
+  /** Media types of a success; `undefined` where any will do. */
+  readonly resultTypes: ReadonlyArray<string> | undefined
+  /** Members of the envelope that every client relies on; a document promises none. */
+  readonly promised: ReadonlyArray<string>
+  /** Status codes of a success. */
+  readonly statuses: ReadonlyArray<string>
+  /** Base addresses; `undefined` where none is known. */
+  readonly servers: ReadonlyArray<string> | undefined
   /** The credentials that it takes; `undefined` where that is not said. */
   readonly credentials: ReadonlyArray<Credential> | undefined
   /** What a user must have allowed; `undefined` where that is not said. */
@@ -70,15 +84,20 @@ export const keyOf = ({ method, path }: { readonly method: string; readonly path
 
 /** A fact without what it does not say. */
 export const fact = (
-  { bounds = {}, required, type, values }: {
+  { bounds = {}, required, style, type, values }: {
     readonly type: string
     readonly required?: boolean
     readonly values?: ReadonlyArray<string> | undefined
     readonly bounds?: Bounds
+    readonly style?: string | undefined
   }
 ): Fact => ({
   type,
   ...(required === true ? { required } : {}),
   ...(values === undefined ? {} : { values: [...new Set(values)].sort() }),
-  ...(Object.keys(bounds).length === 0 ? {} : { bounds })
+  ...(Object.keys(bounds).length === 0 ? {} : { bounds }),
+  ...(style === undefined ? {} : { style })
 })
+
+/** The path in the key of a route: `/2/users/{}`. */
+export const pathOf = (key: string): string => key.slice(key.indexOf(" ") + 1)

@@ -72,12 +72,12 @@ const endStale = (claim: Claim): Effect.Effect<Holders, AnyError, Client> =>
     const answer = yield* client.request(definition, parameters)
     const since = claim.since + offsetOf(answer.headers, yield* Clock.currentTimeMillis)
     const { data } = yield* client.read(definition, answer)
-    const connections = isListed(data)
-      ? data.filter(({ disconnected_at }) => disconnected_at === undefined).map(heldOf)
+    const connections = Array.isArray(data)
+      ? data.filter(isListed).filter(({ disconnected_at }) => disconnected_at === undefined).map(heldOf)
       : []
     const stale = staleOf(connections, claim, since)
     const mayBeOwn = connections.some((connection) => isNear(connection, claim.ended))
-    if (stale === undefined) return { connections, hasEnded: false, mayBeOwn }
+    if (stale?.id === undefined) return { connections, hasEnded: false, mayBeOwn }
     yield* client.request(deleteConnections.definition, { uuids: [stale.id] })
     return { connections, hasEnded: true, mayBeOwn }
   })
@@ -104,21 +104,19 @@ const toleranceMillis = 5_000
 const isNear = ({ since }: HeldConnection, times: ReadonlyArray<number>): boolean =>
   times.some((time) => Math.abs(since.getTime() - time) <= toleranceMillis)
 
-const heldOf = ({ client_ip, connected_at, endpoint_name, id }: typeof Listed.Type[number]): HeldConnection => ({
+const heldOf = ({ client_ip, connected_at, endpoint_name, id }: typeof Listed.Type): HeldConnection => ({
   id,
   endpoint: endpoint_name,
   since: new Date(connected_at),
   clientIp: client_ip
 })
 
-const Listed = /*#__PURE__*/ Schema.Array(
-  /*#__PURE__*/ Schema.Struct({
-    id: Schema.String,
-    endpoint_name: Schema.String,
-    connected_at: Schema.String,
-    disconnected_at: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    client_ip: /*#__PURE__*/ Schema.optionalKey(Schema.String)
-  })
-)
+const Listed = /*#__PURE__*/ Schema.Struct({
+  id: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  endpoint_name: Schema.String,
+  connected_at: Schema.String,
+  disconnected_at: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  client_ip: /*#__PURE__*/ Schema.optionalKey(Schema.String)
+})
 
 const isListed = /*#__PURE__*/ Schema.is(Listed)

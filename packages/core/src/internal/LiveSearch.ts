@@ -35,7 +35,7 @@ export const rulesOf = (
     let token: string | undefined
     do {
       const { data, meta } = yield* page(token === undefined ? {} : { pagination_token: token })
-      for (const { id, tag, value } of areRules(data) ? data : []) {
+      for (const { id, tag, value } of Array.isArray(data) ? data.filter(isRule) : []) {
         if (id === undefined || (tags !== undefined && (tag === undefined || !tags.has(tag)))) continue
         const read = Query.check(value, { dialect: "search" })
         if (Result.isSuccess(read)) searchable.push({ id, query: value, ...(tag === undefined ? {} : { tag }) })
@@ -194,7 +194,7 @@ const isPost = /*#__PURE__*/ Schema.is(
   /*#__PURE__*/ Schema.Struct({ id: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(/^\d{1,19}$/)) })
 )
 
-const areRules = /*#__PURE__*/ Schema.is(/*#__PURE__*/ Schema.Array(StreamRule))
+const isRule = /*#__PURE__*/ Schema.is(StreamRule)
 
 const areIncludes = /*#__PURE__*/ Schema.is(Includes)
 

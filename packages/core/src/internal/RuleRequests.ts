@@ -1,9 +1,11 @@
 /** What is asked of the service about rules, and what it answers of each. */
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { CallOptions } from "../CallOptions.ts"
 import type { Client } from "../Client.ts"
 import type { Problem } from "../models/Problem.ts"
+import { StreamRule } from "../models/StreamRule.ts"
 import { getStreamRuleCounts, getStreamRules, updateStreamRules } from "../operations/Rules.ts"
 import type { Rule, WantedRule } from "../StreamRulesOptions.ts"
 
@@ -22,11 +24,15 @@ export type Answer =
   | { readonly became: "full" }
   | { readonly became: "refused"; readonly detail: string }
 
+const isRule = /*#__PURE__*/ Schema.is(StreamRule)
+
 /** The rules that there are. */
 export const read = (call: Call) =>
   Effect.map(
     Stream.runCollect(getStreamRules.items({}, call)),
-    (rules) => rules.flatMap(({ id, tag, value }): Rule | [] => id === undefined ? [] : { id, value, ...tagOf(tag) })
+    (rules) =>
+      rules.filter(isRule)
+        .flatMap(({ id, tag, value }): Rule | [] => id === undefined ? [] : { id, value, ...tagOf(tag) })
   )
 
 /** How many more rules there may be, and how many at all. Nothing where the service does not tell. */

@@ -84,9 +84,9 @@ export interface LikeComplianceEvent extends Schema.Schema.Type<typeof LikeCompl
 const label = /*#__PURE__*/ Schema.Struct({
   post,
   event_at: Schema.String,
+  /** The kind of label, such as `misleading`. */
+  event_type: /*#__PURE__*/ Schema.optionalKey(Schema.String),
   /** `apply` or `remove`. */
-  event_type: Schema.String,
-  /** What set it, such as a team of the service. */
   application: /*#__PURE__*/ Schema.optionalKey(Schema.String)
 })
 

@@ -30,7 +30,8 @@ export const Connection = /*#__PURE__*/ Model.make({
   includes: undefined,
   defaults: ["id", "endpoint_name", "connected_at", "disconnected_at", "disconnect_reason", "client_ip"],
   fields: {
-    id: Schema.String,
+    /** Missing on `x-2026-02`. */
+    id: Schema.optionalKey(Schema.String),
     endpoint_name: Model.known(...endpoints),
     connected_at: Schema.String,
     /** Of one that has ended. */

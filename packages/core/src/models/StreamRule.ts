@@ -1,15 +1,11 @@
 import * as Schema from "effect/Schema"
-import * as Model from "../Model.ts"
 
 /** A rule of the filtered stream: what posts it lets through, and what their receiver calls it. */
-export const StreamRule = /*#__PURE__*/ Model.essential(
-  /*#__PURE__*/ Schema.Struct({
-    id: /*#__PURE__*/ Schema.optionalKey(Schema.String),
-    value: Schema.String,
-    tag: /*#__PURE__*/ Schema.optionalKey(Schema.String)
-  }),
-  "value"
-)
+export const StreamRule = /*#__PURE__*/ Schema.Struct({
+  id: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+  value: Schema.String,
+  tag: /*#__PURE__*/ Schema.optionalKey(Schema.String)
+})
 /** A rule of the filtered stream. A rule that was only tried has no `id`. */
 export interface StreamRule extends Schema.Schema.Type<typeof StreamRule> {}
 

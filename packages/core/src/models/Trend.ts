@@ -9,7 +9,7 @@ export const Trend = /*#__PURE__*/ Model.make({
   includes: undefined,
   defaults: ["trend_name"],
   fields: {
-    trend_name: Schema.String,
+    trend_name: Schema.optionalKey(Schema.String),
     post_count: Schema.optionalKey(Model.called("tweet_count", Schema.Int))
   }
 })

@@ -90,8 +90,8 @@ const folderPaging = {
 }
 
 /**
- * Lists the authenticated user's folders of bookmarks. Credential: OAuth 1.0a, or a user's bearer token with
- * `user_auth: false`, which first looks the user's id up, once. `max_results` is 1 to 100.
+ * Lists the authenticated user's folders of bookmarks. Credential: a user's bearer token, which first looks the user's id
+ * up, once, or OAuth 1.0a with `user_auth: true`. `max_results` is 1 to 100.
  *
  * ```ts
  * const folders = getBookmarkFolders.items()
@@ -104,7 +104,7 @@ export const getBookmarkFolders = /*#__PURE__*/ Operation.makePaged({
   identity: "id",
   query: folderPaging,
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Array(folder)),
-  userAuth: true,
+  userAuth: false,
   scopes: ["bookmark.read", "users.read"],
   limits: { perWindow: 50 },
   price: "free",
@@ -138,8 +138,8 @@ export const createBookmarkFolder = /*#__PURE__*/ Operation.make({
 })
 
 /**
- * Lists the posts in a folder of bookmarks, by their ids alone: `getPosts` looks them up. Credential: OAuth 1.0a, or a
- * user's bearer token with `user_auth: false`, which first looks the user's id up, once. `max_results` is 1 to 100.
+ * Lists the posts in a folder of bookmarks, by their ids alone: `getPosts` looks them up. Credential: a user's bearer
+ * token, which first looks the user's id up, once, or OAuth 1.0a with `user_auth: true`. `max_results` is 1 to 100.
  *
  * ```ts
  * const ids = getBookmarkFolderPosts.items({ folder_id: "1520262394675200000" })
@@ -155,7 +155,7 @@ export const getBookmarkFolderPosts = /*#__PURE__*/ Operation.makePaged({
   result: /*#__PURE__*/ Response.value(
     /*#__PURE__*/ Schema.Array(/*#__PURE__*/ Model.essential(/*#__PURE__*/ Schema.Struct({ id: Schema.String }), "id"))
   ),
-  userAuth: true,
+  userAuth: false,
   scopes: ["bookmark.read", "post.read", "users.read"],
   limits: { perWindow: 50 },
   price: { read: "post" },

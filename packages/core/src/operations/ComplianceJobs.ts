@@ -30,6 +30,7 @@ export const createComplianceJob = /*#__PURE__*/ Operation.make({
   limits: { perWindow: 150 },
   price: "free",
   effect: "create",
+  status: 200,
   confirmWith: "getComplianceJobs"
 })
 

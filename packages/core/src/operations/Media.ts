@@ -12,6 +12,14 @@ const integer = /*#__PURE__*/ Schema.optionalKey(Schema.Int)
 const text = /*#__PURE__*/ Schema.optionalKey(Schema.String)
 const json = /*#__PURE__*/ Schema.optionalKey(/*#__PURE__*/ Schema.Record(Schema.String, Model.Json))
 
+/** Subtitles of a video; a list of them on `x-2026-02`. */
+const subtitles = /*#__PURE__*/ Schema.optionalKey(
+  /*#__PURE__*/ Schema.Union([
+    /*#__PURE__*/ Schema.Record(Schema.String, Model.Json),
+    /*#__PURE__*/ Schema.Array(/*#__PURE__*/ Schema.Record(Schema.String, Model.Json))
+  ])
+)
+
 const uploaded = /*#__PURE__*/ Response.value(
   /*#__PURE__*/ Model.essential(
     /*#__PURE__*/ Schema.Struct({
@@ -280,7 +288,7 @@ export const createMediaSubtitles = /*#__PURE__*/ Operation.make({
     display_name: "subtitles.display_name"
   },
   result: /*#__PURE__*/ Response.value(
-    /*#__PURE__*/ Schema.Struct({ id: text, media_category: text, associated_subtitles: json })
+    /*#__PURE__*/ Schema.Struct({ id: text, media_category: text, associated_subtitles: subtitles })
   ),
   userAuth: true,
   scopes: ["media.write"],

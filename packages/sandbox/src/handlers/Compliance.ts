@@ -11,7 +11,7 @@ export const handlers = {
       ["created", "in_progress"].includes(ComplianceJobs.statusOf(job, now))
     )
     if (unfinished !== undefined) {
-      return yield* Problem.invalidRequest(`The job [${unfinished.id}] of this type is not finished.`, { type })
+      return yield* Problem.invalidRequest(`The job [${unfinished.id}] of this type is not finished.`)
     }
     const job = complianceJobs.byId(complianceJobs.insert({ appId, type, name, resumable, createdAt: now }))
     return { data: job && ComplianceJobs.toldOf(job, now) }
