@@ -28,8 +28,8 @@ export interface DuplicatesWindow {
 }
 
 /**
- * What a stream takes besides its parameters. Streams of one client with the same operation, parameters, `recover`, `silence`,
- * `reconnects`, `duplicates` and `takeOver` share one connection.
+ * Settings of a stream besides its parameters. Streams of one client with the same operation, parameters, `recover`, `silence`,
+ * `reconnects` and `duplicates` share one connection.
  */
 export interface LiveOptions {
   /** How what was missed is fetched. Default: `search` of streams that have rules, `none` of others. */
@@ -52,11 +52,6 @@ export interface LiveOptions {
   readonly reconnects?: number | undefined
   /** How many ids are remembered, so that no item is delivered twice. */
   readonly duplicates?: DuplicatesWindow | undefined
-  /**
-   * Whether a connection to the same stream is ended that was made before this one was asked for, where the app may have no
-   * more: what a run left behind that was killed. Default true.
-   */
-  readonly takeOver?: boolean | undefined
   /** Called with everything that happens but deliveries, when it happens. What it throws is ignored. */
   readonly onEvent?: ((event: LiveHappening) => void) | undefined
 }

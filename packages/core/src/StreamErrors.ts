@@ -26,7 +26,7 @@ export interface HeldConnection {
   readonly clientIp?: string | undefined
 }
 
-/** The app holds as many connections to the stream as it may have, and none of them is a stale one of this client. */
+/** The app holds as many connections to the stream as it may have, and none of them is a lost one of this client. */
 export class TooManyConnections extends Data.TaggedError("TooManyConnections")<{
   readonly operation: string
   /** Who holds them; empty where the service does not tell. */

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
+import { Clock, Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import { Coverage } from "../src/internal/LiveCoverage.ts"
 import * as LiveGaps from "../src/internal/LiveGaps.ts"
 import * as Live from "../src/Live.ts"
 import type { LiveOptions } from "../src/LiveOptions.ts"
@@ -190,6 +191,101 @@ describe("what is missed", () => {
       yield* settle
       assert.deepStrictEqual(of("Gap").map(({ filledBy }) => filledBy), ["backfill", "backfill"])
       assert.isBelow(of("Gap")[1]!.from.getTime(), 10_180_000 - 59_000)
+    }))
+
+  it.effect("is over on a busy stream whose posts do not state their time", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(10_000_000)
+      const service = streaming(accept)
+      const { of } = yield* follow(service, { recover: "recovery" }, streamPostsSample.definition)
+      service.lines[0]!.cut()
+      yield* settle
+      assert.strictEqual(service.lines[1]!.query["backfill_minutes"], "1")
+      let id = 0
+      yield* pass(300_000, 1_000, () => service.lines[1]!.post({ id: String(++id) }, { id: String(++id) }))
+      assert.deepStrictEqual(of("Gap").map(({ filledBy }) => filledBy), ["backfill"])
+      assert.isAbove(of("Watermark").at(-1)!.until.getTime(), 10_200_000)
+    }))
+
+  const hour = 3_600_000
+
+  it.effect.each(
+    [["second", "behind", [0, -hour, 0]], ["second", "ahead", [0, hour, 0]], ["first", "behind", [-hour, 0, 0]], [
+      "first",
+      "ahead",
+      [hour, 0, 0]
+    ]] as const
+  )("is found where the clock of the %s connection is an hour %s", ([which, , skews]) =>
+    Effect.gen(function*() {
+      const begun = 10_000_000
+      yield* TestClock.setTime(begun)
+      const clock = yield* TestClock.testClockWith(Effect.succeed)
+      const now = () => clock.currentTimeMillisUnsafe()
+      const found = [1, 2].map((id) => ({ ...posted(id, begun + id * 30_500), text: "cat" }))
+      const { answer, searches } = searching(() => found, [{ id: "1", value: "cat" }])
+      const service = streaming(accept, answer, () => now() + skews[service.lines.length - 1]!)
+      const { ids, of } = yield* follow(service, { recover: "search" })
+      const beat = () => service.lines.at(-1)!.send("\r\n")
+      yield* pass(30_000, 5_000, beat)
+      service.lines[0]!.cut()
+      yield* pass(60_000, 5_000, beat)
+      service.lines[1]!.cut()
+      yield* pass(60_000, 5_000, beat)
+      assert.deepStrictEqual(ids(), ["1"])
+      assert.deepStrictEqual(of("Gap").map(({ filledBy }) => filledBy), ["search", "search"])
+      for (const { end_time, start_time } of searches) {
+        assert.isBelow(Date.parse(end_time!), now())
+        assert.isAbove(Date.parse(start_time!), begun - (which === "first" ? hour : 0))
+      }
+      if (which === "first") return
+      for (const { until } of of("Watermark")) assert.isAtMost(until.getTime(), now())
+      assert.isAbove(of("Watermark").at(-1)!.until.getTime(), begun + 120_000)
+    }))
+
+  it.effect("is found by the clock on which two connections agree", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(10_000_000)
+      const clock = yield* TestClock.testClockWith(Effect.succeed)
+      const { answer, searches } = searching(() => [], [{ id: "1", value: "cat" }])
+      const skews = [0, hour, hour]
+      const service = streaming(
+        accept,
+        answer,
+        () => clock.currentTimeMillisUnsafe() + skews[service.lines.length - 1]!
+      )
+      yield* follow(service, { recover: "search" })
+      const beat = () => service.lines.at(-1)!.send("\r\n")
+      for (let cut = 0; cut < 2; cut++) {
+        yield* pass(30_000, 5_000, beat)
+        service.lines.at(-1)!.cut()
+        yield* pass(40_000, 5_000, beat)
+      }
+      assert.deepStrictEqual(
+        searches.map(({ start_time }) => Math.floor((Date.parse(start_time!) - 10_000_000) / hour)),
+        [0, 1]
+      )
+    }))
+
+  it.effect.each(
+    [["has slept", hour, hour], ["has its clock set", hour, 0]] as const
+  )("is as long as the service says where this machine %s", ([, own, served]) =>
+    Effect.gen(function*() {
+      let [wall, monotonic] = [10_000_000, 0]
+      const clock: Clock.Clock = {
+        ...(yield* Clock.Clock),
+        currentTimeMillisUnsafe: () => wall,
+        monotonicTimeNanosUnsafe: () => BigInt(monotonic) * 1_000_000n
+      }
+      const coverage = new Coverage(clock, streamPosts.definition, "search", undefined)
+      const connected = (time: number) => coverage.connected({ date: new Date(time).toUTCString() }, undefined)
+      const before = wall
+      connected(before)
+      coverage.lost()
+      wall += own + 20_000
+      monotonic += 20_000
+      const missed = connected(before + served + 20_000)
+      assert.closeTo(missed!.to - missed!.from, served + 21_000, 1_000)
+      assert.closeTo(coverage.now(), before + served + 20_000, 1_000)
     }))
 
   it.effect("is connected without backfill where the app may not have it", () =>

@@ -233,46 +233,68 @@ describe("too many connections", () => {
     return { service: streaming(connect, other), killed, held }
   }
 
-  it.effect("are one less when that of an earlier run is ended", () =>
-    Effect.gen(function*() {
-      yield* TestClock.setTime(100_000)
-      const { killed, service } = holding([{ id: "old", connected_at: new Date(40_000).toISOString() }])
-      const { of } = yield* follow(service)
-      yield* pass(1_000)
-      assert.deepStrictEqual(killed, ["old"])
-      assert.lengthOf(of("Connected"), 1)
-      assert.strictEqual(service.connects(), 2)
-    }))
+  it.effect.each([["ends", true], ["stays", false]] as const)(
+    "are waited for where another program holds an older one, which is not ended: it %s",
+    ([, ends]) =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(100_000)
+        const { held, killed, service } = holding([{ id: "old", connected_at: new Date(40_000).toISOString() }])
+        const { fiber, of } = yield* follow(service)
+        yield* pass(60_000, 5_000)
+        assert.lengthOf(of("Connected"), 0)
+        if (ends) held.splice(0)
+        yield* pass(400_000, 5_000)
+        assert.deepStrictEqual(killed, [])
+        if (ends) assert.isAbove(of("Connected").length, 0)
+        else assert.instanceOf(yield* Effect.flip(Fiber.join(fiber)), Errors.TooManyConnections)
+      })
+  )
 
   it.effect("are one less when that is ended which was lost, and nobody else's", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(100_000)
       const { held, killed, service } = holding([])
-      const { of } = yield* follow(service, { takeOver: false })
+      const { of } = yield* follow(service)
       yield* pass(10_000)
+      held.push({ id: "other", connected_at: new Date(40_000).toISOString() })
       held.push({ id: "own", connected_at: new Date(101_000).toISOString() })
       service.lines[0]!.cut()
       yield* pass(2_000)
       assert.deepStrictEqual(killed, ["own"])
+      held.splice(0)
+      yield* pass(10_000)
       assert.lengthOf(of("Connected"), 2)
+      assert.deepStrictEqual(killed, ["own"])
     }))
 
-  it.effect("are an error that says who holds them, where they are newer, or not to be ended", () =>
+  it.effect("are one less when that is ended which an earlier loop of the client has left", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(100_000)
-      for (
-        const [since, options] of [[100_001, {}], [40_000, { takeOver: false }]] as const
-      ) {
-        const { killed, service } = holding([{ id: "other", connected_at: new Date(since).toISOString() }])
-        const { fiber } = yield* follow(service, options)
-        const error = yield* Effect.flip(Fiber.join(fiber))
-        assert.instanceOf(error, Errors.TooManyConnections)
-        assert.deepStrictEqual(error.connections, [
-          { id: "other", endpoint: "filtered_stream", since: new Date(since), clientIp: "192.0.2.1" }
-        ])
-        assert.deepStrictEqual(killed, [])
-        assert.strictEqual(service.connects(), 1)
-      }
+      const { held, killed, service } = holding([])
+      const client = yield* Layer.build(service.layer())
+      const first = yield* Effect.provide(following(), client)
+      yield* pass(10_000)
+      held.push({ id: "left", connected_at: new Date(100_000).toISOString() })
+      yield* Fiber.interrupt(first.fiber)
+      const other = yield* Effect.provide(following({}, streamPosts.definition, { post_fields: ["lang"] }), client)
+      yield* pass(2_000)
+      assert.deepStrictEqual(killed, ["left"])
+      assert.lengthOf(other.of("Connected"), 1)
+    }))
+
+  it.effect("are an error that says who holds them, where they are newer", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(100_000)
+      const since = 100_001
+      const { killed, service } = holding([{ id: "other", connected_at: new Date(since).toISOString() }])
+      const { fiber } = yield* follow(service)
+      const error = yield* Effect.flip(Fiber.join(fiber))
+      assert.instanceOf(error, Errors.TooManyConnections)
+      assert.deepStrictEqual(error.connections, [
+        { id: "other", endpoint: "filtered_stream", since: new Date(since), clientIp: "192.0.2.1" }
+      ])
+      assert.deepStrictEqual(killed, [])
+      assert.strictEqual(service.connects(), 1)
     }))
 
   it.effect("are waited out where the service lists none, and where it is not to be told whose they are", () =>

@@ -63,7 +63,7 @@ export interface Rotation {
 
 /** How to follow a stream. */
 export interface Options<out S = never>
-  extends Pick<LiveOptions, "recover" | "tags" | "slowConsumer" | "bufferSize" | "silence" | "reconnects" | "takeOver">
+  extends Pick<LiveOptions, "recover" | "tags" | "slowConsumer" | "bufferSize" | "silence" | "reconnects">
 {
   readonly sink: Sink
   /** Default: one file, which grows. */
@@ -265,7 +265,7 @@ const follow = Effect.fnUntraced(function*<E, R, S>(
   if (options.onStart !== undefined) {
     yield* Effect.tapError(options.onStart(before), () => Effect.ignore(files.abandon))
   }
-  const { bufferSize, reconnects, recover, silence, slowConsumer, takeOver } = options
+  const { bufferSize, reconnects, recover, silence, slowConsumer } = options
   const happening = events({
     bufferSize,
     reconnects,
@@ -273,7 +273,6 @@ const follow = Effect.fnUntraced(function*<E, R, S>(
     silence,
     slowConsumer,
     tags,
-    takeOver,
     ...before.until === undefined ? {} : { resumeFrom: { at: new Date(before.until), ids: recent.ids } }
   })
   const isStopped = yield* Effect.raceFirst(

@@ -15,7 +15,6 @@ export const liveOptionNames: ReadonlyArray<string> = [
   "silence",
   "reconnects",
   "duplicates",
-  "takeOver",
   "onEvent"
 ]
 
@@ -53,8 +52,7 @@ export const check = (
     resumeFrom,
     silence = defaultSilenceMillis,
     slowConsumer,
-    tags,
-    takeOver = true
+    tags
   }: LiveOptions = options
   if (!recovers.includes(recover)) return invalid("recover", "must be none, search or recovery", recover)
   if (recover === "search" && live.rules !== true) {
@@ -96,10 +94,9 @@ export const check = (
   const { age = defaultDuplicatesMillis, size = defaultDuplicates } = duplicates
   if (!isCount(size, 1)) return invalid("duplicates.size", "must be a whole number above 0", size)
   if (!isMillis(age)) return invalid("duplicates.age", "must be a number of milliseconds above 0", age)
-  if (typeof takeOver !== "boolean") return invalid("takeOver", "must be true or false", takeOver)
   if (onEvent !== undefined && typeof onEvent !== "function") return invalid("onEvent", "must be a function", onEvent)
   const definition = { ...declared, live }
-  return { definition, parameters, recover, silence, reconnects, duplicates: { size, age }, takeOver }
+  return { definition, parameters, recover, silence, reconnects, duplicates: { size, age } }
 }
 
 const isCount = (value: unknown, least: number): value is number =>

@@ -6,7 +6,7 @@ import type { Recover } from "../LiveOptions.ts"
 import * as Monotonic from "../Monotonic.ts"
 import type { Headers } from "../Response.ts"
 import * as LiveGaps from "./LiveGaps.ts"
-import { offsetOf, timeOf } from "./ServiceTime.ts"
+import { servedAt, timeOf, toleranceMillis } from "./ServiceTime.ts"
 
 /** A connection that has lived so long is one, whether data came or not. */
 const livesMillis = 60_000
@@ -26,29 +26,30 @@ const strayMillis = 2_000
 /** Who has nothing to send says so after 20 s. */
 const quietMillis = 15_000
 
-/** How many connections of the past are remembered. */
-const mostEnded = 20
-
 /** What is known of one stream. */
 export class Coverage {
-  /** When the stream was asked for, by the clock of this machine. */
-  readonly begun: number
-  /** When connections were made that have ended, by the service's clock. */
-  readonly ended: Array<number> = []
+  /** When the stream began, by the monotonic clock. */
+  readonly #begun: number
   /** When the connection was made, by the service's clock; `undefined` while there is none. */
   connectedAt: number | undefined
   wasConnected = false
   readonly #clock: Clock.Clock
   readonly #definition: Definition & { readonly live: Live }
   readonly #recover: Recover
-  /** Milliseconds by which the service's clock is ahead. */
-  #offset = 0
+  /** The service's time at the beginning of the monotonic clock. */
+  #epoch: number
+  /** The time of this machine at the beginning of the monotonic clock, when the service's clock was set last. */
+  #own: number
+  /** By how much the last connection's clock was ahead of the service's, where it was not believed. */
+  #odd = 0
   /** Since when nothing is certain, while there is no connection. */
   #outage: number | undefined
   /** What was missed and is on its way. */
   #backfill: LiveGaps.Span | undefined
   /** Until when it has come. */
   #reached = 0
+  /** When it is over, for items that do not state their time. The service sends it at least twice as fast as it was made. */
+  #backfillEnd = 0
   /** When an item came last on this connection, or it was made: by the monotonic clock. */
   #broughtAt = 0
   #mayBackfill = true
@@ -68,13 +69,14 @@ export class Coverage {
     this.#clock = clock
     this.#definition = definition
     this.#recover = recover
-    this.begun = clock.currentTimeMillisUnsafe()
+    this.#begun = this.#millis()
+    this.#epoch = this.#own = clock.currentTimeMillisUnsafe() - this.#begun
     this.#outage = resumeFrom?.getTime()
   }
 
   /** The time by the service's clock. */
   now(): number {
-    return this.#clock.currentTimeMillisUnsafe() + this.#offset
+    return this.#millis() + this.#epoch
   }
 
   /** How many minutes of backfill bring what was missed. */
@@ -92,7 +94,7 @@ export class Coverage {
 
   /** There is a connection, whose backfill goes back so far. Gives what was missed and does not come with it. */
   connected(headers: Headers, backfillMinutes: number | undefined): LiveGaps.Span | undefined {
-    this.#offset = offsetOf(headers, this.#clock.currentTimeMillisUnsafe())
+    this.#setClock(servedAt(headers))
     const at = this.now()
     this.connectedAt = at
     this.wasConnected = true
@@ -108,14 +110,13 @@ export class Coverage {
     const sent = at - backfillMinutes * 60_000
     this.#backfill = { from: Math.max(from, sent), to }
     this.#reached = this.#backfill.from
+    this.#backfillEnd = at + 2 * backfillMinutes * 60_000
     return from < sent ? { from, to: sent } : undefined
   }
 
   /** There is none any more. */
   lost(): void {
     if (this.connectedAt === undefined) return
-    this.ended.push(this.connectedAt)
-    if (this.ended.length > mostEnded) this.ended.shift()
     this.#outage = this.certain()
     this.#backfill = undefined
     this.connectedAt = undefined
@@ -148,9 +149,15 @@ export class Coverage {
     }
     // Older posts come first, by and large, and in a lull nothing waits. An empty line before that is none.
     const isLull = isAlive && millis - this.#broughtAt >= quietMillis
-    if (!isLull && (time ?? 0) < backfill.to + strayMillis) return undefined
+    const isNew = time === undefined ? now >= this.#backfillEnd : time >= backfill.to + strayMillis
+    if (!isLull && !isNew) return undefined
     this.#backfill = undefined
     return backfill
+  }
+
+  /** For how many milliseconds the stream has been running. */
+  get age(): number {
+    return this.#millis() - this.#begun
   }
 
   /** Whether the connection is one: data has come, or it has lived for a minute. */
@@ -168,12 +175,37 @@ export class Coverage {
     if (this.#backfill !== undefined) return this.#reached
     if (this.connectedAt === undefined) return this.#outage ?? this.now()
     // What came before the first connection was not asked for.
-    return Math.max(this.#left - LiveGaps.lateMillis(this.#definition.live), this.begun + this.#offset)
+    return Math.max(this.#left - LiveGaps.lateMillis(this.#definition.live), this.#begun + this.#epoch)
   }
 
-  /** Milliseconds by which the service's clock is ahead. */
-  get offset(): number {
-    return this.#offset
+  /**
+   * Sets the service's clock by an answer. The service has many machines: one that contradicts both the earlier answers and
+   * the clock of this machine is not believed before a second one agrees with it.
+   */
+  #setClock(served: number | undefined): void {
+    if (served === undefined) return
+    const own = this.#clock.currentTimeMillisUnsafe() - this.#millis()
+    const ahead = served - this.now()
+    const isLike = (expected: number) => Math.abs(ahead - expected) < toleranceMillis
+    if (!isLike(0)) {
+      // The monotonic clock may stand still while this machine sleeps.
+      const hasSlept = isLike(own - this.#own)
+      if (!hasSlept && !this.#isUnset(served)) {
+        if (!isLike(own - this.#epoch) && !isLike(this.#odd)) {
+          this.#odd = ahead
+          return
+        }
+        if (this.#outage !== undefined) this.#outage += ahead
+      }
+      this.#epoch += ahead
+    }
+    this.#odd = 0
+    this.#own = own
+  }
+
+  /** Whether an answer is the first, and not before the time that an earlier run reached. */
+  #isUnset(served: number): boolean {
+    return !this.wasConnected && (this.#outage === undefined || served >= this.#outage)
   }
 
   #millis(): number {

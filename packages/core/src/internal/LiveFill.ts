@@ -22,8 +22,8 @@ export interface Terms {
   readonly recover: Recover
   /** In milliseconds. */
   readonly silence: number
-  /** Milliseconds by which the service's clock is ahead. */
-  readonly offset: () => number
+  /** The time by the service's clock. */
+  readonly serviceNow: () => number
   /** Waits until another connection keeps the limit of the service. */
   readonly connect: Effect.Effect<void>
 }
@@ -57,8 +57,8 @@ export const fetchPart = (
 }
 
 /** Waits for a time of the service's clock. */
-const until = ({ offset }: Terms, time: number): Effect.Effect<void> =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.sleep(Math.max(0, time - now - offset())))
+const until = ({ serviceNow }: Terms, time: number): Effect.Effect<void> =>
+  Effect.suspend(() => Effect.sleep(Math.max(0, time - serviceNow())))
 
 const spanOf = ({ from, to }: LiveGaps.Span): { readonly start_time: string; readonly end_time: string } => ({
   start_time: secondOf(Math.floor(from / 1000)),

@@ -36,8 +36,17 @@ export interface Terms {
   readonly silence: number
   readonly reconnects: number
   readonly duplicates: { readonly size: number; readonly age: number }
-  readonly takeOver: boolean
 }
+
+/** The connections that a client has made to one stream, whichever hub they were of. */
+export interface Past {
+  readonly connects: Connects
+  /** When those were made that have ended, by the service's clock. */
+  readonly ended: Array<number>
+}
+
+/** How many connections of the past are remembered. */
+const mostEnded = 20
 
 /** The shortest time between two watermarks. */
 const watermarkMillis = 1_000
@@ -56,6 +65,7 @@ export class LiveHub {
   readonly #duplicates: Duplicates
   readonly #backoff = new Backoff()
   readonly #connects: Connects
+  readonly #ended: Array<number>
   readonly #missed: Missed
   readonly #coverage: Coverage
   /** Waits until another connection keeps the limit of the service. */
@@ -74,22 +84,22 @@ export class LiveHub {
     terms: Terms,
     clock: Clock.Clock,
     missed: Queue.Queue<Missing>,
-    connects: Connects,
+    { connects, ended }: Past,
     resumeFrom: ResumeFrom | undefined
   ) {
     this.terms = terms
     this.#clock = clock
     this.#duplicates = new Duplicates(terms.duplicates.size, terms.duplicates.age)
     this.#connects = connects
+    this.#ended = ended
     this.#silence = terms.silence
     this.#coverage = new Coverage(clock, terms.definition, terms.recover, resumeFrom?.at)
     this.#missed = new Missed({
-      terms: { ...terms, offset: () => this.#coverage.offset, connect: this.#spread },
+      terms: { ...terms, serviceNow: () => this.serviceNow(), connect: this.#spread },
       consumers: this.#consumers,
       duplicates: this.#duplicates,
       offer: (consumer, entries) => this.#offer(consumer, entries) ?? Effect.void,
       millis: () => this.#millis(),
-      serviceNow: () => this.serviceNow(),
       gap: (span, filledBy, why) => this.#gap(span, filledBy, why),
       done: () => this.#mark()
     }, missed)
@@ -130,12 +140,20 @@ export class LiveHub {
 
   /** Ends all consumers: they take what waits for them, and then this. */
   end(exit: Exit.Exit<void, LiveError>): void {
+    this.#lost()
     for (const { buffer } of this.#consumers) buffer.end(exit)
+  }
+
+  #lost(): void {
+    if (this.connectedAt === undefined) return
+    this.#ended.push(this.connectedAt)
+    if (this.#ended.length > mostEnded) this.#ended.shift()
+    this.#coverage.lost()
   }
 
   #stayUp = Effect.fnUntraced(
     function*(this: LiveHub, others: () => ReadonlyArray<number>): Effect.fn.Return<void, LiveError, Client> {
-      const { definition, parameters, reconnects, takeOver } = this.terms
+      const { definition, parameters, reconnects } = this.terms
       // What was asked for by time ends when it was sent.
       const isJob = "end_time" in parameters && parameters.end_time !== undefined
       let looks = 0
@@ -149,7 +167,7 @@ export class LiveHub {
         const asked = this.#coverage.backfillMinutes()
         const exit = yield* Effect.exit(this.#connection(asked, attempt))
         const { connectedAt } = this
-        this.#coverage.lost()
+        this.#lost()
         if (connectedAt !== undefined) {
           attempt = 0
           looks = 0
@@ -178,12 +196,8 @@ export class LiveHub {
         if (verdict._tag === "Final") return yield* verdict.error
         let wait: number
         if (verdict._tag === "Crowded") {
-          const { begun: since, ended } = this.#coverage
-          const hasEnded = yield* LiveHolders.makeRoom(
-            { definition, since, ended, live: others(), takeOver },
-            looks++,
-            verdict.error
-          )
+          const claim = { definition, age: this.#coverage.age, ended: this.#ended, live: others() }
+          const hasEnded = yield* LiveHolders.makeRoom(claim, looks++, verdict.error)
           wait = hasEnded ? endedMillis : this.#backoff.after("service", false, yield* Random.next)
         } else {
           if (retries++ >= reconnects) return yield* error
@@ -357,9 +371,9 @@ const tooMany = "the service allows so many connects in a quarter of an hour, an
 /** Makes one. */
 export const make = (
   terms: Terms,
-  connects: Connects,
+  past: Past,
   resumeFrom: ResumeFrom | undefined
 ): Effect.Effect<LiveHub> =>
   Effect.gen(function*() {
-    return new LiveHub(terms, yield* Clock.Clock, yield* Queue.unbounded<Missing>(), connects, resumeFrom)
+    return new LiveHub(terms, yield* Clock.Clock, yield* Queue.unbounded<Missing>(), past, resumeFrom)
   })

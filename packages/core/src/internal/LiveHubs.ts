@@ -20,21 +20,23 @@ interface Shared {
 
 interface OfClient {
   readonly hubs: Map<string, Shared>
-  /** By operation. They are counted on when a connection ends for good, and another one takes its place. */
-  readonly connects: Map<string, Connects>
+  /** By operation. A later hub has it as well. */
+  readonly pasts: Map<string, LiveHub.Past>
 }
 
 const clients = new WeakMap<Client["Service"], OfClient>()
 
 const ofClient = (client: Client["Service"]): OfClient => {
   let known = clients.get(client)
-  if (known === undefined) clients.set(client, known = { hubs: new Map(), connects: new Map() })
+  if (known === undefined) clients.set(client, known = { hubs: new Map(), pasts: new Map() })
   return known
 }
 
-const connectsOf = ({ connects }: OfClient, { limits, name }: LiveHub.Terms["definition"]): Connects => {
-  let known = connects.get(name)
-  if (known === undefined) connects.set(name, known = new Connects(Limits.of(limits, "app").perWindow))
+const pastOf = ({ pasts }: OfClient, { limits, name }: LiveHub.Terms["definition"]): LiveHub.Past => {
+  let known = pasts.get(name)
+  if (known === undefined) {
+    pasts.set(name, known = { connects: new Connects(Limits.of(limits, "app").perWindow), ended: [] })
+  }
   return known
 }
 
@@ -54,7 +56,7 @@ export const join = (
         return Effect.andThen(Effect.interruptible(Deferred.await(known.closed)), enter)
       }
       if (known === undefined) {
-        const made = LiveHub.make(terms, connectsOf(own, terms.definition), resumeFrom)
+        const made = LiveHub.make(terms, pastOf(own, terms.definition), resumeFrom)
         return Effect.flatMap(made, (hub) => begin(hubs, key, hub))
       }
       return Effect.succeed(known)
@@ -99,7 +101,7 @@ const isSameEndpoint = (one: LiveHub.Terms, other: LiveHub.Terms): boolean =>
   one.definition.live.endpoint === other.definition.live.endpoint
 
 /** Everything that a connection depends on. */
-const keyOf = ({ definition, duplicates, parameters, recover, reconnects, silence, takeOver }: LiveHub.Terms): string =>
+const keyOf = ({ definition, duplicates, parameters, recover, reconnects, silence }: LiveHub.Terms): string =>
   JSON.stringify([
     definition.name,
     Object.entries(parameters).filter(([, value]) => value !== undefined).sort(([one], [other]) =>
@@ -108,6 +110,5 @@ const keyOf = ({ definition, duplicates, parameters, recover, reconnects, silenc
     recover,
     String(reconnects),
     silence,
-    duplicates,
-    takeOver
+    duplicates
   ])

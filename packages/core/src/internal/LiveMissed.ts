@@ -23,8 +23,6 @@ export interface Stream {
   /** Gives entries to a consumer. */
   readonly offer: (consumer: LiveConsumer, entries: Arr.NonEmptyReadonlyArray<Entry>) => Effect.Effect<void>
   readonly millis: () => number
-  /** The time by the service's clock. */
-  readonly serviceNow: () => number
   /** Makes the event. */
   readonly gap: (span: LiveGaps.Span, filledBy: Gap["filledBy"], why?: string) => Gap
   /** Is called when a gap has been told. */
@@ -68,9 +66,9 @@ export class Missed {
   }
 
   #fetch = Effect.fnUntraced(function*(this: Missed, missing: Missing): Effect.fn.Return<void, never, Client> {
-    const { done, gap, serviceNow, terms } = this.#stream
+    const { done, gap, terms } = this.#stream
     const waiting = this.#waiting(missing.targets)
-    for (const part of LiveGaps.partsOf(missing, serviceNow(), terms.recover, terms.definition.live)) {
+    for (const part of LiveGaps.partsOf(missing, terms.serviceNow(), terms.recover, terms.definition.live)) {
       const why = yield* LiveFill.fetchPart(terms, part, waiting)
       const told = why === undefined ? gap(part, part.by) : gap(part, undefined, why)
       for (const consumer of missing.targets) consumer.tell(told)

@@ -2,14 +2,15 @@
 import type { AnyItem } from "../LiveItem.ts"
 import type { Headers } from "../Response.ts"
 
-/** Milliseconds by which the service's clock is ahead: 0 where that is no more than what a header cannot tell. */
-export const offsetOf = (headers: Headers, now: number): number => {
+/** The time at which the service answered; `undefined` where the headers do not state it. */
+export const servedAt = (headers: Headers): number | undefined => {
   const served = Date.parse(headers["date"] ?? "")
   // A cache between the two does not know the time; a header has whole seconds.
-  if (Number.isNaN(served) || headers["age"] !== undefined) return 0
-  const offset = served + 500 - now
-  return Math.abs(offset) < 2_000 ? 0 : offset
+  return Number.isNaN(served) || headers["age"] !== undefined ? undefined : served + 500
 }
+
+/** Differences up to here are within what a header can state. */
+export const toleranceMillis = 2_000
 
 /** When what an item tells of happened, in milliseconds; `undefined` where it does not say so. */
 export const timeOf = (item: AnyItem): number | undefined => {

@@ -33,10 +33,14 @@ export const lineOf = ({ tags = ["t"], ...post }: Posted): string =>
     JSON.stringify({ data: { text: "x", ...post }, matching_rules: tags.map((tag) => ({ id: `r-${tag}`, tag })) })
   }\r\n`
 
-/** `connect` says what becomes of each request to connect, `other` answers all other requests. */
+/**
+ * `connect` says what becomes of each request to connect, `other` answers all other requests, `date` is the time that a
+ * connection states.
+ */
 export const streaming = (
   connect: (index: number) => Connect,
-  other: (path: string, query: Readonly<Record<string, string>>, body: string) => Outcome = () => ({ status: 404 })
+  other: (path: string, query: Readonly<Record<string, string>>, body: string) => Outcome = () => ({ status: 404 }),
+  date: () => number | undefined = () => undefined
 ) => {
   const lines: Array<Line> = []
   let connects = 0
@@ -72,7 +76,12 @@ export const streaming = (
       cut: () => over(() => controller!.error(new Error("reset"))),
       isClosed: () => isClosed
     })
-    return { status: 200, body: stream }
+    const stated = date()
+    return {
+      status: 200,
+      body: stream,
+      ...(stated === undefined ? {} : { headers: { date: new Date(stated).toUTCString() } })
+    }
   })
   return { ...service, lines, connects: () => connects }
 }
