@@ -1,11 +1,10 @@
 // What `npm test` runs: the types, and then lint and tests beside each other, up to the first that fails.
 // Arguments go to Vitest: `npm test -- Rule` runs the test files with "Rule" in their name.
-// In CI, files that failed run once more, alone: a test that passes then is named as unsteady, and does not end the run.
 // `--long` runs the tests that are shorter otherwise, at their full length, and the proofs, which have no shorter form, and
 // nothing else: kills, fuzzing, a million items, clusters, browsers, packages, every operation through every client.
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, globSync, readFileSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { text } from "node:stream/consumers"
 
 type Step = readonly [heading: string, command: string, ...args: ReadonlyArray<string>]
@@ -34,67 +33,35 @@ const types: Step = ["Types", "pnpm", "--silent", "check"]
 
 const lint: Step = ["Lint, format, Effect diagnostics", "pnpm", "--silent", "lint"]
 
-const report = `node_modules/.cache/test-report${long ? "-long" : ""}`
-
-const vitest = (heading: string, output: string, args: ReadonlyArray<string>): Step => [
-  heading,
+const tests: Step = [
+  long ? "Long tests" : "Tests",
   "vitest",
   "run",
   "--reporter=default",
   "--reporter=json",
-  `--outputFile.json=${output}`,
+  `--outputFile.json=node_modules/.cache/test-report${long ? "-long" : ""}.json`,
   ...args
 ]
 
-/** More files than these are no accident. */
-const mostRepeatedFiles = 3
-
 const running = new Set<ChildProcess>()
 
-/** Runs a step, and whether it is fine. */
-const passes = async ([heading, command, ...args]: Step, shown: boolean): Promise<boolean> => {
+/** Runs a step. The first that fails ends the others. */
+const run = async ([heading, command, ...args]: Step, shown: boolean): Promise<void> => {
   if (shown) console.log(`\n── ${heading}`)
   const child = spawn(command, args, { stdio: shown ? "inherit" : ["ignore", "pipe", "pipe"] })
   running.add(child)
   const printed = Promise.all([child.stdout, child.stderr].map((stream) => stream === null ? "" : text(stream)))
   const [status] = await once(child, "close")
   running.delete(child)
-  if (status !== 0) console.error(`${(await printed).join("")}\n${heading}: failed`)
-  else console.log(`── ${heading}: fine after ${(performance.now() / 1000).toFixed(0)} s`)
-  return status === 0
-}
-
-/** Runs a step. The first that fails ends the others. */
-const run = async (step: Step, shown: boolean) => {
-  if (await passes(step, shown)) return
+  if (status === 0) return console.log(`── ${heading}: fine after ${(performance.now() / 1000).toFixed(0)} s`)
+  console.error(`${(await printed).join("")}\n${heading}: failed`)
   for (const other of running) other.kill()
   process.exit(1)
 }
 
-/** The files that failed, as the report has them; none where there is no report. */
-const failedFiles = (): ReadonlyArray<string> => {
-  if (!existsSync(`${report}.json`)) return []
-  const { testResults }: { testResults: ReadonlyArray<{ name: string; status: string }> } = JSON.parse(
-    readFileSync(`${report}.json`, "utf8")
-  )
-  return testResults.filter((file) => file.status === "failed").map((file) => file.name)
-}
-
-/** A machine that others use too can be so slow for a minute that a test gives up: few files get a second run, alone. */
-const runTests = async () => {
-  if (await passes(vitest(long ? "Long tests" : "Tests", `${report}.json`, args), true)) return
-  const files = process.env["CI"] === undefined ? [] : failedFiles()
-  if (files.length > 0 && files.length <= mostRepeatedFiles) {
-    await run(vitest("Tests that failed, alone", `${report}-again.json`, ["--maxWorkers=1", ...files]), true)
-    return
-  }
-  for (const other of running) other.kill()
-  process.exit(1)
-}
-
-if (long) await runTests()
+if (long) await run(tests, true)
 else {
   // The tests pack what the compiler made. They wait a lot, and meanwhile there is a core to spare.
   await run(types, true)
-  await Promise.all([run(lint, false), runTests()])
+  await Promise.all([run(lint, false), run(tests, true)])
 }

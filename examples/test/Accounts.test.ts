@@ -159,18 +159,28 @@ describe.each(Object.entries(platforms))("a client of Promises: %s", (_, { creat
   })
 
   it("waits for a renewal that has left when it is closed", async () => {
-    const { settings, texts } = await saved()
+    const { settings, store, texts } = await saved()
     const before = texts.get("ada")
-    const client = createClient(settings)
+    const [left, kept] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const write: Node.TokenStore["write"] = async (account, text) => {
+      // The first write claims the renewal; the second keeps the new pair.
+      if (sandbox.grants.list()[0]?.refreshes === 1) {
+        left.resolve()
+        await kept.promise
+      }
+      await store.write(account, text)
+    }
+    const client = createClient({ ...settings, tokenStore: { ...store, write } })
     await client.getMe()
     sandbox.clock.advance("3 hours")
-    sandbox.faults.add({ operation: "refreshToken", delay: "500 millis" })
     const call = client.getMe().catch(tagOf)
-    for (;;) {
-      await new Promise((resolve) => setTimeout(resolve, 5))
-      if (sandbox.requests.some(({ operation }) => operation === "refreshToken")) break
-    }
-    await client.close()
+    await left.promise
+    let isClosed = false
+    const closing = client.close().then(() => isClosed = true)
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.isFalse(isClosed)
+    kept.resolve()
+    await closing
     assert.strictEqual(await call, "TransportFailure")
     assert.notStrictEqual(texts.get("ada"), before)
     assert.deepInclude(sandbox.grants.list()[0], { refreshes: 1, alive: true })

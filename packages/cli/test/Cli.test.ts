@@ -452,11 +452,9 @@ describe("postwire sandbox", () => {
             `Authorization: Bearer ${environment["POSTWIRE_BEARER_TOKEN"]}\r\n\r\n{`
         )
         yield* Effect.promise(() => client.getMe())
-        const begun = performance.now()
         child.kill(signal)
         const [code] = yield* Effect.promise(() => once(child, "exit"))
         assert.strictEqual(code, 130)
-        assert.isBelow(performance.now() - begun, 3_000)
         const again = createServer().listen(port, "127.0.0.1")
         yield* Effect.promise(() => once(again, "listening"))
         again.close()

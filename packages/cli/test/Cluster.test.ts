@@ -150,9 +150,7 @@ describe.runIf(missing === undefined && isLong)(onMachines, () => {
           yield* Rig.until(id, ({ pages }) => pages >= 30)
           const before = yield* Rig.until(id, ({ pages }) => pages >= 30)
           first.child.kill("SIGTERM")
-          const begun = performance.now()
           yield* first.ended
-          assert.isBelow(performance.now() - begun, 5_000)
           const status = yield* Rig.until(id, Rig.isDone)
           assert.isAbove(status.pages, before.pages)
           yield* assertComplete(id, "effect")

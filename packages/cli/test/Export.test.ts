@@ -166,21 +166,19 @@ describe("postwire export", () => {
       const root = yield* folder
       const env = yield* environment
       const { faults, journal } = yield* Sandbox.Sandbox
-      faults.add({ times: "always", delay: "60 seconds" })
+      faults.add({ times: "always", delay: "1 hour" })
       const stopped = yield* Effect.promise(async () => {
         const child = start([...search, "--out", join(root, "a.jsonl")], env)
         const end = ended(child)
         while (!existsSync(join(root, "a.jsonl.postwire/work/items.jsonl"))) {
           await new Promise((resolve) => setTimeout(resolve, 5))
         }
-        const asked = performance.now()
         child.kill("SIGINT")
         await once(child.stderr!, "data")
         child.kill("SIGINT")
-        return { ...await end, millis: performance.now() - asked }
+        return await end
       })
       assert.strictEqual(stopped.code, 130)
-      assert.isBelow(stopped.millis, 4_000)
       assert.isAtMost(journal.entries().length, 1)
     }).pipe(Effect.provide(sandbox)))
 

@@ -27,9 +27,6 @@ const secrets = {
 
 const port = (server: Net.Server) => (server.address() as Net.AddressInfo).port
 
-/** What is cut off ends at once, and not when something else times out: on a machine that others use too. */
-const promptMillis = 2_000
-
 /** A server of bytes that keeps the requests and connections that it saw. */
 const raw = async (answer: (socket: Net.Socket, index: number, head: string) => void) => {
   const requests: Array<string> = []
@@ -318,7 +315,6 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
       })
       assert.deepInclude({ ...error! }, { phase: "headers", timeout: "firstByte" })
       assert.isAtLeast(millis, 290)
-      assert.isAtMost(millis, 360 + 150)
       await server.closed()
     })
 
@@ -343,7 +339,6 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
       clearInterval(timer)
       assert.deepInclude({ ...error! }, { phase: "body", timeout: "total" })
       assert.isAtLeast(millis, 490)
-      assert.isAtMost(millis, 600 + 150)
       await drip.closed()
     })
 
@@ -382,15 +377,13 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
     const aborted = async (
       run: (signal: AbortSignal) => Promise<unknown>,
       ready: () => boolean
-    ): Promise<number> => {
+    ): Promise<void> => {
       const controller = new AbortController()
       const reason = new Error("enough")
       const promise = rejection(run(controller.signal))
       while (!ready()) await pause(5)
-      const start = performance.now()
       controller.abort(reason)
       assert.strictEqual(await promise, reason)
-      return performance.now() - start
     }
 
     it("while sending", async () => {
@@ -402,8 +395,7 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
       let there = false
       void accepted.then(() => there = true)
       const text = "x".repeat(16 * 1024 * 1024)
-      const millis = await aborted((signal) => client.createPost({ text }, { signal }), () => there)
-      assert.isBelow(millis, promptMillis)
+      await aborted((signal) => client.createPost({ text }, { signal }), () => there)
       const socket = (await accepted).on("error", () => {}).resume()
       // `once` would reject when the client ends it by a reset.
       if (!socket.closed) await new Promise<void>((resolve) => void socket.once("close", () => resolve()))
@@ -414,22 +406,18 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
       for (const beginning of ["", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"]) {
         await using server = await raw((socket) => beginning === "" ? undefined : socket.write(beginning))
         await using client = connect({ baseUrl: server.baseUrl })
-        const millis = await aborted(
+        await aborted(
           (signal) => client.getPost({ id: "1" }, { signal }),
           () => server.requests.length === 1
         )
-        assert.isBelow(millis, promptMillis)
-        const closed = performance.now()
         await server.closed()
-        assert.isBelow(performance.now() - closed, promptMillis)
       }
     })
 
     it("between two tries", async () => {
       await using server = await http((_, response) => void response.writeHead(503, { "retry-after": "30" }).end())
       await using client = connect({ baseUrl: server.baseUrl })
-      const millis = await aborted((signal) => client.getPost({ id: "1" }, { signal }), () => server.count() === 1)
-      assert.isBelow(millis, promptMillis)
+      await aborted((signal) => client.getPost({ id: "1" }, { signal }), () => server.count() === 1)
       assert.strictEqual(server.count(), 1)
     })
 
@@ -444,8 +432,7 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
         }).end()
       })
       await using client = connect({ baseUrl: server.baseUrl, waitOnRateLimit: true })
-      const millis = await aborted((signal) => client.getPost({ id: "1" }, { signal }), () => server.count() === 1)
-      assert.isBelow(millis, promptMillis)
+      await aborted((signal) => client.getPost({ id: "1" }, { signal }), () => server.count() === 1)
       assert.strictEqual((await client.getUser({ id: "1" })).data?.id, "1")
     })
 
@@ -459,10 +446,9 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
           if (index === 0) socket.write(response(page))
         })
         await using client = connect({ baseUrl: server.baseUrl })
-        const millis = await aborted(async (signal) => {
+        await aborted(async (signal) => {
           for await (const _ of client.searchRecentPosts.items({ query: "a" }, { signal, prefetch }));
         }, () => server.requests.length === 2)
-        assert.isBelow(millis, promptMillis)
         await server.closed(server.sockets.length - 1)
       }
     })

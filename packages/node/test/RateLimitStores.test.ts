@@ -437,9 +437,7 @@ describe("a store that is gone", () => {
       const address = silent.address()
       assert.isTrue(typeof address === "object" && address !== null)
       const { port } = address as { port: number }
-      const before = performance.now()
       assert.lengthOf(await callsWith(`redis://127.0.0.1:${port}`), 1)
-      assert.isBelow(performance.now() - before, 8_000)
     } finally {
       for (const socket of sockets) socket.destroy()
       silent.close()

@@ -320,8 +320,6 @@ describe("the journal", () => {
       [["getMe", undefined, undefined]]
     )
     await client.close()
-    const begun = performance.now()
     await sandbox.stop()
-    assert.isBelow(performance.now() - begun, 2_000)
   })
 })

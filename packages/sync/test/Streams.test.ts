@@ -185,13 +185,10 @@ describe("Ctrl-C", () => {
       const lines: Array<string> = []
       const output = createInterface(child.stdout).on("line", (line) => lines.push(line))
       await once(output, "line")
-      const begin = performance.now()
       // As a user does: what comes between two waits is for the event loop, which does not turn.
       const pressing = setInterval(() => child.kill("SIGINT"), 100)
       const [code] = await once(child, "close")
       clearInterval(pressing)
-      // It would last for ever; how soon it is on a machine at rest is for the eye.
-      assert.isBelow(performance.now() - begin, 3_000)
       assert.deepStrictEqual([...lines, code], ["connected", "true interrupted by SIGINT", "cleaned up", 7])
       untilClosed()
     }

@@ -510,7 +510,7 @@ describe("errors", () => {
     workers.pop()
   })
 
-  it("of deadlines come in time, and the client goes on", () => {
+  it("of deadlines come, and the client goes on", () => {
     using client = Sync.createClientSync(faulty({ timeout: 300 }))
     using other = Sync.createClientSync(settings())
     other.getMe()
@@ -521,7 +521,6 @@ describe("errors", () => {
       assert.instanceOf(error, Sync.TransportFailure)
       assert.match(error.message, new RegExp(`did not end within ${limit} ms`))
       assert.isAtLeast(took, limit - 1)
-      assert.isBelow(took, limit + 1_000)
       assert.isDefined(other.getMe().data)
     }
     using creator = faultyUser()
