@@ -43,11 +43,11 @@ export default defineConfig({
   plugins: ["eslint", "typescript", "unicorn", "oxc", "import", "vitest"],
   categories: { correctness: "error", suspicious: "error" },
   options: { denyWarnings: true, reportUnusedDisableDirectives: "error" },
-  jsPlugins: ["./scripts/LintGlobals.ts"],
+  jsPlugins: ["./scripts/LintRules.ts"],
   ignorePatterns: ["**/dist", "**/out", ".scratch"],
   rules: {
     "eslint/eqeqeq": "error",
-    "globals/no-shadow": "error",
+    "postwire/no-shadow": "error",
     "eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
     "eslint/no-var": "error",
     "eslint/prefer-const": "error",
@@ -77,7 +77,7 @@ export default defineConfig({
   // The last override that names a rule decides it.
   overrides: [
     { files: ["packages/*/test/types/**"], rules: { "eslint/no-unused-expressions": "off" } },
-    { files: ["packages/*/src/**"], rules: imports(barrels) },
+    { files: ["packages/*/src/**"], rules: { ...imports(barrels), "postwire/no-blind-assertion": "error" } },
     { files: ["packages/{core,node,web,sync,sandbox,export}/src/**"], rules: { "eslint/no-console": "error" } },
     { files: ["packages/{node,sync,export}/src/**"], rules: imports(barrels, service) },
     { files: ["packages/web/src/**"], rules: imports(barrels, platforms, hosts) },
@@ -85,6 +85,7 @@ export default defineConfig({
       files: ["packages/core/src/**"],
       rules: {
         ...imports(barrels, platforms, faces, catalogue),
+        "postwire/no-current-date": "error",
         "eslint/no-restricted-properties": [
           "error",
           { object: "Date", property: "now", message: "Time comes from effect/Clock." },

@@ -178,11 +178,11 @@ const calledKey = "@postwire/core/Model/called"
 const knownKey = "@postwire/core/Model/known"
 const essentialKey = "@postwire/core/Model/essential"
 
-// The cast is what the compiler cannot follow: the same keys, all but one made optional.
 const received = <Fields extends Schema.Struct.Fields, Id extends PropertyKey>(
   fields: Fields,
   identifier: Id & keyof Fields
 ): Schema.Codec<Received<Fields, Id>> =>
+  // oxlint-disable-next-line postwire/no-blind-assertion -- The compiler cannot follow that all keys but one are made optional.
   essential(
     Schema.Struct(Object.fromEntries(
       Object.entries(fields).map(([key, field]) => [

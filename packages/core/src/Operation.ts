@@ -163,14 +163,14 @@ export interface Paged<
 export const make = <const D extends Definition & { readonly paging?: never; readonly live?: never }>(
   definition: D
 ): Operation<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D>> =>
-  // The declaration's type is the only source of the signature; running it is untyped.
+  // oxlint-disable-next-line postwire/no-blind-assertion -- The signature comes from the declaration's type alone; running it is untyped.
   operation(definition, "response") as never
 
 /** Declares an operation that pages. */
 export const makePaged = <const D extends Definition & { readonly paging: Paging; readonly live?: never }>(
   definition: D
 ): Paged<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D>, "response", DirectionsOf<D>> =>
-  // As above.
+  // oxlint-disable-next-line postwire/no-blind-assertion -- As above.
   paged(definition, "response") as never
 
 const operation = (definition: Definition, form: Form) =>

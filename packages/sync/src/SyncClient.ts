@@ -156,7 +156,7 @@ export const make = (given: Settings<Form>): Client => {
   const close = () => connection.close()
   return {
     methods: <F extends Form>(form: F) =>
-      // The mapped type states what each method takes and returns.
+      // oxlint-disable-next-line postwire/no-blind-assertion -- The mapped type states what each method takes and returns.
       Object.fromEntries(
         Object.entries(catalogue).map(([name, { definition }]) => [name, method(context, definition, form)])
       ) as unknown as Methods<F>,

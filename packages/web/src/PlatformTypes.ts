@@ -4,7 +4,7 @@
  * Where the types are there, these are merged with them and add nothing.
  */
 // What is merged has the same names and defaults.
-// oxlint-disable typescript/no-explicit-any, no-unused-vars, globals/no-shadow
+// oxlint-disable typescript/no-explicit-any, no-unused-vars, postwire/no-shadow
 declare global {
   interface AbortSignal {}
   interface Blob {}

@@ -266,7 +266,7 @@ const inForm = <F extends Form, Also extends object>(
 }
 
 const methods = <F extends Form>(context: Calls.Context, form: F): Methods<F> =>
-  // The mapped type states what each method takes and returns.
+  // oxlint-disable-next-line postwire/no-blind-assertion -- The mapped type states what each method takes and returns.
   Object.fromEntries(
     Object.entries(catalogue).map(([name, { definition }]) => [name, method(context, definition, form)])
   ) as unknown as Methods<F>

@@ -57,9 +57,10 @@ export const over = (current: () => DatabaseSync, bytesIn: BytesSchema): Databas
     query: <Row>(sql: string): Query<Row> => {
       const statement = prepare(sql)
       return {
-        // SQLite does not know its row types; the SQL beside each call does.
+        // oxlint-disable postwire/no-blind-assertion -- SQLite does not know its row types; the SQL beside each call does.
         all: (values = {}) => statement().all(values) as unknown as ReadonlyArray<Row>,
         get: (values = {}) => statement().get(values) as unknown as Row | undefined
+        // oxlint-enable postwire/no-blind-assertion
       }
     },
     command: (sql) => {

@@ -1,4 +1,7 @@
-/** A lint rule: no value has the name of one that platforms provide, so that a name means the same everywhere. */
+/**
+ * Lint rules of this workspace: no value shadows a global of the platform, no assertion leaves the compiler without
+ * anything to check, and no module reads the date from the machine.
+ */
 
 /**
  * `Response` is missing: it is a term of ours, and the platform's is written `globalThis.Response`. So are `self`, which is
@@ -58,6 +61,16 @@ interface Context {
   readonly report: (problem: { readonly node: object; readonly message: string }) => void
 }
 
+interface Assertion {
+  readonly expression: { readonly type: string }
+  readonly typeAnnotation: { readonly type: string }
+}
+
+interface Construction {
+  readonly callee: { readonly type: string; readonly name?: string }
+  readonly arguments: ReadonlyArray<object>
+}
+
 /** Types are told apart from values by where they stand, and what Node exports under the name of a global is that global. */
 const isAnother = ({ node, parent, type }: Definition): boolean => {
   if (type !== "ImportBinding") return type !== "Type"
@@ -67,7 +80,7 @@ const isAnother = ({ node, parent, type }: Definition): boolean => {
 }
 
 export default {
-  meta: { name: "globals" },
+  meta: { name: "postwire" },
   rules: {
     "no-shadow": {
       create: ({ report, sourceCode }: Context) => ({
@@ -78,6 +91,22 @@ export default {
               report({ node: definition.name, message: `\`${name}\` is a global of the platform.` })
             }
           }
+        }
+      })
+    },
+    "no-blind-assertion": {
+      create: ({ report }: Context) => ({
+        TSAsExpression: (node: Assertion) => {
+          if (node.typeAnnotation.type !== "TSNeverKeyword" && node.expression.type !== "TSAsExpression") return
+          report({ node, message: "An assertion to `never`, or by way of another type, says nothing that is checked." })
+        }
+      })
+    },
+    "no-current-date": {
+      create: ({ report }: Context) => ({
+        NewExpression: (node: Construction) => {
+          if (node.callee.name !== "Date" || node.arguments.length > 0) return
+          report({ node, message: "Time comes from effect/Clock." })
         }
       })
     }
