@@ -7,7 +7,7 @@ import { streamPosts, streamPostsFirehose, streamPostsSample } from "../src/oper
 import { Spill } from "../src/Spill.ts"
 import { accept, follow, following, idOf, pass } from "./support/Following.ts"
 import { type Answer, type Received } from "./support/Service.ts"
-import { type Connect, settle, streaming } from "./support/StreamService.ts"
+import { type Connect, lineOf, settle, streaming } from "./support/StreamService.ts"
 
 const numbered = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => ({ id: String(from + index) }))
@@ -180,6 +180,47 @@ describe("a consumer that is slow", () => {
       assert.deepStrictEqual(slow.ids(), ids(1, 201))
       assert.isAbove(longest, 180)
       assert.lengthOf(queue, 0)
+    }))
+
+  it.effect("leaves out what is nested too deep to wait outside of memory", () =>
+    Effect.gen(function*() {
+      const queue: Array<string> = []
+      const spill = Spill.of({
+        open: Effect.succeed({
+          append: (texts) => Effect.sync(() => void queue.push(...texts)),
+          take: Effect.sync(() => queue.splice(0))
+        })
+      })
+      const { gate, service, slow } = yield* slowly(
+        { bufferSize: 1, slowConsumer: "spill" },
+        Layer.succeed(Spill, spill)
+      )
+      const deep = `{"data":{"id":"2","text":"x","deep":${"[".repeat(20_000)}${"]".repeat(20_000)}}}\r\n`
+      for (const line of [lineOf({ id: "1" }).repeat(3), deep, lineOf({ id: "3" })]) {
+        service.lines[0]!.send(line)
+        yield* settle
+      }
+      yield* Deferred.succeed(gate, undefined)
+      yield* settle
+      assert.deepStrictEqual(slow.ids(), ["1", "3"])
+      assert.lengthOf(slow.of("Unreadable"), 1)
+    }))
+
+  it.effect("fails where the place outside of memory gives back something else", () =>
+    Effect.gen(function*() {
+      const spill = Spill.of({
+        open: Effect.succeed({ append: () => Effect.void, take: Effect.succeed(["p{\"data\":"]) })
+      })
+      const { gate, service, slow } = yield* slowly(
+        { bufferSize: 1, slowConsumer: "spill" },
+        Layer.succeed(Spill, spill)
+      )
+      service.lines[0]!.post({ id: "1" }, { id: "2" }, { id: "3" })
+      yield* settle
+      yield* Deferred.succeed(gate, undefined)
+      const error = yield* Effect.flip(Fiber.join(slow.fiber))
+      assert.instanceOf(error, Errors.SpillFailed)
+      assert.strictEqual(error.fault, "damaged")
     }))
 
   it.effect("cannot where there is no place outside of memory", () =>

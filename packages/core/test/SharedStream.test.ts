@@ -358,6 +358,15 @@ describe("a stream that processes share", () => {
       assert.deepStrictEqual(second.got, ["1"])
     }))
 
+  it.effect("goes on after an item that is nested too deep for a log", () =>
+    Effect.gen(function*() {
+      const one = yield* start(StreamLog.makeMemory())
+      const reader = yield* reading(one, { consumer: "a" })
+      const data = { id: "1", deep: JSON.parse("[".repeat(20_000) + "]".repeat(20_000)) }
+      yield* only(one.lines).say({ _tag: "Delivered", at, item: LiveItem.make(true, { data }) }, post(2))
+      assert.deepStrictEqual(reader.got, ["Unreadable", "2"])
+    }))
+
   it.effect("knows again what came under any id", () =>
     Effect.gen(function*() {
       const log = StreamLog.makeMemory()

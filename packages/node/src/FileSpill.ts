@@ -1,4 +1,4 @@
-/** Items of a stream that wait for a slow consumer, in files that are gone when the stream is. */
+/** Items of a stream that wait for a slow consumer, in files that end with the process at the latest. */
 import { SpillFailed } from "@postwire/core/Errors"
 import { Spill, type SpillQueue } from "@postwire/core/Spill"
 import * as Effect from "effect/Effect"
@@ -9,7 +9,7 @@ import { codeOf, saidBy } from "./internal/SystemError.ts"
 
 /** Settings of the files. */
 export interface Options {
-  /** The folder in which each stream makes one of its own when it has to. Default: that of the system for such things. */
+  /** The folder for the files. Default: the system's folder for temporary files. */
   readonly folder?: string | undefined
 }
 
@@ -18,7 +18,6 @@ export const layer = (options: Options = {}): Layer.Layer<never> => Layer.succee
 
 /** A file that is written to its end, and read from its beginning. */
 interface Segment {
-  readonly path: string
   readonly handle: FileHandle
   written: number
   read: number
@@ -35,45 +34,48 @@ export const make = ({ folder }: Options = {}): Spill => ({
   open: Effect.suspend(() => open(folder ?? process.getBuiltinModule("node:os").tmpdir()))
 })
 
-const open = (parent: string): Effect.Effect<SpillQueue, SpillFailed, Scope.Scope> => {
+const open = (folder: string): Effect.Effect<SpillQueue, SpillFailed, Scope.Scope> => {
   const { promises } = process.getBuiltinModule("node:fs")
-  const { join } = process.getBuiltinModule("node:path")
-  const attempt = <A>(work: () => Promise<A>) => Effect.tryPromise({ try: work, catch: failureOf(parent) })
   const segments: Array<Segment> = []
-  let folder: string | undefined
-  let made = 0
+  let turn: Promise<unknown> = Promise.resolve()
 
+  /** One step at a time, in the order of the calls. A step that nobody waits for any more is made all the same. */
+  const inTurn = <A>(work: () => Promise<A>): Effect.Effect<A, SpillFailed> =>
+    Effect.tryPromise({
+      try: () => {
+        const done = turn.then(work)
+        turn = done.catch(() => {})
+        return done
+      },
+      catch: failureOf(folder)
+    })
+
+  /** A file without a name: the system removes it however the process ends. */
   const next = async (): Promise<Segment> => {
-    // Most streams are never behind.
-    folder ??= await promises.mkdtemp(join(parent, "postwire-stream-"))
-    const path = join(folder, String(made++))
-    const segment = { path, handle: await promises.open(path, "wx+", 0o600), written: 0, read: 0 }
+    const { join } = process.getBuiltinModule("node:path")
+    const path = join(folder, `postwire-stream-${globalThis.crypto.randomUUID()}`)
+    const segment = { handle: await promises.open(path, "wx+", 0o600), written: 0, read: 0 }
     segments.push(segment)
+    await promises.rm(path)
     return segment
   }
 
-  const remove = async ({ handle, path }: Segment): Promise<void> => {
-    await handle.close()
-    await promises.rm(path, { force: true })
-  }
-
   const append = (texts: ReadonlyArray<string>) =>
-    attempt(async () => {
+    inTurn(async () => {
       const last = segments.at(-1)
       const segment = last === undefined || last.written >= segmentBytes ? await next() : last
       const bytes = Buffer.from(`${texts.join("\n")}\n`)
       for (let sent = 0; sent < bytes.length;) {
         sent += (await segment.handle.write(bytes, sent, bytes.length - sent, segment.written + sent)).bytesWritten
       }
-      // From now on it is there for who reads.
       segment.written += bytes.length
     })
 
-  const take = attempt(async (): Promise<ReadonlyArray<string>> => {
+  const take = inTurn(async (): Promise<ReadonlyArray<string>> => {
     let segment = segments[0]
     while (segment !== undefined && segment.read === segment.written && segments.length > 1) {
       segments.shift()
-      await remove(segment)
+      await segment.handle.close()
       segment = segments[0]
     }
     if (segment === undefined || segment.read === segment.written) return []
@@ -81,22 +83,21 @@ const open = (parent: string): Effect.Effect<SpillQueue, SpillFailed, Scope.Scop
       const length = Math.min(size, segment.written - segment.read)
       const bytes = Buffer.alloc(length)
       const { bytesRead } = await segment.handle.read(bytes, 0, length, segment.read)
-      if (bytesRead < length) throw damaged(parent)
+      if (bytesRead < length) throw damaged(folder)
       const end = bytes.lastIndexOf(newline)
       if (end >= 0) {
         segment.read += end + 1
         return bytes.toString("utf8", 0, end).split("\n")
       }
-      if (length === segment.written - segment.read) throw damaged(parent)
+      if (length === segment.written - segment.read) throw damaged(folder)
     }
   })
 
-  const close = Effect.promise(async () => {
+  const close = inTurn(async () => {
     for (const { handle } of segments) await handle.close().catch(() => {})
-    if (folder !== undefined) await promises.rm(folder, { recursive: true, force: true }).catch(() => {})
   })
 
-  return Effect.acquireRelease(Effect.succeed({ append, take }), () => close)
+  return Effect.acquireRelease(Effect.succeed({ append, take }), () => Effect.ignore(close))
 }
 
 const newline = 0x0a

@@ -187,22 +187,23 @@ export class LiveBuffer {
 
   #spill(queue: SpillQueue, entries: Entries): Effect.Effect<void> {
     this.#spilled += entries.length
-    return Effect.matchCause(queue.append(entries.map(LiveSpill.encode)), {
+    // What was counted is there, or has failed, also when its source is ended.
+    return Effect.uninterruptible(Effect.matchCause(queue.append(LiveSpill.encode(entries, this.#now())), {
       onFailure: (cause) => {
         this.#spilled -= entries.length
         this.end(Exit.failCause(cause))
       },
       onSuccess: () => this.#reader?.()
-    })
+    }))
   }
 
   #unspill(queue: SpillQueue): Pull.Pull<Entries, LiveError> {
     return Effect.flatMap(queue.take, (texts) => {
       this.#spilled -= texts.length
-      const entries = texts.map(LiveSpill.decode)
-      if (Arr.isReadonlyArrayNonEmpty(entries)) return Effect.succeed(entries)
+      const entries = LiveSpill.decode(texts)
+      if (entries !== undefined && Arr.isReadonlyArrayNonEmpty(entries)) return Effect.succeed(entries)
       // What is counted is on its way there.
-      if (this.#end === undefined) return Effect.flatMap(this.#something, () => this.take)
+      if (entries !== undefined && this.#end === undefined) return Effect.flatMap(this.#something, () => this.take)
       return Effect.fail(new SpillFailed({ place: "The spill", fault: "damaged" }))
     })
   }

@@ -5,6 +5,7 @@ import type { Dropped, Gap, LiveEvent, Unreadable } from "../LiveEvents.ts"
 import * as LiveItem from "../LiveItem.ts"
 import type { Entry } from "../StreamLog.ts"
 import { idOf } from "./LiveDuplicates.ts"
+import { tooDeep } from "./LiveSpill.ts"
 
 /** What all consumers are told, besides what is delivered: what they may miss. */
 export type Missed = Gap | Dropped | Unreadable
@@ -19,7 +20,15 @@ export const entryOf = (event: LiveEvent<LiveItem.AnyItem>): Entry | undefined =
     case "Delivered": {
       const { item } = event
       const { anomalies, body } = item
-      return { at, id: idTo(idOf(item)), text: JSON.stringify(anomalies.length === 0 ? { body } : { body, anomalies }) }
+      try {
+        return {
+          at,
+          id: idTo(idOf(item)),
+          text: JSON.stringify(anomalies.length === 0 ? { body } : { body, anomalies })
+        }
+      } catch {
+        return entryOf(tooDeep(event.at))
+      }
     }
     case "Gap":
     case "Dropped":
