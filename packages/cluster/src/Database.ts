@@ -48,5 +48,7 @@ export const layerPostgres = (
     // A machine that freezes in the middle of a transaction must not hold up the others.
     startupParameters: { idle_in_transaction_session_timeout: "4000" },
     maxConnections: 10,
-    connectTimeout: "5 seconds"
+    connectTimeout: "5 seconds",
+    // A connection that only listens has to notice that nobody is there any more.
+    keepAlive: "10 seconds"
   })

@@ -10,6 +10,7 @@ import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SharedTable from "./internal/SharedTable.ts"
+import * as Steps from "./internal/Steps.ts"
 
 /** The database may be asked for so long; then it is asked again. */
 const stepTimeoutMillis = 2_000
@@ -39,23 +40,26 @@ const now = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
 const make = (sql: SqlClient.SqlClient): RateLimitStore.Store<never> => {
   const answered = <A>(step: Effect.Effect<A, SqlError>): Effect.Effect<A> =>
-    step.pipe(Effect.timeout(stepTimeoutMillis), Effect.retry(Schedule.spaced("250 millis")), Effect.orDie)
+    Steps.within(sql, step, stepTimeoutMillis).pipe(Effect.retry(Schedule.spaced("250 millis")), Effect.orDie)
 
   /** One step on one ledger, which nobody else can make meanwhile. */
   const step = <A>(key: string, f: (ledger: Ledger.Ledger, now: number) => A) =>
-    answered(sql.withTransaction(Effect.gen(function*() {
-      yield* sql`INSERT INTO ${sql(ledgersTable)} VALUES (${key}, '', 0) ON CONFLICT DO NOTHING`
-      const [row] = yield* sql<LedgerRow>`SELECT ledger FROM ${sql(ledgersTable)} WHERE key = ${key} FOR UPDATE`
-      // Asked after the lock was had: an earlier time may be before that of another's step.
-      const [clock] = yield* sql<ClockRow>`SELECT (${sql.literal(now)})::text AS now`
-      const at = Number(clock?.now)
-      const ledger = Ledger.fromText(row?.ledger ?? "", at)
-      const result = f(ledger, at)
-      const text = Ledger.toText(ledger)
-      const forget = Math.ceil(Ledger.keepUntil(ledger))
-      yield* sql`UPDATE ${sql(ledgersTable)} SET ledger = ${text}, forget = ${forget} WHERE key = ${key}`
-      return result
-    })))
+    answered(Steps.transaction(
+      sql,
+      Effect.gen(function*() {
+        yield* sql`INSERT INTO ${sql(ledgersTable)} VALUES (${key}, '', 0) ON CONFLICT DO NOTHING`
+        const [row] = yield* sql<LedgerRow>`SELECT ledger FROM ${sql(ledgersTable)} WHERE key = ${key} FOR UPDATE`
+        // Asked after the lock was had: an earlier time may be before that of another's step.
+        const [clock] = yield* sql<ClockRow>`SELECT (${sql.literal(now)})::text AS now`
+        const at = Number(clock?.now)
+        const ledger = Ledger.fromText(row?.ledger ?? "", at)
+        const result = f(ledger, at)
+        const text = Ledger.toText(ledger)
+        const forget = Math.ceil(Ledger.keepUntil(ledger))
+        yield* sql`UPDATE ${sql(ledgersTable)} SET ledger = ${text}, forget = ${forget} WHERE key = ${key}`
+        return result
+      })
+    ))
 
   return {
     reserve: (key, lease, pace, place) =>

@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SharedTable from "./internal/SharedTable.ts"
+import * as Steps from "./internal/Steps.ts"
 
 /** The database may be asked for so long; then it counts as gone. */
 const stepTimeoutMillis = 2_000
@@ -51,14 +52,15 @@ const now = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
 const make = (sql: SqlClient.SqlClient): SpendStore.Store => {
   const answered = <A>(step: Effect.Effect<A, SqlError>): Effect.Effect<A, SpendStore.SpendStoreUnavailable> =>
-    Effect.mapError(Effect.timeout(step, stepTimeoutMillis), (error) =>
+    Effect.mapError(Steps.within(sql, step, stepTimeoutMillis), (error) =>
       new SpendStore.SpendStoreUnavailable({
         reason: error._tag === "TimeoutError" ? "the database takes too long" : error.message
       }))
 
   /** One step on one bill, which nobody else can make meanwhile. */
   const step = <A>(bill: string, effect: Effect.Effect<A, SqlError>) =>
-    answered(sql.withTransaction(
+    answered(Steps.transaction(
+      sql,
       Effect.andThen(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${lines} ${bill}`}, 0))`, effect)
     ))
 

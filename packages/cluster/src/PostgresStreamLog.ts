@@ -10,8 +10,10 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
+import * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SharedTable from "./internal/SharedTable.ts"
+import * as Steps from "./internal/Steps.ts"
 
 /** The database may be asked for so long; then it counts as gone. */
 const stepTimeoutMillis = 5_000
@@ -64,12 +66,17 @@ const listening = Effect.fnUntraced(function*(sql: PgClient.PgClient) {
     waiting.delete(stream)
     Deferred.doneUnsafe(called, Effect.void)
   }
-  const listen = Effect.scoped(Effect.gen(function*() {
-    const calls = yield* sql.listen(channel)
-    // What came before is not called.
-    for (const stream of waiting.keys()) call(stream)
-    while (true) call((yield* Queue.take(calls)).payload)
-  }))
+  const listen = Effect.acquireUseRelease(
+    Scope.make(),
+    Effect.fnUntraced(function*(own) {
+      const calls = yield* Scope.provide(sql.listen(channel), own)
+      // What came before is not called.
+      for (const stream of waiting.keys()) call(stream)
+      while (true) call((yield* Queue.take(calls)).payload)
+    }),
+    // A dead connection does not answer `UNLISTEN`.
+    (own, exit) => Effect.ignore(Effect.timeout(Scope.close(own, exit), stepTimeoutMillis))
+  )
   // While there is no connection, those who wait ask by themselves.
   const always = Effect.forever(Effect.andThen(Effect.ignore(listen), Effect.sleep(pollMillis)))
   return (stream: string, isThere: Effect.Effect<boolean, StreamLog.StreamLogUnavailable>) =>
@@ -95,7 +102,7 @@ const make = (
   const clock = sql.literal(now)
 
   const answered = <A>(step: Effect.Effect<A, SqlError>): Effect.Effect<A, StreamLog.StreamLogUnavailable> =>
-    Effect.mapError(Effect.timeout(step, stepTimeoutMillis), (error) =>
+    Effect.mapError(Steps.within(sql, step, stepTimeoutMillis), (error) =>
       new StreamLog.StreamLogUnavailable({
         reason: error._tag === "TimeoutError" ? "the database takes too long" : error.message
       }))
@@ -119,21 +126,24 @@ const make = (
 
   return {
     acquire: (seat, holder, millis) =>
-      answered(sql.withTransaction(Effect.gen(function*() {
-        const { stream } = seat
-        yield* sql`INSERT INTO ${sql(seats)} (stream, seat, token, holder, ends)
+      answered(Steps.transaction(
+        sql,
+        Effect.gen(function*() {
+          const { stream } = seat
+          yield* sql`INSERT INTO ${sql(seats)} (stream, seat, token, holder, ends)
           VALUES (${stream}, ${StreamLog.seatName(seat)}, 0, '', 0) ON CONFLICT DO NOTHING`
-        yield* sql`INSERT INTO ${sql(extents)} (stream, last) VALUES (${stream}, 0) ON CONFLICT DO NOTHING`
-        const [seated] = yield* sql<{ readonly token: string }>`
+          yield* sql`INSERT INTO ${sql(extents)} (stream, last) VALUES (${stream}, 0) ON CONFLICT DO NOTHING`
+          const [seated] = yield* sql<{ readonly token: string }>`
           UPDATE ${sql(seats)} SET
             token = CASE WHEN ends > ${clock} THEN token ELSE GREATEST(token + 1, ${sql.literal(micros)}) END,
             holder = ${holder}, ends = ${clock} + ${Math.ceil(millis)}
           WHERE ${of(seat)} AND (ends <= ${clock} OR holder = ${holder}) RETURNING token::text`
-        if (seated !== undefined) return { _tag: "Held", token: Number(seated.token) } as const
-        const [other] = yield* sql<{ readonly left: string }>`
+          if (seated !== undefined) return { _tag: "Held", token: Number(seated.token) } as const
+          const [other] = yield* sql<{ readonly left: string }>`
           SELECT GREATEST(0, ends - ${clock})::text AS left FROM ${sql(seats)} WHERE ${of(seat)}`
-        return { _tag: "Taken", millis: Number(other?.left ?? 0) } as const
-      }))),
+          return { _tag: "Taken", millis: Number(other?.left ?? 0) } as const
+        })
+      )),
     prolong: (seat, token, millis) =>
       Effect.flatMap(
         answered(sql`UPDATE ${sql(seats)} SET ends = ${clock} + ${Math.ceil(millis)}
@@ -143,24 +153,27 @@ const make = (
     release: (seat, token) =>
       Effect.asVoid(answered(sql`UPDATE ${sql(seats)} SET ends = 0 WHERE ${of(seat)} AND token = ${token}`)),
     append: Effect.fnUntraced(function*(stream, token, after, added, until) {
-      const last = yield* answered(sql.withTransaction(Effect.gen(function*() {
-        // Nobody else gets the line before the end.
-        const held = yield* sql`
+      const last = yield* answered(Steps.transaction(
+        sql,
+        Effect.gen(function*() {
+          // Nobody else gets the line before the end.
+          const held = yield* sql`
           SELECT 1 FROM ${sql(seats)} WHERE ${of({ stream })} AND token = ${token} FOR UPDATE`
-        const { last } = yield* extent(stream)
-        if (held.length === 0 || last < after) return undefined
-        const first = Math.max(last + 1, token)
-        const end = last === after && added.length > 0 ? first + added.length - 1 : last
-        yield* sql`UPDATE ${sql(extents)} SET last = ${end}, until = GREATEST(until, ${until ?? null}::bigint)
+          const { last } = yield* extent(stream)
+          if (held.length === 0 || last < after) return undefined
+          const first = Math.max(last + 1, token)
+          const end = last === after && added.length > 0 ? first + added.length - 1 : last
+          yield* sql`UPDATE ${sql(extents)} SET last = ${end}, until = GREATEST(until, ${until ?? null}::bigint)
           WHERE stream = ${stream}`
-        if (end === last) return last
-        yield* sql`INSERT INTO ${sql(entries)} (stream, position, follows, at, id, body)
+          if (end === last) return last
+          yield* sql`INSERT INTO ${sql(entries)} (stream, position, follows, at, id, body)
           SELECT ${stream}, ${first} + place - 1, CASE place WHEN 1 THEN ${after} ELSE ${first} + place - 2 END,
             (entry->>'at')::bigint, entry->>'id', entry->>'text'
           FROM json_array_elements(${JSON.stringify(added)}::json) WITH ORDINALITY AS each (entry, place)`
-        yield* sql`SELECT pg_notify(${channel}, ${stream})`
-        return end
-      })))
+          yield* sql`SELECT pg_notify(${channel}, ${stream})`
+          return end
+        })
+      ))
       return last ?? (yield* new StreamLog.LeaseLost({ stream, consumer: undefined }))
     }),
     extent: (stream) => answered(extent(stream)),

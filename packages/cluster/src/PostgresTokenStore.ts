@@ -20,6 +20,7 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as DatabaseProblem from "./DatabaseProblem.ts"
 import * as SharedTable from "./internal/SharedTable.ts"
+import * as Steps from "./internal/Steps.ts"
 
 // The number goes up when its columns change.
 const table = "postwire_accounts_1"
@@ -57,10 +58,10 @@ const make = (sql: PgClient.PgClient): TokenStore.Store => {
   const describe = (name: string) => `account ${name} in ${place}`
 
   const answered = <A>(store: string, action: Action, step: Effect.Effect<A, SqlError>) =>
-    Effect.timeoutOrElse(Effect.mapError(step, failureOf(store, action)), {
-      duration: stepTimeoutMillis,
-      orElse: () => Effect.fail(failure(store, action, "unavailable", "The database takes too long"))
-    })
+    Effect.mapError(Steps.within(sql, step, stepTimeoutMillis), (error) =>
+      error._tag === "TimeoutError"
+        ? failure(store, action, "unavailable", "The database takes too long")
+        : failureOf(store, action)(error))
 
   const lock = Effect.fnUntraced(function*(name: string): Effect.fn.Return<void, TokenStoreFailure, Scope.Scope> {
     const take = Effect.gen(function*() {

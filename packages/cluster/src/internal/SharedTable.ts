@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import { LockTimeoutError, SqlError } from "effect/sql/SqlError"
+import * as Steps from "./Steps.ts"
 
 /** The table has to be there after so long. */
 const openTimeoutMillis = 10_000
@@ -14,27 +15,27 @@ export const open = Effect.fnUntraced(
     if (found?.made !== true) yield* make(sql, table, columns)
     yield* prepare
   },
-  (opening, _, table) =>
-    Effect.timeoutOrElse(opening, {
-      duration: openTimeoutMillis,
-      orElse: () =>
-        Effect.fail(
-          new SqlError({
-            reason: new LockTimeoutError({
-              cause: undefined,
-              message: `The table ${table} could not be made within ${
-                openTimeoutMillis / 1000
-              } s: somebody keeps it locked`,
-              operation: "open"
-            })
+  (opening, sql, table) =>
+    Effect.catchTag(Steps.within(sql, opening, openTimeoutMillis), "TimeoutError", () =>
+      Effect.fail(
+        new SqlError({
+          reason: new LockTimeoutError({
+            cause: undefined,
+            message: `The table ${table} could not be made within ${
+              openTimeoutMillis / 1000
+            } s: somebody keeps it locked`,
+            operation: "open"
           })
-        )
-    })
+        })
+      ))
 )
 
 /** Two that make it at the same time would disturb each other: the lock is that of the table's name. */
 const make = (sql: SqlClient, table: string, columns: string) =>
-  sql.withTransaction(Effect.andThen(
-    sql`SELECT pg_advisory_xact_lock(hashtext(${table}))`,
-    sql`CREATE TABLE IF NOT EXISTS ${sql(table)} (${sql.literal(columns)})`
-  ))
+  Steps.transaction(
+    sql,
+    Effect.andThen(
+      sql`SELECT pg_advisory_xact_lock(hashtext(${table}))`,
+      sql`CREATE TABLE IF NOT EXISTS ${sql(table)} (${sql.literal(columns)})`
+    )
+  )
