@@ -4,6 +4,7 @@ import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { ConfigProvider, Effect } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import * as MovedClock from "../../core/test/support/MovedClock.ts"
 import * as Commands from "./Commands.ts"
 
 /** Commands of a user with a store of their own. */
@@ -64,6 +65,22 @@ describe("postwire spend", () => {
       assert.lengthOf(journal.entries(), 1)
       const wrong = yield* run({ POSTWIRE_SPEND_PER_DAY: "much" }, ...read)
       assert.match(wrong.errors, /POSTWIRE_SPEND_PER_DAY must be dollars/)
+    }).pipe(Effect.scoped, Effect.provide(sandbox)))
+})
+
+describe("a limit of commands whose clocks are wrong", () => {
+  it.live("holds on the day of the service", () =>
+    Effect.gen(function*() {
+      const { bill } = yield* Sandbox.Sandbox
+      const run = yield* user
+      for (let i = 0; i < 8; i++) {
+        const { move, provide } = yield* MovedClock.make
+        move(i % 2 === 0 ? 90_000_000 : -90_000_000)
+        const call = run({ POSTWIRE_SPEND_PER_DAY: "0.05" }, "call", "createPost", "--text", `number ${i}`)
+        const { code, errors } = yield* provide(call)
+        assert.strictEqual(code, i < 3 ? 0 : 1, errors)
+      }
+      assert.strictEqual(bill.statement().dollars, 0.045)
     }).pipe(Effect.scoped, Effect.provide(sandbox)))
 })
 

@@ -69,9 +69,9 @@ const make = (sql: SqlClient.SqlClient): SpendStore.Store => {
     const [done] = yield* sql<Pick<AmountsRow, "spent" | "in_doubt">>`
       SELECT spent::text, in_doubt::text FROM ${sql(times)} WHERE bill = ${bill} AND time = ${time}`
     const [open] = yield* sql<Pick<AmountsRow, "in_doubt" | "reserved">>`
-      SELECT COALESCE(SUM(micros) FILTER (WHERE ${isStale}), 0)::text AS in_doubt,
+      SELECT COALESCE(SUM(micros) FILTER (WHERE ${isStale} AND day >= ${time} AND day <= ${`${time}~`}), 0)::text AS in_doubt,
         COALESCE(SUM(micros) FILTER (WHERE NOT ${isStale}), 0)::text AS reserved
-      FROM ${sql(held)} WHERE bill = ${bill} AND day >= ${time} AND day <= ${`${time}~`}`
+      FROM ${sql(held)} WHERE bill = ${bill}`
     return {
       spent: Number(done?.spent ?? 0),
       inDoubt: Number(done?.in_doubt ?? 0) + Number(open?.in_doubt),
@@ -98,7 +98,10 @@ const make = (sql: SqlClient.SqlClient): SpendStore.Store => {
         Effect.gen(function*() {
           const ofDay = yield* amounts(bill, day)
           const ofMonth = yield* amounts(bill, Bill.monthOf(day))
-          const decision = { day: ofDay, month: ofMonth }
+          // Months sort before their days.
+          const [last] = yield* sql<{ readonly time: string | null }>`
+            SELECT MAX(time COLLATE "C") AS time FROM ${sql(times)} WHERE bill = ${bill}`
+          const decision = { newest: last?.time ?? undefined, day: ofDay, month: ofMonth }
           const known = yield* sql`SELECT 1 FROM ${sql(held)} WHERE bill = ${bill} AND lease = ${lease}`
           if (known.length > 0) return { refused: undefined, ...decision }
           const refused = Bill.refusedBy(limits, micros, ofDay, ofMonth)

@@ -2,6 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import { fromRecordUnsafe } from "effect/http/Headers"
 import * as HttpBody from "effect/http/HttpBody"
 import type { HttpClient } from "effect/http/HttpClient"
@@ -26,6 +27,7 @@ import * as Multipart from "./Multipart.ts"
 import type { Prepared } from "./Prepare.ts"
 import type * as RateLimit from "./RateLimit.ts"
 import type { Redact } from "./Redaction.ts"
+import type { Headers } from "./Response.ts"
 import * as Transport from "./Transport.ts"
 
 /** A request that has ended. It holds nothing of credentials, query or body. */
@@ -169,7 +171,9 @@ export const make = (
       const guarded = (bucket: RateLimit.Bucket) =>
         environment.rateLimit.guard(
           bucket,
-          environment.spend === undefined ? exchanged : environment.spend.guard(series, bucket, exchanged),
+          environment.spend === undefined
+            ? exchanged
+            : environment.spend.guard(series, bucket, exchanged, headersOf(environment, series, fiber, clock)),
           terms.left
         )
       const bucket = bucketOf(series)
@@ -226,6 +230,22 @@ const tell = (
   const requestId = response && CallErrors.requestIdOf(response.headers, redact(values, header))
   Hook.tell(onRequest, { operation, method, route, attempt, status: response?.status, requestId, duration })
 }
+
+/** The headers of the service's address itself, requested without a credential. It fails with no headers. */
+const headersOf = (
+  { baseUrl, http, maxBodySize, redact, userAgent }: Environment,
+  { prepared: { operation }, terms: { left, limits }, values }: Series,
+  fiber: Fiber.Fiber<unknown, unknown>,
+  clock: Clock.Clock
+): Effect.Effect<Headers> =>
+  Effect.suspend(() => {
+    const request = HttpClientRequest.make("HEAD")(`${baseUrl}/`, { headers: { "user-agent": userAgent } })
+    const span = { operation, template: "/", resends: 0, content: false, redact: redact(values) } as const
+    return Effect.match(Transport.exchange(http, { request, limits, left, maxBodySize, span }, fiber, clock), {
+      onFailure: () => ({}),
+      onSuccess: ({ headers }) => headers
+    })
+  })
 
 const requestOf = (
   { userAgent }: Environment,

@@ -39,10 +39,15 @@ export interface Amounts {
 /** Nothing was spent. */
 export const noAmounts: Amounts = Object.freeze({ spent: 0, inDoubt: 0, reserved: 0 })
 
-/** Whether a request may be sent, and what its day and its month had come to before. */
+/**
+ * Whether a request may be sent, and what its day and its month had come to before. What is in flight counts for every day and
+ * every month: it is charged on the day that the service says.
+ */
 export interface Decision {
   /** Whose limit it would pass. */
   readonly refused: "day" | "month" | undefined
+  /** The newest day with a charge. */
+  readonly newest: string | undefined
   readonly day: Amounts
   readonly month: Amounts
 }
@@ -134,7 +139,7 @@ export const settledOf = (charge: Charge, add: (resources: Resources) => number)
 export const nothing: Settled = Object.freeze({ micros: 0, charged: 0, repeats: 0 })
 
 interface Held extends Reservation {
-  /** When it was made, in milliseconds. */
+  /** When it was made, in milliseconds of a clock that all who share the bill have. */
   readonly at: number
 }
 
@@ -148,14 +153,16 @@ export class Bill {
   readonly #ids = new Map<string, Map<string, IdSet>>()
   /** What days and months have come to, without what is reserved. */
   readonly #times = new Map<string, { spent: number; inDoubt: number }>()
+  #newest: string | undefined
 
   reserve(lease: string, reservation: Reservation, limits: Limits, now: number): Decision {
     const day = this.#amounts(reservation.day, now)
     const month = this.#amounts(monthOf(reservation.day), now)
-    if (this.#held.has(lease)) return { refused: undefined, day, month }
+    const newest = this.#newest
+    if (this.#held.has(lease)) return { refused: undefined, newest, day, month }
     const refused = refusedBy(limits, reservation.micros, day, month)
     if (refused === undefined) this.#held.set(lease, { ...reservation, at: now })
-    return { refused, day, month }
+    return { refused, newest, day, month }
   }
 
   settle(lease: string, charge: Charge): Settled {
@@ -163,6 +170,7 @@ export class Bill {
     const settled = settledOf(charge, (resources) => this.#add(charge.day, resources))
     const { charged, micros, repeats } = settled
     if (micros + charged + repeats === 0) return settled
+    if (this.#newest === undefined || charge.day > this.#newest) this.#newest = charge.day
     const line = lineIn(this.#lines, charge)
     const kind = charge.inDoubt ? "inDoubt" : "spent"
     line[kind] += micros
@@ -190,7 +198,8 @@ export class Bill {
   #amounts(time: string, now: number): Amounts {
     const amounts = { spent: 0, inDoubt: 0, ...this.#times.get(time), reserved: 0 }
     for (const held of this.#held.values()) {
-      if (held.day.startsWith(time)) amounts[stateOf(held, now)] += held.micros
+      const state = stateOf(held, now)
+      if (state === "reserved" || held.day.startsWith(time)) amounts[state] += held.micros
     }
     return amounts
   }

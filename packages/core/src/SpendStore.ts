@@ -9,6 +9,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Bill from "./Bill.ts"
+import * as Monotonic from "./Monotonic.ts"
 
 /** The store did not answer. */
 export class SpendStoreUnavailable extends /*#__PURE__*/ Data.TaggedError("SpendStoreUnavailable")<{
@@ -47,7 +48,7 @@ export const makeMemory = (): Store<never> => {
     Clock.clockWith((clock) => {
       let bill = bills.get(name)
       if (bill === undefined) bills.set(name, bill = new Bill.Bill())
-      return Effect.succeed(f(bill, clock.currentTimeMillisUnsafe()))
+      return Effect.succeed(f(bill, Monotonic.millisUnsafe(clock)))
     })
   return {
     reserve: (bill, lease, reservation, limits) =>

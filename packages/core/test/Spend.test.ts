@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Deferred, Effect, Exit, Fiber, Layer, Logger, Metric, Schema, Scope } from "effect"
+import { Arbitrary, Clock, Deferred, Effect, Exit, Fiber, Layer, Logger, Metric, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { catalogue } from "../src/Catalogue.ts"
 import type { Client } from "../src/Client.ts"
@@ -11,6 +11,7 @@ import * as Prices from "../src/Prices.ts"
 import * as Spend from "../src/Spend.ts"
 import * as SpendStore from "../src/SpendStore.ts"
 import { named } from "../src/Wire.ts"
+import * as MovedClock from "./support/MovedClock.ts"
 import { type Answer, baseUrl, make, type Received, secrets, transportError } from "./support/Service.ts"
 
 const { createPost, getMe, getPost, getPosts, getUsersPosts, searchRecentPosts } = catalogue
@@ -467,6 +468,128 @@ describe("a limit", () => {
         assert.isAtLeast(spent + inDoubt, charged)
       }))
   )
+})
+
+describe("a limit where clocks are wrong", () => {
+  const hour = 3_600_000
+
+  /** A service that says what time it is, and processes with clocks that differ from it. */
+  const machines = (perDay: number, begins: number, { month = false } = {}) => {
+    const store = SpendStore.makeMemory()
+    const charged = new Map<string, number>()
+    const requests: Array<Received> = []
+    let id = 0
+    const spendLimit = month ? { perMonth: perDay } : { perDay }
+    /** Makes the call of a new process. */
+    const run = (skew: number, takes = 0) =>
+      Effect.clockWith((clock) => {
+        const { layer } = scene(
+          (request) =>
+            Effect.suspend(() => {
+              requests.push(request)
+              const now = clock.currentTimeMillisUnsafe()
+              if (request.method !== "HEAD") {
+                const key = new Date(now).toISOString().slice(0, month ? 7 : 10)
+                charged.set(key, (charged.get(key) ?? 0) + 5_000)
+              }
+              const answer = { ...found(String(++id)), headers: { date: new Date(now).toUTCString() } }
+              return Effect.as(Effect.provideService(Effect.sleep(takes), Clock.Clock, clock), answer)
+            }),
+          { spendLimit },
+          store
+        )
+        return Effect.flatMap(MovedClock.make, ({ move, provide }) => {
+          move(skew)
+          return provide(Effect.exit(Effect.provide(getPosts({ ids: ["1"] }), Layer.orDie(layer), { local: true })))
+        })
+      })
+    return { run, charged, requests, begin: TestClock.setTime(begins) }
+  }
+
+  it.effect("holds for commands whose clocks are a day off, in either direction", () =>
+    Effect.gen(function*() {
+      const { begin, charged, requests, run } = machines(0.015, noon)
+      yield* begin
+      for (let i = 0; i < 8; i++) {
+        const exit = yield* run(i % 2 === 0 ? 25 * hour : -25 * hour)
+        assert.strictEqual(Exit.isSuccess(exit), i < 3)
+      }
+      assert.deepStrictEqual([...charged], [["2026-11-22", 15_000]])
+      // A request for the time costs nothing, and has no credential.
+      assert.isTrue(
+        requests.filter(({ method }) => method === "HEAD").every(({ headers }) =>
+          headers["authorization"] === undefined
+        )
+      )
+    }))
+
+  it.effect("holds for processes that all begin at once with clocks of different days", () =>
+    Effect.gen(function*() {
+      const { begin, charged, run } = machines(0.02, noon)
+      yield* begin
+      const skews = Array.from({ length: 12 }, (_, i) => [25 * hour, -25 * hour, 0][i % 3] ?? 0)
+      const all = yield* Effect.forkChild(Effect.forEach(skews, (skew) => run(skew, 20), { concurrency: "unbounded" }))
+      yield* TestClock.adjust("5 minutes")
+      yield* Fiber.join(all)
+      assert.deepStrictEqual([...charged], [["2026-11-22", 20_000]])
+    }))
+
+  it.effect("begins on the day of the service, also where the clock is minutes off", () =>
+    Effect.gen(function*() {
+      for (const skew of [-210_000, 210_000]) {
+        const { begin, charged, run } = machines(0.01, Date.parse("2026-11-30T23:55:00Z"), { month: true })
+        yield* begin
+        for (let i = 0; i < 20; i++) {
+          yield* run(skew)
+          yield* TestClock.adjust(30_000)
+        }
+        assert.deepStrictEqual([...charged], [["2026-11", 10_000], ["2026-12", 10_000]], String(skew))
+      }
+    }))
+
+  it.effect.prop(
+    "holds for any processes at any time",
+    {
+      processes: Arbitrary.array(
+        Arbitrary.schema(Schema.Struct({
+          skew: Schema.Literals([-25 * hour, -hour, -210_000, 0, 210_000, hour, 25 * hour]),
+          after: Schema.Literals([0, 10, 60_000, 120_000]),
+          takes: Schema.Literals([0, 20, 40_000])
+        })),
+        { maxLength: 16 }
+      )
+    },
+    ({ processes }) =>
+      Effect.gen(function*() {
+        const { begin, charged, run } = machines(0.02, Date.parse("2026-11-22T23:58:00Z"))
+        yield* begin
+        const all = yield* Effect.forkChild(
+          Effect.forEach(processes, ({ after, skew, takes }) => Effect.delay(run(skew, takes), after), {
+            concurrency: "unbounded"
+          })
+        )
+        for (let passed = 0; passed < 60; passed++) yield* TestClock.adjust(5_000)
+        yield* Fiber.interrupt(all)
+        for (const micros of charged.values()) assert.isAtMost(micros, 20_000)
+      })
+  )
+
+  it.effect("is not moved to another day by one answer with a wrong date", () => {
+    const dates = ["Sun, 22 Nov 2026 12:00:00 GMT", "Tue, 24 Nov 2026 12:00:00 GMT", "Sun, 22 Nov 2026 12:00:00 GMT"]
+    const { layer, requests, told } = scene((_, index) => ({
+      ...found(String(index)),
+      headers: { date: dates[index] ?? "" }
+    }), { spendLimit: { perDay: 0.015 } })
+    return at(run(
+      Effect.gen(function*() {
+        for (let i = 0; i < 3; i++) yield* getPosts({ ids: ["1"] })
+        assert.strictEqual(reached(yield* Effect.exit(getPosts({ ids: ["1"] }))).spent, 0.015)
+        assert.deepStrictEqual(told.map(({ day }) => day), ["2026-11-22", "2026-11-22", "2026-11-22"])
+        assert.lengthOf(requests, 3)
+      }),
+      layer
+    ))
+  })
 })
 
 describe("a store that is gone", () => {

@@ -29,7 +29,8 @@ const make = (redis: RedisConnection.Evaluator): SpendStore.Store => {
     Effect.mapError(RedisConnection.step(redis, step), (failed) => new SpendStore.SpendStoreUnavailable(failed))
   return {
     reserve: (bill, lease, reservation, limits) =>
-      Effect.map(answered(reserve(bill, lease, reservation, limits)), ([refused, day, month]) => ({
+      Effect.map(answered(reserve(bill, lease, reservation, limits)), ([refused, day, month, newest]) => ({
+        newest: newest === "" ? undefined : newest,
         refused: refused === 0 ? undefined : refused === 1 ? "day" : "month",
         day: amountsOf(day),
         month: amountsOf(month)

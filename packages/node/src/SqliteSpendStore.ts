@@ -34,12 +34,18 @@ const make = (path: string) => {
   })
   const store: SpendStore.Store = {
     reserve: (bill, lease, reservation, limits) =>
-      atomically((steps, now) => steps.reserve(bill, lease, reservation, limits, now)),
+      atomically((steps) => steps.reserve(bill, lease, reservation, limits)),
     settle: (bill, lease, charge) => atomically((steps) => steps.settle(bill, lease, charge)),
-    read: (bill, from, to) => atomically((steps, now) => steps.read(bill, from, to, now()))
+    read: (bill, from, to) => atomically((steps) => steps.read(bill, from, to))
   }
   return { store, open, close }
 }
+
+/** Milliseconds since this machine started: the same for all of its processes, whatever their clocks say. */
+const sinceStart = () => Number(process.hrtime.bigint() / 1_000_000n)
+
+/** A reservation of before the machine was restarted may have been made at any time. */
+const isStale = `(at < :now - ${Bill.inFlightMillis} OR at > :now)`
 
 // The number goes up when the form of a bill changes: processes of two versions may share the file.
 const names = "postwire_bills_1"
@@ -88,19 +94,25 @@ const prepare = (database: DatabaseSync) => {
        spent = spent + excluded.spent, in_doubt = in_doubt + excluded.in_doubt`
   )
   const inFlight = database.prepare(
-    `SELECT COALESCE(SUM(CASE WHEN at < ? THEN micros ELSE 0 END), 0) AS in_doubt,
-       COALESCE(SUM(CASE WHEN at < ? THEN 0 ELSE micros END), 0) AS reserved
-     FROM ${held} WHERE bill = ? AND day BETWEEN ? AND ?`
+    `SELECT COALESCE(SUM(micros) FILTER (WHERE ${isStale} AND day BETWEEN :from AND :to), 0) AS in_doubt,
+       COALESCE(SUM(micros) FILTER (WHERE NOT ${isStale}), 0) AS reserved
+     FROM ${held} WHERE bill = :bill`
   )
   const amounts = (bill: number, time: string, now: number): Bill.Amounts => {
-    const since = now - Bill.inFlightMillis
     const done = settled.get(bill, time)
-    const open = inFlight.get(since, since, bill, time, `${time}~`)
+    const open = inFlight.get({ bill, now, from: time, to: `${time}~` })
     return {
       spent: Number(done?.["spent"] ?? 0),
       inDoubt: Number(done?.["in_doubt"] ?? 0) + Number(open?.["in_doubt"]),
       reserved: Number(open?.["reserved"])
     }
+  }
+
+  // Months sort before their days.
+  const newestTime = database.prepare(`SELECT MAX(time) AS time FROM ${times} WHERE bill = ?`)
+  const newestDay = (bill: number): string | undefined => {
+    const time = newestTime.get(bill)?.["time"]
+    return typeof time === "string" ? time : undefined
   }
 
   const find = database.prepare(`SELECT 1 AS there FROM ${held} WHERE bill = ? AND lease = ?`)
@@ -136,11 +148,11 @@ const prepare = (database: DatabaseSync) => {
        SUM(charged) AS charged, SUM(repeats) AS repeats
      FROM (
        SELECT day, operation, account, spent, in_doubt, 0 AS reserved, charged, repeats FROM ${lines}
-       WHERE bill = ? AND day BETWEEN ? AND ?
+       WHERE bill = :bill AND day BETWEEN :from AND :to
        UNION ALL
-       SELECT day, operation, account, 0, CASE WHEN at < ? THEN micros ELSE 0 END,
-         CASE WHEN at < ? THEN 0 ELSE micros END, 0, 0
-       FROM ${held} WHERE bill = ? AND day BETWEEN ? AND ?
+       SELECT day, operation, account, 0, CASE WHEN ${isStale} THEN micros ELSE 0 END,
+         CASE WHEN ${isStale} THEN 0 ELSE micros END, 0, 0
+       FROM ${held} WHERE bill = :bill AND day BETWEEN :from AND :to
      ) GROUP BY day, operation, account ORDER BY day, operation, account`
   )
 
@@ -149,15 +161,14 @@ const prepare = (database: DatabaseSync) => {
       name: string,
       lease: string,
       { account, day, micros, operation }: Bill.Reservation,
-      limits: Bill.Limits,
-      clock: () => number
+      limits: Bill.Limits
     ): Bill.Decision =>
       transact(() => {
         const bill = billOf(name)
-        const now = clock()
+        const now = sinceStart()
         const ofDay = amounts(bill, day, now)
         const ofMonth = amounts(bill, Bill.monthOf(day), now)
-        const decision = { day: ofDay, month: ofMonth }
+        const decision = { newest: newestDay(bill), day: ofDay, month: ofMonth }
         if (find.get(bill, lease) !== undefined) return { refused: undefined, ...decision }
         const refused = Bill.refusedBy(limits, micros, ofDay, ofMonth)
         if (refused === undefined) hold.run(bill, lease, day, operation, account, micros, now)
@@ -182,10 +193,9 @@ const prepare = (database: DatabaseSync) => {
         }
         return settled
       }),
-    read: (name: string, from: string, to: string, now: number): ReadonlyArray<Bill.Entry> => {
-      const since = now - Bill.inFlightMillis
+    read: (name: string, from: string, to: string): ReadonlyArray<Bill.Entry> => {
       const bill = Number(named.get(name)?.["id"] ?? -1)
-      return linesBetween.all(bill, from, to, since, since, bill, from, to).map((row) => ({
+      return linesBetween.all({ bill, from, to, now: sinceStart() }).map((row) => ({
         day: String(row["day"]),
         operation: String(row["operation"]),
         account: String(row["account"]),

@@ -6,6 +6,7 @@ import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import type { Values } from "../Credentials.ts"
 import type { SpendLimitReached } from "../Errors.ts"
 import type { Prepared } from "../Prepare.ts"
+import type { Headers } from "../Response.ts"
 import type { Bucket } from "./Budget.ts"
 
 /** A request that is about to be sent. */
@@ -33,7 +34,9 @@ export interface SpendGuard {
   readonly guard: (
     outgoing: Outgoing,
     bucket: Bucket,
-    send: Effect.Effect<HttpClientResponse, HttpClientError>
+    send: Effect.Effect<HttpClientResponse, HttpClientError>,
+    /** The headers of an answer that costs nothing; none when there is no answer. */
+    ask: Effect.Effect<Headers>
   ) => Effect.Effect<HttpClientResponse, HttpClientError | SpendLimitReached>
   /** The same for a response without an end: what it brings is counted by a meter, unless it is free. */
   readonly metered: (use: (meter: Meter) => void) => Pick<SpendGuard, "guard">

@@ -2,12 +2,12 @@
  * A store of bills that may be away. Every step has a limited time. Charges that the store lacks are kept here, within
  * bounds, and recorded when it answers again. Until then they reduce the limits that the store checks.
  */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as Bill from "../Bill.ts"
 import type { Logging } from "../Logging.ts"
+import * as Monotonic from "../Monotonic.ts"
 import type { Resources } from "../Prices.ts"
 import { SpendStoreUnavailable, type Store } from "../SpendStore.ts"
 
@@ -66,20 +66,21 @@ export const make = Effect.fnUntraced(function*(
   /** Leases with a step that has not ended. */
   const underWay = new Set<string>()
   let failures = 0
-  let restsUntil = 0
+  let restsUntil = -Infinity
   let isAway = false
   let isRecording = false
+  let isClosed = false
 
   const answered = Effect.suspend(() => {
     failures = 0
-    restsUntil = 0
+    restsUntil = -Infinity
     if (!isAway) return Effect.void
     isAway = false
     return logging(Effect.logInfo(`The spend store answers again: $${owed.dollars} is recorded now`))
   })
 
   const failed = ({ reason }: SpendStoreUnavailable) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    Effect.flatMap(Monotonic.millis, (now) => {
       if (++failures >= 2) restsUntil = now + restMillis
       if (isAway) return Effect.void
       isAway = true
@@ -87,19 +88,19 @@ export const make = Effect.fnUntraced(function*(
       return logging(Effect.logWarning(`The spend store does not answer (${reason}). ${until}`))
     })
 
-  /** Runs a step that the caller need not wait for. */
-  const step = <A>(
+  /** Starts a step, which goes to its end also when the caller has no more time. */
+  const start = <A>(
     lease: string,
     effect: Effect.Effect<A, SpendStoreUnavailable>,
     patience: number
   ): Effect.Effect<A, SpendStoreUnavailable> =>
     Effect.suspend(() => {
       underWay.add(lease)
-      const done = Effect.tapError(Effect.tap(effect, answered), failed)
+      const ending = Effect.ensuring(effect, Effect.sync(() => underWay.delete(lease)))
+      const immediately = { startImmediately: true }
       return Effect.flatMap(
-        Effect.forkIn(Effect.ensuring(done, Effect.sync(() => underWay.delete(lease))), scope, {
-          startImmediately: true
-        }),
+        // A response without an end may outlive the layer.
+        isClosed ? Effect.forkDetach(ending, immediately) : Effect.forkIn(ending, scope, immediately),
         (fiber): Effect.Effect<A, SpendStoreUnavailable> =>
           fiber.pollUnsafe() ?? Effect.timeoutOrElse(Fiber.join(fiber), {
             duration: Math.max(0, Math.min(patience, longestStepMillis)),
@@ -108,10 +109,14 @@ export const make = Effect.fnUntraced(function*(
       )
     })
 
+  const step = <A>(lease: string, effect: Effect.Effect<A, SpendStoreUnavailable>, patience: number) =>
+    start(lease, Effect.tapError(Effect.tap(effect, answered), failed), patience)
+
   const owe = (lease: string, held: Held, charge: Bill.Charge): Effect.Effect<Bill.Settled> =>
     Effect.suspend(() => {
       const estimate = Bill.settledOf(charge, ({ ids }) => ids.length)
       owed.add(lease, { ...held, charge, micros: estimate.micros })
+      if (isClosed) return Effect.as(lost, estimate)
       if (isRecording) return Effect.succeed(estimate)
       isRecording = true
       return Effect.as(Effect.forkIn(recording, scope), estimate)
@@ -119,7 +124,8 @@ export const make = Effect.fnUntraced(function*(
 
   const record = Effect.fnUntraced(function*(lease: string, { bill, charge, inStore, reservation }: Owed) {
     owed.close(lease)
-    if (inStore !== "yes") yield* store.reserve(bill, lease, reservation, {})
+    const isRelease = charge.micros === 0 && charge.resources.length === 0
+    if (inStore !== "yes" && !isRelease) yield* store.reserve(bill, lease, reservation, {})
     yield* store.settle(bill, lease, charge)
     owed.remove(lease)
     yield* answered
@@ -127,18 +133,15 @@ export const make = Effect.fnUntraced(function*(
 
   /** Records what it can. A charge that the store does not take goes to the end, so that it delays no other. */
   const recordAll = Effect.gen(function*() {
-    let lost: SpendStoreUnavailable | undefined
     let inARow = 0
     for (const [lease, charge] of owed.all) {
       if (underWay.has(lease)) continue
-      lost = yield* Effect.match(record(lease, charge), { onFailure: (error) => error, onSuccess: () => undefined })
-      if (lost === undefined) inARow = 0
+      if (yield* Effect.isSuccess(start(lease, record(lease, charge), longestStepMillis))) inARow = 0
       else {
         owed.moveToEnd(lease)
         if (++inARow === 3) break
       }
     }
-    return lost
   })
 
   const recording: Effect.Effect<void> = Effect.delay(
@@ -150,13 +153,18 @@ export const make = Effect.fnUntraced(function*(
     restMillis
   )
 
+  const lost = Effect.suspend(() =>
+    owed.micros === 0
+      ? Effect.void
+      : logging(Effect.logWarning(`The spend store does not answer: it lacks $${owed.dollars} of this process`))
+  )
+
   yield* Effect.addFinalizer(() =>
-    Effect.suspend(() => owed.size === 0 ? Effect.void : Effect.ignore(Effect.timeout(recordAll, longestStepMillis)))
-      .pipe(Effect.andThen(Effect.suspend(() =>
-        owed.size === 0
-          ? Effect.void
-          : logging(Effect.logWarning(`The spend store does not answer: it lacks $${owed.dollars} of this process`))
-      )))
+    Effect.suspend(() => {
+      isClosed = true
+      const rest = owed.size === 0 ? Effect.void : Effect.ignore(Effect.timeout(recordAll, longestStepMillis))
+      return Effect.andThen(rest, lost)
+    })
   )
 
   const reserveAlone = (
@@ -172,15 +180,15 @@ export const make = Effect.fnUntraced(function*(
       const day = sums.of(bill, reservation.day)
       const month = sums.of(bill, Bill.monthOf(reservation.day))
       const refused = Bill.refusedBy(limits, reservation.micros, day, month)
-      if (refused !== undefined) return Effect.as(release, { refused, day, month })
+      if (refused !== undefined) return Effect.as(release, { refused, newest: undefined, day, month })
       flying.set(lease, held)
       sums.add(bill, reservation.day, reservation.micros)
-      return Effect.succeed({ refused, day, month })
+      return Effect.succeed({ refused, newest: undefined, day, month })
     })
 
   return {
     reserve: (bill, lease, reservation, limits, patience, restore) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      Effect.flatMap(Monotonic.millis, (now) => {
         const held = { bill, reservation }
         if (now < restsUntil) return reserveAlone(lease, { ...held, inStore: "no" }, limits, resting)
         const lacking = owed.lacking(bill) + lackingOf(flying.values(), bill)
@@ -198,7 +206,7 @@ export const make = Effect.fnUntraced(function*(
         )
       }),
     settle: (bill, lease, charge, patience) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      Effect.flatMap(Monotonic.millis, (now) => {
         const held = flying.get(lease)
         if (held === undefined) return Effect.succeed(Bill.nothing)
         flying.delete(lease)
@@ -252,10 +260,14 @@ class Owing {
     return [...this.#charges]
   }
 
-  get dollars(): string {
+  get micros(): number {
     let micros = 0
     for (const owed of this.#charges.values()) micros += owed.micros
-    return (micros / 1_000_000).toFixed(2)
+    return micros
+  }
+
+  get dollars(): string {
+    return (this.micros / 1_000_000).toFixed(2)
   }
 
   /** What may be charged without the store's knowledge. */

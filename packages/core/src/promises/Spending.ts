@@ -33,10 +33,10 @@ export const layer = (
       )
       const loaded =
         (bill: string, guardOf: (spend: SpendGuard) => Pick<SpendGuard, "guard">): SpendGuard["guard"] =>
-        (outgoing, bucket, send) =>
+        (outgoing, bucket, send, ask) =>
           outgoing.prepared.priced.price === "free" ? send : Effect.flatMap(load, (guards) => {
             const spend = guards?.(bill)
-            return spend === undefined ? send : guardOf(spend).guard(outgoing, bucket, send)
+            return spend === undefined ? send : guardOf(spend).guard(outgoing, bucket, send, ask)
           })
       return (bill) => ({
         guard: loaded(bill, (spend) => spend),

@@ -107,7 +107,7 @@ export const suite = (
           const amounts = { spent: 10_000, inDoubt: 10_000, reserved: 5_000 }
           assert.deepStrictEqual(
             yield* store.reserve(bill, "more", reservation(6_000), limits),
-            { refused: "day", day: amounts, month: amounts }
+            { refused: "day", newest: day, day: amounts, month: amounts }
           )
           assert.deepStrictEqual((yield* store.reserve(bill, "exact", reservation(5_000), limits)).refused, undefined)
           const next = { day: "2026-11-23" }
@@ -115,6 +115,7 @@ export const suite = (
             (yield* store.reserve(bill, "next", reservation(20_000, next), limits)).refused,
             undefined
           )
+          yield* store.settle(bill, "next", charge({ ...next, micros: 20_000, isCharged: true }))
           assert.deepStrictEqual(
             (yield* store.reserve(bill, "month", reservation(1_000, { day: "2026-11-24" }), limits)).refused,
             "month"
@@ -128,6 +129,26 @@ export const suite = (
             (yield* store.reserve(newBill(), "own", reservation(30_000), limits)).refused,
             undefined
           )
+        })))
+
+      it.effect("counts what is in flight for every day, and knows the newest day with a charge", () =>
+        run(Effect.fnUntraced(function*(store, bill) {
+          const limits = { perDay: 10_000, perMonth: 10_000 }
+          const on = (day: string, micros: number) => ({ ...reservation(micros, { day }) })
+          const first = yield* store.reserve(bill, "a", on("2026-11-30", 6_000), limits)
+          assert.strictEqual(first.newest, undefined)
+          const other = yield* store.reserve(bill, "b", on("2026-12-02", 5_000), limits)
+          assert.deepInclude(other, { refused: "day", day: { spent: 0, inDoubt: 0, reserved: 6_000 } })
+          // The service says that it was another day.
+          yield* store.settle(bill, "a", charge({ day: "2026-12-01", resources: posts("1") }))
+          assert.deepInclude(yield* store.reserve(bill, "b", on("2026-12-02", 5_000), limits), {
+            refused: undefined,
+            newest: "2026-12-01",
+            day: { spent: 0, inDoubt: 0, reserved: 0 },
+            month: { spent: 5_000, inDoubt: 0, reserved: 0 }
+          })
+          yield* store.settle(bill, "b", charge({ day: "2026-11-30", resources: posts("2") }))
+          assert.strictEqual((yield* store.reserve(bill, "c", on("2026-12-01", 1_000), limits)).newest, "2026-12-01")
         })))
 
       it.effect("passes no limit, however many reserve at once", () =>

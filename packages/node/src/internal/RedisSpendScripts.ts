@@ -23,8 +23,8 @@ local function amounts(period)
 end
 local function add(held, sums)
   for index, period in ipairs({ ARGV[2], ARGV[3] }) do
-    if string.sub(held.day, 1, #period) == period then
-      local state = now - held.at > ${Bill.inFlightMillis} and 2 or 3
+    local state = now - held.at > ${Bill.inFlightMillis} and 2 or 3
+    if state == 3 or string.sub(held.day, 1, #period) == period then
       sums[index][state] = sums[index][state] + held.micros
     end
   end
@@ -39,7 +39,7 @@ type Amounts = readonly [spent: string, inDoubt: string, reserved: string]
 interface Steps {
   readonly reserve: Script<
     [bill: string, lease: string, reservation: Bill.Reservation, limits: Bill.Limits],
-    readonly [refused: number, day: Amounts, month: Amounts]
+    readonly [refused: number, day: Amounts, month: Amounts, newest: string]
   >
   readonly settle: Script<
     [bill: string, lease: string, charge: Bill.Charge],
@@ -83,7 +83,7 @@ if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then
   end
 end
 local function told(sum) return { whole(sum[1]), whole(sum[2]), whole(sum[3]) } end
-return { refused, told(sums[1]), told(sums[2]) }`
+return { refused, told(sums[1]), told(sums[2]), redis.call("HGET", KEYS[2], "newest") or "" }`
   },
   settle: {
     numberOfKeys: 4,
@@ -126,6 +126,9 @@ end
 add(ARGV[7], micros)
 add("charged", charged)
 add("repeats", repeats)
+if micros + charged + repeats > 0 and ARGV[2] > (redis.call("HGET", KEYS[2], "newest") or "") then
+  redis.call("HSET", KEYS[2], "newest", ARGV[2])
+end
 if micros > 0 then
   redis.call("HINCRBY", KEYS[2], ARGV[2] .. " " .. ARGV[7], whole(micros))
   redis.call("HINCRBY", KEYS[2], ARGV[3] .. " " .. ARGV[7], whole(micros))
