@@ -26,8 +26,6 @@ export const layer = (options: Options): Layer.Layer<RateLimitStore.RateLimitSto
     )
   )
 
-type Step = <A>(key: string, f: (ledger: Ledger.Ledger, now: number) => A, writes?: boolean) => A
-
 const make = (path: string) => {
   const { atomically, close, open } = SqliteFile.make(path, {
     setting: "rateLimitStore",
@@ -36,10 +34,10 @@ const make = (path: string) => {
   })
   const store: RateLimitStore.Store = {
     reserve: (key, lease, pace, place) =>
-      atomically((step, now) => step(now)(key, (ledger, now) => Ledger.reserve(ledger, now, lease, pace, place))),
+      atomically((step) => step(key, (ledger, now) => Ledger.reserve(ledger, now, lease, pace, place))),
     settle: (key, lease, report) =>
-      atomically((step, now) => step(now)(key, (ledger, now) => Ledger.settle(ledger, now, lease, report))),
-    read: (key) => atomically((step, now) => step(now)(key, Ledger.read, false))
+      atomically((step) => step(key, (ledger, now) => Ledger.settle(ledger, now, lease, report))),
+    read: (key) => atomically((step) => step(key, Ledger.read, false))
   }
   return { store, open, close }
 }
@@ -47,13 +45,16 @@ const make = (path: string) => {
 // The number goes up when the form of a ledger changes: processes of two versions may share the file.
 const ledgersTable = "postwire_ledgers_2"
 
-const prepare = (database: DatabaseSync, now: number): (now: () => number) => Step => {
+const prepare = (database: DatabaseSync) => {
   database.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = OFF;
     CREATE TABLE IF NOT EXISTS ${ledgersTable} (key TEXT PRIMARY KEY, ledger TEXT NOT NULL, forget INTEGER NOT NULL) WITHOUT ROWID;
   `)
-  database.prepare(`DELETE FROM ${ledgersTable} WHERE forget < ?`).run(now)
+  // The clock of the system is the same for all processes, whatever one of them makes of its own.
+  const time = database.prepare("SELECT unixepoch('subsec') * 1000 AS now")
+  const clock = () => Math.floor(Number(time.get()?.["now"]))
+  database.prepare(`DELETE FROM ${ledgersTable} WHERE forget < ?`).run(clock())
   const transact = SqliteFile.transactions(database)
   const select = database.prepare(`SELECT ledger FROM ${ledgersTable} WHERE key = ?`)
   const upsert = database.prepare(
@@ -61,7 +62,7 @@ const prepare = (database: DatabaseSync, now: number): (now: () => number) => St
   )
   const ledgerOf = (key: string, now: number): Ledger.Ledger =>
     Ledger.fromText(String(select.get(key)?.["ledger"] ?? ""), now)
-  return (clock) => (key, f, writes = true) => {
+  return <A>(key: string, f: (ledger: Ledger.Ledger, now: number) => A, writes = true): A => {
     if (!writes) return f(ledgerOf(key, clock()), clock())
     return transact(() => {
       // The time after the lock was had: an earlier one may be before that of another process's step.

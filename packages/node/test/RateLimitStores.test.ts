@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
-import type * as Ledger from "@postwire/core/Ledger"
+import * as Ledger from "@postwire/core/Ledger"
 import * as RateLimit from "@postwire/core/RateLimit"
 import * as RateLimitStore from "@postwire/core/RateLimitStore"
 import { createClient as createRedisClient } from "@redis/client"
@@ -8,7 +8,7 @@ import { TestClock } from "effect/testing"
 import { build } from "esbuild"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -16,7 +16,7 @@ import { createInterface } from "node:readline"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { bundled } from "../../core/test/support/ProgramFile.ts"
+import { bundled, withRedisClient } from "../../core/test/support/ProgramFile.ts"
 import { type Change, createClient, InvalidSettings } from "../src/index.ts"
 import * as NodeClient from "../src/NodeClient.ts"
 import * as RedisRateLimitStore from "../src/RedisRateLimitStore.ts"
@@ -53,12 +53,29 @@ interface Kind {
 
 const day = 86_400_000
 
+/** Changes a ledger in a file. */
+const change = (path: string, key: string, f: (ledger: Ledger.Ledger) => void) =>
+  Effect.sync(() => {
+    const database = new DatabaseSync(path)
+    const row = database.prepare("SELECT ledger FROM postwire_ledgers_2 WHERE key = ?").get(key)
+    const ledger = Ledger.fromText(String(row?.["ledger"]), Date.now())
+    f(ledger)
+    database.prepare("UPDATE postwire_ledgers_2 SET ledger = ? WHERE key = ?").run(Ledger.toText(ledger), key)
+    database.close()
+  })
+
 const sqlite: Kind = {
   address: newFile,
   layer: (path) => SqliteRateLimitStore.layer({ path }),
-  // Its clock is that of the process.
-  age: () => TestClock.adjust(30_000),
-  setBack: () => Effect.andThen(TestClock.setTime(day), TestClock.setTime(0))
+  age: (path, key) =>
+    change(path, key, (ledger) => {
+      for (const [lease, lapses] of ledger.leases) ledger.leases.set(lease, lapses - 30_000)
+    }),
+  setBack: (path, key) =>
+    change(path, key, (ledger) => {
+      ledger.at += day
+      ledger.end += day
+    })
 }
 
 const inRedis: Kind = {
@@ -109,8 +126,7 @@ const runAll = async (
     const child = spawn(
       process.execPath,
       ["--disable-warning=ExperimentalWarning", caller, baseUrl, store, operation, String(calls), String(concurrency)],
-      // From here, for that is where the client of Redis is.
-      { stdio: ["pipe", "pipe", "pipe"], cwd: fileURLToPath(new URL("..", import.meta.url)) }
+      { stdio: ["pipe", "pipe", "pipe"], env: withRedisClient }
     )
     spawned.add(child)
     let printed = ""
@@ -311,7 +327,6 @@ const suite = (kind: Kind): void => {
       const address = kind.address()
       const key = `ahead ${++keys}`
       const figures = { limit: 15, remaining: 0, window: 1_000, endsIn: 900_000 }
-      if (kind === sqlite) yield* TestClock.setTime(day)
       yield* Effect.gen(function*() {
         const store = yield* RateLimitStore.RateLimitStore
         yield* store.reserve(key, "a", 0)
@@ -348,6 +363,20 @@ const suite = (kind: Kind): void => {
 
 describe("SQLite", () => {
   suite(sqlite)
+
+  it.effect("goes by one clock for processes whose own clocks differ", () =>
+    Effect.gen(function*() {
+      const path = newFile()
+      const figures = { limit: 15, remaining: 0, window: 1_000, endsIn: 900_000 }
+      const used = Effect.provide(RateLimitStore.RateLimitStore, SqliteRateLimitStore.layer({ path }))
+      yield* TestClock.setTime(30_000)
+      const ahead = yield* used
+      yield* ahead.reserve("a", "1", 0)
+      yield* ahead.settle("a", "1", { answered: true, figures })
+      yield* TestClock.setTime(0)
+      const behind = yield* used
+      assert.deepInclude(yield* behind.reserve("a", "2", 0), { granted: false, reason: "window" })
+    }))
 
   it.effect("whose file is locked blocks neither the thread nor who gives up, and is gone after two seconds", () =>
     Effect.gen(function*() {
@@ -546,7 +575,7 @@ describe("a store that cannot be used", () => {
     other.close()
   })
 
-  it("is an error that says what to install when there is no client of Redis", async () => {
+  it("is an error that says what to install when there is no client of Redis, whatever the working directory has", async () => {
     // A program in one file, far from any package.
     const program = join(folder, "program.mjs")
     await build({
@@ -571,7 +600,11 @@ describe("a store that cannot be used", () => {
     })
     // pnpm starts what it starts with a path on which there is one.
     const { NODE_PATH: _, ...env } = process.env
-    const { stderr, stdout } = spawnSync(process.execPath, [program], { cwd: folder, env, encoding: "utf8" })
+    const foreign = join(folder, "elsewhere", "node_modules", "@redis", "client")
+    mkdirSync(foreign, { recursive: true })
+    writeFileSync(join(foreign, "index.js"), "console.log('foreign')")
+    const cwd = join(folder, "elsewhere")
+    const { stderr, stdout } = spawnSync(process.execPath, [program], { cwd, env, encoding: "utf8" })
     assert.strictEqual(
       stdout,
       "true rateLimitStore in Redis needs the package @redis/client, which is not installed: npm install @redis/client.\n",

@@ -13,8 +13,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
-import { bundled } from "../../../core/test/support/ProgramFile.ts"
+import { bundled, withRedisClient } from "../../../core/test/support/ProgramFile.ts"
 import type { Behaviour } from "../../../sandbox/src/Faults.ts"
 import { make as random, type Random } from "../../../sandbox/src/internal/random.ts"
 import { type StoreName, stores } from "./AccountStores.ts"
@@ -214,8 +213,7 @@ const start = async ({ place, seed, store }: Settings) => {
     const child = spawn(
       process.execPath,
       ["--disable-warning=ExperimentalWarning", program, baseUrl, account, made.user.id, store, place, String(++names)],
-      // From there, for that is where the client of Redis is.
-      { stdio: ["ignore", "ignore", "pipe", "ipc"], cwd: fileURLToPath(new URL("../../../node", import.meta.url)) }
+      { stdio: ["ignore", "ignore", "pipe", "ipc"], env: withRedisClient }
     )
     const added: Peer = { child, skewMillis, exit: once(child, "exit"), isPaused: false, fineRounds: 0 }
     child.stderr?.setEncoding("utf8").on("data", (text) => errors += text)

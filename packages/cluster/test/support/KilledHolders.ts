@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import * as timers from "node:timers/promises"
-import { bundled } from "../../../core/test/support/ProgramFile.ts"
+import { bundled, withRedisClient } from "../../../core/test/support/ProgramFile.ts"
 
 /** What a process is told. */
 export interface Told {
@@ -80,9 +80,8 @@ export const run = async (log: string, kills: number): Promise<Outcome> => {
 
     const start = ({ name, tags }: (typeof consumers)[number]): void => {
       const told: Told = { baseUrl: sandbox.baseUrl, bearerToken, log, consumer: name, tags, file: fileOf(name) }
-      // Where Redis is asked for, its package is that of the clients.
       const child = spawn(process.execPath, [program, JSON.stringify(told)], {
-        cwd: new URL("../../../node", import.meta.url),
+        env: withRedisClient,
         stdio: ["ignore", "pipe", "inherit"]
       })
       processes.set(name, child)

@@ -2,6 +2,12 @@
 import { build } from "esbuild"
 import { fileURLToPath } from "node:url"
 
+/** Variables with which a bundled program finds the client of Redis, which is in no bundle. */
+export const withRedisClient = {
+  ...process.env,
+  NODE_PATH: fileURLToPath(new URL("../../../node/node_modules", import.meta.url))
+}
+
 /** Bundles a program into a file. Returns its path. */
 export const bundled = async (program: URL, outfile: string): Promise<string> => {
   await build({

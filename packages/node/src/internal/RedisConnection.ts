@@ -52,14 +52,15 @@ const drop = (open: Open): void => {
 const modules = () => process.getBuiltinModule("node:module")
 
 /**
- * Where `@redis/client` is installed, if it is: beside this package or, once that is in a bundle, beside the program. Not
- * imported by name, which bundlers would take into the program or fail for want of it.
+ * Where `@redis/client` is installed, if it is: beside this package or, once that is in a bundle, beside the program. Never in the
+ * working directory, whose packages may be anybody's. Not imported by name, which bundlers would take into the program or fail
+ * for want of it.
  */
 const find = (): string | undefined => {
   const { createRequire } = modules()
   // In a bundle this module may not know its address.
   const here: string | undefined = import.meta.url
-  for (const from of [here, process.argv[1], `${process.cwd()}/program`]) {
+  for (const from of [here, process.argv[1]]) {
     try {
       if (from !== undefined) return createRequire(from).resolve("@redis/client")
     } catch {

@@ -13,7 +13,7 @@ export interface Connection<out S> {
 }
 
 /** What makes the steps of a file whose tables are there. */
-export type Prepare<S> = (database: DatabaseSync, now: number) => S
+export type Prepare<S> = (database: DatabaseSync) => S
 
 /** A file that others keep locked for so long counts as gone. */
 const lockTimeoutMillis = 2_000
@@ -34,12 +34,10 @@ export const make = <S, E>(
     if (database?.isOpen === true) database.close()
   }
   /** Fails when it cannot be opened; that it is locked fails nothing. */
-  const open: Effect.Effect<void, InvalidSettings> = Clock.clockWith((clock) =>
-    Effect.try({
-      try: () => void (connection ??= connect(path, clock.currentTimeMillisUnsafe(), prepare)),
-      catch: (cause) => ({ isLocked: isBusy(cause), reason: reasonOf(cause) })
-    })
-  ).pipe(
+  const open: Effect.Effect<void, InvalidSettings> = Effect.try({
+    try: () => void (connection ??= connect(path, prepare)),
+    catch: (cause) => ({ isLocked: isBusy(cause), reason: reasonOf(cause) })
+  }).pipe(
     Effect.catchIf(({ isLocked }) => isLocked, () => Effect.void),
     Effect.mapError(({ reason }) => new InvalidSettings({ setting, rule: `is a file that cannot be used (${reason})` }))
   )
@@ -49,7 +47,7 @@ export const make = <S, E>(
     Clock.clockWith((clock) => {
       const now = () => clock.currentTimeMillisUnsafe()
       const once = Effect.try({
-        try: () => use((connection ??= connect(path, now(), prepare)).steps, now),
+        try: () => use((connection ??= connect(path, prepare)).steps, now),
         catch: (cause) => {
           const isLocked = isBusy(cause)
           if (!isLocked) close()
@@ -80,13 +78,13 @@ const reasonOf = (cause: unknown): string => cause instanceof Error ? cause.mess
 const isBusy = (cause: unknown): boolean =>
   typeof cause === "object" && cause !== null && "errcode" in cause && (Number(cause.errcode) & 0xff) === 5
 
-const connect = <S>(path: string, now: number, prepare: Prepare<S>): Connection<S> => {
+const connect = <S>(path: string, prepare: Prepare<S>): Connection<S> => {
   // Not imported: a program that keeps nothing in such a file does not load it, and does not read that it is experimental.
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
   // Waiting inside of SQLite blocks the thread. A step of another process takes microseconds.
   const database = new DatabaseSync(path, { timeout: 2 })
   try {
-    return { database, steps: prepare(database, now) }
+    return { database, steps: prepare(database) }
   } catch (cause) {
     database.close()
     throw cause

@@ -8,8 +8,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
-import { bundled } from "../../../core/test/support/ProgramFile.ts"
+import { bundled, withRedisClient } from "../../../core/test/support/ProgramFile.ts"
 
 /** Where stores of a kind are. */
 interface Layers {
@@ -168,8 +167,7 @@ export const contention = (kind: Kind): void => {
           const child = spawn(
             process.execPath,
             ["--disable-warning=ExperimentalWarning", program, place, String(todo)],
-            // From here, for that is where the client of Redis is.
-            { stdio: ["ignore", "pipe", "pipe"], cwd: fileURLToPath(new URL("../..", import.meta.url)) }
+            { stdio: ["ignore", "pipe", "pipe"], env: withRedisClient }
           )
           children.add(child)
           child.stderr.on("data", (chunk) => errors += String(chunk))
