@@ -1,7 +1,8 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { createClient, InvalidSettings, StreamLogUnavailable } from "@postwire/node"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Redacted } from "effect"
+import { getEventListeners } from "node:events"
 import * as RedisServer from "../../node/test/support/RedisServer.ts"
 
 let sandbox: Sandbox.RunningSandbox
@@ -60,6 +61,25 @@ describe("clients that share a stream", () => {
     const next = waiting.next()
     await waiting.return?.()
     assert.isTrue((await next).done)
+  })
+
+  it("leave nothing with the client when they are closed", async () => {
+    await using client = createClient({ ...settings(), streamLog: "memory" })
+    const listen = vi.spyOn(EventTarget.prototype, "addEventListener")
+    try {
+      const listeners = () =>
+        [...new Set(listen.mock.contexts)].flatMap((target) =>
+          target instanceof AbortSignal ? getEventListeners(target, "abort") : []
+        )
+      const first = await client.streamPosts.shared("cats", {}, { holds: false })
+      const ofOne = listeners().length
+      await first.close()
+      const second = await client.streamPosts.shared("cats", {}, { holds: false })
+      assert.lengthOf(listeners(), ofOne)
+      await second.close()
+    } finally {
+      listen.mockRestore()
+    }
   })
 
   it.skipIf(!RedisServer.isInstalled)("hand the line over when one is closed", async () => {

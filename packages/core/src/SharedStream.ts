@@ -105,7 +105,10 @@ export interface ConsumeOptions {
 
 /** A stream that processes share. */
 export interface SharedStream<out Item, out E> {
-  /** What the log has, from where this consumer stands. It goes on until it is ended, or the stream fails for good. */
+  /**
+   * What the log has, from where this consumer stands. It goes on until it is left, the stream fails for good, or, with
+   * `end_time`, everything until then has come.
+   */
   readonly consume: (options: ConsumeOptions) => Stream.Stream<SharedConsumer.SharedItem<Item>, E>
   /** Forgets a consumer that does not come back, so that the log need not keep what it has not read. */
   readonly forget: (consumer: string) => Effect.Effect<void, StreamLog.StreamLogUnavailable>
@@ -150,7 +153,8 @@ export const share = Effect.fnUntraced(function*<E extends LiveError, R>(
   R | Scope.Scope | StreamLog.StreamLog
 > {
   const log = yield* StreamLog.StreamLog
-  yield* log.extent(name)
+  const { last: opened } = yield* log.extent(name)
+  const isPost = result._tag === "One"
   const tell = (event: SharedHappening) => {
     if (onEvent !== undefined) Hook.tell(onEvent, event)
   }
@@ -158,6 +162,8 @@ export const share = Effect.fnUntraced(function*<E extends LiveError, R>(
   const own = {
     log,
     stream: name,
+    opened,
+    isPost,
     lease,
     onAway: ({ reason }: StreamLog.StreamLogUnavailable, at: Date) => {
       if (!isAway) tell({ _tag: "LogAway", at, reason })
@@ -177,14 +183,13 @@ export const share = Effect.fnUntraced(function*<E extends LiveError, R>(
       onHolding: (at, until) => tell({ _tag: "Holding", at, until }),
       onLost: (at) => tell({ _tag: "LineLost", at })
     })
-    yield* Effect.forkScoped(Deferred.into(holding, failed))
+    yield* Effect.forkScoped(Deferred.into(Effect.andThen(holding, Effect.never), failed))
   }
   return {
     consume: ({ acknowledges = true, consumer, from = "oldest", onMissed, tags }) =>
       Stream.unwrap(Effect.map(
         SharedConsumer.open({
           ...own,
-          isPost: result._tag === "One",
           consumer,
           tags: tags === undefined ? undefined : new Set(tags),
           from,

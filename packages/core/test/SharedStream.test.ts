@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Queue, Scope, Stream } from "effect"
+import { type Cause, Effect, Exit, Fiber, Queue, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { InvalidParameters } from "../src/Errors.ts"
 import type { LiveEvent } from "../src/LiveEvents.ts"
@@ -33,7 +33,7 @@ const failure = new InvalidParameters({
 
 /** A line that a test speaks through. */
 class Line {
-  readonly said = Effect.runSync(Queue.unbounded<Happening, InvalidParameters>())
+  readonly said = Effect.runSync(Queue.unbounded<Happening, InvalidParameters | Cause.Done>())
   readonly options: LiveOptions
   isOpen = true
 
@@ -380,6 +380,36 @@ describe("a stream that processes share", () => {
       yield* one.end
       const other = yield* start(log)
       assert.deepStrictEqual(only(other.lines).options.resumeFrom?.ids, ids)
+    }))
+
+  it.effect("ends once for all processes when all was sent that was asked for", () =>
+    Effect.gen(function*() {
+      const log = StreamLog.makeMemory()
+      const one = yield* start(log)
+      const other = yield* start(log)
+      const readers = [
+        yield* reading(one, { consumer: "a" }),
+        yield* reading(other, { consumer: "b" }),
+        yield* reading(other, { consumer: "c", acknowledges: false })
+      ]
+      yield* only(one.lines).say(post(1), post(2))
+      yield* Queue.end(only(one.lines).said)
+      for (const { fiber, got } of readers) {
+        yield* Fiber.join(fiber)
+        assert.deepStrictEqual(got, ["1", "2"])
+      }
+      yield* lapsed
+      assert.lengthOf([...one.lines, ...other.lines], 1)
+      assert.deepStrictEqual(one.events, ["Holding"])
+      yield* one.end
+      yield* other.end
+      // Another run is another end.
+      const next = yield* start(log)
+      const again = yield* reading(next, { consumer: "c" })
+      yield* only(next.lines).say(post(3))
+      yield* Queue.end(only(next.lines).said)
+      yield* Fiber.join(again.fiber)
+      assert.deepStrictEqual(again.got, ["1", "2", "3"])
     }))
 
   it.effect("has one process read for a consumer, and another when that is gone", () =>

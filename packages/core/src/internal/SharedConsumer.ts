@@ -1,7 +1,9 @@
 /** One consumer of a shared stream: it reads the log from its cursor on, and moves the cursor as it goes. */
 import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import type { Gap } from "../LiveEvents.ts"
 import type { AnyItem } from "../LiveItem.ts"
@@ -31,6 +33,8 @@ export interface SharedItem<out Item> {
 /** What a consumer takes. */
 export interface Consumer extends SharedSeat.Patience {
   readonly stream: string
+  /** The place of the last entry when this process opened the stream. */
+  readonly opened: number
   readonly lease: number
   readonly isPost: boolean
   readonly consumer: string
@@ -43,7 +47,7 @@ export interface Consumer extends SharedSeat.Patience {
 /** A consumer that reads. */
 export interface Opened {
   /** Gives one item at a time, so that the next one is only asked for when this one is done. */
-  readonly next: Effect.Effect<Arr.NonEmptyReadonlyArray<SharedItem<AnyItem>>>
+  readonly next: Pull.Pull<Arr.NonEmptyReadonlyArray<SharedItem<AnyItem>>>
 }
 
 /** Begins to read; it ends with the scope. */
@@ -157,6 +161,8 @@ export const open = Effect.fnUntraced(function*(
       }
       if (logged !== undefined && "missed" in logged) onMissed(logged.missed)
       if (acknowledges) passed = read
+      // An end from before was that of an earlier run.
+      if (logged !== undefined && "ended" in logged && read.position > own.opened) return yield* Cause.done()
     }
   })
   return { next }

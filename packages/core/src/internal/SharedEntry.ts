@@ -10,8 +10,13 @@ import { tooDeep } from "./LiveSpill.ts"
 /** What all consumers are told, besides what is delivered: what they may miss. */
 export type Missed = Gap | Dropped | Unreadable
 
-/** An item, or what may be missing in its place. */
-export type Logged = { readonly item: LiveItem.AnyItem } | { readonly missed: Missed }
+/** An item, what may be missing in its place, or the end of a stream that was asked for by time. */
+export type Logged = { readonly item: LiveItem.AnyItem } | { readonly missed: Missed } | typeof ended
+
+const ended = { ended: true } as const
+
+/** The entry at the end of a stream. */
+export const endOf = (at: number): Entry => ({ at, id: "", text: JSON.stringify(ended) })
 
 /** The entry of what happened; `undefined` of what only concerns those who hold the line. */
 export const entryOf = (event: LiveEvent<LiveItem.AnyItem>): Entry | undefined => {
@@ -50,6 +55,7 @@ export const read = (isPost: boolean, text: string): Logged | undefined => {
   const stored: unknown = JSON.parse(text)
   if (!Predicate.isObject(stored)) return undefined
   if (isItem(stored)) return { item: LiveItem.make(isPost, stored.body, stored.anomalies) }
+  if ("ended" in stored) return ended
   return isMissed(stored) ? { missed: dated(stored.missed) } : undefined
 }
 

@@ -22,6 +22,10 @@ const maxLength = 2_000_000
 /** What holding a line takes. */
 export interface Line<E, R> extends SharedSeat.Patience {
   readonly stream: string
+  /** The place of the last entry when this process opened the stream. */
+  readonly opened: number
+  /** Whether its items are posts. */
+  readonly isPost: boolean
   /** How long a holder may be silent, in milliseconds. */
   readonly lease: number
   readonly keep: { readonly age: number; readonly items: number }
@@ -33,8 +37,8 @@ export interface Line<E, R> extends SharedSeat.Patience {
   readonly onLost: (at: Date) => void
 }
 
-/** Holds the line whenever nobody else does. Ends only when the stream fails for good. */
-export const hold = <E, R>(line: Line<E, R>): Effect.Effect<never, E, R> =>
+/** Holds the line whenever nobody else does. Ends when the stream has ended, here or elsewhere, or fails for good. */
+export const hold = <E, R>(line: Line<E, R>): Effect.Effect<void, E, R> =>
   Effect.suspend(() => {
     const { lease, log, stream } = line
     const holder = globalThis.crypto.randomUUID()
@@ -46,19 +50,20 @@ export const hold = <E, R>(line: Line<E, R>): Effect.Effect<never, E, R> =>
       const following = follow(line, seated.token, known, (until) => {
         known = until
       })
-      yield* Effect.raceFirst(
-        Effect.raceFirst(following, SharedSeat.keep(line, seat, seated, lease)),
+      const hasEnded = yield* Effect.raceFirst(
+        Effect.raceFirst(Effect.as(following, true), Effect.as(SharedSeat.keep(line, seat, seated, lease), false)),
         tidy(line, () => known)
       ).pipe(
-        Effect.catchTag("LeaseLost", () => Effect.void),
+        Effect.catchTag("LeaseLost", () => Effect.succeed(false)),
         Effect.ensuring(Effect.ignore(log.release(seat, seated.token)))
       )
-      line.onLost(new Date(yield* Clock.currentTimeMillis))
+      if (!hasEnded) line.onLost(new Date(yield* Clock.currentTimeMillis))
+      return hasEnded
     })
-    return Effect.forever(turn)
+    return Effect.asVoid(Effect.repeat(turn, { until: (hasEnded) => hasEnded }))
   })
 
-/** Writes what comes. */
+/** Writes what comes, and the end. */
 const follow = Effect.fnUntraced(function*<E, R>(
   line: Line<E, R>,
   token: number,
@@ -69,6 +74,11 @@ const follow = Effect.fnUntraced(function*<E, R>(
   const ask = <A>(step: Effect.Effect<A, StreamLogUnavailable>) => SharedSeat.patiently(line, step)
   const extent = yield* ask(log.extent(stream))
   let { last } = extent
+  if (last > line.opened) {
+    const [latest] = yield* ask(log.read(stream, last - 1, 1))
+    const logged = latest && SharedEntry.read(line.isPost, latest.text)
+    if (logged !== undefined && "ended" in logged) return
+  }
   // A log that went back lacks what came after its own mark, however far this process has been.
   let until = extent.until ?? known
   if (until !== undefined) onUntil(until)
@@ -78,7 +88,12 @@ const follow = Effect.fnUntraced(function*<E, R>(
   }
   line.onHolding(new Date(yield* Clock.currentTimeMillis), until === undefined ? undefined : new Date(until))
 
-  return yield* Stream.runForEachArray(
+  const append = Effect.fnUntraced(function*(entries: ReadonlyArray<Entry>, mark: number | undefined) {
+    const added = yield* SharedSeat.ifHeld(line, log.append(stream, token, last, entries, mark))
+    if (added === undefined) return yield* new LeaseLost({ stream, consumer: undefined })
+    last = added
+  })
+  yield* Stream.runForEachArray(
     line.events(resumeFrom),
     Effect.fnUntraced(function*(events) {
       let isMarked = false
@@ -97,13 +112,12 @@ const follow = Effect.fnUntraced(function*<E, R>(
       for (const [index, batch] of batches.entries()) {
         // What was before the mark is there with the last batch.
         const mark = index === batches.length - 1 ? until : undefined
-        const added = yield* SharedSeat.ifHeld(line, log.append(stream, token, last, batch, mark))
-        if (added === undefined) return yield* new LeaseLost({ stream, consumer: undefined })
-        last = added
+        yield* append(batch, mark)
       }
       if (isMarked && until !== undefined) onUntil(until)
     })
   )
+  yield* append([SharedEntry.endOf(yield* Clock.currentTimeMillis)], undefined)
 })
 
 /** Until when everything has come with an event, in milliseconds; `undefined` of one that says nothing new. */

@@ -42,13 +42,16 @@ export const method = (context: Calls.Context, definition: Definition, form: For
     options?: Shared.SharedOptions
   ): Promise<SharedStream<unknown>> => {
     const scope = Scope.makeUnsafe()
-    const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
+    const close = () => {
+      context.closing.removeEventListener("abort", close)
+      return Effect.runPromise(Scope.close(scope, Exit.void))
+    }
     const opened = Scope.provide(openShared(name, definition, parameters, options), scope)
     const exit = await Calls.run(context, definition, opened, undefined)
     if (Exit.isFailure(exit)) await close()
     const shared = Calls.valueOf(exit, undefined, method)
     if (context.closing.aborted) await close()
-    else context.closing.addEventListener("abort", () => void close(), { once: true })
+    else context.closing.addEventListener("abort", close)
     const itemOf = ({ commit, item, position }: Shared.SharedItem<AnyItem>): SharedItem<unknown> => ({
       item: form === "response" ? item : item.body,
       position,
