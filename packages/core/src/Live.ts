@@ -13,7 +13,7 @@ import { LiveConsumer } from "./internal/LiveConsumer.ts"
 import type { LiveHub } from "./internal/LiveHub.ts"
 import * as LiveHubs from "./internal/LiveHubs.ts"
 import { timeOf } from "./internal/ServiceTime.ts"
-import type { Lag, LiveEvent } from "./LiveEvents.ts"
+import type { Lag, LiveEvent, LiveHappening } from "./LiveEvents.ts"
 import type { AnyItem } from "./LiveItem.ts"
 import type { LiveOptions } from "./LiveOptions.ts"
 import * as Monotonic from "./Monotonic.ts"
@@ -94,13 +94,25 @@ const consume = <A>(
     const hub = yield* LiveHubs.join(terms, consumer, resumeFrom)
     if (!wantsEvents) return Stream.fromPull(Effect.succeed(project(buffer.take, clock)))
     let lagAt = -Infinity
-    const pull = Effect.map(buffer.take, (taken) => {
+    const due: Array<LiveHappening> = []
+    const tell = (event: LiveHappening) => onEvent === undefined ? undefined : Hook.tell(onEvent, event)
+    const taken = Effect.map(buffer.take, (taken) => {
       const now = clock.currentTimeMillisUnsafe()
       const lag = now - lagAt < lagMillis ? undefined : lagOf(hub, buffer, taken, now)
       if (lag !== undefined) lagAt = now
       const entries = lag === undefined ? taken : Arr.append(taken, lag)
-      if (onEvent !== undefined) { for (const entry of entries) if (!isItem(entry)) Hook.tell(onEvent, entry) }
+      // The loop has not done the items yet that come before an event.
+      let isAfter = false
+      for (const entry of entries) {
+        if (isItem(entry)) isAfter = true
+        else if (isAfter) due.push(entry)
+        else tell(entry)
+      }
       return entries
+    })
+    const pull = Effect.suspend(() => {
+      for (const event of due.splice(0)) tell(event)
+      return taken
     })
     return Stream.fromPull(Effect.succeed(project(pull, clock)))
   }))

@@ -46,12 +46,15 @@ export interface LiveOptions {
   readonly tags?: ReadonlyArray<string> | undefined
   /** Fetches first what came since an earlier run ended. */
   readonly resumeFrom?: ResumeFrom | undefined
-  /** After how many milliseconds without a byte the connection counts as lost; default 25,000: the service sends one every 20 s. */
+  /** After how many milliseconds without a line the connection counts as lost; default 25,000: the service sends one every 20 s. */
   readonly silence?: number | undefined
   /** How often in a row it is tried to connect again, from 0; default without limit. */
   readonly reconnects?: number | undefined
   /** How many ids are remembered, so that no item is delivered twice. */
   readonly duplicates?: DuplicatesWindow | undefined
-  /** Called with everything that happens but deliveries, when it happens. What it throws is ignored. */
+  /**
+   * Receives each event except `Delivered`, when the loop has finished the items before it: a `Watermark` covers what the loop has
+   * done. It runs only while the loop takes items. Its errors are ignored.
+   */
   readonly onEvent?: ((event: LiveHappening) => void) | undefined
 }

@@ -3,8 +3,8 @@ import { Effect, Fiber, Layer, Stream } from "effect"
 import * as Errors from "../src/Errors.ts"
 import * as Live from "../src/Live.ts"
 import { streamPosts } from "../src/operations/Streams.ts"
-import { accept, follow, following, pass } from "./support/Following.ts"
-import { type Connect, settle, streaming } from "./support/StreamService.ts"
+import { accept, follow, following, idOf, pass } from "./support/Following.ts"
+import { type Connect, lineOf, settle, streaming } from "./support/StreamService.ts"
 
 describe("a stream", () => {
   it.effect("delivers what comes, and tells what happens", () =>
@@ -20,6 +20,38 @@ describe("a stream", () => {
         events.map(({ _tag }) => _tag).filter((tag) => tag !== "Watermark" && tag !== "Lag"),
         ["Connected", "Delivered", "Delivered", "KeepAlive", "Unreadable"]
       )
+    }))
+
+  it.effect("notifies onEvent of what comes after an item when the loop has done the item", () =>
+    Effect.gen(function*() {
+      const service = streaming(accept)
+      const client = yield* Layer.build(service.layer())
+      const log: Array<string> = []
+      const onEvent = ({ _tag }: { readonly _tag: string }) => void log.push(_tag)
+      const items = Live.items(streamPosts.definition, {}, { onEvent })
+      yield* Effect.forkScoped(Effect.provide(
+        Stream.runForEach(
+          items,
+          (item) => Effect.andThen(Effect.sleep("1 second"), Effect.sync(() => log.push(idOf(item))))
+        ),
+        client
+      ))
+      yield* settle
+      service.lines[0]!.send(`${lineOf({ id: "1" })}garbage\r\n`)
+      yield* pass(1_000)
+      assert.deepStrictEqual(log.filter((entry) => entry === "1" || entry === "Unreadable"), ["1", "Unreadable"])
+    }))
+
+  it.effect("reports a line that does not end, and connects anew", () =>
+    Effect.gen(function*() {
+      const service = streaming(accept)
+      const { of } = yield* follow(service)
+      const part = "x".repeat(500_000)
+      yield* pass(24_500, 500, () => service.lines[0]!.send(part))
+      assert.lengthOf(of("Unreadable"), 1)
+      assert.match(of("Unreadable")[0]!.reason, /longer than/)
+      yield* pass(25_000, 5_000, () => service.lines[0]!.send(part))
+      assert.isAbove(service.connects(), 1)
     }))
 
   it.effect("closes its connection when nobody reads it any more", () =>

@@ -60,6 +60,23 @@ describe("a connection", () => {
       assert.isTrue(service.isCancelled())
     }))
 
+  it.effect("leaves turns to the rest of the program while many lines come at once", () =>
+    Effect.gen(function*() {
+      const service = streaming()
+      const opened = yield* Effect.provide(open(definition, {}), service.layer())
+      let turns = 0
+      const turn = () => {
+        turns++
+        handle = setImmediate(turn)
+      }
+      let handle = setImmediate(turn)
+      yield* Effect.addFinalizer(() => Effect.sync(() => clearImmediate(handle)))
+      service.send("[1]\n".repeat(250_000))
+      service.end()
+      assert.lengthOf(yield* Stream.runCollect(opened.entries), 250_000)
+      assert.isAbove(turns, 50)
+    }))
+
   it.effect("tells what was told before it ended", () =>
     Effect.gen(function*() {
       const service = streaming()
@@ -185,9 +202,9 @@ describe("a connection", () => {
       ).pipe(Layer.provide(Layer.succeed(SpendStore.SpendStore, store)))
       const line = (id: number) => `{"data":{"id":"${id}","text":"a"}}\n`
       const scope = yield* Scope.make()
-      const opened = yield* Effect.provide(open(definition, {}), service.layer(secrets, spend)).pipe(
-        Scope.provide(scope)
-      )
+      // A meter needs what its layer keeps for as long as the stream goes on.
+      const client = yield* Layer.build(service.layer(secrets, spend))
+      const opened = yield* Effect.provide(open(definition, {}), client).pipe(Scope.provide(scope))
       const bill = Effect.map(store.read(baseUrl, "1970-01-01", "1970-01-01"), ([entry]) => entry)
       assert.deepInclude(yield* bill, { spent: 0, reserved: 5_000, charged: 0 })
       const ids: Array<string> = []

@@ -61,7 +61,10 @@ describe("lines", () => {
       const rest = parts.pop()!
       const isTooLong = (line: string) => encode(line).length > longest
       const expected = {
-        got: parts.map((line) => isTooLong(`${line}\n`) ? undefined : line.replace(/\r$/, "")),
+        got: [
+          ...parts.map((line) => isTooLong(`${line}\n`) ? undefined : line.replace(/\r$/, "")),
+          ...(isTooLong(rest) ? [undefined] : [])
+        ],
         rest: isTooLong(rest) ? "" : rest.replace(/\r$/, "")
       }
       assert.deepStrictEqual(read(new LiveLines(longest), cut(bytes, sizes)), expected)
@@ -81,16 +84,26 @@ describe("lines", () => {
     }
   )
 
-  it("keep nothing of a line that is too long", () => {
+  it("keep nothing of a line that is too long, and report it before it ends", () => {
     const lines = new LiveLines(1_000)
     let tooLong = 0
     const piece = new Uint8Array(1024 * 1024).fill(97)
     const before = process.memoryUsage().arrayBuffers
-    for (let i = 0; i < 64; i++) lines.push(piece, assert.fail, assert.fail)
+    for (let i = 0; i < 64; i++) lines.push(piece, assert.fail, () => tooLong++)
     assert.isBelow(process.memoryUsage().arrayBuffers - before, 8 * 1024 * 1024)
+    assert.strictEqual(tooLong, 1)
     const got: Array<string> = []
-    lines.push(encode("\nnext\n"), (line) => got.push(line), () => tooLong++)
-    assert.deepStrictEqual([tooLong, got], [1, ["next"]])
+    lines.push(encode("\nnext\n"), (line) => got.push(line), assert.fail)
+    assert.deepStrictEqual(got, ["next"])
+  })
+
+  it("take no more memory when they come byte by byte", () => {
+    const lines = new LiveLines()
+    const piece = Uint8Array.of(97)
+    const before = process.memoryUsage().heapUsed
+    for (let i = 0; i < 500_000; i++) lines.push(piece, assert.fail, assert.fail)
+    assert.isBelow(process.memoryUsage().heapUsed - before, 32 * 1024 * 1024)
+    assert.lengthOf(lines.end(), 500_000)
   })
 })
 

@@ -320,11 +320,54 @@ describe("what is missed", () => {
       assert.lengthOf(of("Gap"), 0)
       // What came before is not asked for again, but for the time by which posts are late.
       assert.strictEqual(Date.parse(service.lines[2]!.query["start_time"]!), 9_485_000)
-      service.lines[2]!.post(posted(1, 9_500_000), posted(2, 9_600_000))
+      service.lines[2]!.post(posted(1, 9_500_000), posted(2, 9_995_000))
       service.lines[2]!.end()
       yield* settle
       assert.deepStrictEqual(ids(), ["1", "2"])
       assert.deepStrictEqual(of("Gap").map(({ filledBy }) => filledBy), ["recovery"])
+    }))
+
+  it.effect("is recovered anew where a recovery ends halfway without a reason", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(10_000_000)
+      const service = streaming(accept)
+      const resumeFrom = { at: new Date(10_000_000 - 600_000) }
+      const { ids, of } = yield* follow(service, { recover: "recovery", resumeFrom })
+      yield* pass(40_000, 5_000, () => service.lines[0]!.send("\r\n"))
+      service.lines[1]!.post(posted(1, 9_402_000))
+      service.lines[1]!.end()
+      yield* settle
+      assert.lengthOf(of("Gap"), 0)
+      service.lines[2]!.post(posted(1, 9_402_000), posted(2, 9_600_000))
+      service.lines[2]!.end()
+      yield* settle
+      assert.lengthOf(of("Gap"), 0)
+      // A third one brings nothing new.
+      service.lines[3]!.post(posted(2, 9_600_000))
+      service.lines[3]!.end()
+      yield* settle
+      assert.deepStrictEqual(ids(), ["1", "2"])
+      assert.deepStrictEqual(of("Gap").map(({ filledBy }) => filledBy), ["recovery"])
+    }))
+
+  it.effect("is searched once where a line is cut again and again", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(1_000_000)
+      const clock = yield* TestClock.testClockWith(Effect.succeed)
+      const found: Array<Posted & { readonly text: string }> = []
+      const { answer, searches } = searching(() => found, [{ id: "1", value: "cat" }])
+      const service = streaming(accept, answer)
+      const { ids, of } = yield* follow(service, { recover: "search" })
+      for (let id = 1; id <= 10; id++) {
+        found.push({ ...posted(id, clock.currentTimeMillisUnsafe()), text: "cat" })
+        yield* pass(2_000, 1_000, () => service.lines.at(-1)!.send("\r\n"))
+        service.lines.at(-1)!.cut()
+        yield* settle
+      }
+      yield* pass(60_000, 5_000, () => service.lines.at(-1)!.send("\r\n"))
+      assert.sameMembers(ids(), found.map(({ id }) => id))
+      assert.lengthOf(of("Gap"), 2)
+      assert.isBelow(searches.length, 10)
     }))
 
   it.effect.each(

@@ -88,9 +88,18 @@ const reading = <E>(
   pull: Pull.Pull<Arr.NonEmptyReadonlyArray<Uint8Array>, E>,
   decoder: LiveDecoding.Decoder
 ): Entries<E> => {
-  const next: Entries<E> = Effect.flatMap(pull, (pieces) => {
-    const entries = decoder.push(...pieces)
-    return Arr.isReadonlyArrayNonEmpty(entries) ? Effect.succeed(entries) : next
+  let parts: Array<ReadonlyArray<Uint8Array>> = []
+  const next: Entries<E> = Effect.suspend(() => {
+    const part = parts.shift()
+    if (part === undefined) {
+      return Effect.flatMap(pull, (pieces) => {
+        parts = partsOf(pieces)
+        return next
+      })
+    }
+    const entries = decoder.push(...part)
+    const read = Arr.isReadonlyArrayNonEmpty(entries) ? Effect.succeed(entries) : next
+    return parts.length === 0 ? read : Effect.andThen(Effect.yieldNow, read)
   })
   let isOver = false
   const all: Entries<E> = Pull.catchDone(next, () => {
@@ -99,6 +108,19 @@ const reading = <E>(
     return Arr.isReadonlyArrayNonEmpty(rest) ? Effect.succeed(rest) : Cause.done()
   })
   return Effect.suspend((): Entries<E> => isOver ? Cause.done() : all)
+}
+
+/** The most bytes that are read before the rest of the program has a turn. Short lines take longest. */
+const partBytes = 16_384
+
+const partsOf = (pieces: ReadonlyArray<Uint8Array>): Array<ReadonlyArray<Uint8Array>> => {
+  if (pieces.every(({ length }) => length <= partBytes)) return [pieces]
+  return pieces.flatMap((piece) =>
+    Array.from(
+      { length: Math.ceil(piece.length / partBytes) },
+      (_, index) => [piece.subarray(index * partBytes, (index + 1) * partBytes)]
+    )
+  )
 }
 
 /** What came is charged, so it is given before a limit ends it. */

@@ -14,6 +14,7 @@ import { isItem } from "./LiveDecoding.ts"
 import { verdictOf } from "./LiveFaults.ts"
 import * as LiveGaps from "./LiveGaps.ts"
 import * as LiveSearch from "./LiveSearch.ts"
+import { timeOf } from "./ServiceTime.ts"
 
 /** What fetching needs to know of a stream. */
 export interface Terms {
@@ -119,6 +120,8 @@ const recovered = (
   const { backfill_minutes: _, ...rest }: { readonly backfill_minutes?: unknown } = parameters
   let breaks = 0
   let { from } = part
+  /** When the last item was made. */
+  let last = -Infinity
   const job = Effect.scoped(Effect.gen(function*() {
     yield* connect
     const { entries } = yield* LiveConnection.open(definition, { ...rest, ...spanOf({ ...part, from }) })
@@ -137,6 +140,7 @@ const recovered = (
         // Older posts come first, by and large: what is broken off goes on near where it was.
         return Effect.map(waiting.take(items), () => {
           from = Math.max(from, LiveGaps.reached(items, part, definition.live))
+          last = Math.max(last, Math.max(...items.map((item) => timeOf(item) ?? last)))
         })
       })
     )
@@ -147,7 +151,15 @@ const recovered = (
       ? yield* new TransportFailure({ operation: definition.name, phase: "body", timeout: undefined, reason })
       : reason
   }))
-  return again(job, waiting)
+  const whole: typeof job = Effect.suspend(() => {
+    const before = last
+    return Effect.flatMap(again(job, waiting), (why) => {
+      const isNear = last >= part.to - LiveGaps.lateMillis(definition.live)
+      // A cut line may end like one that has sent all. Then the next one brings something new.
+      return why === undefined && last > before && !isNear && !waiting.isGone() ? whole : Effect.succeed(why)
+    })
+  })
+  return whole
 }
 
 /** So often a recovery is begun anew that the service ends with a reason. */

@@ -10,25 +10,25 @@ export const longestLine = 4 * 1024 * 1024
 export class LiveLines {
   readonly #longest: number
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true })
-  #kept: Array<Uint8Array> = []
+  /** The beginning of a line, with room for more. */
+  #kept = nothing
   #size = 0
 
   constructor(longest: number = longestLine) {
     this.#longest = longest
   }
 
-  /** Gives the lines that a piece ends, without their ends, and tells of each that is too long. */
+  /** Gives the lines that a piece ends, without their ends, and reports each that is too long, as soon as it is. */
   push(piece: Uint8Array, onLine: (line: string) => void, onTooLong: () => void): void {
     const end = piece.lastIndexOf(lineFeed) + 1
-    if (end === 0) return this.#keep(piece, 0)
+    if (end === 0) return this.#keep(piece, onTooLong)
     let from = 0
     if (this.#size > 0) {
       from = piece.indexOf(lineFeed) + 1
-      this.#keep(piece, 0, from)
-      if (this.#size > this.#longest) onTooLong()
-      else onLine(withoutEnd(this.#decoder.decode(joined(this.#kept, this.#size))))
-      this.#kept = []
-      this.#size = 0
+      this.#keep(piece.subarray(0, from), onTooLong)
+      const isWhole = this.#size <= this.#longest
+      const line = this.#taken()
+      if (isWhole) onLine(withoutEnd(line))
     }
     if (end - from > this.#longest) this.#each(piece.subarray(from, end), onLine, onTooLong)
     else if (from < end) {
@@ -40,15 +40,20 @@ export class LiveLines {
         at = next + 1
       }
     }
-    if (end < piece.length) this.#keep(piece, end)
+    if (end < piece.length) this.#keep(piece.subarray(end), onTooLong)
   }
 
   /** What came after the last end of a line: a part of one. Empty when there is none. */
   end(): string {
-    const rest = this.#size > this.#longest ? "" : this.#decoder.decode(joined(this.#kept, this.#size))
-    this.#kept = []
-    this.#size = 0
+    const rest = this.#taken()
     return rest.endsWith("\r") ? rest.slice(0, -1) : rest
+  }
+
+  #taken(): string {
+    const text = this.#decoder.decode(this.#kept.subarray(0, this.#size))
+    this.#kept = nothing
+    this.#size = 0
+    return text
   }
 
   /** Lines of which one may be too long. */
@@ -62,24 +67,25 @@ export class LiveLines {
   }
 
   /** Copied: the memory of a piece may be larger than what is kept of it, and be used again. */
-  #keep(piece: Uint8Array, from: number, end: number = piece.length): void {
-    this.#size += end - from
-    if (this.#size > this.#longest) this.#kept = []
-    else this.#kept.push(new Uint8Array(piece.subarray(from, end)))
+  #keep(part: Uint8Array, onTooLong: () => void): void {
+    const before = this.#size
+    this.#size += part.length
+    if (this.#size > this.#longest) {
+      this.#kept = nothing
+      if (before <= this.#longest) onTooLong()
+      return
+    }
+    if (this.#size > this.#kept.length) {
+      // Twice as much: a line may come byte by byte.
+      const larger = new Uint8Array(Math.max(this.#size, 2 * this.#kept.length))
+      larger.set(this.#kept)
+      this.#kept = larger
+    }
+    this.#kept.set(part, before)
   }
 }
+
+const nothing = new Uint8Array(0)
 
 const withoutEnd = (line: string): string =>
   line.slice(0, line.charCodeAt(line.length - 2) === carriageReturn ? -2 : -1)
-
-const joined = (parts: ReadonlyArray<Uint8Array>, size: number): Uint8Array => {
-  const [first] = parts
-  if (parts.length === 1 && first !== undefined) return first
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
-}

@@ -11,7 +11,9 @@ import * as LiveFill from "./LiveFill.ts"
 import * as LiveGaps from "./LiveGaps.ts"
 
 /** A gap whose end is known, and who was there. */
-export interface Missing extends LiveGaps.Span {
+export interface Missing {
+  from: number
+  to: number
   readonly targets: ReadonlyArray<LiveConsumer>
 }
 
@@ -34,6 +36,8 @@ export class Missed {
   readonly #stream: Stream
   readonly #queue: Queue.Queue<Missing>
   readonly #open = new Set<Missing>()
+  /** The last one, while it waits to be fetched. */
+  #last: Missing | undefined
   /** How often a consumer had taken something when it was last waited for in vain. */
   readonly #stuck = new WeakMap<LiveConsumer, number>()
 
@@ -48,7 +52,15 @@ export class Missed {
   }
 
   add(span: LiveGaps.Span, targets: ReadonlyArray<LiveConsumer>): void {
+    const last = this.#last
+    if (last !== undefined && span.from <= last.to && isSame(targets, last.targets)) {
+      // A line that is cut again and again is searched once.
+      last.from = Math.min(last.from, span.from)
+      last.to = Math.max(last.to, span.to)
+      return
+    }
     const missing = { ...span, targets }
+    this.#last = missing
     this.#open.add(missing)
     Queue.offerUnsafe(this.#queue, missing)
   }
@@ -66,6 +78,7 @@ export class Missed {
   }
 
   #fetch = Effect.fnUntraced(function*(this: Missed, missing: Missing): Effect.fn.Return<void, never, Client> {
+    if (this.#last === missing) this.#last = undefined
     const { done, gap, terms } = this.#stream
     const waiting = this.#waiting(missing.targets)
     for (const part of LiveGaps.partsOf(missing, terms.serviceNow(), terms.recover, terms.definition.live)) {
@@ -118,3 +131,6 @@ export class Missed {
     }
   }
 }
+
+const isSame = (some: ReadonlyArray<LiveConsumer>, others: ReadonlyArray<LiveConsumer>): boolean =>
+  some.length === others.length && some.every((consumer) => others.includes(consumer))
