@@ -51,16 +51,21 @@ const narrowest = 8
 /** Ids have 19 digits, times 24 characters. */
 const longestWord = 24
 
+/** A member of a row itself: a service may call one "constructor", which every other row inherits. */
+const memberOf = (row: Readonly<Record<string, unknown>>, name: string): unknown =>
+  Object.hasOwn(row, name) ? row[name] : undefined
+
 const tableOf = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>, columns: number): ReadonlyArray<string> => {
   // That a post has one version, itself, is no news.
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) =>
     rows.some((row) => {
-      const value = row[name]
+      const value = memberOf(row, name)
       return !(Array.isArray(value) && value.length === 1 && value[0] === row["id"])
     })
   )
   const all = names.map((name): Column => {
-    const cells = rows.map((row) => cell(row[name]))
+    const values = rows.map((row) => memberOf(row, name))
+    const cells = values.map(cell)
     const natural = Math.max(Text.width(Text.oneLine(name)), ...cells.map(Text.width))
     return {
       name: Text.oneLine(name),
@@ -69,7 +74,7 @@ const tableOf = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>, columns
       least: natural <= longestWord && cells.every((text) => !text.includes(" "))
         ? natural
         : Math.min(natural, narrowest),
-      isNumber: rows.every((row) => row[name] === undefined || typeof row[name] === "number")
+      isNumber: values.every((value) => value === undefined || typeof value === "number")
     }
   })
   let kept = all

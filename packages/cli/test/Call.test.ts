@@ -355,6 +355,23 @@ describe("the flags of call", () => {
 })
 
 describe("Table", () => {
+  it("shows members whose names every object inherits in their own rows only", () => {
+    const lines = Table.render(
+      { data: [{ id: "1" }, { id: "2", constructor: "a", toString: 5 }] },
+      80,
+      "pagination-token"
+    )
+    assert.deepStrictEqual(
+      lines.slice(0, 4).map((line) => line.split(/\s{2,}/).slice(0, 3)),
+      [
+        ["id", "constructor", "toString"],
+        ["──", "───────────", "────────"],
+        ["1"],
+        ["2", "a", "5"]
+      ]
+    )
+  })
+
   const text = Arbitrary.schema(Schema.String)
   const pieces = ["word ", "漢字", "👩‍👩‍👧", "e\u0301", "\u001b[31m", "\u202e", "\n", "x".repeat(50), "1882388118770810880"]
   const odd = Arbitrary.flatMap(

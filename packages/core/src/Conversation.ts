@@ -206,10 +206,11 @@ const opening = Effect.fnUntraced(function*(id: string | number | bigint, option
   return opened
 })
 
-const merged = (some: Page["includes"], others: Page["includes"]): Page["includes"] =>
-  Object.fromEntries(
-    Object.keys({ ...some, ...others }).map((bucket) => [bucket, [...some[bucket] ?? [], ...others[bucket] ?? []]])
-  )
+const merged = (some: Page["includes"], others: Page["includes"]): Page["includes"] => {
+  const all = new Map(Object.entries(some))
+  for (const [bucket, objects] of Object.entries(others)) all.set(bucket, [...all.get(bucket) ?? [], ...objects])
+  return Object.fromEntries(all)
+}
 
 /** The pages of a search from a token on. */
 export type Search = (token: string | undefined) => Stream.Stream<Omit<Page, "missing">, AnyError, Client>

@@ -80,7 +80,7 @@ export const microsOf = (dollars: number): number => Math.round(dollars * 1_000_
 export const changed = (changes: Changes): Prices | InvalidSettings => {
   const invalid = (rule: string) => new InvalidSettings({ setting: "prices", rule })
   if (typeof changes !== "object" || changes === null) return invalid("must be an object of prices in dollars")
-  const stranger = Object.keys(changes).find((name) => !(name in current))
+  const stranger = Object.keys(changes).find((name) => !Object.hasOwn(current, name))
   if (stranger !== undefined) return invalid(`has no ${stranger}, only ${Object.keys(current).join(", ")}`)
   const { includes = current.includes, ownedRead, since = current.since } = changes
   if (typeof since !== "string" || !/^\d{4}-\d\d-\d\d$/.test(since)) {

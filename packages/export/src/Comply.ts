@@ -226,7 +226,7 @@ const apply = async (
   out: string,
   reasonOf: (id: string) => string | undefined
 ): Promise<Applied> => {
-  const removed: Record<string, number> = {}
+  const removed = new Map<string, number>()
   let kept = 0
   let redacted = 0
   const report = createWriteStream(`${reportOf(out)}.tmp`)
@@ -242,7 +242,7 @@ const apply = async (
         if (reason !== undefined) report.write(`${line},${id},redact,${reason}\r\n`)
         yield own + newline
       } else {
-        removed[reason] = (removed[reason] ?? 0) + 1
+        removed.set(reason, (removed.get(reason) ?? 0) + 1)
         if (!report.write(`${line},${id},remove,${reason}\r\n`)) {
           await once(report, "drain")
         }
@@ -259,7 +259,7 @@ const apply = async (
     await fs.rename(`${path}.tmp`, path)
   }
   await disk.syncFolder(out)
-  return { kept, redacted, removed }
+  return { kept, redacted, removed: Object.fromEntries(removed) }
 }
 
 /** The records of a file as they are, each with its id; a header has none. */

@@ -135,9 +135,9 @@ const together = (one: Page, other: Page): Page => ({
 })
 
 const joined = (one: Page["includes"], other: object): Page["includes"] => {
-  const all: Record<string, ReadonlyArray<object>> = { ...one }
+  const all = new Map(Object.entries(one))
   for (const [bucket, objects] of Object.entries(other)) {
-    if (Array.isArray(objects)) all[bucket] = [...all[bucket] ?? [], ...objects]
+    if (Array.isArray(objects)) all.set(bucket, [...all.get(bucket) ?? [], ...objects])
   }
-  return all
+  return Object.fromEntries(all)
 }

@@ -100,7 +100,7 @@ describe("names", () => {
     Effect.gen(function*() {
       const root = yield* folder
       mkdirSync(join(root, "deep"))
-      const buckets = ["../up", "/etc", "errors", "items", "seen", "checkpoint", "a/b", ".."]
+      const buckets = ["../up", "/etc", "errors", "items", "seen", "checkpoint", "a/b", "..", "constructor"]
       const odd: Source.Source = {
         ...source,
         pages: () =>

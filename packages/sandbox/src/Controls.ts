@@ -106,7 +106,6 @@ export const make = Effect.fnUntraced(function*(
       limits.clear()
       postCap.clear()
       usage.clear()
-      nonces.clear()
     }
   })
   const streams = yield* Hub.make({
@@ -123,6 +122,7 @@ export const make = Effect.fnUntraced(function*(
     loading = undefined
     streams.clear()
     budget.clear()
+    nonces.clear()
     bill.setCap(options.spendCap)
     faults.clear()
     if (faulty > 0) faults.add({ probability: faulty })

@@ -130,12 +130,12 @@ export const requestOf = (
   identity: string
 ): Effect.Effect<Request, Problem.Problem> => {
   const definition: Definition = catalogue[name].definition
-  const known = parametersOf(definition)
+  const known = new Map(Object.entries(parametersOf(definition)))
   /** What stands for the files, which are not here. */
   const files = new Map<unknown, string>()
   const parameters = Object.fromEntries(
     Object.entries(texts).map(([name, text]) => {
-      const parameter = known[name]
+      const parameter = known.get(name)
       if (parameter === undefined) return [name, text]
       if (parameter.kind === "bytes") {
         const bytes = new Uint8Array(1)

@@ -3,7 +3,7 @@ import * as Scopes from "@postwire/core/Scopes"
 import type * as Redacted from "effect/Redacted"
 import type { Seeded } from "./Seed.ts"
 import type { App } from "./store/Credentials.ts"
-import type { Grant } from "./store/Grants.ts"
+import { type Grant, maximumListed } from "./store/Grants.ts"
 import type { Store } from "./store/Store.ts"
 
 /** A grant, with the app and the user by their names. Instants are in milliseconds since the epoch. */
@@ -87,7 +87,7 @@ export const make = (
         expiresAt
       }
     },
-    list: () => grants.list(1_000).map(entryOf),
+    list: () => grants.list(maximumListed).map(entryOf),
     revoke: (id) => {
       grants.end(id, "revoked", now())
       const grant = grants.byId(id)

@@ -287,12 +287,14 @@ describe("the time of a signature", () => {
 describe("a nonce", () => {
   it.effect("is good for one request", () =>
     Effect.gen(function*() {
-      const { baseUrl, request, secrets } = yield* make({ posts: 0 })
+      const { baseUrl, request, sandbox, secrets } = yield* make({ posts: 0 })
       const url = `${baseUrl}/2/users/me`
       const send = (header: string) => request("GET", "/2/users/me", { as: { header } })
       const header = signed(secrets, "GET", url, { nonce: "once" })
       assert.strictEqual((yield* send(header)).status, 200)
-      for (let i = 0; i < 2; i++) {
+      for (let i = 0; i < 3; i++) {
+        // A budget that begins anew is no reason to accept a request twice.
+        if (i === 2) sandbox.budget.clear()
         const again = yield* send(header)
         assertRefused(again, 401)
         assert.match(again.body.detail, /nonce/i)

@@ -220,7 +220,9 @@ describe("forms", () => {
         ["searchRecentPosts", { query: "a", max_results: "many" }, ["max_results"]],
         ["getUser", {}, ["id", "username"]],
         ["getPost", { id: "x/../y" }, ["id"]],
-        ["getMe", { bogus: "1" }, ["bogus"]]
+        ["getMe", { bogus: "1" }, ["bogus"]],
+        ["getMe", { constructor: "1" }, ["constructor"]],
+        ["getMe", { toString: "1" }, ["toString"]]
       ]
       for (const [operation, parameters, at] of cases) {
         const { body, status } = yield* ask(operation, parameters)

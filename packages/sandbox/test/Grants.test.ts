@@ -111,4 +111,55 @@ describe("grants", () => {
       }
       assert.isFalse(store.grants.end(first.grantId, "revoked", now))
     }))
+
+  const day = 24 * 3_600_000
+
+  it.effect("that have ended are forgotten with their tokens and codes, except the newest", () =>
+    Effect.gen(function*() {
+      const { app, first, store } = yield* granted("lenient")
+      const userId = store.grants.byId(first.grantId)!.userId
+      const redirect = "http://127.0.0.1/"
+      const signIn = (at: number) => {
+        const consent = {
+          appId: app.id,
+          userId,
+          redirect,
+          challenge: "verifier",
+          method: "plain",
+          scope: "tweet.read"
+        } as const
+        const code = store.authorizationCodes.insert({ ...consent, scope: "tweet.read offline.access" }, at)
+        store.authorizationCodes.insert(consent, at - 2 * day)
+        return store.authorizationCodes.exchange({ app, code, redirect, verifier: "verifier", now: at })!
+      }
+      const sizeAfter = (signIns: number) => {
+        for (let i = 0; i < signIns; i++) signIn(now + i)
+        return store.snapshot().length
+      }
+      const [some, more] = [sizeAfter(1_100), sizeAfter(1_100)]
+      assert.isAtMost(more, some * 1.02)
+      const last = signIn(now + 2_000)
+      assert.isFalse(store.credentials.isSecret(Redacted.value(first.accessToken)))
+      assert.isUndefined(store.credentials.bearerToken(first.accessToken))
+      assert.isUndefined(store.grants.refresh(app, first.refreshToken!, now))
+      assert.isTrue(store.grants.byId(last.grantId)?.alive)
+      assert.isDefined(store.grants.refresh(app, last.refreshToken!, now))
+    }))
+
+  it.effect("that live forget refresh tokens which were used a month ago", () =>
+    Effect.gen(function*() {
+      const { app, first, store } = yield* granted("strict")
+      const issued = [first]
+      for (let hours = 0; hours < 100 * 24; hours += 2) {
+        issued.push(store.grants.refresh(app, issued.at(-1)!.refreshToken!, now + hours * 3_600_000)!)
+      }
+      const known = issued.filter(({ refreshToken }) => store.credentials.isSecret(Redacted.value(refreshToken!)))
+      assert.approximately(known.length, 30 * 12, 3)
+      const end = now + 100 * day
+      // One of the last month still ends the grant.
+      assert.isUndefined(store.grants.refresh(app, first.refreshToken!, end))
+      assert.isTrue(store.grants.byId(first.grantId)?.alive)
+      assert.isUndefined(store.grants.refresh(app, known[2]!.refreshToken!, end))
+      assert.strictEqual(store.grants.byId(first.grantId)?.endedBy, "refresh token reused")
+    }))
 })

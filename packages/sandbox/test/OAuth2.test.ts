@@ -126,6 +126,9 @@ describe("the page of OAuth 2.0", () => {
       [{ code_challenge: "" }, "invalid_request"],
       [{ code_challenge: "a b" }, "invalid_request"],
       [{ code_challenge_method: "S512" }, "invalid_request"],
+      [{ code_challenge_method: "constructor" }, "invalid_request"],
+      [{ code_challenge_method: "toString" }, "invalid_request"],
+      [{ code_challenge_method: "__proto__" }, "invalid_request"],
       [{ state: "x".repeat(501) }, "invalid_request"]
     ]
     for (const [said, error] of cases) {

@@ -165,7 +165,7 @@ const ofRoute = (catalogue: RouteFacts, document: RouteFacts | undefined): Reado
 const known = ({ promised, result }: RouteFacts, document: RouteFacts): Facts =>
   Object.fromEntries(
     Object.entries(result).filter(([name]) =>
-      name in document.result || name.startsWith("data.") || promised.includes(name)
+      Object.hasOwn(document.result, name) || name.startsWith("data.") || promised.includes(name)
     )
   )
 
@@ -204,7 +204,9 @@ const ofRequest = (
       ...ofBounds(aspect, name, fact, other)
     ]
   }),
-  ...(aspect !== "body" ? Object.keys(document).filter((name) => !(name in catalogue)) : onlyIn(document, catalogue))
+  ...(aspect !== "body"
+    ? Object.keys(document).filter((name) => !Object.hasOwn(catalogue, name))
+    : onlyIn(document, catalogue))
     .map(
       (name): Difference => ({
         aspect,
@@ -299,12 +301,14 @@ const differs = (
 
 /** The names in the one and not in the other; what is inside a new one, or an object of any members, is not told. */
 const onlyIn = (one: Facts, other: Facts): ReadonlyArray<string> =>
-  Object.keys(one).filter((name) => !(name in other) && isInside(name, other) && !isFree(parentOf(name), other))
+  Object.keys(one).filter((name) =>
+    !Object.hasOwn(other, name) && isInside(name, other) && !isFree(parentOf(name), other)
+  )
 
 /** Whether what holds a member is there. */
 const isInside = (name: string, facts: Facts): boolean => {
   const parent = parentOf(name)
-  return parent === undefined || parent in facts
+  return parent === undefined || Object.hasOwn(facts, parent)
 }
 
 /** `a.b` of `a.b[].c`. */

@@ -53,11 +53,11 @@ export const checkOptions = (
 }
 
 /** How the parameters of `createPost` are called here. */
-const names: Readonly<Record<string, string>> = {
-  poll_options: "poll.options",
-  poll_duration_minutes: "poll.duration_minutes",
-  poll_reply_settings: "poll.reply_settings"
-}
+const names = new Map([
+  ["poll_options", "poll.options"],
+  ["poll_duration_minutes", "poll.duration_minutes"],
+  ["poll_reply_settings", "poll.reply_settings"]
+])
 
 /** What a post can have. */
 const postNames = ["media", "poll", "user_auth", ...Object.keys(createPost.definition.body ?? {})]
@@ -134,7 +134,7 @@ const renamed = (error: InvalidParameters | ConflictingIdentifiers, { operation,
   error._tag === "InvalidParameters"
     ? new InvalidParameters({
       operation,
-      parameter: prefix + (names[error.parameter] ?? error.parameter),
+      parameter: prefix + (names.get(error.parameter) ?? error.parameter),
       rule: error.rule,
       value: error.value
     })

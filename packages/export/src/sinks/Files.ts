@@ -119,7 +119,7 @@ export const open = Effect.fnUntraced(function*(
   const take = async (holds: string): Promise<Growing> => {
     const isPlain = holds === "errors" || holds === "seen"
     const target = join(folder, nameOf(holds, `${format.extension}${endings[compression]}`))
-    const before = saved.files[holds] ?? nothing
+    const before = (Object.hasOwn(saved.files, holds) ? saved.files[holds] : undefined) ?? nothing
     const hash = before.bytes === 0 ? createHash("sha256") : await verified(target, before)
     const file = await disk.open(target, before.bytes === 0 ? "w" : "r+")
     const encoder = isPlain ? plain : format.encoder(tableOf(job, holds, bucketOf(holds)))
@@ -195,13 +195,13 @@ export const open = Effect.fnUntraced(function*(
           if (rows.length > 0) texts.set(holds, ({ encoder }) => encoder.rows(rows))
         }
         const fresh: Array<string> = []
-        const included = { ...progress.included }
+        const included = new Map(Object.entries(progress.included))
         for (const [bucket, objects] of Object.entries(page.includes)) {
           const added = objects.filter((object) => {
             const name = identityOf(bucket, job.included(bucket), object)
             return seen.add(name) && fresh.push(name) > 0
           })
-          included[bucket] = (included[bucket] ?? 0) + added.length
+          included.set(bucket, (included.get(bucket) ?? 0) + added.length)
           write(holdsOf(bucket), added)
         }
         write("items", page.items)
@@ -215,7 +215,7 @@ export const open = Effect.fnUntraced(function*(
           }
           await Promise.all(Array.from(texts.keys(), (holds) => growing.get(holds)?.file.datasync()))
         })
-        progress = { ...next, included }
+        progress = { ...next, included: Object.fromEntries(included) }
         yield* Checkpoint.write(checkpoint, {
           version: 2,
           fingerprint: job.fingerprint,

@@ -88,7 +88,7 @@ export const make = (parts: Parts): { readonly show: Answer; readonly decide: An
       if (!/^[\w.~-]{1,128}$/.test(challenge)) {
         return fault("invalid_request", "Value passed for the code challenge was invalid.")
       }
-      const method = methods[said("code_challenge_method") ?? "plain"]
+      const method = methods.get(said("code_challenge_method") ?? "plain")
       return method === undefined
         ? fault("invalid_request", "Value passed for the code challenge method was invalid.")
         : consent.ask({ app, redirect, state, scope: names.join(" "), challenge, method })
@@ -96,6 +96,6 @@ export const make = (parts: Parts): { readonly show: Answer; readonly decide: An
   }
 }
 
-const methods: Readonly<Record<string, Wish["method"]>> = { S256: "S256", s256: "S256", plain: "plain" }
+const methods = new Map<string, Wish["method"]>([["S256", "S256"], ["s256", "S256"], ["plain", "plain"]])
 
 const namesOf = (scope: string): ReadonlyArray<string> => [...new Set(scope.split(" ").filter((name) => name !== ""))]

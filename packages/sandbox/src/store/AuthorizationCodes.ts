@@ -10,6 +10,9 @@ import * as Snowflake from "./Snowflake.ts"
 /** How long a code is good for. */
 export const codeSeconds = 30
 
+/** How long a code that nobody has used is known. */
+const forgetMillis = 24 * 3_600_000
+
 /** What a code stands for. */
 export interface Consent {
   readonly appId: string
@@ -40,6 +43,7 @@ export const make = (database: Database, grants: Grants): AuthorizationCodes => 
   const insert = database.command(`
     INSERT INTO authorization_codes (hash, app_id, user_id, redirect, challenge, method, scope, expires_at)
     VALUES (:hash, :app, :user, :redirect, :challenge, :method, :scope, :expiresAt)`)
+  const forget = database.command("DELETE FROM authorization_codes WHERE grant_id IS NULL AND expires_at < :before")
   const byHash = database.query<Consent & { readonly expiresAt: number; readonly grantId: string | null }>(`
     SELECT CAST(app_id AS TEXT) AS appId, CAST(user_id AS TEXT) AS userId, redirect, challenge, method, scope,
       expires_at AS expiresAt, CAST(grant_id AS TEXT) AS grantId
@@ -47,6 +51,7 @@ export const make = (database: Database, grants: Grants): AuthorizationCodes => 
   const spend = database.command("UPDATE authorization_codes SET grant_id = :grant WHERE hash = :hash")
   return {
     insert: ({ appId, challenge, method, redirect, scope, userId }, now) => {
+      forget({ before: now - forgetMillis })
       const code = Mint.token("ac", now)
       insert({
         hash: hashOf(code),

@@ -13,6 +13,12 @@ import * as Snowflake from "./Snowflake.ts"
 /** How long an access token lives. */
 export const accessSeconds = 7_200
 
+/** The number of grants that a list shows, and of ended ones that are kept. */
+export const maximumListed = 1_000
+
+/** How long a reuse of a refresh token ends its grant, counted from the end of the access token that it came with. */
+const reuseMillis = 30 * 24 * 3_600_000
+
 /** Why a grant ended. */
 export type Ending = "revoked" | "new login" | "refresh token reused" | "code used twice"
 
@@ -127,6 +133,22 @@ export const make = (database: Database, changed: () => void): Grants => {
   const renew = database.command(`
     UPDATE grants SET renewed_at = :now, expires_at = :expiresAt, refreshes = refreshes + :refreshes,
       replays = replays + :replays WHERE id = :id`)
+  const outdated = database.query<{ readonly id: string }>(
+    `SELECT CAST(id AS TEXT) AS id FROM grants WHERE ended_at IS NOT NULL ORDER BY grants.id DESC LIMIT -1 OFFSET ${maximumListed}`
+  )
+  const removals = [
+    "authorization_codes WHERE grant_id",
+    "bearer_tokens WHERE grant_id",
+    "refresh_tokens WHERE grant_id",
+    "grants WHERE id"
+  ].map((rows) => database.command(`DELETE FROM ${rows} = :id`))
+  // What a replay has killed has no time left, and stays.
+  const removeDeadAccess = database.command(`
+    DELETE FROM bearer_tokens WHERE expires_at > 0 AND expires_at < :before
+      AND hash IN (SELECT access_hash FROM refresh_tokens WHERE grant_id = :grant AND state = 'dead')`)
+  const removeDead = database.command(`
+    DELETE FROM refresh_tokens WHERE grant_id = :grant AND state = 'dead'
+      AND NOT EXISTS (SELECT 1 FROM bearer_tokens WHERE hash = access_hash)`)
   const detect = database.command("UPDATE grants SET reuse_detected = reuse_detected + 1 WHERE id = :id")
   const insertSigned = database.command(`
     INSERT INTO access_tokens (token, secret, app_id, user_id, rights, grant_id)
@@ -154,6 +176,7 @@ export const make = (database: Database, changed: () => void): Grants => {
   ): string => {
     const earlier = livingOf(kind, login)
     if (earlier !== undefined) close(earlier.id, "new login", login.now)
+    for (const { id } of outdated.all()) for (const remove of removals) remove({ id: Snowflake.parse(id) })
     const id = nextId(login.now)
     insert({
       id,
@@ -212,6 +235,8 @@ export const make = (database: Database, changed: () => void): Grants => {
         } else {
           move({ grant, from: "spent", to: "dead" })
           move({ grant, from: "current", to: "spent" })
+          removeDeadAccess({ grant, before: now - reuseMillis })
+          removeDead({ grant })
         }
         const tokens = issue(row.id, { app, userId: row.userId, now }, row.rights, row.scope)
         renew({ id: grant, now, expiresAt: tokens.expiresAt, refreshes: isReplay ? 0 : 1, replays: isReplay ? 1 : 0 })

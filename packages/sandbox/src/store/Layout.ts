@@ -3,7 +3,7 @@ import type { Database } from "./Database.ts"
 import { json, tables } from "./Tables.ts"
 
 /** Raised whenever a table changes. */
-export const version = 12
+export const version = 13
 
 /** The oldest layout of which a file is read: what its tables have not is left to the defaults of the columns. */
 const oldest = 7

@@ -408,6 +408,7 @@ CREATE TABLE IF NOT EXISTS grants (
   ended_by TEXT
 ) STRICT;
 CREATE INDEX IF NOT EXISTS grants_alive ON grants (app_id, user_id) WHERE ended_at IS NULL;
+CREATE INDEX IF NOT EXISTS grants_ended ON grants (id) WHERE ended_at IS NOT NULL;
 
 CREATE TABLE IF NOT EXISTS access_tokens (
   token TEXT PRIMARY KEY,
@@ -428,6 +429,7 @@ CREATE TABLE IF NOT EXISTS bearer_tokens (
   expires_at INTEGER,
   used INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS bearer_tokens_by_grant ON bearer_tokens (grant_id) WHERE grant_id IS NOT NULL;
 
 CREATE TABLE IF NOT EXISTS refresh_tokens (
   -- Of a grant one is current, and the one that it came from is spent. All others are dead
@@ -449,6 +451,7 @@ CREATE TABLE IF NOT EXISTS authorization_codes (
   expires_at INTEGER NOT NULL,
   grant_id INTEGER
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS authorization_codes_by_grant ON authorization_codes (grant_id, expires_at);
 
 CREATE TABLE IF NOT EXISTS request_tokens (
   token TEXT PRIMARY KEY,
