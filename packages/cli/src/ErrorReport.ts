@@ -156,7 +156,7 @@ export const explain = (error: unknown, situation: Advice.Situation = {}): Reado
 const addressAdvice = "See that the database runs and that its address is right; what is there stays."
 
 const told = (messages: ReadonlyArray<string>, advice: string | undefined, situation: Advice.Situation) => {
-  const all = messages.join(": ").replaceAll(/\s*\n\s*/g, " ")
+  const all = Text.joinLines(messages.join(": "))
   const what = `postwire: ${
     advice !== undefined && all.endsWith(`. ${advice}`) ? all.slice(0, -advice.length - 2) : all
   }`

@@ -3,6 +3,7 @@
  * on with the rule above; one that begins with `#` and a blank is a comment.
  */
 import type { WantedRule } from "@postwire/core/StreamRules"
+import * as Text from "./Text.ts"
 
 /** A place in a file. */
 export interface Place {
@@ -70,7 +71,7 @@ export const placeOf = ({ parts }: Written, position: number): Place => {
 
 /** A rule as it stands in a file. */
 export const line = ({ tag, value }: WantedRule): string => {
-  const text = value.replace(/\s*[\r\n]\s*/g, " ").trim()
+  const text = Text.joinLines(value)
   if (tag !== undefined && tag !== "") {
     return `[${/^[^\]"\s](?:[^\]]*[^\]\s])?$/.test(tag) ? tag : JSON.stringify(tag)}] ${text}`
   }

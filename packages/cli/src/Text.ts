@@ -15,6 +15,10 @@ export const plainJson = (json: string): string =>
 /** Text on one line, without what would steer a terminal. */
 export const oneLine = (text: string): string => plain(text.replace(/\s+/g, " ").trim())
 
+/** Lines as one, each without the space around it. */
+export const joinLines = (text: string): string =>
+  text.split(/[\r\n]+/).map((line) => line.trim()).filter((line) => line !== "").join(" ")
+
 /** The columns that text takes on a terminal. */
 export const width: (text: string) => number = displayWidth
 

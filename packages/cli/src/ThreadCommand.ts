@@ -47,7 +47,9 @@ const flags = {
     Flag.withDefault(false)
   ),
   again: Flag.Boolean("again").pipe(
-    Flag.withDescription("Begin another thread, although the file was posted or begun before"),
+    Flag.withDescription(
+      "Begin another thread, although the file was posted or begun before; repeated after an interruption, it goes on"
+    ),
     Flag.withDefault(false)
   ),
   replyTo: PostFlags.replyTo,
@@ -110,8 +112,13 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
           onProgress: steps.onProgress
         }).pipe(
           Effect.ensuring(Effect.sync(steps.end)),
-          Effect.onExit((exit) => chosen.note(stateAfter(exit), steps.posted() ?? chosen.posted)),
-          Effect.onError(() => steps.sayWhereItStands)
+          Effect.onExit((exit) => {
+            const state = stateAfter(exit)
+            return Effect.andThen(
+              chosen.note(state, steps.posted() ?? chosen.posted),
+              state === "over" ? Effect.void : steps.sayWhereItStands(state !== "broken")
+            )
+          })
         )
       }).pipe(
         ErrorReport.inFlags((parameter) => ThreadParts.subjectOf(parameter, parts)),
@@ -123,10 +130,8 @@ const run = Effect.fnUntraced(function*(flags: Flags) {
   yield* steps.sayHowItEnded(thread)
 })
 
-const stateAfter = (exit: Exit.Exit<PublishedThread, ThreadError>) =>
-  Exit.isSuccess(exit)
-    ? "over"
-    : Option.exists(Cause.findErrorOption(exit.cause), ({ _tag }) =>
-        _tag === "ThreadUndecided" || _tag === "ThreadBroken")
-    ? "stuck"
-    : "begun"
+const stateAfter = (exit: Exit.Exit<PublishedThread, ThreadError>) => {
+  if (Exit.isSuccess(exit)) return "over"
+  const tag = Option.getOrUndefined(Cause.findErrorOption(exit.cause))?._tag
+  return tag === "ThreadUndecided" ? "stuck" : tag === "ThreadBroken" ? "broken" : "begun"
+}

@@ -17,8 +17,12 @@ export interface Part {
 
 const separator = /^-{3,}[ \t]*$/
 
-/** `![alt](path)`, `![alt](<path>)` and `![alt](path "title")`; parentheses in a path come in pairs. */
-const image = /(?<!\\)!\[((?:\\.|[^\]\\])*)\]\(\s*(?:<([^>]+)>|((?:[^()"]|\([^()]*\))+?))(?:\s+"[^"]*")?\s*\)/g
+/**
+ * `![alt](path)`, `![alt](<path>)` and `![alt](path "title")`; parentheses in a path come in pairs. At every place only one
+ * alternative fits, and no part reaches beyond the next `![` or `<`: so the time grows with the text alone.
+ */
+const image =
+  /(?<!\\)!\[((?:\\.|!(?!\[)|[^\]\\!])*)\](?:\(\s*<([^<>]+)>(?:\s+"[^"]*")?\s*\)|\(((?:[^()"]|\([^()]*\))+)(?:(?<=\s)"[^"]*"\s*)?\))/g
 
 /** The posts of a file, empty ones too. */
 export const parse = (markdown: string): ReadonlyArray<Part> => {

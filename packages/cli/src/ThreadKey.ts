@@ -16,8 +16,10 @@ const Text = Schema.fromJsonString(Schema.Struct({
   key: Schema.String,
   /** A hash of what the file held. */
   content: Schema.String,
-  /** `stuck`: it is up to somebody to decide what becomes of it. */
-  state: Schema.Literals(["begun", "stuck", "over"]),
+  /** `stuck`: the user decides what becomes of it. `broken`: the same, but it cannot go on. */
+  state: Schema.Literals(["begun", "stuck", "broken", "over"]),
+  /** Whether `--again` began it. */
+  again: Schema.optionalKey(Schema.Boolean),
   /** How many of its parts are posted; left out while that is not known. */
   posted: Schema.optionalKey(Schema.Int),
   parts: Schema.Int
@@ -56,22 +58,30 @@ export const choose = Effect.fnUntraced(function*(asked: Asked) {
   // What came through a pipe is known by nothing but its content.
   const place = `cli.${asked.account ?? ""}.${asked.file === standardInput ? content : resolve(asked.file)}`
   const before = Option.getOrUndefined(Option.flatMap(Option.fromUndefinedOr(yield* journal.read(place)), decode))
-  if (asked.abandon && (before?.state !== "stuck" || Option.exists(asked.key, (key) => key !== before.key))) {
+  const isStuck = before?.state === "stuck" || before?.state === "broken"
+  if (asked.abandon && (!isStuck || Option.exists(asked.key, (key) => key !== before.key))) {
     return yield* new Contradiction({
       reason: "No part of the thread waits for a decision",
       advice: "Without --abandon the same command goes on; to leave the thread as it is, do nothing more."
     })
   }
-  const key = Option.isSome(asked.key) ? asked.key.value : asked.again
+  const isSame = before?.content === content
+  // Repeated after an interruption, --again goes on with the thread that it began.
+  const isNew = asked.again &&
+    !(isSame && before.again === true && (before.state === "begun" || before.state === "stuck"))
+  const key = Option.isSome(asked.key)
+    ? asked.key.value
+    : isNew
     ? `${nameOf(asked.file, content)}-${(yield* Clock.currentTimeMillis).toString(36)}`
-    : before?.content === content
+    : isSame
     ? before.key
     : nameOf(asked.file, content)
-  const isMeant = Option.isSome(asked.key) || asked.again || before?.content === content
+  const isMeant = Option.isSome(asked.key) || asked.again || isSame
   if (!isMeant && before !== undefined && before.state !== "over" && before.posted !== 0) {
     return yield* changed(asked.file, before)
   }
-  const noted = { key, content, parts: asked.parts }
+  const again = isNew || (before?.key === key && before.again === true)
+  const noted = { key, content, parts: asked.parts, ...(again ? { again } : {}) }
   const chosen: Chosen = {
     key,
     posted: before?.key === key ? before.posted : Option.isSome(asked.key) ? undefined : 0,

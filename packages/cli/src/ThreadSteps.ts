@@ -42,15 +42,14 @@ export const make = Effect.fnUntraced(function*(parts: number) {
     /** How many parts are posted; nothing where that is not known. */
     posted: () => posted,
     /** Says what stands of a thread that did not come to its end. */
-    sayWhereItStands: Effect.suspend(() =>
+    sayWhereItStands: (goesOn: boolean) =>
       posted === undefined
         ? Effect.void
         : Report.say(
-          `${posted} of ${Text.quantity(parts, "parts")} are posted${
-            last === "" ? "" : `, the last one as ${last}`
-          }. The same command goes on.`
-        )
-    ),
+          `${posted} of ${Text.quantity(parts, "parts")} are posted${last === "" ? "" : `, the last one as ${last}`}.${
+            goesOn ? " The same command goes on." : ""
+          }`
+        ),
     sayHowItEnded: ({ abandoned, posts, resumed }: PublishedThread) =>
       abandoned
         ? Report.say(`The thread is left as it is: ${posts.length} of ${Text.quantity(parts, "parts")} are posted.`)

@@ -457,6 +457,19 @@ layer(Sandbox.layerServer({ posts: 60 }), { excludeTestServices: true })("publis
         assert.deepStrictEqual(["Other.", "Another.", "Parts."].map(count), [1, 1, 1])
       }))
 
+    it.effect("goes on with --again as well, and posts no part of that thread twice", () =>
+      Effect.gen(function*() {
+        const texts = ["Once more.", "From its start.", "To its end."]
+        const { run } = yield* desk({ "a.md": texts.join("\n---\n") })
+        const { count, faults } = yield* sandbox
+        faults.add({ operation: "createPost", nth: 3, status: 403 })
+        const interrupted = yield* run("thread", "./a.md", "--again")
+        assert.match(interrupted.errors, /postwire: 2 of 3 parts are posted, .*The same command goes on\.\n/)
+        const rest = yield* run("thread", "./a.md", "--again")
+        assert.match(rest.errors, /^postwire: Resumed: 2 of 3 parts are posted already\./)
+        assert.deepStrictEqual(texts.map(count), [1, 1, 1])
+      }))
+
     it.effect("says what it cannot tell, and does as it is told then", () =>
       Effect.gen(function*() {
         for (const [decision, posts] of [["--continue", [1, 1, 1]], ["--abandon", [1, 0, 0]]] as const) {

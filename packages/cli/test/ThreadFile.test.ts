@@ -37,6 +37,37 @@ describe("the file of a thread", () => {
     assert.deepStrictEqual(textsOf("![x](x.png)"), [""])
   })
 
+  it("is read in a moment, however its images repeat and never end", () => {
+    const starts = ["![](", "![a](", "![](<", "![", "", "![](a \""]
+    const pieces = [
+      "![](",
+      "![",
+      "[",
+      "]",
+      "](",
+      "(",
+      ")",
+      "()",
+      "<",
+      ">",
+      " ",
+      "\\",
+      "\"",
+      " \"",
+      "a",
+      "![](a)",
+      "![]()"
+    ]
+    for (const start of starts) {
+      for (const one of pieces) {
+        for (const other of pieces) {
+          const line = start + `${one}${other}`.repeat(5_000)
+          assert.lengthOf(parse(`${line}x`), 1)
+        }
+      }
+    }
+  })
+
   it("leaves everything else as it is written", () => {
     const text = "**bold** [link](https://a.example/b)  two spaces\n\n\n\n> quoted \\* \\![no image](x.png)"
     assert.deepStrictEqual(parse(text), [{ text: text.replace("\\![", "!["), images: [], line: 1 }])

@@ -18,6 +18,7 @@ import * as ComplianceIds from "./internal/ComplianceIds.ts"
 import * as ComplianceResults from "./internal/ComplianceResults.ts"
 import { dataOf } from "./internal/DataOf.ts"
 import type { ComplianceJob } from "./models/ComplianceJob.ts"
+import * as Monotonic from "./Monotonic.ts"
 import * as Operations from "./operations/ComplianceJobs.ts"
 
 /** What is checked. */
@@ -109,12 +110,12 @@ export const wait = Effect.fnUntraced(function*(
   { id }: Pick<Job, "id">,
   { maxWait = defaultMaxWaitMillis }: WaitOptions = {}
 ): Effect.fn.Return<ComplianceJob, WaitError, Client> {
-  const begun = yield* Clock.currentTimeMillis
+  const begun = yield* Monotonic.millis
   for (let pause = shortestPauseMillis;; pause = Math.min(pause * 2, longestPauseMillis)) {
     const job = yield* lookup(id)
     if (job.status === "complete") return job
     yield* endOf(job)
-    const waited = (yield* Clock.currentTimeMillis) - begun
+    const waited = (yield* Monotonic.millis) - begun
     if (waited >= maxWait) return yield* new ComplianceNotComplete({ jobId: id, status: job.status, waited })
     yield* Effect.sleep(Math.min(pause, maxWait - waited))
   }

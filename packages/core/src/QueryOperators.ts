@@ -122,8 +122,10 @@ const context = format("context such as 10.799022225751871488 or 47.*", (text): 
   return domain === undefined ? undefined : { domain, entity: entity === "*" ? undefined : entity }
 })
 
-const numbersIn = (text: string): ReadonlyArray<number> =>
-  (/^\[\s*(.*?)\s*\]$/s.exec(text)?.[1] ?? "").split(/[\s,]+/).map((part) => part === "" ? Number.NaN : Number(part))
+const numbersIn = (text: string): ReadonlyArray<number> => {
+  const within = text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1).trim() : ""
+  return within.split(/[\s,]+/).map((part) => part === "" ? Number.NaN : Number(part))
+}
 
 const isPlace = (longitude: number, latitude: number): boolean => Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90
 

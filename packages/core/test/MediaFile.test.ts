@@ -62,6 +62,35 @@ describe("the type of a file", () => {
     assert.deepStrictEqual(factsOf(bytes), otherwise === undefined ? {} : { otherwise })
   })
 
+  it("is found in a moment, however often a beginning repeats", () => {
+    const pieces = [
+      "<!---->",
+      "<!-- -->",
+      "-->",
+      "<!--",
+      "<?xml>",
+      "<svg",
+      " ",
+      "\n",
+      "\0",
+      "G",
+      "webm",
+      "\x42\x82",
+      ".usd",
+      "0"
+    ]
+    for (
+      const start of ["", "<?xml ?>", "<!--", "\x1aE\xdf\xa3", "PK\x03\x04", "RIFF", "1\n", "WEBVTT", "\xef\xbb\xbf"]
+    ) {
+      for (const one of pieces) {
+        for (const other of pieces) {
+          const bytes = Uint8Array.from(start + `${one}${other}`.repeat(400), (character) => character.charCodeAt(0))
+          assert.isUndefined(factsOf(bytes).damage)
+        }
+      }
+    }
+  })
+
   it("is that of its beginning, whatever comes behind", () => {
     const page = concat("<html><script>alert(1)</script></html>")
     const archive = MediaBytes.zip("word/document.xml")

@@ -26,6 +26,10 @@ describe("what was sent", () => {
     ["in another normal form", sent("cafe\u0301"), { text: "caf\u00e9" }],
     ["with less white space", sent("  One\r\n\r\n\r\ntwo  "), { text: "One\n\ntwo" }],
     ["without invisible characters", sent("One\u200e two\ufe0f"), { text: "One two" }],
+    ["without an invisible character between spaces", sent("One \u200b \ufeff two"), { text: "One two" }],
+    ["without an invisible character in an escape", sent("One &am\u200bp; two"), { text: "One &amp;amp; two" }],
+    ["without an invisible character before an accent", sent("cafe\u200d\u0301"), { text: "caf\u00e9" }],
+    ["with links that touch", sent("a-https://a.example-https://b.example."), { text: `a-${a}-${b}.` }],
     ["with a short link", sent("See https://example.com/x"), {
       text: `See ${a}`,
       entities: { urls: [link(a, "https://example.com/x")] }
@@ -120,7 +124,11 @@ describe("what was sent", () => {
       text: `One ${a} two`,
       entities: { urls: [link(a, "https://example.com")] }
     }],
-    ["a mention that begins no reply", sent("Two"), { text: "@ada Two" }]
+    ["a mention that begins no reply", sent("Two"), { text: "@ada Two" }],
+    ["one with a space in place of a link", sent("a b"), { text: `a${a}b` }],
+    ["one with fewer links than characters", sent("--"), { text: `-${a}-` }],
+    ["one of links without an end", sent("-".repeat(280)), { text: `${`${a}-`.repeat(40)}!` }],
+    ["one of escapes without an end", sent("-"), { text: `&${"amp;".repeat(100_000)}` }]
   ]
   it.each(other)("is not %s", (_, sent, seen) => assert.isFalse(Sighting.isSame(sent, seen)))
 
@@ -140,7 +148,9 @@ describe("what was sent", () => {
     "https://example.com/a?b=1&c=2",
     "https://example.org/(x)",
     "\n",
-    "\t "
+    "\t ",
+    "\u200b",
+    "\u2060 \ufeff"
   ])
   it.prop(
     "is seen whatever its words, and told from what has one more",
@@ -149,7 +159,7 @@ describe("what was sent", () => {
       const text = words.join(" ")
       let count = 0
       const urls: Array<ReturnType<typeof link>> = []
-      const shown = text.normalize("NFC").trim().replace(/https:\S+/g, (url) => {
+      const shown = text.replace(/[\u200b\u2060\ufeff]/g, "").normalize("NFC").trim().replace(/https:\S+/g, (url) => {
         const short = `https://t.co/${String(++count).padStart(10, "0")}`
         urls.push(link(short, url))
         return short

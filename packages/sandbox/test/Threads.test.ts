@@ -4,11 +4,13 @@ import { admit } from "@postwire/core/Admission"
 import * as Credentials from "@postwire/core/Credentials"
 import * as Errors from "@postwire/core/Errors"
 import * as Journal from "@postwire/core/Journal"
-import type { Post } from "@postwire/core/Publish"
+import * as Monotonic from "@postwire/core/Monotonic"
+import type { Post, Progress } from "@postwire/core/Publish"
 import type { ThreadError, ThreadOptions } from "@postwire/core/Thread"
 import { Cause, Effect, Fiber, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { randomInt } from "node:crypto"
+import * as MovedClock from "../../core/test/support/MovedClock.ts"
 import { make as random } from "../src/internal/random.ts"
 import * as Requests from "./support/Requests.ts"
 import * as Threads from "./support/Threads.ts"
@@ -74,6 +76,35 @@ describe("a thread", () => {
           assert.deepStrictEqual(published.posts.map(({ id }) => id), stands.map(({ id }) => id), key)
         }
       }
+    }))
+})
+
+describe("the wall clock", () => {
+  it.effect.each(
+    [
+      ["forward while a part is looked for", "looking", 3_600_000],
+      ["back while a part is looked for", "looking", -3_600_000],
+      ["forward before the thread begins", "start", 3_600_000]
+    ] as const
+  )("may be set %s: no part is posted twice", ([, phase, jump]) =>
+    Effect.gen(function*() {
+      const line = yield* Threads.make()
+      const publisher = yield* Threads.start(line, Journal.makeMemory())
+      const clock = yield* MovedClock.make
+      line.state.lag = Threads.longestLag
+      line.state.fates = ["lost"]
+      const posts = polls("a")
+      let jumps = 0
+      const reach = (reached: Progress["phase"] | "start") => {
+        if (reached === phase && jumps++ === 0) clock.move(jump)
+      }
+      reach("start")
+      const begun = yield* Monotonic.millis
+      yield* Threads.toEnd(
+        clock.provide(publisher.publish(posts, { key: "a", onProgress: (step) => reach(step.phase) }))
+      )
+      assert.isBelow((yield* Monotonic.millis) - begun, 120_000)
+      assertStands(yield* line.posts(), posts)
     }))
 })
 

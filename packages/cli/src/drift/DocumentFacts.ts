@@ -97,7 +97,7 @@ export const documentFacts = (
       return {
         key,
         name: id,
-        path: [...path.matchAll(/\{([^}]*)\}/g)].map(([, name = ""]) => {
+        path: [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = ""]) => {
           const given = inPath.get(name)
           return given === undefined ? valueOf({}, true) : parameter({ ...given, required: true })
         }),

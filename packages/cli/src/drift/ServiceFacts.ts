@@ -80,7 +80,7 @@ export interface ServiceFacts {
 
 /** What identifies a route whatever its variable parts are called: `GET /2/users/{}`. */
 export const keyOf = ({ method, path }: { readonly method: string; readonly path: string }): string =>
-  `${method} ${path.replace(/\{[^}]*\}|:\w+/g, "{}")}`
+  `${method} ${path.replace(/\{[^{}]*\}|:\w+/g, "{}")}`
 
 /** A fact without what it does not say. */
 export const fact = (

@@ -1,10 +1,10 @@
 /** Looks for a post whose outcome is unknown among those of its author, for as long as it may take to appear there. */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Client } from "../Client.ts"
 import type { AnyError, MissingAccessToken } from "../Errors.ts"
+import * as Monotonic from "../Monotonic.ts"
 import { getPost } from "../operations/Posts.ts"
 import { getUsersPosts } from "../operations/Timelines.ts"
 import * as Sighting from "./Sighting.ts"
@@ -14,9 +14,8 @@ export interface Wanted extends Sighting.Sent {
   readonly authorId: string
   /** A post that is older for certain. */
   readonly after: string | undefined
-  /** When it was sent first, and when last, in milliseconds. */
+  /** When it was sent first, in milliseconds. */
   readonly firstAt: number
-  readonly lastAt: number
   /** The part before: what does not show it shows nothing that came later. */
   readonly witness: string | undefined
 }
@@ -25,6 +24,8 @@ export interface Wanted extends Sighting.Sent {
 export interface Terms {
   /** Milliseconds that a post may take to appear. */
   readonly lag: number
+  /** Those of them that are left; below 0 where they have passed. */
+  readonly wait: number
   readonly user_auth: boolean | undefined
 }
 
@@ -42,8 +43,8 @@ export type Finding =
     readonly detail?: string | undefined
   }
 
-/** Clocks differ: where nothing else tells what is older, so much before it was sent, in milliseconds. */
-const clockMargin = 900_000
+/** Clocks differ, by whole time zones too: where nothing else tells what is older, so much before it was sent, in milliseconds. */
+const clockMargin = 86_400_000
 
 /** More posts of one author are not gone through. */
 const maxPosts = 1_000
@@ -57,14 +58,13 @@ const leastLooks = 2
 /** Looks for it, until it is found or would be there. */
 export const find = Effect.fnUntraced(
   function*(wanted: Wanted, terms: Terms): Effect.fn.Return<Finding, never, Client> {
-    const { lag } = terms
+    const { lag, wait } = terms
+    const begun = yield* Monotonic.millis
     let pause = Math.ceil(lag * firstPause)
     for (let looks = 1;; looks++) {
       const seen = yield* Effect.result(look(wanted, terms))
       if (Result.isSuccess(seen) && typeof seen.success !== "string") return { _tag: "Found", ...seen.success }
-      const now = yield* Clock.currentTimeMillis
-      // A clock that was set back would make it wait for longer.
-      const left = Math.min(wanted.lastAt + lag - now, lag)
+      const left = wait - ((yield* Monotonic.millis) - begun)
       const isLast = looks >= leastLooks && left <= 0
       if (Result.isFailure(seen)) {
         if (isLast || !isPassing(seen.failure)) {
@@ -87,7 +87,7 @@ const isPassing = ({ _tag }: AnyError): boolean =>
   _tag === "TransportFailure" || _tag === "ServerFailure" || _tag === "UndecodableResponse"
 
 /** The post, or what its absence says. */
-const look = ({ after, authorId, firstAt, witness, ...sent }: Wanted, { user_auth }: Terms) =>
+const look = ({ after, authorId, firstAt, witness, ...sent }: Wanted, { user_auth }: Pick<Terms, "user_auth">) =>
   asAuthor(user_auth, (user_auth) => {
     const posts = getUsersPosts.items({
       id: authorId,

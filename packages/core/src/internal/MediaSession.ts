@@ -1,9 +1,9 @@
 /** The calls of an upload, each sent again for as long as that makes sense: nothing is harmed by any that the service gets twice. */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as CallErrors from "../CallErrors.ts"
 import { Client } from "../Client.ts"
 import type { OperationError } from "../Errors.ts"
+import * as Monotonic from "../Monotonic.ts"
 import * as Media from "../operations/Media.ts"
 import * as Retry from "../Retry.ts"
 import { MediaNotReady, MediaProcessingFailed } from "../UploadErrors.ts"
@@ -87,7 +87,7 @@ export const ready = Effect.fnUntraced(function*(
   }
 ): Effect.fn.Return<Status, OperationError | MediaProcessingFailed | MediaNotReady, Client> {
   const { id } = first
-  const begun = yield* Clock.currentTimeMillis
+  const begun = yield* Monotonic.millis
   let status = first
   while (status.processing_info !== undefined && status.processing_info.state !== "succeeded") {
     const { check_after_secs = 0, error, progress_percent = 0, state } = status.processing_info
@@ -101,7 +101,7 @@ export const ready = Effect.fnUntraced(function*(
       })
     }
     told(Math.min(Math.max(progress_percent / 100, 0), 1))
-    const waited = (yield* Clock.currentTimeMillis) - begun
+    const waited = (yield* Monotonic.millis) - begun
     if (waited >= maxWait) return yield* new MediaNotReady({ mediaId: id, waited })
     const seconds = Math.min(Math.max(check_after_secs, shortestPauseSeconds), longestPauseSeconds)
     yield* Effect.sleep(Math.min(seconds * 1000, maxWait - waited))

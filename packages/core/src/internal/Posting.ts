@@ -84,9 +84,9 @@ export const run = Effect.fnUntraced(function*(
   const settle = Effect.fnUntraced(function*(
     draft: Draft.Draft,
     sent: ThreadRecord.Sent,
-    { age = 0, isDuplicate = false }: {
-      /** How much later than it was noted it may have left, in milliseconds. */
-      readonly age?: number
+    { isDuplicate = false, wait = lag }: {
+      /** For how long it may still appear, in milliseconds. */
+      readonly wait?: number
       /** Whether the service says that it has it already. */
       readonly isDuplicate?: boolean
     }
@@ -106,9 +106,8 @@ export const run = Effect.fnUntraced(function*(
       authorId,
       after: before ?? after,
       firstAt: sent.firstAt,
-      lastAt: sent.lastAt + age,
       witness: part > 1 && isShown(drafts[part - 2]?.parameters) ? before : undefined
-    }, { lag, user_auth })
+    }, { lag, wait, user_auth })
     if (finding._tag === "Found") return yield* posted(draft, finding, sent.media)
     if (finding._tag === "Broken") return yield* broken(draft, before)
     const reason: UndecidedReason | undefined = finding._tag === "Unclear"
@@ -213,7 +212,9 @@ export const run = Effect.fnUntraced(function*(
     const part = partOf(i)
     // There is one at most.
     if (part._tag !== "sent") continue
-    if ((yield* settle(draft, part, { age })) === "abandoned") return outcome()
+    // It may have left a while after it was noted. The wall clock may have been set back since.
+    const wait = Math.min(part.lastAt + age + lag - (yield* Clock.currentTimeMillis), lag)
+    if ((yield* settle(draft, part, { wait })) === "abandoned") return outcome()
     if (part.isUndecided === true && undecided === "abandon" && i + 1 < drafts.length) {
       // Who was told of it has decided, however it turns out.
       yield* log.abandon

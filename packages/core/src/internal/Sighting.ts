@@ -88,33 +88,63 @@ const isSameText = (sent: string, { links, words }: Parts, isReply: boolean, any
   for (let count = links.length; count >= 0; count--) {
     // Links at the end may be those of media or of what is quoted.
     if (words.slice(count + 1).some((text) => text.trim() !== "")) break
-    const pattern = words.slice(0, count + 1).map(plain).join(link).trim().replace(begin, "").split(link)
-    const match = RegExp(`^${pattern.map(literally).join(String.raw`(\S+)`)}$`).exec(own)
-    if (match !== null && (anyLink || match.slice(1).every((url, i) => leadsTo(url, links[i])))) return true
+    const shown = words.slice(0, count + 1).map(plain).join(link).trim().replace(begin, "")
+    const written = linksOf(own, shown)
+    if (written !== undefined && (anyLink || written.every((url, i) => leadsTo(url, links[i])))) return true
   }
   return false
+}
+
+/** The texts that stand in place of the links of what is shown; nothing where the rest is not the same. */
+const linksOf = (own: string, shown: string): ReadonlyArray<string> | undefined => {
+  const theirs = shown.split(" ")
+  const ours = own.split(" ")
+  if (theirs.length !== ours.length) return undefined
+  const links: Array<string> = []
+  for (const [i, word] of ours.entries()) {
+    const found = linksOfWord(word, theirs[i]?.split(link) ?? [])
+    if (found === undefined) return undefined
+    links.push(...found)
+  }
+  return links
+}
+
+/** The same within a word, of which the texts around its links are known. The first links are as long as they can be. */
+const linksOfWord = (
+  word: string,
+  [first = "", ...others]: ReadonlyArray<string>
+): ReadonlyArray<string> | undefined => {
+  const last = others.pop()
+  if (last === undefined) return word === first ? [] : undefined
+  if (!word.startsWith(first) || !word.endsWith(last)) return undefined
+  const links: Array<string> = []
+  let end = word.length - last.length
+  for (const text of others.toReversed()) {
+    const latest = end - 1 - text.length
+    const from = latest < 0 ? -1 : word.lastIndexOf(text, latest)
+    if (from < 0) return undefined
+    links.unshift(word.slice(from + text.length, end))
+    end = from
+  }
+  return end > first.length ? [word.slice(first.length, end), ...links] : undefined
 }
 
 /** What stands for a link, as no text has it. */
 const link = "\0"
 
-/** A text without what the service may change in it. */
-const plain = (text: string): string =>
-  unescaped(text).normalize("NFC").replace(/\s+/g, " ").replace(/[\p{Cc}\p{Cf}\ufe0e\ufe0f]/gu, "")
+/**
+ * A text without what the service may change in it. Invisible characters go first: they keep spaces, escapes and composed
+ * characters apart.
+ */
+const plain = (text: string): string => unescaped(text.replace(invisible, "")).normalize("NFC").replace(/\s+/g, " ")
 
-const escapes: Readonly<Record<string, string>> = {
-  "&amp;": "&",
-  "&lt;": "<",
-  "&gt;": ">",
-  "&quot;": "\"",
-  "&#39;": "'"
-}
+const invisible = /\ufeff|(?!\s)[\p{Cc}\p{Cf}\ufe0e\ufe0f]/gu
+
+const escapes: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: "\"", "#39": "'" }
 
 // A text may be escaped by its author, too.
-const unescaped = (text: string): string => {
-  const next = text.replace(/&(?:amp|lt|gt|quot|#39);/g, (escape) => escapes[escape] ?? escape)
-  return next === text ? text : unescaped(next)
-}
+const unescaped = (text: string): string =>
+  text.replace(/&(?:amp;)*(?:(lt|gt|quot|#39);)?/g, (_, name: string | undefined) => escapes[name ?? ""] ?? "&")
 
 const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)
 

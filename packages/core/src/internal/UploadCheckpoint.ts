@@ -1,11 +1,11 @@
 /** How far an upload is, as a journal has it: enough for another process to go on. */
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex } from "@noble/hashes/utils.js"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import type { Entries } from "../Journal.ts"
+import * as Monotonic from "../Monotonic.ts"
 import type * as Source from "../Source.ts"
 import type { JournalFailure, SourceFailure } from "../UploadErrors.ts"
 import { nodeCrypto } from "./NodeCrypto.ts"
@@ -82,7 +82,7 @@ export const withLog = <A, E, R>(
       let pending: Checkpoint | undefined
       let writtenAt = -Infinity
       const put = (checkpoint: Checkpoint | undefined) =>
-        Effect.andThen(Clock.currentTimeMillis, (now) => {
+        Effect.andThen(Monotonic.millis, (now) => {
           pending = undefined
           writtenAt = now
           return write(key, checkpoint && encode(checkpoint))
@@ -90,7 +90,7 @@ export const withLog = <A, E, R>(
       const log: Log<JournalFailure> = {
         saved: saved?._tag === "Some" ? saved.value : undefined,
         keep: (checkpoint, urgency) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          Effect.flatMap(Monotonic.millis, (now) => {
             if (urgency !== undefined || now - writtenAt >= betweenWritesMillis) return put(checkpoint)
             pending = checkpoint
             return Effect.void

@@ -3,9 +3,10 @@ import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import type { InvalidSettings } from "@postwire/core/Errors"
 import * as Journal from "@postwire/core/Journal"
+import * as Monotonic from "@postwire/core/Monotonic"
 import { type Post, publish, type PublishOptions } from "@postwire/core/Publish"
 import { publishThread, type ThreadOptions } from "@postwire/core/Thread"
-import { Clock, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as Requests from "./Requests.ts"
@@ -98,14 +99,14 @@ export const make = Effect.fnUntraced(function*() {
     const response = yield* bench.http.execute(request)
     const text = yield* response.text
     const { data }: { readonly data?: { readonly id: string } } = JSON.parse(text)
-    if (data !== undefined) appeared.set(data.id, (yield* Clock.currentTimeMillis) + state.lag)
+    if (data !== undefined) appeared.set(data.id, (yield* Monotonic.millis) + state.lag)
     return answer(request, response.status, text)
   })
 
   const list = Effect.fnUntraced(function*(request: HttpClientRequest.HttpClientRequest) {
     if (!state.isReadable) return answer(request, 403, { title: "Forbidden" })
     const response = yield* bench.http.execute(request)
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Monotonic.millis
     const body: { readonly data?: ReadonlyArray<Shown> } = JSON.parse(yield* response.text)
     const data = body.data?.filter(({ id }) => (appeared.get(id) ?? 0) <= now).map(asOfService)
     return answer(request, response.status, { ...body, data })
