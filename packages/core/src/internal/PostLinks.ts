@@ -188,7 +188,9 @@ const pathEnd = (text: string, start: number): number => {
     end = lastEnd(endsPath, text, at, run) ?? end
     const closed = parenthesesEnd(text, run)
     if (closed === undefined) return end
-    end = at = closed
+    // Parentheses end a path only where it may end before them.
+    if (end === run) end = closed
+    at = closed
   }
 }
 
