@@ -165,13 +165,21 @@ export const mediaKeys = (maximum: number): Parameter<Texts> => ({
   schema: Encodings.commaSeparated(Schema.String).check(Encodings.everyItem(Encodings.mediaKeyPattern))
 })
 
-/** A list of at most `maximum` ids that travels as a JSON array of strings. */
+/** A list of one to `maximum` ids that travels as a JSON array of strings. */
 export const idArray = (maximum?: number): Parameter<ReadonlyArray<Encodings.Id>> => ({
-  kind: "list",
-  required: false,
+  ...anyIds(maximum),
   ...(maximum === undefined ? {} : { bounds: { of: "items", minimum: 1, maximum } }),
   rule: "must be a list of one or more ids of 1 to 19 digits",
   schema: Schema.Array(Encodings.id).check(Schema.isMinLength(1))
+})
+
+/** A list of none to `maximum` ids that travels as a JSON array of strings. */
+export const anyIds = (maximum?: number): Parameter<ReadonlyArray<Encodings.Id>> => ({
+  kind: "list",
+  required: false,
+  ...(maximum === undefined ? {} : { bounds: { of: "items", minimum: 0, maximum } }),
+  rule: "must be a list of ids of 1 to 19 digits",
+  schema: Schema.Array(Encodings.id)
 })
 
 /** A list of texts that travels as a JSON array; each has 1 to `each` characters where that is given. */
@@ -388,7 +396,8 @@ export const toText = (wire: Wire): string => typeof wire === "string" ? wire : 
 /** The encoded value that a text of a path or a query stands for. */
 export const fromText = (self: AnyParameter, value: string): Wire => {
   if (self.kind === "integer") return /^-?[0-9]{1,15}$/.test(value) ? Number(value) : value
-  if (self.kind === "boolean") return value === "true" ? true : value === "false" ? false : value
+  // Python writes them with a capital.
+  if (self.kind === "boolean") return /^[Tt]rue$/.test(value) ? true : /^[Ff]alse$/.test(value) ? false : value
   return value
 }
 

@@ -121,6 +121,11 @@ cases("idArray", Parameters.idArray(2), {
   rejected: [[], "1,2", ["1", "2", "3"], ["x"], [1.5], [null], 1]
 })
 
+cases("anyIds", Parameters.anyIds(2), {
+  accepted: [[[], []], [["1", 2n], ["1", "2"]]],
+  rejected: ["", "1,2", ["1", "2", "3"], ["x"]]
+})
+
 cases("textArray", Parameters.textArray({ minimum: 2, maximum: 3, each: 2 }), {
   accepted: [[["a", "b"], ["a", "b"]], [["a,", "😀😀", " "], ["a,", "😀😀", " "]]],
   rejected: [[], ["a"], ["a", "b", "c", "d"], ["a", ""], ["a", "abc"], ["a", "😀😀😀"], "a,b", [1, 2], [null, "a"]]

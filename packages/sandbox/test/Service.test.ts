@@ -246,6 +246,15 @@ describe("operations", () => {
               user_auth
             })
             yield* deletePost({ id: shown!.id, user_auth })
+            const { data: plain } = yield* createPost({
+              text: "nobody is left out, nobody is tagged",
+              in_reply_to_post_id: quoted!.id,
+              exclude_reply_user_ids: [],
+              media_ids: mediaIds.slice(0, 1),
+              media_tagged_user_ids: [],
+              user_auth
+            })
+            yield* deletePost({ id: plain!.id, user_auth })
             const post_fields = [
               "author_id",
               "created_at",

@@ -6,7 +6,7 @@ export const StreamRule = /*#__PURE__*/ Schema.Struct({
   value: Schema.String,
   tag: /*#__PURE__*/ Schema.optionalKey(Schema.String)
 })
-/** A rule of the filtered stream. A rule that was only tried has no `id`. */
+/** A rule of the filtered stream. A rule that was only tried may have no `id`. */
 export interface StreamRule extends Schema.Schema.Type<typeof StreamRule> {}
 
 /** A number of rules; the service writes some as text: `Number(count)` reads both. */

@@ -60,7 +60,7 @@ type Update = Call<Parameters<"updateStreamRules">>
 const sentAt = (now: number) => new Date(now).toISOString()
 
 const insert = (
-  { caller: { access, appId }, now, parameters: { dry_run }, store: { streamRules }, streams: { maxRules } }: Update,
+  { caller: { access, appId }, now, store: { streamRules }, streams: { maxRules } }: Update,
   add: NonNullable<Parameters<"updateStreamRules">["add"]>
 ): Reply => {
   const created: Array<object> = []
@@ -78,9 +78,7 @@ const insert = (
       errors.push(Problem.ruleCap(value, maxRules))
     } else {
       const rule = { value, ...(tag !== undefined && { tag }) }
-      const id = streamRules.insert({ ...rule, appId, createdAt: now })
-      // One that is only tried has none.
-      created.push(dry_run === true ? rule : { ...rule, id })
+      created.push({ ...rule, id: streamRules.insert({ ...rule, appId, createdAt: now }) })
     }
   }
   return {

@@ -255,6 +255,8 @@ def streams():
     listener.session.trust_env = False
     listener.filter()
     same(listener.errors, [409])
+    tried = listener.add_rules(tweepy.StreamRule("from:ada"), dry_run=True)
+    same((tried.meta["summary"]["created"], listener.get_rules().data), (1, None))
     added = listener.add_rules([
         tweepy.StreamRule("needle lang:und", "needles"),
         tweepy.StreamRule("from:ada"),
