@@ -1,11 +1,13 @@
 /** Fields that are held nowhere: what the service works out of a record when somebody asks for it. */
 import type { Kind } from "@postwire/core/Model"
+import type { Wire } from "@postwire/core/WireNames"
 import * as Editing from "./Editing.ts"
 import * as Recognition from "./Recognition.ts"
 import type { Media } from "./store/Attachments.ts"
 import * as Entities from "./store/Entities.ts"
 import type { DmEvent } from "./store/Messages.ts"
 import type { Post } from "./store/Post.ts"
+import type { Space } from "./store/Spaces.ts"
 import type { Store } from "./store/Store.ts"
 import type { User } from "./store/Users.ts"
 import type { Viewer } from "./store/Visibility.ts"
@@ -18,6 +20,8 @@ export interface Scene {
   readonly viewer: Viewer
   /** The address of the sandbox, as the request has it. */
   readonly origin: string
+  /** The wire of the request. */
+  readonly wire: Wire
 }
 
 /** Works a field out of a record of its kind; `undefined` where there is nothing to show. */
@@ -50,7 +54,8 @@ const ofPost = {
     return [addressees.length, length]
   },
   edit_controls: Editing.controlsOf,
-  entities: ({ entities, text }: Post) => Recognition.enrich(entities, Recognition.annotationsOf(text)),
+  entities: ({ entities, text }: Post, { wire }: Scene) =>
+    Recognition.enrich(entities, wire === "x" ? [] : Recognition.annotationsOf(text)),
   media_metadata: ({ attachments: { media_keys = [] } = {} }: Post, { store }: Scene) =>
     media_keys.length === 0
       ? undefined
@@ -136,6 +141,13 @@ const ofMessage = {
       : undefined
 }
 
+const ofSpace = {
+  topics: ({ topic_ids }: Space, { store, wire }: Scene) =>
+    wire === "x-2026-02" && topic_ids !== undefined
+      ? store.spaces.topicsByIds(topic_ids).map(({ id, name }) => ({ id, name }))
+      : undefined
+}
+
 const ofComplianceJob = {
   download_url: ({ download_url }: Addresses, scene: Scene) => address(download_url, scene),
   upload_url: ({ upload_url }: Addresses, scene: Scene) => address(upload_url, scene)
@@ -153,6 +165,7 @@ export const of: { readonly [K in Kind]?: Derivations } = {
   user: ofUser,
   media: ofMedia,
   dm_event: ofMessage,
+  space: ofSpace,
   compliance_job: ofComplianceJob
 }
 

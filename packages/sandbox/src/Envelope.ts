@@ -3,7 +3,7 @@ import { envelope } from "@postwire/core/Decoding"
 import { type Definition, successStatus } from "@postwire/core/Definition"
 import type { Wire } from "@postwire/core/Wire"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as February from "./February.ts"
+import * as Forms from "./Forms.ts"
 import type { Reply } from "./Handler.ts"
 import * as PageToken from "./PageToken.ts"
 import * as Problem from "./Problem.ts"
@@ -47,9 +47,7 @@ export const response = (
   HttpServerResponse.jsonUnsafe(spelled(wire, definition, document), { status: successStatus(definition) })
 
 const formOf = ({ name }: Wire, definition: Definition, document: object): object =>
-  name === "x-2026-02" && "data" in document
-    ? { ...document, data: February.dataOf(definition.name, document.data) }
-    : document
+  "data" in document ? { ...document, data: Forms.dataOf(name, definition.name, document.data) } : document
 
 /** The tokens that lead on from a page. */
 export const tokensOf = (

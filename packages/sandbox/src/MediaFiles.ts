@@ -16,6 +16,10 @@ const root = "/media/"
 export const pathOf = (mediaKey: string, mediaType: string): string =>
   `${root}${mediaKey}.${extensions.get(mediaType) ?? "bin"}`
 
+/** The path of a file in a message: the ids of both, and the name of the file. */
+export const inMessage = (path: string, messageId: string): string =>
+  path.replace(/^\/media\/(\d+_(\d+)\.\w+)$/, `${root}dm/${messageId}/$2/$1`)
+
 /** What a browser shows. Everything else is handed out to be kept. */
 const extensions: ReadonlyMap<string, string> = new Map([
   ["image/jpeg", "jpg"],
@@ -36,7 +40,7 @@ export const make = (store: Store["Service"], now: () => number) =>
   request: HttpServerRequest.HttpServerRequest
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
   Effect.sync(() => {
-    const path = urlOf(request)?.pathname ?? ""
+    const path = (urlOf(request)?.pathname ?? "").replace(/dm\/\d+\/\d+\//, "")
     const key = path.slice(root.length).replace(/\.\w+$/, "")
     const id = key.slice(key.indexOf("_") + 1)
     const upload = store.uploads.byId(id)

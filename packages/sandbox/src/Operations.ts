@@ -151,7 +151,7 @@ export const make = Effect.fnUntraced(function*(parts: Parts, options: Options) 
       }
       if (definition.postCap === true && Array.isArray(reply.data)) postCap.add(caller.appId, reply.data.length, now)
       const projected = Projection.project(
-        { store, now, viewer: caller, origin: url.origin },
+        { store, now, viewer: caller, origin: url.origin, wire: wire.name },
         definition.result,
         selection,
         reply.data

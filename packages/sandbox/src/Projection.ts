@@ -8,6 +8,7 @@ import { Topic } from "@postwire/core/models/Topic"
 import { User } from "@postwire/core/models/User"
 import type { Result } from "@postwire/core/Response"
 import * as Derived from "./Derived.ts"
+import * as MediaFiles from "./MediaFiles.ts"
 import * as Problem from "./Problem.ts"
 
 /** What a request selects: `expansions` and the field selectors by parameter name. */
@@ -83,6 +84,7 @@ const selector = (
   const owned = Derived.privateTo[model.kind]
   const asked = model.selector === undefined ? [] : selection[model.selector] ?? []
   const names = new Set([...model.defaults, ...asked, ...expanded])
+  if (names.has("topic_ids")) names.add("topics")
   const wanted = Object.keys(model.fields).filter((name) => names.has(name))
   return (item) => {
     const selected: Record<string, unknown> = {}
@@ -153,6 +155,8 @@ const expand = (
     }
   }
 
+  if (model.kind === "dm_event") addressFiles(items, found.get("media"))
+
   const includes: Record<string, ReadonlyArray<Item>> = {}
   for (const [kind, objects] of found) {
     const { model: included } = expandables[kind] as Expandable
@@ -170,6 +174,19 @@ const expand = (
     resources: [...found].flatMap(([kind, objects]) =>
       Array.from(objects.keys(), (id) => ({ kind, id, place: "includes" as const }))
     )
+  }
+}
+
+/** Gives pictures of messages addresses that hold the id of their message. */
+const addressFiles = (messages: ReadonlyArray<Item>, media: Map<string, Item> | undefined): void => {
+  for (const message of messages) {
+    for (const key of referencesAt([message], "attachments.media_keys")) {
+      const picture = media?.get(key)
+      const { url } = picture ?? {}
+      if (typeof url === "string") {
+        media?.set(key, { ...picture, url: MediaFiles.inMessage(url, String(message["id"])) })
+      }
+    }
   }
 }
 

@@ -140,6 +140,14 @@ describe("the files of direct messages", () => {
     const resource_id = `${media!.media_key}.png`
     const named = { dm_id: sent!.dm_event_id, media_id: media!.id, resource_id }
     assert.deepStrictEqual((await client.downloadDirectMessageMedia(named)).data, picture)
+    const { includes } = await client.getDirectMessageEvents({
+      dm_conversation_id: sent!.dm_conversation_id,
+      expansions: ["attachments.media_keys"],
+      media_fields: ["url"]
+    })
+    const url = includes.media?.[0]?.url ?? ""
+    assert.strictEqual(new URL(url).pathname.split("/").slice(-3).join(), Object.values(named).join())
+    assert.deepStrictEqual(new Uint8Array(await (await fetch(url)).arrayBuffer()), picture)
     const raw = await client.as("raw").downloadDirectMessageMedia(named)
     assert.deepStrictEqual(new Uint8Array(await raw.arrayBuffer()), picture)
   })

@@ -351,42 +351,45 @@ describe("a video", () => {
       assert.strictEqual((yield* status(photo.id)).body.data.processing_info.state, "failed")
     }))
 
-  it.effect("has subtitles, which are an upload of their own", () =>
-    Effect.gen(function*() {
-      const bench = yield* make({ posts: 0 })
-      const { inSegments, photo, whole } = Uploads.of(bench)
-      const { body: { data: { id } } } = yield* inSegments(MediaBytes.mp4(), { media_category: "tweet_video" }, 5_000)
-      const file = (yield* whole(MediaBytes.vtt, "subtitles")).body.data
-      assert.deepStrictEqual(Object.keys(file), ["id", "size", "expires_after_secs"])
-      const attach = (body: object) => bench.request("POST", "/2/media/subtitles", { body })
-      const subtitles = { id: file.id, language_code: "EN", display_name: "English" }
-      const attached = yield* attach({ id, media_category: "TweetVideo", subtitles })
-      assert.deepStrictEqual(attached.body.data, {
-        id,
-        media_category: "TweetVideo",
-        associated_subtitles: subtitles
-      })
-      const other = yield* photo
-      for (
-        const body of [
-          { id, media_category: "AmplifyVideo", subtitles },
-          { id: other, media_category: "TweetVideo", subtitles },
-          { id, media_category: "TweetVideo", subtitles: { ...subtitles, id: other } },
-          { id, media_category: "TweetVideo", subtitles: { ...subtitles, language_code: "en" } },
-          { id }
-        ]
-      ) assert.strictEqual((yield* attach(body)).status, 400)
-      assert.deepStrictEqual(bench.store.uploads.subtitlesOf(id), [subtitles])
-      // The file stays with the video, and is in no post.
-      bench.clock.advance("2 days")
-      yield* Uploads.of(bench).initialize({})
-      assert.strictEqual(bench.store.uploads.size(file.id), MediaBytes.vtt.length)
+  it.effect.each(["neutral", "x-2026-02"] as const)(
+    "has subtitles, which are an upload of their own: %s",
+    (wire) =>
+      Effect.gen(function*() {
+        const bench = yield* make({ posts: 0, wire })
+        const { inSegments, photo, whole } = Uploads.of(bench)
+        const { body: { data: { id } } } = yield* inSegments(MediaBytes.mp4(), { media_category: "tweet_video" }, 5_000)
+        const file = (yield* whole(MediaBytes.vtt, "subtitles")).body.data
+        assert.deepStrictEqual(Object.keys(file), ["id", "size", "expires_after_secs"])
+        const attach = (body: object) => bench.request("POST", "/2/media/subtitles", { body })
+        const subtitles = { id: file.id, language_code: "EN", display_name: "English" }
+        const attached = yield* attach({ id, media_category: "TweetVideo", subtitles })
+        assert.deepStrictEqual(attached.body.data, {
+          id,
+          media_category: "TweetVideo",
+          associated_subtitles: wire === "neutral" ? subtitles : [subtitles]
+        })
+        const other = yield* photo
+        for (
+          const body of [
+            { id, media_category: "AmplifyVideo", subtitles },
+            { id: other, media_category: "TweetVideo", subtitles },
+            { id, media_category: "TweetVideo", subtitles: { ...subtitles, id: other } },
+            { id, media_category: "TweetVideo", subtitles: { ...subtitles, language_code: "en" } },
+            { id }
+          ]
+        ) assert.strictEqual((yield* attach(body)).status, 400)
+        assert.deepStrictEqual(bench.store.uploads.subtitlesOf(id), [subtitles])
+        // The file stays with the video, and is in no post.
+        bench.clock.advance("2 days")
+        yield* Uploads.of(bench).initialize({})
+        assert.strictEqual(bench.store.uploads.size(file.id), MediaBytes.vtt.length)
 
-      const remove = bench.request("DELETE", "/2/media/subtitles", {
-        body: { id, media_category: "TweetVideo", language_code: "EN" }
+        const remove = bench.request("DELETE", "/2/media/subtitles", {
+          body: { id, media_category: "TweetVideo", language_code: "EN" }
+        })
+        assert.strictEqual((yield* remove).status, 404)
       })
-      assert.strictEqual((yield* remove).status, 404)
-    }))
+  )
 
   it.effect("loses its subtitles by language, and is told so each time", () =>
     Effect.gen(function*() {

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { getDirectMessageEvents } from "@postwire/core/operations/DirectMessages"
+import * as Wire from "@postwire/core/Wire"
 import { Effect } from "effect"
-import { type Bench, make } from "./support/Requests.ts"
+import { type Bench, make, now } from "./support/Requests.ts"
 
 /** Creates posts of ada's, and reads posts back. */
 const using = ({ request }: Bench) => {
@@ -248,6 +249,35 @@ describe("an edit", () => {
 })
 
 describe("answers of a date", () => {
+  it.effect.each(Wire.names)("have the forms of its documents: %s", (wire) =>
+    Effect.gen(function*() {
+      const bench = yield* make({ wire, posts: 0 })
+      const { request, sandbox: { ada }, store } = bench
+      const [isFebruary, isAugust] = [wire === "x-2026-02", wire === "x"]
+      const get = (path: string, as: "app" | "user") => Effect.map(request("GET", path, { as }), ({ body }) => body)
+
+      const posts = wire === "neutral" ? "posts" : "tweets"
+      const { data: counts } = yield* get(`/2/${posts}/search/stream/rules/counts`, "app")
+      assert.strictEqual(typeof counts.cap_per_client_app, isAugust ? "string" : "number")
+      assert.strictEqual(counts.client_app_rules_count.rule_count, 0)
+
+      const { id } = ada.post("From Vienna to Kyoto #engine")
+      const { data: post } = yield* get(`/2/${posts}/${id}?${isFebruary ? "tweet" : "post"}.fields=entities`, "user")
+      assert.strictEqual("annotations" in post.entities, !isAugust)
+      assert.deepStrictEqual(post.entities.hashtags.map(({ tag }: { readonly tag: string }) => tag), ["engine"])
+
+      store.spaces.insertTopic({ id: "7", name: "Engines", description: "How they turn" })
+      const space = store.spaces.insert({
+        creatorId: ada.id,
+        createdAt: now,
+        startedAt: now,
+        people: { topic_ids: ["7"] }
+      })
+      const asked = isAugust ? "expansions=topic_ids" : "space.fields=topic_ids"
+      const { data: { topics } } = yield* get(`/2/spaces/${space}?${asked}`, "user")
+      assert.deepStrictEqual(topics, isFebruary ? [{ id: "7", name: "Engines" }] : undefined)
+    }))
+
   it.effect("have the marked parts of a message, the post of a repost and the versions of a new post where it has them", () =>
     Effect.gen(function*() {
       const hashtags = [{ start: 3, end: 9, tag: "party" }]

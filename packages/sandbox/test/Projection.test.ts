@@ -15,7 +15,7 @@ const setting = Effect.gen(function*() {
   const second = store.posts.insert({ authorId: ada, text: "two", createdAt: now, quotedPostId: first })
   const project = (result: Response.Result, selection: Projection.Selection, data: unknown) =>
     Projection.project(
-      { store, now, viewer: { userId: undefined }, origin: "http://localhost" },
+      { store, now, viewer: { userId: undefined }, origin: "http://localhost", wire: "neutral" },
       result,
       selection,
       data

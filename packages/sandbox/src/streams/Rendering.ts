@@ -45,7 +45,12 @@ const renderingOf = (
   let latest: { readonly data: object; readonly item: Item } | undefined
   const itemOf = (id: string, data: object): Item => {
     if (latest?.data === data) return latest.item
-    const projected = Projection.project({ store, now: now(), viewer, origin }, definition.result, selection, data)
+    const projected = Projection.project(
+      { store, now: now(), viewer, origin, wire: wire.name },
+      definition.result,
+      selection,
+      data
+    )
     const document = Envelope.documentOf({ reply: { data }, projected, tokens: {} })
     const item = {
       id,

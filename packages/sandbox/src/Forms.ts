@@ -1,0 +1,52 @@
+/** Answers whose form, not only their names, differs from one wire to another. */
+import type { Name } from "@postwire/core/Catalogue"
+import type { Wire } from "@postwire/core/WireNames"
+import * as Predicate from "effect/Predicate"
+
+/** The data of an operation in the form that it has on a wire. */
+export const dataOf = (wire: Wire, operation: string, data: unknown): unknown => {
+  const change = changeOf[wire].get(operation)
+  return change === undefined ? data : Array.isArray(data) ? data.map(change) : change(data)
+}
+
+type Change = (data: unknown) => unknown
+
+type Changes = { readonly [N in Name]?: Change }
+
+const february = {
+  createMediaSubtitles: (data) =>
+    Predicate.hasProperty(data, "associated_subtitles")
+      ? { ...data, associated_subtitles: [data.associated_subtitles] }
+      : data,
+  createPost: (data) => without(data, "edit_history_post_ids"),
+  getDirectMessageEvent: (event) => beside(event),
+  getDirectMessageEvents: (event) => beside(event),
+  repost: (data) => Predicate.hasProperty(data, "rest_id") ? { ...without(data, "rest_id"), id: data.rest_id } : data
+} satisfies Changes
+
+const august = {
+  getStreamRuleCounts: (counts) =>
+    Predicate.isObject(counts)
+      ? Object.fromEntries(
+        Object.entries(counts).map(([name, count]) => [name, typeof count === "number" ? String(count) : count])
+      )
+      : counts
+} satisfies Changes
+
+/** The tags, mentions and links of a message stood beside its text. */
+const beside: Change = (event) =>
+  Predicate.hasProperty(event, "entities") && Predicate.isObject(event.entities)
+    ? { ...without(event, "entities"), ...event.entities }
+    : event
+
+const changeOf: { readonly [W in Wire]: ReadonlyMap<string, Change> } = {
+  neutral: new Map(),
+  x: new Map<string, Change>(Object.entries(august)),
+  "x-2026-02": new Map<string, Change>(Object.entries(february))
+}
+
+const without = (data: unknown, member: string): object => {
+  const copy: Record<string, unknown> = Predicate.isObject(data) ? { ...data } : {}
+  delete copy[member]
+  return copy
+}
