@@ -3,6 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { Connection } from "effect/sql/SqlConnection"
@@ -41,15 +42,20 @@ const make = Effect.fnUntraced(function*({ path }: Options) {
   })
 })
 
-/** How long another's lock is waited for. */
+/** The wait for another's lock. */
 const lockTimeoutMillis = 5_000
+
+/** Between attempts the thread is free, and a worker can end: statements that block it would do so one after the other. */
+const untilUnlocked = Schedule.min([Schedule.exponential("5 millis", 1.5), Schedule.spaced("100 millis")]).pipe(
+  Schedule.upTo({ duration: lockTimeoutMillis })
+)
 
 const open = (path: string): DatabaseSync => {
   // Not imported: Node announces it as experimental to every program that loads it.
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
   const database = new DatabaseSync(path, { timeout: lockTimeoutMillis })
   // What was committed outlives a crash of the process. Only one of the machine can undo the last moments.
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 2")
   return database
 }
 
@@ -67,7 +73,10 @@ const connect = (database: DatabaseSync): Connection => {
     return statement
   }
   const run = <A>(sql: string, use: (statement: StatementSync) => A): Effect.Effect<A, SqlError.SqlError> =>
-    Effect.try({ try: () => use(prepare(sql)), catch: (cause) => failure(cause) })
+    Effect.retry(Effect.try({ try: () => use(prepare(sql)), catch: (cause) => failure(cause) }), {
+      while: ({ reason }) => reason._tag === "LockTimeoutError",
+      schedule: untilUnlocked
+    })
   const rows = (sql: string, params: ReadonlyArray<unknown>) =>
     run(sql, (statement) => {
       statement.setReturnArrays(false)

@@ -6,9 +6,11 @@ import * as Source from "@postwire/export/Source"
 import type { Page } from "@postwire/export/Source"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import * as SqlClient from "effect/sql/SqlClient"
+import { TestClock } from "effect/testing"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeAll } from "vitest"
 import * as Database from "../src/Database.ts"
 import * as PostgresRateLimitStore from "../src/PostgresRateLimitStore.ts"
@@ -223,6 +225,32 @@ describe("the SQLite client", () => {
       assert.match(wrong.message, /no such column: missing/)
       assert.isTrue(Exit.isFailure(yield* Effect.exit(sql`SELECT ${{}}`)))
     }).pipe(Effect.provide(layer)))
+
+  it.effect("waits for the lock of another process without holding up its own", () =>
+    Effect.gen(function*() {
+      const folder = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-sqlite-"))),
+        (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+      )
+      const path = join(folder, "locked.sqlite")
+      const sql = Context.get(yield* Layer.build(Sqlite.layer({ path })), SqlClient.SqlClient)
+      yield* sql`CREATE TABLE t (id INTEGER)`
+      const other = yield* Effect.acquireRelease(
+        Effect.sync(() => new DatabaseSync(path)),
+        (database) => Effect.sync(() => database.close())
+      )
+      other.exec("BEGIN EXCLUSIVE")
+      const given = yield* Effect.forkChild(sql`INSERT INTO t VALUES (1)`, { startImmediately: true })
+      yield* TestClock.adjust("6 seconds")
+      assert.strictEqual((yield* Effect.flip(Fiber.join(given))).reason._tag, "LockTimeoutError")
+      const left = yield* Effect.forkChild(sql`INSERT INTO t VALUES (2)`, { startImmediately: true })
+      yield* Fiber.interrupt(left)
+      const patient = yield* Effect.forkChild(sql`INSERT INTO t VALUES (3)`, { startImmediately: true })
+      other.exec("ROLLBACK")
+      yield* TestClock.adjust("100 millis")
+      yield* Fiber.join(patient)
+      assert.deepStrictEqual(yield* sql`SELECT id FROM t`.values, [[3]])
+    }))
 
   it.effect("takes back what a transaction has done when it fails, and the inner one alone", () =>
     Effect.gen(function*() {
