@@ -476,6 +476,39 @@ describe("what is missed", () => {
       assert.notMatch(gap!.why!, /cats/)
     }))
 
+  it.effect("reaches a loop beside one that drops and never catches up", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(1_000_000)
+      const found = Array.from({ length: 30 }, (_, index) => ({ ...posted(index + 1, 1_000_001 + index), text: "cat" }))
+      const { answer } = searching(() => found, [{ id: "1", value: "cat" }])
+      const service = streaming(accept, answer)
+      const client = yield* Layer.build(service.layer())
+      yield* Effect.provide(stuckLoop({ bufferSize: 4, slowConsumer: "dropOldest" }, Effect.sleep("3 seconds")), client)
+      const other = yield* Effect.provide(following({ recover: "search" }), client)
+      service.lines[0]!.cut()
+      let id = 100
+      yield* pass(80_000, 1_000, () => service.lines[1]!.post({ id: String(++id) }, { id: String(++id) }))
+      assert.includeMembers([...other.ids()], found.map(({ id }) => id))
+      assert.deepStrictEqual(other.of("Gap").map(({ filledBy }) => filledBy), ["search"])
+    }))
+
+  it.effect("is not searched for every rule where the search refuses all of them", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(1_000_000)
+      const rules = Array.from({ length: 40 }, (_, index) => ({ id: `${index}`, value: `cat${index}` }))
+      let asked = 0
+      const service = streaming(accept, (path) => {
+        if (path.endsWith("/rules")) return { body: { data: rules, meta: { sent: at(0) } } }
+        asked++
+        return { status: 400, body: { title: "Bad", detail: "no such field" } }
+      })
+      const { of } = yield* follow(service, { recover: "search" })
+      service.lines[0]!.cut()
+      yield* pass(40_000, 5_000, () => service.lines[1]!.send("\r\n"))
+      assert.match(of("Gap")[0]!.why!, /no such field/)
+      assert.isBelow(asked, 20)
+    }))
+
   it("is divided by how long ago it is", () => {
     const hour = 3_600_000
     const live = { endpoint: "filtered_stream", recovery: true, rules: true } as const

@@ -33,7 +33,7 @@ interface Chunk {
 /** What waits for one consumer. */
 export class LiveBuffer {
   readonly #size: number
-  readonly #policy: SlowConsumer
+  readonly policy: SlowConsumer
   readonly #queue: SpillQueue | undefined
   readonly #now: () => number
   #chunks: Array<Chunk> = []
@@ -59,7 +59,7 @@ export class LiveBuffer {
     readonly now: () => number
   }) {
     this.#size = size
-    this.#policy = policy
+    this.policy = policy
     this.#queue = queue
     this.#now = now
   }
@@ -71,7 +71,12 @@ export class LiveBuffer {
 
   /** Whether more wait than are to, so that whoever can had better wait too. */
   get isFull(): boolean {
-    return this.#end === undefined && this.#policy === "fail" && this.#waiting > this.#size
+    return this.#end === undefined && this.policy === "fail" && this.#waiting > this.#size
+  }
+
+  /** Whether no more than half of what may wait does. */
+  get hasRoom(): boolean {
+    return this.#end !== undefined || this.#waiting * 2 <= this.#size
   }
 
   /** Puts entries at the end. An Effect is to be run before anything else is offered from the same source. */
@@ -84,7 +89,7 @@ export class LiveBuffer {
     }
     this.#chunks.push({ entries: all, at: this.#now() })
     this.#waiting += all.length
-    if (this.#policy === "dropOldest") { while (this.#waiting > this.#size && this.#chunks.length > 1) this.#drop() }
+    if (this.policy === "dropOldest") { while (this.#waiting > this.#size && this.#chunks.length > 1) this.#drop() }
     this.#reader?.()
     return undefined
   }
@@ -108,10 +113,10 @@ export class LiveBuffer {
     this.#reader?.()
   }
 
-  /** Waits until no more than half of what may wait does. */
+  /** Waits until there is room. */
   readonly whenRoom: Effect.Effect<void> = Effect.callback<void>((resume) => {
     const look = () => {
-      if (this.#end === undefined && this.#waiting * 2 > this.#size) return
+      if (!this.hasRoom) return
       this.#writers.delete(look)
       resume(Effect.void)
     }

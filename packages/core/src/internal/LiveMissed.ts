@@ -38,8 +38,8 @@ export class Missed {
   readonly #open = new Set<Missing>()
   /** The last one, while it waits to be fetched. */
   #last: Missing | undefined
-  /** How often a consumer had taken something when it was last waited for in vain. */
-  readonly #stuck = new WeakMap<LiveConsumer, number>()
+  /** For how many milliseconds consumers have been waited for. */
+  readonly #waited = new WeakMap<LiveConsumer, number>()
 
   constructor(stream: Stream, queue: Queue.Queue<Missing>) {
     this.#stream = stream
@@ -90,19 +90,25 @@ export class Missed {
     done()
   })
 
-  /** Waits for room. A consumer that takes nothing for a while does not hold up the others. */
+  /**
+   * Waits for room, for 20 s in all until the consumer has taken everything. Beyond that it holds others up only if it would fail,
+   * and takes something.
+   */
   #room(consumer: LiveConsumer): Effect.Effect<void> {
     return Effect.suspend(() => {
       const { buffer } = consumer
+      if (buffer.waiting === 0) this.#waited.delete(consumer)
+      const waited = this.#waited.get(consumer) ?? 0
+      if (buffer.hasRoom || waited >= maxPauseMillis) return Effect.void
+      const { consumers, millis } = this.#stream
       const { takes } = buffer
-      if (this.#stuck.get(consumer) === takes) return Effect.void
-      return Effect.timeoutOrElse(buffer.whenRoom, {
-        duration: maxPauseMillis,
-        orElse: () => {
-          if (buffer.takes === takes && this.#stream.consumers.size > 1) this.#stuck.set(consumer, takes)
-          return this.#room(consumer)
-        }
+      const begun = millis()
+      const over = Effect.suspend(() => {
+        const mayWait = consumers.size === 1 || (buffer.policy === "fail" && buffer.takes > takes)
+        if (!mayWait) this.#waited.set(consumer, waited + millis() - begun)
+        return this.#room(consumer)
       })
+      return Effect.andThen(Effect.timeoutOption(buffer.whenRoom, maxPauseMillis - waited), over)
     })
   }
 

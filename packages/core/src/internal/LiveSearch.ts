@@ -54,6 +54,9 @@ const isOfQuery = (error: AnyError): boolean =>
   error._tag === "BadRequest" || error._tag === "InvalidParameters" ||
   (error._tag === "UnexpectedStatus" && error.status >= 400)
 
+/** After so many refusals and no answer, the cause is what the queries have in common. */
+const mostRefusals = 10
+
 /** One request of an operation, whose answer is read. */
 export const call = (
   { definition }: { readonly definition: Definition }
@@ -102,6 +105,7 @@ export class RuleSearch {
   readonly #sources: ReadonlyArray<Source>
   readonly #parameters: object
   readonly #found = new Map<string, Found>()
+  #isAnswered = false
 
   /** `parameters` are those that the searches have in common. */
   constructor(rules: ReadonlyArray<Searchable>, parameters: object) {
@@ -126,7 +130,9 @@ export class RuleSearch {
       if (source === undefined) return Effect.succeed([])
       const { rule: { query }, token } = source
       const parameters = { ...this.#parameters, query, ...(token === undefined ? {} : { next_token: token }) }
-      return Effect.map(Effect.catchIf(page(parameters), isOfQuery, Effect.succeed), (answer) => {
+      const isRefusal = (error: AnyError) =>
+        isOfQuery(error) && (this.#isAnswered || this.refused.length < mostRefusals)
+      return Effect.map(Effect.catchIf(page(parameters), isRefusal, Effect.succeed), (answer) => {
         if (answer instanceof Error) {
           source.isDone = true
           this.refused.push(refusal(source.rule, answer))
@@ -148,6 +154,7 @@ export class RuleSearch {
   }
 
   #add(source: Source, { data, includes, meta }: Response<unknown, unknown>): void {
+    this.#isAnswered = true
     const { query: _, ...rule } = source.rule
     for (const post of Array.isArray(data) ? data : []) {
       if (!isPost(post)) continue
