@@ -23,10 +23,15 @@ export interface Ask {
 }
 
 /** The largest amount that one request may be charged. */
-export const mostOf = (price: Price, { expansions, hasUrl, items }: Ask, prices: Prices, owned = false): number => {
+export const mostOf = (
+  price: Price,
+  { expansions, hasUrl, items }: Ask,
+  prices: Prices,
+  ownership: Ownership = "other"
+): number => {
   if (price === "free") return 0
   if ("request" in price) return prices.request[hasUrl ? price.withUrl ?? price.request : price.request]
-  let each = owned ? prices.ownedRead : prices.read[price.read]
+  let each = ownership === "owned" && price.owned === true ? prices.ownedRead : prices.read[price.read]
   if (prices.includes) {
     for (const expansion of expansions) {
       const [kind, count] = brought.get(expansion) ?? none
@@ -137,10 +142,13 @@ const brought = /*#__PURE__*/ inAllWords<Brought>({
 
 const none: Brought = ["post", 0]
 
+/** Whether the owner of the app reads what is theirs: `perhaps owned` where the user of a bearer token is not known. */
+export type Ownership = "owned" | "perhaps owned" | "other"
+
 /** Resources of one kind in an answer, and what each is charged once a day. */
 export interface Resources {
-  /** The row; `owned` before that of owned reads, which are counted apart. */
-  readonly kind: ReadRow | `owned ${ReadRow}`
+  /** The row. Owned reads, and those that may be, are counted apart. */
+  readonly kind: ReadRow | `${Exclude<Ownership, "other">} ${ReadRow}`
   /** Micro-dollars for each. */
   readonly micros: number
   /** None twice. What has no id is counted in `unnamed`. */
@@ -153,14 +161,14 @@ export const resourcesOf = (
   { owned: mayBeOwned, read }: { readonly read: ReadRow; readonly owned?: true },
   body: unknown,
   prices: Prices,
-  owned = false
+  ownership: Ownership = "other"
 ): ReadonlyArray<Resources> => {
-  const isOwned = owned && mayBeOwned === true
+  const whose = mayBeOwned === true ? ownership : "other"
   const data = member(body, "data")
   const found = [
     identified(
-      isOwned ? `owned ${read}` : read,
-      isOwned ? prices.ownedRead : prices.read[read],
+      whose === "other" ? read : `${whose} ${read}`,
+      whose === "owned" ? prices.ownedRead : prices.read[read],
       data === undefined || data === null ? [] : Array.isArray(data) ? data : [data]
     )
   ]

@@ -85,16 +85,15 @@ const make = (
     return known
   }
 
-  const isOwned = ({ prepared: { identityAt, template, userAuth }, url, values }: Outgoing): boolean => {
-    if (appOwner === undefined) return false
+  const ownershipOf = ({ prepared: { identityAt, template, userAuth }, url, values }: Outgoing): Prices.Ownership => {
     // Every read of what is someone's has their id there.
     const read = /\/2\/users\/(\d+)\//.exec(url)?.[1]
-    if (read !== appOwner || !template.includes("/2/users/:")) return false
+    if (appOwner === undefined || read !== appOwner || !template.includes("/2/users/:")) return "other"
     const token = values.accessToken
     const user = userAuth
       ? token && Identity.ofAccessToken(Redacted.value(token))
       : values.grant?.userId ?? (identityAt === undefined ? undefined : read)
-    return user === appOwner
+    return user === undefined ? "perhaps owned" : user === appOwner ? "owned" : "other"
   }
 
   /** What may be charged, for what, and to whom. */
@@ -147,8 +146,8 @@ const make = (
     const { prepared, terms } = outgoing
     const { price } = prepared.priced
     if (price === "free") return send
-    const owned = isOwned(outgoing)
-    const needed = Prices.mostOf(price, Prices.askOf(prepared.priced, prepared), prices, owned)
+    const ownership = ownershipOf(outgoing)
+    const needed = Prices.mostOf(price, Prices.askOf(prepared.priced, prepared), prices, ownership)
     const purpose = purposeOf(outgoing, bucket)
     const service = clockOf(bill)
 
@@ -171,7 +170,7 @@ const make = (
           onFailure: () => inDoubt,
           onSuccess: (text) => {
             try {
-              return { ...charged, resources: Prices.resourcesOf(price, JSON.parse(text), prices, owned) }
+              return { ...charged, resources: Prices.resourcesOf(price, JSON.parse(text), prices, ownership) }
             } catch {
               return inDoubt
             }

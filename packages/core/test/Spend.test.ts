@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Clock, Deferred, Effect, Exit, Fiber, Layer, Logger, Metric, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
+import * as Bill from "../src/Bill.ts"
 import { catalogue } from "../src/Catalogue.ts"
 import type { Client } from "../src/Client.ts"
 import type { Definition } from "../src/Definition.ts"
@@ -14,7 +15,7 @@ import { named } from "../src/Wire.ts"
 import * as MovedClock from "./support/MovedClock.ts"
 import { type Answer, baseUrl, make, type Received, secrets, transportError } from "./support/Service.ts"
 
-const { createPost, getMe, getPost, getPosts, getUsersPosts, searchRecentPosts } = catalogue
+const { createPost, getBookmarkFolderPosts, getMe, getPost, getPosts, getUsersPosts, searchRecentPosts } = catalogue
 
 const noon = Date.parse("2026-11-22T12:00:00Z")
 
@@ -58,6 +59,12 @@ const reached = (exit: Exit.Exit<unknown, unknown>): Errors.SpendLimitReached =>
   const error = Exit.isFailure(exit) ? exit.cause.reasons.find((reason) => reason._tag === "Fail")?.error : undefined
   if (error instanceof Errors.SpendLimitReached) return error
   throw new Error(`not the limit: ${String(exit)}`)
+}
+
+const lines = () => {
+  const told: Array<string> = []
+  const logger = Logger.make(({ logLevel, message }) => void told.push(`${logLevel}: ${String(message)}`))
+  return { told, layer: Logger.layer([logger]) }
 }
 
 describe("what an answer is charged", () => {
@@ -139,7 +146,34 @@ describe("what an answer is charged", () => {
         layer
       )
       // They are counted apart: the same post is charged for each.
-      assert.deepStrictEqual(told.map(({ dollars }) => dollars), [0.001, 0.005, 0])
+      assert.deepStrictEqual(told.map(({ dollars }) => dollars), [0.001, 0.005, 0.005])
+    }))
+  })
+
+  it.effect("is counted apart at the full price where the user of a bearer token is not known", () => {
+    const { layer, told } = scene(() => found("1"), { appOwner: "42" })
+    return at(Effect.gen(function*() {
+      yield* run(
+        Effect.gen(function*() {
+          yield* getUsersPosts({ id: "42", user_auth: false })
+          yield* searchRecentPosts({ query: "a" })
+          yield* getUsersPosts({ id: "42", user_auth: true })
+        }),
+        layer
+      )
+      // The service charges at most so much, whoever the token belongs to.
+      assert.deepStrictEqual(told.map(({ dollars }) => dollars), [0.005, 0.005, 0.001])
+    }))
+  })
+
+  it.effect("is reserved at the full price where the owner's reads have no price of their own", () => {
+    const settings = { appOwner: "42", spendLimit: { total: 0.011 } }
+    const { layer, requests } = scene(() => ({ body: { data: { id: "42", name: "a", username: "a" } } }), settings)
+    return at(Effect.gen(function*() {
+      const exit = yield* Effect.exit(run(getBookmarkFolderPosts({ folder_id: "1" }), layer))
+      const most = Prices.most(getBookmarkFolderPosts.definition, { folder_id: "1" })
+      assert.strictEqual(reached(exit).needed, Prices.dollarsOf(most))
+      assert.deepStrictEqual(requests.map(({ path }) => path), ["/2/users/me"])
     }))
   })
 
@@ -376,6 +410,31 @@ describe("a limit", () => {
     ))
   })
 
+  it.effect("says that a call waits for what others have reserved", () => {
+    const log = lines()
+    const store = SpendStore.makeMemory()
+    const { layer } = scene(() => found("1"), { spendLimit: { perDay: 0.5 } }, store)
+    return at(run(
+      Effect.gen(function*() {
+        const others = { day: "2026-11-22", operation: "getPosts", account: "ada", micros: 400_000 }
+        yield* store.reserve(baseUrl, "of another process", others, {})
+        const call = yield* Effect.forkChild(searchRecentPosts({ query: "b", max_results: 80 }))
+        yield* TestClock.adjust(4_000)
+        assert.deepStrictEqual(log.told, [])
+        yield* TestClock.adjust(4_000)
+        assert.lengthOf(log.told, 1)
+        assert.match(
+          log.told[0]!,
+          /Warn: searchRecentPosts waits: requests in flight have reserved \$0\.40 of the limit/
+        )
+        yield* store.settle(baseUrl, "of another process", Bill.free(others))
+        yield* TestClock.adjust(2_000)
+        yield* Fiber.join(call)
+      }),
+      layer
+    )).pipe(Effect.provide(log.layer))
+  })
+
   it.effect("takes what a call waits for it from the time of the call", () => {
     const gate = Deferred.makeUnsafe<void>()
     const { layer, requests } = make(
@@ -608,12 +667,6 @@ describe("a store that is gone", () => {
       read: (...step1) => step(memory.read(...step1))
     }
     return { memory, state, store }
-  }
-
-  const lines = () => {
-    const told: Array<string> = []
-    const logger = Logger.make(({ logLevel, message }) => void told.push(`${logLevel}: ${String(message)}`))
-    return { told, layer: Logger.layer([logger]) }
   }
 
   for (const fails of ["before", "after"] as const) {

@@ -47,6 +47,17 @@ const sinceStart = () => Number(process.hrtime.bigint() / 1_000_000n)
 /** A reservation of before the machine was restarted may have been made at any time. */
 const isStale = `(at < :now - ${Bill.inFlightMillis} OR at > :now)`
 
+/** A lease begins with the process that holds it. */
+const nameOf = (lease: string): string => `${process.pid} ${lease}`
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch (cause) {
+    return typeof cause === "object" && cause !== null && "code" in cause && cause.code !== "ESRCH"
+  }
+}
+
 // The number goes up when the form of a bill changes: processes of two versions may share the file.
 const names = "postwire_bills_1"
 const lines = "postwire_bill_lines_1"
@@ -115,6 +126,17 @@ const prepare = (database: DatabaseSync) => {
     return typeof time === "string" ? time : undefined
   }
 
+  // Leases of older versions do not begin with a process.
+  const isNamed = "bill = ? AND instr(lease, ' ') > 0"
+  const others = database.prepare(`SELECT DISTINCT CAST(lease AS INTEGER) AS pid FROM ${held} WHERE ${isNamed}`)
+  const abandon = database.prepare(
+    `UPDATE ${held} SET at = ${Number.MAX_SAFE_INTEGER} WHERE ${isNamed} AND CAST(lease AS INTEGER) = ?`
+  )
+  /** Puts in doubt what processes of this machine have reserved that are gone. */
+  const abandonOf = (bill: number): void => {
+    for (const { pid } of others.all(bill)) if (!isRunning(Number(pid))) abandon.run(bill, Number(pid))
+  }
+
   const find = database.prepare(`SELECT 1 AS there FROM ${held} WHERE bill = ? AND lease = ?`)
   const hold = database.prepare(`INSERT INTO ${held} VALUES (?, ?, ?, ?, ?, ?, ?)`)
   const release = database.prepare(`DELETE FROM ${held} WHERE bill = ? AND lease = ?`)
@@ -166,18 +188,23 @@ const prepare = (database: DatabaseSync) => {
       transact(() => {
         const bill = billOf(name)
         const now = sinceStart()
-        const ofDay = amounts(bill, day, now)
-        const ofMonth = amounts(bill, Bill.monthOf(day), now)
-        const decision = { newest: newestDay(bill), day: ofDay, month: ofMonth }
-        if (find.get(bill, lease) !== undefined) return { refused: undefined, ...decision }
-        const refused = Bill.refusedBy(limits, micros, ofDay, ofMonth)
-        if (refused === undefined) hold.run(bill, lease, day, operation, account, micros, now)
-        return { refused, ...decision }
+        const decide = () => {
+          const sums = { day: amounts(bill, day, now), month: amounts(bill, Bill.monthOf(day), now) }
+          return { refused: Bill.refusedBy(limits, micros, sums.day, sums.month), newest: newestDay(bill), ...sums }
+        }
+        let decision = decide()
+        if (find.get(bill, nameOf(lease)) !== undefined) return { ...decision, refused: undefined }
+        if (decision.refused !== undefined && decision.day.reserved > 0) {
+          abandonOf(bill)
+          decision = decide()
+        }
+        if (decision.refused === undefined) hold.run(bill, nameOf(lease), day, operation, account, micros, now)
+        return decision
       }),
     settle: (name: string, lease: string, charge: Bill.Charge): Bill.Settled =>
       transact(() => {
         const bill = billOf(name)
-        if (release.run(bill, lease).changes === 0) return Bill.nothing
+        if (release.run(bill, nameOf(lease)).changes === 0) return Bill.nothing
         const { account, day, inDoubt, operation } = charge
         const settled = Bill.settledOf(charge, ({ ids, kind }) => {
           const set = setIn(bill, day, kind)

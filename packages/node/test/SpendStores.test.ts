@@ -1,11 +1,14 @@
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { SpendStore } from "../../core/src/SpendStore.ts"
 import { suite } from "../../core/test/support/SpendStores.ts"
 import { createClient, SpendLimitReached } from "../src/index.ts"
 import * as RedisSpendStore from "../src/RedisSpendStore.ts"
@@ -27,6 +30,52 @@ suite(
   ),
   { skip: !RedisServer.isInstalled }
 )
+
+describe("a file", () => {
+  const day = "2026-11-22"
+  const reservation = { day, operation: "getPosts", account: "ada", micros: 200_000 }
+
+  it("has in doubt what a process reserved that is gone, so that calls fail immediately", async () => {
+    const path = join(folder, "gone.db")
+    const program = fileURLToPath(new URL("support/reserver.ts", import.meta.url))
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ["--disable-warning=ExperimentalWarning", program, path, "bill", day],
+      { encoding: "utf8" }
+    )
+    assert.strictEqual(status, 0, stderr)
+    await SpendStore.use((store) =>
+      Effect.gen(function*() {
+        const limits = { perDay: 500_000 }
+        const amounts = { spent: 0, inDoubt: 400_000, reserved: 0 }
+        assert.deepInclude(yield* store.reserve("bill", "own", reservation, limits), { refused: "day", day: amounts })
+        // What a living process has reserved is in flight.
+        yield* store.reserve("bill", "own", { ...reservation, micros: 100_000 }, limits)
+        const refused = yield* store.reserve("bill", "other", reservation, limits)
+        assert.deepInclude(refused, { refused: "day", day: { ...amounts, reserved: 100_000 } })
+      })
+    ).pipe(Effect.provide(SqliteSpendStore.layer({ path })), Effect.runPromise)
+  })
+
+  it.skipIf(process.platform === "win32")("is private to its user", async () => {
+    const path = join(folder, "private.db")
+    const umask = process.umask(0o022)
+    try {
+      await SpendStore.use((store) =>
+        Effect.andThen(
+          store.reserve("bill", "a", reservation, {}),
+          Effect.sync(() => {
+            const names = readdirSync(folder).filter((name) => name.startsWith("private.db"))
+            assert.deepStrictEqual(names.sort(), ["private.db", "private.db-shm", "private.db-wal"])
+            for (const name of names) assert.strictEqual(statSync(join(folder, name)).mode & 0o777, 0o600, name)
+          })
+        )
+      ).pipe(Effect.provide(SqliteSpendStore.layer({ path })), Effect.runPromise)
+    } finally {
+      process.umask(umask)
+    }
+  })
+})
 
 /** Posts by their ids; for the id 9, half of an answer; for 8, none. */
 const start = async () => {

@@ -77,7 +77,7 @@ export const make = (environment: Environment) => {
       const told = isNews
         ? logging(Effect.logWarning(
           `${operation} waits: requests in flight have reserved $${
-            Prices.dollarsOf(reserved)
+            Prices.dollarsOf(reserved).toFixed(2)
           } of the limit of the ${period}`
         ))
         : Effect.void

@@ -1,5 +1,7 @@
 /** A lock on a file that the system takes back however its process ends: SQLite's, which holds within a process too. */
 
+import { makePrivate } from "./SqliteFile.ts"
+
 /** A lock that is held. */
 export interface FileLock {
   /** Whether it still keeps others out: it does not once its file was removed or replaced. */
@@ -27,6 +29,7 @@ const attempt = (path: string): FileLock | undefined => {
   accessSync(before === undefined ? process.getBuiltinModule("node:path").dirname(path) : path, constants.W_OK)
   // Not imported: Node announces it as experimental to every program that loads it.
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
+  if (before === undefined) makePrivate(path)
   const database = new DatabaseSync(path, { timeout: 0 })
   const isEffective = () => {
     const now = look(path)

@@ -1,6 +1,5 @@
 /** An SQLite file that processes of one machine share, whose steps are transactions. */
 import { InvalidSettings } from "@postwire/core/Errors"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
@@ -43,31 +42,31 @@ export const make = <S, E>(
   )
   const turns = Semaphore.makeUnsafe(1)
   let waiting = 0
-  const atomically = <A>(use: (steps: S, now: () => number) => A): Effect.Effect<A, E> =>
-    Clock.clockWith((clock) => {
-      const now = () => clock.currentTimeMillisUnsafe()
-      const once = Effect.try({
-        try: () => use((connection ??= connect(path, prepare)).steps, now),
-        catch: (cause) => {
-          const isLocked = isBusy(cause)
-          if (!isLocked) close()
-          return { isLocked, reason: reasonOf(cause) }
-        }
-      })
-      // Who finds the file locked tries again, one at a time and without blocking the thread; who comes later waits too.
-      const patiently = Effect.suspend(() => {
-        waiting++
-        return turns.withPermit(Effect.retry(once, { while: ({ isLocked }) => isLocked, schedule: betweenAttempts }))
-          .pipe(
-            Effect.timeoutOrElse({
-              duration: lockTimeoutMillis,
-              orElse: () => Effect.fail({ isLocked: true, reason: "the file stays locked" })
-            }),
-            Effect.ensuring(Effect.sync(() => waiting--))
-          )
-      })
-      return waiting > 0 ? patiently : Effect.catchIf(once, ({ isLocked }) => isLocked, () => patiently)
-    }).pipe(Effect.mapError(({ reason }) => unavailable(reason)))
+  const atomically = <A>(use: (steps: S) => A): Effect.Effect<A, E> => {
+    const once = Effect.try({
+      try: () => use((connection ??= connect(path, prepare)).steps),
+      catch: (cause) => {
+        const isLocked = isBusy(cause)
+        if (!isLocked) close()
+        return { isLocked, reason: reasonOf(cause) }
+      }
+    })
+    // Who finds the file locked tries again, one at a time and without blocking the thread; who comes later waits too.
+    const patiently = Effect.suspend(() => {
+      waiting++
+      return turns.withPermit(Effect.retry(once, { while: ({ isLocked }) => isLocked, schedule: betweenAttempts }))
+        .pipe(
+          Effect.timeoutOrElse({
+            duration: lockTimeoutMillis,
+            orElse: () => Effect.fail({ isLocked: true, reason: "the file stays locked" })
+          }),
+          Effect.ensuring(Effect.sync(() => waiting--))
+        )
+    })
+    return Effect.suspend(() =>
+      waiting > 0 ? patiently : Effect.catchIf(once, ({ isLocked }) => isLocked, () => patiently)
+    ).pipe(Effect.mapError(({ reason }) => unavailable(reason)))
+  }
   return { atomically, open, close }
 }
 
@@ -81,6 +80,7 @@ const isBusy = (cause: unknown): boolean =>
 const connect = <S>(path: string, prepare: Prepare<S>): Connection<S> => {
   // Not imported: a program that keeps nothing in such a file does not load it, and does not read that it is experimental.
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
+  makePrivate(path)
   // Waiting inside of SQLite blocks the thread. A step of another process takes microseconds.
   const database = new DatabaseSync(path, { timeout: 2 })
   try {
@@ -88,6 +88,17 @@ const connect = <S>(path: string, prepare: Prepare<S>): Connection<S> => {
   } catch (cause) {
     database.close()
     throw cause
+  }
+}
+
+/** Makes a file that only its user can read, unless there is one. SQLite makes files that all users can read. */
+export const makePrivate = (path: string): void => {
+  if (path === ":memory:") return
+  const { closeSync, openSync } = process.getBuiltinModule("node:fs")
+  try {
+    closeSync(openSync(path, "wx", 0o600))
+  } catch {
+    // It is there, or SQLite says why it cannot be.
   }
 }
 
