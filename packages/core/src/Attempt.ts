@@ -231,18 +231,18 @@ const tell = (
   Hook.tell(onRequest, { operation, method, route, attempt, status: response?.status, requestId, duration })
 }
 
-/** The headers of the service's address itself, requested without a credential. It fails with no headers. */
+/** The headers of the service's address itself, requested without a credential. */
 const headersOf = (
   { baseUrl, http, maxBodySize, redact, userAgent }: Environment,
   { prepared: { operation }, terms: { left, limits }, values }: Series,
   fiber: Fiber.Fiber<unknown, unknown>,
   clock: Clock.Clock
-): Effect.Effect<Headers> =>
+): Effect.Effect<Headers | undefined> =>
   Effect.suspend(() => {
     const request = HttpClientRequest.make("HEAD")(`${baseUrl}/`, { headers: { "user-agent": userAgent } })
     const span = { operation, template: "/", resends: 0, content: false, redact: redact(values) } as const
     return Effect.match(Transport.exchange(http, { request, limits, left, maxBodySize, span }, fiber, clock), {
-      onFailure: () => ({}),
+      onFailure: () => undefined,
       onSuccess: ({ headers }) => headers
     })
   })

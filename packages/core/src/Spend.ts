@@ -141,7 +141,7 @@ const make = (
     outgoing: Outgoing,
     bucket: Bucket,
     send: Effect.Effect<HttpClientResponse, HttpClientError>,
-    ask: Effect.Effect<Response.Headers>
+    ask: Effect.Effect<Response.Headers | undefined>
   ): Effect.Effect<HttpClientResponse, HttpClientError | SpendLimitReached> => {
     const { prepared, terms } = outgoing
     const { price } = prepared.priced
@@ -207,7 +207,7 @@ const make = (
     outgoing: Outgoing,
     bucket: Bucket,
     send: Effect.Effect<HttpClientResponse, HttpClientError>,
-    ask: Effect.Effect<Response.Headers>
+    ask: Effect.Effect<Response.Headers | undefined>
   ): Effect.Effect<HttpClientResponse, HttpClientError | SpendLimitReached> => {
     const { prepared, terms } = outgoing
     const { price } = prepared.priced

@@ -633,6 +633,24 @@ describe("a limit where clocks are wrong", () => {
       })
   )
 
+  it.effect("counts for the newest day where the service cannot be asked for its time", () => {
+    const store = SpendStore.makeMemory()
+    const answer = ({ method }: Received): ReturnType<Parameters<typeof make>[0]> =>
+      method === "HEAD"
+        ? transportError({ phase: "connect", requestSent: false })
+        : { ...found("1"), headers: { date: "Sun, 22 Nov 2026 12:00:00 GMT" } }
+    const settings = { spendLimit: { perDay: 0.005 } }
+    return at(Effect.gen(function*() {
+      yield* run(getPosts({ ids: ["1"] }), scene(answer, settings, store).layer)
+      const { move, provide } = yield* MovedClock.make
+      move(25 * hour)
+      const second = scene(answer, settings, store)
+      const exit = yield* provide(Effect.exit(run(getPosts({ ids: ["2"] }), second.layer)))
+      assert.deepStrictEqual(reached(exit).resetAt, new Date("2026-11-23T00:00:00Z"))
+      assert.deepStrictEqual(second.requests.map(({ method }) => method), ["HEAD"])
+    }))
+  })
+
   it.effect("is not moved to another day by one answer with a wrong date", () => {
     const dates = ["Sun, 22 Nov 2026 12:00:00 GMT", "Tue, 24 Nov 2026 12:00:00 GMT", "Sun, 22 Nov 2026 12:00:00 GMT"]
     const { layer, requests, told } = scene((_, index) => ({

@@ -30,8 +30,8 @@ export interface Request extends Pick<Bill.Reservation, "operation" | "account">
   /** In micro-dollars. */
   readonly needed: number
   readonly terms: Outgoing["terms"]
-  /** The headers of an answer that costs nothing. */
-  readonly ask: Effect.Effect<Headers>
+  /** The headers of an answer that costs nothing; `undefined` when there is no answer. */
+  readonly ask: Effect.Effect<Headers | undefined>
 }
 
 /** A request that may be sent. */
@@ -57,6 +57,8 @@ export const make = (environment: Environment) => {
     let pause = shortestPauseMillis
     let waited = 0
     let hasAsked = false
+    /** The day to reserve on where the service's clock cannot be asked. */
+    let newestDay: string | undefined
 
     const refuse = (period: SpendLimitReached["period"], amounts: Bill.Amounts, limit: number, day: string) => {
       const { inDoubt, reserved, spent } = amounts
@@ -109,7 +111,7 @@ export const make = (environment: Environment) => {
 
     const attempt: Effect.Effect<Admitted, SpendLimitReached> = Effect.clockWith((clock) => {
       const time = service.now(clock)
-      const day = Bill.dayOf(time ?? clock.currentTimeMillisUnsafe())
+      const day = newestDay ?? Bill.dayOf(time ?? clock.currentTimeMillisUnsafe())
       if (Bill.sumOf(here) + needed > total) return refuse("total", here, total, day)
       const lease = newLease()
       return Effect.matchEffect(reserve(clock, lease, day), {
@@ -135,7 +137,8 @@ export const make = (environment: Environment) => {
             return release(lease, refused, day).pipe(
               Effect.andThen(within(clock, restore(ask))),
               Effect.flatMap((headers) => {
-                service.learn(headers, clock)
+                if (headers === undefined) newestDay = newest
+                else service.learn(headers, clock)
                 return attempt
               })
             )

@@ -35,8 +35,8 @@ export interface SpendGuard {
     outgoing: Outgoing,
     bucket: Bucket,
     send: Effect.Effect<HttpClientResponse, HttpClientError>,
-    /** The headers of an answer that costs nothing; none when there is no answer. */
-    ask: Effect.Effect<Headers>
+    /** The headers of an answer that costs nothing; `undefined` when there is no answer. */
+    ask: Effect.Effect<Headers | undefined>
   ) => Effect.Effect<HttpClientResponse, HttpClientError | SpendLimitReached>
   /** The same for a response without an end: what it brings is counted by a meter, unless it is free. */
   readonly metered: (use: (meter: Meter) => void) => Pick<SpendGuard, "guard">
