@@ -90,8 +90,8 @@ export const draw = (random: () => number, { owner, posts, users }: Scene, label
       operation: drawn < 0.9 ? "getUsersFollowers" : "getUsersFollowing",
       parameters: { id, max_results, ...pinned }
     }
-  // Of what is theirs, the owner pays another price.
-  return random() < 0.2
+  // Of what is theirs, the owner pays another price. A bearer token does not say whether it is the owner's.
+  return random() < 0.2 || id === owner
     ? { ...listing, parameters: { ...listing.parameters, id: owner, user_auth: true }, isOwner: true }
     : listing
 }
