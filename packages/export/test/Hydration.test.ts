@@ -1,9 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
+import { getConversation } from "@postwire/core/Conversation"
+import * as NodeClient from "@postwire/node/NodeClient"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Redacted, Stream } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { gzipSync } from "node:zlib"
@@ -47,6 +50,18 @@ const scene = Effect.gen(function*() {
   return { root, path, rows, gone, grace, shy }
 })
 
+/** A service on this machine that answers queries; returns its address. */
+const serve = Effect.fnUntraced(function*(answer: (query: URLSearchParams) => object) {
+  const server = createServer((request, response) => {
+    const { searchParams } = new URL(request.url ?? "/", "http://localhost")
+    response.setHeader("content-type", "application/json").end(JSON.stringify(answer(searchParams)))
+  }).listen(0, "127.0.0.1")
+  yield* Effect.promise(() => once(server, "listening"))
+  yield* Effect.addFinalizer(() => Effect.sync(() => void server.close().closeAllConnections()))
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`
+})
+
 const open = (path: string) => Rows.open(path, { kind: Hydration.posts })
 
 describe("a file of ids", () => {
@@ -71,6 +86,27 @@ describe("a file of ids", () => {
       assert.strictEqual(progress.requests, Math.ceil(rows.length / 100))
       assert.deepStrictEqual(files.map(({ holds }) => holds).toSorted(), ["items", "outcomes", "users"])
     }).pipe(Effect.provide(client), Effect.provide(sandbox(600))))
+
+  it.live("may bring included objects of a kind whose name every object inherits", () =>
+    Effect.gen(function*() {
+      const answers: Readonly<Record<string, object>> = {
+        "1": {
+          data: [{ id: "1", text: "a", conversation_id: "2", edit_history_post_ids: ["1"] }],
+          includes: { constructor: [{ id: "7" }] }
+        },
+        "2": { data: [{ id: "2", text: "b", conversation_id: "2", edit_history_post_ids: ["2"] }] }
+      }
+      const baseUrl = yield* serve((query) => answers[query.get("ids") ?? ""] ?? { meta: { result_count: 0 } })
+      const root = yield* folder
+      writeFileSync(join(root, "ids.txt"), "1\n")
+      yield* Effect.gen(function*() {
+        const source = Hydration.source(yield* open(join(root, "ids.txt")), "posts", {})
+        const { files, status } = yield* Export.run(source, { sink: sinks.jsonl(join(root, "posts.jsonl")) })
+        assert.strictEqual(status, "done")
+        assert.include(files.map(({ holds }) => holds), "constructor")
+        assert.strictEqual((yield* getConversation("1")).id, "2")
+      }).pipe(Effect.provide(NodeClient.layer({ baseUrl, bearerToken: "token" })))
+    }))
 
   it.effect("of users may hold ids and names, in any form that exports write", () =>
     Effect.gen(function*() {

@@ -10,7 +10,7 @@ import * as Snowflake from "./Snowflake.ts"
 /** How long a code is good for. */
 export const codeSeconds = 30
 
-/** How long a code that nobody has used is known. */
+/** How long an expired code is known that was never used. */
 const forgetMillis = 24 * 3_600_000
 
 /** What a code stands for. */

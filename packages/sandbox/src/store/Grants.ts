@@ -142,7 +142,7 @@ export const make = (database: Database, changed: () => void): Grants => {
     "refresh_tokens WHERE grant_id",
     "grants WHERE id"
   ].map((rows) => database.command(`DELETE FROM ${rows} = :id`))
-  // What a replay has killed has no time left, and stays.
+  // A replay sets the time of the tokens that it kills to 0: these stay.
   const removeDeadAccess = database.command(`
     DELETE FROM bearer_tokens WHERE expires_at > 0 AND expires_at < :before
       AND hash IN (SELECT access_hash FROM refresh_tokens WHERE grant_id = :grant AND state = 'dead')`)
