@@ -152,6 +152,9 @@ const untoldProblem = (id: string): Problem => ({
   resource_id: id
 })
 
+const isId = (id: unknown): id is string | number | bigint =>
+  (typeof id === "string" || typeof id === "number" || typeof id === "bigint") && idPattern.test(String(id))
+
 /** What is wrong with a parameter is said as one of the conversation. */
 const inOwnName = (error: AnyError): AnyError => {
   if (!(error instanceof InvalidParameters)) return error
@@ -170,17 +173,15 @@ export const open = (
 
 const opening = Effect.fnUntraced(function*(id: string | number | bigint, options: Options) {
   const { archive = false } = options
-  if (!idPattern.test(String(id))) {
-    return yield* invalidParameter(operation, "id", "must be an id: 1 to 19 digits", id)
-  }
+  if (!isId(id)) return yield* invalidParameter(operation, "id", "must be an id: 1 to 19 digits", id)
   const selection = selectionOf(options)
   const found = yield* look([id], selection, options)
   const [asked] = found.items
-  const root = asked?.conversation_id ?? String(id)
+  const root = String(isId(asked?.conversation_id) ? asked.conversation_id : id)
   const isOther = asked !== undefined && asked.id !== root
   const other = isOther ? yield* look([root], selection, options) : undefined
   const [first] = other === undefined ? found.items : other.items
-  const since = first?.created_at
+  const since = Number.isNaN(Date.parse(first?.created_at ?? "")) ? undefined : first?.created_at
   const opened: Opened = {
     id: root,
     selection,

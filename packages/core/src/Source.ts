@@ -193,7 +193,11 @@ const toStream = (
   Stream.isStream(stream)
     ? Stream.mapError(stream, onError)
     : stream instanceof ReadableStream
-    ? Stream.fromReadableStream({ evaluate: () => stream, onError })
+    ? Stream.suspend(() =>
+      stream.locked
+        ? Stream.fail(onError("the stream is locked: something else reads it"))
+        : Stream.fromReadableStream({ evaluate: () => stream, onError })
+    )
     : Stream.fromAsyncIterable(stream, onError)
 
 const isBytes = (value: unknown): value is Bytes =>

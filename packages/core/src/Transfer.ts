@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import * as CallErrors from "./CallErrors.ts"
 import * as Errors from "./Errors.ts"
 import * as Failure from "./Failure.ts"
+import * as Monotonic from "./Monotonic.ts"
 import * as Multipart from "./Multipart.ts"
 import type { Prepared } from "./Prepare.ts"
 import { retryAfterOf } from "./RateLimitHeaders.ts"
@@ -61,34 +62,41 @@ export const make = (environment: Environment): Send => (transfer) => {
   // Its signature is in no span, whatever may be recorded.
   const span = { operation, template: `/${operation}`, content: false, redact } as const
   const request = requestOf(environment, transfer, url.href)
-  const once = (resends: number) =>
-    Effect.withFiber<HttpClientResponse, Failure.Exchanged>((fiber) =>
-      Effect.mapError(
+  const mebibytes = Math.ceil(
+    (transfer.body?.bytes ?? []).reduce((sum, piece) => sum + Multipart.sizeOf(piece), 0) / MiB
+  )
+  // A large file takes longer than a call.
+  const total = environment.timeouts.total * Math.max(1, mebibytes)
+  const once = (resends: number, end: number) =>
+    Effect.withFiber<HttpClientResponse, Failure.Exchanged>((fiber) => {
+      const clock = fiber.getRef(Clock.Clock)
+      return Effect.mapError(
         Transport.exchange(
           environment.http,
           {
             request,
-            // A large file takes as long as it takes: what stands still is given up.
-            limits: { ...environment.timeouts, total: Infinity },
-            left: Infinity,
+            limits: { ...environment.timeouts, total },
+            left: end - Monotonic.millisUnsafe(clock),
             maxBodySize: environment.maxBodySize,
             span: { ...span, resends }
           },
           fiber,
-          fiber.getRef(Clock.Clock)
+          clock
         ),
         (error) => Failure.ofTransport(error, prepared, undefined)
       )
-    )
-  const from = (tried: number): Effect.Effect<HttpClientResponse, Errors.TransportFailure> => {
+    })
+  const from = (tried: number, end: number): Effect.Effect<HttpClientResponse, Errors.TransportFailure> => {
     if (environment.isClosed()) return fail(CallErrors.closedReason)
     const again = (asked: number | undefined, otherwise: Effect.Effect<HttpClientResponse, Errors.TransportFailure>) =>
       tried >= environment.retries ? otherwise : Effect.flatMap(
-        Retry.pause(tried, asked),
-        (pause) =>
-          pause === undefined ? otherwise : Effect.andThen(Effect.sleep(pause), Effect.suspend(() => from(tried + 1)))
+        Effect.all([Retry.pause(tried, asked), Monotonic.millis]),
+        ([pause, now]) =>
+          pause === undefined || now + pause >= end
+            ? otherwise
+            : Effect.andThen(Effect.sleep(pause), Effect.suspend(() => from(tried + 1, end)))
       )
-    return Effect.matchEffect(once(tried), {
+    return Effect.matchEffect(once(tried, end), {
       onFailure: (failure) => {
         const lost = Effect.fail(errorOf(operation, failure, redact))
         return failure._tag === "Unanswered" && Failure.mayRepeat(failure) ? again(undefined, lost) : lost
@@ -99,8 +107,10 @@ export const make = (environment: Environment): Send => (transfer) => {
         )
     })
   }
-  return Effect.suspend(() => from(0))
+  return Effect.flatMap(Monotonic.millis, (now) => from(0, now + total))
 }
+
+const MiB = 1_048_576
 
 /** A status that may be another one soon. */
 const isPassing = (status: number): boolean => status === 408 || status === 429 || (status >= 500 && status !== 501)
@@ -141,15 +151,16 @@ const requestOf = ({ userAgent }: Environment, { body, headers, method }: Transf
   )
 }
 
-/** A parameter of an address that is as long may be its signature. */
-const leastSecretLength = 16
+/** The length, in characters, from which a parameter or a segment of an address may be its signature. */
+const leastSecretLength = 6
 
 /** Keeps the permission out of texts, which may quote an address or its signature alone. */
 export const redactOf = (address: string): Redaction.Redact => {
-  const { href, search, searchParams } = new URL(address)
+  const { href, password, pathname, search, searchParams, username } = new URL(address)
   return Redaction.make(() => [
     search === "" ? href : search,
-    ...[...searchParams.values()].filter(({ length }) => length >= leastSecretLength)
+    ...[username, password, ...pathname.split("/"), ...searchParams.values()]
+      .filter(({ length }) => length >= leastSecretLength)
   ])
 }
 

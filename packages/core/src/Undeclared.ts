@@ -126,21 +126,25 @@ const notJson = "must be JSON: objects, lists, texts, finite numbers, booleans a
 /** A value as JSON. */
 export const jsonOf = (value: unknown): string | Fault => {
   let fault: Fault | undefined
-  const check = (name: string, member: unknown): unknown => {
+  function check(this: unknown, name: string, member: unknown): unknown {
     const at = name === "" ? undefined : name
     if (name === "__proto__") fault ??= new Fault(at, "is not a name that can be sent")
-    else if (!isJson(member)) fault ??= new Fault(at, notJson)
+    // An invalid date becomes null in JSON.
+    else if (!isJson(member) || (member === null && given(this, name) instanceof Date)) fault ??= new Fault(at, notJson)
     // Nothing below what is refused needs a look.
     return fault === undefined ? member : null
   }
   let text: string | undefined
   try {
     text = JSON.stringify(value, check)
-  } catch {
+  } catch (error) {
+    if (error instanceof RangeError) fault ??= new Fault(undefined, "must not be nested so deeply")
     // A circle, or what throws when it is read.
   }
   return fault ?? text ?? new Fault(undefined, notJson)
 }
+
+const given = (holder: unknown, name: string): unknown => Predicate.hasProperty(holder, name) ? holder[name] : undefined
 
 const isJson = (value: unknown): boolean => {
   switch (typeof value) {

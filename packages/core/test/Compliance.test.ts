@@ -1,12 +1,14 @@
 // What goes wrong between a client and the files of compliance jobs. What goes right is tried with the sandbox.
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
+import { Effect, Fiber, Stream } from "effect"
 import type { HttpClientError } from "effect/http"
+import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
 import type * as Client from "../src/Client.ts"
 import * as Compliance from "../src/Compliance.ts"
 import * as Errors from "../src/Errors.ts"
 import { downloadDirectMessageMedia } from "../src/operations/DirectMessages.ts"
+import * as MovedClock from "./support/MovedClock.ts"
 import * as Recorder from "./support/Recorder.ts"
 import { type Answer, baseUrl, make as makeService, type Received, transportError } from "./support/Service.ts"
 
@@ -15,8 +17,12 @@ const make = (answer: Answering) => makeService(answer, { tells: false })
 
 const signature = "canary-signature-0006"
 
+/** As other stores of files have them. */
+const shortSignature = "canary-7"
+const pathSignature = "canary-signature-in-path"
+
 const addressOf = (file: string) =>
-  `${baseUrl}/files/${file}?X-Date=20261120T120000Z&X-Signature=${signature}%2B%3D&a=b`
+  `${baseUrl}/files/${pathSignature}/${file}?X-Date=20261120T120000Z&X-Signature=${signature}%2B%3D&sig=${shortSignature}&a=b`
 
 const job = {
   id: "1",
@@ -158,7 +164,7 @@ describe("a check", () => {
         return { body: { data: isFound ? [...others, { ...job, ...created, status: "created" }] : others } }
       }
       if (path === "GET /2/compliance/jobs/1") return { body: { data: job } }
-      return path === "PUT /files/ids" ? {} : partOf(request, Buffer.from(`${lines[0]}\n`))
+      return path === `PUT /files/${pathSignature}/ids` ? {} : partOf(request, Buffer.from(`${lines[0]}\n`))
     })
     return Effect.map(
       Effect.result(Stream.runCollect(Compliance.check({ type: "posts", ids: ["0", "1"], name }))),
@@ -174,9 +180,9 @@ describe("a check", () => {
       assert.deepStrictEqual(service.requests.map(({ method, path }) => `${method} ${path}`), [
         "POST /2/compliance/jobs",
         "GET /2/compliance/jobs",
-        "PUT /files/ids",
+        `PUT /files/${pathSignature}/ids`,
         "GET /2/compliance/jobs/1",
-        "GET /files/results"
+        `GET /files/${pathSignature}/results`
       ])
       assert.deepInclude(service.requests[1]?.query, { type: "posts", status: "created" })
     }))
@@ -199,11 +205,44 @@ describe("a check", () => {
     }))
 })
 
+it.effect("a job is waited for as long as was said, however the wall clock is set", () =>
+  Effect.gen(function*() {
+    const clock = yield* MovedClock.make
+    const service = make(() => {
+      clock.move(3_600_000)
+      return { body: { data: { ...job, status: "created" } } }
+    })
+    const waiting = Compliance.wait(job, { maxWait: 60_000 }).pipe(Effect.provide(service.layer()), Effect.flip)
+    const fiber = yield* Effect.forkChild(clock.provide(waiting))
+    while (fiber.pollUnsafe() === undefined) yield* Effect.andThen(Effect.yieldNow, TestClock.adjust(1_000))
+    assert.deepInclude(yield* Fiber.join(fiber), { _tag: "ComplianceNotComplete", waited: 60_000 })
+  }))
+
+describe("a file that comes by drops", () => {
+  it.effect("is given up after the time of a call", () =>
+    Effect.gen(function*() {
+      const runPromise = Effect.runPromiseWith(yield* Effect.context<never>())
+      const service = make(() => ({
+        status: 206,
+        body: new ReadableStream<Uint8Array>({
+          pull: async (controller) => {
+            await runPromise(Effect.sleep(20_000))
+            controller.enqueue(new Uint8Array(1))
+          }
+        })
+      }))
+      const run = Stream.runDrain(Compliance.results(job)).pipe(Effect.provide(service.layer()), Effect.flip)
+      const fiber = yield* Effect.forkChild(run)
+      while (fiber.pollUnsafe() === undefined) yield* Effect.andThen(Effect.yieldNow, TestClock.adjust(1_000))
+      assert.deepInclude(yield* Fiber.join(fiber), { _tag: "TransportFailure", phase: "body", timeout: "total" })
+    }))
+})
+
 describe("the signature of an address", () => {
   const quoteOf = ({ headers, method, url }: Received) =>
     `${method} ${url}\n${JSON.stringify(headers)}\n<Provided>${signature}+=</Provided><Path>${
       new URL(url).search
-    }</Path>`
+    }</Path><Also>${shortSignature} ${pathSignature}</Also>`
 
   const answers: Readonly<Record<string, Answering>> = {
     "a refusal that quotes it": (request) => ({ status: 403, body: quoteOf(request) }),
@@ -234,7 +273,7 @@ describe("the signature of an address", () => {
       }
       assert.isAbove(spans.length, 1)
       told.push(spans.map(({ attributes, events, name, status }) => [name, [...attributes], events, status]))
-      assert.notInclude(inspect(told, { depth: Infinity, maxStringLength: Infinity }), "canary-signature")
+      assert.notInclude(inspect(told, { depth: Infinity, maxStringLength: Infinity }), "canary-")
       assert.isTrue(service.requests.every(({ headers }) => headers["authorization"] === undefined))
     }))
 })

@@ -131,6 +131,8 @@ describe("a request", () => {
       [{ ...post, body: 1n }, "body"],
       [{ ...post, body: { a: Number.NaN } }, "body.a"],
       [{ ...post, body: { a: new Map() } }, "body.a"],
+      [{ ...post, body: { a: new Date(Number.NaN) } }, "body.a"],
+      [{ ...post, body: Array.from({ length: 20_000 }).reduce((inner) => [inner], []) }, "body"],
       [{ ...post, body: { a: () => 1 } }, "body.a"],
       [{ ...post, body: JSON.parse(`{"a":{"__proto__":{"b":1}}}`) }, "body.__proto__"],
       [{ ...get, query: [] }, "query"],

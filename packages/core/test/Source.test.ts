@@ -29,6 +29,12 @@ const cut = (lengths: ReadonlyArray<number>): ReadonlyArray<Uint8Array> => {
   return lengths.map((length) => bytes.subarray(at, at += length))
 }
 
+const locked = () => {
+  const stream = web([bytes])
+  stream.getReader()
+  return stream
+}
+
 const web = (given: Iterable<unknown>) =>
   new ReadableStream({
     start: (controller) => {
@@ -114,6 +120,7 @@ describe("a stream as a source", () => {
       ["it goes on beyond its size", { ...stream(999, 1), size: 999 }],
       ["it cannot be read (it gives something else than bytes)", { stream: web(["text"]), size: 4 }],
       ["it cannot be read (torn)", { stream: Stream.fail(new Error("torn")), size: 4 }],
+      ["it cannot be read (the stream is locked: something else reads it)", { stream: locked(), size: 4 }],
       [
         "it cannot be read (torn)",
         {

@@ -206,6 +206,7 @@ describe("what is refused before anything is sent", () => {
       }],
       ["chunkBytes must be a whole number of bytes above 0. Got 0", MediaBytes.png(), { chunkBytes: 0 }],
       ["maxWait must be a number of milliseconds from 0", MediaBytes.png(), { maxWait: Number.NaN }],
+      ["type must be a text, as image/png", MediaBytes.png(), { type: 5 }],
       ["purpose must be post or directMessage. Got \"dm\"", MediaBytes.png(), { purpose: "dm" }],
       ["category must be a category of the service", MediaBytes.png(), { category: "photo" }],
       ["alt must have at most 1,000 characters. Got 1,001 characters", MediaBytes.png(), { alt: "😀".repeat(1001) }],

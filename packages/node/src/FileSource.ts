@@ -61,9 +61,16 @@ const versionOf = ({ dev, ino, mtimeNs, size }: BigIntStats): string => [dev, in
 
 /** Without its folders, which are nobody's business. */
 const nameOf = (place: string | URL): string =>
-  process.getBuiltinModule("node:path").basename(
-    typeof place === "string" ? place : decodeURIComponent(place.pathname)
-  )
+  process.getBuiltinModule("node:path").basename(typeof place === "string" ? place : pathOf(place))
+
+/** The path as it is where it cannot be decoded: opening the file reports that. */
+const pathOf = ({ pathname }: URL): string => {
+  try {
+    return decodeURIComponent(pathname)
+  } catch {
+    return pathname
+  }
+}
 
 const faults: Readonly<Record<string, SourceFault>> = {
   ENOENT: "absent",

@@ -52,6 +52,14 @@ describe("a file as a source", () => {
       }
     }))
 
+  it.live("whose address cannot be decoded cannot be read", () =>
+    Effect.gen(function*() {
+      const source = FileSource.file(new URL("file:///100%.png"))
+      assert.strictEqual(source.name, "100%.png")
+      const error = yield* Effect.flip(Effect.scoped(source.open))
+      assert.deepInclude(error, { _tag: "SourceFailure", fault: "unreadable", detail: "URI malformed" })
+    }))
+
   it.live("has another version once it has other bytes, and the same while it has not", () =>
     Effect.gen(function*() {
       const path = yield* written

@@ -1,9 +1,12 @@
 /** Conversations of the sandbox, read by the client: what is there, and what is missing and why. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@postwire/core/Client"
 import * as Conversation from "@postwire/core/Conversation"
 import { getConversation } from "@postwire/core/Conversation"
+import * as Credentials from "@postwire/core/Credentials"
 import { names } from "@postwire/core/Wire"
-import { Effect, Option, Stream } from "effect"
+import { Effect, Layer, Option, Stream } from "effect"
+import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as Requests from "./support/Requests.ts"
 
@@ -197,6 +200,40 @@ describe("a conversation", () => {
       const { nodes } = Conversation.treeOf("1", parts.toReversed())
       assert.strictEqual(nodes.at(-1)?.depth, depth - 1)
       assert.strictEqual(JSON.parse(JSON.stringify(nodes)).length, depth)
+    }))
+
+  it.effect("is whole although a reference and a time in it are nonsense", () =>
+    Effect.gen(function*() {
+      const { ada, bo, http, sandbox, secrets } = yield* scene()
+      const root = ada.post("root")
+      const reply = bo.reply(root, "reply")
+      yield* settle
+      const odd = HttpClient.make((request) =>
+        Effect.flatMap(http.execute(request), (response) =>
+          Effect.map(response.text, (text) =>
+            HttpClientResponse.fromWeb(
+              request,
+              new Response(
+                text.replaceAll(`"id":"${root.id}","type":"replied_to"`, `"id":"no id","type":"replied_to"`)
+                  .replaceAll(`"type":"replied_to","id":"${root.id}"`, `"type":"replied_to","id":"no id"`)
+                  .replaceAll(/"created_at":"[^"]*"/g, `"created_at":"no time"`),
+                { status: response.status }
+              )
+            )))
+      )
+      const tree = yield* getConversation(root.id).pipe(
+        Effect.provide(
+          Client.layer({ baseUrl: sandbox.baseUrl }).pipe(
+            Layer.provide([Credentials.layer(secrets), Layer.succeed(HttpClient.HttpClient, odd)])
+          )
+        )
+      )
+      assert.sameMembers(
+        tree.nodes.map(({ id }) =>
+          id
+        ),
+        [root.id, reply.id]
+      )
     }))
 
   it.effect("is refused by its own name", () =>

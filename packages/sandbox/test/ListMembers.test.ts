@@ -216,6 +216,7 @@ describe("the members of a list", () => {
       const { sync } = yield* scene(1)
       const message = (effect: ReturnType<typeof sync>) => Effect.map(Effect.flip(effect), ({ message }) => message)
       assert.include(yield* message(sync("1", ["a b"])), "desired[0] must be an id, or a username")
+      assert.include(yield* message(sync("1", JSON.parse("null"))), "desired must be an iterable of ids and usernames")
       assert.include(yield* message(sync("list", [])), "list must be an id")
       assert.include(yield* message(sync("1", [], { maxRemovals: -1 })), "maxRemovals must be a whole number from 0")
     }))

@@ -432,6 +432,10 @@ describe("posts that break a rule", () => {
     [[{ text: "One" }, { text: "Two", in_reply_to_post_id: "1" }], {}, "posts[1].in_reply_to_post_id"],
     [[{ text: "One" }, { txt: "Two" }], {}, "posts[1].txt"],
     [[{ text: "One", poll: { options: ["a"], duration_minutes: 5 } }], {}, "posts[0].poll.options"],
+    [[{ text: "One", poll: { options: ["a", "b"], duration_minutes: 5, choices: [] } }], {}, "posts[0].poll.choices"],
+    [[{ text: "One", media_ids: 5 }], {}, "posts[0].media_ids"],
+    [[{ text: "", media_ids: null }], {}, "posts[0].text"],
+    [[{ text: "One", media: Array(1) }], {}, "posts[0].media[0].file"],
     [[{ text: "One", poll: { options: ["a", "b"], duration_minutes: 1 } }], {}, "posts[0].poll.duration_minutes"],
     [
       [{ text: "One", poll: { options: ["a", "b"], duration_minutes: 5 }, quote_post_id: "1" }],

@@ -140,7 +140,11 @@ describe("a blocking client", () => {
     const refused = [
       [() => client.upload(stream as unknown as string), /stands still/],
       [() => client.publish({ text: "a", media: [blob] }), /handed to a worker/],
-      [() => client.upload(new URL("http://service.test/a.png")), /path or a file: URL/]
+      [() => client.upload(new URL("http://service.test/a.png")), /path or a file: URL/],
+      [
+        () => client.upload(new URL("file:///100%.png")),
+        /must be the address of a file of this machine .*URI malformed/
+      ]
     ] as const
     for (const [call, rule] of refused) {
       const error = thrown(call)

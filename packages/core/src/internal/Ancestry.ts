@@ -4,6 +4,7 @@
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { idPattern } from "./Encodings.ts"
 
 /** What of a post says where it belongs. */
 export interface Replying {
@@ -12,9 +13,9 @@ export interface Replying {
   readonly public_metrics?: { readonly reply_count: number }
 }
 
-/** The post that this one replies to. */
+/** The post that this one replies to. A malformed id counts as none. */
 export const parentOf = ({ referenced_posts = [] }: Replying): string | undefined =>
-  referenced_posts.find(({ type }) => type === "replied_to")?.id
+  referenced_posts.find(({ id, type }) => type === "replied_to" && idPattern.test(id))?.id
 
 /** Ids by age, the oldest first. */
 export const byAge = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : a > b ? 1 : 0)
@@ -40,7 +41,7 @@ export interface Place {
 export const note = ({ known, wanted }: Ancestry, posts: ReadonlyArray<Replying>): void => {
   for (const { id, public_metrics } of posts) {
     wanted.delete(id)
-    if (public_metrics?.reply_count !== 0) known.add(id)
+    if (public_metrics?.reply_count !== 0 && idPattern.test(id)) known.add(id)
   }
   for (const post of posts) {
     const parent = parentOf(post)

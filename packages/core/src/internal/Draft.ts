@@ -62,6 +62,8 @@ const names = new Map([
 /** What a post can have. */
 const postNames = ["media", "poll", "user_auth", ...Object.keys(createPost.definition.body ?? {})]
 
+const pollNames = ["options", "duration_minutes", "reply_settings"]
+
 /** Of these a post has one at most. */
 const alone = ["card_uri", "media", "poll", "quote_post_id"] as const
 
@@ -85,21 +87,25 @@ export const check = Effect.fnUntraced(function*(
     return yield* invalid(stranger, `is not part of a post${meant === undefined ? "" : ` (did you mean ${meant}?)`}`)
   }
   const { media = [], poll, ...rest } = post
-  const { media_ids = [], text = "" } = rest
+  const { text = "" } = rest
+  const mediaIds = rest.media_ids ?? []
 
   const fault = typeof text === "string" ? PostText.faultOf(text, maxWeight) : undefined
   if (fault !== undefined) return yield* invalid("text", fault)
   if (!Array.isArray(media)) return yield* invalid("media", "must be a list of files", media)
+  if (!Array.isArray(mediaIds)) return yield* invalid("media_ids", "must be a list of ids", mediaIds)
   if (poll !== undefined && own(poll) === undefined) return yield* invalid("poll", "must be an object", poll)
-  const files = media.map((given): Media => isMedia(given) ? given : { file: given })
+  const other = Object.keys(poll ?? {}).find((name) => !pollNames.includes(name))
+  if (other !== undefined) return yield* invalid(`poll.${other}`, "is not part of a poll")
+  const files = Array.from(media, (given): Media => isMedia(given) ? given : { file: given })
   const notOne = files.findIndex(({ file }) => Source.from(file) === undefined)
   if (notOne >= 0) return yield* invalid(`media[${notOne}].file`, Source.rule)
 
-  const hasMedia = files.length > 0 || media_ids.length > 0
+  const hasMedia = files.length > 0 || mediaIds.length > 0
   const [first, second] = alone.filter((name) => name === "media" ? hasMedia : post[name] !== undefined)
   if (second !== undefined) return yield* invalid(second, `cannot be given together with ${first}`)
   const most = MediaRules.limits.perPost.image
-  if (files.length > 0 && files.length + media_ids.length > most) {
+  if (files.length > 0 && files.length + mediaIds.length > most) {
     return yield* invalid("media", `must be at most ${most} files, those of media_ids included`)
   }
 
@@ -142,7 +148,7 @@ const renamed = (error: InvalidParameters | ConflictingIdentifiers, { operation,
 
 /** Opens the files of a post, and holds them against the rules for files. Nothing is sent. */
 export const open = Effect.fnUntraced(function*(
-  { files, parameters: { media_ids = [] }, place: { operation, part, parts, prefix } }: Draft,
+  { files, parameters, place: { operation, part, parts, prefix } }: Draft,
   options: PublishOptions
 ): Effect.fn.Return<ReadonlyArray<Upload.Prepared>, InvalidParameters | SourceFailure, Scope.Scope> {
   const opened: Array<Upload.Prepared> = []
@@ -159,7 +165,7 @@ export const open = Effect.fnUntraced(function*(
   const categories = opened.map(({ category }) => category)
   const fault = categories.length === 0
     ? undefined
-    : MediaRules.faultOfPost([...media_ids.map(() => categories[0] ?? "tweet_image"), ...categories])
+    : MediaRules.faultOfPost([...(parameters.media_ids ?? []).map(() => categories[0] ?? "tweet_image"), ...categories])
   return fault === undefined
     ? opened
     : yield* new InvalidParameters({ operation, parameter: `${prefix}media`, rule: fault.rule, value: fault.value })

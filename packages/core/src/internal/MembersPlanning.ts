@@ -1,6 +1,7 @@
 /** What it takes to make the members of a list others: asked for, planned, and kept in the journal for whoever goes on. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { invalidParameter, type InvalidParameters } from "../Errors.ts"
 import { hydrate } from "../Hydrate.ts"
@@ -32,6 +33,9 @@ const wishOf = (wanted: Wanted, at: number): Wish | InvalidParameters => {
 
 /** The wish, each user once. */
 const wishesOf = Effect.fnUntraced(function*(desired: Iterable<Wanted>) {
+  if (!Predicate.isIterable(desired)) {
+    return yield* invalidParameter(operation, "desired", "must be an iterable of ids and usernames", desired)
+  }
   const wishes = new Map<string, Wish>()
   let at = 0
   for (const wanted of desired) {
@@ -43,7 +47,7 @@ const wishesOf = Effect.fnUntraced(function*(desired: Iterable<Wanted>) {
 })
 
 const listOf = (list: string | number | bigint): Effect.Effect<string, InvalidParameters> =>
-  idPattern.test(String(list))
+  ["string", "number", "bigint"].includes(typeof list) && idPattern.test(String(list))
     ? Effect.succeed(String(BigInt(list)))
     : Effect.fail(invalidParameter(operation, "list", "must be an id: 1 to 19 digits", list))
 

@@ -1,5 +1,6 @@
 /** What it takes to make the rules of the filtered stream others. */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { invalidParameter } from "../Errors.ts"
 import * as Query from "../Query.ts"
@@ -70,6 +71,9 @@ export const make = Effect.fnUntraced(
 const plainOf = ({ tag, value }: WantedRule): WantedRule => ({ value, ...(tag === undefined ? {} : { tag }) })
 
 const wishesOf = Effect.fnUntraced(function*(operation: string, desired: Iterable<WantedRule>, check: boolean) {
+  if (!Predicate.isIterable(desired)) {
+    return yield* invalidParameter(operation, "desired", "must be an iterable of rules", desired)
+  }
   const refused: Array<RefusedRule> = []
   const wishes = new Map<string, Wish>()
   let index = -1

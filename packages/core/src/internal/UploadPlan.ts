@@ -124,13 +124,14 @@ const faultOfOptions = (options: UploadOptions): readonly [string, MediaRules.Fa
   for (const name of Object.keys(options)) {
     if (!optionNames.includes(name)) return fault(name, "is not an option of an upload")
   }
-  const { alt, category, chunkBytes, limits, maxWait, onProgress, purpose, subtitles }: UploadOptions = options
+  const { alt, category, chunkBytes, limits, maxWait, onProgress, purpose, subtitles, type }: UploadOptions = options
   if (purpose !== undefined && purpose !== "post" && purpose !== "directMessage") {
     return fault("purpose", "must be post or directMessage", purpose)
   }
   if (category !== undefined && !MediaRules.isCategory(category)) {
     return fault("category", "must be a category of the service, as tweet_image", category)
   }
+  if (type !== undefined && typeof type !== "string") return fault("type", "must be a text, as image/png", type)
   if (limits !== undefined && !Predicate.isObject(limits)) return fault("limits", "must be an object", limits)
   if (chunkBytes !== undefined && !(Number.isSafeInteger(chunkBytes) && chunkBytes > 0)) {
     return fault("chunkBytes", "must be a whole number of bytes above 0", chunkBytes)

@@ -67,8 +67,14 @@ const crossing = (handing: Handing): Crossing => (input) => {
   const { parameter } = handing
   if (ArrayBuffer.isView(input)) return new Uint8Array(input.buffer, input.byteOffset, input.byteLength).slice()
   if (input instanceof URL) {
-    if (input.protocol === "file:") return fileURLToPath(input)
-    throw invalid(handing, parameter, "must be a path or a file: URL", show(input.protocol))
+    if (input.protocol !== "file:") {
+      throw invalid(handing, parameter, "must be a path or a file: URL", show(input.protocol))
+    }
+    try {
+      return fileURLToPath(input)
+    } catch (error) {
+      throw invalid(handing, parameter, `must be the address of a file of this machine (${String(error)})`, show(input))
+    }
   }
   if (typeof input === "object" && !(input instanceof Blob) && "stream" in input) {
     throw invalid(
