@@ -165,21 +165,13 @@ export const mediaKeys = (maximum: number): Parameter<Texts> => ({
   schema: Encodings.commaSeparated(Schema.String).check(Encodings.everyItem(Encodings.mediaKeyPattern))
 })
 
-/** A list of one to `maximum` ids that travels as a JSON array of strings. */
-export const idArray = (maximum?: number): Parameter<ReadonlyArray<Encodings.Id>> => ({
-  ...anyIds(maximum),
-  ...(maximum === undefined ? {} : { bounds: { of: "items", minimum: 1, maximum } }),
-  rule: "must be a list of one or more ids of 1 to 19 digits",
-  schema: Schema.Array(Encodings.id).check(Schema.isMinLength(1))
-})
-
-/** A list of none to `maximum` ids that travels as a JSON array of strings. */
-export const anyIds = (maximum?: number): Parameter<ReadonlyArray<Encodings.Id>> => ({
+/** A list of `minimum` to `maximum` ids that travels as a JSON array of strings. */
+export const idArray = (maximum?: number, minimum: 0 | 1 = 1): Parameter<ReadonlyArray<Encodings.Id>> => ({
   kind: "list",
   required: false,
-  ...(maximum === undefined ? {} : { bounds: { of: "items", minimum: 0, maximum } }),
-  rule: "must be a list of ids of 1 to 19 digits",
-  schema: Schema.Array(Encodings.id)
+  ...(maximum === undefined ? {} : { bounds: { of: "items", minimum, maximum } }),
+  rule: `must be a list of ${minimum === 1 ? "one or more " : ""}ids of 1 to 19 digits`,
+  schema: Schema.Array(Encodings.id).check(Schema.isMinLength(minimum))
 })
 
 /** A list of texts that travels as a JSON array; each has 1 to `each` characters where that is given. */

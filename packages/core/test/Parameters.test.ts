@@ -121,7 +121,7 @@ cases("idArray", Parameters.idArray(2), {
   rejected: [[], "1,2", ["1", "2", "3"], ["x"], [1.5], [null], 1]
 })
 
-cases("anyIds", Parameters.anyIds(2), {
+cases("idArray that may be empty", Parameters.idArray(2, 0), {
   accepted: [[[], []], [["1", 2n], ["1", "2"]]],
   rejected: ["", "1,2", ["1", "2", "3"], ["x"]]
 })

@@ -30,7 +30,7 @@ export const itemOf = ({ rule }: Parameters.AnyParameter): AnySchema | undefined
 // The check of a comma-separated list is a function; its rule tells what the items are.
 const items: ReadonlyMap<string, AnySchema> = new Map([
   [Parameters.ids(1).rule, Parameters.id.schema],
-  [Parameters.anyIds().rule, Parameters.id.schema],
+  [Parameters.idArray(undefined, 0).rule, Parameters.id.schema],
   [Parameters.idArray().rule, Parameters.id.schema],
   [Parameters.mediaKeys(1).rule, Parameters.mediaKey.schema],
   [Parameters.segments(1).rule, Parameters.segment.schema],
