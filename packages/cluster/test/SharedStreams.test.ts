@@ -82,6 +82,43 @@ describe("clients that share a stream", () => {
     }
   })
 
+  it.skipIf(!RedisServer.isInstalled)("get every post when their log goes back", async () => {
+    const redis = await RedisServer.start()
+    try {
+      await using client = createClient({ ...settings(), streamLog: redis.url })
+      const marked = Promise.withResolvers<void>()
+      await using shared = await client.streamPosts.shared("restored", { post_fields: ["created_at"] }, {
+        recover: "recovery",
+        onEvent: ({ _tag }) => {
+          if (_tag === "Watermark") marked.resolve()
+        }
+      })
+      const post = (...texts: ReadonlyArray<string>) =>
+        texts.map((text) => sandbox.ada.post({ text: `cat ${text}`, at: new Date() }))
+      /** Reads until a post has come. */
+      const readTo = async (consumer: string, last: string) => {
+        const texts: Array<string> = []
+        for await (const { item } of shared.consume({ consumer })) {
+          texts.push(item.post.text)
+          if (item.post.text === `cat ${last}`) return texts
+        }
+        return texts
+      }
+      await marked.promise
+      post("1", "2")
+      await readTo("quick", "2")
+      const restore = await redis.save()
+      post("3", "4")
+      await readTo("quick", "4")
+      await restore()
+      post("5", "6")
+      const texts = [...new Set(await readTo("late", "6"))]
+      assert.deepStrictEqual(texts, ["1", "2", "3", "4", "5", "6"].map((text) => `cat ${text}`))
+    } finally {
+      await redis.stop()
+    }
+  })
+
   it.skipIf(!RedisServer.isInstalled)("hand the line over when one is closed", async () => {
     const redis = await RedisServer.start()
     try {

@@ -1,4 +1,5 @@
 /** A real Redis on a free loopback port, started from the binary on the path. */
+import { createClient, RESP_TYPES } from "@redis/client"
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { createServer } from "node:net"
@@ -26,9 +27,24 @@ export const start = async (port?: number) => {
   )
   for await (const chunk of server.stdout) if (String(chunk).includes("Ready to accept connections")) break
   server.stdout.resume()
+  const url = `redis://127.0.0.1:${at}`
   return {
     port: at,
-    url: `redis://127.0.0.1:${at}`,
+    url,
+    /** Saves all that it has; what it returns restores that, as after a failover to a copy that is behind. */
+    save: async (): Promise<() => Promise<void>> => {
+      const client = createClient({ url }).withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer })
+      await client.connect()
+      const kept = await Promise.all(
+        (await client.keys("*")).map(async (key) => [key, await client.dump(key)] as const)
+      )
+      return async () => {
+        const restored = client.multi().flushAll()
+        for (const [key, dump] of kept) if (dump !== null) restored.restore(key, 0, dump)
+        await restored.exec()
+        client.destroy()
+      }
+    },
     stop: async () => {
       if (server.exitCode !== null || server.signalCode !== null) return
       server.kill("SIGKILL")
