@@ -147,15 +147,14 @@ describe("postwire export", () => {
   it.live("says what has left the window while it stood still, with exit code 3", () =>
     Effect.gen(function*() {
       const root = yield* folder
-      const env = yield* environment
       const { clock, faults } = yield* Sandbox.Sandbox
       const flags = [...search, "--out", join(root, "a.jsonl"), "--max-results", "10"]
       faults.add({ nth: 3, times: "always", status: 403 })
-      const failed = yield* run(...flags)
+      const failed = yield* Commands.run(...flags)
       assert.strictEqual(failed.code, 1, failed.output)
       faults.clear()
       clock.advance("6 days")
-      const end = yield* Effect.promise(() => ended(start([...flags, "--resume"], env)))
+      const end = yield* Commands.run(...flags, "--resume")
       assert.strictEqual(end.code, 3, end.errors)
       assert.match(end.output, /^partial: /)
       assert.match(end.errors, /What was created from 2026-11-13T12:\S+ to 2026-11-19T12:\S+ had left .*window/)
@@ -255,8 +254,8 @@ describe("postwire export", () => {
     Effect.gen(function*() {
       const root = yield* folder
       const end = ["--end-time", "2026-11-20T11:00:00Z"]
-      const whole = yield* run(...search, ...end, "--out", join(root, "a.jsonl"))
-      const parts = yield* run(...search, ...end, "--out", join(root, "b.jsonl"), "--partitions", "4")
+      const whole = yield* Commands.run(...search, ...end, "--out", join(root, "a.jsonl"))
+      const parts = yield* Commands.run(...search, ...end, "--out", join(root, "b.jsonl"), "--partitions", "4")
       assert.deepStrictEqual([whole.code, parts.code], [0, 0], parts.errors)
       assert.isTrue(readFileSync(join(root, "a.jsonl")).equals(readFileSync(join(root, "b.jsonl"))))
       assert.sameMembers(readdirSync(root), ["a.jsonl", "a.jsonl.postwire", "b.jsonl", "b.jsonl.postwire"])
@@ -317,7 +316,7 @@ describe("postwire export", () => {
 describe("postwire plan", () => {
   it.live("tells posts, requests, time and the share of the cap before they are spent", () =>
     Effect.gen(function*() {
-      const { code, output } = yield* run("plan", "searchRecentPosts", "--query", "effect", "--post-cap", "1000")
+      const { code, output } = yield* Commands.run("plan", "searchRecentPosts", "--query", "effect", "--post-cap", "1000")
       assert.strictEqual(code, 0)
       assert.match(
         output,
