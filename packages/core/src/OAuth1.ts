@@ -147,7 +147,10 @@ export const percentEncode = (text: string): string =>
       (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
     )
 
-/** Draws a nonce of 122 random bits, as 32 hexadecimal digits, from the platform's cryptographic generator. */
+/**
+ * Draws a nonce of 122 random bits, as 32 hexadecimal digits, from the platform's cryptographic generator. Browsers have it
+ * on secure pages (`https:` or this machine).
+ */
 export const nonce = (): string => globalThis.crypto.randomUUID().replaceAll("-", "")
 
 /** Name and value, both percent-encoded. */
