@@ -316,7 +316,14 @@ describe("postwire export", () => {
 describe("postwire plan", () => {
   it.live("tells posts, requests, time and the share of the cap before they are spent", () =>
     Effect.gen(function*() {
-      const { code, output } = yield* Commands.run("plan", "searchRecentPosts", "--query", "effect", "--post-cap", "1000")
+      const { code, output } = yield* Commands.run(
+        "plan",
+        "searchRecentPosts",
+        "--query",
+        "effect",
+        "--post-cap",
+        "1000"
+      )
       assert.strictEqual(code, 0)
       assert.match(
         output,
