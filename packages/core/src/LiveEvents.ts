@@ -86,12 +86,14 @@ export interface Dropped extends Happened {
 
 /**
  * Everything of before `until` has been delivered before this event, or told as a `Gap` or as `Dropped`: from there a later run
- * can resume. At most once a second.
+ * can resume. At most once a second; the first one follows `Connected`.
  */
 export interface Watermark extends Happened {
   readonly _tag: "Watermark"
   /** By the service's clock. */
   readonly until: Date
+  /** The time of `at` by the service's clock. */
+  readonly serviceAt: Date
 }
 
 /** What happens besides deliveries. */

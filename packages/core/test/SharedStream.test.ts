@@ -22,7 +22,7 @@ const post = (id: number, ...tags: ReadonlyArray<string>): Happening => ({
   })
 })
 
-const mark = (until: number): Happening => ({ _tag: "Watermark", at, until: new Date(until) })
+const mark = (until: number): Happening => ({ _tag: "Watermark", at, serviceAt: at, until: new Date(until) })
 
 const failure = new InvalidParameters({
   operation: "streamPosts",

@@ -152,6 +152,8 @@ const follow = Effect.fnUntraced(function*<E, R, S>(
   let rows: Array<object> = []
   let gaps: Array<object> = []
   let { gaps: missing, lost, until } = before
+  /** By how much the service's clock is ahead. */
+  let ahead = 0
   const recent = new Recent(before.ids, options.recover === "recovery" ? minutesBefore : secondsBefore)
   let items = 0
   /** When the first of the rows came that are not written yet. */
@@ -209,16 +211,14 @@ const follow = Effect.fnUntraced(function*<E, R, S>(
     options.onEvent?.(event)
     switch (event._tag) {
       case "Delivered":
-        // Not all ids tell the time; it is not before it came, unless the clock here is slow.
-        recent.add(Live.idOf(event.item), Math.max(Live.timeOf(event.item) ?? 0, event.at.getTime()))
+        // Most items do not state their time. All were made before they came.
+        recent.add(Live.idOf(event.item), Math.max(Live.timeOf(event.item) ?? 0, event.at.getTime() + ahead))
         if (rows.push(rowOf(event.item)) === 1) firstAt = event.at.getTime()
         items++
         break
-      case "Connected":
-        until ??= event.at.toISOString()
-        break
       case "Watermark":
         until = event.until.toISOString()
+        ahead = event.serviceAt.getTime() - event.at.getTime()
         break
       case "Gap": {
         const { at, filledBy, from, to, why } = event
@@ -273,7 +273,9 @@ const follow = Effect.fnUntraced(function*<E, R, S>(
     silence,
     slowConsumer,
     tags,
-    ...before.until === undefined ? {} : { resumeFrom: { at: new Date(before.until), ids: recent.ids } }
+    ...before.until === undefined
+      ? {}
+      : { resumeFrom: { at: new Date(Date.parse(before.until) - precision), ids: recent.ids } }
   })
   const isStopped = yield* Effect.raceFirst(
     Effect.as(Stream.runForEachWhile(Stream.chunks(happening), taking), false),
@@ -323,8 +325,14 @@ const tableOf = (definition: Definition, parameters: Source["parameters"]): Tabl
   return { ...table, columns: [...table.columns.slice(0, -1), ...along, ...table.columns.slice(-1)] }
 }
 
-/** What is fetched begins with the whole second, or minute, and not after it, in milliseconds. */
-const secondsBefore = 2_000
+/** The precision with which the service's clock is known, in milliseconds. */
+const precision = 2_000
+
+/**
+ * The milliseconds before `until` whose ids are kept. A later run begins there by the precision, and by the rest of a second
+ * or of two minutes; the times of ids have that precision too.
+ */
+const secondsBefore = 6_000
 const minutesBefore = 130_000
 
 /** So many ids are kept at most. */

@@ -37,6 +37,14 @@ const delivered = (number: number, at = timeOf(number)): Event => ({
   item: item(number)
 })
 
+/** Both clocks are the same. */
+const watermark = (at: number, until: number): Event => ({
+  _tag: "Watermark",
+  at: new Date(at),
+  serviceAt: new Date(at),
+  until: new Date(until)
+})
+
 const at = new Date(now)
 
 /** A stream that brings just this. */
@@ -131,20 +139,19 @@ describe("a stream into files", () => {
   it.effect("goes on from where the last checkpoint is, and knows what it has of the time after that", () =>
     Effect.gen(function*() {
       const { path } = yield* out
-      const watermark: Event = { _tag: "Watermark", at, until: new Date(timeOf(3)) }
-      yield* follow([...posts(0, 5), watermark, ...posts(5, 6)], JsonLines.make(path))
+      yield* follow([...posts(0, 9), watermark(timeOf(9), timeOf(7)), ...posts(9, 10)], JsonLines.make(path))
       let resumed: unknown
       const source: Follow.Source<never, never> = {
         ...streamPosts,
         parameters: {},
         events: ({ resumeFrom }) => {
           resumed = resumeFrom
-          return Stream.concat(Stream.make(delivered(6)), Stream.never)
+          return Stream.concat(Stream.make(delivered(10)), Stream.never)
         }
       }
       yield* Follow.run(source, { sink: JsonLines.make(path), limit: 1 })
       // What is fetched begins a little before.
-      assert.deepStrictEqual(resumed, { at: new Date(timeOf(3)), ids: [1, 2, 3, 4, 5].map(idOf) })
+      assert.deepStrictEqual(resumed, { at: new Date(timeOf(5)), ids: [1, 2, 3, 4, 5, 6, 7, 8, 9].map(idOf) })
     }))
 
   it.effect("tells beside the files what is missing", () =>
@@ -238,6 +245,7 @@ class Service {
   *#events(since: Date | undefined, known: ReadonlySet<string>): Generator<Event> {
     const draw = this.#draw
     yield { _tag: "Connected", at: new Date(timeOf(this.made)), attempt: 1 }
+    yield watermark(timeOf(this.made), since?.getTime() ?? timeOf(this.made))
     if (since !== undefined) {
       const to = new Date(timeOf(this.made))
       const missed = numbersFrom(since).filter((number) => number < this.made && !known.has(idOf(number)))
@@ -256,8 +264,7 @@ class Service {
       const at = timeOf(this.made)
       for (const number of some) yield delivered(number, at)
       if (draw.chance(0.3)) {
-        const until = new Date(timeOf(this.made - draw.below(Math.min(this.made, 12))))
-        yield { _tag: "Watermark", at: new Date(at), until }
+        yield watermark(at, timeOf(this.made - draw.below(Math.min(this.made, 12))))
       }
     }
   }

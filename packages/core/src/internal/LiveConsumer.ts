@@ -60,10 +60,10 @@ export class LiveConsumer {
   }
 
   /** Tells it until when, by the service's clock, everything has been offered. */
-  mark(until: number, at: Date): void {
+  mark(until: number, at: Date, serviceAt: Date): void {
     if (until <= this.#until) return
     this.#until = until
-    this.tell({ _tag: "Watermark", at, until: new Date(until) })
+    this.tell({ _tag: "Watermark", at, until: new Date(until), serviceAt })
   }
 
   /** That it is too slow. */

@@ -120,7 +120,12 @@ export class LiveHub {
   join(consumer: LiveConsumer, resumeFrom: ResumeFrom | undefined): void {
     const isFirst = this.#consumers.size === 0
     this.#consumers.add(consumer)
-    if (isFirst || resumeFrom === undefined) return
+    if (isFirst) return
+    if (resumeFrom !== undefined) this.#resume(consumer, resumeFrom)
+    if (this.connectedAt !== undefined) this.#mark()
+  }
+
+  #resume(consumer: LiveConsumer, resumeFrom: ResumeFrom): void {
     consumer.own = new Duplicates(this.terms.duplicates.size, this.terms.duplicates.age)
     this.#remember(consumer.own, resumeFrom)
     const from = resumeFrom.at.getTime()
@@ -239,6 +244,7 @@ export class LiveHub {
     const told = { _tag: "Connected" as const, at: this.#now(), attempt }
     this.#tell(backfillMinutes === undefined ? told : { ...told, backfillMinutes })
     if (missed !== undefined) this.#missed.add(missed, [...this.#consumers])
+    this.#mark()
   }
 
   /** Ends when nothing has come for too long. */
@@ -286,7 +292,7 @@ export class LiveHub {
   #mark(): void {
     const certain = this.#coverage.certain()
     for (const consumer of this.#consumers) {
-      consumer.mark(this.#missed.until(certain, consumer), this.#now())
+      consumer.mark(this.#missed.until(certain, consumer), this.#now(), new Date(this.serviceNow()))
     }
   }
 
