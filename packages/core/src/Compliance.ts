@@ -17,6 +17,7 @@ import * as Hook from "./Hook.ts"
 import * as ComplianceIds from "./internal/ComplianceIds.ts"
 import * as ComplianceResults from "./internal/ComplianceResults.ts"
 import { dataOf } from "./internal/DataOf.ts"
+import { verdictOf } from "./internal/LiveFaults.ts"
 import type { ComplianceJob } from "./models/ComplianceJob.ts"
 import * as Monotonic from "./Monotonic.ts"
 import * as Operations from "./operations/ComplianceJobs.ts"
@@ -100,24 +101,35 @@ export const upload = (job: Job, ids: Ids): Effect.Effect<number, UploadError, C
   )
 
 /**
- * Waits until a job is complete, with pauses that grow from one second to half a minute.
+ * Waits until a job is complete, with pauses that grow from one second to half a minute. A look at it that fails for a while,
+ * such as with 503, is repeated.
  *
  * ```ts
  * const complete = yield* wait(job, { maxWait: 600_000 })
  * ```
  */
 export const wait = Effect.fnUntraced(function*(
-  { id }: Pick<Job, "id">,
+  { id, status: known = "unknown" }: Pick<Job, "id" | "status">,
   { maxWait = defaultMaxWaitMillis }: WaitOptions = {}
 ): Effect.fn.Return<ComplianceJob, WaitError, Client> {
   const begun = yield* Monotonic.millis
+  let status: string = known
   for (let pause = shortestPauseMillis;; pause = Math.min(pause * 2, longestPauseMillis)) {
-    const job = yield* lookup(id)
-    if (job.status === "complete") return job
-    yield* endOf(job)
+    const looked = yield* Effect.result(lookup(id))
+    let told = 0
+    if (looked._tag === "Success") {
+      const job = looked.success
+      if (job.status === "complete") return job
+      yield* endOf(job)
+      status = job.status
+    } else {
+      const verdict = verdictOf(looked.failure, true)
+      if (verdict._tag !== "Again") return yield* looked.failure
+      told = (verdict.notBefore?.getTime() ?? 0) - (yield* Clock.currentTimeMillis)
+    }
     const waited = (yield* Monotonic.millis) - begun
-    if (waited >= maxWait) return yield* new ComplianceNotComplete({ jobId: id, status: job.status, waited })
-    yield* Effect.sleep(Math.min(pause, maxWait - waited))
+    if (waited >= maxWait) return yield* new ComplianceNotComplete({ jobId: id, status, waited })
+    yield* Effect.sleep(Math.min(Math.max(pause, told), maxWait - waited))
   }
 })
 

@@ -238,6 +238,35 @@ describe("a file that comes by drops", () => {
     }))
 })
 
+describe("waiting for a job", () => {
+  const wait = Effect.fnUntraced(function*(answers: ReadonlyArray<Answer>, maxWait: number) {
+    const service = make((_request, index) => answers[index] ?? answers.at(-1)!)
+    const fiber = yield* Effect.forkChild(
+      Effect.result(Compliance.wait({ id: "1" }, { maxWait })).pipe(
+        Effect.provide(service.layer({ bearerToken: "token" }))
+      )
+    )
+    yield* TestClock.adjust(maxWait + 60_000)
+    return { result: yield* Fiber.join(fiber), requests: service.requests.length }
+  })
+
+  it.effect("goes through failures that pass, and names the job where they do not", () =>
+    Effect.gen(function*() {
+      const running = { body: { data: { ...job, status: "in_progress" } } }
+      const failures = [{ status: 503 }, { status: 502, body: "<html>" }, { status: 429 }, { status: 500 }]
+      const through = yield* wait([...failures, running, ...failures, { body: { data: job } }], 3_600_000)
+      assert.strictEqual(through.result._tag === "Success" ? through.result.success.id : through.result.failure, "1")
+      const { requests, result } = yield* wait([running, { status: 503 }], 60_000)
+      if (result._tag === "Success") throw new Error("it is not complete")
+      if (result.failure._tag !== "ComplianceNotComplete") throw result.failure
+      assert.deepInclude(result.failure, { jobId: "1", status: "in_progress", waited: 60_000 })
+      assert.isAbove(requests, 3)
+      const refused = yield* wait([{ status: 401 }], 60_000)
+      assert.strictEqual(refused.result._tag === "Failure" ? refused.result.failure._tag : undefined, "Unauthorized")
+      assert.strictEqual(refused.requests, 1)
+    }))
+})
+
 describe("the signature of an address", () => {
   const quoteOf = ({ headers, method, url }: Received) =>
     `${method} ${url}\n${JSON.stringify(headers)}\n<Provided>${signature}+=</Provided><Path>${

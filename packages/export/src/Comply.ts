@@ -14,18 +14,17 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { randomUUID } from "node:crypto"
-import { once } from "node:events"
-import { createWriteStream } from "node:fs"
 import * as fs from "node:fs/promises"
+import { join } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import * as zlib from "node:zlib"
 import * as Checkpoint from "./Checkpoint.ts"
 import { CheckpointUnusable, type ExportError, FileExists } from "./ExportErrors.ts"
 import * as disk from "./internal/disk.ts"
-import * as lock from "./internal/lock.ts"
 import * as records from "./internal/records.ts"
 import * as sealed from "./internal/sealed.ts"
+import * as workspace from "./internal/workspace.ts"
 import * as Rows from "./Rows.ts"
 import type { Mode } from "./Sink.ts"
 
@@ -74,11 +73,18 @@ const State = Schema.Struct({
 
 const decode = Schema.decodeUnknownOption(State)
 
-/** The file that says how far a check is. */
-const stateOf = (out: string): string => `${out}.comply.json`
+/** The file of the folder `<out>.postwire` that has the jobs of an unfinished check. */
+const stateIn = (folder: string): string => join(folder, "comply.json")
 
-/** The file that says what went. */
+/** The file that lists the rows that went. */
 const reportOf = (out: string): string => `${out}.removed.csv`
+
+const about = `${workspace.mark}
+It is named after the file that a check for compliance writes. Until the check is complete, comply.json has its jobs, and rows
+and removed.csv are what it has written.
+
+Nothing else should be kept here. Without this folder an unfinished check begins anew.
+`
 
 const defaultIdsPerJob = 1_000_000
 
@@ -94,18 +100,22 @@ export const run = Effect.fnUntraced(function*(
     idsPerJob: String(idsPerJob),
     ...(rows.column === undefined ? {} : { column: rows.column })
   }
-  const locked = `${stateOf(out)}.lock`
-  yield* lock.hold(locked, out)
-  const kept = yield* begin(out, mode, fingerprint)
+  const folder = yield* workspace.hold(out, { about, before: refuseFiles(out, mode) })
+  const kept = yield* begin(out, folder, mode, fingerprint)
   const jobs = [...kept.jobs]
   const note = (at: number, job: typeof jobs[number]) =>
     Effect.suspend(() => {
       jobs[at] = job
-      return disk.replace(stateOf(out), sealed.stringify({ fingerprint, jobs }))
+      return disk.replace(stateIn(folder), sealed.stringify({ fingerprint, jobs }))
     })
+  /** Lets the next run begin where none has created a job for sure. */
+  const abandon = (error: ComplyError) =>
+    error._tag === "OutcomeUnknown" || kept.jobs.length > 0 || jobs.some(({ id }) => id !== undefined)
+      ? Effect.void
+      : Effect.ignore(clear(out, folder))
   const gone = yield* goneIn()
   for (let at = 0, from = 0; from < rows.count; at++, from += idsPerJob) {
-    const job = yield* jobAt(jobs[at], type, (job) => note(at, job))
+    const job = yield* Effect.tapError(jobAt(jobs[at], type, (job) => note(at, job)), abandon)
     const tell = (phase: Compliance.Progress["phase"]) =>
       onProgress({ phase, jobId: job.id, ids: Math.min(from + idsPerJob, rows.count) })
     if (job.isSent !== true) {
@@ -119,29 +129,41 @@ export const run = Effect.fnUntraced(function*(
     yield* Stream.runForEach(Compliance.results(complete), (result) => Effect.sync(() => gone.add(result)))
   }
   const applied = yield* Effect.tryPromise({
-    try: () => apply(rows, out, gone.reasonOf),
-    catch: (cause) => cause instanceof Rows.RowsUnusable ? cause : disk.failureOf(out, cause)
+    try: () => apply(rows, out, folder, mode === "force", gone.reasonOf),
+    catch: (cause) => cause instanceof Rows.RowsUnusable ? cause : disk.failureOf(disk.pathOf(cause) ?? out, cause)
   })
-  yield* disk.attempt(out, async () => {
-    await fs.rm(stateOf(out), { force: true })
-    await fs.rm(locked, { force: true })
-  })
+  yield* clear(out, folder)
   return { ...applied, rows: rows.count, out, report: reportOf(out), jobs: jobs.flatMap(({ id }) => id ?? []) }
 })
 
-/** Where an earlier run of the same has got to. */
+/** Refuses files that a run would replace without being told to. */
+const refuseFiles = Effect.fnUntraced(function*(out: string, mode: Mode): Effect.fn.Return<void, ExportError> {
+  if (mode === "force") return
+  if (yield* disk.exists(out)) return yield* new FileExists({ path: out, isComplete: mode === "resume" })
+  if (mode === "new" && (yield* disk.exists(reportOf(out)))) return yield* new FileExists({ path: reportOf(out) })
+})
+
+/** Removes what an unfinished check keeps, and its folder where nothing else is in it. */
+const clear = Effect.fnUntraced(function*(out: string, folder: string): Effect.fn.Return<void, ExportError> {
+  yield* disk.attempt(folder, async () => {
+    for (const name of ["comply.json", "rows", "removed.csv"]) await fs.rm(join(folder, name), { force: true })
+  })
+  // The folder may be that of an unfinished export.
+  if (!(yield* disk.exists(workspace.workOf(out)))) yield* workspace.abandon(out)
+})
+
+/** The jobs of an earlier run of the same. */
 const begin = Effect.fnUntraced(function*(
   out: string,
+  folder: string,
   mode: Mode,
   fingerprint: Checkpoint.Fingerprint
 ): Effect.fn.Return<typeof State.Type, ExportError> {
-  const path = stateOf(out)
+  const path = stateIn(folder)
   const text = mode === "force" ? undefined : yield* disk.read(path)
-  if (mode === "new" && (text !== undefined || (yield* disk.exists(out)))) return yield* new FileExists({ path: out })
-  if (text === undefined) {
-    if (mode === "resume" && (yield* disk.exists(out))) return yield* new FileExists({ path: out, isComplete: true })
-    return { fingerprint, jobs: [] }
-  }
+  if (mode === "new" && text !== undefined) return yield* new FileExists({ path: folder })
+  yield* refuseFiles(out, mode)
+  if (text === undefined) return { fingerprint, jobs: [] }
   const state = decode(sealed.parse(text))
   if (state._tag === "None") return yield* new CheckpointUnusable({ path, reason: "it was changed" })
   yield* Checkpoint.assertSame(path, state.value.fingerprint, fingerprint)
@@ -218,46 +240,56 @@ const goneIn = () =>
     ({ close }) => Effect.sync(close)
   )
 
+/** How much of the report is written together, in characters. */
+const reportBytes = 65_536
+
 interface Applied extends Pick<Summary, "kept" | "redacted" | "removed"> {}
 
 /** Writes the new file and the report. Whatever happens, each is there as a whole or not at all. */
 const apply = async (
   rows: Rows.Rows,
   out: string,
+  folder: string,
+  mayReplace: boolean,
   reasonOf: (id: string) => string | undefined
 ): Promise<Applied> => {
   const removed = new Map<string, number>()
   let kept = 0
   let redacted = 0
-  const report = createWriteStream(`${reportOf(out)}.tmp`)
+  const made = { rows: join(folder, "rows"), report: join(folder, "removed.csv") }
   const newline = rows.format === "csv" ? await newlineOf(rows) : "\n"
+  const report = await disk.open(made.report, "w")
   const lines = async function*() {
-    report.write("line,id,action,reason\r\n")
+    let told = "line,id,action,reason\r\n"
     for await (const { id, line, text } of recordsOf(rows)) {
       const reason = id === undefined ? undefined : reasonOf(id)
       if (reason === undefined || reason === "scrub_geo") {
         if (id !== undefined) kept++
         const own = reason === undefined ? text : withoutPlaces(rows, text)
         if (own !== text) redacted++
-        if (reason !== undefined) report.write(`${line},${id},redact,${reason}\r\n`)
+        if (reason !== undefined) told += `${line},${id},redact,${reason}\r\n`
         yield own + newline
       } else {
         removed.set(reason, (removed.get(reason) ?? 0) + 1)
-        if (!report.write(`${line},${id},remove,${reason}\r\n`)) {
-          await once(report, "drain")
-        }
+        told += `${line},${id},remove,${reason}\r\n`
       }
+      if (told.length < reportBytes) continue
+      await report.writeFile(told)
+      told = ""
     }
+    await report.writeFile(told)
   }
   const ending = /\.(gz|zst)$/i.exec(out)?.[1]?.toLowerCase()
   const compress = ending === "gz" ? [zlib.createGzip()] : ending === "zst" ? [zlib.createZstdCompress()] : []
-  await pipeline([Readable.from(lines()), ...compress, createWriteStream(`${out}.tmp`)])
-  await new Promise<void>((resolve, reject) => report.on("error", reject).end(resolve))
-  for (const path of [reportOf(out), out]) {
-    const file = await fs.open(`${path}.tmp`, "r+")
-    await file.sync().finally(() => file.close())
-    await fs.rename(`${path}.tmp`, path)
+  try {
+    const file = await disk.open(made.rows, "w")
+    await pipeline([Readable.from(lines()), ...compress, file.createWriteStream({ flush: true })])
+    await report.sync()
+  } finally {
+    await report.close()
   }
+  await fs.rename(made.report, reportOf(out))
+  await (mayReplace ? fs.rename : workspace.moveToFree)(made.rows, out)
   await disk.syncFolder(out)
   return { kept, redacted, removed: Object.fromEntries(removed) }
 }

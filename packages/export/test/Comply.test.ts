@@ -1,0 +1,76 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Sandbox from "@postwire/sandbox/Sandbox"
+import { Effect } from "effect"
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import * as Comply from "../src/Comply.ts"
+import * as Rows from "../src/Rows.ts"
+import type { Mode } from "../src/Sink.ts"
+import { client, everything, folder } from "./support/Scene.ts"
+
+/** Its clock is that of this machine, as addresses of jobs expire. */
+const sandbox = Sandbox.layerServer({ posts: 0 })
+
+const scene = Effect.gen(function*() {
+  const root = yield* folder
+  const { faults, store, user } = yield* Sandbox.Sandbox
+  const author = user({ username: "grace" })
+  const [kept, deleted] = [author.post("kept").id, author.post("deleted").id]
+  store.posts.delete(deleted)
+  const path = join(root, "ids.txt")
+  writeFileSync(path, `${kept}\n${deleted}\n`)
+  const out = join(root, "out.txt")
+  const comply = (mode: Mode, maxWait?: number) =>
+    Effect.scoped(
+      Effect.flatMap(
+        Rows.open(path, { kind: Rows.posts }),
+        (rows) => Comply.run(rows, { type: "posts", out, mode, maxWait })
+      )
+    )
+  return { root, out, comply, kept, faults }
+})
+
+describe("a check of a file", () => {
+  it.live("fails where its report cannot be written, and the next run completes it", () =>
+    Effect.gen(function*() {
+      const { comply, kept, out } = yield* scene
+      assert.strictEqual((yield* Effect.flip(comply("new", 0)))._tag, "ComplianceNotComplete")
+      const places = [`${out}.postwire/removed.csv`, `${out}.removed.csv.tmp`]
+      for (const place of places) mkdirSync(place, { recursive: true })
+      assert.strictEqual((yield* Effect.flip(comply("resume")))._tag, "NotWritable")
+      for (const place of places) rmSync(place, { recursive: true })
+      const { removed } = yield* comply("resume")
+      assert.deepStrictEqual(removed, { deleted: 1 })
+      assert.strictEqual(readFileSync(out, "utf8"), `${kept}\n`)
+    }).pipe(Effect.provide(client), Effect.provide(sandbox)))
+
+  it.live("begins anew after one that the service refused, and leaves nothing", () =>
+    Effect.gen(function*() {
+      const { comply, faults, out, root } = yield* scene
+      const before = everything(root)
+      faults.add({ operation: "createComplianceJob", status: 403, times: 1 })
+      assert.strictEqual((yield* Effect.flip(comply("new")))._tag, "Forbidden")
+      assert.deepStrictEqual(everything(root), before)
+      yield* comply("new")
+      assert.hasAllKeys(everything(root), ["ids.txt", "out.txt", "out.txt.removed.csv"])
+      assert.include((yield* Effect.flip(comply("new"))).message, `${out} exists already`)
+    }).pipe(Effect.provide(client), Effect.provide(sandbox)))
+
+  it.live("writes to no other name, through no link, and over no file", () =>
+    Effect.gen(function*() {
+      const { comply, out, root } = yield* scene
+      for (const name of ["out.txt.tmp", "out.txt.removed.csv.tmp", "out.txt.comply.json.tmp"]) {
+        writeFileSync(join(root, `own ${name}`), "precious")
+        symlinkSync(`own ${name}`, join(root, name))
+      }
+      writeFileSync(`${out}.removed.csv`, "precious")
+      const before = everything(root)
+      assert.strictEqual((yield* Effect.flip(comply("new"))).message, `${out}.removed.csv exists already`)
+      assert.deepStrictEqual(everything(root), before)
+      rmSync(`${out}.removed.csv`)
+      yield* comply("new")
+      const { "out.txt": _, "out.txt.removed.csv": __, ...others } = everything(root)
+      assert.deepStrictEqual(others, Object.fromEntries(Object.entries(before).filter(([name]) => name in others)))
+      assert.strictEqual(Object.keys(others).length, Object.keys(before).length - 1)
+    }).pipe(Effect.provide(client), Effect.provide(sandbox)))
+})
