@@ -164,7 +164,13 @@ const told = (messages: ReadonlyArray<string>, advice: string | undefined, situa
 }
 
 /** A text without what programs are to do: a command says that in its own words. */
-export const forCommands = (text: string): string => forShells(text.replace(forPrograms, ""))
+export const forCommands = (text: string): string => {
+  const end = Math.max(0, text.length - longestAdvice)
+  return forShells(text.slice(0, end) + text.slice(end).replace(forPrograms, ""))
+}
+
+/** In characters. The rest of a message may be the service's own words, of any length. */
+const longestAdvice = 1_000
 
 const forPrograms =
   / Nothing is lost: look with getMediaUploadStatus, .*$| If it is not there, publish the thread again .*$| Publish the thread anew under .*$| Pass (it|them) to the client, or set [A-Z_, ]+( \(read .+\))?\.?$| Ask for less, or raise spendLimit\.$| Try again later, or set spendLimit\.withoutStore\.$| Buy credits in the service's console\.$| Raise the cap in the service's console(, or wait for [\d-]+)?\.$|: choose another one, or 0 for any that is free$|\. Is the sandbox running\?$| Add one with updateStreamRules or syncRules, then connect\.$| End one with deleteConnections, or wait until its holder ends it\.$| Do less for each item, set a larger bufferSize, .*$| Items that waited there are lost; connect anew with resumeFrom\.$/

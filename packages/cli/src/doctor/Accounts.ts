@@ -129,7 +129,9 @@ const listed = (names: ReadonlyArray<string>): string =>
 
 /** What is wrong, less who it is about and what to do, which stand beside it. */
 const told = ({ _tag, message }: AnyError): string =>
-  _tag === "LoginRequired" ? message.replace(/^Account "[^"]*" has to sign in again: |\. Run: .*$/g, "") : message
+  _tag === "LoginRequired"
+    ? (message.split(". Run: ", 1)[0] ?? "").replace(/^Account "[^"]*" has to sign in again: /, "")
+    : message
 
 /** What a try of an account shows. */
 interface Tried {
