@@ -2110,7 +2110,7 @@ export type CreatePostParameters = {
   readonly place_id?: unknown
   /** A list of one or more ids of 1 to 19 digits, 1 to 4 items. */
   readonly media_ids?: unknown
-  /** A list of ids of 1 to 19 digits, 0 to 10 items. */
+  /** A list of one or more ids of 1 to 19 digits, 1 to 10 items. */
   readonly media_tagged_user_ids?: unknown
   /** A list of strings, 2 to 4 items of 1 to 25 characters. */
   readonly poll_options?: unknown

@@ -247,7 +247,9 @@ const ofType = (
   other: Fact,
   effect: Difference["effect"]
 ): ReadonlyArray<Difference> => {
-  const isSame = fact.type === other.type || [fact.type, other.type].some((type) => /^(array of )?any$/.test(type)) ||
+  const types = [fact.type, other.type]
+  const isSame = fact.type === other.type || types.includes("any") ||
+    (types.includes("array of any") && types.every((type) => type.startsWith("array of "))) ||
     // Every integer is a number.
     (fact.type === "number" && other.type === "integer")
   return isSame

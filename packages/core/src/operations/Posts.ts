@@ -79,7 +79,7 @@ export const createPost = /*#__PURE__*/ Operation.make({
     for_super_followers_only: Parameters.boolean,
     place_id: /*#__PURE__*/ Parameters.text(),
     media_ids: /*#__PURE__*/ Parameters.idArray(4),
-    media_tagged_user_ids: /*#__PURE__*/ Parameters.idArray(10, 0),
+    media_tagged_user_ids: /*#__PURE__*/ Parameters.idArray(10),
     poll_options: /*#__PURE__*/ Parameters.textArray({ minimum: 2, maximum: 4, each: 25 }),
     poll_duration_minutes: /*#__PURE__*/ Parameters.integer({ minimum: 5, maximum: 10_080 }),
     quote_post_id: Parameters.id,
