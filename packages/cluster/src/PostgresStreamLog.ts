@@ -22,7 +22,7 @@ const stepTimeoutMillis = 5_000
 const pollMillis = 1_000
 
 // The number goes up when the columns change.
-const extents = "postwire_stream_extents_1"
+const extents = "postwire_stream_extents_2"
 const entries = "postwire_stream_entries_2"
 const seats = "postwire_stream_seats_2"
 

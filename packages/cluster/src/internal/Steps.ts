@@ -29,7 +29,10 @@ export const within = <A, E, R>(
         (fiber) => Effect.sync(() => fiber.interruptUnsafe())
       ))
 
-/** A transaction whose every statement can be interrupted. Within one of the caller it is a part of that. */
+/**
+ * A transaction whose every statement can be interrupted. Within one of the caller it is a part of that. The effect begins no
+ * transaction itself, and lets no error of a statement pass: PostgreSQL answers `COMMIT` after one without committing.
+ */
 export const transaction = <A, E>(sql: SqlClient, effect: Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
   Effect.flatMap(
     Effect.serviceOption(sql.transactionService),
