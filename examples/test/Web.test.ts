@@ -34,6 +34,7 @@ afterAll(() => sandbox.stop())
 
 let before = 0
 beforeEach(() => {
+  sandbox.budget.clear()
   before = sandbox.requests.length
 })
 

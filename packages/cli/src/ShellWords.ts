@@ -5,7 +5,7 @@ const words: ReadonlyArray<readonly [ofPrograms: RegExp, ofShells: string]> = [
   [/, as a string, a bigint or a safe integer\b/g, ""],
   [/, (as a list or )?(as )?one string with commas and no spaces\b/g, ", separated by commas"],
   [/\ba list of names, or one string of names separated by commas with no spaces\b/g, "names, separated by commas"],
-  [/\ba list of one or more (\w+ of 1 to \d+ \w+)/g, "$1, separated by commas"],
+  [/\ba list of (?:one or more )?(\w+ of 1 to \d+ \w+)/g, "$1, separated by commas"],
   [/\ba list of strings\b/g, "texts, separated by commas"],
   [/\ba list of objects of JSON\b/g, "an array of objects"],
   [/\{ unlisted: "name" \}/g, "unlisted:name"],
