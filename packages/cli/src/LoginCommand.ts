@@ -163,13 +163,13 @@ const withOAuth2 = Effect.fnUntraced(function*(login: Login) {
         (error) => new SignIn.CodeRefused({ what: "code", said: error.detail ?? error.message })
       )
     )
-    const kept = yield* Effect.flatMap(
-      userOf(settings, tokens),
-      (user) => Keep.keep(store, name, { app, baseUrl: settings.baseUrl, user, oauth2: tokens }, flags.replace)
-    ).pipe(
-      // A grant that is kept nowhere must not stay alive, whatever prevented it.
-      Effect.onError(() => Effect.ignore(OAuth2.revoke({ ...settings, timeout, app, ...Keep.revocable(tokens) })))
-    )
+    const kept = yield* Keep.keep(store, name, {
+      signedIn: Effect.map(
+        userOf(settings, tokens),
+        (user) => ({ app, baseUrl: settings.baseUrl, user, oauth2: tokens })
+      ),
+      revoke: OAuth2.revoke({ ...settings, timeout, app, ...Keep.revocable(tokens) })
+    }, flags.replace)
     yield* sayWhatIsMissing(scopes, tokens.scopes)
     return kept
   })
@@ -211,9 +211,10 @@ const withPin = Effect.fnUntraced(function*(login: Login) {
     ? Option.getOrElse(Option.flatMapNullishOr(before, ({ oauth1 }) => oauth1), () => ({}))
     : { consumerKey, consumerSecret }
   const { tokens, user } = yield* SignIn.byPin(settings, consumer, variables)
-  return yield* Keep.keep(store, name, { baseUrl: settings.baseUrl, user, oauth1: tokens }, flags.replace).pipe(
-    Effect.onError(() => Effect.ignore(OAuth1Login.invalidate({ ...settings, timeout, tokens })))
-  )
+  return yield* Keep.keep(store, name, {
+    signedIn: Effect.succeed({ baseUrl: settings.baseUrl, user, oauth1: tokens }),
+    revoke: OAuth1Login.invalidate({ ...settings, timeout, tokens })
+  }, flags.replace)
 })
 
 const sayWhatIsMissing = (asked: ReadonlyArray<Scope>, granted: ReadonlyArray<Scope>) => {

@@ -41,8 +41,39 @@ export const revocable = ({ accessToken, refreshToken }: Account.OAuth2Tokens) =
   kind: refreshToken && "refresh_token" as const
 })
 
-/** Writes an account; returns its name and record. What it has of the other kind of the same user stays. */
-export const keep = Effect.fnUntraced(function*(
+/** The grant of a user: the effect that finds out who it is, and the one that revokes it. */
+export interface Grant<E, R, R2> {
+  readonly signedIn: Effect.Effect<SignedIn, E, R>
+  readonly revoke: Effect.Effect<unknown, unknown, R2>
+}
+
+/**
+ * Keeps a grant in an account, or revokes it where that fails or is interrupted; returns the name and the record of the account.
+ * The record keeps its tokens of the other kind, if they are of the same user.
+ */
+export const keep = Effect.fnUntraced(function*<E, R, R2>(
+  store: Accounts.Place,
+  given: Option.Option<string>,
+  grant: Grant<E, R, R2>,
+  isReplaced: boolean
+) {
+  const { account, current, name, others, signedIn } = yield* Effect.scoped(
+    // A login that is interrupted during the write keeps the account: revoking its grant would leave a dead account.
+    Effect.uninterruptibleMask((restore) =>
+      restore(Effect.flatMap(grant.signedIn, (signedIn) => prepare(store, given, signedIn, isReplaced))).pipe(
+        Effect.tap(({ account, name }) => Account.write(store, name, account)),
+        Effect.onError(() => Effect.ignore(grant.revoke))
+      )
+    )
+  )
+  yield* sayWhatEnds(store, others, signedIn)
+  // If this fails, the first account is still the default while it is the only one.
+  yield* Effect.ignore(Accounts.makeDefault(store, Option.getOrElse(current, () => name)))
+  return { name, account }
+})
+
+/** Locks the account of a user who signed in; returns its name and its new record, and the names of the other accounts. */
+const prepare = Effect.fnUntraced(function*(
   store: Accounts.Place,
   given: Option.Option<string>,
   signedIn: SignedIn,
@@ -62,17 +93,10 @@ export const keep = Effect.fnUntraced(function*(
   }
   const names = yield* store.names
   const current = names.length === 0 ? Option.none() : yield* Accounts.defaultOf(store)
-  const account = yield* Effect.scoped(Effect.gen(function*() {
-    yield* store.lock(name)
-    const there = Option.filter(yield* before(store, name), (record) => !isOther(record))
-    const account: Account.Account = { ...Option.getOrUndefined(there), version: 1, ...signedIn }
-    yield* Account.write(store, name, account)
-    return account
-  }))
-  yield* sayWhatEnds(store, names.filter((other) => other !== name), signedIn)
-  // Where there is no place for it, the first one is the default as long as it is the only one.
-  yield* Effect.ignore(Accounts.makeDefault(store, Option.getOrElse(current, () => name)))
-  return { name, account }
+  yield* store.lock(name)
+  const there = Option.filter(yield* before(store, name), (record) => !isOther(record))
+  const account: Account.Account = { ...Option.getOrUndefined(there), version: 1, ...signedIn }
+  return { account, current, name, others: names.filter((other) => other !== name), signedIn }
 })
 
 /** A service ends the login before of the same user with the same app, under whatever name it is kept. */
