@@ -161,8 +161,9 @@ describe("a login of OAuth 1.0a", () => {
     await refused(await signed("POST", path, { more, consumer: { token: "nobody", secret: "x" } }), 401, 32)
     await refused(await signed("POST", path, { more, spoiled: { oauth_callback: "oob" } }), 401, 32)
     await refused(await signed("POST", path, { more, off: -301_000 }), 401, 135)
-    await begin({ nonce: "once" })
-    await refused(await signed("POST", path, { more, nonce: "once" }), 401, 32)
+    const once = { nonce: "once", more: { ...more, oauth_timestamp: String(Math.floor(sandbox.clock.now() / 1000)) } }
+    await begin(once)
+    await refused(await signed("POST", path, once), 401, 32)
     await refused(await fetch(sandbox.baseUrl + path, { method: "POST" }), 401, 32)
     for (const callback of ["", `${redirect}/`, "https://evil.example", "OOB"]) {
       await refused(await signed("POST", path, { more: { oauth_callback: callback } }), 403, 415)
