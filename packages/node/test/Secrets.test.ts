@@ -133,7 +133,7 @@ describe("a proxy with a password", () => {
       for (const { getPost } of [client, borrower, layered]) {
         const error = await rejection(getPost({ id: 1 }))
         assertNoSecret(error)
-        assert.propertyVal(error, "_tag", scheme === "http" ? "OutcomeUnknown" : "TransportFailure")
+        assert.propertyVal(error, "_tag", scheme === "http" ? "ServerFailure" : "TransportFailure")
         if (scheme === "http") assert.propertyVal(error, "excerpt", "Basic <redacted>= <redacted> <redacted>")
       }
     }
