@@ -27,6 +27,8 @@ import * as sealed from "./internal/sealed.ts"
 import * as workspace from "./internal/workspace.ts"
 import * as Rows from "./Rows.ts"
 import type { Mode } from "./Sink.ts"
+import * as Csv from "./sinks/Csv.ts"
+import type { Table } from "./Table.ts"
 
 /** What is checked, and where to. */
 export interface Options {
@@ -240,8 +242,20 @@ const goneIn = () =>
     ({ close }) => Effect.sync(close)
   )
 
-/** How much of the report is written together, in characters. */
-const reportBytes = 65_536
+/** The columns of the report. */
+const reported: Table = {
+  name: "removed",
+  key: undefined,
+  columns: [
+    { name: "line", path: ["line"], type: "integer" },
+    { name: "id", path: ["id"], type: "text" },
+    { name: "action", path: ["action"], type: "text" },
+    { name: "reason", path: ["reason"], type: "text" }
+  ]
+}
+
+/** The lines of the report that are written together. */
+const reportLines = 1_000
 
 interface Applied extends Pick<Summary, "kept" | "redacted" | "removed"> {}
 
@@ -260,24 +274,25 @@ const apply = async (
   const newline = rows.format === "csv" ? await newlineOf(rows) : "\n"
   const report = await disk.open(made.report, "w")
   const lines = async function*() {
-    let told = "line,id,action,reason\r\n"
+    // The service chooses the reasons.
+    const { header, rows: encode } = Csv.encoder(reported, "\r\n", true)
+    await report.writeFile(header)
+    const told: Array<object> = []
     for await (const { id, line, text } of recordsOf(rows)) {
       const reason = id === undefined ? undefined : reasonOf(id)
       if (reason === undefined || reason === "scrub_geo") {
         if (id !== undefined) kept++
         const own = reason === undefined ? text : withoutPlaces(rows, text)
         if (own !== text) redacted++
-        if (reason !== undefined) told += `${line},${id},redact,${reason}\r\n`
+        if (reason !== undefined) told.push({ line, id, action: "redact", reason })
         yield own + newline
       } else {
         removed.set(reason, (removed.get(reason) ?? 0) + 1)
-        told += `${line},${id},remove,${reason}\r\n`
+        told.push({ line, id, action: "remove", reason })
       }
-      if (told.length < reportBytes) continue
-      await report.writeFile(told)
-      told = ""
+      if (told.length >= reportLines) await report.writeFile(encode(told.splice(0)))
     }
-    await report.writeFile(told)
+    await report.writeFile(encode(told))
   }
   const ending = /\.(gz|zst)$/i.exec(out)?.[1]?.toLowerCase()
   const compress = ending === "gz" ? [zlib.createGzip()] : ending === "zst" ? [zlib.createZstdCompress()] : []

@@ -3,6 +3,7 @@ import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect } from "effect"
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { vi } from "vitest"
 import * as Comply from "../src/Comply.ts"
 import * as Rows from "../src/Rows.ts"
 import type { Mode } from "../src/Sink.ts"
@@ -27,7 +28,7 @@ const scene = Effect.gen(function*() {
         (rows) => Comply.run(rows, { type: "posts", out, mode, maxWait })
       )
     )
-  return { root, out, comply, kept, faults }
+  return { root, out, comply, kept, deleted, faults, store }
 })
 
 describe("a check of a file", () => {
@@ -72,5 +73,22 @@ describe("a check of a file", () => {
       const { "out.txt": _, "out.txt.removed.csv": __, ...others } = everything(root)
       assert.deepStrictEqual(others, Object.fromEntries(Object.entries(before).filter(([name]) => name in others)))
       assert.strictEqual(Object.keys(others).length, Object.keys(before).length - 1)
+    }).pipe(Effect.provide(client), Effect.provide(sandbox)))
+
+  it.live("reports a reason that a spreadsheet would run as a text", () =>
+    Effect.gen(function*() {
+      const { comply, deleted, out, store: { complianceJobs } } = yield* scene
+      const { read } = complianceJobs
+      vi.spyOn(complianceJobs, "read").mockImplementation(function*(id, start, end) {
+        // A range of the same length.
+        for (const bytes of read(id, start, end)) {
+          yield Buffer.from(Buffer.from(bytes).toString().replace("\"deleted\"", "\"=1+1,+2\""))
+        }
+      })
+      assert.deepStrictEqual((yield* comply("new")).removed, { "=1+1,+2": 1 })
+      assert.strictEqual(
+        readFileSync(`${out}.removed.csv`, "utf8"),
+        `line,id,action,reason\r\n2,${deleted},remove,"'=1+1,+2"\r\n`
+      )
     }).pipe(Effect.provide(client), Effect.provide(sandbox)))
 })
