@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
+import { Clock, Deferred, Effect, Fiber, Latch, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Errors from "../src/Errors.ts"
 import * as Live from "../src/Live.ts"
@@ -182,6 +182,54 @@ describe("a consumer that is slow", () => {
       assert.lengthOf(queue, 0)
     }))
 
+  it.effect("has everything outside of memory when the connection is lost while another's disk is slow", () =>
+    Effect.gen(function*() {
+      let isRefused = false
+      const service = streaming(() => isRefused ? { status: 403, body: { title: "Forbidden" } } : "accept")
+      const disk = yield* Latch.make(true)
+      const disks = [disk, yield* Latch.make(true)]
+      const open = Effect.sync(() => {
+        const items: Array<string> = []
+        const { await: isFast } = disks.shift()!
+        return {
+          append: (texts: ReadonlyArray<string>) =>
+            Effect.andThen(isFast, Effect.sync(() => void items.push(...texts))),
+          take: Effect.sync(() => items.splice(0))
+        }
+      })
+      const client = yield* Layer.build(Layer.merge(service.layer(), Layer.succeed(Spill, Spill.of({ open }))))
+      const gate = yield* Deferred.make<void>()
+      const slowly = Effect.provide(
+        following(
+          { slowConsumer: "spill", bufferSize: 1 },
+          undefined,
+          undefined,
+          ({ _tag }) => _tag === "Delivered" ? Deferred.await(gate) : Effect.void
+        ),
+        client
+      )
+      const both = [yield* slowly, yield* slowly]
+      const post = (id: string) => Effect.andThen(Effect.sync(() => service.lines.at(-1)!.post({ id })), settle)
+      yield* Effect.forEach(ids(1, 3), post)
+      yield* disk.close
+      yield* post("4")
+      // Nothing is read meanwhile, so the connection counts as lost.
+      yield* pass(30_000, 1_000)
+      yield* disk.open
+      yield* pass(1_000)
+      assert.strictEqual(service.connects(), 2)
+      yield* Effect.forEach(ids(5, 6), post)
+      yield* Deferred.succeed(gate, undefined)
+      yield* settle
+      isRefused = true
+      service.lines.at(-1)!.cut()
+      yield* pass(5_000)
+      for (const { fiber, ids: delivered } of both) {
+        assert.deepStrictEqual(delivered(), ids(1, 6))
+        assert.instanceOf(yield* Effect.flip(Fiber.join(fiber)), Errors.Forbidden)
+      }
+    }))
+
   it.effect("leaves out what is nested too deep to wait outside of memory", () =>
     Effect.gen(function*() {
       const queue: Array<string> = []
@@ -248,21 +296,29 @@ describe("too many connections", () => {
     }
   }
 
-  /** Connections that are held: more than one are too many. */
-  const holding = (held: Array<{ readonly id: string; readonly connected_at: string }>) => {
+  interface Held {
+    readonly id: string
+    readonly connected_at: string
+  }
+
+  /** Connections that are held, where one is too many, and those that the service lists as ended. */
+  const holding = (held: Array<Held>, ended: ReadonlyArray<Held> = []) => {
     const killed: Array<string> = []
     const connect = (): Connect => held.length > 0 ? crowded : "accept"
-    const other = (path: string, _: Received["query"], body: string): Answer => {
+    const other = (path: string, { status }: Received["query"], body: string): Answer => {
       if (!path.endsWith("/connections")) return { status: 404 }
       if (body === "") {
+        const listed = status === "inactive"
+          ? ended.map((connection) => ({ ...connection, disconnected_at: connection.connected_at }))
+          : held
         return {
           body: {
-            data: held.map((connection) => ({
+            data: listed.map((connection) => ({
               ...connection,
               endpoint_name: "filtered_stream",
               client_ip: "192.0.2.1"
             })),
-            meta: { result_count: held.length }
+            meta: { result_count: listed.length }
           }
         }
       }
@@ -321,6 +377,52 @@ describe("too many connections", () => {
       yield* pass(2_000)
       assert.deepStrictEqual(killed, ["left"])
       assert.lengthOf(other.of("Connected"), 1)
+    }))
+
+  it.effect.each(
+    [
+      { what: "made after this client's ended", lived: 1_000, held: { other: 103_000 }, ended: {} },
+      {
+        what: "made beside this client's, which is gone",
+        lived: 10_000,
+        held: { other: 101_000 },
+        ended: { own: 100_000 }
+      },
+      { what: "made beside this client's", lived: 10_000, held: { other: 101_000, own: 100_000 }, ended: {} }
+    ] as const
+  )("do not end a connection of another program $what", ({ ended, held: then, lived }) =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(100_000)
+      const listed = (times: Readonly<Record<string, number>>) =>
+        Object.entries(times).map(([id, time]) => ({ id, connected_at: new Date(time).toISOString() }))
+      const { held, killed, service } = holding([], listed(ended))
+      const { of } = yield* follow(service)
+      yield* pass(lived)
+      held.push(...listed(then))
+      service.lines[0]!.cut()
+      yield* pass(30_000)
+      assert.deepStrictEqual(killed, [])
+      assert.lengthOf(of("Connected"), 1)
+    }))
+
+  it.effect("are one less when the last of several short connections is ended", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(100_000)
+      const ended: Array<Held> = []
+      const { held, killed, service } = holding([], ended)
+      const { of } = yield* follow(service)
+      for (const [index, id] of ["first", "second"].entries()) {
+        ended.push({ id, connected_at: new Date(yield* Clock.currentTimeMillis).toISOString() })
+        service.lines[index]!.cut()
+        yield* pass(500)
+      }
+      assert.lengthOf(of("Connected"), 3)
+      held.push({ id: "lost", connected_at: new Date(100_500).toISOString() })
+      yield* pass(10_000)
+      service.lines[2]!.cut()
+      yield* pass(10_000)
+      assert.deepStrictEqual(killed, ["lost"])
+      assert.lengthOf(of("Connected"), 4)
     }))
 
   it.effect("are an error that says who holds them, where they are newer", () =>

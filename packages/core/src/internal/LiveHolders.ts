@@ -7,15 +7,16 @@ import type { Definition, Live } from "../Definition.ts"
 import type { AnyError, RateLimited } from "../Errors.ts"
 import { deleteConnections, getConnections } from "../operations/Connections.ts"
 import { type HeldConnection, TooManyConnections } from "../StreamErrors.ts"
-import { servedAt } from "./ServiceTime.ts"
+import type { Span } from "./LiveGaps.ts"
+import { servedAt, toleranceMillis } from "./ServiceTime.ts"
 
 /** What a connection knows of itself and of others in its place. */
 export interface Claim {
   readonly definition: Definition & { readonly live: Live }
   /** For how many milliseconds the stream has been running. */
   readonly age: number
-  /** When this client made the connections that have ended here, by the service's clock. */
-  readonly ended: ReadonlyArray<number>
+  /** The lifetimes of the connections that this client has lost or closed, by the service's clock. */
+  readonly ended: ReadonlyArray<Span>
   /** When those of other streams of this client were made that go on, by the service's clock. */
   readonly live: ReadonlyArray<number>
 }
@@ -65,29 +66,53 @@ const isOfParts = ({ query }: Definition): boolean => query?.["partition"] !== u
 const endLost = (claim: Claim): Effect.Effect<Holders, AnyError, Client> =>
   Effect.gen(function*() {
     const client = yield* Client
-    const { definition } = getConnections
-    const parameters = { endpoints: [claim.definition.live.endpoint], status: "active", max_results: 100 }
-    const answer = yield* client.request(definition, parameters)
-    const begun = (servedAt(answer.headers) ?? (yield* Clock.currentTimeMillis)) - claim.age
-    const { data } = yield* client.read(definition, answer)
-    const connections = Array.isArray(data)
-      ? data.filter(isListed).filter(({ disconnected_at }) => disconnected_at === undefined).map(heldOf)
-      : []
+    const { headers, listed: connections } = yield* list(claim, "active")
+    const begun = (servedAt(headers) ?? (yield* Clock.currentTimeMillis)) - claim.age
     const foreign = connections.filter((connection) => !isNear(connection, claim.live))
-    const mayEnd = foreign.some((connection) => connection.since.getTime() < begun || isNear(connection, claim.ended))
+    const mayEnd = foreign.some((connection) => connection.since.getTime() < begun || mayBeOf(connection, claim.ended))
     const lost = foreign.find((connection) =>
-      connection.endpoint === claim.definition.live.endpoint && isNear(connection, claim.ended)
+      connection.endpoint === claim.definition.live.endpoint && mayBeOf(connection, claim.ended)
     )
     if (lost?.id === undefined) return { connections, hasEnded: false, mayEnd }
+    const since = lost.since.getTime()
+    const { listed: past } = yield* list(claim, "inactive")
+    const made = [...foreign, ...past].filter((connection) => isNear(connection, [since]))
+    const own = claim.ended.filter(({ from }) => Math.abs(from - since) <= answerMillis)
+    // If more were made around this time than this client made, it may be another program's.
+    if (made.length > own.length) return { connections, hasEnded: false, mayEnd }
     yield* client.request(deleteConnections.definition, { uuids: [lost.id] })
     return { connections, hasEnded: true, mayEnd }
   })
 
-/** Between when the service counts a connection as made, and when its answer has come. */
-const toleranceMillis = 5_000
+const list = (
+  { definition: { live } }: Claim,
+  status: "active" | "inactive"
+) =>
+  Effect.gen(function*() {
+    const client = yield* Client
+    const { definition } = getConnections
+    const answer = yield* client.request(definition, { endpoints: [live.endpoint], status, max_results: 100 })
+    const { data } = yield* client.read(definition, answer)
+    const listed = Array.isArray(data)
+      ? data.filter(isListed)
+        .filter(({ disconnected_at }) => (disconnected_at === undefined) === (status === "active"))
+        .map(heldOf)
+      : []
+    return { headers: answer.headers, listed }
+  })
+
+/** The time from when the service counts a connection as made until its answer has come, at most. */
+const answerMillis = 5_000
 
 const isNear = ({ since }: HeldConnection, times: ReadonlyArray<number>): boolean =>
-  times.some((time) => Math.abs(since.getTime() - time) <= toleranceMillis)
+  times.some((time) => Math.abs(since.getTime() - time) <= answerMillis)
+
+/** Whether a connection can be one with these lifetimes: not one that was made after their end. */
+const mayBeOf = ({ since }: HeldConnection, lifetimes: ReadonlyArray<Span>): boolean =>
+  lifetimes.some(({ from, to }) => {
+    const made = since.getTime()
+    return made >= from - answerMillis && made <= Math.min(from + toleranceMillis, to)
+  })
 
 const heldOf = ({ client_ip, connected_at, endpoint_name, id }: typeof Listed.Type): HeldConnection => ({
   id,

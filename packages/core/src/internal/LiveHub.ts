@@ -41,8 +41,8 @@ export interface Terms {
 /** The connections that a client has made to one stream, whichever hub they were of. */
 export interface Past {
   readonly connects: Connects
-  /** When those were made that have ended, by the service's clock. */
-  readonly ended: Array<number>
+  /** The lifetimes of those that have ended, by the service's clock. */
+  readonly ended: Array<LiveGaps.Span>
 }
 
 /** How many connections of the past are remembered. */
@@ -65,7 +65,7 @@ export class LiveHub {
   readonly #duplicates: Duplicates
   readonly #backoff = new Backoff()
   readonly #connects: Connects
-  readonly #ended: Array<number>
+  readonly #ended: Array<LiveGaps.Span>
   readonly #missed: Missed
   readonly #coverage: Coverage
   /** Waits until another connection keeps the limit of the service. */
@@ -151,7 +151,7 @@ export class LiveHub {
 
   #lost(): void {
     if (this.connectedAt === undefined) return
-    this.#ended.push(this.connectedAt)
+    this.#ended.push({ from: this.connectedAt, to: this.serviceNow() })
     if (this.#ended.length > mostEnded) this.#ended.shift()
     this.#coverage.lost()
   }
@@ -313,7 +313,8 @@ export class LiveHub {
       if (spilling !== undefined) (pending ??= []).push(spilling)
       if (consumer.buffer.isFull) (pending ??= []).push(this.#paused(consumer))
     }
-    return pending === undefined ? Effect.void : Effect.all(pending, { discard: true })
+    // What is counted as spilled is written even if the connection ends meanwhile: all writes have begun by then.
+    return pending === undefined ? Effect.void : Effect.all(pending, { discard: true, concurrency: "unbounded" })
   }
 
   /** Gives entries to a consumer, which ends when it is full and shares the connection. */
