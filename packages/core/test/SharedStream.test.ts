@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Cause, Effect, Exit, Fiber, Queue, Scope, Stream } from "effect"
+import { type Cause, Clock, Effect, Exit, Fiber, Queue, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { InvalidParameters } from "../src/Errors.ts"
 import type { LiveEvent } from "../src/LiveEvents.ts"
@@ -455,6 +455,89 @@ describe("a stream that processes share", () => {
       yield* settled
       assert.isEmpty(yield* log.read("cats", 0, 10))
     }))
+
+  describe("beyond what its log has kept", () => {
+    const key = "a"
+    const setUp = Effect.fnUntraced(function*(keep: SharedStream.SharedOptions["keep"]) {
+      const log = StreamLog.makeMemory()
+      const one = yield* start(log, { keep })
+      const two = yield* start(log, { holds: false })
+      const line = only(one.lines)
+      const gaps: Array<SharedStream.Missed> = []
+      return {
+        gaps,
+        say: (...ids: ReadonlyArray<number>) =>
+          Effect.flatMap(
+            Clock.currentTimeMillis,
+            (now) => line.say(...ids.map((id) => ({ ...post(id), at: new Date(now) })))
+          ),
+        /** The consumer begins, and its process is gone before the first item is done. */
+        die: Effect.gen(function*() {
+          yield* Effect.forkChild(Stream.runForEach(two.shared.consume({ consumer: key }), () => Effect.never))
+          yield* settled
+          two.cutOff.now = true
+          yield* lapsed
+        }),
+        read: (options: Partial<SharedStream.ConsumeOptions> = {}) =>
+          reading(one, { consumer: key, onMissed: (missed) => void gaps.push(missed), ...options })
+      }
+    })
+
+    it.effect("tells no gap of what the log had dropped before a consumer began", () =>
+      Effect.gen(function*() {
+        const { die, gaps, read, say } = yield* setUp({ items: 2 })
+        yield* say(1, 2, 3, 4, 5)
+        yield* lapsed
+        yield* TestClock.adjust("1 minute")
+        yield* die
+        const { got } = yield* read()
+        assert.deepStrictEqual([got, gaps], [["4", "5"], []])
+      }))
+
+    it.effect("tells no gap of a log that was empty when a consumer began", () =>
+      Effect.gen(function*() {
+        const { die, gaps, read, say } = yield* setUp({ age: 60_000 })
+        yield* say(1)
+        yield* TestClock.adjust("5 minutes")
+        yield* settled
+        yield* die
+        yield* say(2)
+        const { got } = yield* read()
+        assert.deepStrictEqual([got, gaps], [["2"], []])
+      }))
+
+    it.effect.each([0, 3])(
+      "tells a gap of what the log has dropped since a consumer began with %i items",
+      (count) =>
+        Effect.gen(function*() {
+          const { die, gaps, read, say } = yield* setUp({ items: 2 })
+          yield* TestClock.adjust("1 minute")
+          yield* say(...[1, 2, 3].slice(0, count))
+          yield* die
+          yield* say(4, 5, 6, 7)
+          yield* lapsed
+          yield* TestClock.adjust("5 seconds")
+          const { got } = yield* read()
+          assert.deepStrictEqual(got, ["6", "7"])
+          const [gap] = gaps
+          assert(gap?._tag === "Gap" && gaps.length === 1)
+          assert.isBelow(gap.from.getTime(), gap.to.getTime())
+        })
+    )
+
+    it.effect("tells a gap that begins before it ends where an item is gone that a program names as its last", () =>
+      Effect.gen(function*() {
+        const { gaps, read, say } = yield* setUp({ items: 2 })
+        yield* Effect.forEach([1, 2, 3, 4, 5], (id) => Effect.andThen(TestClock.adjust("1 minute"), say(id)))
+        yield* lapsed
+        yield* TestClock.adjust("5 seconds")
+        yield* Fiber.interrupt((yield* read()).fiber)
+        const { got } = yield* read({ from: 1 })
+        const [gap] = gaps
+        assert.deepStrictEqual(got, ["4", "5"])
+        assert(gap?._tag === "Gap" && gap.from <= gap.to)
+      }))
+  })
 
   it.effect("waits for a log that is away, and fails at once only when it is opened", () =>
     Effect.gen(function*() {

@@ -38,6 +38,7 @@ const open = (folder: string): Effect.Effect<SpillQueue, SpillFailed, Scope.Scop
   const { promises } = process.getBuiltinModule("node:fs")
   const segments: Array<Segment> = []
   let turn: Promise<unknown> = Promise.resolve()
+  let isClosed = false
 
   /** One step at a time, in the order of the calls. A step that nobody waits for any more is made all the same. */
   const inTurn = <A>(work: () => Promise<A>): Effect.Effect<A, SpillFailed> =>
@@ -52,6 +53,7 @@ const open = (folder: string): Effect.Effect<SpillQueue, SpillFailed, Scope.Scop
 
   /** A file without a name: the system removes it however the process ends. */
   const next = async (): Promise<Segment> => {
+    if (isClosed) throw new SpillFailed({ place: folder, fault: "unavailable", detail: "the queue is closed" })
     const { join } = process.getBuiltinModule("node:path")
     const path = join(folder, `postwire-stream-${globalThis.crypto.randomUUID()}`)
     const segment = { handle: await promises.open(path, "wx+", 0o600), written: 0, read: 0 }
@@ -94,7 +96,8 @@ const open = (folder: string): Effect.Effect<SpillQueue, SpillFailed, Scope.Scop
   })
 
   const close = inTurn(async () => {
-    for (const { handle } of segments) await handle.close().catch(() => {})
+    isClosed = true
+    for (const { handle } of segments.splice(0)) await handle.close().catch(() => {})
   })
 
   return Effect.acquireRelease(Effect.succeed({ append, take }), () => Effect.ignore(close))

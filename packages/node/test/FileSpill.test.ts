@@ -100,6 +100,19 @@ describe("items that wait in files", () => {
       })
   )
 
+  it.effect.skipIf(process.platform !== "linux")(
+    "open no file after their queue is closed",
+    () =>
+      Effect.gen(function*() {
+        const path = yield* folder
+        const scope = yield* Scope.make()
+        const queue = yield* FileSpill.make({ folder: path }).open.pipe(Scope.provide(scope))
+        yield* Scope.close(scope, Exit.void)
+        assert.instanceOf(yield* Effect.flip(queue.append(["a"])), SpillFailed)
+        assert.isEmpty(yield* open(path))
+      })
+  )
+
   it.effect("fail by the fault of the folder", () =>
     Effect.gen(function*() {
       const path = yield* folder

@@ -65,8 +65,6 @@ export const open = Effect.fnUntraced(function*(
   let at = 0
   /** The last entry that was read. */
   let read: Cursor = { position: 0, at: 0 }
-  /** Nothing was ever read under this name. */
-  let isFresh = false
   /** The last entry that was passed, if it is not the one that was given last. */
   let passed: Cursor | undefined
   let committed = 0
@@ -95,7 +93,11 @@ export const open = Effect.fnUntraced(function*(
     // A log that ends before this place went back: all that it has was read.
     read = start.position > last ? { position: last, at: start.at } : start
     if (start.position > 0 && last === 0) onMissed(gap(now, start.at, now, isLost))
-    isFresh = cursor === undefined && read.position === 0
+    if (cursor === undefined && read.position === 0) {
+      // A new consumer has missed nothing of what the log had dropped before.
+      const [first] = yield* ask(log.read(stream, 0, 1))
+      read = first === undefined ? { position: last, at: now } : { position: first.follows, at: first.at }
+    }
     page = []
     at = 0
     given = undefined
@@ -146,9 +148,8 @@ export const open = Effect.fnUntraced(function*(
         continue
       }
       at++
-      const why = whyMissing(entry, read.position, isFresh)
+      const why = whyMissing(entry, read.position)
       if (why !== undefined) onMissed(gap(yield* Clock.currentTimeMillis, read.at, entry.at, why))
-      isFresh = false
       read = { position: entry.position, at: entry.at }
       const logged = SharedEntry.read(isPost, entry.text)
       if (logged !== undefined && "item" in logged && isWanted(logged.item, tags)) {
@@ -179,11 +180,10 @@ const startOf = ({ from }: Consumer, cursor: Cursor | undefined, read: Cursor, e
 const isLost = "the log was lost"
 
 /** Why a consumer has missed what was before an entry; `undefined` where it has missed nothing. */
-const whyMissing = ({ follows }: Placed, read: number, isFresh: boolean): string | undefined =>
+const whyMissing = ({ follows }: Placed, read: number): string | undefined =>
   follows === 0 && read > 0
     ? isLost
-    // A new consumer begins with what the log still has.
-    : follows > read && !isFresh
+    : follows > read
     ? "the log does not have it any more"
     : undefined
 
@@ -193,7 +193,8 @@ const isWanted = ({ matchingRules }: AnyItem, tags: ReadonlySet<string> | undefi
 const gap = (now: number, from: number, to: number, why: string): Gap => ({
   _tag: "Gap",
   at: new Date(now),
-  from: new Date(from),
+  // A program that keeps its place itself does not say when it read that far.
+  from: new Date(Math.min(from, to)),
   to: new Date(to),
   filledBy: undefined,
   why
