@@ -82,19 +82,21 @@ const userOf = Effect.fnUntraced(function*(variables: Readonly<Record<string, st
   }
   writeFileSync(file, Object.entries(all).map(([name, value]) => `${name}=${value}\n`).join(""), { mode: 0o600 })
   const shown: Array<Promise<string>> = []
-  const failed: Array<unknown> = []
   const environment = ConfigProvider.layer(ConfigProvider.fromUnknown({ HOME: home }))
   /** Runs a command whose browser does this. */
   const run = (browse: (url: string) => Promise<unknown>, ...args: ReadonlyArray<string>) =>
-    Commands.parse(...args, "--credentials", file).pipe(
-      // What goes wrong there ends the command, which would wait for minutes.
-      Effect.provideService(Browser.Browser, {
-        open: (url) =>
-          Effect.catchCause(Effect.promise(() => browse(url)), (cause) => Effect.sync(() => failed.push(cause)))
-      }),
-      Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => Effect.die(failed) }),
-      Effect.provide(environment)
-    )
+    Effect.gen(function*() {
+      const failed = yield* Deferred.make<never>()
+      const command = Commands.parse(...args, "--credentials", file).pipe(
+        Effect.provideService(Browser.Browser, {
+          open: (url) =>
+            Effect.catchCause(Effect.promise(() => browse(url)), (cause) => Deferred.failCause(failed, cause))
+        }),
+        Effect.provide(environment)
+      )
+      // Without a browser the command would wait for five minutes.
+      return yield* Effect.raceFirst(command, Deferred.await(failed))
+    })
   const noBrowser = () => Promise.reject(new Error("no browser is needed"))
   /** Runs a command, to which this is typed, at a terminal or not. */
   const typing = (typed: Effect.Effect<string>, ...args: ReadonlyArray<string>) => typingOn(false, typed, ...args)

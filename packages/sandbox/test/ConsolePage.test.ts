@@ -721,11 +721,12 @@ describe.skipIf(executable === undefined)("in a browser", () => {
 
           // The page itself did none of this so far.
           const violated = await page.evaluate(() => {
-            const violated: Array<string> = []
-            document.addEventListener(
-              "securitypolicyviolation",
-              ({ effectiveDirective }) => violated.push(effectiveDirective)
-            )
+            const violated = new Promise<Array<string>>((resolve) => {
+              const directives: Array<string> = []
+              document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => {
+                if (directives.push(effectiveDirective) === 4) resolve(directives)
+              })
+            })
             const style = document.createElement("style")
             style.textContent = "body { display: none }"
             const script = document.createElement("img")
@@ -734,9 +735,7 @@ describe.skipIf(executable === undefined)("in a browser", () => {
             try {
               document.body.innerHTML = "<p>x</p>"
             } catch {}
-            return fetch("http://127.0.0.2/").catch(() => {}).then(() =>
-              new Promise<Array<string>>((resolve) => setTimeout(() => resolve(violated), 200))
-            )
+            return fetch("http://127.0.0.2/").catch(() => {}).then(() => violated)
           })
           assert.sameMembers(violated, ["style-src-elem", "img-src", "require-trusted-types-for", "connect-src"])
         })

@@ -1,4 +1,5 @@
 import * as Redacted from "effect/Redacted"
+import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
 import * as Sandbox from "../src/Sandbox.ts"
 import type { StreamFault } from "../src/streams/StreamFaults.ts"
@@ -31,6 +32,8 @@ const begin = async (options: Sandbox.ServerOptions = {}) => {
         response,
         done,
         bytes: () => Buffer.concat(pieces),
+        /** The number of lines that ended, heartbeats left out. */
+        whole: () => Buffer.concat(pieces).toString().split("\r\n").slice(0, -1).filter((line) => line !== "").length,
         lines: () => Buffer.concat(pieces).toString().split("\r\n").filter((line) => line !== ""),
         texts: () =>
           Buffer.concat(pieces).toString().split("\r\n").filter((line) =>
@@ -46,13 +49,21 @@ const begin = async (options: Sandbox.ServerOptions = {}) => {
 
 const texts = (count: number) => Array.from({ length: count }, (_, i) => `A cat ☕ ${i}`)
 
-const run = async (stream: StreamFault, count = 5) => {
+const until = async (isSo: () => boolean) => {
+  while (!isSo()) await sleep(5)
+}
+
+/** Disturbs a connection until it ends, or until this number of lines ended. */
+const run = async (stream: StreamFault, lines?: number, count = 5) => {
   await using bench = await begin()
   const { connect, sandbox } = bench
   sandbox.faults.add({ operation: "streamPosts", stream })
   const line = await connect()
   for (const text of texts(count)) sandbox.ada.post(text)
-  return { sandbox, line, outcome: await Promise.race([line.done, new Promise((r) => setTimeout(r, 150, "open"))]) }
+  if (lines === undefined) return { sandbox, line, outcome: await line.done }
+  await until(() => line.whole() >= lines)
+  // An extra line would arrive meanwhile.
+  return { sandbox, line, outcome: await Promise.race([line.done, sleep(150, "open")]) }
 }
 
 describe("a fault of a stream", () => {
@@ -80,20 +91,20 @@ describe("a fault of a stream", () => {
   })
 
   it("repeats lines, puts them out of order, and garbage between", async () => {
-    const repeated = await run({ kind: "duplicate", after: 1, every: 2 })
+    const repeated = await run({ kind: "duplicate", after: 1, every: 2 }, 7)
     const [a, b, c, d, e] = texts(5)
     expect(repeated.line.texts()).toEqual([a, b, b, c, d, d, e])
-    expect((await run({ kind: "out-of-order", after: 1 })).line.texts()).toEqual([a, c, b, d, e])
-    const garbage = await run({ kind: "garbage", after: 1 })
+    expect((await run({ kind: "out-of-order", after: 1 }, 5)).line.texts()).toEqual([a, c, b, d, e])
+    const garbage = await run({ kind: "garbage", after: 1 }, 6)
     expect(garbage.line.texts()).toEqual([a, b, c, d, e])
     expect(garbage.line.lines().length).toBe(6)
     expect(garbage.line.lines()[1]).toMatch(/not JSON$/)
   })
 
   it("stalls, also for a while, and is slow", async () => {
-    const stalled = await run({ kind: "stall", after: 1 })
+    const stalled = await run({ kind: "stall", after: 1 }, 0)
     expect([stalled.outcome, stalled.line.texts().filter((text) => text !== texts(1)[0])]).toEqual(["open", []])
-    expect((await run({ kind: "slow", pause: 1 }, 1)).line.texts()).toEqual(texts(1))
+    expect((await run({ kind: "slow", pause: 1 }, 1, 1)).line.texts()).toEqual(texts(1))
   })
 
   it("refuses to connect", async () => {
@@ -115,7 +126,8 @@ describe("a connection on a port", () => {
     const first = await connect()
     first.abort()
     await first.done
-    await expect.poll(() => sandbox.streams.connections()[0]?.reason).toBe("client_disconnected")
+    await until(() => sandbox.streams.connections()[0]?.reason !== undefined)
+    expect(sandbox.streams.connections()[0]?.reason).toBe("client_disconnected")
     const second = await connect()
     expect(second.response.status).toBe(200)
     await sandbox.stop()
@@ -139,7 +151,7 @@ describe("a connection on a port", () => {
     const { connect, sandbox } = bench
     const line = await connect()
     for (const text of texts(5)) sandbox.ada.post(text)
-    await expect.poll(() => line.texts().length).toBe(5)
+    await until(() => line.whole() === 5)
     line.abort()
     const { apps } = sandbox.bill.statement()
     expect(apps[0]?.lines).toContainEqual(
