@@ -476,6 +476,64 @@ describe("what is missed", () => {
       assert.notMatch(gap!.why!, /cats/)
     }))
 
+  const catsAndDogs = [{ id: "1", value: "dog", tag: "dogs" }, { id: "2", value: "cat", tag: "cats" }]
+
+  const bird = { id: "3", value: "bird", tag: "birds" }
+
+  it.effect.each(
+    [
+      ["the first", catsAndDogs],
+      ["the last", catsAndDogs.toReversed()],
+      ["each of the last two", [...catsAndDogs.toReversed(), bird]],
+      ["each but one", [bird, ...catsAndDogs]]
+    ] as const
+  )(
+    "is found for the other rules where the search for %s keeps failing",
+    ([, rules]) =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(1_000_000)
+        const found = [1, 2, 3].map((id) => ({ ...posted(id, 1_000_000 + id), text: "cat" }))
+        const { answer } = searching(() => found, rules)
+        const service = streaming(
+          accept,
+          (path, query) => query["query"] === "dog" || query["query"] === "bird" ? { status: 503 } : answer(path, query)
+        )
+        const { ids, of } = yield* follow(service, { recover: "search" })
+        service.lines[0]!.cut()
+        yield* pass(4_000_000, 20_000, () => service.lines[1]!.send("\r\n"))
+        assert.sameMembers(ids(), found.map(({ id }) => id))
+        const [gap] = of("Gap")
+        assert.isUndefined(gap!.filledBy)
+        assert.match(gap!.why!, /dogs: .*503/)
+        assert.notMatch(gap!.why!, /cats/)
+      })
+  )
+
+  it.effect.each([0, 1, 2])(
+    "is found for all rules after the search has failed for half an hour from page %i on",
+    (pages) =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(1_000_000)
+        const found = [1, 2, 3, 4, 5, 6].map((id) => ({ ...posted(id, 1_000_000 + id), text: "cat dog" }))
+        const { answer, searches } = searching(() => found, catsAndDogs)
+        let isBack = false
+        const service = streaming(
+          accept,
+          (path, query) =>
+            path.endsWith("/rules") || isBack || searches.length < pages ? answer(path, query) : { status: 503 }
+        )
+        const { ids, of } = yield* follow(service, { recover: "search" })
+        service.lines[0]!.cut()
+        const stay = (millis: number) => pass(millis, 20_000, () => service.lines[1]!.send("\r\n"))
+        yield* stay(1_800_000)
+        assert.isEmpty(of("Gap"))
+        isBack = true
+        yield* stay(400_000)
+        assert.sameMembers(ids(), found.map(({ id }) => id))
+        assert.deepStrictEqual(of("Gap").map(({ filledBy }) => filledBy), ["search"])
+      })
+  )
+
   it.effect("reaches a loop beside one that drops and never catches up", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1_000_000)

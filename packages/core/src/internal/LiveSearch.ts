@@ -12,6 +12,7 @@ import { getStreamRules } from "../operations/Rules.ts"
 import { searchRecentPosts } from "../operations/Search.ts"
 import * as Query from "../Query.ts"
 import type { Response } from "../Response.ts"
+import { verdictOf } from "./LiveFaults.ts"
 
 /** A rule that a search can look for. */
 export interface Searchable extends LiveItem.MatchingRule {
@@ -57,6 +58,12 @@ const isOfQuery = (error: AnyError): boolean =>
 /** After so many refusals and no answer, the cause is what the queries have in common. */
 const mostRefusals = 10
 
+/** After so many failures in a row of one query, another one shows whether the service answers. */
+const mostFailures = 3
+
+/** Failures in a row of each query that is left, after which they are given up: for ten minutes at least. */
+const mostLastFailures = 8
+
 /** One request of an operation, whose answer is read. */
 export const call = (
   { definition }: { readonly definition: Definition }
@@ -90,6 +97,10 @@ interface Source {
   isDone: boolean
   /** The oldest post that was found. */
   oldest: bigint | undefined
+  /** How often in a row its request has failed. */
+  failures: number
+  /** The number of answers of the whole search at the last failure. */
+  failedAt: number
 }
 
 interface Found {
@@ -105,11 +116,18 @@ export class RuleSearch {
   readonly #sources: ReadonlyArray<Source>
   readonly #parameters: object
   readonly #found = new Map<string, Found>()
-  #isAnswered = false
+  #answers = 0
 
   /** `parameters` are those that the searches have in common. */
   constructor(rules: ReadonlyArray<Searchable>, parameters: object) {
-    this.#sources = rules.map((rule) => ({ rule, token: undefined, isDone: false, oldest: undefined }))
+    this.#sources = rules.map((rule) => ({
+      rule,
+      token: undefined,
+      isDone: false,
+      oldest: undefined,
+      failures: 0,
+      failedAt: 0
+    }))
     this.#parameters = parameters
   }
 
@@ -120,18 +138,18 @@ export class RuleSearch {
 
   /**
    * Requests one page, and gives what no further page can add a rule to, oldest first. A request that failed can be repeated;
-   * a refused rule is left out from then on.
+   * a rule is left out when its query is refused, or fails while others are answered.
    */
   next(
     page: (parameters: object) => Effect.Effect<Response<unknown, unknown>, AnyError, Client>
   ): Effect.Effect<ReadonlyArray<LiveItem.AnyItem>, AnyError, Client> {
     return Effect.suspend(() => {
-      const source = this.#newest()
+      const source = this.#due()
       if (source === undefined) return Effect.succeed([])
       const { rule: { query }, token } = source
       const parameters = { ...this.#parameters, query, ...(token === undefined ? {} : { next_token: token }) }
       const isRefusal = (error: AnyError) =>
-        isOfQuery(error) && (this.#isAnswered || this.refused.length < mostRefusals)
+        isOfQuery(error) ? this.#answers > 0 || this.refused.length < mostRefusals : this.#failsAlone(source, error)
       return Effect.map(Effect.catchIf(page(parameters), isRefusal, Effect.succeed), (answer) => {
         if (answer instanceof Error) {
           source.isDone = true
@@ -140,6 +158,28 @@ export class RuleSearch {
         return this.#settled()
       })
     })
+  }
+
+  /** The one to request: the one that is least far back, unless it keeps failing and no other was answered since. */
+  #due(): Source | undefined {
+    const newest = this.#newest()
+    if (newest === undefined || newest.failures < mostFailures || newest.failedAt < this.#answers) return newest
+    return this.#open().reduce((fewest, source) => source.failures < fewest.failures ? source : fewest)
+  }
+
+  #open(): ReadonlyArray<Source> {
+    return this.#sources.filter(({ isDone }) => !isDone)
+  }
+
+  /** Counts a failure. True if it is one of this query rather than of the service. */
+  #failsAlone(source: Source, error: AnyError): boolean {
+    const verdict = verdictOf(error, true)
+    if (verdict._tag !== "Again" || verdict.fault === "limit") return false
+    const isOthersAnswered = this.#answers > source.failedAt
+    source.failures++
+    source.failedAt = this.#answers
+    return (isOthersAnswered && source.failures > mostFailures) ||
+      (this.#answers > 0 && this.#open().every(({ failures }) => failures >= mostLastFailures))
   }
 
   /** The one that is least far back. */
@@ -154,7 +194,8 @@ export class RuleSearch {
   }
 
   #add(source: Source, { data, includes, meta }: Response<unknown, unknown>): void {
-    this.#isAnswered = true
+    this.#answers++
+    source.failures = 0
     const { query: _, ...rule } = source.rule
     for (const post of Array.isArray(data) ? data : []) {
       if (!isPost(post)) continue
