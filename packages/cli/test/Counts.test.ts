@@ -41,10 +41,14 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
 
   it.effect("counts in the archive, page by page, oldest first", () =>
     Effect.gen(function*() {
-      const start = new Date(Date.now() - 40 * 86_400_000).toISOString()
+      // A second before midnight, so that no day begins meanwhile.
+      const end = Math.floor(Date.now() / 86_400_000) * 86_400_000 - 1_000
+      const start = end - 40 * 86_400_000
       const { code, errors, output } = yield* Commands.run(
         ..."counts effect --archive --granularity day --json --start-time".split(" "),
-        start
+        new Date(start).toISOString(),
+        "--end-time",
+        new Date(end).toISOString()
       )
       assert.deepStrictEqual([code, errors], [0, ""])
       const times = JSON.parse(output).buckets.map(({ start }: Chart.Bar) => start)
