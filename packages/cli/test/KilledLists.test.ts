@@ -7,7 +7,7 @@ const seed = Number(process.env["POSTWIRE_SEED"] ?? randomInt(2 ** 31))
 
 const isLong = process.env["POSTWIRE_LONG"] === "1"
 
-const kills = 30
+const kills = Number(process.env["POSTWIRE_KILLS"] ?? 15)
 
 describe.runIf(isLong)("changes of lists that are killed: npm run test:long", () => {
   it(`are made, each once but for those under way, after ${kills} kills (POSTWIRE_SEED=${seed})`, async () => {

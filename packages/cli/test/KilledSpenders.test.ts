@@ -28,7 +28,7 @@ const seed = Number(process.env["POSTWIRE_SEED"] ?? randomInt(2 ** 31))
 const isLong = process.env["POSTWIRE_LONG"] === "1"
 
 /** How much is done. The whole proof, `POSTWIRE_CALLS=100000`, takes some minutes more. */
-const size = Number(process.env["POSTWIRE_CALLS"] ?? 8_000)
+const size = Number(process.env["POSTWIRE_CALLS"] ?? 3_000)
 
 const processes = 8
 

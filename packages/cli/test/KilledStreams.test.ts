@@ -15,7 +15,7 @@ const isLong = process.env["POSTWIRE_LONG"] === "1"
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
 /** A kill takes some seconds on a machine that does nothing else. */
-const kills = Number(process.env["POSTWIRE_KILLS"] ?? 8)
+const kills = Number(process.env["POSTWIRE_KILLS"] ?? 4)
 
 // What was missed is searched for half a minute later, by which time the service has it for sure.
 describe.runIf(isLong)("postwire stream, killed over and over", () => {

@@ -7,7 +7,7 @@ const seed = Number(process.env["POSTWIRE_SEED"] ?? randomInt(2 ** 31))
 
 const isLong = process.env["POSTWIRE_LONG"] === "1"
 
-const kills = 100
+const kills = Number(process.env["POSTWIRE_KILLS"] ?? 40)
 
 describe.runIf(isLong)("publishers of threads that are killed: npm run test:long", () => {
   it(`post each part of each thread once, after ${kills} kills (POSTWIRE_SEED=${seed})`, async () => {

@@ -9,7 +9,7 @@ import * as Postgres from "./support/Postgres.ts"
 
 const isLong = process.env["POSTWIRE_LONG"] === "1"
 
-const kills = 6
+const kills = Number(process.env["POSTWIRE_KILLS"] ?? 3)
 
 const prove = async (log: string, place: string) => {
   const { connects, gaps, reads, takeOvers } = await KilledHolders.run(log, kills)

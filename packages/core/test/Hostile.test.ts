@@ -242,7 +242,7 @@ describe("whatever is passed", () => {
             }
           }
         }),
-      { arbitrary: { runs: process.env["POSTWIRE_LONG"] === "1" ? 60 : 25 } }
+      { arbitrary: { runs: process.env["POSTWIRE_LONG"] === "1" ? 40 : 15 } }
     )
   }
 

@@ -17,7 +17,7 @@ import * as Rows from "../src/Rows.ts"
 import { client, differing, folder, sandbox } from "./support/Scene.ts"
 import { hydrated, sinks } from "./support/Sinks.ts"
 
-const kills = process.env["POSTWIRE_LONG"] === "1" ? 20 : 2
+const kills = process.env["POSTWIRE_LONG"] === "1" ? 10 : 2
 
 const linesOf = (path: string) => readFileSync(path, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line))
 

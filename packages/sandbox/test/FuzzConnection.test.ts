@@ -166,7 +166,7 @@ const checkRaw = ({ bytes, expected, mayEnd }: Raw, received: string): number =>
 
 const isLong = process.env["POSTWIRE_LONG"] === "1"
 /** Of fifty requests each. */
-const rounds = isLong ? 120 : 8
+const rounds = isLong ? 60 : 8
 
 describe("requests that nobody should send, over a connection", () => {
   it.effect("are answered with the right status, whatever the bytes", () =>

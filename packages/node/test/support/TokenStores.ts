@@ -145,7 +145,7 @@ const isLong = process.env["POSTWIRE_LONG"] === "1"
 
 /** What holds between processes, which are killed at random. */
 export const contention = (kind: Kind): void => {
-  const [steps, kills, stops] = isLong ? [200, 40, 4] : [8, 2, 1]
+  const [steps, kills, stops] = isLong ? [100, 16, 2] : [8, 2, 1]
   // In the long run it is stopped for long enough to lose its lock.
   const stoppedMillis = kind.lease === undefined || (kind.lease > 1_000 && !isLong) ? 200 : kind.lease * 1.2
 
