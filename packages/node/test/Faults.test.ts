@@ -4,8 +4,10 @@ import * as Client from "@postwire/core/Client"
 import * as Credentials from "@postwire/core/Credentials"
 import * as Errors from "@postwire/core/Errors"
 import * as RateLimit from "@postwire/core/RateLimit"
-import { Effect, Exit, Layer, Scope } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Scope } from "effect"
 import { FetchHttpClient } from "effect/http"
+import { TestClock } from "effect/testing"
+import * as Diagnostics from "node:diagnostics_channel"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import * as Http from "node:http"
@@ -128,12 +130,23 @@ const took = async (run: () => Promise<unknown>) => {
   return performance.now() - start
 }
 
+/** Resolves when a client of this process has the head of a response. */
+const headArrives = () =>
+  new Promise<void>((resolve) => {
+    const arrive = () => {
+      Diagnostics.unsubscribe("undici:request:headers", arrive)
+      resolve()
+    }
+    Diagnostics.subscribe("undici:request:headers", arrive)
+  })
+
 const pause = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
 
 describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
-  const connect = (settings: NodeClient.Settings) => {
+  const connect = (settings: NodeClient.Settings, clock?: Clock.Clock) => {
     const scope = Scope.makeUnsafe()
-    const context = Effect.runSync(Layer.buildWithScope(transports[transport](settings), scope))
+    const built = Effect.runSync(Layer.buildWithScope(transports[transport](settings), scope))
+    const context = clock === undefined ? built : Context.add(built, Clock.Clock, clock)
     return PromiseClient.of(context, "response", () => Effect.runPromise(Scope.close(scope, Exit.void)), () => ({}))
   }
 
@@ -228,7 +241,14 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
       await using server = await raw((socket) => void socket.write(begun))
       await using client = connect({ baseUrl: server.baseUrl, retries: 0, timeout: { idle: 30 } })
       assert.strictEqual((await failure(client.getPost({ id: "1" }))).timeout, "idle")
-      const late = await rejection(client.createPost({ text: "a" }, { timeout: 40 }))
+      const clock = await Effect.runPromise(Effect.scoped(TestClock.make()))
+      await using waiting = connect({ baseUrl: server.baseUrl }, clock)
+      const arrived = headArrives()
+      const over = rejection(waiting.createPost({ text: "a" }, { timeout: 40 }))
+      await arrived
+      await new Promise((resolve) => setImmediate(resolve))
+      await Effect.runPromise(clock.adjust(40))
+      const late = await over
       assert.instanceOf(late, Errors.OutcomeUnknown)
       assert.strictEqual(late.status, 201)
       // The service did not accept that.
