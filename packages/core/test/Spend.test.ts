@@ -6,6 +6,7 @@ import { catalogue } from "../src/Catalogue.ts"
 import type { Client } from "../src/Client.ts"
 import type { Definition } from "../src/Definition.ts"
 import * as Errors from "../src/Errors.ts"
+import * as SpendKeeping from "../src/internal/SpendKeeping.ts"
 import type { AnyModel } from "../src/Model.ts"
 import { prepare } from "../src/Prepare.ts"
 import * as Prices from "../src/Prices.ts"
@@ -651,6 +652,56 @@ describe("a limit where clocks are wrong", () => {
     }))
   })
 
+  it.effect("holds where the first request for the time fails, and the machine is a day ahead", () => {
+    let isOffline = true
+    const settings = { spendLimit: { perDay: 0.005 } }
+    const { layer, requests, store } = scene(
+      () =>
+        isOffline
+          ? transportError({ phase: "connect", requestSent: false })
+          : { ...found("1"), headers: { date: "Sun, 22 Nov 2026 12:00:00 GMT" } },
+      settings
+    )
+    const before = { day: "2026-11-22", operation: "getPosts", account: "ada", micros: 5_000 }
+    return at(Effect.gen(function*() {
+      yield* store.reserve(baseUrl, "of another process", before, {})
+      yield* store.settle(baseUrl, "of another process", { ...Bill.free(before), micros: 5_000, isCharged: true })
+      const { move, provide } = yield* MovedClock.make
+      move(25 * hour)
+      yield* provide(run(
+        Effect.gen(function*() {
+          reached(yield* Effect.exit(getPosts({ ids: ["2"] })))
+          isOffline = false
+          reached(yield* Effect.exit(getPosts({ ids: ["2"] })))
+        }),
+        layer
+      ))
+      assert.deepStrictEqual(requests.map(({ method }) => method), ["HEAD", "HEAD"])
+    }))
+  })
+
+  it.effect("is checked by one request for the time of the service, which delays no call for long", () => {
+    const { layer, requests, store } = scene(
+      ({ method }) => method === "HEAD" ? Effect.never : found("1"),
+      { spendLimit: { perDay: 1 } }
+    )
+    const before = { day: "2026-11-21", operation: "getPosts", account: "ada", micros: 5_000 }
+    return at(run(
+      Effect.gen(function*() {
+        yield* store.reserve(baseUrl, "of another process", before, {})
+        yield* store.settle(baseUrl, "of another process", { ...Bill.free(before), micros: 5_000, isCharged: true })
+        const calls = yield* Effect.forkChild(
+          Effect.forEach(Array.from({ length: 50 }), () => getPosts({ ids: ["1"] }), { concurrency: "unbounded" })
+        )
+        yield* TestClock.adjust(2_000)
+        assert.isDefined(calls.pollUnsafe())
+        assert.lengthOf(requests.filter(({ method }) => method === "HEAD"), 1)
+        assert.lengthOf(requests, 51)
+      }),
+      layer
+    ))
+  })
+
   it.effect("is not moved to another day by one answer with a wrong date", () => {
     const dates = ["Sun, 22 Nov 2026 12:00:00 GMT", "Tue, 24 Nov 2026 12:00:00 GMT", "Sun, 22 Nov 2026 12:00:00 GMT"]
     const { layer, requests, told } = scene((_, index) => ({
@@ -811,7 +862,7 @@ describe("a store that is gone", () => {
     const memory = SpendStore.makeMemory()
     const state = { hangs: "reserve" }
     const step = <A>(name: string, effect: Effect.Effect<A>) =>
-      Effect.suspend(() => state.hangs === name ? Effect.uninterruptible(Effect.delay(effect, 120_000)) : effect)
+      Effect.suspend(() => state.hangs === name ? Effect.never : effect)
     const { layer } = scene(() => found("1"), { spendLimit: { perDay: 1 } }, {
       reserve: (...args) => step("reserve", memory.reserve(...args)),
       settle: (...args) => step("settle", memory.settle(...args)),
@@ -830,6 +881,7 @@ describe("a store that is gone", () => {
         assert.strictEqual(reached(yield* ended(500)).unavailable, "it takes too long")
         state.hangs = "settle"
         assert.isTrue(Exit.isSuccess(yield* ended(500)))
+        state.hangs = "nothing"
         yield* TestClock.adjust("10 minutes")
         assert.deepStrictEqual(sumOf(yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")), {
           spent: 5_000,
@@ -899,6 +951,134 @@ describe("a store that is gone", () => {
       }),
       layer
     ))
+  })
+
+  it.effect("does not count a charge twice that it took without an answer", () => {
+    const { memory, state, store } = breakable()
+    let lost = 0
+    const { layer } = scene(() => ({ status: 201, body: { data: { id: "1", text: "a" } } }), {}, {
+      ...store,
+      settle: (...args) =>
+        Effect.tap(
+          store.settle(...args),
+          () => ++lost === 1 ? Effect.fail(new SpendStore.SpendStoreUnavailable({ reason: "reset" })) : Effect.void
+        )
+    })
+    return at(run(
+      Effect.gen(function*() {
+        state.fails = "before"
+        yield* createPost({ text: "a" })
+        state.fails = "never"
+        yield* TestClock.adjust("1 minute")
+        const entries = yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")
+        assert.deepStrictEqual(sumOf(entries), { spent: 15_000, inDoubt: 0, reserved: 0 })
+        assert.strictEqual(lost, 2)
+      }),
+      layer
+    ))
+  })
+
+  it.effect("gets charges that come while a sum waits to be recorded, and every request that was added up", () => {
+    const { memory, state, store } = breakable()
+    const slow: SpendStore.Store = {
+      ...store,
+      settle: (...args) => state.fails === "never" ? Effect.delay(store.settle(...args), 100) : store.settle(...args)
+    }
+    const purpose = { day: "2026-11-22", operation: "createPost", account: "ada" }
+    return at(
+      Effect.gen(function*() {
+        const keeping = yield* SpendKeeping.make(slow, false, () => Effect.void)
+        let leases = 0
+        const begin = Effect.suspend(() => {
+          const lease = `${++leases}`
+          const begun = keeping.reserve(baseUrl, lease, { ...purpose, micros: 10 }, {}, Infinity, (effect) => effect)
+          return Effect.as(begun, lease)
+        })
+        const end = (lease: string, count: number) => {
+          const ids = Array.from({ length: count }, (_, i) => `${lease}${100_000 + i}`)
+          const resources = [{ kind: "post" as const, micros: 10, ids, unnamed: 0 }]
+          const charge = { ...Bill.free(purpose), micros: 10, isCharged: true, resources }
+          return keeping.settle(baseUrl, lease, charge, Infinity)
+        }
+        state.fails = "before"
+        for (let i = 0; i < 4; i++) yield* end(yield* begin, 12_000)
+        for (let i = 0; i < 3; i++) yield* end(yield* begin, 3_000)
+        const lease = yield* begin
+        state.fails = "never"
+        yield* TestClock.adjust(5_050)
+        yield* end(lease, 3_000)
+        yield* TestClock.adjust("1 minute")
+        const [entry] = yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")
+        assert.deepInclude(entry, { charged: 60_008, spent: 600_080, inDoubt: 0, reserved: 0 })
+      }).pipe(Effect.scoped)
+    )
+  })
+
+  it.effect("gets nothing of requests that were free while it was away", () => {
+    const { state, store } = breakable()
+    let steps = 0
+    const { layer } = scene(() => ({ status: 404 }), {}, {
+      ...store,
+      settle: (...args) => Effect.suspend(() => (steps++, store.settle(...args)))
+    })
+    return at(run(
+      Effect.gen(function*() {
+        state.fails = "before"
+        for (let i = 0; i < 100; i++) yield* Effect.exit(getPosts({ ids: ["1"] }))
+        state.fails = "never"
+        yield* TestClock.adjust("1 minute")
+        // Two reservations may have been made before the store rested.
+        assert.strictEqual(steps, 2)
+      }),
+      layer
+    ))
+  })
+
+  it.effect("is left to rest also where it never says that it fails", () => {
+    const memory = SpendStore.makeMemory()
+    let isHung = true
+    let hanging = 0
+    const hangs = Effect.onInterrupt(
+      Effect.suspend(() => (hanging++, Effect.never)),
+      () => Effect.sync(() => hanging--)
+    )
+    const { layer } = scene(() => found("1"), {}, {
+      ...memory,
+      reserve: (...args) => isHung ? hangs : memory.reserve(...args),
+      settle: (...args) => isHung ? hangs : memory.settle(...args)
+    })
+    return at(run(
+      Effect.gen(function*() {
+        const calls = yield* Effect.forkChild(
+          Effect.forEach(Array.from({ length: 6 }), () => getPosts({ ids: ["1"] }), { discard: true })
+        )
+        yield* TestClock.adjust(10_000)
+        assert.isDefined(calls.pollUnsafe())
+        assert.strictEqual(hanging, 0)
+        isHung = false
+      }),
+      layer
+    ))
+  })
+
+  it.effect("gets a charge that was on its way when the client was closed", () => {
+    const memory = SpendStore.makeMemory()
+    const { layer } = scene(() => found("1"), {}, {
+      ...memory,
+      settle: (...args) => Effect.delay(memory.settle(...args), 100)
+    })
+    return at(Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(Layer.orDie(layer), scope)
+      const call = yield* Effect.forkChild(Effect.provideContext(getPosts({ ids: ["1"] }), context))
+      yield* TestClock.adjust(10)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust(1_000)
+      yield* Fiber.join(closing)
+      assert.strictEqual((yield* Fiber.join(call)).cost?.dollars, 0.005)
+      const entries = yield* memory.read(baseUrl, "2026-11-22", "2026-11-22")
+      assert.deepStrictEqual(sumOf(entries), { spent: 5_000, inDoubt: 0, reserved: 0 })
+    }))
   })
 
   it.effect("is tried once more at the end, and what it lacks is told", () => {

@@ -137,6 +137,11 @@ const prepare = (database: DatabaseSync) => {
     for (const { pid } of others.all(bill)) if (!isRunning(Number(pid))) abandon.run(bill, Number(pid))
   }
 
+  const keepStale = database.prepare(
+    `UPDATE ${held} SET at = ${Number.MAX_SAFE_INTEGER}
+     WHERE bill = :bill AND at < ${Number.MAX_SAFE_INTEGER} AND ${isStale}`
+  )
+
   const find = database.prepare(`SELECT 1 AS there FROM ${held} WHERE bill = ? AND lease = ?`)
   const hold = database.prepare(`INSERT INTO ${held} VALUES (?, ?, ?, ?, ?, ?, ?)`)
   const release = database.prepare(`DELETE FROM ${held} WHERE bill = ? AND lease = ?`)
@@ -188,6 +193,8 @@ const prepare = (database: DatabaseSync) => {
       transact(() => {
         const bill = billOf(name)
         const now = sinceStart()
+        // After a restart of the machine it would be in flight again.
+        keepStale.run({ bill, now })
         const decide = () => {
           const sums = { day: amounts(bill, day, now), month: amounts(bill, Bill.monthOf(day), now) }
           return { refused: Bill.refusedBy(limits, micros, sums.day, sums.month), newest: newestDay(bill), ...sums }

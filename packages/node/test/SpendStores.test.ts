@@ -1,4 +1,4 @@
-import { afterAll, assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it, vi } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { spawnSync } from "node:child_process"
 import { once } from "node:events"
@@ -55,6 +55,25 @@ describe("a file", () => {
         assert.deepInclude(refused, { refused: "day", day: { ...amounts, reserved: 100_000 } })
       })
     ).pipe(Effect.provide(SqliteSpendStore.layer({ path })), Effect.runPromise)
+  })
+
+  it("keeps in doubt what was reserved before the machine started anew", async () => {
+    const uptime = vi.spyOn(process.hrtime, "bigint")
+    const after = (minutes: number) => uptime.mockReturnValue(BigInt(minutes) * 60_000_000_000n)
+    await SpendStore.use((store) =>
+      Effect.gen(function*() {
+        after(60)
+        yield* store.reserve("bill", "of the first start", reservation, {})
+        after(1)
+        yield* store.reserve("bill", "of the second start", reservation, {})
+        after(61)
+        const { day: amounts } = yield* store.reserve("bill", "later", reservation, {})
+        assert.deepStrictEqual(amounts, { spent: 0, inDoubt: 400_000, reserved: 0 })
+      })
+    ).pipe(
+      Effect.provide(SqliteSpendStore.layer({ path: join(folder, "restarted.db") })),
+      Effect.runPromise
+    ).finally(() => uptime.mockRestore())
   })
 
   it.skipIf(process.platform === "win32")("is private to its user", async () => {

@@ -1,10 +1,14 @@
 /** The clock of a service, by the `Date` of its answers. */
 import type * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
 import * as Monotonic from "../Monotonic.ts"
 import type { Headers } from "../Response.ts"
 
 /** Clocks that differ by less agree: a header has whole seconds, and an answer takes time. */
 const toleranceMillis = 60_000
+
+const longestRequestMillis = 2_000
 
 /** A time of the service, and the clocks of this machine at that time. */
 interface Reading {
@@ -32,12 +36,33 @@ export class ServiceClock {
   #known: Reading | undefined
   /** One that contradicts what was known: it is believed when the next answer agrees with it. */
   #doubted: Reading | undefined
+  /** The end of the request for the time that is under way. */
+  #requested: Deferred.Deferred<void> | undefined
   /** Whether the service was heard, and does not say what time it is. */
   isSilent = false
 
   /** The time in milliseconds, where the service has said it. */
   now(clock: Clock.Clock): number | undefined {
     return timeBy(this.#known, clock)
+  }
+
+  /** Requests the time, once for all who need it now. Without an answer it ends all the same, in the time that is left. */
+  request(headers: Effect.Effect<Headers | undefined>, left: number): Effect.Effect<unknown> {
+    return Effect.uninterruptibleMask((restore) => {
+      const requested = this.#requested ?? Deferred.makeUnsafe<void>()
+      const wait = restore(Effect.timeoutOption(Deferred.await(requested), Math.min(left, longestRequestMillis)))
+      if (requested === this.#requested) return wait
+      this.#requested = requested
+      const learning = Effect.clockWith((clock) =>
+        Effect.map(headers, (answer) => void (answer === undefined || this.learn(answer, clock)))
+      )
+      const ended = Effect.suspend(() => {
+        this.#requested = undefined
+        return Deferred.succeed(requested, undefined)
+      })
+      const request = Effect.ensuring(Effect.timeoutOption(learning, longestRequestMillis), ended)
+      return Effect.andThen(Effect.forkDetach(request), wait)
+    })
   }
 
   /** Takes note of an answer, and returns its time unless that is missing or doubtful. */

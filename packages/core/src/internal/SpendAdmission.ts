@@ -56,8 +56,7 @@ export const make = (environment: Environment) => {
     const { account, ask, bill, needed, operation, service, terms } = request
     let pause = shortestPauseMillis
     let waited = 0
-    let hasAsked = false
-    /** The day to reserve on where the service's clock cannot be asked. */
+    /** The day to reserve on where the service does not answer a request for its time. */
     let newestDay: string | undefined
 
     const refuse = (period: SpendLimitReached["period"], amounts: Bill.Amounts, limit: number, day: string) => {
@@ -111,7 +110,9 @@ export const make = (environment: Environment) => {
 
     const attempt: Effect.Effect<Admitted, SpendLimitReached> = Effect.clockWith((clock) => {
       const time = service.now(clock)
-      const day = newestDay ?? Bill.dayOf(time ?? clock.currentTimeMillisUnsafe())
+      const day = time === undefined && newestDay !== undefined
+        ? newestDay
+        : Bill.dayOf(time ?? clock.currentTimeMillisUnsafe())
       if (Bill.sumOf(here) + needed > total) return refuse("total", here, total, day)
       const lease = newLease()
       return Effect.matchEffect(reserve(clock, lease, day), {
@@ -132,13 +133,12 @@ export const make = (environment: Environment) => {
           const { newest, refused } = decision
           // A day begins when the service says so: the clock of this machine may be wrong.
           const isDoubtful = isLimited && time === undefined && newest !== undefined && newest !== day
-          if (isDoubtful && !hasAsked && !service.isSilent) {
-            hasAsked = true
+          if (isDoubtful && !service.isSilent) {
             return release(lease, refused, day).pipe(
-              Effect.andThen(within(clock, restore(ask))),
-              Effect.flatMap((headers) => {
-                if (headers === undefined) newestDay = newest
-                else service.learn(headers, clock)
+              Effect.andThen(Effect.suspend(() => within(clock, restore(service.request(ask, terms.left))))),
+              Effect.flatMap(() => {
+                // A service that names no time is taken to have the clock of this machine.
+                if (!service.isSilent) newestDay = newest
                 return attempt
               })
             )

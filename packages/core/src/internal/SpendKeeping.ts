@@ -3,13 +3,14 @@
  * bounds, and recorded when it answers again. Until then they reduce the limits that the store checks.
  */
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as Bill from "../Bill.ts"
 import type { Logging } from "../Logging.ts"
 import * as Monotonic from "../Monotonic.ts"
-import type { Resources } from "../Prices.ts"
 import { SpendStoreUnavailable, type Store } from "../SpendStore.ts"
+import { type Held, isFree, lackingOf, type Owed, Owing } from "./SpendOwing.ts"
 
 /** Makes an effect interruptible inside of a region that is not. */
 export type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
@@ -38,21 +39,6 @@ const restMillis = 5_000
 
 const longestStepMillis = 5_000
 
-/** Charges beyond this many ids are kept without their ids, so that none of them is found to be a repeat. */
-const mostIds = 50_000
-
-interface Held {
-  readonly bill: string
-  readonly reservation: Bill.Reservation
-  /** A step whose answer was lost may have been done. */
-  readonly inStore: "yes" | "perhaps" | "no"
-}
-
-interface Owed extends Held {
-  readonly charge: Bill.Charge
-  readonly micros: number
-}
-
 /** `refuses`: a request that a limit covers is refused while the store is away. */
 export const make = Effect.fnUntraced(function*(
   store: Pick<Store, "reserve" | "settle">,
@@ -61,6 +47,7 @@ export const make = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Keeping<SpendStoreUnavailable>, never, Scope.Scope> {
   const scope = yield* Effect.scope
   const flying = new Map<string, Held>()
+  /** Every charge, from the end of its request until the store has it. */
   const owed = new Owing()
   const sums = new Sums()
   /** Leases with a step that has not ended. */
@@ -93,50 +80,52 @@ export const make = Effect.fnUntraced(function*(
     lease: string,
     effect: Effect.Effect<A, SpendStoreUnavailable>,
     patience: number
-  ): Effect.Effect<A, SpendStoreUnavailable> =>
-    Effect.suspend(() => {
+  ): Effect.Effect<A, SpendStoreUnavailable> => {
+    const step = Effect.suspend(() => {
       underWay.add(lease)
-      const ending = Effect.ensuring(effect, Effect.sync(() => underWay.delete(lease)))
-      const immediately = { startImmediately: true }
-      return Effect.flatMap(
-        // A response without an end may outlive the layer.
-        isClosed ? Effect.forkDetach(ending, immediately) : Effect.forkIn(ending, scope, immediately),
-        (fiber): Effect.Effect<A, SpendStoreUnavailable> =>
-          fiber.pollUnsafe() ?? Effect.timeoutOrElse(Fiber.join(fiber), {
-            duration: Math.max(0, Math.min(patience, longestStepMillis)),
-            orElse: () => Effect.fail(new SpendStoreUnavailable({ reason: "it takes too long" }))
-          })
-      )
+      return Effect.ensuring(effect, Effect.sync(() => underWay.delete(lease)))
     })
+    const immediately = { startImmediately: true }
+    return Effect.flatMap(
+      // A response without an end may outlive the layer.
+      Effect.suspend(() => isClosed ? Effect.forkDetach(step, immediately) : Effect.forkIn(step, scope, immediately)),
+      (fiber) => fiber.pollUnsafe() ?? Effect.flatMap(within(Fiber.await(fiber), patience), unlessClosed)
+    )
+  }
 
   const step = <A>(lease: string, effect: Effect.Effect<A, SpendStoreUnavailable>, patience: number) =>
     start(lease, Effect.tapError(Effect.tap(effect, answered), failed), patience)
 
-  const owe = (lease: string, held: Held, charge: Bill.Charge): Effect.Effect<Bill.Settled> =>
+  const reserve = (
+    lease: string,
+    held: Held,
+    limits: Bill.Limits
+  ): Effect.Effect<Bill.Decision, SpendStoreUnavailable> =>
     Effect.suspend(() => {
-      const estimate = Bill.settledOf(charge, ({ ids }) => ids.length)
-      owed.add(lease, { ...held, charge, micros: estimate.micros })
-      if (isClosed) return Effect.as(lost, estimate)
-      if (isRecording) return Effect.succeed(estimate)
-      isRecording = true
-      return Effect.as(Effect.forkIn(recording, scope), estimate)
+      held.inStore = "perhaps"
+      return Effect.map(within(store.reserve(held.bill, lease, held.reservation, limits)), (decision) => {
+        held.inStore = decision.refused === undefined ? "yes" : "no"
+        return decision
+      })
     })
 
-  const record = Effect.fnUntraced(function*(lease: string, { bill, charge, inStore, reservation }: Owed) {
-    owed.close(lease)
-    const isRelease = charge.micros === 0 && charge.resources.length === 0
-    if (inStore !== "yes" && !isRelease) yield* store.reserve(bill, lease, reservation, {})
-    yield* store.settle(bill, lease, charge)
-    owed.remove(lease)
-    yield* answered
-  })
+  const settle = (lease: string, { bill }: Held, charge: Bill.Charge) =>
+    Effect.tap(within(store.settle(bill, lease, charge)), () => Effect.sync(() => owed.remove(lease)))
+
+  const record = (lease: string, owing: Owed) =>
+    Effect.tap(
+      owing.inStore === "yes" || isFree(owing.charge)
+        ? settle(lease, owing, owing.charge)
+        : Effect.andThen(reserve(lease, owing, {}), Effect.suspend(() => settle(lease, owing, owing.charge))),
+      answered
+    )
 
   /** Records what it can. A charge that the store does not take goes to the end, so that it delays no other. */
   const recordAll = Effect.gen(function*() {
     let inARow = 0
-    for (const [lease, charge] of owed.all) {
+    for (const [lease, owing] of owed.all) {
       if (underWay.has(lease)) continue
-      if (yield* Effect.isSuccess(start(lease, record(lease, charge), longestStepMillis))) inARow = 0
+      if (yield* Effect.isSuccess(start(lease, record(lease, owing), Infinity))) inARow = 0
       else {
         owed.moveToEnd(lease)
         if (++inARow === 3) break
@@ -159,6 +148,13 @@ export const make = Effect.fnUntraced(function*(
       : logging(Effect.logWarning(`The spend store does not answer: it lacks $${owed.dollars} of this process`))
   )
 
+  const recordLater: Effect.Effect<unknown> = Effect.suspend(() => {
+    if (isClosed) return lost
+    if (isRecording || owed.size === 0) return Effect.void
+    isRecording = true
+    return Effect.forkIn(recording, scope)
+  })
+
   yield* Effect.addFinalizer(() =>
     Effect.suspend(() => {
       isClosed = true
@@ -166,6 +162,12 @@ export const make = Effect.fnUntraced(function*(
       return Effect.andThen(rest, lost)
     })
   )
+
+  const release = (lease: string, held: Held) =>
+    Effect.suspend(() => {
+      owed.add(lease, held, Bill.free(held.reservation))
+      return recordLater
+    })
 
   const reserveAlone = (
     lease: string,
@@ -175,12 +177,11 @@ export const make = Effect.fnUntraced(function*(
   ): Effect.Effect<Bill.Decision, SpendStoreUnavailable> =>
     Effect.suspend((): Effect.Effect<Bill.Decision, SpendStoreUnavailable> => {
       const { bill, reservation } = held
-      const release = held.inStore === "no" ? Effect.void : owe(lease, held, Bill.free(reservation))
-      if (refuses && isLimited(limits)) return Effect.andThen(release, Effect.fail(error))
+      if (refuses && isLimited(limits)) return Effect.andThen(release(lease, held), Effect.fail(error))
       const day = sums.of(bill, reservation.day)
       const month = sums.of(bill, Bill.monthOf(reservation.day))
       const refused = Bill.refusedBy(limits, reservation.micros, day, month)
-      if (refused !== undefined) return Effect.as(release, { refused, newest: undefined, day, month })
+      if (refused !== undefined) return Effect.as(release(lease, held), { refused, newest: undefined, day, month })
       flying.set(lease, held)
       sums.add(bill, reservation.day, reservation.micros)
       return Effect.succeed({ refused, newest: undefined, day, month })
@@ -189,16 +190,15 @@ export const make = Effect.fnUntraced(function*(
   return {
     reserve: (bill, lease, reservation, limits, patience, restore) =>
       Effect.flatMap(Monotonic.millis, (now) => {
-        const held = { bill, reservation }
-        if (now < restsUntil) return reserveAlone(lease, { ...held, inStore: "no" }, limits, resting)
+        const held: Held = { bill, reservation, inStore: "no" }
+        if (now < restsUntil) return reserveAlone(lease, held, limits, resting)
         const lacking = owed.lacking(bill) + lackingOf(flying.values(), bill)
-        const asked = step(lease, store.reserve(bill, lease, reservation, lessened(limits, lacking)), patience)
-        const perhaps: Held = { ...held, inStore: "perhaps" }
-        return Effect.onInterrupt(restore(asked), () => owe(lease, perhaps, Bill.free(reservation))).pipe(
+        const asked = step(lease, reserve(lease, held, lessened(limits, lacking)), patience)
+        return Effect.onInterrupt(restore(asked), () => release(lease, held)).pipe(
           Effect.matchEffect({
-            onFailure: (error) => reserveAlone(lease, perhaps, limits, error),
+            onFailure: (error) => reserveAlone(lease, held, limits, error),
             onSuccess: (decision) => {
-              if (decision.refused === undefined) flying.set(lease, { ...held, inStore: "yes" })
+              if (decision.refused === undefined) flying.set(lease, held)
               sums.learn(bill, reservation, decision, lacking)
               return Effect.succeed(decision)
             }
@@ -211,24 +211,32 @@ export const make = Effect.fnUntraced(function*(
         if (held === undefined) return Effect.succeed(Bill.nothing)
         flying.delete(lease)
         sums.add(bill, held.reservation.day, -held.reservation.micros)
-        const alone = Effect.tap(
-          owe(lease, held, charge),
-          ({ micros }) => Effect.sync(() => sums.add(bill, charge.day, micros))
+        const estimate = owed.add(lease, held, charge)
+        const settling = now < restsUntil || held.inStore !== "yes"
+          ? Effect.fail(resting)
+          : step(lease, settle(lease, held, charge), patience)
+        return settling.pipe(
+          Effect.catch(() => Effect.as(recordLater, estimate)),
+          Effect.tap(({ micros }) => Effect.sync(() => sums.add(bill, charge.day, micros)))
         )
-        if (now < restsUntil || held.inStore !== "yes") return alone
-        const settling = Effect.tap(store.settle(bill, lease, charge), () => Effect.sync(() => owed.remove(lease)))
-        return Effect.matchEffect(step(lease, settling, patience), {
-          onFailure: () => alone,
-          onSuccess: (settled) => {
-            sums.add(bill, charge.day, settled.micros)
-            return Effect.succeed(settled)
-          }
-        })
       })
   }
 })
 
 const resting = /*#__PURE__*/ new SpendStoreUnavailable({ reason: "it has failed a moment ago" })
+
+const tooSlow = /*#__PURE__*/ new SpendStoreUnavailable({ reason: "it takes too long" })
+
+const closed = /*#__PURE__*/ new SpendStoreUnavailable({ reason: "the client was closed" })
+
+const within = <A, E>(effect: Effect.Effect<A, E>, patience = longestStepMillis) =>
+  Effect.timeoutOrElse(effect, {
+    duration: Math.max(0, Math.min(patience, longestStepMillis)),
+    orElse: () => Effect.fail(tooSlow)
+  })
+
+/** The end of the layer interrupts its steps, but not the callers that wait for them. */
+const unlessClosed = <A, E>(exit: Exit.Exit<A, E>) => Exit.hasInterrupts(exit) ? Effect.fail(closed) : exit
 
 const isLimited = ({ perDay, perMonth }: Bill.Limits): boolean => perDay !== undefined || perMonth !== undefined
 
@@ -236,97 +244,6 @@ const lessened = ({ perDay, perMonth }: Bill.Limits, micros: number): Bill.Limit
   perDay: perDay === undefined ? undefined : Math.max(0, perDay - micros),
   perMonth: perMonth === undefined ? undefined : Math.max(0, perMonth - micros)
 })
-
-const lackingOf = (all: Iterable<Held>, bill: string): number => {
-  let sum = 0
-  for (const { bill: other, inStore, reservation: { micros } } of all) {
-    if (inStore !== "yes" && other === bill) sum += micros
-  }
-  return sum
-}
-
-/** Charges that the store lacks, the oldest first. */
-class Owing {
-  readonly #charges = new Map<string, Owed>()
-  /** The leases of charges that more can be added to. */
-  readonly #sums = new Map<string, string>()
-  #ids = 0
-
-  get size(): number {
-    return this.#charges.size
-  }
-
-  get all(): ReadonlyArray<readonly [lease: string, owed: Owed]> {
-    return [...this.#charges]
-  }
-
-  get micros(): number {
-    let micros = 0
-    for (const owed of this.#charges.values()) micros += owed.micros
-    return micros
-  }
-
-  get dollars(): string {
-    return (this.micros / 1_000_000).toFixed(2)
-  }
-
-  /** What may be charged without the store's knowledge. */
-  lacking(bill: string): number {
-    return lackingOf(this.#charges.values(), bill)
-  }
-
-  add(lease: string, owed: Owed): void {
-    const ids = idsOf(owed.charge)
-    if (this.#ids + ids <= mostIds) {
-      this.#ids += ids
-      this.#charges.set(lease, owed)
-      return
-    }
-    const { bill, charge: { account, day, inDoubt, operation }, inStore } = owed
-    const key = JSON.stringify([bill, day, operation, account, inDoubt])
-    // A lease that the store may hold has to be settled itself.
-    const into = inStore === "no" ? this.#sums.get(key) ?? lease : lease
-    if (inStore === "no") this.#sums.set(key, into)
-    this.#charges.set(into, together(owed, this.#charges.get(into)))
-  }
-
-  /** Nothing can be added any more to a charge that the store may know. */
-  close(lease: string): void {
-    for (const [key, sum] of this.#sums) if (sum === lease) this.#sums.delete(key)
-  }
-
-  remove(lease: string): void {
-    const owed = this.#charges.get(lease)
-    if (owed !== undefined) this.#ids -= idsOf(owed.charge)
-    this.#charges.delete(lease)
-  }
-
-  moveToEnd(lease: string): void {
-    const owed = this.#charges.get(lease)
-    if (owed === undefined) return
-    this.#charges.delete(lease)
-    this.#charges.set(lease, owed)
-  }
-}
-
-const idsOf = ({ resources }: Bill.Charge): number => resources.reduce((sum, { ids }) => sum + ids.length, 0)
-
-/** Two charges of one purpose without the ids of their resources. */
-const together = (owed: Owed, other: Owed | undefined): Owed => {
-  const resources = new Map<string, Resources>()
-  for (const { ids, kind, micros, unnamed } of [...owed.charge.resources, ...other?.charge.resources ?? []]) {
-    const key = `${kind} ${micros}`
-    const count = ids.length + unnamed + (resources.get(key)?.unnamed ?? 0)
-    resources.set(key, { kind, micros, ids: [], unnamed: count })
-  }
-  const { charge, micros, reservation } = owed
-  return {
-    ...owed,
-    micros: micros + (other?.micros ?? 0),
-    reservation: { ...reservation, micros: reservation.micros + (other?.reservation.micros ?? 0) },
-    charge: { ...charge, micros: charge.micros + (other?.charge.micros ?? 0), resources: [...resources.values()] }
-  }
-}
 
 /** The sums of days and months as the store last knew them, with what this process has spent and reserved since. */
 class Sums {
