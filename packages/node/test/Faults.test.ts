@@ -351,7 +351,7 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
         socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n")
         timer = setInterval(() => socket.write(" "), 50)
       })
-      await using patient = connect({ baseUrl: drip.baseUrl, timeout: { idle: 200, total: 500 } })
+      await using patient = connect({ baseUrl: drip.baseUrl, timeout: { idle: 30_000, total: 500 } })
       let error: Errors.TransportFailure
       const millis = await took(async () => {
         error = await failure(patient.getPost({ id: "1" }))
@@ -367,14 +367,14 @@ describe.each(["undici", "fetch"] as const)("over %s", (transport) => {
       await using server = await raw((socket) => {
         socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`)
         const busy = () => {
-          // It arrives in time, but for twice the limit nobody looks.
+          // It arrives in time, but for longer than the limit nobody looks.
           socket.write(body)
-          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000)
         }
         // After an immediate, timers come before sockets.
         setTimeout(() => setImmediate(busy), 20)
       })
-      await using client = connect({ baseUrl: server.baseUrl, retries: 0, timeout: { idle: 100 } })
+      await using client = connect({ baseUrl: server.baseUrl, retries: 0, timeout: { idle: 1_500 } })
       assert.strictEqual((await client.getPost({ id: "1" })).data?.id, "1")
     })
 
