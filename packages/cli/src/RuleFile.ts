@@ -15,9 +15,14 @@ export interface Place {
   readonly text: string
 }
 
-/** A rule, and the lines that it stands on: which of its value begins where. */
+/** A line of a rule, with the position in the rule's value at which it begins. */
+interface Part extends Place {
+  readonly at: number
+}
+
+/** A rule and the lines that it stands on. */
 export interface Written extends WantedRule {
-  readonly parts: ReadonlyArray<Place & { readonly at: number }>
+  readonly parts: ReadonlyArray<Part>
 }
 
 /** What is no rule. */
@@ -27,14 +32,14 @@ export interface Fault extends Place {
 
 /** The rules of a file. */
 export const parse = (content: string): ReadonlyArray<Written> | Fault => {
-  const rules: Array<Written> = []
+  const rules: Array<{ value: string; readonly tag?: string; readonly parts: Array<Part> }> = []
   for (const [i, text] of content.replace(/^\ufeff/, "").split(/\r\n|\r|\n/).entries()) {
     if (/^\s*$|^\s*#(\s|$)/.test(text)) continue
     const line = i + 1
     const last = rules.at(-1)
     if (/^\s/.test(text) && last !== undefined) {
-      const part = { line, text, column: text.search(/\S/), at: last.value.length + 1 }
-      rules[rules.length - 1] = { ...last, value: `${last.value} ${text.trim()}`, parts: [...last.parts, part] }
+      last.parts.push({ line, text, column: text.search(/\S/), at: last.value.length + 1 })
+      last.value += ` ${text.trim()}`
       continue
     }
     const [, tagged = "", tag] = /^\s*(\[("(?:[^"\\]|\\.)*"|[^\]]*)\])/.exec(text) ?? []

@@ -111,6 +111,13 @@ describe("files of rules", () => {
     assert.deepStrictEqual(RuleFile.placeOf(parsed[1]!, 4), { line: 4, column: 3, text: "\tb OR c" })
   })
 
+  it("are read in a moment, however many lines a rule has", () => {
+    const parsed = RuleFile.parse("a" + "\n or".repeat(200_000))
+    if ("problem" in parsed) return assert.fail(parsed.problem)
+    assert.lengthOf(parsed, 1)
+    assert.lengthOf(parsed[0]!.parts, 200_001)
+  })
+
   it.each(["#", "# a", "#a", "[a] b", "[] b"])("read the rule %s that they write", (value) => {
     const parsed = RuleFile.parse(RuleFile.line({ value }))
     assert.deepStrictEqual("problem" in parsed || parsed.map(({ tag, value }) => [tag, value]), [[undefined, value]])
