@@ -159,64 +159,83 @@ const distinct = (
   keyOf: (value: string) => string
 ) => [...new Map(rules.map((rule) => [keyOf(rule.value), rule])).values()]
 
+const twoRuns = {
+  before: Rules,
+  wished: Rules,
+  delays: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9_000 }))),
+  room: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 })),
+  counts: Schema.Boolean,
+  normalizes: Schema.Boolean,
+  killedAt: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60_000 })),
+  isKilled: Schema.Boolean
+}
+
+/** Two runs with the same wishes, of which the first may be interrupted. */
+const runTwice = (
+  { before, counts, delays, isKilled, killedAt, normalizes, room, wished }: Schema.Struct<typeof twoRuns>["Type"]
+) =>
+  Effect.gen(function*() {
+    let next = 0
+    const initial = distinct(before, normalizes ? meaningOf : (value) => value)
+    const desired = distinct(wished, meaningOf)
+    const isRoomy = room > 0
+    const cap = isRoomy ? 100 : Math.max(initial.length, desired.length)
+    const service = start(initial, {
+      cap,
+      normalizes,
+      counts: counts || !isRoomy,
+      delay: () => delays[next++ % Math.max(1, delays.length)] ?? 0
+    })
+    const options = { allowEmpty: true }
+    const runs = [
+      yield* Effect.forkChild(service.run(desired, options)),
+      yield* Effect.forkChild(service.run(desired, options))
+    ]
+    if (isKilled) {
+      yield* TestClock.adjust(killedAt)
+      yield* Fiber.interrupt(runs[0]!)
+    }
+    for (let i = 0; i < 400 && runs.some((run) => run.pollUnsafe() === undefined); i++) {
+      yield* TestClock.adjust(5_000)
+    }
+    const exits = yield* Effect.forEach(runs, Fiber.await)
+    for (const exit of exits) assert.isTrue(Exit.isSuccess(exit) || isKilled && exit === exits[0], String(exit))
+    const rulesOf = (rules: ReadonlyArray<Wanted>) =>
+      rules.map(({ tag, value }) => `${meaningOf(value)} ${tag}`).toSorted()
+    assert.deepStrictEqual(rulesOf(service.rules()), rulesOf(desired))
+    const [, second] = exits
+    if (second !== undefined && Exit.isSuccess(second)) {
+      assert.deepStrictEqual(
+        second.value.rules.map(({ id }) => id).toSorted(),
+        service.rules().map(({ id }) => id).toSorted()
+      )
+    }
+    assert.isAtMost(service.most(), cap)
+    if (!isRoomy || normalizes) return
+    const wanted = new Set(desired.map(({ value }) => meaningOf(value)))
+    const throughout = initial.map(({ value }) => meaningOf(value)).filter((meaning) => wanted.has(meaning))
+    for (const effective of service.deletions) {
+      assert.includeMembers(effective.map(meaningOf), throughout)
+    }
+  })
+
 describe("two runs at once", () => {
   it.effect.prop(
     "make the rules what both wish for, whenever each is interrupted, and leave no moment uncovered",
-    {
-      before: Rules,
-      wished: Rules,
-      delays: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9_000 }))),
-      room: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 })),
-      counts: Schema.Boolean,
-      normalizes: Schema.Boolean,
-      killedAt: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60_000 })),
-      isKilled: Schema.Boolean
-    },
-    ({ before, counts, delays, isKilled, killedAt, normalizes, room, wished }) =>
-      Effect.gen(function*() {
-        let next = 0
-        const initial = distinct(before, normalizes ? meaningOf : (value) => value)
-        const desired = distinct(wished, meaningOf)
-        const isRoomy = room > 0
-        const cap = isRoomy ? 100 : Math.max(initial.length, desired.length)
-        const service = start(initial, {
-          cap,
-          normalizes,
-          counts: counts || !isRoomy,
-          delay: () => delays[next++ % Math.max(1, delays.length)] ?? 0
-        })
-        const options = { allowEmpty: true }
-        const runs = [
-          yield* Effect.forkChild(service.run(desired, options)),
-          yield* Effect.forkChild(service.run(desired, options))
-        ]
-        if (isKilled) {
-          yield* TestClock.adjust(killedAt)
-          yield* Fiber.interrupt(runs[0]!)
-        }
-        for (let i = 0; i < 400 && runs.some((run) => run.pollUnsafe() === undefined); i++) {
-          yield* TestClock.adjust(5_000)
-        }
-        const exits = yield* Effect.forEach(runs, Fiber.await)
-        for (const exit of exits) assert.isTrue(Exit.isSuccess(exit) || isKilled && exit === exits[0], String(exit))
-        const rulesOf = (rules: ReadonlyArray<Wanted>) =>
-          rules.map(({ tag, value }) => `${meaningOf(value)} ${tag}`).toSorted()
-        assert.deepStrictEqual(rulesOf(service.rules()), rulesOf(desired))
-        const [, second] = exits
-        if (second !== undefined && Exit.isSuccess(second)) {
-          assert.deepStrictEqual(
-            second.value.rules.map(({ id }) => id).toSorted(),
-            service.rules().map(({ id }) => id).toSorted()
-          )
-        }
-        assert.isAtMost(service.most(), cap)
-        if (!isRoomy || normalizes) return
-        const wanted = new Set(desired.map(({ value }) => meaningOf(value)))
-        const throughout = initial.map(({ value }) => meaningOf(value)).filter((meaning) => wanted.has(meaning))
-        for (const effective of service.deletions) {
-          assert.includeMembers(effective.map(meaningOf), throughout)
-        }
-      }),
+    twoRuns,
+    runTwice,
     { arbitrary: { runs: process.env["POSTWIRE_LONG"] === "1" ? 2_000 : 60 } }
   )
+
+  it.effect("delete what the first was about to delete when it was interrupted", () =>
+    runTwice({
+      before: [{ value: "e", tag: "x" }],
+      wished: [{ value: "e", tag: "y" }, { value: "c", tag: "x" }],
+      delays: [386, 2, 3_441, 2_670],
+      room: 0,
+      counts: true,
+      normalizes: false,
+      killedAt: 7_564,
+      isKilled: true
+    }))
 })

@@ -83,7 +83,9 @@ export const apply = Effect.fnUntraced(
       const values = new Set((yield* RuleRequests.read(call)).map(({ value }) => value))
       const missing = waiting.filter(({ value }) => !values.has(value))
       if (missing.length < waiting.length) {
-        isShared = true
+        isShared = isFresh = true
+        // The run that added them may have been interrupted before it deleted the old ones.
+        for (const { instead, value } of waiting) if (instead !== undefined && values.has(value)) old.push(instead)
         return missing
       }
       const first = missing.filter(({ instead }) => instead !== undefined).slice(0, least - room)
