@@ -58,25 +58,27 @@ export const layerStore = (
 ): Layer.Layer<SpendStore.SpendStore, InvalidSettings> => {
   const named = NodeClient.fromEnvironment(variables).spendStore
   if (named !== undefined) return NodeClient.layerSpendStore({ spendStore: named })
-  const own = Layer.unwrap(
-    Effect.map(ownFile, (spendStore) => NodeClient.layerSpendStore({ spendStore }))
-  )
   const isKept = withoutStore === "refuse" && (perDay !== undefined || perMonth !== undefined)
-  const otherwise = isKept
-    ? Effect.fail(
-      new InvalidSettings({
-        setting: variable,
-        rule: "must name a file: your folder for state cannot be used, so the limit of what is spent cannot be kept"
-      })
+  const without = (reason: string) =>
+    Layer.effect(
+      SpendStore.SpendStore,
+      isKept
+        ? Effect.fail(
+          new InvalidSettings({
+            setting: variable,
+            rule: `must name a file: ${reason}, so the limit of what is spent cannot be kept`
+          })
+        )
+        : Effect.as(
+          Report.say(`What is spent is not kept: ${reason}.`, `Name a file in ${variable}.`),
+          SpendStore.makeMemory()
+        )
     )
-    : Effect.as(
-      Report.say(
-        "What is spent is not kept: your folder for such things cannot be used.",
-        `Name a file in ${variable}.`
-      ),
-      SpendStore.makeMemory()
-    )
-  return Layer.catch(own, () => Layer.effect(SpendStore.SpendStore, otherwise))
+  return Layer.unwrap(Effect.match(ownFile, {
+    onFailure: () => without("your folder for state cannot be used"),
+    onSuccess: (spendStore) =>
+      Layer.catch(NodeClient.layerSpendStore({ spendStore }), ({ rule }) => without(`${spendStore} ${rule}`))
+  }))
 }
 
 /** Counts what earlier runs of the same work have spent towards `--max-spend`. */

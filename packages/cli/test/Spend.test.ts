@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { ConfigProvider, Effect } from "effect"
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as MovedClock from "../../core/test/support/MovedClock.ts"
 import * as Commands from "./Commands.ts"
@@ -120,6 +120,33 @@ describe("a limit without a usable store", () => {
         assert.match(wrong.errors, /POSTWIRE_SPEND_WITHOUT_STORE must be refuse or allow/)
       }).pipe(Effect.scoped, Effect.provide(sandbox)))
   }
+})
+
+describe("a damaged file of this user", () => {
+  it.live("is named with the reason", () =>
+    Effect.gen(function*() {
+      const { seeded } = yield* Sandbox.Sandbox
+      const folder = yield* Commands.folder
+      const path = join(folder, "postwire", "spend.db")
+      mkdirSync(join(folder, "postwire"))
+      writeFileSync(path, "This is no database. ".repeat(100))
+      const run = yield* user
+      const read = (variables: Readonly<Record<string, string>>) =>
+        run({ POSTWIRE_SPEND_STORE: "", ...variables }, "call", "getUser", "--id", seeded.ada.id).pipe(
+          Effect.provideService(
+            ConfigProvider.ConfigProvider,
+            ConfigProvider.fromEnv({ env: { HOME: folder, XDG_STATE_HOME: folder } })
+          )
+        )
+      const reason = `${path} is a file that cannot be used (file is not a database)`
+      const limited = yield* read({ POSTWIRE_SPEND_PER_DAY: "1" })
+      assert.strictEqual(limited.code, 1)
+      assert.include(limited.errors, reason)
+      assert.notInclude(limited.errors, "your folder")
+      const unlimited = yield* read({})
+      assert.strictEqual(unlimited.code, 0, unlimited.errors)
+      assert.include(unlimited.errors, `What is spent is not kept: ${reason}.`)
+    }).pipe(Effect.scoped, Effect.provide(sandbox)))
 })
 
 describe("--max-spend", () => {
