@@ -26,7 +26,7 @@ export interface View {
   readonly entries: ReadonlyArray<Bill.Entry>
   /** In micro-dollars. */
   readonly limits: Bill.Limits
-  /** What the day and the month have come to that `to` is in, in micro-dollars. */
+  /** The amounts that the limits of today and this month count, in micro-dollars. */
   readonly day: number
   readonly month: number
 }
@@ -48,19 +48,22 @@ export const command = Command.make(
     const limit = yield* SpendAccount.limitOf(variables)
     const to = Bill.dayOf(yield* Clock.currentTimeMillis)
     const from = Bill.dayOf(Date.parse(to) - (days - 1) * 86_400_000)
-    const month = `${Bill.monthOf(to)}-01`
     const view = yield* Effect.gen(function*() {
-      const { read } = yield* SpendStore.SpendStore
-      const all = yield* read(baseUrl, from < month ? from : month, to)
-      const sum = (since: string) => all.reduce((sum, entry) => entry.day < since ? sum : sum + Bill.sumOf(entry), 0)
+      const { read, reserve } = yield* SpendStore.SpendStore
+      // A refused request reserves nothing, and its refusal has the amounts that limits count.
+      const refused = { day: to, operation: "spend", account: "", micros: 1 }
+      const counted = yield* reserve(baseUrl, "spend", refused, { perDay: 0 })
+      // The service, or a process whose clock is wrong, may be ahead of this machine.
+      const entries = yield* read(baseUrl, from, Bill.dayOf(Date.parse(to) + aheadMillis))
+      const last = entries.at(-1)?.day ?? to
       return {
         service: baseUrl,
         from,
-        to,
-        entries: all.filter(({ day }) => day >= from),
+        to: last > to ? last : to,
+        entries,
         limits: { perDay: amount(limit.perDay), perMonth: amount(limit.perMonth) },
-        day: sum(to),
-        month: sum(month)
+        day: Bill.sumOf(counted.day),
+        month: Bill.sumOf(counted.month)
       }
     }).pipe(Effect.provide(SpendAccount.layerStore(variables, limit)))
     const { output } = yield* Terminal
@@ -74,6 +77,9 @@ export const command = Command.make(
     { command: "postwire spend --days 365 --json", description: "A year, for programs" }
   ])
 )
+
+/** Days that are ahead by so much are shown. */
+const aheadMillis = 31 * 86_400_000
 
 const amount = (dollars: number | undefined) => dollars === undefined ? undefined : microsOf(dollars)
 

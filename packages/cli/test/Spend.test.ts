@@ -1,9 +1,12 @@
 /** `postwire spend`: what commands spend is kept for all of them, and limits are kept to. */
 import { assert, describe, it } from "@effect/vitest"
+import { SpendStore } from "@postwire/core/SpendStore"
+import * as SqliteSpendStore from "@postwire/node/SqliteSpendStore"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { ConfigProvider, Effect } from "effect"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import * as MovedClock from "../../core/test/support/MovedClock.ts"
 import * as Commands from "./Commands.ts"
 
@@ -62,9 +65,37 @@ describe("postwire spend", () => {
       const { code, errors } = yield* run(limited, ...read)
       assert.strictEqual(code, 1)
       assert.match(errors, /getUser: .*\$?0\.01/)
-      assert.lengthOf(journal.entries(), 1)
+      assert.lengthOf(journal.entries().filter(({ operation }) => operation === "getUser"), 1)
       const wrong = yield* run({ POSTWIRE_SPEND_PER_DAY: "much" }, ...read)
       assert.match(wrong.errors, /POSTWIRE_SPEND_PER_DAY must be dollars/)
+    }).pipe(Effect.scoped, Effect.provide(sandbox)))
+})
+
+describe("a reservation of a killed process", () => {
+  it.live("is shown where its day is ahead, and counts towards the limits that it is shown beside", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* Sandbox.Sandbox
+      const path = join(yield* Commands.folder, "killed.db")
+      const run = yield* user
+      const { move, provide } = yield* MovedClock.make
+      move(Date.parse("2026-11-22T12:00:00Z") - Date.now())
+      yield* SpendStore.use(({ reserve }) =>
+        Effect.forEach(
+          ["2026-11-21", "2026-11-23"],
+          (day) => reserve(baseUrl, day, { day, operation: "createPost", account: "ada", micros: 200_000 }, {})
+        )
+      ).pipe(Effect.provide(SqliteSpendStore.layer({ path })))
+      yield* Effect.sync(() => {
+        using database = new DatabaseSync(path)
+        database.exec(`UPDATE postwire_bill_held_1 SET at = ${Number.MAX_SAFE_INTEGER}`)
+      })
+      const variables = { POSTWIRE_SPEND_STORE: path, POSTWIRE_SPEND_PER_DAY: "0.25" }
+      const view = JSON.parse((yield* provide(run(variables, "spend", "--json"))).output)
+      assert.deepInclude(view, { to: "2026-11-23", inDoubt: 0.4 })
+      assert.deepStrictEqual(view.limits.perDay, { dollars: 0.25, used: 0.2 })
+      const { output } = yield* provide(run(variables, "spend"))
+      assert.include(output, "$0.40 or less besides are in doubt")
+      assert.include(output, "Today: $0.20 of $0.25 are used.")
     }).pipe(Effect.scoped, Effect.provide(sandbox)))
 })
 

@@ -68,8 +68,9 @@ const make = (sql: SqlClient.SqlClient): SpendStore.Store => {
   const amounts = Effect.fnUntraced(function*(bill: string, time: string) {
     const [done] = yield* sql<Pick<AmountsRow, "spent" | "in_doubt">>`
       SELECT spent::text, in_doubt::text FROM ${sql(times)} WHERE bill = ${bill} AND time = ${time}`
+    const from = Bill.doubtfulSince(time)
     const [open] = yield* sql<Pick<AmountsRow, "in_doubt" | "reserved">>`
-      SELECT COALESCE(SUM(micros) FILTER (WHERE ${isStale} AND day >= ${time} AND day <= ${`${time}~`}), 0)::text AS in_doubt,
+      SELECT COALESCE(SUM(micros) FILTER (WHERE ${isStale} AND day >= ${from} AND day <= ${`${time}~`}), 0)::text AS in_doubt,
         COALESCE(SUM(micros) FILTER (WHERE NOT ${isStale}), 0)::text AS reserved
       FROM ${sql(held)} WHERE bill = ${bill}`
     return {

@@ -1,8 +1,17 @@
 import { Effect, Layer, Redacted } from "effect"
-import { suite } from "../../core/test/support/SpendStores.ts"
+import * as SqlClient from "effect/sql/SqlClient"
+import { Aging, agingMillis, suite } from "../../core/test/support/SpendStores.ts"
 import { layerPostgres } from "../src/Database.ts"
 import * as PostgresSpendStore from "../src/PostgresSpendStore.ts"
 import * as Postgres from "./support/Postgres.ts"
+
+const aging = Layer.effect(
+  Aging,
+  Effect.map(
+    SqlClient.SqlClient,
+    (sql) => Effect.orDie(Effect.asVoid(sql`UPDATE postwire_bill_held_1 SET at = at - ${agingMillis}`))
+  )
+)
 
 suite(
   "in PostgreSQL",
@@ -12,7 +21,8 @@ suite(
         Effect.promise(Postgres.postgres),
         (server) => Effect.promise(async () => await server[Symbol.asyncDispose]())
       ),
-      ({ url }) => PostgresSpendStore.layer.pipe(Layer.provide(layerPostgres({ url: Redacted.make(url) })))
+      ({ url }) =>
+        Layer.merge(PostgresSpendStore.layer, aging).pipe(Layer.provide(layerPostgres({ url: Redacted.make(url) })))
     )
   ),
   { skip: Postgres.missing !== undefined }

@@ -41,7 +41,7 @@ export const noAmounts: Amounts = Object.freeze({ spent: 0, inDoubt: 0, reserved
 
 /**
  * Whether a request may be sent, and what its day and its month had come to before. What is in flight counts for every day and
- * every month: it is charged on the day that the service says.
+ * every month: it is charged on the day that the service says. When its process is gone, it counts for its own day and the next.
  */
 export interface Decision {
   /** Whose limit it would pass. */
@@ -98,11 +98,17 @@ export interface Entry extends Purpose, Amounts {
  */
 export const inFlightMillis = 15 * 60_000
 
-/** For so many days, the newest included, it is known which resources were charged. */
+/** The resources of so many days are remembered. */
 export const daysRemembered = 3
 
-/** The first day of those that are remembered where this one is the newest. */
+/** The first day whose resources are remembered after a charge on a day. */
 export const rememberedSince = (day: string): string => dayOf(Date.parse(day) - (daysRemembered - 1) * 86_400_000)
+
+/**
+ * The first day whose reservations in doubt count for a day or a month. A request that was reserved on the day before may
+ * have been charged after midnight, or its process may have had a clock that was a day behind.
+ */
+export const doubtfulSince = (time: string): string => dayOf(Date.parse(time) - 86_400_000)
 
 /** The day of a time in milliseconds, in UTC. */
 export const dayOf = (millis: number): string => new Date(millis).toISOString().slice(0, 10)
@@ -197,9 +203,10 @@ export class Bill {
 
   #amounts(time: string, now: number): Amounts {
     const amounts = { spent: 0, inDoubt: 0, ...this.#times.get(time), reserved: 0 }
+    const since = doubtfulSince(time)
     for (const held of this.#held.values()) {
       const state = stateOf(held, now)
-      if (state === "reserved" || held.day.startsWith(time)) amounts[state] += held.micros
+      if (state === "reserved" || (held.day >= since && held.day <= `${time}~`)) amounts[state] += held.micros
     }
     return amounts
   }
@@ -208,8 +215,7 @@ export class Bill {
     let ofDay = this.#ids.get(day)
     if (ofDay === undefined) {
       this.#ids.set(day, ofDay = new Map())
-      const newest = [...this.#ids.keys()].reduce((a, b) => a > b ? a : b)
-      for (const other of this.#ids.keys()) if (other < rememberedSince(newest)) this.#ids.delete(other)
+      for (const other of this.#ids.keys()) if (other < rememberedSince(day)) this.#ids.delete(other)
     }
     let set = ofDay.get(kind)
     if (set === undefined) ofDay.set(kind, set = new IdSet())

@@ -44,6 +44,15 @@ const scene = (
 
 const at = <A, E>(effect: Effect.Effect<A, E>, millis = noon) => Effect.andThen(TestClock.setTime(millis), effect)
 
+/** Charges nothing on the day of the tests: a client whose clock names that day does not request the service's time. */
+const beginDay = (store: SpendStore.Store) => {
+  const request = { day: "2026-11-22", operation: "getPosts", account: "ada" }
+  return Effect.andThen(
+    store.reserve(baseUrl, "first", { ...request, micros: 1 }, {}),
+    store.settle(baseUrl, "first", { ...Bill.free(request), isCharged: true })
+  )
+}
+
 /** The amounts of a bill, in micro-dollars. */
 const sumOf = (
   entries: ReadonlyArray<{ readonly spent: number; readonly inDoubt: number; readonly reserved: number }>
@@ -309,11 +318,12 @@ describe("what has no answer", () => {
 
 describe("a limit", () => {
   it.effect("keeps back what might pass it, and begins anew", () => {
-    const { layer, requests } = scene((request) => found(...request.query["ids"]?.split(",") ?? []), {
+    const { layer, requests, store } = scene((request) => found(...request.query["ids"]?.split(",") ?? []), {
       spendLimit: { perDay: 0.01, perMonth: 0.02 }
     })
     return at(run(
       Effect.gen(function*() {
+        yield* beginDay(store)
         yield* getPosts({ ids: ["1", "2"] })
         const ofDay = reached(yield* Effect.exit(getPosts({ ids: ["3"] })))
         assert.deepInclude(ofDay, {
@@ -389,12 +399,13 @@ describe("a limit", () => {
 
   it.effect("waits for what is in flight where that may cost less than is reserved", () => {
     const gate = Deferred.makeUnsafe<void>()
-    const { layer, requests } = scene(
+    const { layer, requests, store } = scene(
       (_, index) => index === 0 ? Effect.as(Deferred.await(gate), found("1")) : found("2"),
       { spendLimit: { perDay: 0.5 } }
     )
     return at(run(
       Effect.gen(function*() {
+        yield* beginDay(store)
         // It may have a hundred posts, and has one.
         const first = yield* Effect.forkChild(searchRecentPosts({ query: "a", max_results: 100 }))
         yield* TestClock.adjust(1)
@@ -439,7 +450,8 @@ describe("a limit", () => {
   it.effect("takes what a call waits for it from the time of the call", () => {
     const gate = Deferred.makeUnsafe<void>()
     const { layer, requests } = make(
-      (_, index) => index === 0 ? Effect.as(Deferred.await(gate), found("1")) : Effect.never,
+      ({ method }, index) =>
+        method === "HEAD" ? {} : index === 1 ? Effect.as(Deferred.await(gate), found("1")) : Effect.never,
       { tells: false }
     )
     return at(run(
@@ -451,7 +463,7 @@ describe("a limit", () => {
         yield* TestClock.adjust(2_000)
         yield* Deferred.succeed(gate, undefined)
         yield* TestClock.adjust(1_000)
-        assert.lengthOf(requests, 2)
+        assert.deepStrictEqual(requests.map(({ method }) => method), ["HEAD", "GET", "GET"])
         yield* TestClock.adjust(100)
         const error = second.pollUnsafe()
         assert.isTrue(error !== undefined && Exit.isSuccess(error))
@@ -540,8 +552,16 @@ describe("a limit where clocks are wrong", () => {
     const requests: Array<Received> = []
     let id = 0
     const spendLimit = month ? { perMonth: perDay } : { perDay }
+    /** The store of a process that is killed before it has counted an answer. */
+    const killed: SpendStore.Store = {
+      ...store,
+      settle: (bill, lease, charge) =>
+        charge.micros === 0 && charge.resources.length === 0
+          ? store.settle(bill, lease, charge)
+          : Effect.succeed(Bill.nothing)
+    }
     /** Makes the call of a new process. */
-    const run = (skew: number, takes = 0) =>
+    const run = (skew: number, takes = 0, isKilled = false) =>
       Effect.clockWith((clock) => {
         const { layer } = scene(
           (request) =>
@@ -556,7 +576,7 @@ describe("a limit where clocks are wrong", () => {
               return Effect.as(Effect.provideService(Effect.sleep(takes), Clock.Clock, clock), answer)
             }),
           { spendLimit },
-          store
+          isKilled ? killed : store
         )
         return Effect.flatMap(MovedClock.make, ({ move, provide }) => {
           move(skew)
@@ -581,6 +601,30 @@ describe("a limit where clocks are wrong", () => {
           headers["authorization"] === undefined
         )
       )
+    }))
+
+  it.effect("holds for commands that are killed before the store has a charge, whatever day their clocks name", () =>
+    Effect.gen(function*() {
+      const { begin, charged, requests, run } = machines(0.015, noon)
+      yield* begin
+      for (const days of [-1, 1, -40, 0, 40, -2]) {
+        yield* run(days * 24 * hour, 0, true)
+        yield* TestClock.adjust("16 minutes")
+      }
+      assert.deepStrictEqual([...charged], [["2026-11-22", 15_000]])
+      assert.deepStrictEqual(requests[0]?.method, "HEAD")
+    }))
+
+  it.effect("holds for a command that was killed while its clock named the day of the newest charge", () =>
+    Effect.gen(function*() {
+      const { begin, charged, run } = machines(0.01, noon)
+      yield* begin
+      yield* run(0)
+      yield* TestClock.adjust("1 day")
+      yield* run(-24 * hour, 0, true)
+      yield* TestClock.adjust("16 minutes")
+      for (let i = 0; i < 3; i++) yield* run(0)
+      assert.deepStrictEqual([...charged], [["2026-11-22", 5_000], ["2026-11-23", 10_000]])
     }))
 
   it.effect("holds for processes that all begin at once with clocks of different days", () =>
@@ -704,12 +748,13 @@ describe("a limit where clocks are wrong", () => {
 
   it.effect("is not moved to another day by one answer with a wrong date", () => {
     const dates = ["Sun, 22 Nov 2026 12:00:00 GMT", "Tue, 24 Nov 2026 12:00:00 GMT", "Sun, 22 Nov 2026 12:00:00 GMT"]
-    const { layer, requests, told } = scene((_, index) => ({
+    const { layer, requests, store, told } = scene((_, index) => ({
       ...found(String(index)),
       headers: { date: dates[index] ?? "" }
     }), { spendLimit: { perDay: 0.015 } })
     return at(run(
       Effect.gen(function*() {
+        yield* beginDay(store)
         for (let i = 0; i < 3; i++) yield* getPosts({ ids: ["1"] })
         assert.strictEqual(reached(yield* Effect.exit(getPosts({ ids: ["1"] }))).spent, 0.015)
         assert.deepStrictEqual(told.map(({ day }) => day), ["2026-11-22", "2026-11-22", "2026-11-22"])
@@ -784,6 +829,7 @@ describe("a store that is gone", () => {
     const other = scene(() => found(String(++id)), settings, store)
     return at(
       Effect.gen(function*() {
+        yield* beginDay(memory)
         const [a, b] = yield* Effect.all([Layer.build(Layer.orDie(one.layer)), Layer.build(Layer.orDie(other.layer))])
         for (let i = 0; i < 200; i++) {
           state.fails = i >= 10 && i < 13 ? "before" : "never"
@@ -841,6 +887,7 @@ describe("a store that is gone", () => {
     )
     return at(run(
       Effect.gen(function*() {
+        yield* beginDay(memory)
         yield* getPost({ id: "9" })
         state.fails = "after"
         yield* Effect.exit(getPosts({ ids: ["2"] }))
@@ -878,6 +925,7 @@ describe("a store that is gone", () => {
             assert.isTrue(exit !== undefined && Exit.isSuccess(exit))
             return yield* Fiber.join(call)
           })
+        yield* beginDay(memory)
         assert.strictEqual(reached(yield* ended(500)).unavailable, "it takes too long")
         state.hangs = "settle"
         assert.isTrue(Exit.isSuccess(yield* ended(500)))

@@ -1,4 +1,9 @@
+import { Layer } from "effect"
+import { TestClock } from "effect/testing"
 import * as SpendStore from "../src/SpendStore.ts"
-import { suite } from "./support/SpendStores.ts"
+import { Aging, agingMillis, suite } from "./support/SpendStores.ts"
 
-suite("in memory", SpendStore.layerMemory)
+suite(
+  "in memory",
+  Layer.merge(SpendStore.layerMemory, Layer.succeed(Aging, TestClock.adjust(agingMillis)))
+)

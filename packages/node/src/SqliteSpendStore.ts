@@ -111,7 +111,7 @@ const prepare = (database: DatabaseSync) => {
   )
   const amounts = (bill: number, time: string, now: number): Bill.Amounts => {
     const done = settled.get(bill, time)
-    const open = inFlight.get({ bill, now, from: time, to: `${time}~` })
+    const open = inFlight.get({ bill, now, from: Bill.doubtfulSince(time), to: `${time}~` })
     return {
       spent: Number(done?.["spent"] ?? 0),
       inDoubt: Number(done?.["in_doubt"] ?? 0) + Number(open?.["in_doubt"]),
@@ -148,7 +148,6 @@ const prepare = (database: DatabaseSync) => {
 
   const setOf = database.prepare(`SELECT id FROM ${sets} WHERE bill = ? AND day = ? AND kind = ?`)
   const newSet = database.prepare(`INSERT INTO ${sets} (bill, day, kind) VALUES (?, ?, ?)`)
-  const newest = database.prepare(`SELECT MAX(day) AS day FROM ${sets} WHERE bill = ?`)
   const forgetIds = database.prepare(
     `DELETE FROM ${ids} WHERE of IN (SELECT id FROM ${sets} WHERE bill = ? AND day < ?)`
   )
@@ -157,11 +156,10 @@ const prepare = (database: DatabaseSync) => {
   const setIn = (bill: number, day: string, kind: string): number => {
     const found = setOf.get(bill, day, kind)?.["id"]
     if (found !== undefined) return Number(found)
-    const { lastInsertRowid } = newSet.run(bill, day, kind)
-    const before = Bill.rememberedSince(String(newest.get(bill)?.["day"]))
+    const before = Bill.rememberedSince(day)
     forgetIds.run(bill, before)
     forgetSets.run(bill, before)
-    return Number(lastInsertRowid)
+    return Number(newSet.run(bill, day, kind).lastInsertRowid)
   }
 
   const addLine = database.prepare(

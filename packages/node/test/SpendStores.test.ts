@@ -7,9 +7,10 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { SpendStore } from "../../core/src/SpendStore.ts"
-import { suite } from "../../core/test/support/SpendStores.ts"
+import { Aging, agingMillis, suite } from "../../core/test/support/SpendStores.ts"
 import { createClient, SpendLimitReached } from "../src/index.ts"
 import * as RedisSpendStore from "../src/RedisSpendStore.ts"
 import * as SqliteSpendStore from "../src/SqliteSpendStore.ts"
@@ -18,14 +19,28 @@ import * as RedisServer from "./support/RedisServer.ts"
 const folder = mkdtempSync(join(tmpdir(), "postwire-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-suite("in SQLite", SqliteSpendStore.layer({ path: join(folder, "spend.db") }))
+const path = join(folder, "spend.db")
+suite(
+  "in SQLite",
+  Layer.merge(
+    SqliteSpendStore.layer({ path }),
+    Layer.succeed(
+      Aging,
+      Effect.sync(() => {
+        using database = new DatabaseSync(path)
+        database.exec(`UPDATE postwire_bill_held_1 SET at = at - ${agingMillis}`)
+      })
+    )
+  )
+)
 
 suite(
   "in Redis",
   Layer.unwrap(
     Effect.map(
       Effect.acquireRelease(Effect.promise(() => RedisServer.start()), (redis) => Effect.promise(() => redis.stop())),
-      ({ url }) => RedisSpendStore.layerUrl({ url })
+      ({ age, url }) =>
+        Layer.merge(RedisSpendStore.layerUrl({ url }), Layer.succeed(Aging, Effect.promise(() => age(agingMillis))))
     )
   ),
   { skip: !RedisServer.isInstalled }

@@ -57,7 +57,7 @@ export const make = (environment: Environment) => {
     let pause = shortestPauseMillis
     let waited = 0
     /** The day to reserve on where the service does not answer a request for its time. */
-    let newestDay: string | undefined
+    let supposed: string | undefined
 
     const refuse = (period: SpendLimitReached["period"], amounts: Bill.Amounts, limit: number, day: string) => {
       const { inDoubt, reserved, spent } = amounts
@@ -110,8 +110,8 @@ export const make = (environment: Environment) => {
 
     const attempt: Effect.Effect<Admitted, SpendLimitReached> = Effect.clockWith((clock) => {
       const time = service.now(clock)
-      const day = time === undefined && newestDay !== undefined
-        ? newestDay
+      const day = time === undefined && supposed !== undefined
+        ? supposed
         : Bill.dayOf(time ?? clock.currentTimeMillisUnsafe())
       if (Bill.sumOf(here) + needed > total) return refuse("total", here, total, day)
       const lease = newLease()
@@ -131,21 +131,23 @@ export const make = (environment: Environment) => {
         },
         onSuccess: (decision) => {
           const { newest, refused } = decision
-          // A day begins when the service says so: the clock of this machine may be wrong.
-          const isDoubtful = isLimited && time === undefined && newest !== undefined && newest !== day
+          const limit = (refused === "day" ? limits.perDay : refused === "month" ? limits.perMonth : undefined) ??
+            Infinity
+          // A day begins when the service says so: the clock of this machine may be wrong. A request that exceeds a whole limit
+          // fits into no day.
+          const isDoubtful = isLimited && needed <= limit && time === undefined && (newest ?? supposed) !== day
           if (isDoubtful && !service.isSilent) {
             return release(lease, refused, day).pipe(
               Effect.andThen(Effect.suspend(() => within(clock, restore(service.request(ask, terms.left))))),
               Effect.flatMap(() => {
                 // A service that names no time is taken to have the clock of this machine.
-                if (!service.isSilent) newestDay = newest
+                if (!service.isSilent) supposed = newest ?? day
                 return attempt
               })
             )
           }
           if (refused === undefined) return Effect.succeed({ lease, day })
-          const limit = refused === "day" ? limits.perDay : limits.perMonth
-          return refuse(refused, decision[refused], limit ?? Infinity, day)
+          return refuse(refused, decision[refused], limit, day)
         }
       })
     })

@@ -1,6 +1,6 @@
 /** What every store of bills does: each is held against the rules, and against the one in memory. */
 import { assert, describe, layer } from "@effect/vitest"
-import { Arbitrary, Effect, Layer, Schema } from "effect"
+import { Arbitrary, Context, Effect, Layer, Schema } from "effect"
 import type * as Bill from "../../src/Bill.ts"
 import * as SpendStore from "../../src/SpendStore.ts"
 
@@ -48,15 +48,20 @@ const Step = Schema.Union([
   })
 ])
 
+/** Makes all reservations of a store a quarter of an hour older, and more. */
+export class Aging extends Context.Service<Aging, Effect.Effect<void>>()("test/SpendStores/Aging") {}
+
+export const agingMillis = 16 * 60_000
+
 /** The tests of a store, which is made anew, and empty, for each bill. */
 export const suite = (
   name: string,
-  store: Layer.Layer<SpendStore.SpendStore, unknown>,
+  store: Layer.Layer<SpendStore.SpendStore | Aging, unknown>,
   options: { readonly skip?: boolean } = {}
 ) => {
   let bills = 0
   const newBill = () => `https://service.test/${++bills}`
-  const run = <A, E>(test: (store: SpendStore.Store, bill: string) => Effect.Effect<A, E>) =>
+  const run = <A, E, R>(test: (store: SpendStore.Store, bill: string) => Effect.Effect<A, E, R>) =>
     Effect.flatMap(SpendStore.SpendStore, (store) => test(store, newBill()))
 
   describe.skipIf(options.skip === true)("a store of bills", () => {
@@ -149,6 +154,42 @@ export const suite = (
           })
           yield* store.settle(bill, "b", charge({ day: "2026-11-30", resources: posts("2") }))
           assert.strictEqual((yield* store.reserve(bill, "c", on("2026-12-01", 1_000), limits)).newest, "2026-12-01")
+        })))
+
+      it.effect("counts a reservation in doubt for its day and the next, and for their months", () =>
+        run(Effect.fnUntraced(function*(store, bill) {
+          yield* store.reserve(bill, "of a killed process", reservation(6_000, { day: "2026-11-30" }), {})
+          yield* yield* Aging
+          const inDoubt = { spent: 0, inDoubt: 6_000, reserved: 0 }
+          const none = { spent: 0, inDoubt: 0, reserved: 0 }
+          for (
+            const [day, ofDay, ofMonth] of [
+              ["2026-11-29", none, inDoubt],
+              ["2026-11-30", inDoubt, inDoubt],
+              ["2026-12-01", inDoubt, inDoubt],
+              ["2026-12-02", none, inDoubt],
+              ["2027-01-01", none, none]
+            ] as const
+          ) {
+            const limits = { perDay: ofDay.inDoubt, perMonth: 1_000_000 }
+            assert.deepStrictEqual(
+              yield* store.reserve(bill, "later", reservation(1_000, { day }), limits),
+              { refused: "day", newest: undefined, day: ofDay, month: ofMonth },
+              day
+            )
+          }
+          // It is told once.
+          assert.deepStrictEqual(sum(yield* store.read(bill, "2026-11-01", "2026-12-31")), inDoubt)
+        })))
+
+      it.effect("charges a resource once a day also after a charge of a day that never comes", () =>
+        run(Effect.fnUntraced(function*(store, bill) {
+          const settled = []
+          for (const on of ["9999-06-01", day, day, "2026-11-21", "2026-11-21"]) {
+            yield* store.reserve(bill, "a", reservation(5_000, { day: on }), {})
+            settled.push(yield* store.settle(bill, "a", charge({ day: on, resources: posts("1") })))
+          }
+          assert.deepStrictEqual(settled.map(({ repeats }) => repeats), [0, 0, 1, 0, 1])
         })))
 
       it.effect("passes no limit, however many reserve at once", () =>

@@ -24,7 +24,7 @@ end
 local function add(held, sums)
   for index, period in ipairs({ ARGV[2], ARGV[3] }) do
     local state = now - held.at > ${Bill.inFlightMillis} and 2 or 3
-    if state == 3 or string.sub(held.day, 1, #period) == period then
+    if state == 3 or (held.day >= ARGV[8 + index] and string.sub(held.day, 1, #period) <= period) then
       sums[index][state] = sums[index][state] + held.micros
     end
   end
@@ -63,7 +63,9 @@ export const scripts: Steps = {
       account,
       micros,
       perDay ?? -1,
-      perMonth ?? -1
+      perMonth ?? -1,
+      Bill.doubtfulSince(day),
+      Bill.doubtfulSince(Bill.monthOf(day))
     ],
     lua: `${amounts}${whole}
 local sums = { amounts(ARGV[2]), amounts(ARGV[3]) }

@@ -45,6 +45,18 @@ export const start = async (port?: number) => {
         client.destroy()
       }
     },
+    /** Makes reservations of spend stores older. */
+    age: async (millis: number): Promise<void> => {
+      const client = createClient({ url })
+      await client.connect()
+      for (const key of await client.keys("postwire:bill:*:held")) {
+        for (const [lease, text] of Object.entries(await client.hGetAll(key))) {
+          const held = JSON.parse(text)
+          await client.hSet(key, lease, JSON.stringify({ ...held, at: held.at - millis }))
+        }
+      }
+      client.destroy()
+    },
     stop: async () => {
       if (server.exitCode !== null || server.signalCode !== null) return
       server.kill("SIGKILL")
