@@ -167,6 +167,7 @@ interface Log {
 /** A store for one process. */
 export const makeMemory = (): Store<never> => {
   const logs = new Map<string, Log>()
+  let newest = 0
   const logOf = (stream: string): Log => {
     let log = logs.get(stream)
     if (log === undefined) {
@@ -199,7 +200,9 @@ export const makeMemory = (): Store<never> => {
         const tenure = tenureOf(seat)
         const isTaken = tenure !== undefined && tenure.ends > now
         if (isTaken && tenure.holder !== holder) return { _tag: "Taken", millis: tenure.ends - now }
-        const token = isTaken ? tenure.token : Math.max((tenure?.token ?? 0) + 1, now * 1_000)
+        // A seat may be given, forgotten and given again within one millisecond.
+        const token = isTaken ? tenure.token : Math.max(newest + 1, now * 1_000)
+        newest = Math.max(newest, token)
         logOf(seat.stream).seats.set(seatName(seat), { token, holder, ends: now + millis })
         return { _tag: "Held", token }
       }),

@@ -157,6 +157,14 @@ describe("a blocking client", () => {
   })
 
   it("is ended by Ctrl-C, which a thread outlives by its journal", async () => {
+    const faults = async (method: string, body?: object) =>
+      void await fetch(`${sandbox.ready.baseUrl}/_sandbox/faults`, {
+        method,
+        headers: { authorization: `Bearer ${sandbox.ready.adminToken}`, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      })
+    // The second part has no answer before the signal is noticed.
+    await faults("POST", { operation: "createPost", nth: 2, delay: "1 hour" })
     const program = `
       import { createClientSync } from ${JSON.stringify(new URL("../src/index.ts", import.meta.url).href)}
       process.on("SIGINT", () => {})
@@ -184,9 +192,10 @@ describe("a blocking client", () => {
     })
     const [line] = await once(createInterface(child.stdout), "line")
     assert.match(String(line), /^TransportFailure interrupted by SIGINT$/)
+    await faults("DELETE")
     using client = Sync.createClientSync(settings())
     const posts = [{ text: "before" }, { text: "after", media: [picture] }]
-    // The process may have ended before it noted that the second one was not sent: then it is looked for.
+    // The second part was sent, and is looked for.
     const thread = client.publishThread(posts, { key: "interrupted", lag: 200 })
     assert.deepStrictEqual([thread.resumed, thread.posts.map(({ text }) => text)], [true, ["before", "after"]])
   })
