@@ -209,7 +209,9 @@ export const prove = async (options: Options): Promise<Outcome> => {
     await once(child, "close")
     const { made } = sandbox.streams.ledger()
     const consumers: Record<string, Consumer> = {}
-    for (const [consumer, ids] of received) {
+    // A seed may have no post for a rule.
+    for (const consumer of ["all", ...tags]) {
+      const ids = received.get(consumer) ?? []
       const wanted = new Map(
         made.filter(({ rules }) => consumer === "all" || rules.some((rule) => tagOf.get(rule) === consumer))
           .map(({ at, id }) => [id, at])
