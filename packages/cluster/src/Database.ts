@@ -49,6 +49,6 @@ export const layerPostgres = (
     startupParameters: { idle_in_transaction_session_timeout: "4000" },
     maxConnections: 10,
     connectTimeout: "5 seconds",
-    // A connection that only listens has to notice that nobody is there any more.
+    // A connection that only listens has to notice that the server is gone.
     keepAlive: "10 seconds"
   })

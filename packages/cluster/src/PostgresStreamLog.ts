@@ -70,7 +70,7 @@ const listening = Effect.fnUntraced(function*(sql: PgClient.PgClient) {
     Scope.make(),
     Effect.fnUntraced(function*(own) {
       const calls = yield* Scope.provide(sql.listen(channel), own)
-      // What came before is not called.
+      // Notifications sent before do not arrive.
       for (const stream of waiting.keys()) call(stream)
       while (true) call((yield* Queue.take(calls)).payload)
     }),

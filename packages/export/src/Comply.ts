@@ -138,7 +138,7 @@ export const run = Effect.fnUntraced(function*(
   return { ...applied, rows: rows.count, out, report: reportOf(out), jobs: jobs.flatMap(({ id }) => id ?? []) }
 })
 
-/** Refuses files that a run would replace without being told to. */
+/** Refuses to replace files unless the mode allows it. */
 const refuseFiles = Effect.fnUntraced(function*(out: string, mode: Mode): Effect.fn.Return<void, ExportError> {
   if (mode === "force") return
   if (yield* disk.exists(out)) return yield* new FileExists({ path: out, isComplete: mode === "resume" })

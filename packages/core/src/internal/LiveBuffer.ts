@@ -74,7 +74,7 @@ export class LiveBuffer {
     return this.#end === undefined && this.policy === "fail" && this.#waiting > this.#size
   }
 
-  /** Whether no more than half of what may wait does. */
+  /** True while at most half of the buffer is used. */
   get hasRoom(): boolean {
     return this.#end !== undefined || this.#waiting * 2 <= this.#size
   }
@@ -192,7 +192,7 @@ export class LiveBuffer {
 
   #spill(queue: SpillQueue, entries: Entries): Effect.Effect<void> {
     this.#spilled += entries.length
-    // What was counted is there, or has failed, also when its source is ended.
+    // Counted entries are written, or have failed, even if their source ends.
     return Effect.uninterruptible(Effect.matchCause(queue.append(LiveSpill.encode(entries, this.#now())), {
       onFailure: (cause) => {
         this.#spilled -= entries.length

@@ -31,7 +31,7 @@ const timeBy = (reading: Reading | undefined, clock: Clock.Clock): number | unde
   return Math.abs(since - (passed - reading.passed)) < toleranceMillis ? served + since : undefined
 }
 
-/** What the answers of one service say of its time. */
+/** The time of one service, read from its answers. */
 export class ServiceClock {
   #known: Reading | undefined
   /** One that contradicts what was known: it is believed when the next answer agrees with it. */

@@ -37,7 +37,7 @@ export interface Line<E, R> extends SharedSeat.Patience {
   readonly onLost: (at: Date) => void
 }
 
-/** Holds the line whenever nobody else does. Ends when the stream has ended, here or elsewhere, or fails for good. */
+/** Holds the line whenever no other process does. Ends when the stream has ended, here or elsewhere, or fails for good. */
 export const hold = <E, R>(line: Line<E, R>): Effect.Effect<void, E, R> =>
   Effect.suspend(() => {
     const { lease, log, stream } = line

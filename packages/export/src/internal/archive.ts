@@ -391,7 +391,7 @@ const freeNameOf = Effect.fnUntraced(function*(out: string, from: string) {
   }
 })
 
-/** Tells whether a file has a name of this archive, with the time of its first line. */
+/** Checks that a file has a name of this archive, with the time of its first line. */
 const isNameOf = (out: string, { from, name }: Written): boolean => {
   const { base, ending } = partsOf(out, from)
   return name.startsWith(base) && name.endsWith(ending) &&

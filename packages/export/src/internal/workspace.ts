@@ -168,7 +168,7 @@ const claim = Effect.fnUntraced(function*(out: string, names: Names, about: stri
   yield* disk.attempt(names.about, () => fs.writeFile(names.about, about))
 })
 
-/** Tells whether a folder belongs to this user. A file system that maps owners gives a new folder to the same one. */
+/** Checks that a folder belongs to this user. A file system that maps owners gives a new folder to the same one. */
 const isOwn = (folder: string, owner: bigint): Effect.Effect<boolean, ExportError> =>
   disk.attempt(folder, async () => {
     if (process.getuid === undefined || owner === BigInt(process.getuid())) return true
