@@ -29,6 +29,7 @@ export default defineConfig({
     execArgv: ["--disable-warning=ExperimentalWarning"],
     // A test that needs another before it fails with some seed, which Vitest prints.
     sequence: { shuffle: { files: true, tests: true } },
+    globalSetup: "scripts/programs.ts",
     setupFiles: "vitest.setup.ts",
     // A machine that others use too takes several times as long.
     testTimeout: 60_000,

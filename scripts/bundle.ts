@@ -1,4 +1,4 @@
-// After `tsc -b`: what the packages hold beside what the compiler made (ADR 23), in `dist/bundled`:
+// After `pnpm check`: what the packages hold beside what the compiler made (ADR 23), in `dist/bundled`:
 // - the Promise and blocking entries, and the worker, with Effect and the core inside, so that Node loads them fast. What
 //   uploads and publishes is a file of its own, which the first upload loads, as is what streams, and what they share;
 // - Undici as a module, for programs that are bundled, since not every bundler makes one of it.

@@ -13,7 +13,7 @@ const run = (command: string, ...args: ReadonlyArray<string>): void => {
 
 /** Builds every package and packs it into a folder; the tarballs by the folders of the packages. */
 export const pack = (folder: string): ReadonlyMap<string, string> => {
-  run("tsc", "-b")
+  run("pnpm", "--silent", "check")
   run(process.execPath, "scripts/bundle.ts")
   run("pnpm", "-r", "--filter", "./packages/*", "pack", "--pack-destination", folder)
   return new Map(

@@ -9,13 +9,17 @@ import { text } from "node:stream/consumers"
 
 type Step = readonly [heading: string, command: string, ...args: ReadonlyArray<string>]
 
-/** Files that start browsers, pack and install, or kill and wait for processes, half a minute and more each. */
+/** Files that start browsers, databases or dozens of processes, pack and install, or fill the memory. */
 const proofs = [
-  "examples/test/Parity.test.ts",
-  "packages/export/test/Crash.test.ts",
-  "packages/node/test/RateLimitStores.test.ts",
-  "packages/sandbox/test/ConsolePage.test.ts",
-  "packages/sync/test/Worker.test.ts",
+  "examples/test/{Parity,bullmq,examples,guides}.test.ts",
+  "packages/cli/test/{Cluster,Durability}.test.ts",
+  "packages/cluster/test/{Database,PostgresTokenStore,SharedStreams,SilentDatabase,Workflow}.test.ts",
+  "packages/{core,export}/test/Memory.test.ts",
+  "packages/export/test/{Crash,Ending,FollowClocks,Hydration,Ownership}.test.ts",
+  "packages/node/test/{Faults,RateLimitStores,TokenStores}.test.ts",
+  "packages/sandbox/test/{ConsolePage,Fuzz,Seed}.test.ts",
+  "packages/sandbox/test/clients/*.test.ts",
+  "packages/sync/test/{NetworkDefaults,Worker}.test.ts",
   "scripts/Packages.test.ts"
 ]
 
@@ -23,15 +27,15 @@ const long = process.argv.includes("--long")
 const args = process.argv.slice(2).filter((argument) => argument !== "--long")
 if (long) {
   process.env["POSTWIRE_LONG"] = "1"
+  const files = globSync(["packages/*/test/**/*.test.ts", "examples/test/*.test.ts", "scripts/*.test.ts"])
   args.push(
-    ...globSync(["packages/*/test/**/*.test.ts", "examples/test/*.test.ts", "scripts/*.test.ts"])
-      .filter((file) => proofs.includes(file) || readFileSync(file, "utf8").includes("POSTWIRE_LONG"))
+    ...new Set([...globSync(proofs), ...files.filter((file) => readFileSync(file, "utf8").includes("POSTWIRE_LONG"))])
   )
-} else if (args.length === 0) process.env["POSTWIRE_EXCLUDE"] = proofs.join()
+} else if (args.length === 0) process.env["POSTWIRE_EXCLUDE"] = globSync(proofs).join()
 
-const types: Step = ["Types", "pnpm", "--silent", "check"]
+const types: Step = ["Types, Effect diagnostics", "pnpm", "--silent", "check"]
 
-const lint: Step = ["Lint, format, Effect diagnostics", "pnpm", "--silent", "lint"]
+const lint: Step = ["Lint, format", "pnpm", "--silent", "lint"]
 
 const tests: Step = [
   long ? "Long tests" : "Tests",

@@ -12,6 +12,7 @@ import { createInterface } from "node:readline"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, vi } from "vitest"
 import { png } from "../../packages/core/test/support/MediaBytes.ts"
+import { postwire } from "../../packages/core/test/support/ProgramFile.ts"
 import { answerForm, locationOf } from "../../packages/sandbox/test/support/Login.ts"
 
 const path = (file: string) => new URL(file, import.meta.url).pathname
@@ -30,7 +31,7 @@ describe("the three programs of the README", () => {
   let environment: Record<string, string>
 
   beforeAll(async () => {
-    sandbox = spawn(process.execPath, [path("../../packages/cli/src/main.ts"), "sandbox", "--port", "0", "--json"], {
+    sandbox = spawn(process.execPath, [postwire, "sandbox", "--port", "0", "--json"], {
       stdio: ["ignore", "pipe", "inherit"]
     })
     const [line] = await once(createInterface({ input: sandbox.stdout! }), "line") as [string]

@@ -13,13 +13,12 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { postwire } from "../../core/test/support/ProgramFile.ts"
 import * as ErrorReport from "../src/ErrorReport.ts"
 import * as Table from "../src/Table.ts"
 import * as Text from "../src/Text.ts"
 import * as Commands from "./Commands.ts"
 
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 /** A GIF of one pixel. */
 const dot = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64")
 
@@ -278,10 +277,14 @@ layer(Sandbox.layerServer({ posts: 300 }), { excludeTestServices: true })("postw
       const { seeded } = yield* Sandbox.Sandbox
       const environment = yield* Commands.variables()
       const { code, text } = yield* Effect.promise(async () => {
-        const child = spawn(process.execPath, [main, "call", "getUsers", "--usernames", "ada,nobodyyy", "--debug"], {
-          env: { ...process.env, ...environment },
-          stdio: ["ignore", "pipe", "pipe"]
-        })
+        const child = spawn(
+          process.execPath,
+          [postwire, "call", "getUsers", "--usernames", "ada,nobodyyy", "--debug"],
+          {
+            env: { ...process.env, ...environment },
+            stdio: ["ignore", "pipe", "pipe"]
+          }
+        )
         let text = ""
         child.stdout.setEncoding("utf8").on("data", (more) => text += more)
         child.stderr.setEncoding("utf8").on("data", (more) => text += more)

@@ -14,12 +14,10 @@ import { connect, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
+import { postwire } from "../../core/test/support/ProgramFile.ts"
 import { shown } from "../src/Demo.ts"
 import { Terminal } from "../src/Terminal.ts"
 import * as Commands from "./Commands.ts"
-
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "postwire-cli-"))),
@@ -28,7 +26,7 @@ const folder = Effect.acquireRelease(
 
 const start = (...args: ReadonlyArray<string>) =>
   Effect.acquireRelease(
-    Effect.sync(() => spawn(process.execPath, [main, ...args], { stdio: ["ignore", "pipe", "pipe"] })),
+    Effect.sync(() => spawn(process.execPath, [postwire, ...args], { stdio: ["ignore", "pipe", "pipe"] })),
     (child) => Effect.sync(() => void child.kill("SIGKILL"))
   )
 
@@ -221,7 +219,7 @@ describe("postwire", () => {
 describe("standard output", () => {
   const printTo = (output: number | "pipe") =>
     Effect.promise(async () => {
-      const child = spawn(process.execPath, [main, "--completions", "bash"], { stdio: ["ignore", output, "pipe"] })
+      const child = spawn(process.execPath, [postwire, "--completions", "bash"], { stdio: ["ignore", output, "pipe"] })
       child.stdout?.destroy()
       let errors = ""
       child.stderr!.setEncoding("utf8").on("data", (text) => errors += text)
@@ -244,7 +242,9 @@ describe("standard output", () => {
 
 describe("a Node that will not do", () => {
   const startOn = (change: string) =>
-    spawnSync(process.execPath, ["--import", `data:text/javascript,${change}`, main, "doctor"], { encoding: "utf8" })
+    spawnSync(process.execPath, ["--import", `data:text/javascript,${change}`, postwire, "doctor"], {
+      encoding: "utf8"
+    })
 
   it.each([
     [
@@ -398,7 +398,7 @@ describe("postwire sandbox", () => {
       ]
       const child = yield* Effect.acquireRelease(
         Effect.sync(() =>
-          spawn(process.execPath, [main, "sandbox", ...args], {
+          spawn(process.execPath, [postwire, "sandbox", ...args], {
             stdio: ["ignore", "pipe", "inherit"],
             env: { ...process.env, POSTWIRE_SANDBOX_ADMIN_TOKEN: "a token/of mine" }
           })

@@ -5,11 +5,9 @@ import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { gunzipSync, gzipSync } from "node:zlib"
+import { postwire } from "../../core/test/support/ProgramFile.ts"
 import * as Commands from "./Commands.ts"
-
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
 const sandbox = Sandbox.layerServer({ posts: 60 })
 
@@ -56,7 +54,10 @@ describe("postwire comply", () => {
           POSTWIRE_BEARER_TOKEN: Redacted.value(seeded.appBearerToken)
         }
         const killed = yield* Effect.promise(async () => {
-          const child = spawn(process.execPath, [main, "comply", path], { env, stdio: ["ignore", "ignore", "pipe"] })
+          const child = spawn(process.execPath, [postwire, "comply", path], {
+            env,
+            stdio: ["ignore", "ignore", "pipe"]
+          })
           let errors = ""
           child.stderr.setEncoding("utf8").on("data", (text) => {
             errors += text

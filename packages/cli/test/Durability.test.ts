@@ -7,9 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
-
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+import { postwire } from "../../core/test/support/ProgramFile.ts"
 
 /** A sandbox in a process of its own, on a file, with what it announces. */
 const start = (file: string) =>
@@ -17,7 +15,7 @@ const start = (file: string) =>
     Effect.promise(async () => {
       const child: ChildProcess = spawn(
         process.execPath,
-        [main, "sandbox", "--port", "0", "--json", "--posts", "20", "--file", file],
+        [postwire, "sandbox", "--port", "0", "--json", "--posts", "20", "--file", file],
         { stdio: ["ignore", "pipe", "inherit"] }
       )
       const [line] = await once(createInterface(child.stdout!), "line")

@@ -5,11 +5,9 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { postwire } from "../../core/test/support/ProgramFile.ts"
 import * as Text from "../src/Text.ts"
 import * as Commands from "./Commands.ts"
-
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
 const { folder } = Commands
 
@@ -22,7 +20,7 @@ const environment = Effect.map(Sandbox.Sandbox, ({ baseUrl, seeded }) => ({
 type Ended = Omit<Commands.Ended, "code"> & { readonly code: number | null }
 
 const start = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): ChildProcess =>
-  spawn(process.execPath, [main, ...args], { env, stdio: ["ignore", "pipe", "pipe"] })
+  spawn(process.execPath, [postwire, ...args], { env, stdio: ["ignore", "pipe", "pipe"] })
 
 const ended = async (child: ChildProcess): Promise<Ended> => {
   let [output, errors] = ["", ""]
@@ -198,7 +196,7 @@ describe("postwire export", () => {
       const full = yield* Effect.promise(() =>
         ended(
           Object.assign(
-            spawn(process.execPath, [main, ...search, "--out", "-"], {
+            spawn(process.execPath, [postwire, ...search, "--out", "-"], {
               env,
               stdio: ["ignore", openSync("/dev/full", "w"), "pipe"]
             }),

@@ -6,10 +6,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
+import { postwire } from "../../core/test/support/ProgramFile.ts"
 import { environmentOf } from "../src/SandboxCommand.ts"
-
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
 const isLong = process.env["POSTWIRE_LONG"] === "1"
 
@@ -40,7 +38,7 @@ describe.runIf(isLong)("an export of a conversation that is killed: npm run test
       POSTWIRE_JOURNAL: join(folder, "journal")
     }
     const start = (out: string) =>
-      spawn(process.execPath, [main, "conversation", root.id, "--out", join(folder, out), "--resume"], {
+      spawn(process.execPath, [postwire, "conversation", root.id, "--out", join(folder, out), "--resume"], {
         env,
         stdio: ["ignore", "ignore", "ignore"]
       })

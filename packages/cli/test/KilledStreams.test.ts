@@ -7,12 +7,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
+import { postwire } from "../../core/test/support/ProgramFile.ts"
 import { allIdsIn, linesOf } from "../../export/test/support/Archives.ts"
 
 const isLong = process.env["POSTWIRE_LONG"] === "1"
-
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
 /** A kill takes some seconds on a machine that does nothing else. */
 const kills = Number(process.env["POSTWIRE_KILLS"] ?? 4)
@@ -45,7 +43,7 @@ describe.runIf(isLong)("postwire stream, killed over and over", () => {
         const load = sandbox.load({ perSecond: 40 })
         mkdirSync(archive)
         const start = (): ChildProcess =>
-          spawn(process.execPath, [main, "stream", "--out", out, "--rotate-every", "20s"], {
+          spawn(process.execPath, [postwire, "stream", "--out", out, "--rotate-every", "20s"], {
             env,
             stdio: ["ignore", "ignore", "inherit"]
           })

@@ -12,15 +12,13 @@ import { createServer as createHttpServer } from "node:http"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
+import { postwire } from "../../core/test/support/ProgramFile.ts"
 import type { Check } from "../src/doctor/Check.ts"
 import * as ErrorReport from "../src/ErrorReport.ts"
 import * as Browser from "../src/login/Browser.ts"
 import { Terminal } from "../src/Terminal.ts"
 import * as Commands from "./Commands.ts"
 import { places } from "./support/AccountPlaces.ts"
-
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
 /** A port that nobody has. */
 const freePort = Effect.promise(async () => {
@@ -709,7 +707,7 @@ describe("postwire login", () => {
       const port = yield* freePort
       const redirect = `http://localhost:${port}/callback`
       const home = yield* Commands.folder
-      const child = spawn(process.execPath, [main, "login", "--redirect", redirect], {
+      const child = spawn(process.execPath, [postwire, "login", "--redirect", redirect], {
         stdio: ["ignore", "pipe", "pipe"],
         env: {
           HOME: home,

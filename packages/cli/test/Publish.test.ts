@@ -7,12 +7,10 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import * as MediaBytes from "../../core/test/support/MediaBytes.ts"
+import { postwire } from "../../core/test/support/ProgramFile.ts"
 import { type Screen, Terminal } from "../src/Terminal.ts"
 import * as Commands from "./Commands.ts"
-
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
 /** A folder with files, and commands whose journal is in it. */
 const desk = Effect.fnUntraced(function*(
@@ -44,7 +42,7 @@ const desk = Effect.fnUntraced(function*(
         ...inFolder(args)
       ),
     start: (...args: ReadonlyArray<string>): ChildProcess =>
-      spawn(process.execPath, [main, ...inFolder(args)], { stdio: ["ignore", "pipe", "pipe"] })
+      spawn(process.execPath, [postwire, ...inFolder(args)], { stdio: ["ignore", "pipe", "pipe"] })
   }
 })
 

@@ -8,15 +8,13 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { setTimeout as delay } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
+import { postwire } from "../../core/test/support/ProgramFile.ts"
 import { linesOf } from "../../export/test/support/Archives.ts"
 import * as ErrorReport from "../src/ErrorReport.ts"
 import * as StreamProgress from "../src/StreamProgress.ts"
 import * as Commands from "./Commands.ts"
 
 const sandbox = Sandbox.layerServer({ posts: 0 })
-
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
 /** Runs a command line as the app. */
 const run = (...args: ReadonlyArray<string>) =>
@@ -93,7 +91,7 @@ describe("postwire stream", () => {
         ada.post("A cat")
         ada.post("Two cat\u009bs")
       })
-      const child = spawn(process.execPath, [main, "stream", "--recover", "none"], {
+      const child = spawn(process.execPath, [postwire, "stream", "--recover", "none"], {
         env: {
           ...process.env,
           POSTWIRE_BASE_URL: baseUrl,

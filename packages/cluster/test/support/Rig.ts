@@ -9,13 +9,11 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
+import { postwire } from "../../../core/test/support/ProgramFile.ts"
 import type * as Database from "../../src/Database.ts"
 import type { Query } from "../../src/Query.ts"
 import { type ExportStatus, Tables } from "../../src/Tables.ts"
 import * as Worker from "../../src/Worker.ts"
-
-const main = fileURLToPath(new URL("../../../cli/src/main.ts", import.meta.url))
 
 export const databaseOf = (url: string): Database.Database => ({ _tag: "Postgres", url: Redacted.make(url) })
 
@@ -32,7 +30,7 @@ export const environmentOf = ({ baseUrl, seeded }: Sandbox.Sandbox["Service"], u
 export const command = (environment: NodeJS.ProcessEnv, ...args: ReadonlyArray<string>) =>
   Effect.acquireRelease(
     Effect.sync(() =>
-      spawn(process.execPath, [main, ...args], { env: environment, stdio: ["ignore", "pipe", "pipe"] })
+      spawn(process.execPath, [postwire, ...args], { env: environment, stdio: ["ignore", "pipe", "pipe"] })
     ),
     (child) => Effect.sync(() => void child.kill("SIGKILL"))
   )

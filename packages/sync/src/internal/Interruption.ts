@@ -1,6 +1,9 @@
 /**
  * Ctrl-C while a thread is blocked. Node ends a program without a listener at once; a listener would have to wait for the
  * event loop, which is blocked. So a script that SIGINT breaks does the waiting, and the listener runs right after.
+ *
+ * Node takes the listeners of SIGINT away before such a script and adds them again after it. A SIGINT in the microseconds
+ * between ends the program at once.
  */
 import * as Predicate from "effect/Predicate"
 import { Script } from "node:vm"

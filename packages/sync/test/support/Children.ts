@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
+import { postwire } from "../../../core/test/support/ProgramFile.ts"
 
 /** Starts Node and waits for its first line of output, which is JSON. */
 export const start = async <A>(
@@ -31,7 +31,7 @@ export interface Ready {
 /** Starts a sandbox. */
 export const startSandbox = () =>
   start<Ready>([
-    fileURLToPath(new URL("../../../cli/src/main.ts", import.meta.url)),
+    postwire,
     "sandbox",
     "--port",
     "0",
