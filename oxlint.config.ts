@@ -15,9 +15,9 @@ const platforms: Restriction = {
   message: "This runs on every platform."
 }
 
-const faces: Restriction = {
+const clients: Restriction = {
   regex: "^@postwire/(node|web|sync|sandbox|cli)(/.*)?$",
-  message: "The core does not know its faces."
+  message: "The core does not know its clients."
 }
 
 const hosts: Restriction = {
@@ -32,7 +32,7 @@ const service: Restriction = {
 
 const catalogue: Restriction = {
   regex: "(^|/)Catalogue\\.ts$",
-  message: "Only faces import the catalogue, so that a program that uses one operation bundles one."
+  message: "Only clients import the catalogue, so that a program that uses one operation bundles one."
 }
 
 const imports = (...patterns: Array<Restriction>): { "eslint/no-restricted-imports": ["error", object] } => ({
@@ -51,7 +51,7 @@ export default defineConfig({
     "eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
     "eslint/no-var": "error",
     "eslint/prefer-const": "error",
-    "import/no-unassigned-import": ["error", { allow: ["@postwire/core/SupportedNode"] }],
+    "import/no-unassigned-import": ["error", { allow: ["@postwire/core/runtime/SupportedNode"] }],
     "import/no-cycle": ["error", { ignoreTypes: false }],
     "typescript/consistent-type-imports": "error",
     "typescript/no-explicit-any": "error",
@@ -77,14 +77,17 @@ export default defineConfig({
   // The last override that names a rule decides it.
   overrides: [
     { files: ["packages/*/test/types/**"], rules: { "eslint/no-unused-expressions": "off" } },
-    { files: ["packages/*/src/**"], rules: { ...imports(barrels), "postwire/no-blind-assertion": "error" } },
+    {
+      files: ["packages/*/src/**"],
+      rules: { ...imports(barrels), "postwire/no-blind-assertion": "error", "postwire/rooms": "error" }
+    },
     { files: ["packages/{core,node,web,sync,sandbox,export}/src/**"], rules: { "eslint/no-console": "error" } },
     { files: ["packages/{node,sync,export}/src/**"], rules: imports(barrels, service) },
     { files: ["packages/web/src/**"], rules: imports(barrels, platforms, hosts) },
     {
       files: ["packages/core/src/**"],
       rules: {
-        ...imports(barrels, platforms, faces, catalogue),
+        ...imports(barrels, platforms, clients, catalogue),
         "postwire/no-current-date": "error",
         "eslint/no-restricted-properties": [
           "error",
@@ -93,6 +96,9 @@ export default defineConfig({
         ]
       }
     },
-    { files: ["packages/core/src/{index,promises/*}.ts"], rules: imports(barrels, platforms, faces) }
+    {
+      files: ["packages/core/src/{index.ts,promise/**/*.ts}"],
+      rules: imports(barrels, platforms, clients)
+    }
   ]
 })

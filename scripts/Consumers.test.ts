@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { minimum } from "../packages/core/src/SupportedNode.ts"
+import { minimum } from "../packages/core/src/runtime/SupportedNode.ts"
 
 const run = (...args: ReadonlyArray<string>) =>
   spawnSync(process.execPath, ["--disable-warning=ExperimentalWarning", ...args], {

@@ -1,7 +1,9 @@
 /**
  * Lint rules of this workspace: no value shadows a global of the platform, no assertion leaves the compiler without
- * anything to check, and no module reads the date from the machine.
+ * anything to check, no module reads the date from the machine, and no import passes a wall between rooms.
  */
+import { existsSync, readFileSync } from "node:fs"
+import { join, posix } from "node:path"
 
 /**
  * `Response` is missing: it is a term of ours, and the platform's is written `globalThis.Response`. So are `self`, which is
@@ -55,6 +57,7 @@ interface Variable {
 }
 
 interface Context {
+  readonly filename: string
   readonly sourceCode: {
     readonly scopeManager: { readonly scopes: ReadonlyArray<{ readonly variables: ReadonlyArray<Variable> }> }
   }
@@ -64,6 +67,10 @@ interface Context {
 interface Assertion {
   readonly expression: { readonly type: string }
   readonly typeAnnotation: { readonly type: string }
+}
+
+interface Import {
+  readonly source: { readonly value: unknown } | null
 }
 
 interface Construction {
@@ -77,6 +84,27 @@ const isAnother = ({ node, parent, type }: Definition): boolean => {
   if (node.importKind === "type" || parent?.importKind === "type") return false
   const source = String(parent?.source?.value)
   return !source.startsWith("node:") || source === "node:timers/promises"
+}
+
+/** The rooms of a package from the bottom, by `rooms.json`; none where a package has no rooms. */
+const roomsOf = (root: string): ReadonlyArray<string> => {
+  const file = join(root, "rooms.json")
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : []
+}
+
+const packages = new Map<string, ReadonlyArray<string>>()
+
+/** The reason why a module may not import another one of its package, if there is one. */
+const wallBetween = (from: string, to: string, rooms: ReadonlyArray<string>): string | undefined => {
+  const [outside, inside] = to.split("/internal/")
+  if (inside !== undefined && !from.startsWith(`${outside}/`)) {
+    return `\`${outside}/internal\` is imported by \`${outside}\` alone.`
+  }
+  const [own = "", other = ""] = [from, to].map((path) => path.replace(/(\.\w+|\/.*)$/, ""))
+  const [place, target] = [rooms.indexOf(own), rooms.indexOf(other)]
+  return place >= 0 && (target < 0 || target > place)
+    ? `The room \`${own}\` imports rooms below it only, which \`${other}\` is not (rooms.json).`
+    : undefined
 }
 
 export default {
@@ -93,6 +121,26 @@ export default {
           }
         }
       })
+    },
+    rooms: {
+      create: ({ filename, report }: Context) => {
+        const [, root, from] = /^(.*\/packages\/[^/]+)\/src\/(.*)$/.exec(filename.replaceAll("\\", "/")) ?? []
+        if (root === undefined || from === undefined) return {}
+        const rooms = packages.get(root) ?? roomsOf(root)
+        packages.set(root, rooms)
+        const check = (node: Import) => {
+          const source = node.source?.value
+          if (typeof source !== "string" || !source.startsWith(".")) return
+          const message = wallBetween(from, posix.join(posix.dirname(from), source), rooms)
+          if (message !== undefined) report({ node, message })
+        }
+        return {
+          ImportDeclaration: check,
+          ExportAllDeclaration: check,
+          ExportNamedDeclaration: check,
+          ImportExpression: check
+        }
+      }
     },
     "no-blind-assertion": {
       create: ({ report }: Context) => ({

@@ -181,7 +181,7 @@ describe("a program", () => {
 
   // Not at the top: programs in CommonJS cannot wait there.
   const running = `
-    import * as Core from "@postwire/core/Errors"
+    import * as Core from "@postwire/core/errors/Errors"
     import { getPost } from "@postwire/core/operations/Posts"
     import * as Node from "@postwire/node"
     import * as WithEffect from "@postwire/node/EffectClient"
@@ -318,8 +318,8 @@ describe("a program", () => {
   }
 
   const oneOperation = `
-    import * as Client from "@postwire/core/Client"
-    import * as Credentials from "@postwire/core/Credentials"
+    import * as Client from "@postwire/core/client/Client"
+    import * as Credentials from "@postwire/core/auth/Credentials"
     import { getPost } from "@postwire/core/operations/Posts"
     import * as Effect from "effect/Effect"
     import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -339,18 +339,18 @@ describe("a program", () => {
         "operations/Likes.js",
         "Catalogue.js",
         "internal/schema/codegen.js",
-        "core/dist/AccountErrors.js",
-        "core/dist/Admission.js",
-        "core/dist/ClientConfig.js",
-        "core/dist/AccountCredentials.js",
-        "core/dist/RenewedCredentials.js",
-        "core/dist/OAuth2.js",
-        "core/dist/internal/PostLinks.js",
-        "core/dist/internal/TopLevelDomains.js",
-        "core/dist/ErrorSchemas.js",
-        "core/dist/AnomalyMetrics.js",
-        "core/dist/RetryMetrics.js",
-        "core/dist/WireNames.js",
+        "core/dist/errors/AccountErrors.js",
+        "core/dist/accounts/internal/admission.js",
+        "core/dist/client/ClientConfig.js",
+        "core/dist/accounts/AccountCredentials.js",
+        "core/dist/accounts/RefreshingCredentials.js",
+        "core/dist/accounts/OAuth2.js",
+        "core/dist/text/Links.js",
+        "core/dist/text/internal/topLevelDomains.js",
+        "core/dist/errors/ErrorSchemas.js",
+        "core/dist/client/AnomalyMetrics.js",
+        "core/dist/client/RetryMetrics.js",
+        "core/dist/wire/WireNames.js",
         "effect/dist/Metric.js",
         "@noble/hashes"
       ]
@@ -361,10 +361,10 @@ describe("a program", () => {
   })
 
   it("that measures texts has the top-level domains, and nothing of Effect", async () => {
-    const { bytes, has } = await bundled(`export { fits, length } from "@postwire/core/PostText"`)
-    assert.isTrue(has("core/dist/internal/TopLevelDomains.js"))
+    const { bytes, has } = await bundled(`export { fits, length } from "@postwire/core/text/PostText"`)
+    assert.isTrue(has("core/dist/text/internal/topLevelDomains.js"))
     assert.isFalse(has("effect/dist"))
-    assert.isFalse(has("core/dist/internal/PostCut.js"))
+    assert.isFalse(has("core/dist/text/internal/truncate.js"))
     assert.isBelow(bytes, 7_900)
   })
 
@@ -372,14 +372,15 @@ describe("a program", () => {
     const { has } = await bundled(
       oneOperation
         .replace(`service.test"`, `service.test", wire: Wire.x`)
-        .replace(`layerBearer("a")`, `layer({ accessToken: "1-a" })`) + `import * as Wire from "@postwire/core/Wire"`
+        .replace(`layerBearer("a")`, `layer({ accessToken: "1-a" })`) +
+        `import * as Wire from "@postwire/core/wire/Wire"`
     )
-    for (const part of ["core/dist/WireNames.js", "@noble/hashes"]) assert.isTrue(has(part), part)
+    for (const part of ["core/dist/wire/WireNames.js", "@noble/hashes"]) assert.isTrue(has(part), part)
   })
 
   it.each([
     [
-      `export { getPost } from "@postwire/core/operations/Posts"; export * as Client from "@postwire/core/Client"`,
+      `export { getPost } from "@postwire/core/operations/Posts"; export * as Client from "@postwire/core/client/Client"`,
       73_000
     ],
     [`export * from "@postwire/core"`, 198_000]
@@ -399,7 +400,7 @@ describe("a program", () => {
       globalThis.isError = (error) => [error instanceof NotFound, error instanceof InvalidParameters, error._tag]
     `)
     assert.isBelow(bytes, 190_000)
-    assert.isFalse(has("core/dist/RenewedCredentials.js"))
+    assert.isFalse(has("core/dist/accounts/RefreshingCredentials.js"))
     assert.deepStrictEqual(imports, [])
     // Asked of `globalThis` is what may be missing.
     assert.notMatch(text, /(?<![\w$.?"'`])((process|Buffer)(\.|\?\.|\[)|(require|setImmediate)\()/)

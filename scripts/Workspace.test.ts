@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { readdirSync, readFileSync } from "node:fs"
+import { globSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { range } from "../packages/core/src/SupportedNode.ts"
+import { range } from "../packages/core/src/runtime/SupportedNode.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
@@ -10,6 +10,7 @@ const text = (file: string) => readFileSync(join(root, file), "utf8")
 
 interface Manifest {
   readonly exports?: Readonly<Record<string, unknown>>
+  readonly publishConfig?: { readonly exports?: Readonly<Record<string, unknown>> }
   readonly engines?: Readonly<Record<string, string>>
 }
 
@@ -17,7 +18,12 @@ describe.each(readdirSync(join(root, "packages")))("the package %s", (name) => {
   const manifest: Manifest = JSON.parse(text(`packages/${name}/package.json`))
 
   it("hides its internal modules", () => {
-    assert.isNull((manifest.exports ?? { "./internal/*": null })["./internal/*"])
+    const { exports, publishConfig } = manifest
+    if (exports === undefined) return
+    for (const folder of globSync("**/internal", { cwd: join(root, "packages", name, "src") })) {
+      assert.isNull(exports[`./${folder}/*`], folder)
+      assert.isNull(publishConfig?.exports?.[`./${folder}/*`], folder)
+    }
   })
 
   it("runs on the versions of Node that the others run on", () => {

@@ -7,8 +7,8 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import * as Publications from "../packages/core/src/promises/Publications.ts"
-import { minimum } from "../packages/core/src/SupportedNode.ts"
+import * as Workflows from "../packages/core/src/promise/Workflows.ts"
+import { minimum } from "../packages/core/src/runtime/SupportedNode.ts"
 import * as OAuth2 from "../packages/node/src/OAuth2.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -23,24 +23,24 @@ const common = {
   metafile: true
 } satisfies BuildOptions
 
-/** What `Publications` makes, by name. */
-const deferred = Object.keys(Publications.on((input: Uint8Array) => input))
+/** The names of the methods that `Workflows` makes. */
+const deferred = Object.keys(Workflows.on((input: Uint8Array) => input))
 
 /** Puts off what most programs never call, a fifth of what Node would load with a client. Bundlers decide that for themselves. */
-const publications: Plugin = {
-  name: "publications",
+const workflows: Plugin = {
+  name: "workflows",
   setup: ({ onLoad, onResolve }) => {
-    const promises = join(root, "packages/core/src/promises")
+    const promise = join(root, "packages/core/src/promise")
     onResolve(
-      { filter: /\/Publications(\.ts)?$/ },
+      { filter: /\/Workflows(\.ts)?$/ },
       ({ namespace, path }) =>
         namespace === "deferred" ? undefined : { path, namespace: "deferred", sideEffects: false }
     )
     onLoad({ filter: /.*/, namespace: "deferred" }, () => ({
-      resolveDir: promises,
+      resolveDir: promise,
       contents: `
         import * as Effect from "effect/Effect"
-        const load = Effect.promise(() => import("./Publications.ts"))
+        const load = Effect.promise(() => import("./Workflows.ts"))
         export const on = (inputOf) => {
           const later = (name) => (...args) => Effect.flatMap(load, ({ on }) => on(inputOf)[name](...args))
           return Object.fromEntries(${JSON.stringify(deferred)}.map((name) => [name, later(name)]))
@@ -54,18 +54,18 @@ const publications: Plugin = {
 const streams: Plugin = {
   name: "streams",
   setup: ({ onLoad, onResolve }) => {
-    const core = join(root, "packages/core/src")
+    const core = join(root, "packages/core/src/streams")
     onResolve(
-      { filter: /\/Live\.ts$/ },
+      { filter: /\/Streaming\.ts$/ },
       ({ importer, path }) =>
-        importer === join(core, "LiveOperation.ts") ? { path, namespace: "streams", sideEffects: false } : undefined
+        importer === join(core, "StreamOperation.ts") ? { path, namespace: "streams", sideEffects: false } : undefined
     )
     onLoad({ filter: /.*/, namespace: "streams" }, () => ({
       resolveDir: core,
       contents: `
         import * as Effect from "effect/Effect"
         import * as Stream from "effect/Stream"
-        const load = Effect.promise(() => import("./Live.ts"))
+        const load = Effect.promise(() => import("./Streaming.ts"))
         export const items = (...args) => Stream.unwrap(Effect.map(load, ({ items }) => items(...args)))
         export const run = (...args) => Stream.unwrap(Effect.map(load, ({ run }) => run(...args)))
       `
@@ -92,7 +92,7 @@ const entry = (module: string) =>
 const publishing = (module: string) =>
   ({
     ...entry(module),
-    plugins: [publications, streams],
+    plugins: [workflows, streams],
     splitting: true,
     chunkNames: `${module}-[name]-[hash]`
   }) satisfies BuildOptions

@@ -1,7 +1,7 @@
 // Brings the generated documentation up to date; with --check it only tells what is not.
 import { existsSync, globSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { names } from "../packages/core/src/Wire.ts"
+import { names } from "../packages/core/src/wire/Wire.ts"
 import * as Blocks from "./docs/Blocks.ts"
 import * as Editor from "./docs/Editor.ts"
 import * as Examples from "./docs/Examples.ts"
@@ -18,7 +18,7 @@ export const documents = ["README.md", "CONTRIBUTING.md", ...globSync("docs/*.md
 /** The folders in which everything is generated. */
 export const folders = ["docs/reference", "docs/openapi", "examples/reference"]
 
-const editorFile = "packages/core/src/Documentation.ts"
+const editorFile = "packages/core/src/schema/Documentation.ts"
 
 /** Every file that is generated, as a whole or in its blocks, with its text. */
 export const generated = (): ReadonlyMap<string, string> =>

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { parseArgs } from "node:util"
-import { refusalOf } from "../packages/core/src/SupportedNode.ts"
+import { refusalOf } from "../packages/core/src/runtime/SupportedNode.ts"
 import { forget, newest, nodeOf, npm } from "./Nodes.ts"
 import { pack } from "./pack.ts"
 

@@ -2,7 +2,7 @@
  * What the server answers with: one post and a page of 100 with their authors, made up but of realistic size and shape.
  * Each exists in neutral names and in those of X.
  */
-import type { Wire } from "@postwire/core/WireNames"
+import type { WireName } from "@postwire/core/schema/WireName"
 
 /** What one request is answered with. */
 export const workloads = ["one post", "100 posts"] as const
@@ -34,7 +34,7 @@ export const userFields = [
 ] as const
 
 /** Path and query of a workload. */
-export const target = (wire: Wire, workload: Workload): string => {
+export const target = (wire: WireName, workload: Workload): string => {
   const neutral = workload === "one post"
     ? `/2/posts/${id}?post.fields=author_id%2Ccreated_at`
     : `/2/posts/search/recent?query=${encodeURIComponent(query)}&max_results=100&expansions=author_id` +
@@ -43,7 +43,7 @@ export const target = (wire: Wire, workload: Workload): string => {
 }
 
 /** The body of a workload as text. */
-export const text = (wire: Wire, workload: Workload): string => {
+export const text = (wire: WireName, workload: Workload): string => {
   const neutral = JSON.stringify(workload === "one post" ? onePost() : page())
   return wire === "x" ? toX(neutral) : neutral
 }

@@ -1,5 +1,5 @@
 /** The process of one contender: `node Client.ts <name> <wire> <port> <checkout>`. It runs a batch whenever it is asked. */
-import type { Wire } from "@postwire/core/WireNames"
+import type { WireName } from "@postwire/core/schema/WireName"
 import { deepStrictEqual } from "node:assert/strict"
 import { GCProfiler } from "node:v8"
 import * as Bodies from "./Bodies.ts"
@@ -9,7 +9,7 @@ import { make, type ModuleName } from "./Contenders.ts"
 import type { Answer, Question } from "./Measurement.ts"
 
 // The parent writes nothing else.
-const [name, wire, port, folder] = process.argv.slice(2) as [ModuleName, Wire, string, string]
+const [name, wire, port, folder] = process.argv.slice(2) as [ModuleName, WireName, string, string]
 const { body, run } = make[name](wire, `http://127.0.0.1:${port}`, await Checkout.load(folder))
 
 const idsOf = (body: unknown): unknown => JSON.stringify(body).match(/"id":"\d+"/g)

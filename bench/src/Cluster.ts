@@ -4,8 +4,8 @@
  *
  *     pnpm bench:cluster [--posts <n>] [--parts <n>] [--seed <n>]
  */
-import * as Client from "@postwire/core/Client"
-import * as Credentials from "@postwire/core/Credentials"
+import * as Credentials from "@postwire/core/auth/Credentials"
+import * as Client from "@postwire/core/client/Client"
 import { searchAllPosts } from "@postwire/core/operations/Search"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Sandbox from "@postwire/sandbox/Sandbox"

@@ -1,8 +1,8 @@
 /** Who is measured. All of them send the same requests to the same server, without TLS. */
-import type { Client } from "@postwire/core/Client"
-import type { Settings as Credentials } from "@postwire/core/Credentials"
-import type { Response } from "@postwire/core/Response"
-import type { Wire } from "@postwire/core/WireNames"
+import type { Settings as Credentials } from "@postwire/core/auth/Credentials"
+import type { Client } from "@postwire/core/client/Client"
+import type { Response } from "@postwire/core/schema/Response"
+import type { WireName } from "@postwire/core/schema/WireName"
 import { Client as XdkClient } from "@xdevplatform/xdk"
 import type * as Effect from "effect/Effect"
 import { Agent as HttpsAgent } from "node:https"
@@ -106,7 +106,7 @@ const ofBlocking = <A>(calls: Calls<A>, bodyOf: (answer: A) => unknown): Contend
   }
 })
 
-const bareUndici = (wire: Wire, baseUrl: string): Contender => {
+const bareUndici = (wire: WireName, baseUrl: string): Contender => {
   const options = {
     dispatcher: new Agent({ allowH2: false, connections: 64 }),
     headers: { authorization: `Bearer ${bearerToken}` }
@@ -120,7 +120,7 @@ const bareUndici = (wire: Wire, baseUrl: string): Contender => {
 
 const ofPostwire = (credentials: Credentials, form: { readonly user_auth?: true }) =>
 (
-  wire: Wire,
+  wire: WireName,
   baseUrl: string,
   { createClient }: Checkout
 ): Contender => {
@@ -133,7 +133,7 @@ const ofPostwire = (credentials: Credentials, form: { readonly user_auth?: true 
 }
 
 /** Makes a contender; those of ours from the modules of a checkout. */
-export const make: Readonly<Record<ModuleName, (wire: Wire, baseUrl: string, checkout: Checkout) => Contender>> = {
+export const make: Readonly<Record<ModuleName, (wire: WireName, baseUrl: string, checkout: Checkout) => Contender>> = {
   // Undici and nothing else: what the others are compared with.
   undici: bareUndici,
   "undici again": bareUndici,

@@ -5,7 +5,7 @@
  *
  * Redis is started from the `redis-server` on the path.
  */
-import * as RateLimitStore from "@postwire/core/RateLimitStore"
+import * as RateLimitStore from "@postwire/core/rate-limit/RateLimitStore"
 import * as RedisRateLimitStore from "@postwire/node/RedisRateLimitStore"
 import * as SqliteRateLimitStore from "@postwire/node/SqliteRateLimitStore"
 import * as Effect from "effect/Effect"

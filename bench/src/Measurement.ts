@@ -2,7 +2,7 @@
  * Batches of all contenders in turn, each in a process of its own, so that none pays for the garbage or the compiled
  * code of another. Medians of the ratios within a round take out most of what other processes disturb.
  */
-import type { Wire } from "@postwire/core/WireNames"
+import type { WireName } from "@postwire/core/schema/WireName"
 import { spawnSync } from "node:child_process"
 import { cpus } from "node:os"
 import { fileURLToPath } from "node:url"
@@ -60,7 +60,7 @@ const longestWarmUp = 20
 /** Measures contenders in all scenarios, `rounds` times. */
 export const measure = async (options: {
   readonly names: ReadonlyArray<Name>
-  readonly wire: Wire
+  readonly wire: WireName
   readonly server: Child.Child<Question, Answer>
   readonly port: number
   /** The folder of the earlier contenders, if there are any. */
@@ -131,7 +131,7 @@ export const python: string | undefined = ["python3", "/usr/bin/python3"].find((
 
 const start = (
   name: Name,
-  wire: Wire,
+  wire: WireName,
   port: number,
   before: string | undefined
 ): Promise<Child.Child<Question, Answer>> =>

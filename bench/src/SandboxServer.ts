@@ -1,5 +1,5 @@
 /** The sandbox that is measured, a process of its own: `node SandboxServer.ts <posts> [<file>]`. */
-import { scopes } from "@postwire/core/Scopes"
+import { scopes } from "@postwire/core/schema/Scopes"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 /** Measures Postwire against bare Undici and the clients that people use today; `--help` says how. */
-import type { Wire } from "@postwire/core/WireNames"
+import type { WireName } from "@postwire/core/schema/WireName"
 import { existsSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { parseArgs } from "node:util"
@@ -18,7 +18,7 @@ const scenarios: ReadonlyArray<Scenario> = [
 /** Contenders on the same bodies, of which the first is what the others are compared with. */
 interface Plan {
   readonly title: string
-  readonly wire: Wire
+  readonly wire: WireName
   readonly baseline: Name
   /** Measured whatever is chosen. */
   readonly controls: ReadonlyArray<Name>

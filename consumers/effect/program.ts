@@ -1,5 +1,5 @@
 // An application on Effect, with Promises beside it: the same client, the same errors, whichever package they are from.
-import * as Core from "@postwire/core/Errors"
+import * as Core from "@postwire/core/errors/Errors"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { getUser } from "@postwire/core/operations/Users"
 import * as promises from "@postwire/node"

@@ -1,4 +1,4 @@
-import * as Query from "@postwire/core/Query"
+import * as Query from "@postwire/core/query/Query"
 import * as Result from "effect/Result"
 
 // #region sync

@@ -1,7 +1,7 @@
 import * as Database from "@postwire/cluster/Database"
 import * as PostgresStreamLog from "@postwire/cluster/PostgresStreamLog"
-import { streamPosts } from "@postwire/core/operations/Streams"
-import * as SharedStream from "@postwire/core/SharedStream"
+import { streamPosts } from "@postwire/core/streams/operations/Streams"
+import * as SharedStream from "@postwire/core/streams/shared/SharedStream"
 import { Effect, Layer, Redacted, Stream } from "effect"
 import * as SqlClient from "effect/sql/SqlClient"
 

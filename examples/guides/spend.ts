@@ -1,4 +1,4 @@
-import * as Spend from "@postwire/core/Spend"
+import * as Spend from "@postwire/core/spend/Spend"
 import { createClient, fromEnvironment } from "@postwire/node"
 import * as SqliteSpendStore from "@postwire/node/SqliteSpendStore"
 import { Layer } from "effect"

@@ -1,5 +1,5 @@
-import * as PostEntities from "@postwire/core/PostEntities"
-import * as PostText from "@postwire/core/PostText"
+import * as PostEntities from "@postwire/core/text/PostEntities"
+import * as PostText from "@postwire/core/text/PostText"
 
 // #region fits
 const text = "Engines: https://example.com/engines?page=2 👩‍💻"

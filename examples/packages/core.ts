@@ -1,5 +1,5 @@
 import { Credentials, Posts } from "@postwire/core"
-import * as Client from "@postwire/core/Client"
+import * as Client from "@postwire/core/client/Client"
 import { Effect, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
 

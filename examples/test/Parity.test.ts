@@ -2,8 +2,8 @@
 // from the catalogue and from the examples of the documentation, so a new operation joins by itself.
 import { assert, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
-import type * as Client from "@postwire/core/Client"
-import type { Definition, Form } from "@postwire/core/Definition"
+import type * as Client from "@postwire/core/client/Client"
+import type { Definition, Form } from "@postwire/core/schema/Definition"
 import * as Promises from "@postwire/node"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Blocking from "@postwire/sync"

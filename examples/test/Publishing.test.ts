@@ -1,7 +1,7 @@
 // Clients that upload and publish with Promises, on Undici and on fetch, against the service that keeps what they send.
 import { assert, beforeAll, describe, it } from "@effect/vitest"
-import * as Journal from "@postwire/core/Journal"
-import * as Upload from "@postwire/core/Upload"
+import * as Upload from "@postwire/core/media/Upload"
+import * as Journal from "@postwire/core/storage/Journal"
 import * as Node from "@postwire/node"
 import * as Effectful from "@postwire/node/EffectClient"
 import * as NodeClient from "@postwire/node/NodeClient"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { environmentVariable } from "@postwire/core/Errors"
+import { environmentVariable } from "@postwire/core/errors/Errors"
 import * as OAuth2 from "@postwire/node/OAuth2"
 import { Sandbox } from "@postwire/sandbox"
 import { execFile } from "node:child_process"

@@ -1,9 +1,9 @@
 /** Whether the client asks only for what a document knows: random valid calls, prepared and held against its facts. */
 import type { Endpoint } from "../../packages/cli/src/drift/Endpoint.ts"
 import type { Bounds, Fact, Facts, RouteFacts } from "../../packages/cli/src/drift/ServiceFacts.ts"
-import { isSelector } from "../../packages/core/src/Parameters.ts"
-import { prepare, type Prepared } from "../../packages/core/src/Prepare.ts"
-import type { Wire } from "../../packages/core/src/Wire.ts"
+import { isSelector } from "../../packages/core/src/schema/Parameters.ts"
+import { prepare, type Prepared } from "../../packages/core/src/wire/RequestEncoder.ts"
+import type { Wire } from "../../packages/core/src/wire/Wire.ts"
 import * as Random from "../../packages/sandbox/src/internal/random.ts"
 import { callOf } from "./Calls.ts"
 

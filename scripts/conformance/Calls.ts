@@ -1,6 +1,6 @@
 /** Random valid calls of an operation, from its declaration. */
-import { type Definition, parametersOf } from "../../packages/core/src/Definition.ts"
-import * as Parameters from "../../packages/core/src/Parameters.ts"
+import { type Definition, parametersOf } from "../../packages/core/src/schema/Definition.ts"
+import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
 import type { Random } from "../../packages/sandbox/src/internal/random.ts"
 
 /** The parameters of a call that takes one of the routes of an operation. */

@@ -2,8 +2,8 @@
 import { type Endpoint, endpoints } from "../../packages/cli/src/drift/Endpoint.ts"
 import type { DocumentOperation, OpenApiDocument } from "../../packages/cli/src/drift/OpenApiDocument.ts"
 import { keyOf } from "../../packages/cli/src/drift/ServiceFacts.ts"
-import * as Decoding from "../../packages/core/src/Decoding.ts"
-import type { Wire } from "../../packages/core/src/Wire.ts"
+import * as ResponseDecoder from "../../packages/core/src/wire/ResponseDecoder.ts"
+import type { Wire } from "../../packages/core/src/wire/Wire.ts"
 import * as Random from "../../packages/sandbox/src/internal/random.ts"
 import { type Choices, valueOf } from "./Bodies.ts"
 
@@ -86,8 +86,8 @@ export const measure = (
   let anomalous = 0
   for (const [i, body] of bodies.entries()) {
     const text = JSON.stringify(body)
-    const response = Decoding.decode(definition, wire, text, {})
-    if (response instanceof Decoding.Undecodable) {
+    const response = ResponseDecoder.decode(definition, wire, text, {})
+    if (response instanceof ResponseDecoder.Undecodable) {
       refused++
       note(`refused: ${withoutIndexes(response.reason)}`, i)
       continue

@@ -1,5 +1,5 @@
 /** The parts of documents that come from elsewhere: programs that are compiled and run, and what declarations say. */
-import { minimum } from "../../packages/core/src/SupportedNode.ts"
+import { minimum } from "../../packages/core/src/runtime/SupportedNode.ts"
 import * as ErrorDocs from "./ErrorDocs.ts"
 import * as MediaDocs from "./MediaDocs.ts"
 import * as Moving from "./Moving.ts"

@@ -2,8 +2,8 @@
  * What editors show of methods and parameters. The methods of a client and what they take are computed types, of which editors
  * show no documentation; so the texts stand in generated interfaces that these types are joined with.
  */
-import { type Definition, parametersOf } from "../../packages/core/src/Definition.ts"
-import * as Parameters from "../../packages/core/src/Parameters.ts"
+import { type Definition, parametersOf } from "../../packages/core/src/schema/Definition.ts"
+import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
 import { rulesOf } from "./ParameterRules.ts"
 import { type Documented, documented, notice } from "./Source.ts"
 

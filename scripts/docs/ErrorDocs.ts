@@ -1,6 +1,11 @@
 /** What the page of the errors says of each from its class: when it is raised, its message and its members. */
-import * as Errors from "../../packages/core/src/Errors.ts"
-import type { ComplianceError, PublishingError, RuleError, StreamError } from "../../packages/core/src/ErrorSchemas.ts"
+import * as Errors from "../../packages/core/src/errors/Errors.ts"
+import type {
+  ComplianceError,
+  PublishingError,
+  RuleError,
+  StreamError
+} from "../../packages/core/src/errors/ErrorSchemas.ts"
 import { type Member, membersAfter, membersOf, table } from "./Members.ts"
 import {
   conditional,
@@ -15,7 +20,7 @@ import {
 } from "./Reference.ts"
 import { documented, text } from "./Source.ts"
 
-const errorsOfCalls = "packages/core/src/Errors.ts"
+const errorsOfCalls = "packages/core/src/errors/Errors.ts"
 
 const resetAt = new Date(Date.UTC(2026, 10, 20, 12, 15))
 
@@ -257,7 +262,8 @@ export const section = (tag: string): string => {
 export const refusalFields = (): string => membersTable(membersAfter(errorsOfCalls, /interface RefusalFields \{/))
 
 /** The members that a budget has. */
-export const budgetFields = (): string => membersTable(membersOf(errorsOfCalls, "Budget"))
+export const budgetFields = (): string =>
+  membersTable(membersOf("packages/core/src/schema/RateLimitHeaders.ts", "RateLimitInfo"))
 
 const membersTable = (members: ReadonlyArray<Member>): string =>
   table(

@@ -1,7 +1,7 @@
 /** The pages of the reference that are made of types: the settings of clients and calls, and the Layers. */
-import * as Credentials from "../../packages/core/src/Credentials.ts"
-import { environmentVariable } from "../../packages/core/src/Errors.ts"
-import { names } from "../../packages/core/src/Wire.ts"
+import * as Credentials from "../../packages/core/src/auth/Credentials.ts"
+import { environmentVariable } from "../../packages/core/src/errors/Errors.ts"
+import { names } from "../../packages/core/src/wire/Wire.ts"
 import { type Member, membersOf, table } from "./Members.ts"
 import { docstrings, text } from "./Source.ts"
 
@@ -12,43 +12,43 @@ const settings = [
     lead:
       "Where the service is, and what is checked. In Effect these are the settings of `Client.layer`, and `wire` is a value, " +
       "such as `Wire.x`.",
-    of: [["packages/core/src/Client.ts", "Settings"]]
+    of: [["packages/core/src/client/Client.ts", "Settings"]]
   },
   {
     title: "Credentials",
     lead: "See [credentials](../credentials.md).",
-    of: [["packages/core/src/Credentials.ts", "Settings"]]
+    of: [["packages/core/src/auth/Credentials.ts", "Settings"]]
   },
   {
     title: "Accounts",
     lead: "For users who [signed in](../sign-in.md). In Effect, `AccountCredentials` takes their place.",
-    of: [["packages/core/src/promises/AccountSettings.ts", "AccountSettings"]]
+    of: [["packages/core/src/promise/AccountSettings.ts", "AccountSettings"]]
   },
   {
     title: "Tokens that are renewed",
     lead: "The members of `oauth2`. Those of blocking clients have no `save`.",
-    of: [["packages/core/src/promises/AccountSettings.ts", "OAuth2Settings"]]
+    of: [["packages/core/src/promise/AccountSettings.ts", "OAuth2Settings"]]
   },
   {
     title: "Return types, rate limits, logs",
     lead: "Of clients of Promises and of blocking ones. In Effect, Layers take their place.",
-    of: [["packages/core/src/promises/Settings.ts", "Settings"]]
+    of: [["packages/core/src/promise/Settings.ts", "Settings"]]
   },
   {
     title: "Spending",
     lead:
       "What requests are charged, and limits of it; see [spending](../spend.md). In Effect, `Spend.layer` takes these.",
-    of: [["packages/core/src/SpendSettings.ts", "Settings"]]
+    of: [["packages/core/src/spend/SpendSettings.ts", "Settings"]]
   },
   {
     title: "The members of spendLimit",
     lead: "In dollars. What is in doubt and what requests in flight may cost counts.",
-    of: [["packages/core/src/SpendSettings.ts", "Limit"]]
+    of: [["packages/core/src/spend/SpendSettings.ts", "Limit"]]
   },
   {
     title: "The members of prices",
     lead: "What is left out stays as it is in `Prices.current`; see [prices](../spend.md#prices).",
-    of: [["packages/core/src/PriceTable.ts", "Changes"]]
+    of: [["packages/core/src/spend/internal/priceTable.ts", "Changes"]]
   },
   {
     title: "Connections",
@@ -70,46 +70,46 @@ const settings = [
   {
     title: "Timeouts",
     lead: "The members of `timeout`, in milliseconds; see [timeouts](../retries.md#timeouts).",
-    of: [["packages/core/src/Timeouts.ts", "Timeouts"]]
+    of: [["packages/core/src/http/Timeouts.ts", "Timeouts"]]
   },
   {
     title: "Options of a call",
     lead: "The second argument of every operation.",
     of: [
-      ["packages/core/src/CallOptions.ts", "CallOptions"],
-      ["packages/core/src/Undeclared.ts", "Extras"],
-      ["packages/core/src/promises/Calls.ts", "CallOptions"]
+      ["packages/core/src/client/CallOptions.ts", "CallOptions"],
+      ["packages/core/src/wire/ExtraParameters.ts", "Extras"],
+      ["packages/core/src/promise/Calls.ts", "CallOptions"]
     ]
   },
   {
     title: "Options of a run of pages",
     lead: "Of `.pages`, `.items` and `.joined`, besides those of a call; see [pages](../pages.md).",
-    of: [["packages/core/src/Pagination.ts", "PageOptions"]]
+    of: [["packages/core/src/client/Pagination.ts", "PageOptions"]]
   },
   {
     title: "Options of a stream",
     lead: "The second argument of streams, in place of those of a call.",
-    of: [["packages/core/src/LiveOptions.ts", "LiveOptions"]]
+    of: [["packages/core/src/streams/StreamOptions.ts", "LiveOptions"]]
   },
   {
     title: "What a stream resumes from",
     lead: "The members of `resumeFrom`.",
-    of: [["packages/core/src/LiveOptions.ts", "ResumeFrom"]]
+    of: [["packages/core/src/streams/StreamOptions.ts", "ResumeFrom"]]
   },
   {
     title: "The window of duplicates",
     lead: "The members of `duplicates`.",
-    of: [["packages/core/src/LiveOptions.ts", "DuplicatesWindow"]]
+    of: [["packages/core/src/streams/StreamOptions.ts", "DuplicatesWindow"]]
   },
   {
     title: "What onRequest receives",
     lead: "Called after every attempt.",
-    of: [["packages/core/src/Attempt.ts", "Sent"]]
+    of: [["packages/core/src/client/Attempt.ts", "Sent"]]
   },
   {
     title: "What onSpend receives",
     lead: "Called with everything that was charged, or is in doubt.",
-    of: [["packages/core/src/SpendSettings.ts", "Spent"], ["packages/core/src/Response.ts", "Cost"]]
+    of: [["packages/core/src/spend/SpendSettings.ts", "Spent"], ["packages/core/src/schema/Response.ts", "Cost"]]
   },
   {
     title: "What onRateLimit receives",
@@ -117,8 +117,8 @@ const settings = [
       "`Announced`, with every response that announces a rate limit, or `Waiting`, as a wait begins: `_tag` tells which. Both " +
       "have the `operation` and the kind of `credential`, too.",
     of: [
-      ["packages/core/src/internal/Budget.ts", "Announced"],
-      ["packages/core/src/internal/Budget.ts", "Waiting"]
+      ["packages/core/src/rate-limit/Policy.ts", "Announced"],
+      ["packages/core/src/rate-limit/Policy.ts", "Waiting"]
     ]
   }
 ] as const satisfies ReadonlyArray<{
@@ -163,7 +163,7 @@ const typeText = (type: string): string => spelled[type] ?? type.replaceAll(/\b[
 
 /** What is shown of interfaces: their members, but those that another one of the same client replaces. */
 const shown = (path: string, name: string): ReadonlyArray<Member> =>
-  membersOf(path, name).filter((member) => path !== "packages/core/src/Client.ts" || member.name !== "wire")
+  membersOf(path, name).filter((member) => path !== "packages/core/src/client/Client.ts" || member.name !== "wire")
 
 const variableOf = (name: string): ReadonlyArray<string> =>
   variables.includes(name) ? [`Variable: \`${environmentVariable(name)}\`.`] : []
@@ -191,15 +191,15 @@ export const settingsPage = (): ReadonlyArray<string> => [
 
 /** The modules whose Layers programs provide. */
 const modules = [
-  "packages/core/src/ClientConfig.ts",
-  "packages/core/src/Client.ts",
-  "packages/core/src/Credentials.ts",
-  "packages/core/src/AccountCredentials.ts",
-  "packages/core/src/RateLimit.ts",
-  "packages/core/src/RateLimitStore.ts",
-  "packages/core/src/TokenStore.ts",
-  "packages/core/src/RetryMetrics.ts",
-  "packages/core/src/AnomalyMetrics.ts",
+  "packages/core/src/client/ClientConfig.ts",
+  "packages/core/src/client/Client.ts",
+  "packages/core/src/auth/Credentials.ts",
+  "packages/core/src/accounts/AccountCredentials.ts",
+  "packages/core/src/rate-limit/RateLimit.ts",
+  "packages/core/src/rate-limit/RateLimitStore.ts",
+  "packages/core/src/storage/TokenStore.ts",
+  "packages/core/src/client/RetryMetrics.ts",
+  "packages/core/src/client/AnomalyMetrics.ts",
   "packages/node/src/NodeClient.ts",
   "packages/node/src/UndiciHttpClient.ts",
   "packages/node/src/SqliteRateLimitStore.ts",

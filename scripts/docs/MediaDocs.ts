@@ -1,5 +1,5 @@
 /** What the guide says of the limits of media, from the table that is checked. */
-import { limits, typesOf } from "../../packages/core/src/MediaRules.ts"
+import { limits, typesOf } from "../../packages/core/src/media/MediaRules.ts"
 import * as Members from "./Members.ts"
 
 const MiB = 1_048_576

@@ -1,17 +1,23 @@
 /** The service as an OpenAPI document, in the names of one wire. */
 import * as ParameterSchema from "../../packages/cli/src/drift/ParameterSchema.ts"
-import { answerOf } from "../../packages/core/src/Decoding.ts"
-import { bearerOf, type Definition, partsOf, routesOf, successStatus } from "../../packages/core/src/Definition.ts"
 import * as Selectors from "../../packages/core/src/operations/Selectors.ts"
-import * as Parameters from "../../packages/core/src/Parameters.ts"
-import { onWire } from "../../packages/core/src/Scopes.ts"
-import { named } from "../../packages/core/src/Wire.ts"
-import type * as WireNames from "../../packages/core/src/WireNames.ts"
+import {
+  bearerOf,
+  type Definition,
+  partsOf,
+  routesOf,
+  successStatus
+} from "../../packages/core/src/schema/Definition.ts"
+import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
+import { onWire } from "../../packages/core/src/schema/Scopes.ts"
+import type { WireName } from "../../packages/core/src/schema/WireName.ts"
+import { answerOf } from "../../packages/core/src/wire/ResponseDecoder.ts"
+import { named } from "../../packages/core/src/wire/Wire.ts"
 import { components, type JsonSchema, jsonSchemaOf, nameOn, parameterSchema, valuesOn } from "./Schemas.ts"
 import { areas, type Documented, documented, notice, text } from "./Source.ts"
 
 /** The document of a wire. */
-export const openApi = (wire: WireNames.Wire) => ({
+export const openApi = (wire: WireName) => ({
   "x-notice": notice,
   openapi: "3.1.1",
   info: {
@@ -71,7 +77,7 @@ const securitySchemes = {
   }
 }
 
-const securityOf = (definition: Definition, wire: WireNames.Wire): ReadonlyArray<JsonSchema> => {
+const securityOf = (definition: Definition, wire: WireName): ReadonlyArray<JsonSchema> => {
   const bearer = bearerOf(definition)
   return [
     ...(bearer === "user" ? [] : [{ BearerToken: [] }]),
@@ -99,7 +105,7 @@ interface Endpoint {
   readonly path: string
 }
 
-const paths = (wire: WireNames.Wire): JsonSchema => {
+const paths = (wire: WireName): JsonSchema => {
   const byPath: Record<string, Record<string, unknown>> = {}
   const endpoints = documented.flatMap((operation) => endpointsOf(operation, wire))
   for (const { method, path } of endpoints) {
@@ -110,7 +116,7 @@ const paths = (wire: WireNames.Wire): JsonSchema => {
   return byPath
 }
 
-const endpointsOf = (operation: Documented, wire: WireNames.Wire): ReadonlyArray<Endpoint> =>
+const endpointsOf = (operation: Documented, wire: WireName): ReadonlyArray<Endpoint> =>
   routesOf(operation.definition).map(([selectedBy, route]) => {
     const [method, template] = partsOf(route)
     const by = selectedBy === "" || selectedBy === "none" ? "" : `_by_${selectedBy}`
@@ -123,7 +129,7 @@ const endpointsOf = (operation: Documented, wire: WireNames.Wire): ReadonlyArray
     }
   })
 
-const operationOf = (endpoints: ReadonlyArray<Endpoint>, wire: WireNames.Wire): JsonSchema => {
+const operationOf = (endpoints: ReadonlyArray<Endpoint>, wire: WireName): JsonSchema => {
   const { operation: { area, definition }, path, selectedBy } = endpoints[0]!
   const operations = endpoints.map(({ operation }) => operation)
   const aliases = operations.flatMap((operation) => operation.aliases)
@@ -161,7 +167,7 @@ const operationOf = (endpoints: ReadonlyArray<Endpoint>, wire: WireNames.Wire): 
 }
 
 /** A docstring with each paragraph on a line, and names as the wire spells them. */
-const proseOn = (wire: WireNames.Wire, prose: string): string =>
+const proseOn = (wire: WireName, prose: string): string =>
   prose.replace(/(?<!\n)\n(?!\n)/g, " ").replace(/`([\w.]+)`/g, (_, name: string) => `\`${nameOn(wire, name)}\``)
 
 const json = (schema: JsonSchema) => ({ "application/json": { schema } })
@@ -169,7 +175,7 @@ const json = (schema: JsonSchema) => ({ "application/json": { schema } })
 const encoded = ({ encoding }: Definition, schema: JsonSchema) =>
   encoding === undefined ? json(schema) : { "multipart/form-data": { schema } }
 
-const pathParameters = (definition: Definition, path: string, wire: WireNames.Wire): ReadonlyArray<JsonSchema> => {
+const pathParameters = (definition: Definition, path: string, wire: WireName): ReadonlyArray<JsonSchema> => {
   const { identity = "" } = definition
   const declared = { ...(identity === "" ? {} : { [identity]: Parameters.id }), ...definition.path }
   return Object.entries(declared).filter(([name]) => path.includes(`{${nameOn(wire, name)}}`)).map((
@@ -187,13 +193,13 @@ const isSent = (
   definition: Definition,
   name: string,
   parameter: Parameters.AnyParameter,
-  wire: WireNames.Wire
+  wire: WireName
 ): boolean => parameter.values === undefined || valuesOn(definition, name, parameter, wire)?.length !== 0
 
 const queryParameters = (
   definition: Definition,
   selectedBy: string,
-  wire: WireNames.Wire
+  wire: WireName
 ): ReadonlyArray<JsonSchema> => [
   ...Object.entries(definition.queryConstants ?? {}).map(([name, value]) => ({
     name,
@@ -216,7 +222,7 @@ const queryParameter = (
   definition: Definition,
   name: string,
   parameter: Parameters.AnyParameter,
-  wire: WireNames.Wire
+  wire: WireName
 ): JsonSchema => {
   const description = unsaid(parameter)
   return {
@@ -237,7 +243,7 @@ const unsaid = ({ bounds }: Parameters.AnyParameter): string | undefined =>
     ? undefined
     : `At most ${bounds.standard} ${bounds.of} at standard access.`
 
-const bodyOf = (definition: Definition, wire: WireNames.Wire): ReadonlyArray<JsonSchema> => {
+const bodyOf = (definition: Definition, wire: WireName): ReadonlyArray<JsonSchema> => {
   const { at = {}, body = {}, constants = {}, name: title, rules = [] } = definition
   const members = [
     ...Object.entries(constants).map(([key, value]) => ({ at: [key], required: true, schema: { const: value } })),

@@ -1,6 +1,6 @@
 /** The README of each package, for who finds it in a registry: what it is, how it is installed, ten lines, where to go on. */
 import { existsSync, readdirSync } from "node:fs"
-import { minimum } from "../../packages/core/src/SupportedNode.ts"
+import { minimum } from "../../packages/core/src/runtime/SupportedNode.ts"
 import { text, titleOf } from "./Source.ts"
 
 const root = new URL("../../", import.meta.url)

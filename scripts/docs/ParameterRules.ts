@@ -1,5 +1,5 @@
 /** What is said of a parameter wherever it is documented. */
-import * as Parameters from "../../packages/core/src/Parameters.ts"
+import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
 
 /** Its rule, its known values and its default, in words; `code` marks what is written as it is. */
 export const rulesOf = (

@@ -1,17 +1,23 @@
 /** The reference: an index, a page per operation, and one for the resources that operations return. */
 import * as SchemaAST from "effect/SchemaAST"
-import { bearerOf, type Definition, parametersOf, routesOf, successStatus } from "../../packages/core/src/Definition.ts"
-import type { AnyError, OperationError } from "../../packages/core/src/Errors.ts"
-import * as Errors from "../../packages/core/src/Errors.ts"
-import * as Limits from "../../packages/core/src/Limits.ts"
-import type { AnyModel, Kind } from "../../packages/core/src/Model.ts"
-import * as Parameters from "../../packages/core/src/Parameters.ts"
-import * as Prices from "../../packages/core/src/Prices.ts"
-import * as Rule from "../../packages/core/src/Rule.ts"
-import * as Scopes from "../../packages/core/src/Scopes.ts"
-import { august, february } from "../../packages/core/src/Vocabulary.ts"
-import * as Wire from "../../packages/core/src/Wire.ts"
-import * as WireNames from "../../packages/core/src/WireNames.ts"
+import type { AnyError, OperationError } from "../../packages/core/src/errors/Errors.ts"
+import * as Errors from "../../packages/core/src/errors/Errors.ts"
+import {
+  bearerOf,
+  type Definition,
+  parametersOf,
+  routesOf,
+  successStatus
+} from "../../packages/core/src/schema/Definition.ts"
+import type { AnyModel, Kind } from "../../packages/core/src/schema/Model.ts"
+import * as ParameterRule from "../../packages/core/src/schema/ParameterRule.ts"
+import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
+import * as Quota from "../../packages/core/src/schema/Quota.ts"
+import * as Scopes from "../../packages/core/src/schema/Scopes.ts"
+import * as Prices from "../../packages/core/src/spend/Prices.ts"
+import { august, february } from "../../packages/core/src/wire/NameTables.ts"
+import * as Wire from "../../packages/core/src/wire/Wire.ts"
+import * as WireNames from "../../packages/core/src/wire/WireNames.ts"
 import { example, faces, memberOf } from "./Examples.ts"
 import { layersPage, settingsPage } from "./Interfaces.ts"
 import { table } from "./Members.ts"
@@ -52,7 +58,7 @@ const index = (): ReadonlyArray<string> => [
         [link(definition), ...aliases.map(aliasText)].join("<br>"),
         routesOf(definition).map(([, route]) => code(route)).join("<br>"),
         shortCredential(definition),
-        Limits.format(definition.limits) ?? "",
+        Quota.format(definition.limits) ?? "",
         definition.live !== undefined
           ? "stream"
           : definition.paging === undefined
@@ -120,7 +126,9 @@ const parameters = (definition: Definition): ReadonlyArray<string> => {
     "## Parameters",
     table(["Name", "Type", "Rule", "Travels as"], rows),
     list(
-      [...(alternatives === undefined ? [] : [alternatives]), ...rules].map((rule) => codeNames(Rule.format(rule), all))
+      [...(alternatives === undefined ? [] : [alternatives]), ...rules].map((rule) =>
+        codeNames(ParameterRule.format(rule), all)
+      )
     )
   ]
 }
@@ -240,9 +248,9 @@ const conditionalFacts = (
       live.recovery ? "" : " What it has brought cannot be had again."
     }`
   ]),
-  ...(Limits.format(limits) === undefined
+  ...(Quota.format(limits) === undefined
     ? []
-    : [`Limit: ${Limits.format(limits)}, unless the service announces another.`]),
+    : [`Limit: ${Quota.format(limits)}, unless the service announces another.`]),
   `Price: ${
     priceText(price, live)
   }. X publishes prices by row; that this one applies is [our reading](../spend.md#prices).`,
@@ -296,20 +304,20 @@ const errorsOf = (definition: Definition): ReadonlyArray<string> => [
   ...(definition.live === undefined ? [] : ofStreams)
 ]
 
-const errorsOfSignIns = "packages/core/src/SignInErrors.ts"
+const errorsOfSignIns = "packages/core/src/errors/SignInErrors.ts"
 
-const errorsOfPublishing = ["packages/core/src/UploadErrors.ts", "packages/core/src/ThreadErrors.ts"]
+const errorsOfPublishing = ["packages/core/src/errors/UploadErrors.ts", "packages/core/src/errors/ThreadErrors.ts"]
 
-const errorsOfCompliance = "packages/core/src/ComplianceErrors.ts"
+const errorsOfCompliance = "packages/core/src/errors/ComplianceErrors.ts"
 
-const errorsOfStreams = "packages/core/src/StreamErrors.ts"
+const errorsOfStreams = "packages/core/src/errors/StreamErrors.ts"
 
-const errorsOfRules = "packages/core/src/RuleErrors.ts"
+const errorsOfRules = "packages/core/src/errors/StreamRuleErrors.ts"
 
 /** Where the classes of errors are. */
 export const errorModules = [
-  "packages/core/src/Errors.ts",
-  "packages/core/src/AccountErrors.ts",
+  "packages/core/src/errors/Errors.ts",
+  "packages/core/src/errors/AccountErrors.ts",
   errorsOfSignIns,
   ...errorsOfPublishing,
   errorsOfCompliance,
@@ -362,7 +370,7 @@ const resources = (): ReadonlyArray<string> => [
   "for there, and the call is refused before it is sent; where a response has it all the same, it is read.",
   ...Object.entries(models).flatMap(([name, model]) => [
     `## ${model.kind}`,
-    docstrings(`packages/core/src/models/${name}.ts`).get(name)!,
+    docstrings(`packages/core/src/schema/models/${name}.ts`).get(name)!,
     fields(model),
     ...(Object.keys(model.expansions).length === 0 ? [] : [expansions(model)])
   ]),

@@ -2,19 +2,19 @@
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as ParameterSchema from "../../packages/cli/src/drift/ParameterSchema.ts"
-import type { Definition } from "../../packages/core/src/Definition.ts"
-import * as Model from "../../packages/core/src/Model.ts"
-import { Community } from "../../packages/core/src/models/Community.ts"
+import type { Definition } from "../../packages/core/src/schema/Definition.ts"
+import * as Model from "../../packages/core/src/schema/Model.ts"
+import { Community } from "../../packages/core/src/schema/models/Community.ts"
 import {
   LikeComplianceEvent,
   PostComplianceEvent,
   PostLabelEvent,
   UserComplianceEvent
-} from "../../packages/core/src/models/ComplianceEvents.ts"
-import { ComplianceJob } from "../../packages/core/src/models/ComplianceJob.ts"
-import { Connection } from "../../packages/core/src/models/Connection.ts"
-import { CountBucket } from "../../packages/core/src/models/CountBucket.ts"
-import { DirectMessageEvent } from "../../packages/core/src/models/DirectMessageEvent.ts"
+} from "../../packages/core/src/schema/models/ComplianceEvents.ts"
+import { ComplianceJob } from "../../packages/core/src/schema/models/ComplianceJob.ts"
+import { Connection } from "../../packages/core/src/schema/models/Connection.ts"
+import { CountBucket } from "../../packages/core/src/schema/models/CountBucket.ts"
+import { DirectMessageEvent } from "../../packages/core/src/schema/models/DirectMessageEvent.ts"
 import {
   Annotation,
   Entities,
@@ -22,26 +22,26 @@ import {
   TagEntity,
   TextEntities,
   UrlEntity
-} from "../../packages/core/src/models/Entities.ts"
-import { Includes } from "../../packages/core/src/models/Includes.ts"
-import { Like } from "../../packages/core/src/models/Like.ts"
-import { List } from "../../packages/core/src/models/List.ts"
-import { Media } from "../../packages/core/src/models/Media.ts"
-import { Meta } from "../../packages/core/src/models/Meta.ts"
-import { PersonalizedTrend } from "../../packages/core/src/models/PersonalizedTrend.ts"
-import { Place } from "../../packages/core/src/models/Place.ts"
-import { Poll } from "../../packages/core/src/models/Poll.ts"
-import { Post } from "../../packages/core/src/models/Post.ts"
-import { Problem } from "../../packages/core/src/models/Problem.ts"
-import { Space } from "../../packages/core/src/models/Space.ts"
-import { StreamRule, StreamRuleCounts } from "../../packages/core/src/models/StreamRule.ts"
-import { Topic } from "../../packages/core/src/models/Topic.ts"
-import { Trend } from "../../packages/core/src/models/Trend.ts"
-import { Usage } from "../../packages/core/src/models/Usage.ts"
-import { User } from "../../packages/core/src/models/User.ts"
-import * as Parameters from "../../packages/core/src/Parameters.ts"
-import { named } from "../../packages/core/src/Wire.ts"
-import type * as WireNames from "../../packages/core/src/WireNames.ts"
+} from "../../packages/core/src/schema/models/Entities.ts"
+import { Includes } from "../../packages/core/src/schema/models/Includes.ts"
+import { Like } from "../../packages/core/src/schema/models/Like.ts"
+import { List } from "../../packages/core/src/schema/models/List.ts"
+import { Media } from "../../packages/core/src/schema/models/Media.ts"
+import { Meta } from "../../packages/core/src/schema/models/Meta.ts"
+import { PersonalizedTrend } from "../../packages/core/src/schema/models/PersonalizedTrend.ts"
+import { Place } from "../../packages/core/src/schema/models/Place.ts"
+import { Poll } from "../../packages/core/src/schema/models/Poll.ts"
+import { Post } from "../../packages/core/src/schema/models/Post.ts"
+import { Problem } from "../../packages/core/src/schema/models/Problem.ts"
+import { Space } from "../../packages/core/src/schema/models/Space.ts"
+import { StreamRule, StreamRuleCounts } from "../../packages/core/src/schema/models/StreamRule.ts"
+import { Topic } from "../../packages/core/src/schema/models/Topic.ts"
+import { Trend } from "../../packages/core/src/schema/models/Trend.ts"
+import { Usage } from "../../packages/core/src/schema/models/Usage.ts"
+import { User } from "../../packages/core/src/schema/models/User.ts"
+import * as Parameters from "../../packages/core/src/schema/Parameters.ts"
+import type { WireName } from "../../packages/core/src/schema/WireName.ts"
+import { named } from "../../packages/core/src/wire/Wire.ts"
 
 /** A JSON Schema, or a part of one. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
@@ -89,10 +89,10 @@ export const structures = {
 }
 
 /** A key of a body, or a parameter of a path, as a wire spells it. */
-export const nameOn = (wire: WireNames.Wire, name: string): string => named[wire].bodyKey(name)
+export const nameOn = (wire: WireName, name: string): string => named[wire].bodyKey(name)
 
 /** A member of a structure as a wire spells it. */
-const memberOn = (wire: WireNames.Wire, ast: SchemaAST.AST, name: string): string =>
+const memberOn = (wire: WireName, ast: SchemaAST.AST, name: string): string =>
   Object.keys(Object(named[wire].fromNeutral({ ast })({ [name]: null })))[0] ?? name
 
 /** A schema as a TypeScript type, structures by their names. */
@@ -145,13 +145,13 @@ export const members = (ast: SchemaAST.Objects): ReadonlyArray<string> =>
   )
 
 /** A schema as JSON Schema with the names of a wire, structures as references to their components. */
-export const jsonSchemaOf = (ast: SchemaAST.AST, wire: WireNames.Wire): JsonSchema => {
+export const jsonSchemaOf = (ast: SchemaAST.AST, wire: WireName): JsonSchema => {
   const name = nameOf(ast)
   return name === undefined ? jsonStructure(ast, wire) : { $ref: `#/components/schemas/${name}` }
 }
 
 /** The components to which {@link jsonSchemaOf} refers. */
-export const components = (wire: WireNames.Wire): Readonly<Record<string, JsonSchema>> => ({
+export const components = (wire: WireName): Readonly<Record<string, JsonSchema>> => ({
   ...Object.fromEntries(
     Object.entries(models).map(([name, { defaults, fields, schema }]) => [name, {
       ...jsonStructure(schema.ast, wire),
@@ -167,7 +167,7 @@ export const valuesOn = (
   definition: Definition,
   name: string,
   { values }: Parameters.AnyParameter,
-  wire: WireNames.Wire
+  wire: WireName
 ): ReadonlyArray<string> | undefined => {
   const say = Parameters.isSelector(name) ? named[wire].selector(definition, name) : undefined
   return say === undefined
@@ -195,7 +195,7 @@ const names: ReadonlyMap<unknown, string> = new Map([
   ...Object.entries(structures).map(([name, { ast }]) => [identityOf(ast), name] as const)
 ])
 
-const jsonStructure = (ast: SchemaAST.AST, wire: WireNames.Wire): JsonSchema => {
+const jsonStructure = (ast: SchemaAST.AST, wire: WireName): JsonSchema => {
   switch (ast._tag) {
     case "Objects": {
       if (isRecord(ast)) return { type: "object" }

@@ -1,7 +1,8 @@
 /** The operations as the documentation sees them: the catalogue, and what only their docstrings say. */
 import { readdirSync, readFileSync } from "node:fs"
+import { basename } from "node:path"
 import { aliases, catalogue } from "../../packages/core/src/Catalogue.ts"
-import type { Definition } from "../../packages/core/src/Definition.ts"
+import type { Definition } from "../../packages/core/src/schema/Definition.ts"
 
 /** A module of operations. */
 export interface Area {
@@ -47,13 +48,12 @@ export const docstrings = (path: string): ReadonlyMap<string, string> =>
     )
   )
 
-const operations = "packages/core/src/operations"
+const folders = ["packages/core/src/operations", "packages/core/src/streams/operations"]
 
 const definitions: Readonly<Record<string, { readonly definition: Definition }>> = catalogue
 
-const areaOf = (file: string): ReadonlyArray<Area> => {
-  const path = `${operations}/${file}`
-  const name = file.replace(".ts", "")
+const areaOf = (path: string): ReadonlyArray<Area> => {
+  const name = basename(path, ".ts")
   const described = [...docstrings(path)].filter(([name]) => name in definitions)
   if (described.length === 0) return []
   const title = /^\/\*\* (.+?)(?: \(spec: |\. )/.exec(text(path))?.[1]
@@ -78,8 +78,9 @@ const areaOf = (file: string): ReadonlyArray<Area> => {
 }
 
 /** Every module of operations. */
-export const areas: ReadonlyArray<Area> = readdirSync(new URL(`../../${operations}`, import.meta.url))
-  .sort()
+export const areas: ReadonlyArray<Area> = folders
+  .flatMap((folder) => readdirSync(new URL(`../../${folder}`, import.meta.url)).map((file) => `${folder}/${file}`))
+  .sort((a, b) => basename(a) < basename(b) ? -1 : 1)
   .flatMap(areaOf)
 
 /** Every operation. */

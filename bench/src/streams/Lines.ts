@@ -1,8 +1,8 @@
 /** Lines of a stream as a service sends them: posts with who wrote them and the rules that they match, some 1.2 kB each. */
-import * as Decoding from "@postwire/core/Decoding"
-import { Post } from "@postwire/core/models/Post"
-import * as Response from "@postwire/core/Response"
-import * as Wire from "@postwire/core/Wire"
+import { Post } from "@postwire/core/schema/models/Post"
+import * as Response from "@postwire/core/schema/Response"
+import * as ResponseDecoder from "@postwire/core/wire/ResponseDecoder"
+import * as Wire from "@postwire/core/wire/Wire"
 
 const texts = [
   "Look at this cute cat! It sat on the mat all day and #looked at me https://t.co/abcdefghij",
@@ -67,7 +67,7 @@ const user = {
 
 /** A thousand lines in the words of a wire, with placeholders. */
 export const make = (wire: Wire.Wire["name"]): ReadonlyArray<string> => {
-  const inWords = Wire.named[wire].fromNeutral(Decoding.envelope(Response.one(Post)))
+  const inWords = Wire.named[wire].fromNeutral(ResponseDecoder.envelope(Response.one(Post)))
   return Array.from({ length: 1_000 }, (_, i) => {
     const body = inWords({ data: post(i), includes: { users: [user] } })
     const rules = [{ id: "1273026480692322304", tag: "cats with images" }]

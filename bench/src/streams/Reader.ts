@@ -1,6 +1,6 @@
 /** The process of one reader: `node Reader.ts <name> <wire> <port>`. It reads as many lines as it is asked to. */
-import { streamPosts } from "@postwire/core/operations/Streams"
-import type { Wire } from "@postwire/core/WireNames"
+import type { WireName } from "@postwire/core/schema/WireName"
+import { streamPosts } from "@postwire/core/streams/operations/Streams"
 import { createClient } from "@postwire/node"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Effect from "effect/Effect"
@@ -27,7 +27,7 @@ export interface Reading {
 
 export type Name = "bare" | "stream" | "promise"
 
-const [name, wire, port] = process.argv.slice(2) as [Name, Wire, string]
+const [name, wire, port] = process.argv.slice(2) as [Name, WireName, string]
 const settings = { baseUrl: `http://127.0.0.1:${port}`, bearerToken: "A".repeat(112), wire }
 const parameters = { expansions: ["author_id"], post_fields: ["lang"] } as const
 const options = { recover: "none" } as const

@@ -2,12 +2,12 @@
  * Lines without end, as fast as they are taken, each post with an id of its own: `node Server.ts <wire> <block | line>`, by
  * what an HTTP chunk holds: 64 KiB of lines, cut where it happens to be, or one line.
  */
-import type { Wire } from "@postwire/core/WireNames"
+import type { WireName } from "@postwire/core/schema/WireName"
 import * as Net from "node:net"
 import * as Child from "../Child.ts"
 import * as Lines from "./Lines.ts"
 
-const [wire, pieces] = process.argv.slice(2) as [Wire, "block" | "line"]
+const [wire, pieces] = process.argv.slice(2) as [WireName, "block" | "line"]
 
 const blockSize = 64 * 1024
 const head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"

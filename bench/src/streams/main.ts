@@ -4,7 +4,7 @@
  *
  *     pnpm bench:stream [--rounds <n>] [--items <n>] [--only <wire>/<pieces>] [--json <file>]
  */
-import type { Wire } from "@postwire/core/WireNames"
+import type { WireName } from "@postwire/core/schema/WireName"
 import { writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import * as Child from "../Child.ts"
@@ -27,7 +27,7 @@ const items = Number(values.items)
 
 const names: ReadonlyArray<Name> = ["bare", "stream", "promise"]
 
-const scenarios: ReadonlyArray<readonly [wire: Wire, pieces: "block" | "line"]> = [
+const scenarios: ReadonlyArray<readonly [wire: WireName, pieces: "block" | "line"]> = [
   ["neutral", "block"],
   ["neutral", "line"],
   ["x", "block"],
@@ -45,10 +45,10 @@ const drift = (memory: ReadonlyArray<number>): number => {
   return Math.max(...warm.map((bytes) => Math.abs(bytes - median(warm)))) / megabyte
 }
 
-const start = (name: Name, wire: Wire, port: unknown) =>
+const start = (name: Name, wire: WireName, port: unknown) =>
   Child.start<Task, Reading>("streams/Reader.ts", name, wire, String(port))
 
-const measure = async (wire: Wire, pieces: "block" | "line") => {
+const measure = async (wire: WireName, pieces: "block" | "line") => {
   const server = await Child.start<never, never>("streams/Server.ts", wire, pieces)
   const readers = await Promise.all(
     names.map(async (name) => ({ name, reader: await start(name, wire, server.hello) }))

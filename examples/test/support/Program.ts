@@ -1,6 +1,6 @@
 // A program on fetch: nothing of Node.
-import * as Client from "@postwire/core/Client"
-import * as Credentials from "@postwire/core/Credentials"
+import * as Credentials from "@postwire/core/auth/Credentials"
+import * as Client from "@postwire/core/client/Client"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { getMe, getUser } from "@postwire/core/operations/Users"
 import * as Effect from "effect/Effect"

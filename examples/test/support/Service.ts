@@ -1,5 +1,5 @@
 // A sandbox in a process of its own, whose clock stands still: the same call gives the same answer whenever it comes.
-import { environmentVariable } from "@postwire/core/Errors"
+import { environmentVariable } from "@postwire/core/errors/Errors"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Clock, Console, Effect, Redacted } from "effect"
 

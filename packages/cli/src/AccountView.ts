@@ -1,6 +1,6 @@
 /** What may be shown of an account: everything but its secrets. */
-import type { Account } from "@postwire/core/Account"
-import type { Scope } from "@postwire/core/Scopes"
+import type { Account } from "@postwire/core/accounts/Account"
+import type { Scope } from "@postwire/core/schema/Scopes"
 import * as Text from "./Text.ts"
 
 /** An account as programs read it. Times are ISO 8601. */

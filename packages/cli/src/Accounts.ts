@@ -1,9 +1,9 @@
 /** The accounts of `postwire login`: where they are kept, which one a command uses, and what is wrong when there is none. */
 import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
-import * as Account from "@postwire/core/Account"
-import * as Credentials from "@postwire/core/Credentials"
-import { environmentVariable, InvalidSettings, TokenStoreFailure } from "@postwire/core/Errors"
-import { type Store, TokenStore } from "@postwire/core/TokenStore"
+import * as Account from "@postwire/core/accounts/Account"
+import * as Credentials from "@postwire/core/auth/Credentials"
+import { environmentVariable, InvalidSettings, TokenStoreFailure } from "@postwire/core/errors/Errors"
+import { type Store, TokenStore } from "@postwire/core/storage/TokenStore"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Flag from "effect/cli/Flag"
 import * as Context from "effect/Context"

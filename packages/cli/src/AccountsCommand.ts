@@ -1,5 +1,5 @@
 /** `postwire accounts`: who is signed in here, for what and until when. No token is shown. */
-import * as Account from "@postwire/core/Account"
+import * as Account from "@postwire/core/accounts/Account"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"

@@ -1,5 +1,5 @@
 /** What to do about the errors of commands: one line each, in the words of a shell. */
-import { environmentVariable } from "@postwire/core/Errors"
+import { environmentVariable } from "@postwire/core/errors/Errors"
 import * as Predicate from "effect/Predicate"
 
 /** What is known of where an error happened. */

@@ -1,7 +1,7 @@
 /** `postwire call OPERATION`: one call of any operation, as JSON or as a table. */
-import * as CallErrors from "@postwire/core/CallErrors"
-import { Client } from "@postwire/core/Client"
-import type { Definition } from "@postwire/core/Definition"
+import * as CallErrors from "@postwire/core/client/CallErrors"
+import { Client } from "@postwire/core/client/Client"
+import type { Definition } from "@postwire/core/schema/Definition"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"

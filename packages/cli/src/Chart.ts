@@ -1,5 +1,5 @@
 /** A series of counts as a chart: of block characters, as SVG, or as a page. */
-import type { CountBucket } from "@postwire/core/models/CountBucket"
+import type { CountBucket } from "@postwire/core/schema/models/CountBucket"
 import * as Text from "./Text.ts"
 
 /** What is drawn: counts of spans of the same length, one after the other. */

@@ -1,7 +1,7 @@
 /** The `postwire` command. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as Monotonic from "@postwire/core/Monotonic"
+import * as Monotonic from "@postwire/core/runtime/Monotonic"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"

@@ -1,6 +1,6 @@
 /** `--cluster`: the database that exports of many machines share. */
 import type { Database } from "@postwire/cluster/Database"
-import type { InvalidSettings } from "@postwire/core/Errors"
+import type { InvalidSettings } from "@postwire/core/errors/Errors"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"

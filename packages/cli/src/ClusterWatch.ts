@@ -1,7 +1,7 @@
 /** How far an export of a cluster is, until it has ended, and why it does not get on. */
 import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
 import type { ExportStatus, Tables } from "@postwire/cluster/Tables"
-import * as Monotonic from "@postwire/core/Monotonic"
+import * as Monotonic from "@postwire/core/runtime/Monotonic"
 import * as Effect from "effect/Effect"
 import * as Progress from "./Progress.ts"
 import * as Report from "./Report.ts"

@@ -1,15 +1,15 @@
 /** Who the command speaks for: an account, or credentials from the environment or from a file that nobody else can read. */
-import * as AccountCredentials from "@postwire/core/AccountCredentials"
-import * as Client from "@postwire/core/Client"
-import * as Credentials from "@postwire/core/Credentials"
-import { environmentVariable, type InvalidSettings, type TokenStoreFailure } from "@postwire/core/Errors"
-import type { Journal } from "@postwire/core/Journal"
-import { Logging } from "@postwire/core/Logging"
-import * as RateLimit from "@postwire/core/RateLimit"
-import * as Spend from "@postwire/core/Spend"
-import { TokenStore } from "@postwire/core/TokenStore"
-import { names } from "@postwire/core/Wire"
-import type { Wire } from "@postwire/core/WireNames"
+import * as AccountCredentials from "@postwire/core/accounts/AccountCredentials"
+import * as Credentials from "@postwire/core/auth/Credentials"
+import * as Client from "@postwire/core/client/Client"
+import { environmentVariable, type InvalidSettings, type TokenStoreFailure } from "@postwire/core/errors/Errors"
+import * as RateLimit from "@postwire/core/rate-limit/RateLimit"
+import { Logging } from "@postwire/core/runtime/Logging"
+import type { WireName } from "@postwire/core/schema/WireName"
+import * as Spend from "@postwire/core/spend/Spend"
+import type { Journal } from "@postwire/core/storage/Journal"
+import { TokenStore } from "@postwire/core/storage/TokenStore"
+import { names } from "@postwire/core/wire/Wire"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
@@ -85,13 +85,13 @@ export const speaker = Effect.fnUntraced(function*(
  * goes wrong is told with the place of the credentials.
  */
 export const provide =
-  (flags: Flags, wire: Option.Option<Wire> = Option.none()) => <A, E, R>(command: Effect.Effect<A, E, R>) =>
+  (flags: Flags, wire: Option.Option<WireName> = Option.none()) => <A, E, R>(command: Effect.Effect<A, E, R>) =>
     use(flags, wire, () => command)
 
 /** The same, for a command that has to know who it speaks for. */
 export const use = <A, E, R>(
   flags: Flags,
-  wire: Option.Option<Wire>,
+  wire: Option.Option<WireName>,
   command: (speaker: Speaker) => Effect.Effect<A, E, R>
 ) =>
   Effect.gen(function*() {
@@ -113,7 +113,7 @@ export const layerJournal = (variables: Variables.Variables): Layer.Layer<Journa
 
 const layer = (
   { account, store, variables }: Speaker,
-  wire: Option.Option<Wire>,
+  wire: Option.Option<WireName>,
   maxSpend: Option.Option<number>
 ): Layer.Layer<Client.Client | Spend.Total, InvalidSettings | TokenStoreFailure> =>
   Layer.unwrap(Effect.gen(function*() {

@@ -1,5 +1,5 @@
 /** `postwire conversation ID`: a conversation as a tree on a terminal, or into a file. */
-import { type Conversation, open, type Options, partsIn, treeOf } from "@postwire/core/Conversation"
+import { type Conversation, open, type Options, partsIn, treeOf } from "@postwire/core/workflows/Conversation"
 import * as ConversationSource from "@postwire/export/Conversation"
 import * as Export from "@postwire/export/Export"
 import * as Plan from "@postwire/export/Plan"

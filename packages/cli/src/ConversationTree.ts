@@ -1,5 +1,5 @@
 /** A conversation as lines for a terminal: who replied to whom, no line wider than the terminal. */
-import type { Conversation, Node } from "@postwire/core/Conversation"
+import type { Conversation, Node } from "@postwire/core/workflows/Conversation"
 import * as Text from "./Text.ts"
 
 /** Texts have at least so many columns, however deep they are. */

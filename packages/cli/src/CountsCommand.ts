@@ -1,8 +1,8 @@
 /** `postwire counts QUERY`: how many posts match a query over time, as a chart. */
-import type { Client } from "@postwire/core/Client"
-import type { AnyError } from "@postwire/core/Errors"
-import type { CountBucket } from "@postwire/core/models/CountBucket"
+import type { Client } from "@postwire/core/client/Client"
+import type { AnyError } from "@postwire/core/errors/Errors"
 import { getAllPostsCount, getRecentPostsCount } from "@postwire/core/operations/Counts"
+import type { CountBucket } from "@postwire/core/schema/models/CountBucket"
 import { stringify } from "csv-stringify/sync"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"

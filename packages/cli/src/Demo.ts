@@ -1,8 +1,8 @@
 /** `postwire demo`: the main job on a local service. It exports every match of a search into a file. */
-import * as Client from "@postwire/core/Client"
-import * as Credentials from "@postwire/core/Credentials"
-import * as Monotonic from "@postwire/core/Monotonic"
+import * as Credentials from "@postwire/core/auth/Credentials"
+import * as Client from "@postwire/core/client/Client"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
+import * as Monotonic from "@postwire/core/runtime/Monotonic"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import * as Seed from "@postwire/sandbox/Seed"

@@ -1,6 +1,6 @@
 /** `--each FILE`: a command of an operation for each row of a file of users, ids or queries, and what it costs. */
-import type { Definition } from "@postwire/core/Definition"
 import { getUsers } from "@postwire/core/operations/Users"
+import type { Definition } from "@postwire/core/schema/Definition"
 import type { Progress } from "@postwire/export/Checkpoint"
 import * as Each from "@postwire/export/Each"
 import * as EachPlan from "@postwire/export/EachPlan"

@@ -1,6 +1,6 @@
 /** How a command fails: the errors of its own, what every error means in two lines, and the exit code. */
 import * as DatabaseProblem from "@postwire/cluster/DatabaseProblem"
-import { InvalidParameters } from "@postwire/core/Errors"
+import { InvalidParameters } from "@postwire/core/errors/Errors"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

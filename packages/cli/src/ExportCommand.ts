@@ -1,8 +1,8 @@
 /** `postwire export OPERATION`: any paged operation into a file, from where the last run got to. */
-import type { Client } from "@postwire/core/Client"
-import type { Definition } from "@postwire/core/Definition"
-import type { AnyError } from "@postwire/core/Errors"
-import * as Spend from "@postwire/core/Spend"
+import type { Client } from "@postwire/core/client/Client"
+import type { AnyError } from "@postwire/core/errors/Errors"
+import type { Definition } from "@postwire/core/schema/Definition"
+import * as Spend from "@postwire/core/spend/Spend"
 import type { Progress } from "@postwire/export/Checkpoint"
 import * as Each from "@postwire/export/Each"
 import * as EachPlan from "@postwire/export/EachPlan"

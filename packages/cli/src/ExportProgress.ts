@@ -1,6 +1,6 @@
 /** How an export is shown: while it runs, when it has ended, when it was interrupted. */
-import type { Definition } from "@postwire/core/Definition"
-import * as Monotonic from "@postwire/core/Monotonic"
+import * as Monotonic from "@postwire/core/runtime/Monotonic"
+import type { Definition } from "@postwire/core/schema/Definition"
 import type * as Export from "@postwire/export/Export"
 import * as Plan from "@postwire/export/Plan"
 import type { Anomalies } from "@postwire/export/Source"

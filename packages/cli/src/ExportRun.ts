@@ -1,8 +1,8 @@
 /** How commands run an export: the price before, a bar meanwhile, what there is at the end, and Ctrl-C. */
-import type { Definition } from "@postwire/core/Definition"
-import * as Prepare from "@postwire/core/Prepare"
-import type * as Spend from "@postwire/core/Spend"
-import * as Wire from "@postwire/core/Wire"
+import type { Definition } from "@postwire/core/schema/Definition"
+import type * as Spend from "@postwire/core/spend/Spend"
+import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
+import * as Wire from "@postwire/core/wire/Wire"
 import type { Progress } from "@postwire/export/Checkpoint"
 import type * as Export from "@postwire/export/Export"
 import type { Source } from "@postwire/export/Source"
@@ -18,7 +18,9 @@ import * as Stopping from "./Stopping.ts"
 export const check = (
   { definition, parameters, perRequest }: Pick<Source<unknown>, "definition" | "parameters" | "perRequest">
 ) => {
-  const prepared = Prepare.prepare(definition, { ...parameters, ...perRequest }, Wire.neutral, { checks: "spec" })
+  const prepared = RequestEncoder.prepare(definition, { ...parameters, ...perRequest }, Wire.neutral, {
+    checks: "spec"
+  })
   return prepared instanceof Error ? Effect.fail(prepared) : Effect.void
 }
 

@@ -1,5 +1,5 @@
 /** What the flags of an operation stand for where that is more than a text: bytes are in a file, and objects are JSON. */
-import { type Definition, parametersOf } from "@postwire/core/Definition"
+import { type Definition, parametersOf } from "@postwire/core/schema/Definition"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { openAsBlob } from "node:fs"

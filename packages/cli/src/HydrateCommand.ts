@@ -1,5 +1,5 @@
 /** `postwire hydrate FILE`: the posts or users of a file of ids, and what became of every one. */
-import * as Hydrate from "@postwire/core/Hydrate"
+import * as Hydrate from "@postwire/core/workflows/Hydrate"
 import * as Export from "@postwire/export/Export"
 import * as Hydration from "@postwire/export/Hydration"
 import * as Rows from "@postwire/export/Rows"

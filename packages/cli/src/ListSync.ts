@@ -1,6 +1,9 @@
 /** `postwire lists sync`: the members of a list become those of a file. The plan comes first, and what became of each at the end. */
-import { pageSizeOf } from "@postwire/core/Definition"
-import { idsPerRequest } from "@postwire/core/Hydrate"
+import { addListMember, getList, getListMembers } from "@postwire/core/operations/Lists"
+import { getUsers } from "@postwire/core/operations/Users"
+import { pageSizeOf } from "@postwire/core/schema/Definition"
+import * as Prices from "@postwire/core/spend/Prices"
+import { idsPerRequest } from "@postwire/core/workflows/Hydrate"
 import {
   allowedRemovals,
   knownPlan,
@@ -11,10 +14,7 @@ import {
   type Progress,
   type SyncedMembers,
   syncListMembers
-} from "@postwire/core/ListMembers"
-import { addListMember, getList, getListMembers } from "@postwire/core/operations/Lists"
-import { getUsers } from "@postwire/core/operations/Users"
-import * as Prices from "@postwire/core/Prices"
+} from "@postwire/core/workflows/ListMembers"
 import * as Rows from "@postwire/export/Rows"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"

@@ -1,7 +1,7 @@
 /** `postwire logout`: revokes what an account was granted, and removes the account. */
-import type { Account } from "@postwire/core/Account"
-import * as OAuth1Login from "@postwire/core/OAuth1Login"
-import * as OAuth2 from "@postwire/core/OAuth2"
+import type { Account } from "@postwire/core/accounts/Account"
+import * as OAuth1Login from "@postwire/core/accounts/OAuth1Login"
+import * as OAuth2 from "@postwire/core/accounts/OAuth2"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Argument from "effect/cli/Argument"

@@ -1,5 +1,5 @@
 /** Uploaded media as commands tell of it. */
-import type { UploadedMedia } from "@postwire/core/Upload"
+import type { UploadedMedia } from "@postwire/core/media/Upload"
 import * as Text from "./Text.ts"
 
 /** Media in words: what it is, and until when it is good for a post. */

@@ -1,8 +1,8 @@
 /** Any operation as a command, under its name and its alias, with its parameters as flags: `post_fields` is `--post-fields`. */
 import { aliases, catalogue } from "@postwire/core/Catalogue"
-import { bearerOf, type Definition, parametersOf as declaredBy } from "@postwire/core/Definition"
-import * as Limits from "@postwire/core/Limits"
-import * as Parameters from "@postwire/core/Parameters"
+import { bearerOf, type Definition, parametersOf as declaredBy } from "@postwire/core/schema/Definition"
+import * as Parameters from "@postwire/core/schema/Parameters"
+import * as Quota from "@postwire/core/schema/Quota"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
@@ -45,7 +45,7 @@ export const named = <Name extends string, Input, E, R, Context>(
 /** What the service asks of those who call. */
 const termsOf = (definition: Definition): ReadonlyArray<string> => {
   const { access, limits, scopes } = definition
-  const limit = Limits.format(limits)
+  const limit = Quota.format(limits)
   return [
     ...(scopes.length === 0 || bearerOf(definition) === "app" ? [] : [`A user's token needs ${scopes.join(", ")}.`]),
     ...(access === undefined ? [] : [`The project needs ${access} access.`]),

@@ -1,6 +1,6 @@
 /** `postwire plan OPERATION`: what an export will cost, before it is spent. */
-import type { Definition } from "@postwire/core/Definition"
-import * as Prices from "@postwire/core/Prices"
+import type { Definition } from "@postwire/core/schema/Definition"
+import * as Prices from "@postwire/core/spend/Prices"
 import type * as EachPlan from "@postwire/export/EachPlan"
 import * as Plan from "@postwire/export/Plan"
 import * as Source from "@postwire/export/Source"

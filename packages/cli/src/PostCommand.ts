@@ -1,5 +1,5 @@
 /** `postwire post`: a post with its files in one go. */
-import { publish } from "@postwire/core/Publish"
+import { publish } from "@postwire/core/publishing/Publish"
 import * as FileSource from "@postwire/node/FileSource"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"

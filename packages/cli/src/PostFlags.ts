@@ -1,6 +1,6 @@
 /** What commands that post have in common: flags, a text that has to fit, and what is wrong with the files of a post. */
-import * as PostText from "@postwire/core/PostText"
-import type { Progress } from "@postwire/core/Publish"
+import type { Progress } from "@postwire/core/publishing/Publish"
+import * as PostText from "@postwire/core/text/PostText"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

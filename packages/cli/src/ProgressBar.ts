@@ -1,5 +1,5 @@
 /** How far work is, on standard error: a bar drawn in place on a terminal, a line now and then elsewhere. */
-import * as Monotonic from "@postwire/core/Monotonic"
+import * as Monotonic from "@postwire/core/runtime/Monotonic"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Report from "./Report.ts"

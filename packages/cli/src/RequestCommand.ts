@@ -1,6 +1,6 @@
 /** `postwire request METHOD PATH`: any path of the service, for what has no operation. */
-import { Client } from "@postwire/core/Client"
-import * as Requests from "@postwire/core/Requests"
+import { Client } from "@postwire/core/client/Client"
+import * as RawRequest from "@postwire/core/client/RawRequest"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -10,7 +10,7 @@ import * as CallCommand from "./CallCommand.ts"
 import * as UndeclaredFlags from "./UndeclaredFlags.ts"
 
 const flags = {
-  method: Argument.Literals("method", Requests.methods).pipe(Argument.withDescription("The method, in capitals")),
+  method: Argument.Literals("method", RawRequest.methods).pipe(Argument.withDescription("The method, in capitals")),
   path: Argument.String("path").pipe(
     Argument.withDescription("From the root of the service, such as /2/widgets/1; no query")
   ),
@@ -48,7 +48,7 @@ const run = Effect.fnUntraced(
   function*(
     { body, effect, method, name, path, query, userAuth, ...output }: Command.Command.Config.Infer<typeof flags>
   ) {
-    const request: Requests.Request = {
+    const request: RawRequest.Request = {
       method,
       path,
       query: yield* UndeclaredFlags.queryOf("query", query),
@@ -57,10 +57,10 @@ const run = Effect.fnUntraced(
       effect: Option.getOrUndefined(effect),
       name: Option.getOrUndefined(name)
     }
-    const checked = Requests.check(request)
+    const checked = RawRequest.check(request)
     yield* CallCommand.answer(
-      Requests.toldOf(checked),
-      Effect.flatMap(Client, (client) => Requests.send(client, request, checked, undefined)),
+      RawRequest.toldOf(checked),
+      Effect.flatMap(Client, (client) => RawRequest.send(client, request, checked, undefined)),
       output
     )
   }

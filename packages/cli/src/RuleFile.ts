@@ -2,7 +2,7 @@
  * Rules of the filtered stream as a file of text has them: one a line, with its tag in brackets before it. A line that is indented goes
  * on with the rule above; one that begins with `#` and a blank is a comment.
  */
-import type { WantedRule } from "@postwire/core/StreamRules"
+import type { WantedRule } from "@postwire/core/streams/rules/StreamRules"
 import * as Text from "./Text.ts"
 
 /** A place in a file. */

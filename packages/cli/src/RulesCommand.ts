@@ -1,5 +1,5 @@
 /** `postwire rules`: the rules of the filtered stream become those of a file. */
-import type { InvalidRules, RefusedRule } from "@postwire/core/Errors"
+import type { InvalidRules, RefusedRule } from "@postwire/core/errors/Errors"
 import { getStreamRules } from "@postwire/core/operations/Rules"
 import {
   planRules,
@@ -8,7 +8,7 @@ import {
   type SyncedRules,
   syncRules,
   type WantedRule
-} from "@postwire/core/StreamRules"
+} from "@postwire/core/streams/rules/StreamRules"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"

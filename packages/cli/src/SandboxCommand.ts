@@ -1,6 +1,6 @@
 /** `postwire sandbox`: the service on a loopback port. */
-import { environmentVariable } from "@postwire/core/Errors"
-import * as Wire from "@postwire/core/Wire"
+import { environmentVariable } from "@postwire/core/errors/Errors"
+import * as Wire from "@postwire/core/wire/Wire"
 import * as ConsolePage from "@postwire/sandbox/Console"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import * as Seed from "@postwire/sandbox/Seed"

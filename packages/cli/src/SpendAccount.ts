@@ -1,8 +1,8 @@
 /** Where the commands of a user keep what they spend, and the limits that they keep to. */
-import { InvalidSettings } from "@postwire/core/Errors"
-import { dollarsOf } from "@postwire/core/Prices"
-import * as Spend from "@postwire/core/Spend"
-import * as SpendStore from "@postwire/core/SpendStore"
+import { InvalidSettings } from "@postwire/core/errors/Errors"
+import { dollarsOf } from "@postwire/core/spend/Prices"
+import * as Spend from "@postwire/core/spend/Spend"
+import * as SpendStore from "@postwire/core/spend/SpendStore"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,8 +1,8 @@
 /** `postwire spend`: what the commands of this user have spent, by day, operation and account. */
-import * as Bill from "@postwire/core/Bill"
-import * as Client from "@postwire/core/Client"
-import { dollarsOf, microsOf } from "@postwire/core/Prices"
-import * as SpendStore from "@postwire/core/SpendStore"
+import * as Client from "@postwire/core/client/Client"
+import * as Bill from "@postwire/core/spend/Bill"
+import { dollarsOf, microsOf } from "@postwire/core/spend/Prices"
+import * as SpendStore from "@postwire/core/spend/SpendStore"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"

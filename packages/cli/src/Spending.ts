@@ -1,6 +1,6 @@
 /** What a command may spend: told before its first request, agreed to where it is much, and limited by `--max-spend`. */
-import type { Definition } from "@postwire/core/Definition"
-import * as Prices from "@postwire/core/Prices"
+import type { Definition } from "@postwire/core/schema/Definition"
+import * as Prices from "@postwire/core/spend/Prices"
 import * as Plan from "@postwire/export/Plan"
 import type { Source } from "@postwire/export/Source"
 import type * as Command from "effect/cli/Command"

@@ -1,8 +1,8 @@
 /** `postwire stream [OPERATION]`: what comes over a stream, as lines or into files, from where the last run ended. */
-import type { Definition } from "@postwire/core/Definition"
-import * as Monotonic from "@postwire/core/Monotonic"
-import { streamPosts } from "@postwire/core/operations/Streams"
-import type * as Spend from "@postwire/core/Spend"
+import * as Monotonic from "@postwire/core/runtime/Monotonic"
+import type { Definition } from "@postwire/core/schema/Definition"
+import type * as Spend from "@postwire/core/spend/Spend"
+import { streamPosts } from "@postwire/core/streams/operations/Streams"
 import * as Follow from "@postwire/export/Follow"
 import type { Sink } from "@postwire/export/Sink"
 import * as Command from "effect/cli/Command"

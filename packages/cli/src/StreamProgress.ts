@@ -1,7 +1,7 @@
 /** How a stream is shown: a line that goes on, what happens to the connection, and what there is at the end. */
-import type { LiveEvent } from "@postwire/core/LiveEvents"
-import type { AnyItem } from "@postwire/core/LiveItem"
-import * as Monotonic from "@postwire/core/Monotonic"
+import * as Monotonic from "@postwire/core/runtime/Monotonic"
+import type { AnyItem } from "@postwire/core/schema/StreamItem"
+import type { LiveEvent } from "@postwire/core/streams/StreamEvents"
 import type * as Follow from "@postwire/export/Follow"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 /** Answers of the service as tables for people: no wider than the terminal, and nothing in them steers it. */
-import type { Dictionary } from "@postwire/core/Response"
+import type { Dictionary } from "@postwire/core/schema/Response"
 import * as Predicate from "effect/Predicate"
 import * as Text from "./Text.ts"
 

@@ -1,5 +1,5 @@
 /** `postwire thread`: a file becomes a thread, of which no part is posted twice. */
-import { type PublishedThread, publishThread, type ThreadError } from "@postwire/core/Thread"
+import { type PublishedThread, publishThread, type ThreadError } from "@postwire/core/publishing/Thread"
 import * as Cause from "effect/Cause"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"

@@ -2,7 +2,7 @@
  * Which thread a file stands for. A thread goes on by its key, and where nobody gives one it is made of what the file holds: so
  * the journal also notes which one the file began last, for a file that was edited meanwhile would else be posted again.
  */
-import { type Entries, Journal } from "@postwire/core/Journal"
+import { type Entries, Journal } from "@postwire/core/storage/Journal"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

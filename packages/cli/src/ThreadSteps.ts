@@ -1,6 +1,6 @@
 /** How a thread is told of: part by part while it is posted, and what stands when it ends or is interrupted. */
-import type { Progress } from "@postwire/core/Publish"
-import type { PublishedThread } from "@postwire/core/Thread"
+import type { Progress } from "@postwire/core/publishing/Publish"
+import type { PublishedThread } from "@postwire/core/publishing/Thread"
 import * as Effect from "effect/Effect"
 import * as PostFlags from "./PostFlags.ts"
 import * as Report from "./Report.ts"

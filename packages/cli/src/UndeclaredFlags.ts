@@ -1,5 +1,5 @@
 /** Flags for what has no flag of its own: members of a query and JSON for a body, in the service's names. */
-import type { Json, Members, Query } from "@postwire/core/Undeclared"
+import type { Json, Members, Query } from "@postwire/core/wire/ExtraParameters"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"

@@ -1,6 +1,6 @@
 /** `postwire upload`: a file becomes a media id, from where the last run got to. */
-import { categories } from "@postwire/core/models/Media"
-import { type Progress, upload, type UploadOptions } from "@postwire/core/Upload"
+import { type Progress, upload, type UploadOptions } from "@postwire/core/media/Upload"
+import { categories } from "@postwire/core/schema/models/Media"
 import * as FileSource from "@postwire/node/FileSource"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"

@@ -1,6 +1,6 @@
 /** How far the uploads of a command are: bytes that the service has, then what it makes of them. */
-import * as Monotonic from "@postwire/core/Monotonic"
-import type { Progress } from "@postwire/core/Upload"
+import type { Progress } from "@postwire/core/media/Upload"
+import * as Monotonic from "@postwire/core/runtime/Monotonic"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as ProgressBar from "./ProgressBar.ts"

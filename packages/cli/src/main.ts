@@ -11,7 +11,7 @@ process.emitWarning = (warning: string | Error, ...rest: Array<unknown>) => {
 }
 
 // What follows cannot even be loaded on a Node that is too old, and does nothing without SQLite.
-const refusal = await import("@postwire/core/SupportedNode").then(
+const refusal = await import("@postwire/core/runtime/SupportedNode").then(
   () =>
     Module.isBuiltin("node:sqlite")
       ? undefined

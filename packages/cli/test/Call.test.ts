@@ -1,10 +1,10 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { aliases, catalogue } from "@postwire/core/Catalogue"
-import { type Definition, parametersOf } from "@postwire/core/Definition"
-import * as Limits from "@postwire/core/Limits"
-import * as Prepare from "@postwire/core/Prepare"
-import * as Wire from "@postwire/core/Wire"
+import { type Definition, parametersOf } from "@postwire/core/schema/Definition"
+import * as Quota from "@postwire/core/schema/Quota"
+import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
+import * as Wire from "@postwire/core/wire/Wire"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Arbitrary, Cause, Effect, Layer, Redacted, Schema, Stdio, Stream } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
@@ -64,7 +64,7 @@ describe("a report", () => {
 
   it("says how to pass a name that only the service knows as flags are written", () => {
     const parameters = { id: "1", post_fields: ["followers_count"] }
-    const [said] = ErrorReport.explain(Prepare.prepare(catalogue.getPost.definition, parameters, Wire.neutral))
+    const [said] = ErrorReport.explain(RequestEncoder.prepare(catalogue.getPost.definition, parameters, Wire.neutral))
     assert.include(said, "pass one that only the service knows as unlisted:name.")
   })
 })
@@ -353,7 +353,7 @@ describe("the flags of call", () => {
           assert.strictEqual(code, 0)
           assert.include(output, definition.summary)
           for (const scope of definition.scopes) assert.include(output, scope)
-          assert.include(output, Limits.format(definition.limits) ?? "")
+          assert.include(output, Quota.format(definition.limits) ?? "")
         }
       }
     }))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { neutral } from "@postwire/core/Wire"
+import { neutral } from "@postwire/core/wire/Wire"
 import { Result } from "effect"
 import { readFileSync } from "node:fs"
 import { catalogueFacts } from "../src/drift/CatalogueFacts.ts"

@@ -1,7 +1,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import * as Account from "@postwire/core/Account"
-import * as TokenStore from "@postwire/core/TokenStore"
+import * as Account from "@postwire/core/accounts/Account"
+import * as TokenStore from "@postwire/core/storage/TokenStore"
 import { Deferred, Effect, Fiber, FileSystem, Layer, Option, Redacted, Ref } from "effect"
 import * as Keep from "../src/login/Keep.ts"
 

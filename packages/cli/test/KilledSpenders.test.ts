@@ -4,11 +4,11 @@
  * to count, and no limit is passed.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@postwire/core/Client"
-import * as Credentials from "@postwire/core/Credentials"
-import * as Fingerprint from "@postwire/core/Fingerprint"
-import * as Spend from "@postwire/core/Spend"
-import { SpendStore } from "@postwire/core/SpendStore"
+import * as CredentialHash from "@postwire/core/auth/CredentialHash"
+import * as Credentials from "@postwire/core/auth/Credentials"
+import * as Client from "@postwire/core/client/Client"
+import * as Spend from "@postwire/core/spend/Spend"
+import { SpendStore } from "@postwire/core/spend/SpendStore"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
 import * as SqliteSpendStore from "@postwire/node/SqliteSpendStore"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
@@ -43,7 +43,7 @@ const readAccount = (path: string, baseUrl: string) =>
     const { read } = yield* SpendStore
     const entries = yield* read(baseUrl, "2000-01-01", "2100-01-01")
     const sum = (of: "spent" | "inDoubt" | "reserved") => entries.reduce((all, entry) => all + entry[of], 0)
-    const fingerprintOf = Fingerprint.make(baseUrl)
+    const fingerprintOf = CredentialHash.make(baseUrl)
     return {
       spent: sum("spent"),
       inDoubt: sum("inDoubt"),

@@ -1,6 +1,6 @@
 /** `postwire lists` and `postwire conversation` against a sandbox. */
 import { assert, describe, it, layer } from "@effect/vitest"
-import * as Conversation from "@postwire/core/Conversation"
+import * as Conversation from "@postwire/core/workflows/Conversation"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"

@@ -1,6 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { TokenStoreFailure } from "@postwire/core/Errors"
+import { TokenStoreFailure } from "@postwire/core/errors/Errors"
 import * as FileTokenStore from "@postwire/node/FileTokenStore"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { ConfigProvider, Deferred, Effect, Fiber, Layer, Redacted, Stdio, Terminal as Input } from "effect"

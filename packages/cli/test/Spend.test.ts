@@ -1,6 +1,6 @@
 /** `postwire spend`: what commands spend is kept for all of them, and limits are kept to. */
 import { assert, describe, it } from "@effect/vitest"
-import { SpendStore } from "@postwire/core/SpendStore"
+import { SpendStore } from "@postwire/core/spend/SpendStore"
 import * as SqliteSpendStore from "@postwire/node/SqliteSpendStore"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { ConfigProvider, Effect } from "effect"

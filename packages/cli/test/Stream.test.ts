@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { TooManyConnections } from "@postwire/core/StreamErrors"
+import { TooManyConnections } from "@postwire/core/errors/StreamErrors"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Redacted } from "effect"
 import { spawn } from "node:child_process"

@@ -4,14 +4,14 @@
  * installed, and stays there: for `research` the variables `POSTWIRE_RESEARCH_BEARER_TOKEN` and so on, for `default` those without a
  * name.
  */
-import * as Account from "@postwire/core/Account"
-import * as AccountCredentials from "@postwire/core/AccountCredentials"
-import * as AnomalyMetrics from "@postwire/core/AnomalyMetrics"
-import * as Client from "@postwire/core/Client"
-import * as ClientConfig from "@postwire/core/ClientConfig"
-import { environmentVariable, InvalidSettings } from "@postwire/core/Errors"
-import * as RetryMetrics from "@postwire/core/RetryMetrics"
-import { TokenStore } from "@postwire/core/TokenStore"
+import * as Account from "@postwire/core/accounts/Account"
+import * as AccountCredentials from "@postwire/core/accounts/AccountCredentials"
+import * as AnomalyMetrics from "@postwire/core/client/AnomalyMetrics"
+import * as Client from "@postwire/core/client/Client"
+import * as ClientConfig from "@postwire/core/client/ClientConfig"
+import * as RetryMetrics from "@postwire/core/client/RetryMetrics"
+import { environmentVariable, InvalidSettings } from "@postwire/core/errors/Errors"
+import { TokenStore } from "@postwire/core/storage/TokenStore"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as ConfigProvider from "effect/ConfigProvider"

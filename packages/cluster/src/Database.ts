@@ -1,6 +1,6 @@
 /** The database that an address leads to: `postgres://…` for many machines, `sqlite:FILE` for one. */
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { InvalidSettings } from "@postwire/core/Errors"
+import { InvalidSettings } from "@postwire/core/errors/Errors"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"

@@ -1,6 +1,6 @@
 /** The pages of a finished export as they were read, out of the tables, for any sink of `@postwire/export`. */
-import { Client } from "@postwire/core/Client"
-import { neutral } from "@postwire/core/Wire"
+import { Client } from "@postwire/core/client/Client"
+import { neutral } from "@postwire/core/wire/Wire"
 import type * as Source from "@postwire/export/Source"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -2,8 +2,8 @@
  * Rate limits of several machines, in the PostgreSQL database that they share anyway. While the database is away, requests
  * wait for it: there is nowhere to keep what they would bring.
  */
-import * as Ledger from "@postwire/core/Ledger"
-import * as RateLimitStore from "@postwire/core/RateLimitStore"
+import * as Ledger from "@postwire/core/rate-limit/Ledger"
+import * as RateLimitStore from "@postwire/core/rate-limit/RateLimitStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"

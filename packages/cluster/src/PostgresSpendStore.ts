@@ -1,6 +1,6 @@
 /** What several machines spend, in the PostgreSQL database that they share anyway. */
-import * as Bill from "@postwire/core/Bill"
-import * as SpendStore from "@postwire/core/SpendStore"
+import * as Bill from "@postwire/core/spend/Bill"
+import * as SpendStore from "@postwire/core/spend/SpendStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"

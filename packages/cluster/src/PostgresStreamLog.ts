@@ -5,7 +5,7 @@
  * has read, are both kept or neither.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
-import * as StreamLog from "@postwire/core/StreamLog"
+import * as StreamLog from "@postwire/core/streams/shared/StreamLog"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -7,8 +7,8 @@
  * read, but not written, in the same moment. A pooler that gives each statement another connection keeps no such lock.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { TokenStoreFailure, type TokenStoreFault } from "@postwire/core/Errors"
-import * as TokenStore from "@postwire/core/TokenStore"
+import { TokenStoreFailure, type TokenStoreFault } from "@postwire/core/errors/Errors"
+import * as TokenStore from "@postwire/core/storage/TokenStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"

@@ -1,9 +1,9 @@
 /** What an export reads, as it is kept: an operation with its parameters, and the name of the credentials. */
 import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
-import type { Definition } from "@postwire/core/Definition"
-import { type ConflictingIdentifiers, InvalidParameters, type InvalidSettings } from "@postwire/core/Errors"
-import * as Prepare from "@postwire/core/Prepare"
-import * as Wire from "@postwire/core/Wire"
+import { type ConflictingIdentifiers, InvalidParameters, type InvalidSettings } from "@postwire/core/errors/Errors"
+import type { Definition } from "@postwire/core/schema/Definition"
+import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
+import * as Wire from "@postwire/core/wire/Wire"
 import * as Source from "@postwire/export/Source"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -51,7 +51,7 @@ export const check = (
 ): Effect.Effect<Query, InvalidParameters | ConflictingIdentifiers | InvalidSettings> =>
   Effect.gen(function*() {
     const { definition, parameters } = yield* sourceOf(query)
-    const prepared = Prepare.prepare(definition, parameters, Wire.neutral, { checks: "spec" })
+    const prepared = RequestEncoder.prepare(definition, parameters, Wire.neutral, { checks: "spec" })
     if (prepared instanceof Error) return yield* prepared
     yield* checkName(query.credentials)
     return { ...query, operation: definition.name }

@@ -1,8 +1,8 @@
 /** Everything a process needs to run exports, and what those need who start or watch them. */
-import type { InvalidSettings } from "@postwire/core/Errors"
-import * as RateLimit from "@postwire/core/RateLimit"
-import * as RateLimitStore from "@postwire/core/RateLimitStore"
-import * as TokenStore from "@postwire/core/TokenStore"
+import type { InvalidSettings } from "@postwire/core/errors/Errors"
+import * as RateLimit from "@postwire/core/rate-limit/RateLimit"
+import * as RateLimitStore from "@postwire/core/rate-limit/RateLimitStore"
+import * as TokenStore from "@postwire/core/storage/TokenStore"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as RedisRateLimitStore from "@postwire/node/RedisRateLimitStore"
 import * as Layer from "effect/Layer"

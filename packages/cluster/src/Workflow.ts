@@ -3,7 +3,7 @@
  * never what was read. Whatever engine is under it (`Engine`), a part goes on from its last page wherever its process
  * ended, and a second start of the same export is the first.
  */
-import type { AnyError, ConflictingIdentifiers, InvalidParameters, InvalidSettings } from "@postwire/core/Errors"
+import type { AnyError, ConflictingIdentifiers, InvalidParameters, InvalidSettings } from "@postwire/core/errors/Errors"
 import type { ExportError } from "@postwire/export/ExportErrors"
 import * as Partitions from "@postwire/export/Partitions"
 import * as Plan from "@postwire/export/Plan"

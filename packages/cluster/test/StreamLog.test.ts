@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as StreamLog from "@postwire/core/StreamLog"
+import * as StreamLog from "@postwire/core/streams/shared/StreamLog"
 import { Effect, Layer, Redacted } from "effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { suite } from "../../core/test/support/StreamLogs.ts"

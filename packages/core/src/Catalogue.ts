@@ -1,11 +1,10 @@
 /** Every operation by name. Only faces import this module: a program that uses one operation bundles one. */
 import { closestMatch } from "leven"
-import * as Errors from "./Errors.ts"
+import * as Errors from "./errors/Errors.ts"
 import * as Blocks from "./operations/Blocks.ts"
 import * as Bookmarks from "./operations/Bookmarks.ts"
 import * as Communities from "./operations/Communities.ts"
 import * as ComplianceJobs from "./operations/ComplianceJobs.ts"
-import * as ComplianceStreams from "./operations/ComplianceStreams.ts"
 import * as Connections from "./operations/Connections.ts"
 import * as Counts from "./operations/Counts.ts"
 import * as DirectMessages from "./operations/DirectMessages.ts"
@@ -21,12 +20,13 @@ import * as Reposts from "./operations/Reposts.ts"
 import * as Rules from "./operations/Rules.ts"
 import * as Search from "./operations/Search.ts"
 import * as Spaces from "./operations/Spaces.ts"
-import * as Streams from "./operations/Streams.ts"
 import * as Timelines from "./operations/Timelines.ts"
 import * as Trends from "./operations/Trends.ts"
 import * as Usage from "./operations/Usage.ts"
 import * as Users from "./operations/Users.ts"
-import { type Scope, scopes } from "./Scopes.ts"
+import { type Scope, scopes } from "./schema/Scopes.ts"
+import * as ComplianceStreams from "./streams/operations/ComplianceStreams.ts"
+import * as Streams from "./streams/operations/Streams.ts"
 
 /** Every operation by name, the aliases included. */
 export const catalogue = {

@@ -7,9 +7,9 @@ import { type Context, Effect, Exit, Fiber, Layer, Schema, Scope, Semaphore } fr
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import { catalogue } from "../src/Catalogue.ts"
-import type * as Client from "../src/Client.ts"
-import * as Errors from "../src/Errors.ts"
-import type * as TokenStore from "../src/TokenStore.ts"
+import type * as Client from "../src/client/Client.ts"
+import * as Errors from "../src/errors/Errors.ts"
+import type * as TokenStore from "../src/storage/TokenStore.ts"
 import * as Grants from "./support/Grants.ts"
 
 const { createPost } = catalogue

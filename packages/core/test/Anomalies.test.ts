@@ -1,18 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, Metric } from "effect"
-import * as AnomalyMetrics from "../src/AnomalyMetrics.ts"
 import { catalogue } from "../src/Catalogue.ts"
-import * as Decoding from "../src/Decoding.ts"
-import type { Definition } from "../src/Definition.ts"
-import * as Errors from "../src/Errors.ts"
-import * as Wire from "../src/Wire.ts"
+import * as AnomalyMetrics from "../src/client/AnomalyMetrics.ts"
+import * as Errors from "../src/errors/Errors.ts"
+import type { Definition } from "../src/schema/Definition.ts"
+import * as ResponseDecoder from "../src/wire/ResponseDecoder.ts"
+import * as Wire from "../src/wire/Wire.ts"
 import { all, type Answer, assertNoSecret, make, secrets, type Settings, type Untyped } from "./support/Service.ts"
 
 const { createDirectMessage, createPost, getPost, getRecentPostsCount, like, searchRecentPosts } = catalogue
 
 const decode = (operation: { readonly definition: Definition }, body: unknown, wire: Wire.Wire["name"] = "neutral") => {
-  const response = Decoding.decode(operation.definition, Wire.named[wire], JSON.stringify(body), {})
-  if (response instanceof Decoding.Undecodable) throw new Error(response.reason)
+  const response = ResponseDecoder.decode(operation.definition, Wire.named[wire], JSON.stringify(body), {})
+  if (response instanceof ResponseDecoder.Undecodable) throw new Error(response.reason)
   return response
 }
 

@@ -4,11 +4,11 @@ import { HttpClient } from "effect/http"
 import { readdirSync, readFileSync } from "node:fs"
 import { inspect } from "node:util"
 import { catalogue } from "../src/Catalogue.ts"
-import * as Client from "../src/Client.ts"
-import * as ClientConfig from "../src/ClientConfig.ts"
-import { InvalidParameters, InvalidSettings } from "../src/Errors.ts"
+import * as Client from "../src/client/Client.ts"
+import * as ClientConfig from "../src/client/ClientConfig.ts"
+import { InvalidParameters, InvalidSettings } from "../src/errors/Errors.ts"
 import * as Index from "../src/index.ts"
-import * as Wire from "../src/Wire.ts"
+import * as Wire from "../src/wire/Wire.ts"
 import { assertNoSecret, firsts, make, secrets } from "./support/Service.ts"
 
 const invalid = (settings: object) =>
@@ -218,10 +218,10 @@ describe("ClientConfig", () => {
 
 describe("index", () => {
   it("has every operation, in the module that declares it", () => {
-    const folder = new URL("../src/operations/", import.meta.url)
-    const declaring = readdirSync(folder).filter((file) =>
-      /Operation\.make/.test(readFileSync(new URL(file, folder), "utf8"))
-    )
+    const declaring = ["../src/operations/", "../src/streams/operations/"].flatMap((path) => {
+      const folder = new URL(path, import.meta.url)
+      return readdirSync(folder).filter((file) => /Operation\.make/.test(readFileSync(new URL(file, folder), "utf8")))
+    })
     const modules: Readonly<Record<string, object>> = Index
     const names = declaring.flatMap((file) => Object.keys(modules[file.replace(".ts", "")] ?? {}))
     assert.sameMembers(names, Object.keys(catalogue))

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Cause, Effect, Schema } from "effect"
 import { inspect } from "node:util"
-import * as Errors from "../src/Errors.ts"
-import * as ErrorSchemas from "../src/ErrorSchemas.ts"
+import * as Errors from "../src/errors/Errors.ts"
+import * as ErrorSchemas from "../src/errors/ErrorSchemas.ts"
+import { show } from "../src/schema/Show.ts"
 
 type ErrorClass = new(...args: Array<never>) => Error
 
@@ -318,18 +319,18 @@ describe("messages", () => {
 
 describe("show", () => {
   it("is short and on one line", () => {
-    assert.strictEqual(Errors.show("a\r\nb"), `"a\\r\\nb"`)
-    assert.strictEqual(Errors.show(1n), "1n")
-    assert.strictEqual(Errors.show([1n]), `["1n"]`)
-    assert.strictEqual(Errors.show(undefined), "undefined")
-    assert.strictEqual(Errors.show(NaN), "NaN")
-    assert.strictEqual(Errors.show(Symbol("canary")), "a symbol")
-    assert.strictEqual(Errors.show(() => "canary"), "a function")
+    assert.strictEqual(show("a\r\nb"), `"a\\r\\nb"`)
+    assert.strictEqual(show(1n), "1n")
+    assert.strictEqual(show([1n]), `["1n"]`)
+    assert.strictEqual(show(undefined), "undefined")
+    assert.strictEqual(show(NaN), "NaN")
+    assert.strictEqual(show(Symbol("canary")), "a symbol")
+    assert.strictEqual(show(() => "canary"), "a function")
     const circular: Array<unknown> = []
     circular.push(circular)
-    assert.strictEqual(Errors.show(circular), "a value that cannot be shown")
-    assert.strictEqual(Errors.show({ toJSON: () => undefined }), "a value that cannot be shown")
-    assert.lengthOf(Errors.show("x".repeat(1000)), 60)
+    assert.strictEqual(show(circular), "a value that cannot be shown")
+    assert.strictEqual(show({ toJSON: () => undefined }), "a value that cannot be shown")
+    assert.lengthOf(show("x".repeat(1000)), 60)
   })
 })
 
@@ -342,7 +343,9 @@ describe("environmentVariable", () => {
 
 describe("a copy of the module", () => {
   it("makes errors that are those of the other, and nobody else's", async () => {
-    const Copy: typeof Errors = await import(/* @vite-ignore */ new URL("../src/Errors.ts?copy", import.meta.url).href)
+    const Copy: typeof Errors = await import(
+      /* @vite-ignore */ new URL("../src/errors/Errors.ts?copy", import.meta.url).href
+    )
     assert.notStrictEqual(Copy.NotFound, Errors.NotFound)
     class Mine extends Errors.RateLimitWaitTooLong {}
     for (const error of samples) {

@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Failure from "../src/Failure.ts"
+import * as AttemptFailure from "../src/client/AttemptFailure.ts"
 
-const nothing: Failure.Signs = { code: "", sent: undefined, phase: undefined, isTimedOut: false }
+const nothing: AttemptFailure.Signs = { code: "", sent: undefined, phase: undefined, isTimedOut: false }
 
 /** Signs by the cause that they show, and what follows. */
 const rows: {
-  readonly [N in keyof typeof Failure.causes]: ReadonlyArray<readonly [Partial<Failure.Signs>, Failure.Loss]>
+  readonly [N in keyof typeof AttemptFailure.causes]: ReadonlyArray<
+    readonly [Partial<AttemptFailure.Signs>, AttemptFailure.Loss]
+  >
 } = {
   "the transport saw it leave": [
     [{ sent: true, phase: "headers", code: "ECONNRESET" }, { phase: "headers", sent: true, isFinal: false }],
@@ -65,11 +67,13 @@ describe("the cause of a request without an answer", () => {
       for (const [signs, loss] of examples) {
         const of = { ...nothing, ...signs }
         assert.strictEqual(
-          Object.entries<{ when: (signs: Failure.Signs) => boolean }>(Failure.causes).find(([, { when }]) => when(of))
+          Object.entries<{ when: (signs: AttemptFailure.Signs) => boolean }>(AttemptFailure.causes).find((
+            [, { when }]
+          ) => when(of))
             ?.[0],
           name
         )
-        assert.deepStrictEqual(Failure.lossOf(of), loss)
+        assert.deepStrictEqual(AttemptFailure.lossOf(of), loss)
       }
     })
   }

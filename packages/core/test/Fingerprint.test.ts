@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { createHash } from "node:crypto"
 import { vi } from "vitest"
-import * as Fingerprint from "../src/Fingerprint.ts"
+import * as CredentialHash from "../src/auth/CredentialHash.ts"
 
 const service = "https://service.test"
 const expected = createHash("sha256").update(`${service} canary é`).digest("base64").slice(0, 16)
@@ -12,14 +12,14 @@ const asInBrowsers = () => vi.spyOn(process, "getBuiltinModule").mockReturnValue
 describe("the fingerprint of a token", () => {
   it("is there at once on servers, and another one at another service", () => {
     const token = Redacted.make("canary é")
-    assert.strictEqual(Fingerprint.make(service)(token), expected)
-    assert.notStrictEqual(Fingerprint.make("https://other.test")(token), expected)
+    assert.strictEqual(CredentialHash.make(service)(token), expected)
+    assert.notStrictEqual(CredentialHash.make("https://other.test")(token), expected)
   })
 
   it.effect("is the same in browsers, and there at once from the second time on", () =>
     Effect.gen(function*() {
       asInBrowsers()
-      const fingerprintOf = Fingerprint.make(service)
+      const fingerprintOf = CredentialHash.make(service)
       const token = Redacted.make("canary é")
       const first = fingerprintOf(token)
       assert.isNotString(first)
@@ -31,7 +31,7 @@ describe("the fingerprint of a token", () => {
     asInBrowsers()
     vi.stubGlobal("crypto", {})
     const [a, same, b] = ["canary a", "canary a", "canary b"].map((token) =>
-      Fingerprint.make(service)(Redacted.make(token))
+      CredentialHash.make(service)(Redacted.make(token))
     )
     assert.match(String(a), /^-?\d+$/)
     assert.strictEqual(a, same)

@@ -1,9 +1,9 @@
 // Whatever is passed to whichever operation, what comes out is a well-formed request or an error that names a parameter.
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Cause, type Context, Effect, Exit, Layer, Schema, Scope, Stream } from "effect"
-import type { Client } from "../src/Client.ts"
-import { parametersOf } from "../src/Definition.ts"
-import * as Errors from "../src/Errors.ts"
+import type { Client } from "../src/client/Client.ts"
+import * as Errors from "../src/errors/Errors.ts"
+import { parametersOf } from "../src/schema/Definition.ts"
 import { answerOf, callOf, selectionsOf, wires } from "./support/Calls.ts"
 import type { Row } from "./support/Row.ts"
 import { all, authorizationOf, isPaged, make, type Received, rowOf, secrets } from "./support/Service.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { IdSet } from "../src/internal/IdSet.ts"
+import { IdSet } from "../src/internal/idSet.ts"
 
 const largest = 9_999_999_999_999_999_999n
 

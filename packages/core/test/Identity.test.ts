@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
+import * as Credentials from "../src/auth/Credentials.ts"
 import { catalogue } from "../src/Catalogue.ts"
-import * as Client from "../src/Client.ts"
-import * as Credentials from "../src/Credentials.ts"
-import * as Errors from "../src/Errors.ts"
-import * as Identity from "../src/Identity.ts"
-import * as RateLimit from "../src/RateLimit.ts"
+import * as Client from "../src/client/Client.ts"
+import * as UserId from "../src/client/UserId.ts"
+import * as Errors from "../src/errors/Errors.ts"
+import * as RateLimit from "../src/rate-limit/RateLimit.ts"
 import { make, type Received, secrets } from "./support/Service.ts"
 
 const { bookmark, like } = catalogue
@@ -358,7 +358,7 @@ describe("the limits of a call", () => {
 
 describe("ofAccessToken", () => {
   it("is what stands before the first hyphen", () => {
-    assert.strictEqual(Identity.ofAccessToken("42-abc-def"), "42")
-    assert.strictEqual(Identity.ofAccessToken("whole"), "whole")
+    assert.strictEqual(UserId.ofAccessToken("42-abc-def"), "42")
+    assert.strictEqual(UserId.ofAccessToken("whole"), "whole")
   })
 })

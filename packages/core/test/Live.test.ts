@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Stream } from "effect"
-import * as Errors from "../src/Errors.ts"
-import * as Live from "../src/Live.ts"
-import { streamPosts } from "../src/operations/Streams.ts"
+import * as Errors from "../src/errors/Errors.ts"
+import { streamPosts } from "../src/streams/operations/Streams.ts"
+import * as Streaming from "../src/streams/Streaming.ts"
 import { accept, follow, following, idOf, pass } from "./support/Following.ts"
 import { type Connect, lineOf, settle, streaming } from "./support/StreamService.ts"
 
@@ -28,7 +28,7 @@ describe("a stream", () => {
       const client = yield* Layer.build(service.layer())
       const log: Array<string> = []
       const onEvent = ({ _tag }: { readonly _tag: string }) => void log.push(_tag)
-      const items = Live.items(streamPosts.definition, {}, { onEvent })
+      const items = Streaming.items(streamPosts.definition, {}, { onEvent })
       yield* Effect.forkScoped(Effect.provide(
         Stream.runForEach(
           items,
@@ -178,7 +178,10 @@ describe("what is final", () => {
     Effect.gen(function*() {
       const service = streaming(() => answer)
       const client = yield* Layer.build(service.layer())
-      const failing = Stream.runDrain(Live.items(streamPosts.definition, {})).pipe(Effect.flip, Effect.provide(client))
+      const failing = Stream.runDrain(Streaming.items(streamPosts.definition, {})).pipe(
+        Effect.flip,
+        Effect.provide(client)
+      )
       const errors = yield* Effect.all([failing, failing], { concurrency: 2 })
       assert.deepStrictEqual(errors.map(({ _tag }) => _tag), [tag, tag])
       assert.strictEqual(service.connects(), 1)

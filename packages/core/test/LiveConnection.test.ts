@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Option, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import * as Anomaly from "../src/Anomaly.ts"
-import * as Errors from "../src/Errors.ts"
-import { open } from "../src/internal/LiveConnection.ts"
-import * as LiveDecoding from "../src/internal/LiveDecoding.ts"
-import type { AnyItem } from "../src/LiveItem.ts"
-import { streamPosts } from "../src/operations/Streams.ts"
-import * as RateLimit from "../src/RateLimit.ts"
-import * as Spend from "../src/Spend.ts"
-import * as SpendStore from "../src/SpendStore.ts"
+import * as Errors from "../src/errors/Errors.ts"
+import * as RateLimit from "../src/rate-limit/RateLimit.ts"
+import * as Anomaly from "../src/schema/Anomaly.ts"
+import type { AnyItem } from "../src/schema/StreamItem.ts"
+import * as Spend from "../src/spend/Spend.ts"
+import * as SpendStore from "../src/spend/SpendStore.ts"
+import { open } from "../src/streams/internal/connection.ts"
+import * as DecodeLines from "../src/streams/internal/decodeLines.ts"
+import { streamPosts } from "../src/streams/operations/Streams.ts"
 import * as Recorder from "./support/Recorder.ts"
 import { type Answer, baseUrl, make, type Received, secrets } from "./support/Service.ts"
 
@@ -50,7 +50,7 @@ describe("a connection", () => {
       assert.strictEqual(service.requests[0]?.headers["accept-encoding"], "identity")
       service.send("{\"data\":{\"id\":\"1\",\"text\":\"a\"},\"matching_rules\":[{\"id\":\"7\",\"tag\":\"b\"}]}\r\n\r\n")
       const [item, keepAlive] = yield* Stream.runCollect(Stream.take(opened.entries, 2))
-      assert.isTrue(LiveDecoding.isItem(item!) && "post" in item)
+      assert.isTrue(DecodeLines.isItem(item!) && "post" in item)
       assert.deepStrictEqual(JSON.parse(JSON.stringify(item)), {
         data: { id: "1", text: "a" },
         matching_rules: [{ id: "7", tag: "b" }]
@@ -211,7 +211,7 @@ describe("a connection", () => {
       const reading = yield* Effect.forkChild(
         Effect.flip(Stream.runForEach(opened.entries, (entry) =>
           Effect.sync(() => {
-            if (!LiveDecoding.isItem(entry)) return
+            if (!DecodeLines.isItem(entry)) return
             ids.push(idOf(entry))
             // Repeats are free, on one day.
             if (ids.length === 2) service.send(line(1) + line(2))

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import type { Definition } from "../src/Definition.ts"
-import * as LiveDecoding from "../src/internal/LiveDecoding.ts"
-import { LiveLines } from "../src/internal/LiveLines.ts"
-import type { AnyItem, PostItem } from "../src/LiveItem.ts"
-import { streamPostLabels } from "../src/operations/ComplianceStreams.ts"
-import { streamLikesFirehose, streamPosts } from "../src/operations/Streams.ts"
-import * as Wire from "../src/Wire.ts"
+import type { Definition } from "../src/schema/Definition.ts"
+import type { AnyItem, PostItem } from "../src/schema/StreamItem.ts"
+import * as DecodeLines from "../src/streams/internal/decodeLines.ts"
+import { LiveLines } from "../src/streams/internal/lines.ts"
+import { streamPostLabels } from "../src/streams/operations/ComplianceStreams.ts"
+import { streamLikesFirehose, streamPosts } from "../src/streams/operations/Streams.ts"
+import * as Wire from "../src/wire/Wire.ts"
 
 const encode = (text: string) => new TextEncoder().encode(text)
 
@@ -110,10 +110,10 @@ describe("lines", () => {
 const secret = "canary-secret"
 
 const decoder = (
-  options: Partial<LiveDecoding.Reading> = {},
+  options: Partial<DecodeLines.Reading> = {},
   { definition }: { readonly definition: Pick<Definition, "result"> } = streamPosts
 ) =>
-  LiveDecoding.make(definition, {
+  DecodeLines.make(definition, {
     wire: Wire.neutral,
     verify: "lenient",
     redact: (text) => text.replaceAll(secret, "<redacted>"),
@@ -121,8 +121,8 @@ const decoder = (
   })
 
 /** Entries as plain data. */
-const shown = (entries: ReadonlyArray<LiveDecoding.Entry>) =>
-  entries.map((entry) => LiveDecoding.isItem(entry) ? { ...entry.toJSON(), anomalies: entry.anomalies } : entry)
+const shown = (entries: ReadonlyArray<DecodeLines.Entry>) =>
+  entries.map((entry) => DecodeLines.isItem(entry) ? { ...entry.toJSON(), anomalies: entry.anomalies } : entry)
 
 const read = (text: string, ...options: Parameters<typeof decoder>) => {
   const { end, push } = decoder(...options)
@@ -132,7 +132,7 @@ const read = (text: string, ...options: Parameters<typeof decoder>) => {
 const itemOf = (line: object, ...options: Parameters<typeof decoder>): AnyItem => {
   const [entry, ...others] = read(`${JSON.stringify(line)}\r\n`, ...options)
   assert.lengthOf(others, 0)
-  assert.isTrue(entry !== undefined && LiveDecoding.isItem(entry))
+  assert.isTrue(entry !== undefined && DecodeLines.isItem(entry))
   return entry as AnyItem
 }
 
@@ -233,7 +233,7 @@ describe("what a line is", () => {
     const reasonOf = (line: string) => {
       const [entry] = read(`${line}\n`)
       assert.isTrue(entry !== undefined && "_tag" in entry && entry._tag === "Unreadable", line)
-      return (entry as LiveDecoding.Unreadable).reason
+      return (entry as DecodeLines.Unreadable).reason
     }
     assert.strictEqual(reasonOf(`{"data":{"text":"no id"}}`), "data.id is not a string")
     assert.strictEqual(reasonOf(`{"meta":{}}`), "the line has neither data nor errors")

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { Coverage } from "../src/internal/LiveCoverage.ts"
-import * as LiveGaps from "../src/internal/LiveGaps.ts"
-import * as Live from "../src/Live.ts"
-import type { LiveOptions } from "../src/LiveOptions.ts"
-import { streamPosts, streamPostsFirehose, streamPostsSample } from "../src/operations/Streams.ts"
-import { StreamOverflow } from "../src/StreamErrors.ts"
+import { StreamOverflow } from "../src/errors/StreamErrors.ts"
+import { Coverage } from "../src/streams/internal/coverage.ts"
+import * as Gaps from "../src/streams/internal/gaps.ts"
+import { streamPosts, streamPostsFirehose, streamPostsSample } from "../src/streams/operations/Streams.ts"
+import * as Streaming from "../src/streams/Streaming.ts"
+import type { LiveOptions } from "../src/streams/StreamOptions.ts"
 import { accept, follow, following, idOf, pass } from "./support/Following.ts"
 import type { Outcome } from "./support/Service.ts"
 import { type Posted, settle, streaming } from "./support/StreamService.ts"
@@ -53,7 +53,7 @@ const searching = (
 const stuckLoop = (options: LiveOptions, gate: Effect.Effect<void> = Effect.never) =>
   Effect.gen(function*() {
     const ids: Array<string> = []
-    const fiber = yield* Live.items(streamPosts.definition, {}, { recover: "search", ...options }).pipe(
+    const fiber = yield* Streaming.items(streamPosts.definition, {}, { recover: "search", ...options }).pipe(
       Stream.runForEach((item) => {
         ids.push(idOf(item))
         return gate
@@ -570,8 +570,8 @@ describe("what is missed", () => {
   it("is divided by how long ago it is", () => {
     const hour = 3_600_000
     const live = { endpoint: "filtered_stream", recovery: true, rules: true } as const
-    const parts = (from: number, recover: "search" | "recovery", of: Parameters<typeof LiveGaps.partsOf>[3] = live) =>
-      LiveGaps.partsOf({ from: 1_000 * hour - from * hour, to: 1_000 * hour }, 1_000 * hour, recover, of)
+    const parts = (from: number, recover: "search" | "recovery", of: Parameters<typeof Gaps.partsOf>[3] = live) =>
+      Gaps.partsOf({ from: 1_000 * hour - from * hour, to: 1_000 * hour }, 1_000 * hour, recover, of)
         .map(({ by, from, why }) => [by ?? why, Math.round(1_000 - from / hour)])
     assert.deepStrictEqual(parts(1, "search"), [["search", 1]])
     assert.deepStrictEqual(parts(30, "recovery"), [["search", 30], ["recovery", 24]])

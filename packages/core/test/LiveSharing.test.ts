@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Latch, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import * as Errors from "../src/Errors.ts"
-import * as Live from "../src/Live.ts"
-import { streamPosts, streamPostsFirehose, streamPostsSample } from "../src/operations/Streams.ts"
-import { Spill } from "../src/Spill.ts"
+import * as Errors from "../src/errors/Errors.ts"
+import { streamPosts, streamPostsFirehose, streamPostsSample } from "../src/streams/operations/Streams.ts"
+import { Spill } from "../src/streams/Spill.ts"
+import * as Streaming from "../src/streams/Streaming.ts"
 import { accept, follow, following, idOf, pass } from "./support/Following.ts"
 import { type Answer, type Received } from "./support/Service.ts"
 import { type Connect, lineOf, settle, streaming } from "./support/StreamService.ts"
@@ -274,7 +274,7 @@ describe("a consumer that is slow", () => {
   it.effect("cannot where there is no place outside of memory", () =>
     Effect.gen(function*() {
       const service = streaming(accept)
-      const error = yield* Stream.runDrain(Live.items(streamPosts.definition, {}, { slowConsumer: "spill" })).pipe(
+      const error = yield* Stream.runDrain(Streaming.items(streamPosts.definition, {}, { slowConsumer: "spill" })).pipe(
         Effect.flip,
         Effect.provide(service.layer())
       )

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Struct } from "effect"
-import * as MediaFile from "../src/MediaFile.ts"
-import * as MediaRules from "../src/MediaRules.ts"
+import * as MediaFile from "../src/media/MediaFile.ts"
+import * as MediaRules from "../src/media/MediaRules.ts"
 import * as MediaBytes from "./support/MediaBytes.ts"
 
 const { concat, gif, jpeg, mp4, png } = MediaBytes

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { InvalidParameters } from "../src/Errors.ts"
-import * as MediaFile from "../src/MediaFile.ts"
-import * as MediaRules from "../src/MediaRules.ts"
+import { InvalidParameters } from "../src/errors/Errors.ts"
+import * as MediaFile from "../src/media/MediaFile.ts"
+import * as MediaRules from "../src/media/MediaRules.ts"
 import { bmp, concat, gif, jpeg, mp4, png, samples, srt, webm, webp, zip } from "./support/MediaBytes.ts"
 
 const inspect = (bytes: Uint8Array): MediaFile.Facts =>

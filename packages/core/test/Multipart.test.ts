@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import * as Multipart from "../src/Multipart.ts"
+import * as Multipart from "../src/schema/Multipart.ts"
 import { partsOf } from "./support/Parts.ts"
 
 const text = async ({ bytes }: Multipart.Form) => new Blob([...bytes]).text()

@@ -1,7 +1,7 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Arbitrary, Effect, Schema } from "effect"
 import { createHmac } from "node:crypto"
-import * as OAuth1 from "../src/OAuth1.ts"
+import * as OAuth1 from "../src/auth/OAuth1.ts"
 import fixture from "./fixtures/oauth1-vectors.json" with { type: "json" }
 
 const nodeHmac = (key: string, message: string) => createHmac("sha1", key).update(message).digest("base64")

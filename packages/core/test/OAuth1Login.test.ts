@@ -4,10 +4,10 @@ import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import { createHmac } from "node:crypto"
 import { readFileSync } from "node:fs"
-import * as Errors from "../src/Errors.ts"
-import * as OAuth1 from "../src/OAuth1.ts"
-import * as OAuth1Login from "../src/OAuth1Login.ts"
-import * as Wire from "../src/Wire.ts"
+import * as OAuth1Login from "../src/accounts/OAuth1Login.ts"
+import * as OAuth1 from "../src/auth/OAuth1.ts"
+import * as Errors from "../src/errors/Errors.ts"
+import * as Wire from "../src/wire/Wire.ts"
 import { answered, assertNoSecret, baseUrl, failed, make, type Received, transportError } from "./support/Service.ts"
 import { assertTellsNoSecret } from "./support/Telling.ts"
 
@@ -308,7 +308,7 @@ describe("a refusal", () => {
 describe("the examples", () => {
   it("of the docstrings compile", () => {
     const compiled = text("./types/SignIns.ts")
-    for (const module of ["OAuth1Login", "OAuth2", "Catalogue"]) {
+    for (const module of ["accounts/OAuth1Login", "accounts/OAuth2", "Catalogue"]) {
       const examples = [...text(`../src/${module}.ts`).matchAll(/ \* ```ts\n(.*?) \* ```\n/gs)]
       assert.isAbove(examples.length, 0)
       for (const [, example = ""] of examples) {

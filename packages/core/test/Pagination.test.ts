@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
-import type { Client } from "../src/Client.ts"
-import * as Errors from "../src/Errors.ts"
-import * as Pagination from "../src/Pagination.ts"
+import type { Client } from "../src/client/Client.ts"
+import * as Pagination from "../src/client/Pagination.ts"
+import * as Errors from "../src/errors/Errors.ts"
 import { answerOf, callOf } from "./support/Calls.ts"
 import { all, type Answer, isPaged, make, rowOf } from "./support/Service.ts"
 

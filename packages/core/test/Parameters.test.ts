@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Schema } from "effect"
-import * as Parameters from "../src/Parameters.ts"
+import * as Parameters from "../src/schema/Parameters.ts"
 
 const refused = Symbol("refused")
 

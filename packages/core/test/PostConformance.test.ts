@@ -1,10 +1,10 @@
 /** The published conformance vectors, every one. */
 import { assert, describe, it } from "@effect/vitest"
-import * as PostEntities from "@postwire/core/PostEntities"
-import * as PostText from "@postwire/core/PostText"
+import * as PostEntities from "@postwire/core/text/PostEntities"
+import * as PostText from "@postwire/core/text/PostText"
 import { readFileSync } from "node:fs"
-import { unpacked } from "../src/internal/PostLinks.ts"
-import { packed } from "../src/internal/TopLevelDomains.ts"
+import { packed } from "../src/text/internal/topLevelDomains.ts"
+import { unpacked } from "../src/text/Links.ts"
 
 interface Vector<A> {
   readonly description: string

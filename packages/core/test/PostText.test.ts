@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as PostEntities from "@postwire/core/PostEntities"
-import * as PostText from "@postwire/core/PostText"
+import * as PostEntities from "@postwire/core/text/PostEntities"
+import * as PostText from "@postwire/core/text/PostText"
 import { Arbitrary, Schema } from "effect"
 import { vi } from "vitest"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import * as Query from "../src/Query.ts"
+import * as Query from "../src/query/Query.ts"
 
 /** The tree as a text with a group around each combination. */
 const shown = (node: Query.Node): string => {

@@ -1,17 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { Figures } from "@postwire/core/schema/RateLimitHeaders"
 import { Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { catalogue } from "../src/Catalogue.ts"
-import * as Ledger from "../src/Ledger.ts"
-import * as RateLimit from "../src/RateLimit.ts"
-import * as RateLimitStore from "../src/RateLimitStore.ts"
+import * as Ledger from "../src/rate-limit/Ledger.ts"
+import * as RateLimit from "../src/rate-limit/RateLimit.ts"
+import * as RateLimitStore from "../src/rate-limit/RateLimitStore.ts"
 import { make } from "./support/Service.ts"
 
 const start = 1_767_258_000_000
 
 const granted: Ledger.Decision = { granted: true, refusals: 0 }
 
-const figures = (remaining: number, endsIn = 60_000, window = 1_767_258_060): Ledger.Figures => ({
+const figures = (remaining: number, endsIn = 60_000, window = 1_767_258_060): Figures => ({
   limit: 15,
   remaining,
   window,

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
 import { inspect } from "node:util"
-import * as OAuth1 from "../src/OAuth1.ts"
-import * as Redaction from "../src/Redaction.ts"
+import * as OAuth1 from "../src/auth/OAuth1.ts"
+import * as Redaction from "../src/auth/Redaction.ts"
 
 const secret = "AAAA%2Fcanary:0001+b/c=d"
 const redact = Redaction.make(() => [secret])

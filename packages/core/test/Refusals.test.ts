@@ -1,11 +1,11 @@
 // What people read when the service refuses: the likely mistakes, word for word.
 import { assert, describe, it } from "@effect/vitest"
+import type { WireName } from "@postwire/core/schema/WireName"
 import { Effect } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
-import type { Client } from "../src/Client.ts"
-import * as Errors from "../src/Errors.ts"
-import { names } from "../src/Wire.ts"
-import type { Wire } from "../src/WireNames.ts"
+import type { Client } from "../src/client/Client.ts"
+import * as Errors from "../src/errors/Errors.ts"
+import { names } from "../src/wire/Wire.ts"
 import { assertNoSecret, make, secrets } from "./support/Service.ts"
 
 const { bookmark, createPost, deletePost, getBookmarks, getPosts, getUser, like, searchAllPosts, searchRecentPosts } =
@@ -16,7 +16,7 @@ const refusal = <A>(
   call: Effect.Effect<A, Errors.AnyError, Client>,
   status: number,
   document: unknown,
-  wire: Wire = "neutral"
+  wire: WireName = "neutral"
 ) => {
   const service = make(() => ({ status, body: document, headers: { "x-request-id": "r1" } }))
   return Effect.map(Effect.flip(Effect.provide(call, service.layer({ ...secrets, wire }))), (error) => {

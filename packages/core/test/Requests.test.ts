@@ -3,11 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Context, Effect, Exit, Fiber, Schema, SchemaGetter } from "effect"
 import { TestClock } from "effect/testing"
 import { runInNewContext } from "node:vm"
-import type { Sent } from "../src/Attempt.ts"
-import * as Errors from "../src/Errors.ts"
-import * as RequestPath from "../src/internal/RequestPath.ts"
-import * as RateLimit from "../src/RateLimit.ts"
-import * as Requests from "../src/Requests.ts"
+import type { Sent } from "../src/client/Attempt.ts"
+import * as RequestPath from "../src/client/internal/requestPath.ts"
+import * as RawRequest from "../src/client/RawRequest.ts"
+import * as Errors from "../src/errors/Errors.ts"
+import * as RateLimit from "../src/rate-limit/RateLimit.ts"
 import * as Recorder from "./support/Recorder.ts"
 import { assertNoSecret, authorizationOf, baseUrl, make, secrets, transportError } from "./support/Service.ts"
 
@@ -15,7 +15,7 @@ const get = { method: "GET", path: "/2/widgets/1" } as const
 const post = { method: "POST", path: "/2/widgets", body: { color: "red" } } as const
 
 const refusedAs = (request: unknown) => {
-  const error = Requests.check(request)
+  const error = RawRequest.check(request)
   assert.instanceOf(error, Errors.InvalidParameters)
   return error
 }
@@ -179,7 +179,7 @@ describe("a request", () => {
       for (const wire of ["neutral", "x"] as const) {
         for (const userAuth of [false, true]) {
           const service = make(() => ({ body: { data: { tweet_id: "1" }, includes: { tweets: [{ id: "2" }] } } }))
-          const response = yield* Requests.request({
+          const response = yield* RawRequest.request({
             method: "PATCH",
             path: "/2/posts/1/it's",
             query: { "post.fields": ["a", 2, true], b: "c d,é/&=+", none: undefined, nil: null, empty: [], big: 10n },
@@ -203,13 +203,13 @@ describe("a request", () => {
     Effect.gen(function*() {
       const body = { data: [1], errors: [{ title: "a" }], meta: { next_token: "n" } }
       const { layer } = make(() => ({ body, headers: { "x-request-id": "r" } }))
-      const response = yield* Requests.request(get).pipe(Effect.provide(layer()))
+      const response = yield* RawRequest.request(get).pipe(Effect.provide(layer()))
       assert.deepStrictEqual(response.data, [1])
       assert.deepStrictEqual(response.errors, body.errors)
       assert.strictEqual(response.meta.next_token, "n")
       assert.strictEqual(response.requestId, "r")
-      assert.deepStrictEqual(yield* Requests.request.as("dictionary")(get).pipe(Effect.provide(layer())), body)
-      const raw = yield* Requests.request.as("raw")(get).pipe(Effect.provide(layer()))
+      assert.deepStrictEqual(yield* RawRequest.request.as("dictionary")(get).pipe(Effect.provide(layer())), body)
+      const raw = yield* RawRequest.request.as("raw")(get).pipe(Effect.provide(layer()))
       assert.deepStrictEqual(yield* raw.json, body)
     }))
 
@@ -217,12 +217,12 @@ describe("a request", () => {
     Effect.gen(function*() {
       for (const body of [{ rules: [1] }, [1, 2], "1", { errors: "no list" }, { data: 1, meta: { next_token: 5 } }]) {
         const { layer } = make(() => ({ body: JSON.stringify(body) }))
-        const { data } = yield* Requests.request(get).pipe(Effect.provide(layer()))
+        const { data } = yield* RawRequest.request(get).pipe(Effect.provide(layer()))
         assert.deepStrictEqual(data, body)
       }
       for (const body of ["", "null", `{"data":null}`]) {
         const { layer } = make(() => ({ body }))
-        const { data, errors } = yield* Requests.request(get).pipe(Effect.provide(layer()))
+        const { data, errors } = yield* RawRequest.request(get).pipe(Effect.provide(layer()))
         assert.isUndefined(data)
         assert.deepStrictEqual(errors, [])
       }
@@ -231,7 +231,7 @@ describe("a request", () => {
 
 describe("a schema", () => {
   const Widget = Schema.Struct({ at: Schema.DateFromString })
-  const standard: Requests.ResultSchema<{ readonly length: number }> = {
+  const standard: RawRequest.ResultSchema<{ readonly length: number }> = {
     "~standard": {
       version: 1,
       vendor: "test",
@@ -250,22 +250,22 @@ describe("a schema", () => {
         decode: SchemaGetter.transformEffect(decode),
         encode: SchemaGetter.passthrough({ strict: false })
       })
-    ) as unknown as Requests.ResultSchema<string>
+    ) as unknown as RawRequest.ResultSchema<string>
 
   it.effect("reads data, or the whole of a body that has none", () =>
     Effect.gen(function*() {
       const { layer } = make((_, i) => ({ body: [{ data: { at: "2026-01-01" } }, { at: "2026-01-01" }][i] }))
-      const request = Requests.request({ ...get, schema: Widget })
+      const request = RawRequest.request({ ...get, schema: Widget })
       const responses = yield* Effect.all([request, request]).pipe(Effect.provide(layer()))
       for (const { data } of responses) assert.deepStrictEqual(data, { at: new Date("2026-01-01") })
       const { layer: text } = make(() => ({ body: { data: "abc" } }))
-      const { data } = yield* Requests.request({ ...get, schema: standard }).pipe(Effect.provide(text()))
+      const { data } = yield* RawRequest.request({ ...get, schema: standard }).pipe(Effect.provide(text()))
       assert.strictEqual(data?.length, 3)
     }))
 
   it.effect("refuses what it does not accept, and never throws", () =>
     Effect.gen(function*() {
-      const broken: ReadonlyArray<readonly [Requests.ResultSchema<unknown>, RegExp]> = [
+      const broken: ReadonlyArray<readonly [RawRequest.ResultSchema<unknown>, RegExp]> = [
         [Widget, /at/],
         [standard, /^no text at a\.b$/],
         [
@@ -292,22 +292,22 @@ describe("a schema", () => {
       ]
       for (const [schema, reason] of broken) {
         const { layer } = make(() => ({ body: { data: { token: secrets.bearerToken } } }))
-        const error = yield* Effect.flip(Requests.request({ ...get, schema }).pipe(Effect.provide(layer())))
+        const error = yield* Effect.flip(RawRequest.request({ ...get, schema }).pipe(Effect.provide(layer())))
         assert.instanceOf(error, Errors.UndecodableResponse)
         assert.match(error.reason, reason)
         assertNoSecret(error)
-        const raw = yield* Requests.request.as("raw")({ ...get, schema }).pipe(Effect.provide(layer()))
+        const raw = yield* RawRequest.request.as("raw")({ ...get, schema }).pipe(Effect.provide(layer()))
         assert.strictEqual(raw.status, 200)
       }
     }))
 })
 
 describe("what is sent again", () => {
-  const count = (request: Requests.Request, status: number) =>
+  const count = (request: RawRequest.Request, status: number) =>
     Effect.gen(function*() {
       const service = make(() => ({ status, body: {} }))
       const fiber = yield* Effect.forkChild(Effect.exit(
-        Requests.request(request, { retries: 2 }).pipe(Effect.provide(service.layer()))
+        RawRequest.request(request, { retries: 2 }).pipe(Effect.provide(service.layer()))
       ))
       yield* TestClock.adjust("1 minute")
       const exit = yield* Fiber.join(fiber)
@@ -329,7 +329,7 @@ describe("what is sent again", () => {
     Effect.gen(function*() {
       const { layer } = make(() => transportError({ code: "ECONNRESET" }))
       const error = yield* Effect.flip(
-        Requests.request({ ...post, path: "/2/widgets/ada1/parts" }).pipe(Effect.provide(layer()))
+        RawRequest.request({ ...post, path: "/2/widgets/ada1/parts" }).pipe(Effect.provide(layer()))
       )
       assert.instanceOf(error, Errors.OutcomeUnknown)
       assert.strictEqual(error.operation, "POST /2/widgets/:id/parts")
@@ -345,9 +345,9 @@ describe("what is told", () => {
         body: {}
       }))
       const usage = yield* Effect.gen(function*() {
-        yield* Requests.request({ ...get, path: "/2/widgets/123/parts" })
-        yield* Requests.request({ ...get, path: "/2/widgets/Ada_1/parts" })
-        yield* Requests.request({ ...get, name: "getWidget" })
+        yield* RawRequest.request({ ...get, path: "/2/widgets/123/parts" })
+        yield* RawRequest.request({ ...get, path: "/2/widgets/Ada_1/parts" })
+        yield* RawRequest.request({ ...get, name: "getWidget" })
         return yield* RateLimit.snapshot
       }).pipe(Effect.provide(layer({ ...secrets, onRequest: (request) => sent.push(request) }, RateLimit.layerFail)))
       assert.deepStrictEqual(
@@ -367,7 +367,7 @@ describe("what is told", () => {
       const sent: Array<Sent> = []
       const recorder = Recorder.spans()
       const { layer, requests } = make(() => ({ status: 404, body: { title: secret } }))
-      const misplaced: ReadonlyArray<Requests.Request> = [
+      const misplaced: ReadonlyArray<RawRequest.Request> = [
         { ...get, path: `/2/${secret}` },
         { ...get, query: { [secret]: secret } },
         { ...post, body: { [secret]: secret } }
@@ -385,7 +385,7 @@ describe("what is told", () => {
       const settings = { ...secrets, recordContent: true, onRequest: (request: Sent) => sent.push(request) }
       for (const request of [...misplaced, ...wrong]) {
         const error = yield* Effect.flip(
-          Requests.request(request as Requests.Request).pipe(
+          RawRequest.request(request as RawRequest.Request).pipe(
             Effect.provide([layer(settings), recorder.layer])
           )
         )

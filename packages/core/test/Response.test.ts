@@ -2,13 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { inspect } from "node:util"
 import { catalogue } from "../src/Catalogue.ts"
-import * as Decoding from "../src/Decoding.ts"
-import type { Definition } from "../src/Definition.ts"
-import * as Errors from "../src/Errors.ts"
-import { User } from "../src/models/User.ts"
-import * as Response from "../src/Response.ts"
-import * as Wire from "../src/Wire.ts"
-import type { Wire as Name } from "../src/WireNames.ts"
+import * as Errors from "../src/errors/Errors.ts"
+import type { Definition } from "../src/schema/Definition.ts"
+import { User } from "../src/schema/models/User.ts"
+import * as Response from "../src/schema/Response.ts"
+import type { WireName as Name } from "../src/schema/WireName.ts"
+import * as ResponseDecoder from "../src/wire/ResponseDecoder.ts"
+import * as Wire from "../src/wire/Wire.ts"
 import { all, type Answer, assertNoSecret, make, secrets, textsOf, type Untyped } from "./support/Service.ts"
 
 const { createBookmarkFolder, createPost, deletePost, getMe, getPost, getPosts, like, searchRecentPosts } = catalogue
@@ -16,11 +16,16 @@ const { createBookmarkFolder, createPost, deletePost, getMe, getPost, getPosts, 
 const wires = Wire.names
 
 const decode = (operation: { readonly definition: Definition }, body: unknown, wire: Name = "neutral") =>
-  Decoding.decode(operation.definition, Wire.named[wire], typeof body === "string" ? body : JSON.stringify(body), {})
+  ResponseDecoder.decode(
+    operation.definition,
+    Wire.named[wire],
+    typeof body === "string" ? body : JSON.stringify(body),
+    {}
+  )
 
 const decoded = (operation: { readonly definition: Definition }, body: unknown, wire?: Name) => {
   const response = decode(operation, body, wire)
-  if (response instanceof Decoding.Undecodable) throw new Error(response.reason)
+  if (response instanceof ResponseDecoder.Undecodable) throw new Error(response.reason)
   return response
 }
 
@@ -58,7 +63,7 @@ describe("decode", () => {
   it.each(all)("takes no body for an answer that is none: %s", (_, operation) => {
     for (const wire of wires) {
       for (const body of nothing) {
-        assert.instanceOf(decode(operation, body, wire), Decoding.Undecodable, `${wire} ${body}`)
+        assert.instanceOf(decode(operation, body, wire), ResponseDecoder.Undecodable, `${wire} ${body}`)
       }
     }
   })
@@ -107,19 +112,19 @@ describe("decode", () => {
     ]
     for (const wire of wires) {
       for (const body of wrong) {
-        assert.instanceOf(decode(getPost, body, wire), Decoding.Undecodable, JSON.stringify(body))
+        assert.instanceOf(decode(getPost, body, wire), ResponseDecoder.Undecodable, JSON.stringify(body))
       }
       for (const data of [id, "1", [1], [null], [[]], [{ text: "a" }]]) {
-        assert.instanceOf(decode(getPosts, { data }, wire), Decoding.Undecodable)
+        assert.instanceOf(decode(getPosts, { data }, wire), ResponseDecoder.Undecodable)
       }
       for (const data of [[], "liked", true]) {
-        assert.instanceOf(decode(like, { data }, wire), Decoding.Undecodable)
+        assert.instanceOf(decode(like, { data }, wire), ResponseDecoder.Undecodable)
       }
       for (const data of [{}, { deleted: null }, { deleted: "true" }]) {
-        assert.instanceOf(decode(deletePost, { data }, wire), Decoding.Undecodable)
+        assert.instanceOf(decode(deletePost, { data }, wire), ResponseDecoder.Undecodable)
       }
       for (const data of [{ text: "a" }, { id: 1, text: "a" }]) {
-        assert.instanceOf(decode(createPost, { data }, wire), Decoding.Undecodable)
+        assert.instanceOf(decode(createPost, { data }, wire), ResponseDecoder.Undecodable)
       }
     }
   })
@@ -127,14 +132,14 @@ describe("decode", () => {
   it("refuses numeric ids, for they have lost digits already", () => {
     for (const body of [`{"data":{"id":1234567890123456789,"text":"a"}}`, `{"data":{"id":1}}`]) {
       const outcome = decode(getPost, body)
-      assert.instanceOf(outcome, Decoding.Undecodable)
+      assert.instanceOf(outcome, ResponseDecoder.Undecodable)
       assert.strictEqual(outcome.reason, "data.id is not a string")
     }
   })
 
   it("does not say what the body held", () => {
     const outcome = decode(getPosts, { data: [{ id: ["private".repeat(100_000)] }] })
-    assert.instanceOf(outcome, Decoding.Undecodable)
+    assert.instanceOf(outcome, ResponseDecoder.Undecodable)
     assert.notInclude(outcome.reason, "private")
     assert.isBelow(outcome.reason.length, 200)
   })
@@ -144,9 +149,9 @@ describe("decode", () => {
       assert.deepStrictEqual(decoded(searchRecentPosts, { data: [{ ...post, brand_new: i }] }).data, [
         { ...post, brand_new: i }
       ])
-      assert.instanceOf(decode(searchRecentPosts, { data: [{ ...post, id: i }] }), Decoding.Undecodable)
+      assert.instanceOf(decode(searchRecentPosts, { data: [{ ...post, id: i }] }), ResponseDecoder.Undecodable)
       assert.lengthOf(decoded(searchRecentPosts, { data: [{ ...post, text: i }] }).anomalies, 1)
-      assert.instanceOf(decode(searchRecentPosts, {}), Decoding.Undecodable)
+      assert.instanceOf(decode(searchRecentPosts, {}), ResponseDecoder.Undecodable)
       assert.isUndefined(decoded(searchRecentPosts, { meta: { result_count: 0 } }).data)
     }
   })
@@ -229,8 +234,8 @@ describe("decode", () => {
     const deep = "[".repeat(100_000) + "]".repeat(100_000)
     for (const wire of wires) {
       assert.strictEqual((decoded(getPost, `{"data":{"id":"1","deep":${deep}}}`, wire).data as { id: string }).id, "1")
-      assert.instanceOf(decode(getPost, `{"data":${deep}}`, wire), Decoding.Undecodable)
-      assert.instanceOf(decode(getPost, `{"errors":${deep}}`, wire), Decoding.Undecodable)
+      assert.instanceOf(decode(getPost, `{"data":${deep}}`, wire), ResponseDecoder.Undecodable)
+      assert.instanceOf(decode(getPost, `{"errors":${deep}}`, wire), ResponseDecoder.Undecodable)
     }
   })
 })
@@ -238,13 +243,13 @@ describe("decode", () => {
 describe("verifiers", () => {
   it("are compiled once, after twenty uses, where a compiler is given", () => {
     let compiled = 0
-    Decoding.compileWith(() => {
+    ResponseDecoder.compileWith(() => {
       compiled++
     })
     const definition = { result: Response.one(User) }
     const body = JSON.stringify({ data: { id: "1", name: "Ada", username: "ada" } })
     const decode = (times: number) => {
-      for (let i = 0; i < times; i++) Decoding.decode(definition, Wire.neutral, body, {})
+      for (let i = 0; i < times; i++) ResponseDecoder.decode(definition, Wire.neutral, body, {})
       return compiled
     }
     assert.deepStrictEqual([decode(19), decode(1), decode(40)], [0, 1, 1])
@@ -252,7 +257,7 @@ describe("verifiers", () => {
 
   it("get their headers when one is asked for", () => {
     let asked = 0
-    const response = Decoding.decode({ result: Response.one(User) }, Wire.neutral, `{"data":{"id":"1"}}`, () => {
+    const response = ResponseDecoder.decode({ result: Response.one(User) }, Wire.neutral, `{"data":{"id":"1"}}`, () => {
       asked++
       return { "x-transaction-id": "t" }
     })

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Stream } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
-import type { Definition } from "../src/Definition.ts"
-import * as Errors from "../src/Errors.ts"
+import * as Errors from "../src/errors/Errors.ts"
+import type { Definition } from "../src/schema/Definition.ts"
 import { answerOf, callOf, selectionsOf } from "./support/Calls.ts"
 import type { Row } from "./support/Row.ts"
 import {

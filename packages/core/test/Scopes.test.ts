@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { catalogue, scopesFor } from "../src/Catalogue.ts"
-import { InvalidParameters } from "../src/Errors.ts"
-import * as Scopes from "../src/Scopes.ts"
-import * as Wire from "../src/Wire.ts"
+import { InvalidParameters } from "../src/errors/Errors.ts"
+import * as Scopes from "../src/schema/Scopes.ts"
+import * as Wire from "../src/wire/Wire.ts"
 
 describe("scopesFor", () => {
   it("is what the operations need, and a refresh token, in our order", () => {

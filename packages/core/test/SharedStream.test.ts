@@ -1,22 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Cause, Clock, Effect, Exit, Fiber, Queue, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { InvalidParameters } from "../src/Errors.ts"
-import type { LiveEvent } from "../src/LiveEvents.ts"
-import * as LiveItem from "../src/LiveItem.ts"
-import type { LiveOptions } from "../src/LiveOptions.ts"
-import { streamPosts } from "../src/operations/Streams.ts"
-import * as SharedStream from "../src/SharedStream.ts"
-import * as StreamLog from "../src/StreamLog.ts"
+import { InvalidParameters } from "../src/errors/Errors.ts"
+import * as StreamItem from "../src/schema/StreamItem.ts"
+import { streamPosts } from "../src/streams/operations/Streams.ts"
+import * as SharedStream from "../src/streams/shared/SharedStream.ts"
+import * as StreamLog from "../src/streams/shared/StreamLog.ts"
+import type { LiveEvent } from "../src/streams/StreamEvents.ts"
+import type { LiveOptions } from "../src/streams/StreamOptions.ts"
 
-type Happening = LiveEvent<LiveItem.AnyItem>
+type Happening = LiveEvent<StreamItem.AnyItem>
 
 const at = new Date(0)
 
 const post = (id: number, ...tags: ReadonlyArray<string>): Happening => ({
   _tag: "Delivered",
   at,
-  item: LiveItem.make(true, {
+  item: StreamItem.make(true, {
     data: { id: String(id), text: `post ${id}`, edit_history_post_ids: [String(id)] },
     matching_rules: tags.map((tag) => ({ id: tag, tag }))
   })
@@ -48,7 +48,7 @@ class Line {
 const settled = Effect.repeat(Effect.yieldNow, { times: 60 })
 
 interface Process {
-  readonly shared: SharedStream.SharedStream<LiveItem.AnyItem, InvalidParameters>
+  readonly shared: SharedStream.SharedStream<StreamItem.AnyItem, InvalidParameters>
   readonly lines: Array<Line>
   readonly events: Array<SharedStream.SharedHappening["_tag"]>
   /** Nothing that it asks of the log is answered any more. */
@@ -153,7 +153,7 @@ const reading = Effect.fnUntraced(function*({ shared }: Process, options: Shared
   return { got, fiber }
 })
 
-const idOf = ({ body: { data } }: LiveItem.AnyItem): string =>
+const idOf = ({ body: { data } }: StreamItem.AnyItem): string =>
   typeof data === "object" && data !== null && "id" in data ? String(data.id) : ""
 
 const only = (lines: ReadonlyArray<Line>): Line => {
@@ -363,7 +363,7 @@ describe("a stream that processes share", () => {
       const one = yield* start(StreamLog.makeMemory())
       const reader = yield* reading(one, { consumer: "a" })
       const data = { id: "1", deep: JSON.parse("[".repeat(20_000) + "]".repeat(20_000)) }
-      yield* only(one.lines).say({ _tag: "Delivered", at, item: LiveItem.make(true, { data }) }, post(2))
+      yield* only(one.lines).say({ _tag: "Delivered", at, item: StreamItem.make(true, { data }) }, post(2))
       assert.deepStrictEqual(reader.got, ["Unreadable", "2"])
     }))
 
@@ -372,7 +372,7 @@ describe("a stream that processes share", () => {
       const log = StreamLog.makeMemory()
       const ids = ["\0", "\ud800", "\"\\"]
       const one = yield* start(log)
-      const item = (id: string): Happening => ({ _tag: "Delivered", at, item: LiveItem.make(true, { data: { id } }) })
+      const item = (id: string): Happening => ({ _tag: "Delivered", at, item: StreamItem.make(true, { data: { id } }) })
       yield* only(one.lines).say(mark(0), ...ids.map(item))
       for (const id of yield* log.idsSince("cats", 0)) {
         assert.isTrue(id.isWellFormed() && !id.includes("\0"), JSON.stringify(id))

@@ -1,9 +1,9 @@
 /** A post that was sent is found among those that the service shows, and no other is taken for it. */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import * as Sighting from "../src/internal/Sighting.ts"
+import * as SamePost from "../src/publishing/internal/samePost.ts"
 
-const sent = (text: string, more: Partial<Sighting.Sent> = {}): Sighting.Sent => ({
+const sent = (text: string, more: Partial<SamePost.Sent> = {}): SamePost.Sent => ({
   text,
   inReplyTo: undefined,
   quoted: undefined,
@@ -19,7 +19,7 @@ const repliedTo = (id: string) => ({ referenced_posts: [{ type: "replied_to", id
 const [a, b] = ["https://t.co/aaaaaaaaaa", "https://t.co/bbbbbbbbbb"] as const
 
 describe("what was sent", () => {
-  const same: ReadonlyArray<readonly [why: string, sent: Sighting.Sent, seen: Sighting.Seen]> = [
+  const same: ReadonlyArray<readonly [why: string, sent: SamePost.Sent, seen: SamePost.Seen]> = [
     ["as it is", sent("One"), { text: "One" }],
     ["with escapes", sent("a & b < c > d \" e"), { text: "a &amp; b &lt; c &gt; d &quot; e" }],
     ["with escapes of the author", sent("&amp; is an ampersand"), { text: "&amp;amp; is an ampersand" }],
@@ -100,9 +100,9 @@ describe("what was sent", () => {
       entities: { urls: [link("https://example.com/?a=1&b=2", "https://example.com/?a=1&b=2")] }
     }]
   ]
-  it.each(same)("is seen %s", (_, sent, seen) => assert.isTrue(Sighting.isSame(sent, seen)))
+  it.each(same)("is seen %s", (_, sent, seen) => assert.isTrue(SamePost.isSame(sent, seen)))
 
-  const other: ReadonlyArray<readonly [why: string, sent: Sighting.Sent, seen: Sighting.Seen]> = [
+  const other: ReadonlyArray<readonly [why: string, sent: SamePost.Sent, seen: SamePost.Seen]> = [
     ["another text", sent("One"), { text: "Ones" }],
     ["a part of it", sent("One two"), { text: "One" }],
     ["a reply", sent("One"), { text: "One", ...repliedTo("5") }],
@@ -130,7 +130,7 @@ describe("what was sent", () => {
     ["one of links without an end", sent("-".repeat(280)), { text: `${`${a}-`.repeat(40)}!` }],
     ["one of escapes without an end", sent("-"), { text: `&${"amp;".repeat(100_000)}` }]
   ]
-  it.each(other)("is not %s", (_, sent, seen) => assert.isFalse(Sighting.isSame(sent, seen)))
+  it.each(other)("is not %s", (_, sent, seen) => assert.isFalse(SamePost.isSame(sent, seen)))
 
   const Word = Schema.Literals([
     "one",
@@ -165,8 +165,8 @@ describe("what was sent", () => {
         return short
       }).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;")
       const seen = { text: shown, entities: { urls } }
-      assert.isTrue(Sighting.isSame(sent(text), seen))
-      assert.isFalse(Sighting.isSame(sent(`${text} more`), seen))
+      assert.isTrue(SamePost.isSame(sent(text), seen))
+      assert.isFalse(SamePost.isSame(sent(`${text} more`), seen))
     }
   )
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Stream } from "effect"
 import { Readable } from "node:stream"
-import * as Source from "../src/Source.ts"
+import * as Source from "../src/media/Source.ts"
 import { noise } from "./support/MediaService.ts"
 
 const bytes = noise(1000)

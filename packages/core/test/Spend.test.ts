@@ -1,18 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Clock, Deferred, Effect, Exit, Fiber, Layer, Logger, Metric, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import * as Bill from "../src/Bill.ts"
 import { catalogue } from "../src/Catalogue.ts"
-import type { Client } from "../src/Client.ts"
-import type { Definition } from "../src/Definition.ts"
-import * as Errors from "../src/Errors.ts"
-import * as SpendKeeping from "../src/internal/SpendKeeping.ts"
-import type { AnyModel } from "../src/Model.ts"
-import { prepare } from "../src/Prepare.ts"
-import * as Prices from "../src/Prices.ts"
-import * as Spend from "../src/Spend.ts"
-import * as SpendStore from "../src/SpendStore.ts"
-import { named } from "../src/Wire.ts"
+import type { Client } from "../src/client/Client.ts"
+import * as Errors from "../src/errors/Errors.ts"
+import type { Definition } from "../src/schema/Definition.ts"
+import type { AnyModel } from "../src/schema/Model.ts"
+import * as Bill from "../src/spend/Bill.ts"
+import * as Keeping from "../src/spend/internal/keeping.ts"
+import * as Prices from "../src/spend/Prices.ts"
+import * as Spend from "../src/spend/Spend.ts"
+import * as SpendStore from "../src/spend/SpendStore.ts"
+import { prepare } from "../src/wire/RequestEncoder.ts"
+import { named } from "../src/wire/Wire.ts"
 import * as MovedClock from "./support/MovedClock.ts"
 import { type Answer, baseUrl, make, type Received, secrets, transportError } from "./support/Service.ts"
 
@@ -1035,7 +1035,7 @@ describe("a store that is gone", () => {
     const purpose = { day: "2026-11-22", operation: "createPost", account: "ada" }
     return at(
       Effect.gen(function*() {
-        const keeping = yield* SpendKeeping.make(slow, false, () => Effect.void)
+        const keeping = yield* Keeping.make(slow, false, () => Effect.void)
         let leases = 0
         const begin = Effect.suspend(() => {
           const lease = `${++leases}`

@@ -1,6 +1,6 @@
 import { Layer } from "effect"
 import { TestClock } from "effect/testing"
-import * as SpendStore from "../src/SpendStore.ts"
+import * as SpendStore from "../src/spend/SpendStore.ts"
 import { Aging, agingMillis, suite } from "./support/SpendStores.ts"
 
 suite(

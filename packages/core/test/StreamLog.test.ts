@@ -1,4 +1,4 @@
-import * as StreamLog from "../src/StreamLog.ts"
+import * as StreamLog from "../src/streams/shared/StreamLog.ts"
 import { suite } from "./support/StreamLogs.ts"
 
 suite("in memory", StreamLog.layerMemory)

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { meaningOf } from "../src/internal/RulePlanning.ts"
-import * as StreamRules from "../src/StreamRules.ts"
+import { meaningOf } from "../src/streams/rules/internal/plan.ts"
+import * as StreamRules from "../src/streams/rules/StreamRules.ts"
 import * as RuleService from "./support/RuleService.ts"
 import * as Service from "./support/Service.ts"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { minimum, refusalOf } from "../src/SupportedNode.ts"
+import { minimum, refusalOf } from "../src/runtime/SupportedNode.ts"
 
 const [major, minor] = minimum.split(".").map(Number)
 

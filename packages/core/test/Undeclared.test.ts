@@ -1,24 +1,24 @@
 // Members of queries and bodies that no declaration knows: they add, and replace nothing.
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Schema, Stream } from "effect"
-import type { CallOptions } from "../src/CallOptions.ts"
 import { catalogue } from "../src/Catalogue.ts"
-import { parametersOf } from "../src/Definition.ts"
-import * as Errors from "../src/Errors.ts"
-import { planOf } from "../src/internal/Plan.ts"
-import * as Prepare from "../src/Prepare.ts"
-import * as Undeclared from "../src/Undeclared.ts"
-import * as Wire from "../src/Wire.ts"
+import type { CallOptions } from "../src/client/CallOptions.ts"
+import * as Errors from "../src/errors/Errors.ts"
+import { parametersOf } from "../src/schema/Definition.ts"
+import * as ExtraParameters from "../src/wire/ExtraParameters.ts"
+import { planOf } from "../src/wire/internal/encodingPlan.ts"
+import * as RequestEncoder from "../src/wire/RequestEncoder.ts"
+import * as Wire from "../src/wire/Wire.ts"
 import { assertNoSecret, authorizationOf, make, secrets } from "./support/Service.ts"
 
 const { createPost, getMe, getPost, like, searchRecentPosts, uploadMedia } = catalogue
 
 const added = (
-  { definition }: { readonly definition: Parameters<typeof Prepare.prepare>[0] },
+  { definition }: { readonly definition: Parameters<typeof RequestEncoder.prepare>[0] },
   parameters: object,
   options: object,
   wire: Wire.Wire = Wire.neutral
-) => Undeclared.add(Prepare.prepare(definition, parameters, wire), definition, wire, options)
+) => ExtraParameters.add(RequestEncoder.prepare(definition, parameters, wire), definition, wire, options)
 
 const refusedAs = (...args: Parameters<typeof added>) => {
   const error = added(...args)
@@ -52,7 +52,7 @@ describe("extraQuery", () => {
         )
         const own = definition.userAuth === undefined ? [] : ["user_auth"]
         for (const name of [...keys, ...own, ...Object.keys(parametersOf(definition))]) {
-          const query = Undeclared.add(
+          const query = ExtraParameters.add(
             { ...accepted(getMe, {}, {}) },
             definition,
             wire,

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import * as Errors from "../src/Errors.ts"
-import type { Opened, Source } from "../src/Source.ts"
-import { type Progress, upload, type UploadOptions } from "../src/Upload.ts"
+import * as Errors from "../src/errors/Errors.ts"
+import type { Opened, Source } from "../src/media/Source.ts"
+import { type Progress, upload, type UploadOptions } from "../src/media/Upload.ts"
 import * as MediaBytes from "./support/MediaBytes.ts"
 import * as MediaService from "./support/MediaService.ts"
 

@@ -1,9 +1,9 @@
 // Whatever a file holds, it is refused with an error that says why and nothing of it is sent, or all of it is.
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Schema, Struct } from "effect"
-import * as Errors from "../src/Errors.ts"
-import type { Input } from "../src/Source.ts"
-import { upload } from "../src/Upload.ts"
+import * as Errors from "../src/errors/Errors.ts"
+import type { Input } from "../src/media/Source.ts"
+import { upload } from "../src/media/Upload.ts"
 import * as MediaBytes from "./support/MediaBytes.ts"
 import * as MediaService from "./support/MediaService.ts"
 

@@ -2,16 +2,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
-import { parametersOf } from "../src/Definition.ts"
-import * as Errors from "../src/Errors.ts"
-import * as Prepare from "../src/Prepare.ts"
-import * as Wire from "../src/Wire.ts"
+import * as Errors from "../src/errors/Errors.ts"
+import { parametersOf } from "../src/schema/Definition.ts"
+import * as RequestEncoder from "../src/wire/RequestEncoder.ts"
+import * as Wire from "../src/wire/Wire.ts"
 import { make, secrets } from "./support/Service.ts"
 
 type Name = keyof typeof catalogue
 
 const prepared = (name: Name, parameters: object, wire = Wire.x) =>
-  Prepare.prepare(catalogue[name].definition, parameters, wire)
+  RequestEncoder.prepare(catalogue[name].definition, parameters, wire)
 
 /** The query of a call, decoded. */
 const query = (name: Name, parameters: object, wire = Wire.x): object => {

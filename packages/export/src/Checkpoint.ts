@@ -2,10 +2,10 @@
  * Where an export stands, and which export it is. Whoever goes on from a checkpoint must ask for the same, of the same
  * service account, into the same format.
  */
-import { Client } from "@postwire/core/Client"
-import type { AnyError, ConflictingIdentifiers, InvalidParameters } from "@postwire/core/Errors"
-import * as Prepare from "@postwire/core/Prepare"
-import * as Wire from "@postwire/core/Wire"
+import { Client } from "@postwire/core/client/Client"
+import type { AnyError, ConflictingIdentifiers, InvalidParameters } from "@postwire/core/errors/Errors"
+import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
+import * as Wire from "@postwire/core/wire/Wire"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { CheckpointMismatch, CheckpointUnusable, type ExportError } from "./ExportErrors.ts"
@@ -111,7 +111,7 @@ export const parametersOf = (
   { definition, parameters, perRequest = {} }: Pick<Source<unknown>, "definition" | "parameters" | "perRequest">
 ): Fingerprint | InvalidParameters | ConflictingIdentifiers => {
   const whole = { ...parameters, ...perRequest }
-  const prepared = Prepare.prepare(definition, whole, Wire.neutral, { checks: "identifiers" })
+  const prepared = RequestEncoder.prepare(definition, whole, Wire.neutral, { checks: "identifiers" })
   if (prepared instanceof Error) return prepared
   const own = [...new URLSearchParams(prepared.query)].filter(([name]) => !Object.hasOwn(perRequest, name))
   const sorted = own.sort(([a], [b]) => a < b ? -1 : 1)

@@ -3,10 +3,10 @@
  * applied to a new file beside it. Rows that are gone are left out, places that were taken back are removed from theirs, and a
  * report says which and why. What ends it, it can be resumed: it goes on with the same jobs.
  */
-import type { Client } from "@postwire/core/Client"
-import * as Compliance from "@postwire/core/Compliance"
-import type { AnyError } from "@postwire/core/Errors"
+import type { Client } from "@postwire/core/client/Client"
+import type { AnyError } from "@postwire/core/errors/Errors"
 import * as Jobs from "@postwire/core/operations/ComplianceJobs"
+import * as Compliance from "@postwire/core/workflows/Compliance"
 import { parse } from "csv-parse/sync"
 import { stringify } from "csv-stringify/sync"
 import * as Effect from "effect/Effect"

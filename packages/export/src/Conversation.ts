@@ -7,11 +7,11 @@
  * const { status } = yield* Export.run(source, { sink: Parquet.make("conversation.parquet"), mode: "resume" })
  * ```
  */
-import type { Client } from "@postwire/core/Client"
-import * as Core from "@postwire/core/Conversation"
-import type { Definition } from "@postwire/core/Definition"
-import type { AnyError } from "@postwire/core/Errors"
+import type { Client } from "@postwire/core/client/Client"
+import type { AnyError } from "@postwire/core/errors/Errors"
 import { searchAllPosts, searchRecentPosts } from "@postwire/core/operations/Search"
+import type { Definition } from "@postwire/core/schema/Definition"
+import * as Core from "@postwire/core/workflows/Conversation"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as reach from "./internal/reach.ts"

@@ -9,14 +9,14 @@
  * const { progress } = yield* Export.run(posts, { sink: Parquet.make("posts.parquet"), mode: "resume" })
  * ```
  */
-import type { Client } from "@postwire/core/Client"
-import { type Definition, parametersOf, partsOf } from "@postwire/core/Definition"
-import type { AnyError } from "@postwire/core/Errors"
-import * as Hydrate from "@postwire/core/Hydrate"
-import type * as Model from "@postwire/core/models/Problem"
-import type { Arguments, Paged, SelectionOf } from "@postwire/core/Operation"
-import type { Result } from "@postwire/core/Response"
-import type { Selection } from "@postwire/core/Selection"
+import type { Client } from "@postwire/core/client/Client"
+import type { Arguments, Paged, SelectionOf } from "@postwire/core/client/Operation"
+import type { AnyError } from "@postwire/core/errors/Errors"
+import { type Definition, parametersOf, partsOf } from "@postwire/core/schema/Definition"
+import type * as Model from "@postwire/core/schema/models/Problem"
+import type { Result } from "@postwire/core/schema/Response"
+import type { Selection } from "@postwire/core/schema/Selection"
+import * as Hydrate from "@postwire/core/workflows/Hydrate"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"

@@ -1,9 +1,9 @@
 /** What an operation for each row of a file will cost, before it is spent. */
-import type { Client } from "@postwire/core/Client"
-import type { Definition } from "@postwire/core/Definition"
-import type { AnyError } from "@postwire/core/Errors"
-import * as Hydrate from "@postwire/core/Hydrate"
+import type { Client } from "@postwire/core/client/Client"
+import type { AnyError } from "@postwire/core/errors/Errors"
 import { getList } from "@postwire/core/operations/Lists"
+import type { Definition } from "@postwire/core/schema/Definition"
+import * as Hydrate from "@postwire/core/workflows/Hydrate"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"

@@ -7,10 +7,11 @@
  * const { status, progress } = yield* Export.run(posts, { sink: JsonLines.make("effect.jsonl"), mode: "resume" })
  * ```
  */
-import "@postwire/core/SupportedNode"
-import { Client } from "@postwire/core/Client"
-import type { AnyError, Budget } from "@postwire/core/Errors"
-import { microsOf } from "@postwire/core/Prices"
+import "@postwire/core/runtime/SupportedNode"
+import { Client } from "@postwire/core/client/Client"
+import type { AnyError } from "@postwire/core/errors/Errors"
+import type { RateLimitInfo } from "@postwire/core/schema/RateLimitHeaders"
+import { microsOf } from "@postwire/core/spend/Prices"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -58,7 +59,7 @@ export interface Report {
   readonly pageItems: number
   /** The partial errors that it has brought. */
   readonly problems: ReadonlyArray<object>
-  readonly rateLimit: Budget | undefined
+  readonly rateLimit: RateLimitInfo | undefined
 }
 
 /** How an export ended. */

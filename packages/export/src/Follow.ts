@@ -8,19 +8,19 @@
  * const { files } = yield* Follow.run(posts, { sink: JsonLines.make("posts.jsonl"), rotate: { every: "1 hour" } })
  * ```
  */
-import "@postwire/core/SupportedNode"
-import type { Client } from "@postwire/core/Client"
-import type { Definition } from "@postwire/core/Definition"
-import type { ConflictingIdentifiers, InvalidParameters } from "@postwire/core/Errors"
-import * as Live from "@postwire/core/Live"
-import type { LiveEvent } from "@postwire/core/LiveEvents"
-import type * as LiveItem from "@postwire/core/LiveItem"
-import type { LiveOperation } from "@postwire/core/LiveOperation"
-import type { LiveOptions } from "@postwire/core/LiveOptions"
-import type { Arguments, SelectionOf } from "@postwire/core/Operation"
-import type { Result } from "@postwire/core/Response"
-import type { Selection } from "@postwire/core/Selection"
-import * as Spend from "@postwire/core/Spend"
+import "@postwire/core/runtime/SupportedNode"
+import type { Client } from "@postwire/core/client/Client"
+import type { Arguments, SelectionOf } from "@postwire/core/client/Operation"
+import type { ConflictingIdentifiers, InvalidParameters } from "@postwire/core/errors/Errors"
+import type { Definition } from "@postwire/core/schema/Definition"
+import type { Result } from "@postwire/core/schema/Response"
+import type { Selection } from "@postwire/core/schema/Selection"
+import type * as StreamItem from "@postwire/core/schema/StreamItem"
+import * as Spend from "@postwire/core/spend/Spend"
+import type { LiveEvent } from "@postwire/core/streams/StreamEvents"
+import * as Streaming from "@postwire/core/streams/Streaming"
+import type { LiveOperation } from "@postwire/core/streams/StreamOperation"
+import type { LiveOptions } from "@postwire/core/streams/StreamOptions"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -34,11 +34,11 @@ import type { Sink } from "./Sink.ts"
 import * as Table from "./Table.ts"
 
 /** A stream with its parameters. */
-export interface Source<out E = Live.LiveError, out R = Client> {
+export interface Source<out E = Streaming.LiveError, out R = Client> {
   readonly definition: Definition
   readonly parameters: Readonly<Record<string, unknown>>
   /** Everything that happens on it, from where an earlier run has ended (`resumeFrom`). */
-  readonly events: (options: LiveOptions) => Stream.Stream<LiveEvent<LiveItem.AnyItem>, E, R>
+  readonly events: (options: LiveOptions) => Stream.Stream<LiveEvent<StreamItem.AnyItem>, E, R>
 }
 
 /** A stream with its parameters. */
@@ -51,7 +51,7 @@ export const make = <P, R extends Result, Sel extends keyof Selection, E, const 
 export const fromDefinition = (
   definition: Definition,
   parameters: Readonly<Record<string, unknown>>
-): Source => ({ definition, parameters, events: (options) => Live.run(definition, parameters, options) })
+): Source => ({ definition, parameters, events: (options) => Streaming.run(definition, parameters, options) })
 
 /** When a file is complete and the next one begins. Files have the time of their first line in their name. */
 export interface Rotation {
@@ -79,7 +79,7 @@ export interface Options<out S = never>
   /** Called with where the last run has ended, before the stream is opened. What it fails with ends the run. */
   readonly onStart?: ((standing: Standing) => Effect.Effect<unknown, S>) | undefined
   /** Called with everything that happens, before it is written. */
-  readonly onEvent?: ((event: LiveEvent<LiveItem.AnyItem>) => void) | undefined
+  readonly onEvent?: ((event: LiveEvent<StreamItem.AnyItem>) => void) | undefined
   /** Called with where the stream stands, whenever that is on the disk. */
   readonly onCheckpoint?: ((standing: Standing) => Effect.Effect<unknown>) | undefined
 }
@@ -207,12 +207,12 @@ const follow = Effect.fnUntraced(function*<E, R, S>(
     return Math.max(1, Math.min(mostRows, Math.floor((size - current.size) / lengthOf(current) / 2)))
   }
 
-  const take = (event: LiveEvent<LiveItem.AnyItem>): void => {
+  const take = (event: LiveEvent<StreamItem.AnyItem>): void => {
     options.onEvent?.(event)
     switch (event._tag) {
       case "Delivered":
         // Most items do not state their time. All were made before they came.
-        recent.add(Live.idOf(event.item), Math.max(Live.timeOf(event.item) ?? 0, event.at.getTime() + ahead))
+        recent.add(Streaming.idOf(event.item), Math.max(Streaming.timeOf(event.item) ?? 0, event.at.getTime() + ahead))
         if (rows.push(rowOf(event.item)) === 1) firstAt = event.at.getTime()
         items++
         break
@@ -237,7 +237,7 @@ const follow = Effect.fnUntraced(function*<E, R, S>(
   }
 
   /** Takes what has come together; whether there may be more. */
-  const taking = Effect.fnUntraced(function*(events: ReadonlyArray<LiveEvent<LiveItem.AnyItem>>) {
+  const taking = Effect.fnUntraced(function*(events: ReadonlyArray<LiveEvent<StreamItem.AnyItem>>) {
     for (const event of events) {
       const from = files.current?.from ?? (rows.length > 0 ? firstAt : Infinity)
       if (isOver({ from }, event.at.getTime())) yield* completed
@@ -309,7 +309,7 @@ const endOf = (from: number, every: number): number =>
 const isoOf = (millis: number): string => new Date(millis).toISOString()
 
 /** A line: the post, or the event, with what came along. */
-const rowOf = (item: LiveItem.AnyItem): object => {
+const rowOf = (item: StreamItem.AnyItem): object => {
   const { data, ...rest } = item.body
   return { ...Object(data), ...rest }
 }

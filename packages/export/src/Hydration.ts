@@ -8,11 +8,11 @@
  * const { progress } = yield* Export.run(source, { sink: Parquet.make("posts.parquet"), mode: "resume" })
  * ```
  */
-import * as Anomaly from "@postwire/core/Anomaly"
-import type { Client } from "@postwire/core/Client"
-import { type AnyError, InvalidParameters } from "@postwire/core/Errors"
-import * as Hydrate from "@postwire/core/Hydrate"
-import type { Response } from "@postwire/core/Response"
+import type { Client } from "@postwire/core/client/Client"
+import { type AnyError, InvalidParameters } from "@postwire/core/errors/Errors"
+import * as Anomaly from "@postwire/core/schema/Anomaly"
+import type { Response } from "@postwire/core/schema/Response"
+import * as Hydrate from "@postwire/core/workflows/Hydrate"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"

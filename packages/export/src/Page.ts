@@ -1,6 +1,6 @@
 /** What passes from a source to a sink. */
-import type { Budget } from "@postwire/core/Errors"
-import type * as Pagination from "@postwire/core/Pagination"
+import type * as Pagination from "@postwire/core/client/Pagination"
+import type { RateLimitInfo } from "@postwire/core/schema/RateLimitHeaders"
 
 /** How many members were malformed or missing, by their place in the answers, such as `data[].lang`. */
 export interface Anomalies {
@@ -40,7 +40,7 @@ export interface Page {
   readonly outcomes?: ReadonlyArray<Outcome> | undefined
   /** Leads to the page after this one; none at the end. */
   readonly next: string | undefined
-  readonly rateLimit: Budget | undefined
+  readonly rateLimit: RateLimitInfo | undefined
   /** Requests that were spent on it before, by others. Default 0. */
   readonly requests?: number
   /** What they were charged, in micro-dollars. Default 0. */

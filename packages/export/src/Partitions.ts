@@ -5,9 +5,9 @@
  * `planPartitions` and `exportPartition` are all that a queue needs: a job is a partition and a cursor, both plain JSON.
  * A job that is done twice writes the same pages under the same numbers.
  */
-import { Client } from "@postwire/core/Client"
-import type { AnyError } from "@postwire/core/Errors"
-import type { CountBucket } from "@postwire/core/models/CountBucket"
+import { Client } from "@postwire/core/client/Client"
+import type { AnyError } from "@postwire/core/errors/Errors"
+import type { CountBucket } from "@postwire/core/schema/models/CountBucket"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"

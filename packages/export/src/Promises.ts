@@ -8,7 +8,7 @@
  * const { status, progress } = await exportTo(client, posts, { sink: JsonLines.make("effect.jsonl"), mode: "resume" })
  * ```
  */
-import type { EffectFace } from "@postwire/core/promises/PromiseFace"
+import type { EffectFace } from "@postwire/core/promise/PromiseClient"
 import * as Effect from "effect/Effect"
 import * as Export from "./Export.ts"
 import * as Rows from "./Rows.ts"

@@ -3,18 +3,18 @@
  * become columns of their own (`public_metrics_like_count`), lists become JSON, ids stay text, and what no column holds
  * is kept as JSON in the last one, `other`.
  */
-import type { Definition } from "@postwire/core/Definition"
-import type * as Model from "@postwire/core/Model"
-import { ComplianceJob } from "@postwire/core/models/ComplianceJob"
-import { DirectMessageEvent } from "@postwire/core/models/DirectMessageEvent"
-import { List } from "@postwire/core/models/List"
-import { Media } from "@postwire/core/models/Media"
-import { Place } from "@postwire/core/models/Place"
-import { Poll } from "@postwire/core/models/Poll"
-import { Post } from "@postwire/core/models/Post"
-import { Space } from "@postwire/core/models/Space"
-import { Topic } from "@postwire/core/models/Topic"
-import { User } from "@postwire/core/models/User"
+import type { Definition } from "@postwire/core/schema/Definition"
+import type * as Model from "@postwire/core/schema/Model"
+import { ComplianceJob } from "@postwire/core/schema/models/ComplianceJob"
+import { DirectMessageEvent } from "@postwire/core/schema/models/DirectMessageEvent"
+import { List } from "@postwire/core/schema/models/List"
+import { Media } from "@postwire/core/schema/models/Media"
+import { Place } from "@postwire/core/schema/models/Place"
+import { Poll } from "@postwire/core/schema/models/Poll"
+import { Post } from "@postwire/core/schema/models/Post"
+import { Space } from "@postwire/core/schema/models/Space"
+import { Topic } from "@postwire/core/schema/models/Topic"
+import { User } from "@postwire/core/schema/models/User"
 import type * as SchemaAST from "effect/SchemaAST"
 
 /** How the values of a column are stored; `json` is JSON text. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
-import type { Definition } from "@postwire/core/Definition"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
+import type { Definition } from "@postwire/core/schema/Definition"
 import { parse } from "csv-parse/sync"
 import { Arbitrary, Schema } from "effect"
 import * as Csv from "../src/sinks/Csv.ts"

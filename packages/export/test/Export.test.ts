@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { PaginationStuck } from "@postwire/core/Errors"
+import { PaginationStuck } from "@postwire/core/errors/Errors"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { getUsersPosts } from "@postwire/core/operations/Timelines"
 import * as NodeClient from "@postwire/node/NodeClient"

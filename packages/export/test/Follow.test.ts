@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { LiveEvent } from "@postwire/core/LiveEvents"
-import * as LiveItem from "@postwire/core/LiveItem"
-import { streamPosts } from "@postwire/core/operations/Streams"
+import * as StreamItem from "@postwire/core/schema/StreamItem"
+import { streamPosts } from "@postwire/core/streams/operations/Streams"
+import type { LiveEvent } from "@postwire/core/streams/StreamEvents"
 import { Deferred, Effect, Exit, Stream } from "effect"
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -14,14 +14,14 @@ import { allIdsIn, filesIn, idsIn, linesOf } from "./support/Archives.ts"
 import { folder, now } from "./support/Scene.ts"
 import { type SinkName, sinks } from "./support/Sinks.ts"
 
-type Event = LiveEvent<LiveItem.AnyItem>
+type Event = LiveEvent<StreamItem.AnyItem>
 
 /** A second lies between two posts. */
 const timeOf = (number: number): number => now + number * 1_000
 const idOf = (number: number): string => String(BigInt(timeOf(number) - 1_288_834_974_657) << 22n)
 
-const item = (number: number): LiveItem.AnyItem =>
-  LiveItem.make(true, {
+const item = (number: number): StreamItem.AnyItem =>
+  StreamItem.make(true, {
     data: {
       id: idOf(number),
       text: `Post ${number} ${"é".repeat(number % 50)}`,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { getConversation } from "@postwire/core/Conversation"
+import { getConversation } from "@postwire/core/workflows/Conversation"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect, Redacted, Stream } from "effect"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { PaginationStuck } from "@postwire/core/Errors"
+import { PaginationStuck } from "@postwire/core/errors/Errors"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Deferred, Effect, Fiber, Stream } from "effect"

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Client } from "@postwire/core/Client"
-import { PaginationStuck } from "@postwire/core/Errors"
-import type { LiveEvent } from "@postwire/core/LiveEvents"
-import * as LiveItem from "@postwire/core/LiveItem"
-import { streamPosts } from "@postwire/core/operations/Streams"
+import type { Client } from "@postwire/core/client/Client"
+import { PaginationStuck } from "@postwire/core/errors/Errors"
+import * as StreamItem from "@postwire/core/schema/StreamItem"
+import { streamPosts } from "@postwire/core/streams/operations/Streams"
+import type { LiveEvent } from "@postwire/core/streams/StreamEvents"
 import { Effect, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import {
@@ -57,10 +57,10 @@ const opened = (path: string) => {
 const edit = (path: string, change: (state: State) => object): void =>
   writeFileSync(path, sealed.stringify(change(opened(path))))
 
-const delivered = (number: number): LiveEvent<LiveItem.AnyItem> => ({
+const delivered = (number: number): LiveEvent<StreamItem.AnyItem> => ({
   _tag: "Delivered",
   at: new Date(now + number),
-  item: LiveItem.make(true, { data: { id: String(number), text: "x", edit_history_post_ids: [String(number)] } })
+  item: StreamItem.make(true, { data: { id: String(number), text: "x", edit_history_post_ids: [String(number)] } })
 })
 
 const follow = (path: string, options: Partial<Follow.Options> = {}) =>

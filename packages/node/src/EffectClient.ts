@@ -11,7 +11,7 @@
  * await Effect.runPromise(Effect.provide(getPost({ id: "1" }), client.effect.layer))
  * ```
  */
-import type { Form } from "@postwire/core/Definition"
+import type { Form } from "@postwire/core/schema/Definition"
 import { connect, type Session } from "./internal/Connect.ts"
 import * as NodeClient from "./NodeClient.ts"
 import * as PromiseClient from "./PromiseClient.ts"

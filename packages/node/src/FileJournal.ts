@@ -2,8 +2,8 @@
  * The journal of one user's uploads and threads, in a folder that nobody else can write to: a file for each key, and beside it
  * the one that is locked. A crash leaves the old text or the new one, and no lock.
  */
-import { InvalidSettings, JournalFailure } from "@postwire/core/Errors"
-import * as Journal from "@postwire/core/Journal"
+import { InvalidSettings, JournalFailure } from "@postwire/core/errors/Errors"
+import * as Journal from "@postwire/core/storage/Journal"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as UserDirectories from "effect/persistence/UserDirectories"

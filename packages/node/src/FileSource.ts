@@ -1,6 +1,6 @@
 /** A file as the source of an upload. */
-import { SourceFailure, type SourceFault } from "@postwire/core/Errors"
-import type { Source } from "@postwire/core/Source"
+import { SourceFailure, type SourceFault } from "@postwire/core/errors/Errors"
+import type { Source } from "@postwire/core/media/Source"
 import * as Effect from "effect/Effect"
 import type { BigIntStats } from "node:fs"
 import { codeOf, saidBy } from "./internal/SystemError.ts"

@@ -1,6 +1,6 @@
 /** Items of a stream that wait for a slow consumer, in files that end with the process at the latest. */
-import { SpillFailed } from "@postwire/core/Errors"
-import { Spill, type SpillQueue } from "@postwire/core/Spill"
+import { SpillFailed } from "@postwire/core/errors/Errors"
+import { Spill, type SpillQueue } from "@postwire/core/streams/Spill"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"

@@ -2,9 +2,9 @@
  * The accounts of one user, in a folder that is closed to all others: a file each, and beside it the one that is locked. A
  * crash leaves the old text or the new one, and no lock.
  */
-import { checkName } from "@postwire/core/Account"
-import { InvalidSettings, TokenStoreFailure } from "@postwire/core/Errors"
-import * as TokenStore from "@postwire/core/TokenStore"
+import { checkName } from "@postwire/core/accounts/Account"
+import { InvalidSettings, TokenStoreFailure } from "@postwire/core/errors/Errors"
+import * as TokenStore from "@postwire/core/storage/TokenStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as UserDirectories from "effect/persistence/UserDirectories"

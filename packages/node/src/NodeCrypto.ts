@@ -1,5 +1,5 @@
 /** The cryptography of Node for what core does in plain JavaScript elsewhere. */
-import * as OAuth1 from "@postwire/core/OAuth1"
+import * as OAuth1 from "@postwire/core/auth/OAuth1"
 import * as Layer from "effect/Layer"
 import type * as Crypto from "node:crypto"
 

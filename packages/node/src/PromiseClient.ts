@@ -1,14 +1,14 @@
 /** The Promise face on Node. */
-import type { Form } from "@postwire/core/Definition"
-import type * as Face from "@postwire/core/promises/PromiseFace"
-import { type Makers, on, type Platform } from "@postwire/core/promises/PromiseFace"
-import * as Transport from "@postwire/core/Transport"
+import * as Transport from "@postwire/core/http/Transport"
+import type * as Face from "@postwire/core/promise/PromiseClient"
+import { type Makers, on, type Platform } from "@postwire/core/promise/PromiseClient"
+import type { Form } from "@postwire/core/schema/Definition"
 import * as Effect from "effect/Effect"
 import { BufferedResponse } from "./internal/BufferedResponse.ts"
 import { type Input, inputOf } from "./NodeClient.ts"
 
-export type { CallOptions } from "@postwire/core/promises/Calls"
-export type { PageOptions } from "@postwire/core/promises/Pages"
+export type { CallOptions } from "@postwire/core/promise/Calls"
+export type { PageOptions } from "@postwire/core/promise/Pages"
 export {
   type Answer,
   type Chosen,
@@ -18,7 +18,7 @@ export {
   type PromisePaged,
   type WithEffect,
   withEffect
-} from "@postwire/core/promises/PromiseFace"
+} from "@postwire/core/promise/PromiseClient"
 
 const platform: Platform<Input> = {
   // Whose headers are still as they came, it makes one at once.

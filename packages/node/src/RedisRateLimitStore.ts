@@ -1,7 +1,7 @@
 /** Rate limits of several machines, in Redis. Every step is one Lua script, by the clock of Redis. */
-import type { InvalidSettings } from "@postwire/core/Errors"
-import type * as Ledger from "@postwire/core/Ledger"
-import * as RateLimitStore from "@postwire/core/RateLimitStore"
+import type { InvalidSettings } from "@postwire/core/errors/Errors"
+import type * as Ledger from "@postwire/core/rate-limit/Ledger"
+import * as RateLimitStore from "@postwire/core/rate-limit/RateLimitStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"

@@ -4,8 +4,8 @@
  * What Redis forgets when it ends is fetched anew where it can be, and then delivered anew: `appendonly yes`, and
  * `maxmemory-policy noeviction` or one of the `volatile` policies, keep what is to be delivered once.
  */
-import type { InvalidSettings } from "@postwire/core/Errors"
-import * as StreamLog from "@postwire/core/StreamLog"
+import type { InvalidSettings } from "@postwire/core/errors/Errors"
+import * as StreamLog from "@postwire/core/streams/shared/StreamLog"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"

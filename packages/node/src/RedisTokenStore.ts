@@ -6,8 +6,8 @@
  * `maxmemory-policy noeviction` or one of the `volatile` policies, and `min-replicas-to-write 1` where a replica may take over.
  * The texts are plain in it.
  */
-import { type InvalidSettings, TokenStoreFailure, type TokenStoreFault } from "@postwire/core/Errors"
-import * as TokenStore from "@postwire/core/TokenStore"
+import { type InvalidSettings, TokenStoreFailure, type TokenStoreFault } from "@postwire/core/errors/Errors"
+import * as TokenStore from "@postwire/core/storage/TokenStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"

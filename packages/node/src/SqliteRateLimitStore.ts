@@ -1,7 +1,7 @@
 /** Rate limits of several processes on one machine, in an SQLite file. */
-import type { InvalidSettings } from "@postwire/core/Errors"
-import * as Ledger from "@postwire/core/Ledger"
-import * as RateLimitStore from "@postwire/core/RateLimitStore"
+import type { InvalidSettings } from "@postwire/core/errors/Errors"
+import * as Ledger from "@postwire/core/rate-limit/Ledger"
+import * as RateLimitStore from "@postwire/core/rate-limit/RateLimitStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { DatabaseSync } from "node:sqlite"

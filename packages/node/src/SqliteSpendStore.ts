@@ -1,7 +1,7 @@
 /** What several processes on one machine spend, in an SQLite file. */
-import * as Bill from "@postwire/core/Bill"
-import type { InvalidSettings } from "@postwire/core/Errors"
-import * as SpendStore from "@postwire/core/SpendStore"
+import type { InvalidSettings } from "@postwire/core/errors/Errors"
+import * as Bill from "@postwire/core/spend/Bill"
+import * as SpendStore from "@postwire/core/spend/SpendStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { DatabaseSync } from "node:sqlite"

@@ -5,11 +5,11 @@
  * A body that never ends comes as it is made where `Transport.Streaming` asks for that; other streams that never end need
  * another client, such as the one of `@effect/platform-node`.
  */
-import * as Decoding from "@postwire/core/Decoding"
-import * as Multipart from "@postwire/core/Multipart"
-import { secrets } from "@postwire/core/Redaction"
-import { Progress } from "@postwire/core/Timeouts"
-import { defaultMaxBodyBytes, Streaming, type Telling, tells } from "@postwire/core/Transport"
+import { secrets } from "@postwire/core/auth/Redaction"
+import { Progress } from "@postwire/core/http/Timeouts"
+import { defaultMaxBodyBytes, Streaming, type Telling, tells } from "@postwire/core/http/Transport"
+import * as Multipart from "@postwire/core/schema/Multipart"
+import * as ResponseDecoder from "@postwire/core/wire/ResponseDecoder"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
@@ -85,7 +85,7 @@ const fromDispatch = (
   ownSecrets: () => ReadonlyArray<string>
 ): HttpClient.HttpClient => {
   // Whoever has this client reads what it brings, and on Node the size of a compiler does not matter.
-  Decoding.compileWith(SchemaJITCompiler.enable)
+  ResponseDecoder.compileWith(SchemaJITCompiler.enable)
   const send = sender(dispatch, options?.maxBodySize ?? defaultMaxBodyBytes)
   const traced = HttpClient.make((request) => send(request))
   const client = HttpClient.makeWith(

@@ -11,17 +11,16 @@
  * It is published with an Effect of its own inside. A program that uses Effect itself makes its client with
  * `@postwire/node/EffectClient`.
  */
-import "@postwire/core/SupportedNode"
-import type { Form } from "@postwire/core/Definition"
-import type * as Publishing from "@postwire/core/promises/Publishing"
+import "@postwire/core/runtime/SupportedNode"
+import type * as Publishing from "@postwire/core/promise/Publishing"
+import type { Form } from "@postwire/core/schema/Definition"
 import { connect, type Session } from "./internal/Connect.ts"
 import * as NodeClient from "./NodeClient.ts"
 import * as PromiseClient from "./PromiseClient.ts"
 
-export type { Sent } from "@postwire/core/Attempt"
-export type { Form } from "@postwire/core/Definition"
-export * from "@postwire/core/Errors"
-export type { OAuth2Settings, Tokens } from "@postwire/core/promises/AccountSettings"
+export type { Sent } from "@postwire/core/client/Attempt"
+export * from "@postwire/core/errors/Errors"
+export type { OAuth2Settings, Tokens } from "@postwire/core/promise/AccountSettings"
 export type {
   CheckOptions as ComplianceCheckOptions,
   Compliance,
@@ -29,7 +28,7 @@ export type {
   Job as ComplianceJob,
   Progress as ComplianceProgress,
   Result as ComplianceResult
-} from "@postwire/core/promises/Compliance"
+} from "@postwire/core/promise/Compliance"
 export type {
   Conversation,
   ConversationOptions,
@@ -46,9 +45,9 @@ export type {
   SyncOptions,
   SyncRulesOptions,
   WantedRule
-} from "@postwire/core/promises/Composites"
-export type { Hydrated, HydrateOptions, HydrationOutcome } from "@postwire/core/promises/Hydrating"
-export type { Journal } from "@postwire/core/promises/Journal"
+} from "@postwire/core/promise/Composites"
+export type { Hydrated, HydrateOptions, HydrationOutcome } from "@postwire/core/promise/Hydrating"
+export type { Journal } from "@postwire/core/promise/Journal"
 export type {
   Poll,
   PublishedPost,
@@ -59,13 +58,14 @@ export type {
   Uploaded,
   UploadedMedia,
   UploadProgress
-} from "@postwire/core/promises/Publishing"
-export type { ConsumeOptions, SharedItem, SharedStream } from "@postwire/core/promises/Sharing"
-export type { TokenStore } from "@postwire/core/promises/TokenStore"
-export type { Announced, Change, Waiting } from "@postwire/core/RateLimit"
-export type { Scope } from "@postwire/core/Scopes"
-export type { SharedHappening, SharedOptions } from "@postwire/core/SharedStream"
-export { LeaseLost, StreamLogUnavailable } from "@postwire/core/StreamLog"
+} from "@postwire/core/promise/Publishing"
+export type { ConsumeOptions, SharedItem, SharedStream } from "@postwire/core/promise/SharedStream"
+export type { TokenStore } from "@postwire/core/promise/TokenStore"
+export type { Announced, Change, Waiting } from "@postwire/core/rate-limit/RateLimit"
+export type { Form } from "@postwire/core/schema/Definition"
+export type { Scope } from "@postwire/core/schema/Scopes"
+export type { SharedHappening, SharedOptions } from "@postwire/core/streams/shared/SharedStream"
+export { LeaseLost, StreamLogUnavailable } from "@postwire/core/streams/shared/StreamLog"
 export type { Session } from "./internal/Connect.ts"
 export { fromEnvironment, type Input, type Logger, type Settings } from "./NodeClient.ts"
 export * as OAuth2 from "./OAuth2.ts"

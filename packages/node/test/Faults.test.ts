@@ -1,9 +1,9 @@
 // What goes wrong on the wire, over both transports: the faults are real sockets on loopback.
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@postwire/core/Client"
-import * as Credentials from "@postwire/core/Credentials"
-import * as Errors from "@postwire/core/Errors"
-import * as RateLimit from "@postwire/core/RateLimit"
+import * as Credentials from "@postwire/core/auth/Credentials"
+import * as Client from "@postwire/core/client/Client"
+import * as Errors from "@postwire/core/errors/Errors"
+import * as RateLimit from "@postwire/core/rate-limit/RateLimit"
 import { Clock, Context, Effect, Exit, Layer, Scope } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { TestClock } from "effect/testing"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { JournalFailure } from "@postwire/core/Errors"
+import type { JournalFailure } from "@postwire/core/errors/Errors"
 import { ConfigProvider, Effect, Fiber } from "effect"
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { SourceFailure } from "@postwire/core/Errors"
+import type { SourceFailure } from "@postwire/core/errors/Errors"
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
 import {

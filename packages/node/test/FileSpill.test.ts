@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { SpillFailed } from "@postwire/core/Errors"
+import { SpillFailed } from "@postwire/core/errors/Errors"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { chmod, mkdtemp, readdir, readlink, rm, truncate } from "node:fs/promises"
 import { tmpdir } from "node:os"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { TokenStoreFailure } from "@postwire/core/Errors"
-import * as TokenStore from "@postwire/core/TokenStore"
+import type { TokenStoreFailure } from "@postwire/core/errors/Errors"
+import * as TokenStore from "@postwire/core/storage/TokenStore"
 import { ConfigProvider, Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { build } from "esbuild"

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import * as OAuth1 from "@postwire/core/OAuth1"
+import * as OAuth1 from "@postwire/core/auth/OAuth1"
 import { Effect } from "effect"
 import * as NodeCrypto from "../src/NodeCrypto.ts"
 

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
-import type * as Core from "@postwire/core/Client"
-import * as Errors from "@postwire/core/Errors"
+import type * as Core from "@postwire/core/client/Client"
+import * as RawRequest from "@postwire/core/client/RawRequest"
+import * as Errors from "@postwire/core/errors/Errors"
 import { getPost } from "@postwire/core/operations/Posts"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
-import * as Requests from "@postwire/core/Requests"
 import { Effect, Stream } from "effect"
 import { once } from "node:events"
 import * as Http from "node:http"
@@ -617,7 +617,7 @@ describe("close", () => {
     const closing = createClient({ baseUrl, ...secrets, waitOnRateLimit: true })
     // Each has a rate limit of its own.
     const create = (name: string, text: string) =>
-      Requests.request({ method: "POST", path: "/2/widgets", body: { text }, name })
+      RawRequest.request({ method: "POST", path: "/2/widgets", body: { text }, name })
     const programs: Readonly<Record<string, Effect.Effect<unknown, unknown, Core.Client>>> = {
       waits: Effect.never,
       reads: searchRecentPosts({ query: "hang" }),

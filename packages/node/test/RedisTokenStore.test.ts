@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { TokenStoreFailure } from "@postwire/core/Errors"
-import * as TokenStore from "@postwire/core/TokenStore"
+import type { TokenStoreFailure } from "@postwire/core/errors/Errors"
+import * as TokenStore from "@postwire/core/storage/TokenStore"
 import { createClient } from "@redis/client"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import * as Redis from "effect/persistence/Redis"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Streaming } from "@postwire/core/Transport"
+import { Streaming } from "@postwire/core/http/Transport"
 import { Cause, Context, Effect, Exit, Fiber, Layer, Schema, Scope, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { once } from "node:events"

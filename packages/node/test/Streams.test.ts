@@ -1,6 +1,6 @@
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
-import * as Errors from "@postwire/core/Errors"
-import type { LiveEvent } from "@postwire/core/LiveEvents"
+import * as Errors from "@postwire/core/errors/Errors"
+import type { LiveEvent } from "@postwire/core/streams/StreamEvents"
 import { once } from "node:events"
 import * as Http from "node:http"
 import type * as Net from "node:net"

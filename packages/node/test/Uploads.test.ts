@@ -1,7 +1,7 @@
 // Bodies with bytes over real connections: on Undici, on `fetch`, and on a client that knows nothing of them.
 import { assert, describe, it } from "@effect/vitest"
-import * as CoreClient from "@postwire/core/Client"
-import * as Credentials from "@postwire/core/Credentials"
+import * as Credentials from "@postwire/core/auth/Credentials"
+import * as CoreClient from "@postwire/core/client/Client"
 import { appendMediaUpload, uploadMedia } from "@postwire/core/operations/Media"
 import { Arbitrary, Deferred, Effect, Exit, Fiber, Layer, Schema, Tracer } from "effect"
 import { FetchHttpClient } from "effect/http"

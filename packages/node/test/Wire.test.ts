@@ -1,6 +1,6 @@
 // Every operation over a real connection: what is declared is what arrives.
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Wire } from "@postwire/core/WireNames"
+import type { WireName } from "@postwire/core/schema/WireName"
 import { answerOf, callOf, selectionsOf, wires } from "../../core/test/support/Calls.ts"
 import { partsOf } from "../../core/test/support/Parts.ts"
 import { all, authorizationOf, rowOf, secrets } from "../../core/test/support/Service.ts"
@@ -11,7 +11,7 @@ type Method = (parameters: object) => Promise<{ readonly body: unknown }>
 
 let service: Awaited<ReturnType<typeof start>>
 let answer: unknown
-const clients = new Map<Wire, PostwireClient>()
+const clients = new Map<WireName, PostwireClient>()
 
 beforeAll(async () => {
   service = await start(({ path }) => (path === "/2/users/me" ? { data: { id: "77" } } : answer) as object)

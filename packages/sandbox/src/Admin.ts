@@ -3,8 +3,8 @@
  * there as plain calls, on `Sandbox`.
  */
 import { catalogue, type Name } from "@postwire/core/Catalogue"
-import { partsOf } from "@postwire/core/Definition"
-import * as Wire from "@postwire/core/Wire"
+import { partsOf } from "@postwire/core/schema/Definition"
+import * as Wire from "@postwire/core/wire/Wire"
 import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"

@@ -1,5 +1,5 @@
 /** The calls about streams: who is connected, what goes over them, and the load that fills them. */
-import { endpoints as names } from "@postwire/core/models/Connection"
+import { endpoints as names } from "@postwire/core/schema/models/Connection"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { attempt, call, type Endpoint, told } from "./AdminEndpoint.ts"

@@ -3,8 +3,8 @@
  * charged once for an app and a UTC day; a refusal costs nothing, an answer that is lost on its way what it holds.
  */
 import type { Name } from "@postwire/core/Catalogue"
-import type { Definition } from "@postwire/core/Definition"
-import * as Prices from "@postwire/core/Prices"
+import type { Definition } from "@postwire/core/schema/Definition"
+import * as Prices from "@postwire/core/spend/Prices"
 import type { Caller } from "./Authentication.ts"
 import * as Problem from "./Problem.ts"
 import type * as Projection from "./Projection.ts"

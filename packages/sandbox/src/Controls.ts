@@ -1,6 +1,6 @@
 /** What one needs to use a sandbox, and what one can make it do: plain calls, as its state is synchronous. */
-import * as Wire from "@postwire/core/Wire"
-import type * as WireNames from "@postwire/core/WireNames"
+import type { WireName } from "@postwire/core/schema/WireName"
+import * as Wire from "@postwire/core/wire/Wire"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
@@ -30,7 +30,7 @@ export interface Controls extends Fixtures {
   /** The address; over a connection with its port. */
   readonly baseUrl: string
   /** What it speaks: all wires, or the one of the option `wire`. */
-  readonly wires: ReadonlyArray<WireNames.Wire>
+  readonly wires: ReadonlyArray<WireName>
   /** What the seed made: the user ada and credentials of every form. */
   readonly seeded: Seed.Seeded
   readonly store: Store["Service"]

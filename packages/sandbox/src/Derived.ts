@@ -1,6 +1,6 @@
 /** Fields that are held nowhere: what the service works out of a record when somebody asks for it. */
-import type { Kind } from "@postwire/core/Model"
-import type { Wire } from "@postwire/core/WireNames"
+import type { Kind } from "@postwire/core/schema/Model"
+import type { WireName } from "@postwire/core/schema/WireName"
 import * as Editing from "./Editing.ts"
 import * as Recognition from "./Recognition.ts"
 import type { Media } from "./store/Attachments.ts"
@@ -21,7 +21,7 @@ export interface Scene {
   /** The address of the sandbox, as the request has it. */
   readonly origin: string
   /** The wire of the request. */
-  readonly wire: Wire
+  readonly wire: WireName
 }
 
 /** Works a field out of a record of its kind; `undefined` where there is nothing to show. */

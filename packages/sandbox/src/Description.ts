@@ -1,18 +1,18 @@
 /** The operations as plain data, for programs that make forms of them, and the requests that filled-in forms stand for. */
 import { aliases, catalogue, type Name } from "@postwire/core/Catalogue"
-import { type Definition, parametersOf, partsOf, routesOf } from "@postwire/core/Definition"
-import * as Limits from "@postwire/core/Limits"
-import * as Parameters from "@postwire/core/Parameters"
-import { prepare } from "@postwire/core/Prepare"
-import * as Rule from "@postwire/core/Rule"
-import * as Wire from "@postwire/core/Wire"
-import type * as WireNames from "@postwire/core/WireNames"
+import { type Definition, parametersOf, partsOf, routesOf } from "@postwire/core/schema/Definition"
+import * as ParameterRule from "@postwire/core/schema/ParameterRule"
+import * as Parameters from "@postwire/core/schema/Parameters"
+import * as Quota from "@postwire/core/schema/Quota"
+import type { WireName } from "@postwire/core/schema/WireName"
+import { prepare } from "@postwire/core/wire/RequestEncoder"
+import * as Wire from "@postwire/core/wire/Wire"
 import * as Effect from "effect/Effect"
 import * as Authentication from "./Authentication.ts"
 import * as Problem from "./Problem.ts"
 
 /** A name or a route on each wire. */
-export type OnWires = { readonly [W in WireNames.Wire]: string }
+export type OnWires = { readonly [W in WireName]: string }
 
 /** One parameter of an operation. */
 export interface Parameter {
@@ -78,11 +78,11 @@ const describe = (name: Name): Operation => {
         key: keyOf(definition, place, name)
       }))
     ),
-    rules: [...(alternatives === undefined ? [] : [alternatives]), ...rules].map(Rule.format),
+    rules: [...(alternatives === undefined ? [] : [alternatives]), ...rules].map(ParameterRule.format),
     credentials: Authentication.formsOf(definition),
     pageToken: paging?.token,
     scopes: definition.scopes,
-    limits: Limits.format(definition.limits)
+    limits: Quota.format(definition.limits)
   }
 }
 
@@ -126,7 +126,7 @@ export interface Request {
 export const requestOf = (
   name: Name,
   texts: Readonly<Record<string, string>>,
-  wire: WireNames.Wire,
+  wire: WireName,
   identity: string
 ): Effect.Effect<Request, Problem.Problem> => {
   const definition: Definition = catalogue[name].definition

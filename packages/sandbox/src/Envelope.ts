@@ -1,7 +1,7 @@
 /** The answer of an operation: the document of a reply, in the words of a wire. */
-import { envelope } from "@postwire/core/Decoding"
-import { type Definition, successStatus } from "@postwire/core/Definition"
-import type { Wire } from "@postwire/core/Wire"
+import { type Definition, successStatus } from "@postwire/core/schema/Definition"
+import { envelope } from "@postwire/core/wire/ResponseDecoder"
+import type { Wire } from "@postwire/core/wire/Wire"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Forms from "./Forms.ts"
 import type { Reply } from "./Handler.ts"

@@ -10,8 +10,8 @@
  * The same calls on a sandbox with the same population make the same ids and secrets. What is made lies an hour before
  * the clock of the service, one second after the other, unless `at` says when: `at` may be before what is there already.
  */
-import type { AccessLevel } from "@postwire/core/Parameters"
-import type { Scope } from "@postwire/core/Scopes"
+import type { AccessLevel } from "@postwire/core/schema/Parameters"
+import type { Scope } from "@postwire/core/schema/Scopes"
 import type { MediaType } from "./store/Attachments.ts"
 import type { Rights } from "./store/Credentials.ts"
 import type { ReplySettings, Withheld } from "./store/Post.ts"

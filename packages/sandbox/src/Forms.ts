@@ -1,10 +1,10 @@
 /** Answers whose form, not only their names, differs from one wire to another. */
 import type { Name } from "@postwire/core/Catalogue"
-import type { Wire } from "@postwire/core/WireNames"
+import type { WireName } from "@postwire/core/schema/WireName"
 import * as Predicate from "effect/Predicate"
 
 /** The data of an operation in the form that it has on a wire. */
-export const dataOf = (wire: Wire, operation: string, data: unknown): unknown => {
+export const dataOf = (wire: WireName, operation: string, data: unknown): unknown => {
   const change = changeOf[wire].get(operation)
   return change === undefined ? data : Array.isArray(data) ? data.map(change) : change(data)
 }
@@ -39,7 +39,7 @@ const beside: Change = (event) =>
     ? { ...without(event, "entities"), ...event.entities }
     : event
 
-const changeOf: { readonly [W in Wire]: ReadonlyMap<string, Change> } = {
+const changeOf: { readonly [W in WireName]: ReadonlyMap<string, Change> } = {
   neutral: new Map(),
   x: new Map<string, Change>(Object.entries(august)),
   "x-2026-02": new Map<string, Change>(Object.entries(february))

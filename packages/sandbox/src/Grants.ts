@@ -1,5 +1,5 @@
 /** What users have allowed apps: made without a page, looked at, revoked. */
-import * as Scopes from "@postwire/core/Scopes"
+import * as Scopes from "@postwire/core/schema/Scopes"
 import type * as Redacted from "effect/Redacted"
 import type { Seeded } from "./Seed.ts"
 import type { App } from "./store/Credentials.ts"

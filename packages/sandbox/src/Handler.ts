@@ -1,9 +1,9 @@
 /** What a handler is: the request in the operation's own terms, and what it answers with. */
 import type { Catalogue, Name } from "@postwire/core/Catalogue"
-import type { Definition } from "@postwire/core/Definition"
-import type { LiveOperation } from "@postwire/core/LiveOperation"
-import type { Operation, Paged } from "@postwire/core/Operation"
-import type { BytesInput } from "@postwire/core/Parameters"
+import type { Operation, Paged } from "@postwire/core/client/Operation"
+import type { Definition } from "@postwire/core/schema/Definition"
+import type { BytesInput } from "@postwire/core/schema/Parameters"
+import type { LiveOperation } from "@postwire/core/streams/StreamOperation"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { Caller } from "./Authentication.ts"

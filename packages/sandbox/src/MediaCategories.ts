@@ -1,6 +1,6 @@
 /** What a category of media means: how the service keeps it, what it may hold, and what it is for. */
-import type { MediaType } from "@postwire/core/MediaFile"
-import { isCategory, type Limits, limits, type MediaCategory, type Purpose } from "@postwire/core/MediaRules"
+import type { MediaType } from "@postwire/core/media/MediaFile"
+import { isCategory, type Limits, limits, type MediaCategory, type Purpose } from "@postwire/core/media/MediaRules"
 import type * as Attachments from "./store/Attachments.ts"
 
 /** A category. */

@@ -1,6 +1,6 @@
 /** The end of an upload: what the bytes are, whether they are what was said, and the media that they become. */
-import * as MediaFile from "@postwire/core/MediaFile"
-import * as MediaRules from "@postwire/core/MediaRules"
+import * as MediaFile from "@postwire/core/media/MediaFile"
+import * as MediaRules from "@postwire/core/media/MediaRules"
 import * as Effect from "effect/Effect"
 import type { Behaviour } from "./Faults.ts"
 import * as MediaCategories from "./MediaCategories.ts"

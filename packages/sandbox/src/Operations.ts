@@ -2,9 +2,9 @@
  * The path of a request to an operation: its route, who sends it, what fault it meets, the rate limit, its parameters,
  * the handler, the fields it selects. Routes, parameters and rules are those of the catalogue, on all wires at once or on one.
  */
-import * as OAuth1 from "@postwire/core/OAuth1"
-import type { Wire } from "@postwire/core/Wire"
-import type * as WireNames from "@postwire/core/WireNames"
+import * as OAuth1 from "@postwire/core/auth/OAuth1"
+import type { WireName } from "@postwire/core/schema/WireName"
+import type { Wire } from "@postwire/core/wire/Wire"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -35,7 +35,7 @@ import type { Usage } from "./Usage.ts"
 /** Settings of the operations. */
 export interface Options {
   /** The wire whose words alone are understood. Default: all, each answer in those of its request. */
-  readonly wire?: WireNames.Wire | undefined
+  readonly wire?: WireName | undefined
 }
 
 /** What operations read and change. */

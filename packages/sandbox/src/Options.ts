@@ -1,5 +1,5 @@
 /** The settings of a sandbox, and the rules that they keep. */
-import type { Wire } from "@postwire/core/WireNames"
+import type { WireName } from "@postwire/core/schema/WireName"
 import * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -25,7 +25,7 @@ export interface Options extends Population {
    * The wire that alone is spoken, as a service speaks the words of one date: others are refused with 400 or 404.
    * Default: all of them, each answer in the words of its request; where these do not tell, `neutral`.
    */
-  readonly wire?: Wire | undefined
+  readonly wire?: WireName | undefined
   /** How many posts a project may read per month with the operations that count. Default 10,000,000. */
   readonly postCap?: number | undefined
   /**

@@ -1,5 +1,5 @@
 /** The refusals of the service, as the problem documents that it answers with. */
-import * as Wire from "@postwire/core/Wire"
+import * as Wire from "@postwire/core/wire/Wire"
 import * as Data from "effect/Data"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Predicate from "effect/Predicate"

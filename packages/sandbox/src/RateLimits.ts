@@ -3,8 +3,8 @@
  * second of some operations, and posts per project and month.
  */
 import type { Name } from "@postwire/core/Catalogue"
-import type { Definition } from "@postwire/core/Definition"
-import * as Limits from "@postwire/core/Limits"
+import type { Definition } from "@postwire/core/schema/Definition"
+import * as Quota from "@postwire/core/schema/Quota"
 import type { Caller } from "./Authentication.ts"
 
 /** What is counted: the requests of an operation. */
@@ -14,7 +14,7 @@ type Operation = Pick<Definition, "name" | "limits" | "pace">
 type Credential = Pick<Caller, "key" | "userId">
 
 /** The lengths of windows in milliseconds. */
-const lengths = { perWindow: Limits.windowMillis, perDay: 86_400_000 }
+const lengths = { perWindow: Quota.windowMillis, perDay: 86_400_000 }
 
 /** More credentials of operations than this are not kept: those whose windows have ended go. */
 const maxRemembered = 10_000
@@ -85,7 +85,7 @@ export const make = (): RateLimits => {
           if (!windows.some((window) => isCurrent(window, now))) kept.delete(other)
         }
       }
-      const quota = Limits.of(limits, userId === undefined ? "app" : "user")
+      const quota = Quota.of(limits, userId === undefined ? "app" : "user")
       // What is served is in the catalogue.
       known = { operation: name as Name, credential, windows: [], last: -Infinity }
       for (const span of ["perWindow", "perDay"] as const) {

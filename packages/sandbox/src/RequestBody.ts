@@ -1,6 +1,6 @@
 /** The body of a request, within bounds: JSON, a form, or parts of which some are bytes. */
-import type { Definition } from "@postwire/core/Definition"
-import * as Parameters from "@postwire/core/Parameters"
+import type { Definition } from "@postwire/core/schema/Definition"
+import * as Parameters from "@postwire/core/schema/Parameters"
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"

@@ -1,9 +1,9 @@
 /** The parameters of a request, read from its path, its query and its body. */
-import * as Body from "@postwire/core/Body"
-import { parametersOf } from "@postwire/core/Definition"
-import * as Parameters from "@postwire/core/Parameters"
-import * as Rule from "@postwire/core/Rule"
-import type { Wire } from "@postwire/core/Wire"
+import * as BodyLayout from "@postwire/core/schema/BodyLayout"
+import { parametersOf } from "@postwire/core/schema/Definition"
+import * as ParameterRule from "@postwire/core/schema/ParameterRule"
+import * as Parameters from "@postwire/core/schema/Parameters"
+import type { Wire } from "@postwire/core/wire/Wire"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as PageToken from "./PageToken.ts"
@@ -105,12 +105,12 @@ const collect = (
   for (const name of Object.keys(definition.body ?? {})) {
     const position = definition.at?.[name] ?? name
     const array = position.includes(".0.")
-      ? Body.lookup(body, {}, position.slice(0, position.indexOf(".0.")))
+      ? BodyLayout.lookup(body, {}, position.slice(0, position.indexOf(".0.")))
       : undefined
     if (Array.isArray(array) && array.length > 1) {
       return refuse(`There is more than one \`${name}\`; only one is allowed`)
     }
-    const value = Body.lookup(body, {}, wire.bodyKey(position))
+    const value = BodyLayout.lookup(body, {}, wire.bodyKey(position))
     if (value !== undefined) given.set(name, { key: name, value })
   }
   return Result.succeed(given)
@@ -164,8 +164,8 @@ const decode = (
     }
   }
   for (const rule of definition.rules ?? []) {
-    const parameter = Rule.broken(rule, (name) => given.has(name))
-    if (parameter !== undefined) return refuse(`${parameter}: ${Rule.format(rule)}`)
+    const parameter = ParameterRule.broken(rule, (name) => given.has(name))
+    if (parameter !== undefined) return refuse(`${parameter}: ${ParameterRule.format(rule)}`)
   }
   const limit = Number(parameters["max_results"] ?? definition.query?.["max_results"]?.default ?? 100)
   return Result.succeed({ parameters, selection, token, limit, listing: { ...listing, route: selectedBy } })

@@ -1,8 +1,8 @@
 /** The words that a whole request uses: its path decides, then the keys of its query, then its other names. */
-import * as Body from "@postwire/core/Body"
-import { type Definition, parametersOf } from "@postwire/core/Definition"
-import { isSelector, queryKey } from "@postwire/core/Parameters"
-import type { Wire } from "@postwire/core/Wire"
+import * as BodyLayout from "@postwire/core/schema/BodyLayout"
+import { type Definition, parametersOf } from "@postwire/core/schema/Definition"
+import { isSelector, queryKey } from "@postwire/core/schema/Parameters"
+import type { Wire } from "@postwire/core/wire/Wire"
 import type { Route, Wires } from "./Router.ts"
 
 /** The wires that path and query leave, the preferred one first; of names that no wire has together, the first ones count. */
@@ -30,8 +30,8 @@ export const ofHead = (
 export const ofBody = (wires: Wires, definition: Definition, body: object): Wires =>
   Object.keys(definition.body ?? {}).reduce((left, name) => {
     const position = definition.at?.[name] ?? name
-    const spelt = narrowed(left, (wire) => Body.lookup(body, {}, wire.bodyKey(position)) !== undefined)
-    const word = Body.lookup(body, {}, spelt[0].bodyKey(position))
+    const spelt = narrowed(left, (wire) => BodyLayout.lookup(body, {}, wire.bodyKey(position)) !== undefined)
+    const word = BodyLayout.lookup(body, {}, spelt[0].bodyKey(position))
     return typeof word === "string" ? narrowed(spelt, (wire) => isWord(wire, definition, name, word)) : spelt
   }, wires)
 

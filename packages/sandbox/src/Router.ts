@@ -1,9 +1,9 @@
 /** Which operation a request is to: by method and path, and by the constants of its body where several share them. */
-import * as Body from "@postwire/core/Body"
 import { catalogue, type Name } from "@postwire/core/Catalogue"
-import { type Definition, partsOf, routesOf } from "@postwire/core/Definition"
-import * as Wire from "@postwire/core/Wire"
-import type * as WireNames from "@postwire/core/WireNames"
+import * as BodyLayout from "@postwire/core/schema/BodyLayout"
+import { type Definition, partsOf, routesOf } from "@postwire/core/schema/Definition"
+import type { WireName } from "@postwire/core/schema/WireName"
+import * as Wire from "@postwire/core/wire/Wire"
 import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -30,7 +30,7 @@ export interface Route {
 }
 
 /** The routes of all operations, on one wire or on all: those that share a method and a path are found together. */
-export const make = (only?: WireNames.Wire): FindMyWay.Router<ReadonlyArray<Route>> => {
+export const make = (only?: WireName): FindMyWay.Router<ReadonlyArray<Route>> => {
   const router = FindMyWay.make<ReadonlyArray<Route>>({
     caseSensitive: true,
     ignoreDuplicateSlashes: false,
@@ -77,7 +77,7 @@ export const choose = (
 
 /** The position at which the body does not hold the constant of the operation. */
 export const wrongConstant = ({ constants = {} }: Definition, body: object): string | undefined =>
-  Object.keys(constants).find((position) => Body.lookup(body, {}, position) !== constants[position])
+  Object.keys(constants).find((position) => BodyLayout.lookup(body, {}, position) !== constants[position])
 
 /** What templates that match the same paths share: the names of their parameters do not matter. */
 const shapeOf = (template: string): string => template.replace(/:\w+/g, ":")

@@ -1,7 +1,7 @@
 /**
  * The sandbox: in process as an `HttpClient` (`layer`), or on a loopback port (`layerServer`).
  */
-import "@postwire/core/SupportedNode"
+import "@postwire/core/runtime/SupportedNode"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"

@@ -1,5 +1,5 @@
 /** What would let another sign in, found in texts however it is written, and hidden. */
-import * as OAuth1 from "@postwire/core/OAuth1"
+import * as OAuth1 from "@postwire/core/auth/OAuth1"
 import * as Redacted from "effect/Redacted"
 import type { Credentials } from "./store/Credentials.ts"
 

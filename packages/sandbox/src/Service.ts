@@ -2,7 +2,7 @@
  * The service as a function from a request to a response: on its own clock, every request in the journal, every failure
  * a problem document.
  */
-import * as Monotonic from "@postwire/core/Monotonic"
+import * as Monotonic from "@postwire/core/runtime/Monotonic"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

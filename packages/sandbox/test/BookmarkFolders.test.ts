@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { NotFound } from "@postwire/core/Errors"
+import type { NotFound } from "@postwire/core/errors/Errors"
 import { bookmark, getBookmarks, removeBookmark } from "@postwire/core/operations/Bookmarks"
 import { Effect, Redacted } from "effect"
 import { make } from "./support/Requests.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { getAllPostsCount, getRecentPostsCount } from "@postwire/core/operations/Counts"
-import * as Wire from "@postwire/core/Wire"
+import * as Wire from "@postwire/core/wire/Wire"
 import { Effect } from "effect"
 import * as Fuzz from "./support/Fuzz.ts"
 import { type Bench, day, make, minute, now, second } from "./support/Requests.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@postwire/core/Client"
-import * as Credentials from "@postwire/core/Credentials"
+import * as Credentials from "@postwire/core/auth/Credentials"
+import * as Client from "@postwire/core/client/Client"
 import {
   blockDirectMessages,
   createDirectMessage,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { minimum } from "@postwire/core/SupportedNode"
+import { minimum } from "@postwire/core/runtime/SupportedNode"
 import { Effect } from "effect"
 import { DatabaseSync, type StatementResultingChanges, StatementSync } from "node:sqlite"
 import { vi } from "vitest"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { hydrate, type Hydrated } from "@postwire/core/Hydrate"
+import { hydrate, type Hydrated } from "@postwire/core/workflows/Hydrate"
 import { Effect, Stream } from "effect"
 import { type Bench, make } from "./support/Requests.ts"
 

@@ -1,7 +1,10 @@
 /** Members of lists of the sandbox that become others, whatever goes wrong on the way. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Errors from "@postwire/core/Errors"
-import * as Journal from "@postwire/core/Journal"
+import * as Errors from "@postwire/core/errors/Errors"
+import * as RateLimit from "@postwire/core/rate-limit/RateLimit"
+import type { WireName } from "@postwire/core/schema/WireName"
+import * as Journal from "@postwire/core/storage/Journal"
+import { names } from "@postwire/core/wire/Wire"
 import {
   knownPlan,
   type Outcome,
@@ -10,10 +13,7 @@ import {
   syncListMembers,
   type SyncOptions,
   type Wanted
-} from "@postwire/core/ListMembers"
-import * as RateLimit from "@postwire/core/RateLimit"
-import { names } from "@postwire/core/Wire"
-import type { Wire } from "@postwire/core/WireNames"
+} from "@postwire/core/workflows/ListMembers"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { make as random } from "../src/internal/random.ts"
@@ -27,7 +27,7 @@ const scene = Effect.fnUntraced(function*(people = 8) {
   const list = (...members: ReadonlyArray<number>) => sandbox.ada.list({ name: "Friends", members: at(...members) }).id
   const membersOf = (list: string) => users.flatMap(({ id }, i) => sandbox.store.lists.isMember(list, id) ? [i] : [])
   const journal = Journal.makeMemory()
-  const layer = (wire?: Wire) => Layer.mergeAll(bench.client(wire), Layer.succeed(Journal.Journal, journal))
+  const layer = (wire?: WireName) => Layer.mergeAll(bench.client(wire), Layer.succeed(Journal.Journal, journal))
   const sync = (list: string, desired: Iterable<Wanted>, options?: SyncOptions) =>
     Effect.provide(syncListMembers(list, desired, options), layer())
   /** The changes that were asked for. */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Lists from "@postwire/core/operations/Lists"
-import * as Wire from "@postwire/core/Wire"
+import * as Wire from "@postwire/core/wire/Wire"
 import { Effect, Stream } from "effect"
 import { type Answer, day, make, now } from "./support/Requests.ts"
 

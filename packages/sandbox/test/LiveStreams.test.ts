@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { updateStreamRules } from "@postwire/core/operations/Rules"
-import { streamPosts } from "@postwire/core/operations/Streams"
+import { streamPosts } from "@postwire/core/streams/operations/Streams"
 import { Effect, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { StreamFault } from "../src/streams/StreamFaults.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Language from "@postwire/core/Query"
+import * as Language from "@postwire/core/query/Query"
 import { Effect, Result } from "effect"
 import * as Matcher from "../src/query/Matcher.ts"
 import * as Query from "../src/query/Query.ts"

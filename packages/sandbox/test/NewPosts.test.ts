@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { getDirectMessageEvents } from "@postwire/core/operations/DirectMessages"
-import * as Wire from "@postwire/core/Wire"
+import * as Wire from "@postwire/core/wire/Wire"
 import { Effect } from "effect"
 import { type Bench, make, now } from "./support/Requests.ts"
 

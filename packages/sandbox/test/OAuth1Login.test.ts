@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as OAuth1 from "@postwire/core/OAuth1"
+import * as OAuth1 from "@postwire/core/auth/OAuth1"
 import { Effect } from "effect"
 import { afterAll, beforeAll, beforeEach } from "vitest"
 import * as Sandbox from "../src/Sandbox.ts"

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { catalogue, type Name } from "@postwire/core/Catalogue"
-import { bearerOf, type Definition, successStatus } from "@postwire/core/Definition"
-import * as Limits from "@postwire/core/Limits"
-import { scopes as allScopes } from "@postwire/core/Scopes"
-import * as Wire from "@postwire/core/Wire"
+import { bearerOf, type Definition, successStatus } from "@postwire/core/schema/Definition"
+import * as Quota from "@postwire/core/schema/Quota"
+import { scopes as allScopes } from "@postwire/core/schema/Scopes"
+import * as Wire from "@postwire/core/wire/Wire"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import facts from "./fixtures/policies.json" with { type: "json" }
@@ -97,7 +97,7 @@ describe("every operation", () => {
   it("has the limits of the specification", () => {
     for (const name of names.filter(isSpecified)) {
       for (const holder of ["app", "user"] as const) {
-        assert.deepStrictEqual(Limits.of(definitionOf(name).limits, holder), { perWindow: facts[name].requests }, name)
+        assert.deepStrictEqual(Quota.of(definitionOf(name).limits, holder), { perWindow: facts[name].requests }, name)
       }
     }
   })
@@ -129,7 +129,7 @@ describe("every operation", () => {
                 assert.notMatch(text, /"(?!retweeted")[a-z_]*tweet[a-z_]*":|"reposted"/, shown)
               } else assert.notMatch(text, /tweet/, shown)
             }
-            const { perDay, perWindow = perDay } = Limits.of(definitionOf(name).limits, as === "app" ? "app" : "user")
+            const { perDay, perWindow = perDay } = Quota.of(definitionOf(name).limits, as === "app" ? "app" : "user")
             assert.strictEqual(answer.headers["x-rate-limit-limit"], perWindow?.toString(), name)
           }
         }

@@ -1,24 +1,24 @@
 import { assert, describe, it } from "@effect/vitest"
 import { catalogue, type Name } from "@postwire/core/Catalogue"
-import * as Decoding from "@postwire/core/Decoding"
-import { bearerOf, type Definition, parametersOf as declared, successStatus } from "@postwire/core/Definition"
-import type { AnyModel } from "@postwire/core/Model"
-import { Community } from "@postwire/core/models/Community"
-import { ComplianceJob } from "@postwire/core/models/ComplianceJob"
-import { DirectMessageEvent } from "@postwire/core/models/DirectMessageEvent"
-import { List } from "@postwire/core/models/List"
-import { Media } from "@postwire/core/models/Media"
-import { PersonalizedTrend } from "@postwire/core/models/PersonalizedTrend"
-import { Place } from "@postwire/core/models/Place"
-import { Poll } from "@postwire/core/models/Poll"
-import { Post } from "@postwire/core/models/Post"
-import { Space } from "@postwire/core/models/Space"
-import { Topic } from "@postwire/core/models/Topic"
-import { Trend } from "@postwire/core/models/Trend"
-import { Usage } from "@postwire/core/models/Usage"
-import { User } from "@postwire/core/models/User"
-import { isSelector } from "@postwire/core/Parameters"
-import * as Wire from "@postwire/core/Wire"
+import { bearerOf, type Definition, parametersOf as declared, successStatus } from "@postwire/core/schema/Definition"
+import type { AnyModel } from "@postwire/core/schema/Model"
+import { Community } from "@postwire/core/schema/models/Community"
+import { ComplianceJob } from "@postwire/core/schema/models/ComplianceJob"
+import { DirectMessageEvent } from "@postwire/core/schema/models/DirectMessageEvent"
+import { List } from "@postwire/core/schema/models/List"
+import { Media } from "@postwire/core/schema/models/Media"
+import { PersonalizedTrend } from "@postwire/core/schema/models/PersonalizedTrend"
+import { Place } from "@postwire/core/schema/models/Place"
+import { Poll } from "@postwire/core/schema/models/Poll"
+import { Post } from "@postwire/core/schema/models/Post"
+import { Space } from "@postwire/core/schema/models/Space"
+import { Topic } from "@postwire/core/schema/models/Topic"
+import { Trend } from "@postwire/core/schema/models/Trend"
+import { Usage } from "@postwire/core/schema/models/Usage"
+import { User } from "@postwire/core/schema/models/User"
+import { isSelector } from "@postwire/core/schema/Parameters"
+import * as ResponseDecoder from "@postwire/core/wire/ResponseDecoder"
+import * as Wire from "@postwire/core/wire/Wire"
 import { Effect, Predicate, SchemaAST } from "effect"
 import { TestClock } from "effect/testing"
 import { names, requestOf, scene } from "./support/Operations.ts"
@@ -79,9 +79,9 @@ const assertMends = (definition: Definition, body: object, seed: number) => {
     const malformed: object = structuredClone(body)
     const holder = place.slice(0, -1).reduce<object>((object, key) => Reflect.get(object, key), malformed)
     Reflect.set(holder, place.at(-1)!, value)
-    const read = Decoding.decode(definition, Wire.neutral, JSON.stringify(malformed), {})
+    const read = ResponseDecoder.decode(definition, Wire.neutral, JSON.stringify(malformed), {})
     const where = `${definition.name} ${place.join(".")} ${JSON.stringify(value)}`
-    if (read instanceof Decoding.Undecodable) return assert.fail(`${where}: ${read.reason}`)
+    if (read instanceof ResponseDecoder.Undecodable) return assert.fail(`${where}: ${read.reason}`)
     assert.strictEqual(listOf(read.data).length, listOf("data" in body ? body.data : undefined).length, where)
   }
 }
@@ -122,8 +122,8 @@ describe("what types promise", () => {
         const as = bearerOf(definition) === "app" ? "app" : "user"
         const answer = yield* bench.request(method, path, { as, body })
         assert.strictEqual(answer.status, successStatus(definition), `${name} ${JSON.stringify(answer.body)}`)
-        const response = Decoding.decode(definition, Wire.neutral, JSON.stringify(answer.body), {}, "strict")
-        if (response instanceof Decoding.Undecodable) return assert.fail(`${name}: ${response.reason}`)
+        const response = ResponseDecoder.decode(definition, Wire.neutral, JSON.stringify(answer.body), {}, "strict")
+        if (response instanceof ResponseDecoder.Undecodable) return assert.fail(`${name}: ${response.reason}`)
         // Of what is no resource, reading strictly has seen all.
         if (!("model" in result)) continue
         assertMends(definition, response.body, seed)

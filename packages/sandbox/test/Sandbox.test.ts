@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Wire from "@postwire/core/Wire"
+import * as Wire from "@postwire/core/wire/Wire"
 import { createClient } from "@postwire/node"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { TestClock } from "effect/testing"

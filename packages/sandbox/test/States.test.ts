@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Name } from "@postwire/core/Catalogue"
-import * as Wire from "@postwire/core/Wire"
+import * as Wire from "@postwire/core/wire/Wire"
 import { Effect } from "effect"
 import { requestOf, scene } from "./support/Operations.ts"
 import { type Bench, day, make, now } from "./support/Requests.ts"

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import * as Wire from "@postwire/core/Wire"
+import * as Wire from "@postwire/core/wire/Wire"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"

@@ -1,8 +1,8 @@
 /** Checks of what is stored, as blocking methods: results are fetched by the worker, as the loop gets to them. */
-import * as CallErrors from "@postwire/core/CallErrors"
-import type * as Core from "@postwire/core/Compliance"
-import type { ComplianceJob } from "@postwire/core/models/ComplianceJob"
-import * as Shared from "@postwire/core/promises/Compliance"
+import * as CallErrors from "@postwire/core/client/CallErrors"
+import * as Shared from "@postwire/core/promise/Compliance"
+import type { ComplianceJob } from "@postwire/core/schema/models/ComplianceJob"
+import type * as Core from "@postwire/core/workflows/Compliance"
 import type * as Calls from "./internal/Calls.ts"
 import { orThrow } from "./internal/Calls.ts"
 import * as Handing from "./internal/Handing.ts"

@@ -1,10 +1,10 @@
 /** Posts and users by their ids, however many: batches are sent ahead of the loop, which blocks until the next one is there. */
-import * as CallErrors from "@postwire/core/CallErrors"
-import * as Hydrate from "@postwire/core/Hydrate"
-import type { Arguments, ItemOf, Operation, SelectionOf } from "@postwire/core/Operation"
+import * as CallErrors from "@postwire/core/client/CallErrors"
+import type { Arguments, ItemOf, Operation, SelectionOf } from "@postwire/core/client/Operation"
 import type { getPosts } from "@postwire/core/operations/Posts"
 import type { getUsers } from "@postwire/core/operations/Users"
-import type { Included, Selection } from "@postwire/core/Selection"
+import type { Included, Selection } from "@postwire/core/schema/Selection"
+import * as Hydrate from "@postwire/core/workflows/Hydrate"
 import * as Calls from "./internal/Calls.ts"
 import * as Received from "./internal/Received.ts"
 

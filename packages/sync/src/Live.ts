@@ -1,14 +1,14 @@
 /** Streams of the service as iterables: the worker keeps them up, and the loop blocks until something comes. */
-import * as CallErrors from "@postwire/core/CallErrors"
-import type { Definition, Form } from "@postwire/core/Definition"
-import { show } from "@postwire/core/Errors"
-import * as Hook from "@postwire/core/Hook"
-import type { LiveEvent, LiveHappening } from "@postwire/core/LiveEvents"
-import type { AnyItem, FormOf } from "@postwire/core/LiveItem"
-import type { LiveOptions } from "@postwire/core/LiveOptions"
-import type { Arguments, SelectionOf } from "@postwire/core/Operation"
-import * as Prepare from "@postwire/core/Prepare"
-import type { Selection } from "@postwire/core/Selection"
+import * as CallErrors from "@postwire/core/client/CallErrors"
+import type { Arguments, SelectionOf } from "@postwire/core/client/Operation"
+import * as Callback from "@postwire/core/runtime/Callback"
+import type { Definition, Form } from "@postwire/core/schema/Definition"
+import type { Selection } from "@postwire/core/schema/Selection"
+import { show } from "@postwire/core/schema/Show"
+import type { AnyItem, FormOf } from "@postwire/core/schema/StreamItem"
+import type { LiveEvent, LiveHappening } from "@postwire/core/streams/StreamEvents"
+import type { LiveOptions } from "@postwire/core/streams/StreamOptions"
+import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
 import * as Calls from "./internal/Calls.ts"
 import * as Handing from "./internal/Handing.ts"
 import * as LiveBatch from "./internal/LiveBatch.ts"
@@ -40,7 +40,7 @@ export const method = (context: Calls.Context, definition: Definition, form: For
     function*(batch: LiveBatch.LiveBatch) {
       for (const event of LiveBatch.eventsOf(definition, batch)) {
         if (event._tag === "Delivered") yield itemOf(event.item)
-        else Hook.tell(onEvent, event)
+        else Callback.tell(onEvent, event)
       }
     }
   return Object.assign(
@@ -53,11 +53,11 @@ export const method = (context: Calls.Context, definition: Definition, form: For
 type Reading = readonly [isWhole: boolean, of: (batch: LiveBatch.LiveBatch) => Iterable<unknown>]
 
 const iterable = (context: Calls.Context, definition: Definition, readingOf: (options: LiveOptions) => Reading) => {
-  function* run(given: ReturnType<typeof Prepare.own>, options: LiveOptions) {
+  function* run(given: ReturnType<typeof RequestEncoder.own>, options: LiveOptions) {
     const parameters = Calls.orThrow(given, run)
     const { connection, redact, settings, wire } = context
     // Here, where the stack leads to the loop. What the worker makes of them is the same.
-    Calls.orThrow(Prepare.prepare(definition, parameters, wire, settings, redact), run)
+    Calls.orThrow(RequestEncoder.prepare(definition, parameters, wire, settings, redact), run)
     const { onEvent, ...rest } = options
     if (onEvent !== undefined && typeof onEvent !== "function") {
       Calls.orThrow(Handing.invalid({ told: definition }, "onEvent", "must be a function", show(onEvent)), run)
@@ -75,7 +75,7 @@ const iterable = (context: Calls.Context, definition: Definition, readingOf: (op
   }
   return (parameters: object = {}, options: LiveOptions = {}): Iterable<unknown> => {
     // The caller may change the objects before the next loop.
-    const [own, chosen] = [Prepare.own(definition, parameters), { ...options }]
+    const [own, chosen] = [RequestEncoder.own(definition, parameters), { ...options }]
     return { [Symbol.iterator]: () => run(own, chosen) }
   }
 }

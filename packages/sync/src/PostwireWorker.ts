@@ -2,14 +2,14 @@
  * The worker's side of the bridge: it runs the Effects, the caller sleeps until the answer is there. A program that
  * bundles the client bundles this module as an entry of its own.
  */
-import { lost } from "@postwire/core/CallErrors"
-import { Client } from "@postwire/core/Client"
-import type { Definition } from "@postwire/core/Definition"
-import { Departure } from "@postwire/core/Departure"
-import type { Journal } from "@postwire/core/Journal"
-import type { Prepared } from "@postwire/core/Prepare"
-import * as Publications from "@postwire/core/promises/Publications"
-import { type Cost, costOf } from "@postwire/core/Response"
+import { lost } from "@postwire/core/client/CallErrors"
+import { Client } from "@postwire/core/client/Client"
+import { Departure } from "@postwire/core/client/SendGate"
+import * as Workflows from "@postwire/core/promise/Workflows"
+import type { Definition } from "@postwire/core/schema/Definition"
+import { type Cost, costOf } from "@postwire/core/schema/Response"
+import type { Journal } from "@postwire/core/storage/Journal"
+import type { Prepared } from "@postwire/core/wire/RequestEncoder"
 import * as NodeClient from "@postwire/node/NodeClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Cause from "effect/Cause"
@@ -118,7 +118,7 @@ const departureOf = (id: number): Departure => ({
   withoutEffect: () => void Atomics.compareExchange(places, place.out, id, 0)
 })
 
-const effects = Publications.on<Protocol.Input>(NodeClient.inputOf)
+const effects = Workflows.on<Protocol.Input>(NodeClient.inputOf)
 
 const publish = ({ client, gate, id, isWatched, publishing }: Request & { readonly _tag: "Publish" }) => {
   if (Atomics.load(gate, Protocol.gate.withdrawn) === 1) return

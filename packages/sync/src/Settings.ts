@@ -1,7 +1,7 @@
 /** What a synchronous client is made with. */
-import type { Form } from "@postwire/core/Definition"
-import type { OAuth2Settings } from "@postwire/core/promises/AccountSettings"
-import type * as Timeouts from "@postwire/core/Timeouts"
+import type * as Timeouts from "@postwire/core/http/Timeouts"
+import type { OAuth2Settings } from "@postwire/core/promise/AccountSettings"
+import type { Form } from "@postwire/core/schema/Definition"
 import type * as NodeClient from "@postwire/node/NodeClient"
 
 /** Every setting of a synchronous client. A dispatcher cannot be handed to a worker. */

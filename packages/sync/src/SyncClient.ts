@@ -1,24 +1,24 @@
 /** The synchronous face: every operation of the catalogue as a blocking method. Nothing here knows one by name. */
-import * as Anomaly from "@postwire/core/Anomaly"
-import * as CallErrors from "@postwire/core/CallErrors"
-import type * as Core from "@postwire/core/CallOptions"
+import * as Credentials from "@postwire/core/auth/Credentials"
+import type { Redact } from "@postwire/core/auth/Redaction"
+import * as Redaction from "@postwire/core/auth/Redaction"
 import { type Catalogue, catalogue } from "@postwire/core/Catalogue"
-import { checkFlag } from "@postwire/core/Client"
-import * as Credentials from "@postwire/core/Credentials"
-import * as Decoding from "@postwire/core/Decoding"
-import type { Definition, Direction, Form } from "@postwire/core/Definition"
-import type * as Documentation from "@postwire/core/Documentation"
-import { InvalidSettings } from "@postwire/core/Errors"
-import type { Joined } from "@postwire/core/Joins"
-import type { LiveOperation } from "@postwire/core/LiveOperation"
-import type { Arguments, FormOf, ItemOf, Operation, Paged, SelectionOf } from "@postwire/core/Operation"
-import * as Pagination from "@postwire/core/Pagination"
-import type { BytesInput } from "@postwire/core/Parameters"
-import type { Redact } from "@postwire/core/Redaction"
-import * as Redaction from "@postwire/core/Redaction"
-import * as Requests from "@postwire/core/Requests"
-import type { Included, Selection } from "@postwire/core/Selection"
-import * as Wire from "@postwire/core/Wire"
+import * as CallErrors from "@postwire/core/client/CallErrors"
+import type * as Core from "@postwire/core/client/CallOptions"
+import { checkFlag } from "@postwire/core/client/Client"
+import type { Arguments, FormOf, ItemOf, Operation, Paged, SelectionOf } from "@postwire/core/client/Operation"
+import * as Pagination from "@postwire/core/client/Pagination"
+import * as RawRequest from "@postwire/core/client/RawRequest"
+import { InvalidSettings } from "@postwire/core/errors/Errors"
+import * as Anomaly from "@postwire/core/schema/Anomaly"
+import type { Definition, Direction, Form } from "@postwire/core/schema/Definition"
+import type * as Documentation from "@postwire/core/schema/Documentation"
+import type { Joined } from "@postwire/core/schema/Joins"
+import type { BytesInput } from "@postwire/core/schema/Parameters"
+import type { Included, Selection } from "@postwire/core/schema/Selection"
+import type { LiveOperation } from "@postwire/core/streams/StreamOperation"
+import * as ResponseDecoder from "@postwire/core/wire/ResponseDecoder"
+import * as Wire from "@postwire/core/wire/Wire"
 import * as NodeClient from "@postwire/node/NodeClient"
 import type { Statistics } from "@postwire/node/UndiciHttpClient"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
@@ -73,7 +73,7 @@ export interface SyncPaged<
 
 /** A request to any path of the service, for what there is no method for. */
 export interface SyncRequest<F extends Form = "response"> {
-  <A = unknown>(request: Requests.Request<A>, options?: Core.RequestOptions): Requests.ResultOf<F, A, RawResponse>
+  <A = unknown>(request: RawRequest.Request<A>, options?: Core.RequestOptions): RawRequest.ResultOf<F, A, RawResponse>
 }
 
 type MethodOf<O, F extends Form> = O extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D> ?
@@ -141,7 +141,7 @@ export const make = (given: Settings<Form>): Client => {
   // What the program makes of its object later is no setting of this client.
   const settings = { ...given }
   // Bodies are read on this side.
-  Decoding.compileWith(SchemaJITCompiler.enable)
+  ResponseDecoder.compileWith(SchemaJITCompiler.enable)
   const warningsOf = Anomaly.makeWarnings()
   const connection = new Connection(settings, settings.workerUrl ?? besideThis())
   const context: Calls.Context = {
@@ -175,11 +175,11 @@ function request<F extends Form>(context: Calls.Context, form: F): SyncRequest<F
 // The declaration above is the only source of the types.
 function request(context: Calls.Context, form: Form): object {
   const call = (request: unknown, options: CallOptions = {}) => {
-    const checked = Requests.check(request, context.redact)
+    const checked = RawRequest.check(request, context.redact)
     const pending = Calls.orThrow(Calls.beginRequest(context, checked, options), call)
     const received = Calls.orThrow(Calls.receive(pending), call)
     if (form === "raw") return Received.rawOf(received)
-    const response = Calls.orThrow(Received.read(context, Requests.toldOf(checked), received), call)
+    const response = Calls.orThrow(Received.read(context, RawRequest.toldOf(checked), received), call)
     return Received.inForm(form, received, response)
   }
   return call

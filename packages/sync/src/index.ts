@@ -8,10 +8,10 @@
  * for (const post of client.searchRecentPosts.items({ query: "effect" })) console.log(post.text)
  * ```
  */
-import "@postwire/core/SupportedNode"
-import type { Form } from "@postwire/core/Definition"
-import { checkForm, type Chosen, formOf } from "@postwire/core/promises/PromiseFace"
-import type * as Core from "@postwire/core/Publish"
+import "@postwire/core/runtime/SupportedNode"
+import { checkForm, type Chosen, formOf } from "@postwire/core/promise/PromiseClient"
+import type * as Core from "@postwire/core/publishing/Publish"
+import type { Form } from "@postwire/core/schema/Definition"
 import { fromEnvironment } from "@postwire/node/NodeClient"
 import * as Effect from "effect/Effect"
 import type { Compliance } from "./Compliance.ts"
@@ -21,13 +21,12 @@ import type { Input, Publishing } from "./Publishing.ts"
 import type { Settings } from "./Settings.ts"
 import * as SyncClient from "./SyncClient.ts"
 
-export type { Form } from "@postwire/core/Definition"
-export * from "@postwire/core/Errors"
+export * from "@postwire/core/errors/Errors"
 export type {
   Job as ComplianceJob,
   Progress as ComplianceProgress,
   Result as ComplianceResult
-} from "@postwire/core/promises/Compliance"
+} from "@postwire/core/promise/Compliance"
 export type {
   Conversation,
   ConversationOptions,
@@ -44,8 +43,8 @@ export type {
   SyncOptions,
   SyncRulesOptions,
   WantedRule
-} from "@postwire/core/promises/Composites"
-export type { Hydrated, HydrationOutcome } from "@postwire/core/promises/Hydrating"
+} from "@postwire/core/promise/Composites"
+export type { Hydrated, HydrationOutcome } from "@postwire/core/promise/Hydrating"
 export type {
   Poll,
   PublishedPost,
@@ -53,9 +52,10 @@ export type {
   PublishProgress,
   UploadedMedia,
   UploadProgress
-} from "@postwire/core/promises/Publishing"
-export type { PublishOptions } from "@postwire/core/Publish"
-export type { ThreadOptions } from "@postwire/core/Thread"
+} from "@postwire/core/promise/Publishing"
+export type { PublishOptions } from "@postwire/core/publishing/Publish"
+export type { ThreadOptions } from "@postwire/core/publishing/Thread"
+export type { Form } from "@postwire/core/schema/Definition"
 export { fromEnvironment } from "@postwire/node/NodeClient"
 export type { CheckOptions as ComplianceCheckOptions, Compliance, Ids as ComplianceIds } from "./Compliance.ts"
 export type { Input, UploadOptions } from "./Publishing.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Errors from "@postwire/core/Errors"
+import * as Errors from "@postwire/core/errors/Errors"
 import * as Option from "effect/Option"
 import { MessageChannel, receiveMessageOnPort } from "node:worker_threads"
 import * as ErrorCodec from "../src/internal/ErrorCodec.ts"

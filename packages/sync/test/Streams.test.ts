@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { LiveEvent } from "@postwire/core/LiveEvents"
+import type { LiveEvent } from "@postwire/core/streams/StreamEvents"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"

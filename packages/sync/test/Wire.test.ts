@@ -1,7 +1,7 @@
 // Every operation through the blocking client: what is declared is what arrives, in every form.
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { catalogue } from "@postwire/core/Catalogue"
-import type { Wire } from "@postwire/core/WireNames"
+import type { WireName } from "@postwire/core/schema/WireName"
 import { Schema } from "effect"
 import { openAsBlob } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -17,7 +17,7 @@ const forms = ["response", "dictionary", "raw"] as const
 type Method = (parameters: object) => unknown
 
 let service: Awaited<ReturnType<typeof startRecorder>>
-const clients = new Map<Wire, Sync.PostwireClientSync>()
+const clients = new Map<WireName, Sync.PostwireClientSync>()
 
 beforeAll(async () => {
   service = await startRecorder()

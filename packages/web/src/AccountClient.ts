@@ -8,24 +8,24 @@
  * const client = createClient({ baseUrl: "https://api.x.com", wire: "x", account: "ada", tokenStore })
  * ```
  */
-import type { Client } from "@postwire/core/Client"
-import type { Form } from "@postwire/core/Definition"
-import { InvalidSettings } from "@postwire/core/Errors"
-import type { Journal } from "@postwire/core/Journal"
-import * as AccountSettings from "@postwire/core/promises/AccountSettings"
-import { build, formOf } from "@postwire/core/promises/PromiseFace"
-import * as Shared from "@postwire/core/promises/Settings"
-import * as OwnTokenStore from "@postwire/core/promises/TokenStore"
-import * as TokenStore from "@postwire/core/TokenStore"
+import type { Client } from "@postwire/core/client/Client"
+import { InvalidSettings } from "@postwire/core/errors/Errors"
+import * as AccountSettings from "@postwire/core/promise/AccountSettings"
+import { build, formOf } from "@postwire/core/promise/PromiseClient"
+import * as Shared from "@postwire/core/promise/Settings"
+import * as OwnTokenStore from "@postwire/core/promise/TokenStore"
+import type { Form } from "@postwire/core/schema/Definition"
+import type { Journal } from "@postwire/core/storage/Journal"
+import * as TokenStore from "@postwire/core/storage/TokenStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { PostwireClient } from "./index.ts"
 import * as PromiseClient from "./PromiseClient.ts"
 import * as WebClient from "./WebClient.ts"
 
-export type { OAuth2Settings, Tokens } from "@postwire/core/promises/AccountSettings"
-export type { TokenStore } from "@postwire/core/promises/TokenStore"
-export type { Scope } from "@postwire/core/Scopes"
+export type { OAuth2Settings, Tokens } from "@postwire/core/promise/AccountSettings"
+export type { TokenStore } from "@postwire/core/promise/TokenStore"
+export type { Scope } from "@postwire/core/schema/Scopes"
 
 /** Every setting of a client that may act for users who signed in. */
 export interface Settings<F extends Form = "response"> extends WebClient.Settings<F>, AccountSettings.AccountSettings {

@@ -2,7 +2,7 @@
  * An `HttpClient` on `fetch`, for the requests of this client. It sets what every platform has, and follows no redirect.
  * Time and size are limited above it: `fetch` tells nothing on its way.
  */
-import * as Multipart from "@postwire/core/Multipart"
+import * as Multipart from "@postwire/core/schema/Multipart"
 import * as Effect from "effect/Effect"
 import type { HttpBody } from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"

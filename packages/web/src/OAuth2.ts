@@ -10,14 +10,14 @@
  * await using client = createClient({ ...app, oauth2: { ...tokens, save } })
  * ```
  */
-import { on, type SignIns } from "@postwire/core/promises/OAuth2"
+import { on, type SignIns } from "@postwire/core/promise/OAuth2"
 import * as AccountClient from "./AccountClient.ts"
 import * as WebClient from "./WebClient.ts"
 
 export { scopesFor } from "@postwire/core/Catalogue"
-export type { Tokens } from "@postwire/core/promises/AccountSettings"
-export type { Asked, Settings, SignIn, SignIns, User } from "@postwire/core/promises/OAuth2"
-export * from "@postwire/core/SignInErrors"
+export * from "@postwire/core/errors/SignInErrors"
+export type { Tokens } from "@postwire/core/promise/AccountSettings"
+export type { Asked, Settings, SignIn, SignIns, User } from "@postwire/core/promise/OAuth2"
 
 /** How requests leave: as in the settings of a client. */
 export type Connection = Pick<WebClient.Settings, "fetch">

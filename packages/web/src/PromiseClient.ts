@@ -1,13 +1,13 @@
 /** The Promise face on web APIs. */
-import type { Form } from "@postwire/core/Definition"
-import type * as Face from "@postwire/core/promises/PromiseFace"
-import { type Makers, on } from "@postwire/core/promises/PromiseFace"
-import type { Input } from "@postwire/core/promises/Publishing"
-import * as Transport from "@postwire/core/Transport"
+import * as Transport from "@postwire/core/http/Transport"
+import type * as Face from "@postwire/core/promise/PromiseClient"
+import { type Makers, on } from "@postwire/core/promise/PromiseClient"
+import type { Input } from "@postwire/core/promise/Publishing"
+import type { Form } from "@postwire/core/schema/Definition"
 import * as Effect from "effect/Effect"
 
-export type { CallOptions } from "@postwire/core/promises/Calls"
-export type { PageOptions } from "@postwire/core/promises/Pages"
+export type { CallOptions } from "@postwire/core/promise/Calls"
+export type { PageOptions } from "@postwire/core/promise/Pages"
 export {
   type Answer,
   type Chosen,
@@ -17,7 +17,7 @@ export {
   type PromisePaged,
   type WithEffect,
   withEffect
-} from "@postwire/core/promises/PromiseFace"
+} from "@postwire/core/promise/PromiseClient"
 
 /** A client: its operations as methods, uploads, posts with files and threads, and its end. */
 export type PromiseClient<F extends Form = "response", Also extends object = {}> = Face.PromiseClient<

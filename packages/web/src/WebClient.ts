@@ -1,18 +1,18 @@
 /** The client on `fetch`: settings as a whole, and the Layer that they make. */
-import type { Client } from "@postwire/core/Client"
-import * as Credentials from "@postwire/core/Credentials"
-import type { Form } from "@postwire/core/Definition"
-import { InvalidSettings } from "@postwire/core/Errors"
-import * as Journal from "@postwire/core/Journal"
-import * as OwnJournal from "@postwire/core/promises/Journal"
-import * as Shared from "@postwire/core/promises/Settings"
-import * as RateLimitStore from "@postwire/core/RateLimitStore"
+import * as Credentials from "@postwire/core/auth/Credentials"
+import type { Client } from "@postwire/core/client/Client"
+import { InvalidSettings } from "@postwire/core/errors/Errors"
+import * as OwnJournal from "@postwire/core/promise/Journal"
+import * as Shared from "@postwire/core/promise/Settings"
+import * as RateLimitStore from "@postwire/core/rate-limit/RateLimitStore"
+import type { Form } from "@postwire/core/schema/Definition"
+import * as Journal from "@postwire/core/storage/Journal"
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as FetchHttpClient from "./FetchHttpClient.ts"
 
-export type { Logger } from "@postwire/core/promises/Settings"
+export type { Logger } from "@postwire/core/promise/Settings"
 
 /** Every setting of a client. */
 export interface Settings<F extends Form = "response"> extends Shared.Settings<F> {

@@ -8,15 +8,14 @@
  * for await (const post of client.searchRecentPosts.items({ query: "effect" })) console.log(post.text)
  * ```
  */
-import type { Form } from "@postwire/core/Definition"
-import { build, formOf } from "@postwire/core/promises/PromiseFace"
-import type * as Publishing from "@postwire/core/promises/Publishing"
+import { build, formOf } from "@postwire/core/promise/PromiseClient"
+import type * as Publishing from "@postwire/core/promise/Publishing"
+import type { Form } from "@postwire/core/schema/Definition"
 import * as PromiseClient from "./PromiseClient.ts"
 import * as WebClient from "./WebClient.ts"
 
-export type { Sent } from "@postwire/core/Attempt"
-export type { Form } from "@postwire/core/Definition"
-export * from "@postwire/core/Errors"
+export type { Sent } from "@postwire/core/client/Attempt"
+export * from "@postwire/core/errors/Errors"
 export type {
   CheckOptions as ComplianceCheckOptions,
   Compliance,
@@ -24,7 +23,7 @@ export type {
   Job as ComplianceJob,
   Progress as ComplianceProgress,
   Result as ComplianceResult
-} from "@postwire/core/promises/Compliance"
+} from "@postwire/core/promise/Compliance"
 export type {
   Conversation,
   ConversationOptions,
@@ -41,9 +40,9 @@ export type {
   SyncOptions,
   SyncRulesOptions,
   WantedRule
-} from "@postwire/core/promises/Composites"
-export type { Hydrated, HydrateOptions, HydrationOutcome } from "@postwire/core/promises/Hydrating"
-export type { Journal } from "@postwire/core/promises/Journal"
+} from "@postwire/core/promise/Composites"
+export type { Hydrated, HydrateOptions, HydrationOutcome } from "@postwire/core/promise/Hydrating"
+export type { Journal } from "@postwire/core/promise/Journal"
 export type {
   Input,
   Poll,
@@ -56,8 +55,9 @@ export type {
   UploadedMedia,
   UploadOptions,
   UploadProgress
-} from "@postwire/core/promises/Publishing"
-export type { Announced, Change, Waiting } from "@postwire/core/RateLimit"
+} from "@postwire/core/promise/Publishing"
+export type { Announced, Change, Waiting } from "@postwire/core/rate-limit/RateLimit"
+export type { Form } from "@postwire/core/schema/Definition"
 export type { Fetch, FetchInit } from "./FetchHttpClient.ts"
 export type * from "./PlatformTypes.ts"
 export type { Answer, CallOptions, PageOptions } from "./PromiseClient.ts"

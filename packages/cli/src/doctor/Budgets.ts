@@ -1,5 +1,5 @@
 /** What is left of the budgets that doctor spent from. */
-import type * as RateLimit from "@postwire/core/RateLimit"
+import type * as RateLimit from "@postwire/core/rate-limit/RateLimit"
 import * as Text from "../Text.ts"
 import type { Check } from "./Check.ts"
 

@@ -1,5 +1,5 @@
 /** Where uploads and threads note how far they are, and whether they can. */
-import { Journal } from "@postwire/core/Journal"
+import { Journal } from "@postwire/core/storage/Journal"
 import * as Effect from "effect/Effect"
 import { dirname } from "node:path"
 import * as Connection from "../Connection.ts"

@@ -1,7 +1,7 @@
 /** Whether the service answers, in which words, and what time it is there. */
-import { environmentVariable } from "@postwire/core/Errors"
-import * as Monotonic from "@postwire/core/Monotonic"
-import type { Wire } from "@postwire/core/WireNames"
+import { environmentVariable } from "@postwire/core/errors/Errors"
+import * as Monotonic from "@postwire/core/runtime/Monotonic"
+import type { WireName } from "@postwire/core/schema/WireName"
 import * as Effect from "effect/Effect"
 import { HttpClient } from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -18,7 +18,7 @@ export interface Seen {
 }
 
 /** Asks without a credential: whether there is somebody, and in which words. */
-export const reach = Effect.fnUntraced(function*(baseUrl: string, wire: Wire) {
+export const reach = Effect.fnUntraced(function*(baseUrl: string, wire: WireName) {
   const http = yield* HttpClient
   const begun = yield* Monotonic.millis
   const ask = (path: string) =>

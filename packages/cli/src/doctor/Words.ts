@@ -1,8 +1,8 @@
 /** Which words a service takes: of this date or of that before. */
-import type { Client } from "@postwire/core/Client"
-import { environmentVariable } from "@postwire/core/Errors"
+import type { Client } from "@postwire/core/client/Client"
+import { environmentVariable } from "@postwire/core/errors/Errors"
 import { getUsers } from "@postwire/core/operations/Users"
-import type { Wire } from "@postwire/core/WireNames"
+import type { WireName } from "@postwire/core/schema/WireName"
 import * as Effect from "effect/Effect"
 import type { Check } from "./Check.ts"
 
@@ -17,8 +17,8 @@ export const probe: Effect.Effect<"taken" | "refused" | "untold", never, Client>
 
 /** What the answers tell of the wire that is set. */
 export const wordsCheck = (
-  set: Wire,
-  other: Wire,
+  set: WireName,
+  other: WireName,
   own: Effect.Success<typeof probe>,
   others: Effect.Success<typeof probe>
 ): Check => {

@@ -1,5 +1,5 @@
 /** Where the catalogue differs from the service's published documents, and why that stays. */
-import type { Wire } from "@postwire/core/WireNames"
+import type { WireName } from "@postwire/core/schema/WireName"
 import type { Accepted } from "./Drift.ts"
 
 /** The differences of one reason. */
@@ -10,7 +10,7 @@ const because = (
   differences.map((entry) => ({ ...(typeof entry === "string" ? { difference: entry } : entry), reason }))
 
 /** Differences from documents in the words of one wire only. */
-const on = (wire: Wire, ...groups: ReadonlyArray<ReadonlyArray<Accepted>>): ReadonlyArray<Accepted> =>
+const on = (wire: WireName, ...groups: ReadonlyArray<ReadonlyArray<Accepted>>): ReadonlyArray<Accepted> =>
   groups.flat().map((entry) => ({ ...entry, wire }))
 
 /** Every difference that is accepted. One that is no longer there is reported as stale. */

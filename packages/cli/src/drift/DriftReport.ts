@@ -1,5 +1,5 @@
 /** Holds the catalogue against an OpenAPI document and tells what differs: to people in lines, to programs as data. */
-import { named, type Wire } from "@postwire/core/Wire"
+import { named, type Wire } from "@postwire/core/wire/Wire"
 import * as Result from "effect/Result"
 import * as Text from "../Text.ts"
 import { acceptedDrift } from "./AcceptedDrift.ts"

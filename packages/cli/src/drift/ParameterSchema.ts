@@ -1,5 +1,5 @@
 /** What the declaration of a parameter says in the terms of JSON Schema. */
-import * as Parameters from "@postwire/core/Parameters"
+import * as Parameters from "@postwire/core/schema/Parameters"
 import * as Predicate from "effect/Predicate"
 import * as SchemaAST from "effect/SchemaAST"
 import type { Bounds } from "./ServiceFacts.ts"

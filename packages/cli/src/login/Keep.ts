@@ -1,6 +1,6 @@
 /** Keeps what somebody signed in with, in an account. */
-import * as Account from "@postwire/core/Account"
-import type { Store } from "@postwire/core/TokenStore"
+import * as Account from "@postwire/core/accounts/Account"
+import type { Store } from "@postwire/core/storage/TokenStore"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"

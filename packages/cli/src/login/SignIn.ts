@@ -1,6 +1,6 @@
 /** The ways in which a user signs in: by the browser of this machine, by one elsewhere, and with a PIN. */
-import * as OAuth1Login from "@postwire/core/OAuth1Login"
-import * as OAuth2 from "@postwire/core/OAuth2"
+import * as OAuth1Login from "@postwire/core/accounts/OAuth1Login"
+import * as OAuth2 from "@postwire/core/accounts/OAuth2"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { HttpClient } from "effect/http/HttpClient"

@@ -1,7 +1,7 @@
 /** What a login asks the user to grant. */
 import { type Catalogue, catalogue, scopesFor } from "@postwire/core/Catalogue"
-import { bearerOf, type Definition } from "@postwire/core/Definition"
-import * as Scopes from "@postwire/core/Scopes"
+import { bearerOf, type Definition } from "@postwire/core/schema/Definition"
+import * as Scopes from "@postwire/core/schema/Scopes"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { closestMatch } from "leven"

@@ -1,7 +1,7 @@
 /** The stores that processes can share an account through. */
 import * as Database from "@postwire/cluster/Database"
 import * as PostgresTokenStore from "@postwire/cluster/PostgresTokenStore"
-import type { TokenStore } from "@postwire/core/TokenStore"
+import type { TokenStore } from "@postwire/core/storage/TokenStore"
 import * as FileTokenStore from "@postwire/node/FileTokenStore"
 import * as RedisTokenStore from "@postwire/node/RedisTokenStore"
 import { Layer, Redacted } from "effect"

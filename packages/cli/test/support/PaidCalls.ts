@@ -1,7 +1,7 @@
 /** Random calls that cost money, as data: what reads can be made again, and what writes can be found. */
 import { catalogue } from "@postwire/core/Catalogue"
-import type { Client } from "@postwire/core/Client"
-import type { AnyError } from "@postwire/core/Errors"
+import type { Client } from "@postwire/core/client/Client"
+import type { AnyError } from "@postwire/core/errors/Errors"
 import type * as Sandbox from "@postwire/sandbox/Sandbox"
 import type { Effect } from "effect"
 

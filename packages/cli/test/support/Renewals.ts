@@ -2,9 +2,9 @@
  * Processes that share an account, while its tokens expire, requests for others go wrong, and processes are killed. All of it is
  * drawn from a seed.
  */
-import * as Account from "@postwire/core/Account"
-import { scopes } from "@postwire/core/Scopes"
-import * as TokenStore from "@postwire/core/TokenStore"
+import * as Account from "@postwire/core/accounts/Account"
+import { scopes } from "@postwire/core/schema/Scopes"
+import * as TokenStore from "@postwire/core/storage/TokenStore"
 import * as Sandbox from "@postwire/sandbox/Sandbox"
 import { Effect } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"

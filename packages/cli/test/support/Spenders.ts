@@ -1,5 +1,5 @@
 /** Processes that spend from one account of a sandbox, are killed in the midst of it, and what is known of their calls then. */
-import type * as Credentials from "@postwire/core/Credentials"
+import type * as Credentials from "@postwire/core/auth/Credentials"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync, statSync, writeFileSync } from "node:fs"

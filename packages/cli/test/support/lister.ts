@@ -1,8 +1,8 @@
 /** A process that changes the members of a list, and tells of each change until it is killed or done. */
-import * as Client from "@postwire/core/Client"
-import * as Credentials from "@postwire/core/Credentials"
-import { syncListMembers } from "@postwire/core/ListMembers"
-import * as RateLimit from "@postwire/core/RateLimit"
+import * as Credentials from "@postwire/core/auth/Credentials"
+import * as Client from "@postwire/core/client/Client"
+import * as RateLimit from "@postwire/core/rate-limit/RateLimit"
+import { syncListMembers } from "@postwire/core/workflows/ListMembers"
 import * as FileJournal from "@postwire/node/FileJournal"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import { Effect, Layer } from "effect"

@@ -2,8 +2,8 @@
  * One of the processes that share an account. It makes calls round by round, under a clock that it is told, and tells how they
  * ended.
  */
-import * as AccountCredentials from "@postwire/core/AccountCredentials"
-import * as Client from "@postwire/core/Client"
+import * as AccountCredentials from "@postwire/core/accounts/AccountCredentials"
+import * as Client from "@postwire/core/client/Client"
 import { createPost } from "@postwire/core/operations/Posts"
 import { getUsersPosts } from "@postwire/core/operations/Timelines"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"

@@ -2,9 +2,9 @@
  * One of the processes that spend from one account. It notes every call before it makes it and after it has ended, so that
  * of one that is killed it is known what was under way.
  */
-import * as Client from "@postwire/core/Client"
-import * as Credentials from "@postwire/core/Credentials"
-import * as Spend from "@postwire/core/Spend"
+import * as Credentials from "@postwire/core/auth/Credentials"
+import * as Client from "@postwire/core/client/Client"
+import * as Spend from "@postwire/core/spend/Spend"
 import * as NodeCrypto from "@postwire/node/NodeCrypto"
 import * as SqliteSpendStore from "@postwire/node/SqliteSpendStore"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"

@@ -1,8 +1,8 @@
 /** A process that publishes a thread, and tells of each step until it is killed or done. */
-import * as Client from "@postwire/core/Client"
-import * as Credentials from "@postwire/core/Credentials"
-import type { Post } from "@postwire/core/Publish"
-import { publishThread } from "@postwire/core/Thread"
+import * as Credentials from "@postwire/core/auth/Credentials"
+import * as Client from "@postwire/core/client/Client"
+import type { Post } from "@postwire/core/publishing/Publish"
+import { publishThread } from "@postwire/core/publishing/Thread"
 import * as FileJournal from "@postwire/node/FileJournal"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import { Effect, Layer } from "effect"

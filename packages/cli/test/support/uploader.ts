@@ -2,9 +2,9 @@
  * An uploader as a process of its own, to be killed. It says on standard output how far it is, a line a step, and in the end what
  * has become of its file. Its time passes as that of the service does.
  */
-import type { Media } from "@postwire/core/models/Media"
+import { upload } from "@postwire/core/media/Upload"
 import { getMediaByKey } from "@postwire/core/operations/Media"
-import { upload } from "@postwire/core/Upload"
+import type { Media } from "@postwire/core/schema/models/Media"
 import * as FileJournal from "@postwire/node/FileJournal"
 import * as FileSource from "@postwire/node/FileSource"
 import * as NodeClient from "@postwire/node/NodeClient"

@@ -1,5 +1,5 @@
 /** What failures mean for an export: wait, or give up with a reason that says what to do. */
-import type { AnyError, InvalidSettings } from "@postwire/core/Errors"
+import type { AnyError, InvalidSettings } from "@postwire/core/errors/Errors"
 import type { ExportError } from "@postwire/export/ExportErrors"
 import type { NotPlannable } from "@postwire/export/Plan"
 import type { ConfigError } from "effect/Config"

@@ -1,6 +1,6 @@
 /** Workers as processes of their own, against a sandbox and a PostgreSQL, and what they have brought together. */
-import * as Client from "@postwire/core/Client"
-import * as Credentials from "@postwire/core/Credentials"
+import * as Credentials from "@postwire/core/auth/Credentials"
+import * as Client from "@postwire/core/client/Client"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import * as UndiciHttpClient from "@postwire/node/UndiciHttpClient"
 import * as Sandbox from "@postwire/sandbox/Sandbox"

@@ -1,9 +1,9 @@
 /** Blocks (spec: Blocks, follows, mutes). */
 import * as Schema from "effect/Schema"
-import { User } from "../models/User.ts"
-import * as Operation from "../Operation.ts"
-import * as Parameters from "../Parameters.ts"
-import * as Response from "../Response.ts"
+import * as Operation from "../client/Operation.ts"
+import { User } from "../schema/models/User.ts"
+import * as Parameters from "../schema/Parameters.ts"
+import * as Response from "../schema/Response.ts"
 import * as Selectors from "./Selectors.ts"
 
 const blocking = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ blocking: Schema.Boolean }))

@@ -1,10 +1,10 @@
 /** Bookmarks (spec: Bookmarks), which take a user's OAuth 2.0 bearer token and have no `user_auth`, and their folders. */
 import * as Schema from "effect/Schema"
-import * as Model from "../Model.ts"
-import { Post } from "../models/Post.ts"
-import * as Operation from "../Operation.ts"
-import * as Parameters from "../Parameters.ts"
-import * as Response from "../Response.ts"
+import * as Operation from "../client/Operation.ts"
+import * as Model from "../schema/Model.ts"
+import { Post } from "../schema/models/Post.ts"
+import * as Parameters from "../schema/Parameters.ts"
+import * as Response from "../schema/Response.ts"
 import * as Selectors from "./Selectors.ts"
 
 const bookmarked = /*#__PURE__*/ Response.value(

@@ -1,9 +1,9 @@
 /** Communities, whose members post for each other. */
-import { Community } from "../models/Community.ts"
-import * as Operation from "../Operation.ts"
-import * as Parameters from "../Parameters.ts"
-import * as Response from "../Response.ts"
-import * as Rule from "../Rule.ts"
+import * as Operation from "../client/Operation.ts"
+import { Community } from "../schema/models/Community.ts"
+import * as ParameterRule from "../schema/ParameterRule.ts"
+import * as Parameters from "../schema/Parameters.ts"
+import * as Response from "../schema/Response.ts"
 import * as Selectors from "./Selectors.ts"
 
 /**
@@ -52,7 +52,7 @@ export const searchCommunities = /*#__PURE__*/ Operation.makePaged({
   limits: { perWindow: 300 },
   price: { read: "community" },
   // Two names of one token.
-  rules: [/*#__PURE__*/ Rule.excludes("pagination_token", "next_token")],
+  rules: [/*#__PURE__*/ ParameterRule.excludes("pagination_token", "next_token")],
   paging: { token: "next_token", directions: "forward" },
   effect: "read"
 })

@@ -1,8 +1,8 @@
 /** Compliance jobs: which of the posts or users that an app has stored are gone, hidden or changed since. */
-import { ComplianceJob } from "../models/ComplianceJob.ts"
-import * as Operation from "../Operation.ts"
-import * as Parameters from "../Parameters.ts"
-import * as Response from "../Response.ts"
+import * as Operation from "../client/Operation.ts"
+import { ComplianceJob } from "../schema/models/ComplianceJob.ts"
+import * as Parameters from "../schema/Parameters.ts"
+import * as Response from "../schema/Response.ts"
 import * as Selectors from "./Selectors.ts"
 
 const type = /*#__PURE__*/ Parameters.required(/*#__PURE__*/ Parameters.choice(["posts", "users"]))

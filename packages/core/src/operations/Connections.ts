@@ -1,9 +1,9 @@
 /** Connections: which streams the app is connected to, and their end. */
 import * as Schema from "effect/Schema"
-import { Connection, endpoints } from "../models/Connection.ts"
-import * as Operation from "../Operation.ts"
-import * as Parameters from "../Parameters.ts"
-import * as Response from "../Response.ts"
+import * as Operation from "../client/Operation.ts"
+import { Connection, endpoints } from "../schema/models/Connection.ts"
+import * as Parameters from "../schema/Parameters.ts"
+import * as Response from "../schema/Response.ts"
 import * as Selectors from "./Selectors.ts"
 
 /** What became of connections that were to end. */

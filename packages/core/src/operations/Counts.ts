@@ -1,10 +1,10 @@
 /** Counts of posts over time (spec: Counts). */
 import * as Schema from "effect/Schema"
-import { CountBucket } from "../models/CountBucket.ts"
-import * as Operation from "../Operation.ts"
-import * as Parameters from "../Parameters.ts"
-import * as Response from "../Response.ts"
-import * as Rule from "../Rule.ts"
+import * as Operation from "../client/Operation.ts"
+import { CountBucket } from "../schema/models/CountBucket.ts"
+import * as ParameterRule from "../schema/ParameterRule.ts"
+import * as Parameters from "../schema/Parameters.ts"
+import * as Response from "../schema/Response.ts"
 
 const shared = {
   start_time: Parameters.timestamp,
@@ -17,7 +17,7 @@ const shared = {
 }
 
 // Two names of one token.
-const rules = [/*#__PURE__*/ Rule.excludes("pagination_token", "next_token")]
+const rules = [/*#__PURE__*/ ParameterRule.excludes("pagination_token", "next_token")]
 
 const buckets = /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Array(CountBucket))
 

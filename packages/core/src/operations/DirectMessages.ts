@@ -1,10 +1,10 @@
 /** Direct messages (spec: Direct messages). */
 import * as Schema from "effect/Schema"
-import { DirectMessageEvent } from "../models/DirectMessageEvent.ts"
-import * as Operation from "../Operation.ts"
-import * as Parameters from "../Parameters.ts"
-import * as Response from "../Response.ts"
-import * as Rule from "../Rule.ts"
+import * as Operation from "../client/Operation.ts"
+import { DirectMessageEvent } from "../schema/models/DirectMessageEvent.ts"
+import * as ParameterRule from "../schema/ParameterRule.ts"
+import * as Parameters from "../schema/Parameters.ts"
+import * as Response from "../schema/Response.ts"
 import * as Selectors from "./Selectors.ts"
 
 const sent = /*#__PURE__*/ Response.value(
@@ -35,7 +35,7 @@ export const getDirectMessageEvents = /*#__PURE__*/ Operation.makePaged({
     max_results: /*#__PURE__*/ Parameters.integer({ minimum: 1, maximum: 100, default: 100 }),
     pagination_token: Parameters.token
   },
-  alternatives: /*#__PURE__*/ Rule.atMostOne("dm_conversation_id", "participant_id"),
+  alternatives: /*#__PURE__*/ ParameterRule.atMostOne("dm_conversation_id", "participant_id"),
   result: /*#__PURE__*/ Response.many(DirectMessageEvent),
   userAuth: true,
   scopes: ["dm.read", "post.read", "users.read"],
@@ -67,8 +67,8 @@ export const createDirectMessage = /*#__PURE__*/ Operation.make({
   path: { dm_conversation_id: Parameters.segment, participant_id: Parameters.id },
   body: { media_id: Parameters.id, text: /*#__PURE__*/ Parameters.text(10_000) },
   at: { media_id: "attachments.0.media_id" },
-  alternatives: /*#__PURE__*/ Rule.exactlyOne("dm_conversation_id", "participant_id"),
-  rules: [/*#__PURE__*/ Rule.atLeastOne("text", "media_id")],
+  alternatives: /*#__PURE__*/ ParameterRule.exactlyOne("dm_conversation_id", "participant_id"),
+  rules: [/*#__PURE__*/ ParameterRule.atLeastOne("text", "media_id")],
   result: sent,
   userAuth: true,
   scopes: ["dm.write", "post.read", "users.read"],
@@ -106,7 +106,7 @@ export const createDirectMessageConversation = /*#__PURE__*/ Operation.make({
   },
   at: { media_id: "message.attachments.0.media_id", text: "message.text" },
   constants: { conversation_type: "Group" },
-  rules: [/*#__PURE__*/ Rule.atLeastOne("text", "media_id")],
+  rules: [/*#__PURE__*/ ParameterRule.atLeastOne("text", "media_id")],
   result: sent,
   userAuth: true,
   scopes: ["dm.write", "post.read", "users.read"],

@@ -1,12 +1,12 @@
 /** Lists of users, whose posts they show (spec: Lists). */
 import * as Schema from "effect/Schema"
-import * as Model from "../Model.ts"
-import { List } from "../models/List.ts"
-import { Post } from "../models/Post.ts"
-import { User } from "../models/User.ts"
-import * as Operation from "../Operation.ts"
-import * as Parameters from "../Parameters.ts"
-import * as Response from "../Response.ts"
+import * as Operation from "../client/Operation.ts"
+import * as Model from "../schema/Model.ts"
+import { List } from "../schema/models/List.ts"
+import { Post } from "../schema/models/Post.ts"
+import { User } from "../schema/models/User.ts"
+import * as Parameters from "../schema/Parameters.ts"
+import * as Response from "../schema/Response.ts"
 import * as Selectors from "./Selectors.ts"
 
 const hundred = {

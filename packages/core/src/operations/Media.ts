@@ -1,11 +1,11 @@
 /** Media. What is uploaded is deleted after a day unless a post or a direct message names its id. */
 import * as Schema from "effect/Schema"
-import * as Model from "../Model.ts"
-import { categories, fileTypes, Media } from "../models/Media.ts"
-import * as Operation from "../Operation.ts"
-import * as Parameters from "../Parameters.ts"
-import * as Response from "../Response.ts"
-import * as Rule from "../Rule.ts"
+import * as Operation from "../client/Operation.ts"
+import * as Model from "../schema/Model.ts"
+import { categories, fileTypes, Media } from "../schema/models/Media.ts"
+import * as ParameterRule from "../schema/ParameterRule.ts"
+import * as Parameters from "../schema/Parameters.ts"
+import * as Response from "../schema/Response.ts"
 import * as Selectors from "./Selectors.ts"
 
 const integer = /*#__PURE__*/ Schema.optionalKey(Schema.Int)
@@ -250,8 +250,8 @@ export const createMediaMetadata = /*#__PURE__*/ Operation.make({
     upload_source: "metadata.upload_source.upload_source"
   },
   rules: [
-    /*#__PURE__*/ Rule.requires("found_media_origin_id", "found_media_origin_provider"),
-    /*#__PURE__*/ Rule.requires("found_media_origin_provider", "found_media_origin_id")
+    /*#__PURE__*/ ParameterRule.requires("found_media_origin_id", "found_media_origin_provider"),
+    /*#__PURE__*/ ParameterRule.requires("found_media_origin_provider", "found_media_origin_id")
   ],
   result: /*#__PURE__*/ Response.value(/*#__PURE__*/ Schema.Struct({ id: Schema.String, associated_metadata: json })),
   userAuth: true,

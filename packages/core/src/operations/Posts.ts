@@ -1,11 +1,11 @@
 /** Post management and lookup (spec: Manage posts, Post lookup). */
 import * as Schema from "effect/Schema"
-import * as Model from "../Model.ts"
-import { Post } from "../models/Post.ts"
-import * as Operation from "../Operation.ts"
-import * as Parameters from "../Parameters.ts"
-import * as Response from "../Response.ts"
-import * as Rule from "../Rule.ts"
+import * as Operation from "../client/Operation.ts"
+import * as Model from "../schema/Model.ts"
+import { Post } from "../schema/models/Post.ts"
+import * as ParameterRule from "../schema/ParameterRule.ts"
+import * as Parameters from "../schema/Parameters.ts"
+import * as Response from "../schema/Response.ts"
 import * as Selectors from "./Selectors.ts"
 
 /**
@@ -127,23 +127,23 @@ export const createPost = /*#__PURE__*/ Operation.make({
     media_play_store_id: "media.call_to_actions.app_install.play_store_id"
   },
   rules: [
-    /*#__PURE__*/ Rule.atLeastOne("text", "media_ids"),
-    /*#__PURE__*/ Rule.requires("media_tagged_user_ids", "media_ids"),
-    /*#__PURE__*/ Rule.requires("poll_options", "poll_duration_minutes"),
-    /*#__PURE__*/ Rule.requires("poll_duration_minutes", "poll_options"),
-    /*#__PURE__*/ Rule.requires("exclude_reply_user_ids", "in_reply_to_post_id"),
-    /*#__PURE__*/ Rule.requires("auto_populate_reply_metadata", "in_reply_to_post_id"),
-    /*#__PURE__*/ Rule.requires("poll_reply_settings", "poll_options"),
-    /*#__PURE__*/ Rule.requires("poll_reply_settings", "poll_duration_minutes"),
-    /*#__PURE__*/ Rule.requires("media_title", "media_ids"),
-    /*#__PURE__*/ Rule.requires("media_description", "media_ids"),
-    /*#__PURE__*/ Rule.requires("media_preview_media_id", "media_ids"),
-    /*#__PURE__*/ Rule.requires("media_embeddable", "media_ids"),
-    /*#__PURE__*/ Rule.requires("media_visit_site_url", "media_ids"),
-    /*#__PURE__*/ Rule.requires("media_watch_now_url", "media_ids"),
-    /*#__PURE__*/ Rule.requires("media_app_store_id", "media_ids"),
-    /*#__PURE__*/ Rule.requires("media_ipad_app_store_id", "media_ids"),
-    /*#__PURE__*/ Rule.requires("media_play_store_id", "media_ids")
+    /*#__PURE__*/ ParameterRule.atLeastOne("text", "media_ids"),
+    /*#__PURE__*/ ParameterRule.requires("media_tagged_user_ids", "media_ids"),
+    /*#__PURE__*/ ParameterRule.requires("poll_options", "poll_duration_minutes"),
+    /*#__PURE__*/ ParameterRule.requires("poll_duration_minutes", "poll_options"),
+    /*#__PURE__*/ ParameterRule.requires("exclude_reply_user_ids", "in_reply_to_post_id"),
+    /*#__PURE__*/ ParameterRule.requires("auto_populate_reply_metadata", "in_reply_to_post_id"),
+    /*#__PURE__*/ ParameterRule.requires("poll_reply_settings", "poll_options"),
+    /*#__PURE__*/ ParameterRule.requires("poll_reply_settings", "poll_duration_minutes"),
+    /*#__PURE__*/ ParameterRule.requires("media_title", "media_ids"),
+    /*#__PURE__*/ ParameterRule.requires("media_description", "media_ids"),
+    /*#__PURE__*/ ParameterRule.requires("media_preview_media_id", "media_ids"),
+    /*#__PURE__*/ ParameterRule.requires("media_embeddable", "media_ids"),
+    /*#__PURE__*/ ParameterRule.requires("media_visit_site_url", "media_ids"),
+    /*#__PURE__*/ ParameterRule.requires("media_watch_now_url", "media_ids"),
+    /*#__PURE__*/ ParameterRule.requires("media_app_store_id", "media_ids"),
+    /*#__PURE__*/ ParameterRule.requires("media_ipad_app_store_id", "media_ids"),
+    /*#__PURE__*/ ParameterRule.requires("media_play_store_id", "media_ids")
   ],
   result: /*#__PURE__*/ Response.value(
     /*#__PURE__*/ Model.essential(

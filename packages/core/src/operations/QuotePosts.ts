@@ -1,8 +1,8 @@
 /** Quote posts (spec: Quote posts). */
-import { Post } from "../models/Post.ts"
-import * as Operation from "../Operation.ts"
-import * as Parameters from "../Parameters.ts"
-import * as Response from "../Response.ts"
+import * as Operation from "../client/Operation.ts"
+import { Post } from "../schema/models/Post.ts"
+import * as Parameters from "../schema/Parameters.ts"
+import * as Response from "../schema/Response.ts"
 import * as Selectors from "./Selectors.ts"
 
 /**

@@ -1,8 +1,8 @@
 /** Hiding of replies (spec: Hide replies). */
 import * as Schema from "effect/Schema"
-import * as Operation from "../Operation.ts"
-import * as Parameters from "../Parameters.ts"
-import * as Response from "../Response.ts"
+import * as Operation from "../client/Operation.ts"
+import * as Parameters from "../schema/Parameters.ts"
+import * as Response from "../schema/Response.ts"
 
 const hidden = /*#__PURE__*/ Response.value(
   /*#__PURE__*/ Schema.Struct({ hidden: /*#__PURE__*/ Schema.optionalKey(Schema.Boolean) })

@@ -1,10 +1,10 @@
 /** Reposts (spec: Reposts). */
 import * as Schema from "effect/Schema"
-import { Post } from "../models/Post.ts"
-import { User } from "../models/User.ts"
-import * as Operation from "../Operation.ts"
-import * as Parameters from "../Parameters.ts"
-import * as Response from "../Response.ts"
+import * as Operation from "../client/Operation.ts"
+import { Post } from "../schema/models/Post.ts"
+import { User } from "../schema/models/User.ts"
+import * as Parameters from "../schema/Parameters.ts"
+import * as Response from "../schema/Response.ts"
 import * as Selectors from "./Selectors.ts"
 
 const reposted = /*#__PURE__*/ Response.value(

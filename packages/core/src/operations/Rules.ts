@@ -1,10 +1,10 @@
 /** Rules: which posts the filtered stream brings. */
 import * as Schema from "effect/Schema"
-import { StreamRule, StreamRuleCounts } from "../models/StreamRule.ts"
-import * as Operation from "../Operation.ts"
-import * as Parameters from "../Parameters.ts"
-import * as Response from "../Response.ts"
-import * as Rule from "../Rule.ts"
+import * as Operation from "../client/Operation.ts"
+import { StreamRule, StreamRuleCounts } from "../schema/models/StreamRule.ts"
+import * as ParameterRule from "../schema/ParameterRule.ts"
+import * as Parameters from "../schema/Parameters.ts"
+import * as Response from "../schema/Response.ts"
 
 const rules = /*#__PURE__*/ Schema.Array(StreamRule)
 
@@ -58,12 +58,12 @@ export const updateStreamRules = /*#__PURE__*/ Operation.make({
   },
   at: { delete_ids: "delete.ids", delete_values: "delete.values" },
   rules: [
-    /*#__PURE__*/ Rule.atLeastOne("add", "delete_ids", "delete_values", "delete_all"),
-    /*#__PURE__*/ Rule.excludes("delete_ids", "add"),
-    /*#__PURE__*/ Rule.excludes("delete_values", "add"),
-    /*#__PURE__*/ Rule.excludes("delete_all", "add"),
-    /*#__PURE__*/ Rule.excludes("delete_all", "delete_ids"),
-    /*#__PURE__*/ Rule.excludes("delete_all", "delete_values")
+    /*#__PURE__*/ ParameterRule.atLeastOne("add", "delete_ids", "delete_values", "delete_all"),
+    /*#__PURE__*/ ParameterRule.excludes("delete_ids", "add"),
+    /*#__PURE__*/ ParameterRule.excludes("delete_values", "add"),
+    /*#__PURE__*/ ParameterRule.excludes("delete_all", "add"),
+    /*#__PURE__*/ ParameterRule.excludes("delete_all", "delete_ids"),
+    /*#__PURE__*/ ParameterRule.excludes("delete_all", "delete_values")
   ],
   result: /*#__PURE__*/ Response.value(rules),
   bearer: "app",

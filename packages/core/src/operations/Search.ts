@@ -1,9 +1,9 @@
 /** Search (spec: Search, with its time rules). */
-import { Post } from "../models/Post.ts"
-import * as Operation from "../Operation.ts"
-import * as Parameters from "../Parameters.ts"
-import * as Response from "../Response.ts"
-import * as Rule from "../Rule.ts"
+import * as Operation from "../client/Operation.ts"
+import { Post } from "../schema/models/Post.ts"
+import * as ParameterRule from "../schema/ParameterRule.ts"
+import * as Parameters from "../schema/Parameters.ts"
+import * as Response from "../schema/Response.ts"
 import * as Selectors from "./Selectors.ts"
 
 const shared = {
@@ -18,7 +18,7 @@ const shared = {
 }
 
 // Two names of one token.
-const rules = [/*#__PURE__*/ Rule.excludes("pagination_token", "next_token")]
+const rules = [/*#__PURE__*/ ParameterRule.excludes("pagination_token", "next_token")]
 
 /**
  * Searches the posts of the last seven days, most recent first. Credential: bearer token, or OAuth 1.0a with

@@ -1,11 +1,11 @@
 /** Spaces (spec: Spaces). They take a bearer token and have no `user_auth`. */
-import { Post } from "../models/Post.ts"
-import { Space } from "../models/Space.ts"
-import { User } from "../models/User.ts"
-import * as Operation from "../Operation.ts"
-import * as Parameters from "../Parameters.ts"
-import * as Response from "../Response.ts"
-import * as Rule from "../Rule.ts"
+import * as Operation from "../client/Operation.ts"
+import { Post } from "../schema/models/Post.ts"
+import { Space } from "../schema/models/Space.ts"
+import { User } from "../schema/models/User.ts"
+import * as ParameterRule from "../schema/ParameterRule.ts"
+import * as Parameters from "../schema/Parameters.ts"
+import * as Response from "../schema/Response.ts"
 import * as Selectors from "./Selectors.ts"
 
 /**
@@ -50,7 +50,7 @@ export const getSpaces = /*#__PURE__*/ Operation.make({
     user_ids: /*#__PURE__*/ Parameters.ids(100),
     ...Selectors.space
   },
-  alternatives: /*#__PURE__*/ Rule.exactlyOne("ids", "user_ids"),
+  alternatives: /*#__PURE__*/ ParameterRule.exactlyOne("ids", "user_ids"),
   result: /*#__PURE__*/ Response.many(Space),
   scopes: ["post.read", "space.read", "users.read"],
   limits: { perWindow: 300 },

@@ -1,9 +1,9 @@
 /** Trends: what many posts are about. */
-import { PersonalizedTrend } from "../models/PersonalizedTrend.ts"
-import { Trend } from "../models/Trend.ts"
-import * as Operation from "../Operation.ts"
-import * as Parameters from "../Parameters.ts"
-import * as Response from "../Response.ts"
+import * as Operation from "../client/Operation.ts"
+import { PersonalizedTrend } from "../schema/models/PersonalizedTrend.ts"
+import { Trend } from "../schema/models/Trend.ts"
+import * as Parameters from "../schema/Parameters.ts"
+import * as Response from "../schema/Response.ts"
 import * as Selectors from "./Selectors.ts"
 
 /**

@@ -1,10 +1,10 @@
 /** User lookup (spec: User lookup). */
-import * as Identity from "../Identity.ts"
-import { User } from "../models/User.ts"
-import * as Operation from "../Operation.ts"
-import * as Parameters from "../Parameters.ts"
-import * as Response from "../Response.ts"
-import * as Rule from "../Rule.ts"
+import * as Operation from "../client/Operation.ts"
+import * as UserId from "../client/UserId.ts"
+import { User } from "../schema/models/User.ts"
+import * as ParameterRule from "../schema/ParameterRule.ts"
+import * as Parameters from "../schema/Parameters.ts"
+import * as Response from "../schema/Response.ts"
 import * as Selectors from "./Selectors.ts"
 
 /**
@@ -21,7 +21,7 @@ export const getUser = /*#__PURE__*/ Operation.make({
   route: { id: "GET /2/users/:id", username: "GET /2/users/by/username/:username" },
   path: { id: Parameters.id, username: Parameters.username },
   query: Selectors.user,
-  alternatives: /*#__PURE__*/ Rule.exactlyOne("id", "username"),
+  alternatives: /*#__PURE__*/ ParameterRule.exactlyOne("id", "username"),
   result: /*#__PURE__*/ Response.one(User),
   userAuth: false,
   scopes: ["post.read", "users.read"],
@@ -41,7 +41,7 @@ export const getUser = /*#__PURE__*/ Operation.make({
 export const getMe = /*#__PURE__*/ Operation.make({
   name: "getMe",
   summary: "Tells who the authenticated user is.",
-  route: Identity.route,
+  route: UserId.route,
   query: Selectors.user,
   result: /*#__PURE__*/ Response.one(User),
   userAuth: true,
@@ -68,7 +68,7 @@ export const getUsers = /*#__PURE__*/ Operation.make({
     usernames: /*#__PURE__*/ Parameters.usernames(100),
     ...Selectors.user
   },
-  alternatives: /*#__PURE__*/ Rule.exactlyOne("ids", "usernames"),
+  alternatives: /*#__PURE__*/ ParameterRule.exactlyOne("ids", "usernames"),
   result: /*#__PURE__*/ Response.many(User),
   userAuth: false,
   scopes: ["post.read", "users.read"],

@@ -1,11 +1,11 @@
 /** Calls of every operation with every parameter, what they send, and what the service could answer. */
-import type { Wire } from "../../src/WireNames.ts"
+import type { WireName } from "@postwire/core/schema/WireName"
 import type { Row, RowParameter, Sample } from "./Row.ts"
 
 /** The words that the rows hold: their column `x` is of February 2026. */
 export const wires = ["neutral", "x-2026-02"] as const
 
-const column = (wire: Wire): "neutral" | "x" => wire === "neutral" ? wire : "x"
+const column = (wire: WireName): "neutral" | "x" => wire === "neutral" ? wire : "x"
 
 const same = (value: unknown): Sample => ({ given: value, sent: value })
 
@@ -87,7 +87,7 @@ export const sampleOf = (parameter: RowParameter, kind: string): Sample => {
 }
 
 /** A call with every parameter, of two that are alternatives or exclude each other only one. */
-export const callOf = (row: Row, selectedBy: string, wire: Wire) => {
+export const callOf = (row: Row, selectedBy: string, wire: WireName) => {
   const parameters = row.params.filter(({ name }) =>
     row.rules?.some((rule) => rule.rule === "excludes" && rule.param === name) !== true &&
     (row.alternatives === undefined || name === selectedBy || !row.alternatives.of.includes(name))
@@ -122,7 +122,7 @@ const insert = (node: Record<string, unknown>, [step, ...rest]: ReadonlyArray<st
 }
 
 /** A body that the operation could answer with. */
-export const answerOf = (row: Row, wire: Wire): unknown => {
+export const answerOf = (row: Row, wire: WireName): unknown => {
   if (row.answers !== undefined) return row.answers[column(wire)]
   if (row.kind.endsWith("[]")) return { data: [{ id: "1", event_type: "MessageCreate" }] }
   switch (row.kind) {

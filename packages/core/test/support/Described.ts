@@ -1,11 +1,11 @@
 /** What tests know of an operation that the specification does not have: its declaration, and its example. */
 import { Option, Schema, type SchemaAST } from "effect"
 import { parameters as examples } from "../../../../examples/reference/parameters.ts"
-import { envelope } from "../../src/Decoding.ts"
-import { type Definition, routesOf } from "../../src/Definition.ts"
-import { knownValues } from "../../src/Model.ts"
-import * as Parameters from "../../src/Parameters.ts"
-import { x202602 } from "../../src/Wire.ts"
+import { type Definition, routesOf } from "../../src/schema/Definition.ts"
+import { knownValues } from "../../src/schema/Model.ts"
+import * as Parameters from "../../src/schema/Parameters.ts"
+import { envelope } from "../../src/wire/ResponseDecoder.ts"
+import { x202602 } from "../../src/wire/Wire.ts"
 import type { Row, RowParameter, Sample } from "./Row.ts"
 
 /** A row as the specification would have it. */

@@ -1,12 +1,12 @@
 /** Follows streams in tests, whose clock is moved. */
 import { Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import type { Definition } from "../../src/Definition.ts"
-import * as Live from "../../src/Live.ts"
-import type { LiveEvent } from "../../src/LiveEvents.ts"
-import type { AnyItem } from "../../src/LiveItem.ts"
-import type { LiveOptions } from "../../src/LiveOptions.ts"
-import { streamPosts } from "../../src/operations/Streams.ts"
+import type { Definition } from "../../src/schema/Definition.ts"
+import type { AnyItem } from "../../src/schema/StreamItem.ts"
+import { streamPosts } from "../../src/streams/operations/Streams.ts"
+import type { LiveEvent } from "../../src/streams/StreamEvents.ts"
+import * as Streaming from "../../src/streams/Streaming.ts"
+import type { LiveOptions } from "../../src/streams/StreamOptions.ts"
 import { type Connect, settle, type streaming } from "./StreamService.ts"
 
 /** The id of a post. */
@@ -34,7 +34,7 @@ export const following = (
 ) =>
   Effect.gen(function*() {
     const events: Array<LiveEvent<AnyItem>> = []
-    const fiber = yield* Live.run(definition, parameters, { recover: "none", ...options }).pipe(
+    const fiber = yield* Streaming.run(definition, parameters, { recover: "none", ...options }).pipe(
       Stream.runForEach((event) =>
         Effect.suspend(() => {
           events.push(event)

@@ -5,10 +5,10 @@
 import { assert } from "@effect/vitest"
 import { Clock, Effect, Layer, Option, Redacted } from "effect"
 import { HttpClient } from "effect/http"
-import * as Account from "../../src/Account.ts"
-import * as AccountCredentials from "../../src/AccountCredentials.ts"
-import * as Client from "../../src/Client.ts"
-import * as TokenStore from "../../src/TokenStore.ts"
+import * as Account from "../../src/accounts/Account.ts"
+import * as AccountCredentials from "../../src/accounts/AccountCredentials.ts"
+import * as Client from "../../src/client/Client.ts"
+import * as TokenStore from "../../src/storage/TokenStore.ts"
 import { type Answer, baseUrl, make as makeService, type Received, transportError } from "./Service.ts"
 
 /** What becomes of a request for tokens. */

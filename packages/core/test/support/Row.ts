@@ -1,5 +1,5 @@
 /** The rows of the specification, with the bounds of the service where it has none; by them operations are tested. */
-import type { Definition } from "../../src/Definition.ts"
+import type { Definition } from "../../src/schema/Definition.ts"
 
 /** What is known of an operation. */
 export interface Row {

@@ -1,8 +1,8 @@
 /** What every store of bills does: each is held against the rules, and against the one in memory. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Arbitrary, Context, Effect, Layer, Schema } from "effect"
-import type * as Bill from "../../src/Bill.ts"
-import * as SpendStore from "../../src/SpendStore.ts"
+import type * as Bill from "../../src/spend/Bill.ts"
+import * as SpendStore from "../../src/spend/SpendStore.ts"
 
 const day = "2026-11-22"
 

@@ -1,7 +1,7 @@
 /** What every log of shared streams does. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
-import * as StreamLog from "../../src/StreamLog.ts"
+import * as StreamLog from "../../src/streams/shared/StreamLog.ts"
 
 const entry = (id: number, at = id * 1_000): StreamLog.Entry => ({ id: String(id), at, text: `text ${id}` })
 

@@ -1,8 +1,8 @@
 // Type tests of all operations at once: what each can fail with, what it takes, what it returns.
 import type { aliases, Catalogue } from "@postwire/core/Catalogue"
-import type { Client } from "@postwire/core/Client"
-import type * as Errors from "@postwire/core/Errors"
-import type { Paged } from "@postwire/core/Operation"
+import type { Client } from "@postwire/core/client/Client"
+import type { Paged } from "@postwire/core/client/Operation"
+import type * as Errors from "@postwire/core/errors/Errors"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type operations from "../fixtures/operations.json"

@@ -1,10 +1,10 @@
 // Type tests of the errors: a failure can be caught where it can happen, and nowhere else.
-import * as Errors from "@postwire/core/Errors"
-import type * as ErrorSchemas from "@postwire/core/ErrorSchemas"
+import * as Errors from "@postwire/core/errors/Errors"
+import type * as ErrorSchemas from "@postwire/core/errors/ErrorSchemas"
+import { upload } from "@postwire/core/media/Upload"
 import { createPost, getPost } from "@postwire/core/operations/Posts"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { getUser } from "@postwire/core/operations/Users"
-import { upload } from "@postwire/core/Upload"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 

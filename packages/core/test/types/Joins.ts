@@ -1,10 +1,10 @@
 // Type tests of the joins: what was expanded is known, with the fields that were asked for, and nothing else is.
-import type { Joined } from "@postwire/core/Joins"
 import { getDirectMessageEvents } from "@postwire/core/operations/DirectMessages"
 import { getPost } from "@postwire/core/operations/Posts"
 import { searchRecentPosts } from "@postwire/core/operations/Search"
 import { getMe } from "@postwire/core/operations/Users"
-import type { Response } from "@postwire/core/Response"
+import type { Joined } from "@postwire/core/schema/Joins"
+import type { Response } from "@postwire/core/schema/Response"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 

@@ -1,14 +1,14 @@
 // Type tests of operations that answer until somebody ends them: what they bring, what they fail with, what they take.
 import type { Catalogue } from "@postwire/core/Catalogue"
 import { catalogue } from "@postwire/core/Catalogue"
-import type { Client } from "@postwire/core/Client"
-import type * as Errors from "@postwire/core/Errors"
-import type { LiveEvent } from "@postwire/core/LiveEvents"
-import type { EventItem, PostItem } from "@postwire/core/LiveItem"
-import type { LiveOperation } from "@postwire/core/LiveOperation"
-import type { UserComplianceEvent } from "@postwire/core/models/ComplianceEvents"
-import type { Operation, Paged } from "@postwire/core/Operation"
-import type { StreamError } from "@postwire/core/StreamErrors"
+import type { Client } from "@postwire/core/client/Client"
+import type { Operation, Paged } from "@postwire/core/client/Operation"
+import type * as Errors from "@postwire/core/errors/Errors"
+import type { StreamError } from "@postwire/core/errors/StreamErrors"
+import type { UserComplianceEvent } from "@postwire/core/schema/models/ComplianceEvents"
+import type { EventItem, PostItem } from "@postwire/core/schema/StreamItem"
+import type { LiveEvent } from "@postwire/core/streams/StreamEvents"
+import type { LiveOperation } from "@postwire/core/streams/StreamOperation"
 import type * as Stream from "effect/Stream"
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false

@@ -1,12 +1,12 @@
 import * as Schema from "effect/Schema"
-import * as Model from "../../src/Model.ts"
-import { DirectMessageEvent } from "../../src/models/DirectMessageEvent.ts"
-import type { Includes } from "../../src/models/Includes.ts"
-import { Media } from "../../src/models/Media.ts"
-import { Post } from "../../src/models/Post.ts"
-import { Space } from "../../src/models/Space.ts"
-import { Topic } from "../../src/models/Topic.ts"
-import type { User } from "../../src/models/User.ts"
+import * as Model from "../../src/schema/Model.ts"
+import { DirectMessageEvent } from "../../src/schema/models/DirectMessageEvent.ts"
+import type { Includes } from "../../src/schema/models/Includes.ts"
+import { Media } from "../../src/schema/models/Media.ts"
+import { Post } from "../../src/schema/models/Post.ts"
+import { Space } from "../../src/schema/models/Space.ts"
+import { Topic } from "../../src/schema/models/Topic.ts"
+import type { User } from "../../src/schema/models/User.ts"
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 const equal = <A, B>(_: Equal<A, B>): void => {}

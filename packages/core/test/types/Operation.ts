@@ -1,6 +1,6 @@
 // Type tests of the operations: this file compiles, or inference has weakened.
-import type { Client } from "@postwire/core/Client"
-import type * as Errors from "@postwire/core/Errors"
+import type { Client } from "@postwire/core/client/Client"
+import type * as Errors from "@postwire/core/errors/Errors"
 import { getBookmarks } from "@postwire/core/operations/Bookmarks"
 import { getRecentPostsCount } from "@postwire/core/operations/Counts"
 import {

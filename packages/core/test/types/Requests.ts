@@ -1,9 +1,9 @@
 // Type tests of requests to any path: what they take, return and fail with.
-import type { CallOptions } from "@postwire/core/CallOptions"
-import type { Client } from "@postwire/core/Client"
+import type { CallOptions } from "@postwire/core/client/CallOptions"
+import type { Client } from "@postwire/core/client/Client"
+import * as RawRequest from "@postwire/core/client/RawRequest"
 import { getPost } from "@postwire/core/operations/Posts"
-import * as Requests from "@postwire/core/Requests"
-import type { Dictionary, Response } from "@postwire/core/Response"
+import type { Dictionary, Response } from "@postwire/core/schema/Response"
 import type * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Schema from "effect/Schema"
@@ -11,7 +11,7 @@ import type { StandardSchemaV1 } from "effect/StandardSchema"
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 const assertType = <T extends true>(): T | void => undefined
-type Sent<A> = Effect.Effect<A, Requests.RequestError, Client>
+type Sent<A> = Effect.Effect<A, RawRequest.RequestError, Client>
 
 interface Widget {
   readonly at: Date
@@ -22,30 +22,30 @@ const schema = Schema.Struct({ at: Schema.DateFromString })
 declare const standard: StandardSchemaV1<string, Widget>
 
 // Without a schema nothing is known; with one, what it makes of data.
-const unknown = Requests.request(get)
-assertType<Equal<typeof unknown, Sent<Response<unknown, Requests.Included>>>>()
-const read = Requests.request({ ...get, schema })
-assertType<Equal<typeof read, Sent<Response<{ readonly at: Date }, Requests.Included>>>>()
-const validated = Requests.request({ ...get, schema: standard })
-assertType<Equal<typeof validated, Sent<Response<Widget, Requests.Included>>>>()
-const dictionary = Requests.request.as("dictionary")({ ...get, schema })
-assertType<Equal<typeof dictionary, Sent<Dictionary<{ readonly at: Date }, Requests.Included>>>>()
-const raw = Requests.request.as("raw")({ ...get, schema })
+const unknown = RawRequest.request(get)
+assertType<Equal<typeof unknown, Sent<Response<unknown, RawRequest.Included>>>>()
+const read = RawRequest.request({ ...get, schema })
+assertType<Equal<typeof read, Sent<Response<{ readonly at: Date }, RawRequest.Included>>>>()
+const validated = RawRequest.request({ ...get, schema: standard })
+assertType<Equal<typeof validated, Sent<Response<Widget, RawRequest.Included>>>>()
+const dictionary = RawRequest.request.as("dictionary")({ ...get, schema })
+assertType<Equal<typeof dictionary, Sent<Dictionary<{ readonly at: Date }, RawRequest.Included>>>>()
+const raw = RawRequest.request.as("raw")({ ...get, schema })
 assertType<Equal<typeof raw, Sent<HttpClientResponse>>>()
 
 // @ts-expect-error no such method
-Requests.request({ method: "TRACE", path: "/" })
+RawRequest.request({ method: "TRACE", path: "/" })
 // @ts-expect-error headers are the client's
-Requests.request({ ...get, headers: {} })
+RawRequest.request({ ...get, headers: {} })
 // @ts-expect-error no value of a query
-Requests.request({ ...get, query: { a: {} } })
+RawRequest.request({ ...get, query: { a: {} } })
 // @ts-expect-error no JSON
-Requests.request({ method: "POST", path: "/", body: () => 1 })
+RawRequest.request({ method: "POST", path: "/", body: () => 1 })
 // @ts-expect-error no such form
-Requests.request.as("json")
+RawRequest.request.as("json")
 // @ts-expect-error what is added to a request is in it
-Requests.request(get, { extraQuery: {} })
-Requests.request(get, { timeout: 1, retries: 0 })
+RawRequest.request(get, { extraQuery: {} })
+RawRequest.request(get, { timeout: 1, retries: 0 })
 
 // What is not declared yet.
 getPost({ id: "1" }, { extraQuery: { "a.b": ["c", 1, true], d: undefined }, extraBody: { e: { f: [null] } } })

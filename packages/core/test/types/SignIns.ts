@@ -1,8 +1,8 @@
 // The examples of the docstrings, for the compiler: a test looks whether they are here.
-import type * as Account from "@postwire/core/Account"
+import type * as Account from "@postwire/core/accounts/Account"
+import * as OAuth1Login from "@postwire/core/accounts/OAuth1Login"
+import * as OAuth2 from "@postwire/core/accounts/OAuth2"
 import { scopesFor } from "@postwire/core/Catalogue"
-import * as OAuth1Login from "@postwire/core/OAuth1Login"
-import * as OAuth2 from "@postwire/core/OAuth2"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 

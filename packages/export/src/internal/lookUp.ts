@@ -1,8 +1,8 @@
 /** Rows as the service shows them: names of users take a request of their own. */
-import type { CallOptions } from "@postwire/core/CallOptions"
-import type { Client } from "@postwire/core/Client"
-import type { AnyError } from "@postwire/core/Errors"
-import * as Hydrate from "@postwire/core/Hydrate"
+import type { CallOptions } from "@postwire/core/client/CallOptions"
+import type { Client } from "@postwire/core/client/Client"
+import type { AnyError } from "@postwire/core/errors/Errors"
+import * as Hydrate from "@postwire/core/workflows/Hydrate"
 import * as Effect from "effect/Effect"
 import type { Row } from "./layout.ts"
 

@@ -4,11 +4,11 @@
  * those of its first page. They travel in the cursor, the listing keeps to them, and what is out of reach is reported as a
  * partial error, never left out in silence.
  */
-import * as Anomaly from "@postwire/core/Anomaly"
-import type { Client } from "@postwire/core/Client"
-import type { Definition, Reach } from "@postwire/core/Definition"
-import { type AnyError, type BadRequest, PaginationStuck } from "@postwire/core/Errors"
-import * as Pagination from "@postwire/core/Pagination"
+import type { Client } from "@postwire/core/client/Client"
+import * as Pagination from "@postwire/core/client/Pagination"
+import { type AnyError, type BadRequest, PaginationStuck } from "@postwire/core/errors/Errors"
+import * as Anomaly from "@postwire/core/schema/Anomaly"
+import type { Definition, Reach } from "@postwire/core/schema/Definition"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"

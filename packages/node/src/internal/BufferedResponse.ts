@@ -1,6 +1,6 @@
 /** An `HttpClientResponse` whose body has arrived: no streams, no decoder state, no finalizers. */
-import { received } from "@postwire/core/RateLimitHeaders"
-import { webOf } from "@postwire/core/Transport"
+import { webOf } from "@postwire/core/http/Transport"
+import { received } from "@postwire/core/schema/RateLimitHeaders"
 import * as Effect from "effect/Effect"
 import * as Cookies from "effect/http/Cookies"
 import * as HttpHeaders from "effect/http/Headers"

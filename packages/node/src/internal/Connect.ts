@@ -1,7 +1,7 @@
 /** What a client is made of, whether or not its program uses Effect. */
-import type { Form } from "@postwire/core/Definition"
-import { type Caller, type Provided, valueOf } from "@postwire/core/promises/Calls"
-import { build, formOf } from "@postwire/core/promises/PromiseFace"
+import { type Caller, type Provided, valueOf } from "@postwire/core/promise/Calls"
+import { build, formOf } from "@postwire/core/promise/PromiseClient"
+import type { Form } from "@postwire/core/schema/Definition"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Dispatcher } from "undici"

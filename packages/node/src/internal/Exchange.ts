@@ -1,6 +1,6 @@
 /** One request and its response, as a dispatcher of Undici tells of them in callbacks. */
-import type { Progress, TimedOut } from "@postwire/core/Timeouts"
-import { headed } from "@postwire/core/Transport"
+import type { Progress, TimedOut } from "@postwire/core/http/Timeouts"
+import { headed } from "@postwire/core/http/Transport"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpClientError from "effect/http/HttpClientError"

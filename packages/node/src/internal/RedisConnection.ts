@@ -1,5 +1,5 @@
 /** A connection to Redis that is made when it is needed, and given up when nothing comes back. */
-import { InvalidSettings } from "@postwire/core/Errors"
+import { InvalidSettings } from "@postwire/core/errors/Errors"
 import type * as RedisClient from "@redis/client"
 import type * as Cause from "effect/Cause"
 import * as Data from "effect/Data"

@@ -1,5 +1,5 @@
 /** The rules of `Ledger.reserve` and `settle` in Lua, by the clock of Redis. A property test holds the two together. */
-import * as Ledger from "@postwire/core/Ledger"
+import * as Ledger from "@postwire/core/rate-limit/Ledger"
 
 /** What the names of all keys begin with. The number goes up when the form of a ledger changes. */
 const keyPrefix = "postwire:ledger:2:"

@@ -1,5 +1,5 @@
 /** The rules of `Bill` in Lua, by the clock of Redis. The tests of all stores hold them together. */
-import * as Bill from "@postwire/core/Bill"
+import * as Bill from "@postwire/core/spend/Bill"
 import type { Script } from "./RedisScripts.ts"
 
 /** What the names of all keys begin with. The number goes up when the form of a bill changes. */

@@ -1,5 +1,5 @@
 /** The steps of a log of shared streams in Lua, by the clock of Redis. The tests of all stores hold them together. */
-import * as StreamLog from "@postwire/core/StreamLog"
+import * as StreamLog from "@postwire/core/streams/shared/StreamLog"
 import type { Script } from "./RedisScripts.ts"
 
 /** What the names of all keys begin with. The number goes up when the form of a log changes. */

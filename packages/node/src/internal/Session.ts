@@ -1,5 +1,5 @@
 /** The connections of a client. */
-import { secrets } from "@postwire/core/Redaction"
+import { secrets } from "@postwire/core/auth/Redaction"
 import type { Agent, Dispatcher } from "undici"
 
 /**

@@ -1,5 +1,5 @@
 /** An SQLite file that processes of one machine share, whose steps are transactions. */
-import { InvalidSettings } from "@postwire/core/Errors"
+import { InvalidSettings } from "@postwire/core/errors/Errors"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"

@@ -2,7 +2,7 @@
  * A program that raises a number in a store of tokens, so often, and prints each number once it is written. Who has lost the
  * lock begins the step again.
  */
-import * as TokenStore from "@postwire/core/TokenStore"
+import * as TokenStore from "@postwire/core/storage/TokenStore"
 import { Effect, type Layer } from "effect"
 
 export const increment = (layer: Layer.Layer<TokenStore.TokenStore, unknown>, times: number): Promise<void> =>

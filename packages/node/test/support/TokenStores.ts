@@ -1,6 +1,6 @@
 /** What holds of every store of tokens. */
 import { assert, it } from "@effect/vitest"
-import * as TokenStore from "@postwire/core/TokenStore"
+import * as TokenStore from "@postwire/core/storage/TokenStore"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"

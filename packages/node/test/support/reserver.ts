@@ -1,6 +1,6 @@
 /** A process that reserves an amount in a file, and ends without settling it. */
 import { Effect } from "effect"
-import { SpendStore } from "../../../core/src/SpendStore.ts"
+import { SpendStore } from "../../../core/src/spend/SpendStore.ts"
 import * as SqliteSpendStore from "../../src/SqliteSpendStore.ts"
 
 const [, , path = "", bill = "", day = ""] = process.argv

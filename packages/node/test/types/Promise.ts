@@ -1,6 +1,6 @@
 // Type tests of the Promise face: this file compiles, or inference has weakened.
-import type { Joined } from "@postwire/core/Joins"
-import type { Dictionary } from "@postwire/core/Response"
+import type { Joined } from "@postwire/core/schema/Joins"
+import type { Dictionary } from "@postwire/core/schema/Response"
 import { Schema } from "effect"
 import {
   createClient,

@@ -1,5 +1,5 @@
 /** The authorization server: which endpoint a request is to, what fault it meets, and its answer. */
-import { HmacSha1 } from "@postwire/core/OAuth1"
+import { HmacSha1 } from "@postwire/core/auth/OAuth1"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"

@@ -1,5 +1,5 @@
 /** The page of OAuth 2.0 on which a user allows an app something, and the code that the app gets. */
-import { fromWire, meanings } from "@postwire/core/Scopes"
+import { fromWire, meanings } from "@postwire/core/schema/Scopes"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
 import type { App } from "../store/Credentials.ts"

@@ -1,5 +1,5 @@
 /** OAuth 1.0a in three legs: a request token, a page that asks the user, and the user's token. */
-import { parseAuthorization } from "@postwire/core/OAuth1"
+import { parseAuthorization } from "@postwire/core/auth/OAuth1"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
 import * as Authentication from "../Authentication.ts"

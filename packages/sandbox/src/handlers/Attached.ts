@@ -1,5 +1,5 @@
 /** The media that a post or a message is to show. */
-import type { Purpose } from "@postwire/core/MediaRules"
+import type { Purpose } from "@postwire/core/media/MediaRules"
 import * as Effect from "effect/Effect"
 import type { Call } from "../Handler.ts"
 import * as MediaCategories from "../MediaCategories.ts"

@@ -1,4 +1,4 @@
-import type { CountBucket } from "@postwire/core/models/CountBucket"
+import type { CountBucket } from "@postwire/core/schema/models/CountBucket"
 import * as Effect from "effect/Effect"
 import type { Call, Handlers, Parameters } from "../Handler.ts"
 import * as Snowflake from "../store/Snowflake.ts"

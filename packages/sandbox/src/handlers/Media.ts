@@ -1,6 +1,6 @@
-import * as Body from "@postwire/core/Body"
-import type { Reader } from "@postwire/core/MediaFile"
-import { limits } from "@postwire/core/MediaRules"
+import type { Reader } from "@postwire/core/media/MediaFile"
+import { limits } from "@postwire/core/media/MediaRules"
+import * as BodyLayout from "@postwire/core/schema/BodyLayout"
 import * as Effect from "effect/Effect"
 import type { Call, Handlers, Reply } from "../Handler.ts"
 import * as MediaCategories from "../MediaCategories.ts"
@@ -102,7 +102,7 @@ export const handlers = {
     const { definition: { at = {} }, parameters: { id, ...said }, store: { attachments } } = call
     yield* ownMedia(call, id, "id")
     const metadata: Record<string, unknown> = {}
-    for (const [name, value] of Object.entries(said)) Body.insert({ metadata }, at, name, value)
+    for (const [name, value] of Object.entries(said)) BodyLayout.insert({ metadata }, at, name, value)
     const { alt_text } = said
     attachments.updateMedia(id, { metadata, ...(alt_text === undefined ? {} : { alt_text }) })
     return { data: { id, associated_metadata: metadata } }

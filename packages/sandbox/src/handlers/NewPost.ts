@@ -1,5 +1,5 @@
 /** What the service refuses of a post to be for what it is made of, whatever else there is. */
-import * as PostText from "@postwire/core/PostText"
+import * as PostText from "@postwire/core/text/PostText"
 import type { Parameters } from "../Handler.ts"
 import * as Problem from "../Problem.ts"
 

@@ -1,5 +1,5 @@
 /** What the terms of a query ask of a post, in the words and facts that the index holds. */
-import type * as Query from "@postwire/core/Query"
+import type * as Query from "@postwire/core/query/Query"
 import * as Terms from "./Terms.ts"
 
 /** Words in a row in a column of the index, or a fact as the index spells it. */

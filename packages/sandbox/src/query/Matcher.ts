@@ -3,7 +3,7 @@
  * counts too. Rules are found by a word or fact that a post must have to match them, so that of a thousand rules a post is asked about
  * the few that could.
  */
-import * as Language from "@postwire/core/Query"
+import * as Language from "@postwire/core/query/Query"
 import * as Result from "effect/Result"
 import type { Indexed } from "../store/PostIndex.ts"
 import * as Conditions from "./Conditions.ts"

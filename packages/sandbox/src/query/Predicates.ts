@@ -1,5 +1,5 @@
 /** Whether a post has what a term asks for, told from the post alone. */
-import type * as Query from "@postwire/core/Query"
+import type * as Query from "@postwire/core/query/Query"
 import * as Random from "../internal/random.ts"
 import * as Recognition from "../Recognition.ts"
 import * as Conditions from "./Conditions.ts"

@@ -2,7 +2,7 @@
  * Queries as expressions of the full-text index in which every word is one that `Terms` made, so no query can reach the syntax of
  * SQL or of the index.
  */
-import * as Language from "@postwire/core/Query"
+import * as Language from "@postwire/core/query/Query"
 import * as Result from "effect/Result"
 import * as Conditions from "./Conditions.ts"
 import * as Terms from "./Terms.ts"

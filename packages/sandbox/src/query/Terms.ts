@@ -3,7 +3,7 @@
  * module, so the index holds nothing but words of letters, digits, `_` and pictographs, separated by blanks, and a
  * query can say nothing else.
  */
-import type * as QueryOperators from "@postwire/core/QueryOperators"
+import type * as QueryOperators from "@postwire/core/query/QueryOperators"
 
 /** The words of a text, folded: case and width do not matter, punctuation separates. */
 export const words = (text: string): ReadonlyArray<string> => text.normalize("NFKC").toLowerCase().match(word) ?? []

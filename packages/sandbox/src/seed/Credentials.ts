@@ -1,5 +1,5 @@
 /** Credentials of every kind, for ada and for an app alone. */
-import { scopes } from "@postwire/core/Scopes"
+import { scopes } from "@postwire/core/schema/Scopes"
 import * as Redacted from "effect/Redacted"
 import { make } from "../internal/random.ts"
 import type * as Credentials from "../store/Credentials.ts"

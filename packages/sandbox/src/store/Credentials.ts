@@ -1,6 +1,6 @@
 /** Apps and their tokens. */
-import type { AccessLevel } from "@postwire/core/Parameters"
-import type { Scope } from "@postwire/core/Scopes"
+import type { AccessLevel } from "@postwire/core/schema/Parameters"
+import type { Scope } from "@postwire/core/schema/Scopes"
 import * as Redacted from "effect/Redacted"
 import * as Crypto from "node:crypto"
 import type { Database } from "./Database.ts"

@@ -1,5 +1,5 @@
 /** SQLite as Node ships it, where it can do what the store needs. */
-import { minimum } from "@postwire/core/SupportedNode"
+import { minimum } from "@postwire/core/runtime/SupportedNode"
 import * as Schema from "effect/Schema"
 import type * as Sqlite from "node:sqlite"
 

@@ -1,7 +1,7 @@
 /**
  * What the service recognises in a text. Positions count characters (code points), with the end exclusive.
  */
-import * as PostEntities from "@postwire/core/PostEntities"
+import * as PostEntities from "@postwire/core/text/PostEntities"
 
 /** A hashtag or cashtag, without its sign. */
 export interface Tag {

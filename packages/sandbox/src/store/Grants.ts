@@ -2,7 +2,7 @@
  * What users have allowed apps: from a login to its end, through every renewal. There is one at a time of a user, an app
  * and a kind.
  */
-import { fromWire } from "@postwire/core/Scopes"
+import { fromWire } from "@postwire/core/schema/Scopes"
 import * as Redacted from "effect/Redacted"
 import { type App, hashOf, type Rights } from "./Credentials.ts"
 import type { Database } from "./Database.ts"

@@ -1,5 +1,5 @@
 /** Posts: written, read, deleted. */
-import * as PostText from "@postwire/core/PostText"
+import * as PostText from "@postwire/core/text/PostText"
 import type { Database } from "./Database.ts"
 import * as Entities from "./Entities.ts"
 import type { Teller } from "./Happenings.ts"

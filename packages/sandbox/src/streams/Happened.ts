@@ -1,6 +1,6 @@
 /** What streams of likes and of compliance bring, and the latest of it: what happens is in no table. */
-import type { Endpoint } from "@postwire/core/models/Connection"
-import type { Like } from "@postwire/core/models/Like"
+import type { Endpoint } from "@postwire/core/schema/models/Connection"
+import type { Like } from "@postwire/core/schema/models/Like"
 import * as Crypto from "node:crypto"
 import type { Happening } from "../store/Happenings.ts"
 import type { Store } from "../store/Store.ts"

@@ -1,5 +1,5 @@
 /** Streams: who is connected to what, and what happens brought to those whom it concerns. */
-import type { Endpoint } from "@postwire/core/models/Connection"
+import type { Endpoint } from "@postwire/core/schema/models/Connection"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"

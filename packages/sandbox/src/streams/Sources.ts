@@ -1,5 +1,5 @@
 /** What the streams of the service bring: of what there is, which parts. */
-import type { Endpoint } from "@postwire/core/models/Connection"
+import type { Endpoint } from "@postwire/core/schema/models/Connection"
 
 /** What a stream brings. */
 export interface Source {

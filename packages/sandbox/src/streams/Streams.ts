@@ -1,7 +1,7 @@
 /** The streams of a service, as others see them. */
-import type { Definition } from "@postwire/core/Definition"
-import type { Endpoint } from "@postwire/core/models/Connection"
-import type { Wire } from "@postwire/core/Wire"
+import type { Definition } from "@postwire/core/schema/Definition"
+import type { Endpoint } from "@postwire/core/schema/models/Connection"
+import type { Wire } from "@postwire/core/wire/Wire"
 import type * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { Caller } from "../Authentication.ts"

@@ -1,11 +1,11 @@
 /** A sandbox on a port that speaks words of X alone, for clients that know nothing of it. */
-import type { Wire } from "@postwire/core/WireNames"
+import type { WireName } from "@postwire/core/schema/WireName"
 import { Context, Effect, Layer, Redacted } from "effect"
 import * as Sandbox from "../../src/Sandbox.ts"
 import { day, minute, secretsOf } from "../support/Requests.ts"
 
 /** A seeded server with one more app, that only reads, and posts of ada's to find. It ends with the scope. */
-export const serve = Effect.fnUntraced(function*(wire: Exclude<Wire, "neutral">) {
+export const serve = Effect.fnUntraced(function*(wire: Exclude<WireName, "neutral">) {
   const sandbox = Context.get(
     yield* Layer.build(Sandbox.layerServer({ posts: 300, wire })),
     Sandbox.Sandbox

@@ -1,8 +1,8 @@
 /** Requests that nobody should send, by the thousand and the same in every run, and what answers to them must be. */
 import { assert } from "@effect/vitest"
+import * as OAuth1 from "@postwire/core/auth/OAuth1"
 import { catalogue } from "@postwire/core/Catalogue"
-import * as OAuth1 from "@postwire/core/OAuth1"
-import * as Wire from "@postwire/core/Wire"
+import * as Wire from "@postwire/core/wire/Wire"
 import { Clock, Effect } from "effect"
 import { HttpBody, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"

@@ -1,10 +1,10 @@
 /** Every operation with parameters that the service accepts, as requests of both wires. */
 import { catalogue, type Name } from "@postwire/core/Catalogue"
-import type { Definition } from "@postwire/core/Definition"
-import type * as Multipart from "@postwire/core/Multipart"
-import { prepare } from "@postwire/core/Prepare"
-import * as Words from "@postwire/core/Wire"
-import type { Wire } from "@postwire/core/WireNames"
+import type { Definition } from "@postwire/core/schema/Definition"
+import type * as Multipart from "@postwire/core/schema/Multipart"
+import type { WireName } from "@postwire/core/schema/WireName"
+import { prepare } from "@postwire/core/wire/RequestEncoder"
+import * as Words from "@postwire/core/wire/Wire"
 import { parameters as examples } from "../../../../examples/reference/parameters.ts"
 import * as MediaBytes from "../../../core/test/support/MediaBytes.ts"
 import { type Bench, day, minute, now } from "./Requests.ts"
@@ -25,7 +25,7 @@ export interface Sent {
 }
 
 /** The request of a call by `identity`. Bounds are left to the service. */
-export const requestOf = (name: Name, parameters: object, identity: string, wire: Wire = "neutral"): Sent => {
+export const requestOf = (name: Name, parameters: object, identity: string, wire: WireName = "neutral"): Sent => {
   const prepared = prepare(catalogue[name].definition, parameters, Words.named[wire], { checks: "identifiers" })
   if ("_tag" in prepared) throw new Error(`${name}: ${prepared.message}`)
   const { body, identityAt, method, path, query } = prepared

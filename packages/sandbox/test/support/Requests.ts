@@ -1,10 +1,10 @@
 /** Requests to a sandbox, by hand and through the client. */
-import * as Client from "@postwire/core/Client"
-import * as Credentials from "@postwire/core/Credentials"
-import * as OAuth1 from "@postwire/core/OAuth1"
-import * as Scopes from "@postwire/core/Scopes"
-import * as Words from "@postwire/core/Wire"
-import type { Wire } from "@postwire/core/WireNames"
+import * as Credentials from "@postwire/core/auth/Credentials"
+import * as OAuth1 from "@postwire/core/auth/OAuth1"
+import * as Client from "@postwire/core/client/Client"
+import * as Scopes from "@postwire/core/schema/Scopes"
+import type { WireName } from "@postwire/core/schema/WireName"
+import * as Words from "@postwire/core/wire/Wire"
 import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
@@ -132,7 +132,7 @@ export const make = Effect.fnUntraced(function*(options: Sandbox.Options = {}) {
   }
 
   /** The client, with the credentials of the seed unless others are given. */
-  const client = (wire: Wire = "neutral", credentials: Credentials.Settings = secrets) =>
+  const client = (wire: WireName = "neutral", credentials: Credentials.Settings = secrets) =>
     Client.layer({ baseUrl: sandbox.baseUrl, wire: Words.named[wire] }).pipe(
       Layer.provide([Credentials.layer(credentials), Layer.succeed(HttpClient.HttpClient, http)])
     )

@@ -1,15 +1,15 @@
 /** One call: handed to the worker, waited for, received. Parameters are checked and bodies are read on this side. */
-import type { Anomaly } from "@postwire/core/Anomaly"
-import * as CallErrors from "@postwire/core/CallErrors"
-import { type CallOptions, checkOptions, requestOptionNames } from "@postwire/core/CallOptions"
-import type { Definition, Form } from "@postwire/core/Definition"
-import { invalidParameter, type InvalidParameters, InvalidSettings } from "@postwire/core/Errors"
-import * as Prepare from "@postwire/core/Prepare"
-import type { Redact } from "@postwire/core/Redaction"
-import * as Requests from "@postwire/core/Requests"
-import * as Timeouts from "@postwire/core/Timeouts"
-import * as Undeclared from "@postwire/core/Undeclared"
-import type { Wire } from "@postwire/core/Wire"
+import type { Redact } from "@postwire/core/auth/Redaction"
+import * as CallErrors from "@postwire/core/client/CallErrors"
+import { type CallOptions, checkOptions, requestOptionNames } from "@postwire/core/client/CallOptions"
+import * as RawRequest from "@postwire/core/client/RawRequest"
+import { invalidParameter, type InvalidParameters, InvalidSettings } from "@postwire/core/errors/Errors"
+import * as Timeouts from "@postwire/core/http/Timeouts"
+import type { Anomaly } from "@postwire/core/schema/Anomaly"
+import type { Definition, Form } from "@postwire/core/schema/Definition"
+import * as ExtraParameters from "@postwire/core/wire/ExtraParameters"
+import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
+import type { Wire } from "@postwire/core/wire/Wire"
 import type { Settings } from "../Settings.ts"
 import type { NoAnswer } from "./Bridge.ts"
 import type { Connection, Sent } from "./Connection.ts"
@@ -30,7 +30,7 @@ export interface Context {
 
 /** A call that is under way. */
 export interface Pending extends Sent {
-  readonly prepared: Prepare.Prepared
+  readonly prepared: RequestEncoder.Prepared
   /** How long it may take, in milliseconds. */
   readonly limit: number
 }
@@ -56,8 +56,8 @@ export const begin = (
   if (connection.isClosed) return CallErrors.closed(definition)
   const invalid = checkOptions(definition, options)
   if (invalid !== undefined) return invalid
-  const prepared = Prepare.prepare(definition, parameters, wire, settings, redact)
-  const whole = Undeclared.add(prepared, definition, wire, options, redact)
+  const prepared = RequestEncoder.prepare(definition, parameters, wire, settings, redact)
+  const whole = ExtraParameters.add(prepared, definition, wire, options, redact)
   return whole instanceof Error ? whole : unreadable(whole) ?? post(context, whole, options, ahead)
 }
 
@@ -65,7 +65,7 @@ export const begin = (
  * What a Blob holds cannot be read while this thread is blocked, nor by another thread: Node ends the process at a part of a
  * file that one opened and the other reads.
  */
-const unreadable = ({ body, operation }: Prepare.Prepared): InvalidParameters | undefined => {
+const unreadable = ({ body, operation }: RequestEncoder.Prepared): InvalidParameters | undefined => {
   if (typeof body !== "object") return undefined
   const blob = body.parts.find((part) => "bytes" in part && part.bytes instanceof Blob)
   if (blob === undefined) return undefined
@@ -76,17 +76,17 @@ const unreadable = ({ body, operation }: Prepare.Prepared): InvalidParameters | 
 /** Hands a request to any path to the worker. */
 export const beginRequest = (
   context: Context,
-  checked: ReturnType<typeof Requests.check>,
+  checked: ReturnType<typeof RawRequest.check>,
   options: CallOptions
 ): Pending | Error => {
-  if (context.connection.isClosed) return CallErrors.closed(Requests.toldOf(checked))
+  if (context.connection.isClosed) return CallErrors.closed(RawRequest.toldOf(checked))
   if (checked instanceof Error) return checked
   return checkOptions(checked, options, requestOptionNames) ?? post(context, checked.prepared, options, false)
 }
 
 const post = (
   { connection, settings }: Context,
-  prepared: Prepare.Prepared,
+  prepared: RequestEncoder.Prepared,
   options: CallOptions,
   ahead: boolean
 ): Pending | Error => {

@@ -1,6 +1,6 @@
 /** How errors cross threads: encoded by the schema of all errors, no deeper than the stack of either thread can take. */
-import { type AnyError, isAnyError } from "@postwire/core/Errors"
-import * as ErrorSchemas from "@postwire/core/ErrorSchemas"
+import { type AnyError, isAnyError } from "@postwire/core/errors/Errors"
+import * as ErrorSchemas from "@postwire/core/errors/ErrorSchemas"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { inspect } from "node:util"

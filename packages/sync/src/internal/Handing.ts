@@ -1,7 +1,8 @@
 /** What is made of many calls: handed to the worker and waited for on this thread, which is told how it goes on. */
-import * as CallErrors from "@postwire/core/CallErrors"
-import { InvalidParameters, show } from "@postwire/core/Errors"
-import * as Hook from "@postwire/core/Hook"
+import * as CallErrors from "@postwire/core/client/CallErrors"
+import { InvalidParameters } from "@postwire/core/errors/Errors"
+import * as Callback from "@postwire/core/runtime/Callback"
+import { show } from "@postwire/core/schema/Show"
 import { fileURLToPath } from "node:url"
 import * as Calls from "./Calls.ts"
 import type * as Protocol from "./Protocol.ts"
@@ -53,7 +54,7 @@ const begin = (
   if (refused !== undefined) return refused
   try {
     const publishing = publishingOf(crossing(handing))
-    return connection.publish(publishing, onProgress && ((progress) => Hook.tell(onProgress, progress)))
+    return connection.publish(publishing, onProgress && ((progress) => Callback.tell(onProgress, progress)))
   } catch (error) {
     if (error instanceof InvalidParameters) return error
     if (isUncloneable(error)) {

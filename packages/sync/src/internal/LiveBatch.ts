@@ -1,8 +1,8 @@
 /** What comes next of a live stream, as it crosses threads: items as JSON, which is cheaper than to clone objects. */
-import type { Anomaly } from "@postwire/core/Anomaly"
-import type { Definition } from "@postwire/core/Definition"
-import type { Delivered, LiveEvent, LiveHappening } from "@postwire/core/LiveEvents"
-import * as LiveItem from "@postwire/core/LiveItem"
+import type { Anomaly } from "@postwire/core/schema/Anomaly"
+import type { Definition } from "@postwire/core/schema/Definition"
+import * as StreamItem from "@postwire/core/schema/StreamItem"
+import type { Delivered, LiveEvent, LiveHappening } from "@postwire/core/streams/StreamEvents"
 
 /** What came at once. */
 export interface LiveBatch {
@@ -15,7 +15,7 @@ export interface LiveBatch {
 }
 
 /** Of items. */
-export const ofItems = (items: ReadonlyArray<LiveItem.AnyItem>): LiveBatch => {
+export const ofItems = (items: ReadonlyArray<StreamItem.AnyItem>): LiveBatch => {
   const anomalies = new Map<number, ReadonlyArray<Anomaly>>()
   items.forEach((item, index) => {
     if (item.anomalies.length > 0) anomalies.set(index, item.anomalies)
@@ -24,8 +24,8 @@ export const ofItems = (items: ReadonlyArray<LiveItem.AnyItem>): LiveBatch => {
 }
 
 /** Of everything that happens. */
-export const ofEvents = (events: ReadonlyArray<LiveEvent<LiveItem.AnyItem>>): LiveBatch => {
-  const items: Array<LiveItem.AnyItem> = []
+export const ofEvents = (events: ReadonlyArray<LiveEvent<StreamItem.AnyItem>>): LiveBatch => {
+  const items: Array<StreamItem.AnyItem> = []
   const others = events.map((event) => {
     if (event._tag !== "Delivered") return event
     const { item, ...delivered } = event
@@ -39,16 +39,16 @@ export const ofEvents = (events: ReadonlyArray<LiveEvent<LiveItem.AnyItem>>): Li
 export const itemsOf = (
   { result }: Pick<Definition, "result">,
   { anomalies, lines }: LiveBatch
-): ReadonlyArray<LiveItem.AnyItem> => {
-  const bodies: ReadonlyArray<LiveItem.Body> = JSON.parse(lines)
-  return bodies.map((body, index) => LiveItem.make(LiveItem.isPost(result), body, anomalies.get(index)))
+): ReadonlyArray<StreamItem.AnyItem> => {
+  const bodies: ReadonlyArray<StreamItem.Body> = JSON.parse(lines)
+  return bodies.map((body, index) => StreamItem.make(StreamItem.isPost(result), body, anomalies.get(index)))
 }
 
 /** What happens in a batch that has it. */
 export const eventsOf = (
   definition: Pick<Definition, "result">,
   batch: LiveBatch
-): ReadonlyArray<LiveEvent<LiveItem.AnyItem>> => {
+): ReadonlyArray<LiveEvent<StreamItem.AnyItem>> => {
   const items = itemsOf(definition, batch)
   let delivered = 0
   return (batch.events ?? []).map((event) =>

@@ -1,8 +1,8 @@
 /** Pages of an operation, each fetched when the loop gets to it or, with `prefetch`, while the loop is at the one before. */
-import type { Definition } from "@postwire/core/Definition"
-import { PaginationStuck } from "@postwire/core/Errors"
-import * as Pagination from "@postwire/core/Pagination"
-import * as Prepare from "@postwire/core/Prepare"
+import * as Pagination from "@postwire/core/client/Pagination"
+import { PaginationStuck } from "@postwire/core/errors/Errors"
+import type { Definition } from "@postwire/core/schema/Definition"
+import * as RequestEncoder from "@postwire/core/wire/RequestEncoder"
 import * as Calls from "./Calls.ts"
 import type * as Protocol from "./Protocol.ts"
 import * as Received from "./Received.ts"
@@ -24,7 +24,7 @@ export function* run<A>(
   of: (page: Page) => A
 ): Generator<A> {
   const options: Pagination.PageOptions = { ...given }
-  const own = Calls.orThrow(Prepare.own(definition, parameters), caller)
+  const own = Calls.orThrow(RequestEncoder.own(definition, parameters), caller)
   const first = Pagination.start(definition, own, given)
   if (first === undefined) return
   let position: Pagination.Position = Calls.orThrow(first, caller)

@@ -1,8 +1,8 @@
 /** What came over the bridge, and what is made of it. */
-import * as CallErrors from "@postwire/core/CallErrors"
-import * as Decoding from "@postwire/core/Decoding"
-import type { Form } from "@postwire/core/Definition"
-import * as Response from "@postwire/core/Response"
+import * as CallErrors from "@postwire/core/client/CallErrors"
+import type { Form } from "@postwire/core/schema/Definition"
+import * as Response from "@postwire/core/schema/Response"
+import * as ResponseDecoder from "@postwire/core/wire/ResponseDecoder"
 import type { RawResponse } from "../RawResponse.ts"
 import type { Context } from "./Calls.ts"
 import type { Received } from "./Protocol.ts"
@@ -16,9 +16,9 @@ export const read = (
   { body, cost, headers, status }: Received
 ): AnyResponse | Error => {
   const decoded = told.result._tag === "Bytes"
-    ? Decoding.decodeBytes(told, new Uint8Array(body), headersOf(headers))
-    : Decoding.decode(told, wire, textOf(body), () => headersOf(headers), settings.verify)
-  if (!(decoded instanceof Decoding.Undecodable)) Response.markCost(decoded, cost)
+    ? ResponseDecoder.decodeBytes(told, new Uint8Array(body), headersOf(headers))
+    : ResponseDecoder.decode(told, wire, textOf(body), () => headersOf(headers), settings.verify)
+  if (!(decoded instanceof ResponseDecoder.Undecodable)) Response.markCost(decoded, cost)
   if (CallErrors.isClean(decoded)) return decoded
   const read = CallErrors.reread(told, decoded, { status, headers: headersOf(headers) }, textOf(body), redact)
   if (!(read instanceof Error)) warn(told.name, read.anomalies)

@@ -1,5 +1,5 @@
 // Type tests of the blocking face: this file compiles, or inference has weakened.
-import type { Dictionary } from "@postwire/core/Response"
+import type { Dictionary } from "@postwire/core/schema/Response"
 import {
   createClientSync,
   fromEnvironment,

@@ -1,4 +1,4 @@
-import { names } from "../../../../packages/core/src/Wire.ts"
+import { names } from "../../../../packages/core/src/wire/Wire.ts"
 import { text } from "../../repository.ts"
 
 export const getStaticPaths = () => names.map((name) => ({ params: { name } }))

@@ -1,7 +1,7 @@
 /** A program that follows the stream of its rules: one consumer of everything, and one for each of some tags. */
-import type { LiveEvent } from "@postwire/core/LiveEvents"
-import type { ResumeFrom } from "@postwire/core/LiveOptions"
-import { streamPosts } from "@postwire/core/operations/Streams"
+import { streamPosts } from "@postwire/core/streams/operations/Streams"
+import type { LiveEvent } from "@postwire/core/streams/StreamEvents"
+import type { ResumeFrom } from "@postwire/core/streams/StreamOptions"
 import * as NodeClient from "@postwire/node/NodeClient"
 import { Clock, Effect, Stream } from "effect"
 import { tell, type Told, weigh } from "./Followed.ts"

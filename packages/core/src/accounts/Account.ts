@@ -1,0 +1,120 @@
+/**
+ * An account: what is kept of a person who signed in. Its record is one JSON text, which a `TokenStore` keeps under the name of
+ * the account. Secrets are redacted in memory and plain in the text.
+ */
+import * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
+import { InvalidSettings, TokenStoreFailure } from "../errors/Errors.ts"
+import { type Scope, scopes } from "../schema/Scopes.ts"
+import type { TokenStore } from "../storage/TokenStore.ts"
+import { faultOf } from "../storage/Version.ts"
+
+/** The version of records that are written. */
+const version = 1
+
+const Secret = /*#__PURE__*/ Schema.RedactedFromValue(Schema.NonEmptyString)
+
+/** Milliseconds since the epoch. */
+const Instant = Schema.Finite
+
+/** An app, as the service's console has it: a confidential one has a secret, a public one has none. */
+export const App = /*#__PURE__*/ Schema.Struct({
+  clientId: Schema.NonEmptyString,
+  clientSecret: /*#__PURE__*/ Schema.optionalKey(Secret)
+})
+
+/** An app, as the service's console has it: a confidential one has a secret, a public one has none. */
+export type App = typeof App.Type
+
+/** A later version may know more: those are left out, and the record is read all the same. */
+const Scopes = /*#__PURE__*/ Schema.Array(Schema.String).pipe(
+  /*#__PURE__*/ Schema.decodeTo(
+    /*#__PURE__*/ Schema.Array(/*#__PURE__*/ Schema.Literals(scopes)),
+    /*#__PURE__*/ SchemaTransformation.transform<ReadonlyArray<Scope>, ReadonlyArray<string>>({
+      decode: (names) => scopes.filter((scope) => names.includes(scope)),
+      encode: (known) => known
+    })
+  )
+)
+
+/** The tokens of OAuth 2.0 that a user granted to an app. */
+export const OAuth2Tokens = /*#__PURE__*/ Schema.Struct({
+  accessToken: Secret,
+  /** Left out where `offline.access` was not granted. It is used once: each renewal brings another. */
+  refreshToken: /*#__PURE__*/ Schema.optionalKey(Secret),
+  /** What was granted, in neutral names, in the order of `Scopes.scopes`. */
+  scopes: Scopes,
+  /** By this machine's clock. */
+  expiresAt: Instant,
+  /** When the tokens were granted or renewed last, by this machine's clock. */
+  renewedAt: Instant
+})
+
+/** The tokens of OAuth 2.0 that a user granted to an app. */
+export type OAuth2Tokens = typeof OAuth2Tokens.Type
+
+/** The credentials of OAuth 1.0a, which do not expire. */
+export const OAuth1Tokens = /*#__PURE__*/ Schema.Struct({
+  consumerKey: Secret,
+  consumerSecret: Secret,
+  accessToken: Secret,
+  accessTokenSecret: Secret
+})
+
+/** The credentials of OAuth 1.0a, which do not expire. */
+export type OAuth1Tokens = typeof OAuth1Tokens.Type
+
+/** An account. It has tokens of one kind or of both. */
+export const Account = /*#__PURE__*/ Schema.Struct({
+  version: /*#__PURE__*/ Schema.Literal(version),
+  /** The service that it is an account of, as `https://api.x.com`: its tokens are sent nowhere else. */
+  baseUrl: Schema.NonEmptyString,
+  user: /*#__PURE__*/ Schema.optionalKey(
+    /*#__PURE__*/ Schema.Struct({ id: Schema.NonEmptyString, username: Schema.NonEmptyString })
+  ),
+  /** The app that `oauth2` was granted to. */
+  app: /*#__PURE__*/ Schema.optionalKey(App),
+  oauth2: /*#__PURE__*/ Schema.optionalKey(OAuth2Tokens),
+  oauth1: /*#__PURE__*/ Schema.optionalKey(OAuth1Tokens)
+})
+
+/** An account. It has tokens of one kind or of both. */
+export type Account = typeof Account.Type
+
+const Text = /*#__PURE__*/ Schema.fromJsonString(Account)
+const decode = /*#__PURE__*/ Schema.decodeEffect(Text)
+const encode = /*#__PURE__*/ Schema.encodeSync(Text)
+
+/** Checks the name of an account: 1 to 32 letters, digits, `_` and `-`, and not `-` first. Every username is one. */
+export const checkName = (name: string): Effect.Effect<string, InvalidSettings> =>
+  typeof name === "string" && /^\w[\w-]{0,31}$/.test(name)
+    ? Effect.succeed(name)
+    : Effect.fail(
+      new InvalidSettings({
+        setting: "account",
+        rule: "must be 1 to 32 letters, digits, _ or -, and must not begin with -"
+      })
+    )
+
+/** The account of a name, where the store has one. */
+export const read = (
+  store: TokenStore["Service"],
+  name: string
+): Effect.Effect<Option.Option<Account>, TokenStoreFailure> =>
+  Effect.flatMap(store.read(name), (text) =>
+    text === undefined
+      ? Effect.succeedNone
+      : Effect.mapError(
+        Effect.asSome(decode(text)),
+        // What does not fit is not shown: it may be a token.
+        () => new TokenStoreFailure({ store: store.describe(name), fault: faultOf(text, version), action: "read" })
+      ))
+
+/** Keeps the account of a name: when this ends, it is durable. */
+export const write = (
+  store: TokenStore["Service"],
+  name: string,
+  account: Account
+): Effect.Effect<void, TokenStoreFailure> => store.write(name, encode(account))

@@ -1,0 +1,143 @@
+/**
+ * Credentials of a user who signed in: of an account in a `TokenStore`, or of tokens that the program keeps itself. Apart from
+ * `Credentials`, because a program without accounts has nothing to renew.
+ */
+import * as Effect from "effect/Effect"
+import type { HttpClient } from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Credentials from "../auth/Credentials.ts"
+import * as Redaction from "../auth/Redaction.ts"
+import * as Client from "../client/Client.ts"
+import { InvalidSettings, TokenStoreFailure } from "../errors/Errors.ts"
+import type { Scope } from "../schema/Scopes.ts"
+import { TokenStore } from "../storage/TokenStore.ts"
+import * as Account from "./Account.ts"
+import * as TokenRefresh from "./internal/tokenRefresh.ts"
+import * as RefreshingCredentials from "./RefreshingCredentials.ts"
+
+/** Which account a client uses. */
+export interface Settings extends RefreshingCredentials.Settings {
+  /** The name of the account, as `ada`. */
+  readonly account: string
+  /** Has the secret of the app, for accounts whose records hold none. */
+  readonly app?: Account.App | undefined
+}
+
+/** Tokens that a program keeps itself. */
+export interface OAuth2Settings extends RefreshingCredentials.Settings {
+  /** The app that they were granted to. */
+  readonly clientId: string
+  /** The secret of the app, if it has one. */
+  readonly clientSecret?: Credentials.Secret | undefined
+  /** Left out, the first call renews. */
+  readonly accessToken?: Credentials.Secret | undefined
+  readonly refreshToken: Credentials.Secret
+  /** Left out, the access token is used until the service refuses it. */
+  readonly expiresAt?: Date | undefined
+  /** What was granted. Left out, scopes are not checked before the first renewal. */
+  readonly scopes?: ReadonlyArray<Scope> | undefined
+  /** The id of the user. Left out, the service is asked where a call needs it. */
+  readonly userId?: string | undefined
+  /**
+   * Keeps renewed tokens, in place of those before, which are of no use any more. No call uses them until this has ended. When it
+   * fails it is run again.
+   */
+  readonly save?: ((tokens: Account.OAuth2Tokens) => Effect.Effect<void, Error>) | undefined
+}
+
+/** Milliseconds that a store has. Who holds its lock may have to wait for two answers of the service. */
+const storeMillis = { read: 10_000, write: 10_000, lock: 35_000 } as const
+
+/** The credentials of an account in the `TokenStore`. Nothing is read before the first call. */
+export const layer = (
+  settings: Settings
+): Layer.Layer<Credentials.Credentials, InvalidSettings, HttpClient | TokenStore> =>
+  Layer.effect(
+    Credentials.Credentials,
+    Effect.gen(function*() {
+      const name = yield* Account.checkName(settings.account)
+      const store = yield* TokenStore
+      const late = (action: TokenStoreFailure["action"]) => ({
+        duration: storeMillis[action],
+        orElse: () =>
+          Effect.fail(
+            new TokenStoreFailure({
+              store: store.describe(name),
+              fault: action === "lock" ? "locked" : "unavailable",
+              action,
+              detail: `no answer within ${storeMillis[action]} ms`
+            })
+          )
+      })
+      const write = (account: Account.Account) =>
+        Effect.timeoutOrElse(Account.write(store, name, account), late("write"))
+      return yield* RefreshingCredentials.make(settings, {
+        name,
+        user: `of ${name}`,
+        ...(settings.app === undefined ? undefined : { app: settings.app }),
+        read: Effect.timeoutOrElse(Account.read(store, name), late("read")),
+        write,
+        // What is there already: a store that is full or may not be written to says so.
+        probe: write,
+        lock: Effect.timeoutOrElse(store.lock(name), late("lock"))
+      })
+    })
+  )
+
+/** The credentials of a user whose tokens the program keeps itself, renewed like those of an account. */
+export const layerOAuth2 = (
+  settings: OAuth2Settings
+): Layer.Layer<Credentials.Credentials, InvalidSettings, HttpClient> =>
+  Layer.effect(
+    Credentials.Credentials,
+    Effect.gen(function*() {
+      const { baseUrl } = yield* Client.check(settings)
+      const { clientId, expiresAt, save = () => Effect.void, scopes = [], userId } = settings
+      if (typeof clientId !== "string" || clientId === "") return yield* missing("clientId")
+      const accessToken = yield* Credentials.checkSecret("accessToken", settings.accessToken)
+      const refreshToken = yield* Credentials.checkSecret("refreshToken", settings.refreshToken)
+      const clientSecret = yield* Credentials.checkSecret("clientSecret", settings.clientSecret)
+      if (refreshToken === undefined) return yield* missing("refreshToken")
+      let account: Account.Account = {
+        version: 1,
+        baseUrl,
+        app: { clientId, ...(clientSecret === undefined ? undefined : { clientSecret }) },
+        ...(userId === undefined ? undefined : { user: { id: userId, username: userId } }),
+        oauth2: {
+          accessToken: accessToken ?? Redacted.make(""),
+          refreshToken,
+          scopes,
+          expiresAt: accessToken === undefined ? 0 : expiresAt?.getTime() ?? Infinity,
+          renewedAt: 0
+        }
+      }
+      return yield* RefreshingCredentials.make(settings, {
+        name: "",
+        user: Redacted.value(refreshToken),
+        read: Effect.sync(() => Option.some(account)),
+        write: (renewed) =>
+          renewed.oauth2 === undefined
+            ? Effect.void
+            : Effect.andThen(
+              Effect.mapError(save(renewed.oauth2), unsavedBecause(account, renewed)),
+              Effect.sync(() => {
+                account = renewed
+              })
+            ),
+        probe: () => Effect.void,
+        lock: Effect.void
+      })
+    })
+  )
+
+const missing = (setting: string) => Effect.fail(new InvalidSettings({ setting, rule: "is missing" }))
+
+/** The error of a program that could not keep tokens, without the secrets of the record before and of the one after it. */
+const unsavedBecause = (...accounts: ReadonlyArray<Account.Account>) => (error: Error): TokenStoreFailure => {
+  const redact = Redaction.make(() => accounts.flatMap(RefreshingCredentials.secretsOf).map(TokenRefresh.plain))
+  const told = Redaction.within(error, redact)
+  if (told instanceof TokenStoreFailure) return told
+  return new TokenStoreFailure({ store: "save", fault: "unavailable", action: "write", detail: redact(error.message) })
+}

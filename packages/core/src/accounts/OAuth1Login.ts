@@ -1,0 +1,251 @@
+/**
+ * Signing in with OAuth 1.0a, in three legs: a request token, the user who agrees at an address or reads a PIN there, and the
+ * credentials for it (RFC 5849). Such credentials do not expire.
+ */
+import * as Effect from "effect/Effect"
+import type { HttpClient } from "effect/http/HttpClient"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import type * as Credentials from "../auth/Credentials.ts"
+import * as OAuth1 from "../auth/OAuth1.ts"
+import * as Client from "../client/Client.ts"
+import { type AuthorizationDenied, type InvalidRedirect, InvalidSettings, type Unauthorized } from "../errors/Errors.ts"
+import type * as Account from "./Account.ts"
+import * as AppCredentials from "./internal/appCredentials.ts"
+import * as RedirectUrl from "./internal/redirectUrl.ts"
+import * as TokenRequest from "./internal/tokenRequest.ts"
+
+/** Where the service is, how it speaks and how long it may take: as in the settings of a client. */
+export type Settings = TokenRequest.Settings
+
+/** What requests of a sign-in can fail with. */
+export type RequestError = TokenRequest.RequestError
+
+/** The app that a user signs in to. */
+export type Consumer = Pick<Credentials.Settings, "consumerKey" | "consumerSecret">
+
+/** A sign-in that has begun. */
+export interface RequestToken {
+  readonly token: Redacted.Redacted
+  readonly tokenSecret: Redacted.Redacted
+}
+
+/** What a sign-in begins with. */
+export interface Begin extends Settings, Consumer {
+  /** Where the service leads the browser then, as it is set for the app; with `oob` it shows a PIN instead. */
+  readonly callback: string
+  /** What the app may do, where it is less than the app is set to. */
+  readonly access?: "read" | "write" | undefined
+}
+
+/**
+ * Begins a sign-in: asks the service for a request token.
+ *
+ * ```ts
+ * const requestToken = yield* OAuth1Login.requestToken({ baseUrl, consumerKey, consumerSecret, callback: "oob" })
+ * ```
+ */
+export const requestToken = (
+  { access, callback, consumerKey, consumerSecret, ...settings }: Begin
+): Effect.Effect<RequestToken, RequestError, HttpClient> =>
+  Effect.gen(function*() {
+    const consumer = yield* AppCredentials.checkConsumer({ consumerKey, consumerSecret })
+    if (callback !== "oob" && !URL.canParse(callback)) {
+      return yield* new InvalidSettings({ setting: "callback", rule: "must be oob or an absolute address" })
+    }
+    return yield* signed(settings, {
+      operation: "OAuth1Login.requestToken",
+      // One that nobody uses is forgotten.
+      effect: "toggle",
+      path: "/oauth/request_token",
+      query: { x_auth_access_type: access },
+      credentials: consumer,
+      also: ["oauth_callback", callback],
+      read: (text) =>
+        Option.map(decodeRequestToken(TokenRequest.decode(text)), ({ oauth_token, oauth_token_secret }) => ({
+          token: oauth_token,
+          tokenSecret: oauth_token_secret
+        })),
+      unread: "it has no request token, or does not confirm where it leads to"
+    })
+  })
+
+/** What the address is made of at which the user is asked. */
+export interface Ask extends Pick<Settings, "allowInsecureHttp" | "baseUrl" | "wire"> {
+  readonly requestToken: RequestToken
+  /** Has the user sign in at the service even when they are signed in there. */
+  readonly forceLogin?: boolean | undefined
+  /** Who is expected to sign in. */
+  readonly username?: string | undefined
+}
+
+/**
+ * The address at which the user is asked each time.
+ *
+ * ```ts
+ * const url = yield* OAuth1Login.authorizeUrl({ baseUrl, requestToken })
+ * ```
+ */
+export const authorizeUrl = (ask: Ask): Effect.Effect<string, InvalidSettings> => urlOf("/oauth/authorize", ask)
+
+/** The address that leads on without a question when the user has allowed the app before. */
+export const authenticateUrl = (ask: Ask): Effect.Effect<string, InvalidSettings> => urlOf("/oauth/authenticate", ask)
+
+const urlOf = (
+  path: string,
+  { forceLogin, requestToken, username, ...settings }: Ask
+): Effect.Effect<string, InvalidSettings> =>
+  Effect.map(Client.check(settings), ({ baseUrl }) => {
+    const query = TokenRequest.encode({
+      oauth_token: Redacted.value(requestToken.token),
+      force_login: forceLogin === true ? "true" : undefined,
+      screen_name: username
+    })
+    return `${baseUrl}${path}?${query}`
+  })
+
+/**
+ * Reads the address that the service led the browser to, absolute or from its path on: the proof in it that the user agreed, for
+ * {@link accessToken}. When they did not, it fails with `AuthorizationDenied`; when the address is not the end of this sign-in,
+ * with `InvalidRedirect`.
+ *
+ * ```ts
+ * const verifier = yield* OAuth1Login.callback("/callback?oauth_token=…&oauth_verifier=…", { requestToken })
+ * ```
+ */
+export const callback = (
+  address: string | URL,
+  { requestToken }: { readonly requestToken: RequestToken }
+): Effect.Effect<Redacted.Redacted, AuthorizationDenied | InvalidRedirect> =>
+  RedirectUrl.read(address, {
+    began: requestToken.token,
+    repeated: (query) => query["denied"] ?? query["oauth_token"],
+    denial: (query) => query["denied"] === undefined ? undefined : "access_denied",
+    proof: (query) => query["oauth_verifier"]
+  })
+
+/** What a sign-in ends with. */
+export interface End extends Settings, Consumer {
+  readonly requestToken: RequestToken
+  /** From {@link callback}, or the PIN that the user has read. */
+  readonly verifier: Credentials.Secret
+}
+
+/** Who signed in, and the credentials for them. */
+export interface SignedIn {
+  readonly tokens: Account.OAuth1Tokens
+  readonly user: { readonly id: string; readonly username: string }
+}
+
+/**
+ * Ends a sign-in: brings the credentials of the user. It is sent once: when it left and no answer came, it fails with
+ * `OutcomeUnknown`, and the sign-in begins anew.
+ *
+ * ```ts
+ * const end = { baseUrl, consumerKey, consumerSecret, requestToken }
+ * const { tokens, user } = yield* OAuth1Login.accessToken({ ...end, verifier: "1234567" })
+ * ```
+ */
+export const accessToken = (
+  { consumerKey, consumerSecret, requestToken, verifier: given, ...settings }: End
+): Effect.Effect<SignedIn, RequestError, HttpClient> =>
+  Effect.gen(function*() {
+    const consumer = yield* AppCredentials.checkConsumer({ consumerKey, consumerSecret })
+    const verifier = Redacted.make((Redacted.isRedacted(given) ? Redacted.value(given) : given).trim())
+    if (Redacted.value(verifier) === "") {
+      return yield* new InvalidSettings({ setting: "verifier", rule: "must be the PIN, or what the redirect brought" })
+    }
+    return yield* signed(settings, {
+      operation: "OAuth1Login.accessToken",
+      effect: "create",
+      path: "/oauth/access_token",
+      credentials: { ...consumer, ...requestToken },
+      also: ["oauth_verifier", Redacted.value(verifier)],
+      secrets: [verifier],
+      read: (text) =>
+        Option.map(decodeAccessToken(TokenRequest.decode(text)), (answer) => ({
+          tokens: { ...consumer, accessToken: answer.oauth_token, accessTokenSecret: answer.oauth_token_secret },
+          user: { id: answer.user_id, username: answer.screen_name }
+        })),
+      unread: "it has no access token of a user"
+    })
+  })
+
+/** What it takes to make credentials useless. */
+export interface Invalidate extends Settings {
+  readonly tokens: Account.OAuth1Tokens
+}
+
+/**
+ * Makes the credentials of a user useless.
+ *
+ * ```ts
+ * yield* OAuth1Login.invalidate({ baseUrl, tokens })
+ * ```
+ */
+export const invalidate = (
+  { tokens: { accessToken, accessTokenSecret, ...consumer }, ...settings }: Invalidate
+): Effect.Effect<void, RequestError, HttpClient> =>
+  signed(settings, {
+    operation: "OAuth1Login.invalidate",
+    effect: "toggle",
+    path: "/1.1/oauth/invalidate_token.json",
+    credentials: { ...consumer, token: accessToken, tokenSecret: accessTokenSecret },
+    ...TokenRequest.invalidating
+  })
+
+/** Checks whether the service refuses the credentials because they are dead, and not the app, the clock or the signature. */
+export const isTokenRefused = (error: RequestError): error is Unauthorized =>
+  error._tag === "Unauthorized" && error.problems.some(({ code }) => code === TokenRequest.deadToken)
+
+/** A request that is signed. */
+interface Signed<A>
+  extends Pick<TokenRequest.Request<A>, "effect" | "operation" | "path" | "query" | "read" | "settled" | "unread">
+{
+  readonly credentials: AppCredentials.Consumer & Partial<RequestToken>
+  readonly also?: OAuth1.Request["also"]
+  readonly secrets?: ReadonlyArray<Redacted.Redacted>
+}
+
+const signed = <A>(
+  settings: Settings,
+  { also, credentials, secrets = [], ...request }: Signed<A>
+): Effect.Effect<A, RequestError, HttpClient> =>
+  Effect.flatMap(OAuth1.HmacSha1, (hmac) => {
+    const sign = OAuth1.authorize(hmac)
+    const { consumerKey, consumerSecret, token, tokenSecret } = credentials
+    return TokenRequest.send(settings, {
+      ...request,
+      credential: "oauth1",
+      authorization: (url, now) =>
+        sign({
+          method: "POST",
+          url,
+          timestamp: Math.floor(now / 1000),
+          consumerKey: Redacted.value(consumerKey),
+          consumerSecret: Redacted.value(consumerSecret),
+          token: token && Redacted.value(token),
+          tokenSecret: tokenSecret && Redacted.value(tokenSecret),
+          also
+        }),
+      secrets: [...Object.values(credentials), ...secrets]
+    })
+  })
+
+const decodeRequestToken = /*#__PURE__*/ Schema.decodeUnknownOption(
+  /*#__PURE__*/ Schema.Struct({
+    oauth_token: TokenRequest.Token,
+    oauth_token_secret: TokenRequest.Token,
+    oauth_callback_confirmed: /*#__PURE__*/ Schema.Literal("true")
+  })
+)
+
+const decodeAccessToken = /*#__PURE__*/ Schema.decodeUnknownOption(
+  /*#__PURE__*/ Schema.Struct({
+    oauth_token: TokenRequest.Token,
+    oauth_token_secret: TokenRequest.Token,
+    user_id: Schema.NonEmptyString,
+    screen_name: Schema.NonEmptyString
+  })
+)

@@ -1,0 +1,205 @@
+/**
+ * One declaration per operation; every face, the sandbox and the documentation interpret this value.
+ *
+ * `make` and `makePaged` return the operation itself: a function from parameters to an Effect, with `.pages` and
+ * `.items` Streams where the service pages, and the declaration as `.definition`. `LiveOperation.make` declares those that answer
+ * until somebody ends them.
+ */
+import * as Effect from "effect/Effect"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import type * as Stream from "effect/Stream"
+import type {
+  AnyError,
+  ConflictingIdentifiers,
+  OperationError,
+  OutcomeUnknown,
+  PaginationStuck
+} from "../errors/Errors.ts"
+import type { Definition, Direction, Form, Paging } from "../schema/Definition.ts"
+import type * as Documentation from "../schema/Documentation.ts"
+import type { Joined } from "../schema/Joins.ts"
+import type { Kind } from "../schema/Model.ts"
+import type { Alternatives } from "../schema/ParameterRule.ts"
+import type { Parameter } from "../schema/Parameters.ts"
+import type { Bytes, Dictionary, Many, One, Response, Value } from "../schema/Response.ts"
+import type { Included, Lists, RefusedParts, Selected, Selection } from "../schema/Selection.ts"
+import type { CallOptions } from "./CallOptions.ts"
+import { Client } from "./Client.ts"
+import * as Pagination from "./Pagination.ts"
+import type { PageOptions } from "./Pagination.ts"
+
+type In<P> = P extends Parameter<infer I, boolean> ? I : never
+
+type RequiredKeys<G> = { [K in keyof G]: G[K] extends { readonly required: true } ? K : never }[keyof G]
+
+type Group<G> =
+  & { readonly [K in RequiredKeys<G>]: In<G[K]> }
+  & { readonly [K in Exclude<keyof G, RequiredKeys<G> | keyof Selection>]?: In<G[K]> | undefined }
+
+type Get<D, K extends string> = D extends { readonly [X in K]: infer V } ? V : {}
+
+type Groups<D> = Get<D, "path"> & Get<D, "query"> & Get<D, "body">
+
+/** What no value has: its message is what the compiler says of a parameter that another one excludes. */
+export interface Excluded<Message extends string> {
+  readonly [excluded]: Message
+}
+
+declare const excluded: unique symbol
+
+type OneOf<A extends string, B extends string, None> = `${None extends true ? "at most"
+  : "exactly"} one of ${A} and ${B}`
+
+type Choice<A extends string, B extends string, None, G> =
+  | ({ readonly [K in A]: In<G[K & keyof G]> } & { readonly [K in B]?: Excluded<OneOf<A, B, None>> | undefined })
+  | ({ readonly [K in B]: In<G[K & keyof G]> } & { readonly [K in A]?: Excluded<OneOf<A, B, None>> | undefined })
+  | (None extends true ? { readonly [K in A | B]?: undefined } : never)
+
+/** `A` in one piece, with what editors show of each parameter. */
+type Described<A, D> = A extends unknown ? { [K in keyof A]: A[K] } & Documentation.ParametersOf<D> : never
+
+type UserAuth<D> = D extends { readonly userAuth: boolean } ? { readonly user_auth?: boolean | undefined } : {}
+
+/** The parameters of a declaration, selectors left out. */
+export type ParametersOf<D> = D extends { readonly alternatives: Alternatives<infer A, infer B, infer None> }
+  ? Described<Group<Omit<Groups<D>, A | B>> & Choice<A, B, None, Groups<D>> & UserAuth<D>, D>
+  : Described<Group<Groups<D>> & UserAuth<D>, D>
+
+/** The selectors of a declaration. */
+export type SelectorsOf<D> = keyof Get<D, "query"> & keyof Selection
+
+/** The errors of a call of a declaration. */
+export type ErrorsOf<D> =
+  | OperationError
+  | (D extends { readonly alternatives: Alternatives } ? ConflictingIdentifiers : never)
+  | (D extends { readonly effect: "create" } ? OutcomeUnknown : never)
+
+/** Anything that is neither a parameter nor a selector of the operation is refused by name. */
+type Refused<P, R, Sel extends keyof Selection, S> =
+  & { readonly [K in Exclude<keyof S, KeysOf<P> | Sel>]?: NotAParameter<K, Meant<K> & (KeysOf<P> | Sel)> }
+  & RefusedParts<SelectionOf<P, R, Sel>, S>
+
+/** What the compiler shows of what is no parameter, and of the one that is meant. */
+interface NotAParameter<in out Name, in out DidYouMean> {
+  readonly notAParameter: Name
+  readonly didYouMean: DidYouMean
+}
+
+/** Words of the live service. */
+type Meant<Name> = Name extends `${infer A}tweet${infer B}` ? `${A}post${Meant<B>}`
+  : Name extends `${infer A}.fields` ? `${A}_fields`
+  : Name
+
+type KeysOf<P> = P extends unknown ? keyof P : never
+
+type KindOf<R> = R extends One<infer K> ? K : R extends Many<infer K> ? K : Kind
+
+/** What a call takes: the parameters and the selection `S`; optional as a whole when nothing is required. */
+export type Arguments<P, R, Sel extends keyof Selection, S, Options> = {} extends P
+  ? [parameters?: P & S & Refused<P, R, Sel, S>, options?: Options]
+  : [parameters: P & S & Refused<P, R, Sel, S>, options?: Options]
+
+/** The response of a call with the selection `S`. */
+export type ResponseOf<R, S> = R extends One<infer K> ? Response<Selected<K, S>, Included<S>>
+  : R extends Many<infer K> ? Response<ReadonlyArray<Selected<K, S>>, Included<S>>
+  : R extends Value<infer A> ? Response<A, {}>
+  : R extends Bytes ? Response<Uint8Array<ArrayBuffer>, {}>
+  : never
+
+/** The result of a call in a form: the response, its body as a plain dictionary, or the raw HTTP response of the face. */
+export type FormOf<F extends Form, R, S, Raw> = F extends "response" ? ResponseOf<R, S>
+  : F extends "raw" ? Raw
+  : ResponseOf<R, S> extends Response<infer D, infer I> ? Dictionary<D, I>
+  : never
+
+/** One item of a page of a call with the selection `S`. */
+export type ItemOf<R, S> = R extends Many<infer K> ? Selected<K, S>
+  : R extends Value<ReadonlyArray<infer A>> ? A
+  : never
+
+/** The selections, and the other lists of names, that an operation accepts. */
+export type SelectionOf<P, R, Sel extends keyof Selection> = Pick<
+  Selection<KindOf<R>> & Lists<P>,
+  Sel | keyof Lists<P>
+>
+
+/**
+ * An operation: called with parameters it is an Effect that needs a `Client`.
+ * `P` are its parameters, `R` its result, `Sel` its selectors, `E` its errors, `F` the form of what it returns.
+ */
+export interface Operation<in out P, out R, Sel extends keyof Selection, out E, F extends Form = "response"> {
+  <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, CallOptions>
+  ): Effect.Effect<FormOf<F, R, S, HttpClientResponse>, E, Client>
+  readonly definition: Definition
+  /** The same operation, returning its result in another form. */
+  readonly as: <F extends Form>(form: F) => Operation<P, R, Sel, E, F>
+}
+
+type DirectionsOf<D> = D extends { readonly paging: { readonly directions: "both" } } ? Direction : "forward"
+
+/**
+ * An operation that pages, in the directions `D`. `.pages` and `.items` fetch a page only when it is needed, until there is
+ * no next token.
+ */
+export interface Paged<
+  in out P,
+  out R,
+  Sel extends keyof Selection,
+  out E,
+  F extends Form = "response",
+  in D extends Direction = "forward"
+> extends Operation<P, R, Sel, E, F> {
+  readonly as: <F extends Form>(form: F) => Paged<P, R, Sel, E, F, D>
+  /** Every page, with its `includes`, `errors`, `meta` and place (`page`). */
+  readonly pages: <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
+  ) => Stream.Stream<FormOf<F, R, S, HttpClientResponse>, E | PaginationStuck, Client>
+  /** Every item of every page. */
+  readonly items: <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
+  ) => Stream.Stream<ItemOf<R, S>, E | PaginationStuck, Client>
+  /** Every item of every page, joined with the objects that expansions brought with it. */
+  readonly joined: <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
+  ) => Stream.Stream<Joined<ItemOf<R, S>, Included<S>>, E | PaginationStuck, Client>
+}
+
+/** Declares an operation. */
+export const make = <const D extends Definition & { readonly paging?: never; readonly live?: never }>(
+  definition: D
+): Operation<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D>> =>
+  // oxlint-disable-next-line postwire/no-blind-assertion -- The signature comes from the declaration's type alone; running it is untyped.
+  operation(definition, "response") as never
+
+/** Declares an operation that pages. */
+export const makePaged = <const D extends Definition & { readonly paging: Paging; readonly live?: never }>(
+  definition: D
+): Paged<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D>, "response", DirectionsOf<D>> =>
+  // oxlint-disable-next-line postwire/no-blind-assertion -- As above.
+  paged(definition, "response") as never
+
+const operation = (definition: Definition, form: Form) =>
+  Object.assign(call(definition, form), { definition, as: (form: Form) => operation(definition, form) })
+
+// Apart from the above, so that a program that never pages does not bundle streams.
+const paged = (definition: Definition, form: Form): object => {
+  const run =
+    <A>(project: (page: Pagination.Page) => ReadonlyArray<A>) => (parameters: object = {}, options?: PageOptions) =>
+      Pagination.stream(definition, parameters, options, project)
+  return Object.assign(call(definition, form), {
+    definition,
+    as: (form: Form) => paged(definition, form),
+    pages: run((page) => [Pagination.inForm(form, page)]),
+    items: run(({ position, response }) => Pagination.itemsAt(position, response)),
+    joined: run(({ position, response }) => Pagination.joinedAt(position, response))
+  })
+}
+
+const call = (definition: Definition, form: Form) => (parameters: unknown = {}, options?: CallOptions) =>
+  Effect.flatMap(Client, (client): Effect.Effect<unknown, AnyError> => {
+    const request = client.request(definition, parameters, options)
+    if (form === "raw") return request
+    const response = Effect.flatMap(request, (raw) => client.read(definition, raw))
+    return form === "response" ? response : Effect.map(response, ({ body }) => body)
+  })

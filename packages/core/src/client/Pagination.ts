@@ -1,0 +1,212 @@
+/**
+ * Pages of an operation as Streams. Only a missing token ends them, or the limit that was asked for; an empty or short
+ * page does not.
+ */
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { type AnyError, InvalidParameters, PaginationStuck } from "../errors/Errors.ts"
+import type { Definition, Direction, Form } from "../schema/Definition.ts"
+import { markPage, type Response } from "../schema/Response.ts"
+import { show } from "../schema/Show.ts"
+import * as ExtraParameters from "../wire/ExtraParameters.ts"
+import * as RequestEncoder from "../wire/RequestEncoder.ts"
+import { type CallOptions, checkOptions, optionNames } from "./CallOptions.ts"
+import { Client } from "./Client.ts"
+
+/** What a run of pages takes besides the parameters. Limits of time hold for each page. */
+export interface PageOptions<out D extends Direction = Direction> extends CallOptions {
+  /**
+   * The number of items across all pages, from 0; every one unless given. The last page asks for no more than is needed,
+   * as far as the operation's smallest page allows; `.pages` yields it whole.
+   */
+  readonly limit?: number | undefined
+  /**
+   * 1 fetches the next page while this one is used; default 0. At most one page more than needed is fetched, which counts
+   * towards the budgets of the service.
+   */
+  readonly prefetch?: 0 | 1 | undefined
+  /** `backward` follows the previous tokens, from the token among the parameters. Default `forward`. */
+  readonly direction?: D | undefined
+}
+
+/** Where a run of pages stands. */
+export interface Position {
+  /** Of the page to fetch; `undefined` for the first. */
+  readonly token: string | undefined
+  /** Tokens that were used, but for those of long ago. */
+  readonly seen: Set<string>
+  /** Items still wanted. */
+  readonly left: number
+}
+
+/** A service that goes in circles does so in a few steps; to remember every token of a long run would cost memory. */
+const maxRememberedTokens = 10_000
+
+const pageOptionNames = [...optionNames, "limit", "prefetch", "direction"]
+
+/** The first page or the one that the token among the parameters leads to; `undefined` when no item is wanted. */
+export const start = (
+  definition: Definition,
+  parameters: Readonly<Record<string, unknown>>,
+  options: PageOptions = {}
+): Position | InvalidParameters | undefined => {
+  const invalid = checkOptions(definition, options, pageOptionNames)
+  if (invalid !== undefined) return invalid
+  const { direction = "forward", limit = Infinity, prefetch = 0 } = options
+  const refuse = (parameter: string, rule: string, value: unknown) =>
+    new InvalidParameters({ operation: definition.name, parameter, rule, value: show(value) })
+  if (limit !== Infinity && !(Number.isSafeInteger(limit) && limit >= 0)) {
+    return refuse("limit", "must be a whole number from 0", limit)
+  }
+  if (prefetch !== 0 && prefetch !== 1) return refuse("prefetch", "must be 0 or 1", prefetch)
+  if (direction !== "forward" && (direction !== "backward" || definition.paging?.directions !== "both")) {
+    const rule = definition.paging?.directions === "both" ? "must be forward or backward" : "must be forward"
+    return refuse("direction", rule, direction)
+  }
+  const given = definition.paging && (parameters[definition.paging.token] ?? parameters["pagination_token"])
+  const token = typeof given === "string" ? given : undefined
+  return limit === 0 ? undefined : { token, seen: new Set(token === undefined ? [] : [token]), left: limit }
+}
+
+/** The parameters of the page at a position: its token, and no more items than are wanted. */
+export const parametersAt = (
+  { paging, query }: Pick<Definition, "paging" | "query">,
+  parameters: Readonly<Record<string, unknown>>,
+  { left, token }: Position
+): object => {
+  const size = query?.["max_results"]
+  const given = parameters["max_results"] ?? size?.default
+  const smallest = size?.bounds?.of === "value" ? size.bounds.minimum : 1
+  const wanted = Math.max(left, smallest)
+  // Some operations take the token under either name, and refuse both.
+  const isUnderOther = paging?.token === "next_token" && (parameters["next_token"] ?? undefined) === undefined &&
+    (parameters["pagination_token"] ?? undefined) !== undefined
+  return {
+    ...parameters,
+    ...(isUnderOther && token !== undefined ? { pagination_token: undefined } : {}),
+    ...(token === undefined || paging === undefined ? {} : { [paging.token]: token }),
+    ...(typeof given === "number" && wanted < given ? { max_results: wanted } : {})
+  }
+}
+
+/** The items of a page that are wanted; an empty page has no `data`. */
+export const itemsAt = (position: Position, page: Response<unknown, unknown>): ReadonlyArray<unknown> =>
+  Array.isArray(page.data) ? upTo(position, page.data) : []
+
+/** The same, joined with what expansions brought along. */
+export const joinedAt = (position: Position, page: Response<unknown, unknown>): ReadonlyArray<unknown> =>
+  upTo(position, page.joined())
+
+const upTo = <A>({ left }: Position, items: ReadonlyArray<A>): ReadonlyArray<A> =>
+  items.length <= left ? items : items.slice(0, left)
+
+/**
+ * The position after a page, which is told its own token and the next: `undefined` at the end, an error when the service
+ * repeats a token.
+ */
+export const advance = (
+  definition: Pick<Definition, "name">,
+  { direction }: PageOptions,
+  position: Position,
+  page: Response<unknown, unknown>
+): Position | PaginationStuck | undefined => {
+  const announced = direction === "backward" ? page.meta.previous_token : page.meta.next_token
+  const token = announced === "" ? undefined : announced
+  markPage(page, { token: position.token, next: token })
+  const { seen } = position
+  const left = position.left - itemsAt(position, page).length
+  if (token === undefined || left === 0) return undefined
+  if (seen.has(token)) return new PaginationStuck({ operation: definition.name, token })
+  seen.add(token)
+  const [oldest] = seen.size > maxRememberedTokens ? seen : []
+  if (oldest !== undefined) seen.delete(oldest)
+  return { token, seen, left }
+}
+
+/** What each page takes of the options. The caller may change them between pages. */
+export const callOptionsOf = ({ extraBody, extraQuery, retries, timeout }: PageOptions): CallOptions => ({
+  timeout,
+  retries,
+  ...(extraQuery === undefined ? {} : { extraQuery: ExtraParameters.copied(extraQuery) }),
+  ...(extraBody === undefined ? {} : { extraBody: ExtraParameters.copied(extraBody) })
+})
+
+/** A page as it came and as it reads, and the position that it was fetched at. */
+export interface Page {
+  readonly raw: HttpClientResponse
+  readonly response: Response<unknown, unknown>
+  readonly position: Position
+}
+
+/** A page in a form. */
+export const inForm = (form: Form, { raw, response }: Page): unknown =>
+  form === "raw" ? raw : form === "response" ? response : response.body
+
+/** The pages as a Stream of what `project` makes of each; with prefetch, the next one is under way by then. */
+export const stream = <A>(
+  definition: Definition,
+  parameters: object,
+  options: PageOptions | undefined,
+  project: (page: Page) => ReadonlyArray<A>
+): Stream.Stream<A, AnyError, Client> => {
+  // The caller may change the objects between pages.
+  const own = RequestEncoder.own(definition, parameters)
+  if (own instanceof InvalidParameters) return Stream.fail(own)
+  const chosen: PageOptions = { ...options }
+  const { prefetch } = chosen
+  const ofPage = callOptionsOf(chosen)
+  const fetchAt = (position: Position) => fetchPage(definition, parametersAt(definition, own, position), ofPage)
+
+  const step = (scope: Scope.Scope) => ({ page, position }: State): Effect.Effect<Step<A>, AnyError, Client> =>
+    position instanceof PaginationStuck ? Effect.fail(position) : Effect.flatMap(page, ([raw, response]) => {
+      const next = advance(definition, chosen, position, response)
+      const items = project({ raw, response, position })
+      if (next === undefined) return Effect.succeed([items, Option.none()])
+      if (next instanceof PaginationStuck || prefetch !== 1) return Effect.succeed([items, Option.some(at(next))])
+      // Who works on this page may keep the thread busy: a turn of the event loop lets the next request leave before.
+      return Effect.map(
+        Effect.tap(Effect.forkIn(fetchAt(next), scope, { startImmediately: true }), () => Effect.yieldNow),
+        (fiber) => [items, Option.some({ position: next, page: Fiber.join(fiber) })]
+      )
+    })
+
+  const at = (position: Position | PaginationStuck): State => ({
+    position,
+    page: position instanceof PaginationStuck ? Effect.fail(position) : fetchAt(position)
+  })
+
+  return Stream.unwrap(Effect.map(Effect.scope, (scope) => {
+    const first = start(definition, own, options)
+    return first === undefined
+      ? Stream.empty
+      : first instanceof InvalidParameters
+      ? Stream.fail(first)
+      : Stream.paginate(at(first), step(scope))
+  }))
+}
+
+type Fetched = readonly [HttpClientResponse, Response<unknown, unknown>]
+
+interface State {
+  readonly position: Position | PaginationStuck
+  readonly page: Effect.Effect<Fetched, AnyError, Client>
+}
+
+type Step<A> = readonly [items: ReadonlyArray<A>, next: Option.Option<State>]
+
+/** Fetches one page and reads it. */
+export const fetchPage = (
+  definition: Definition,
+  parameters: object,
+  options: CallOptions
+): Effect.Effect<Fetched, AnyError, Client> =>
+  Effect.flatMap(
+    Client,
+    (client) =>
+      Effect.flatMap(client.request(definition, parameters, options), (raw) =>
+        Effect.map(client.read(definition, raw), (response) => [raw, response]))
+  )

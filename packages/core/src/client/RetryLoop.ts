@@ -1,0 +1,73 @@
+/** The same request as often as that is safe, makes sense, is affordable and there is time. */
+import * as Effect from "effect/Effect"
+import { fromWeb, type HttpClientResponse } from "effect/http/HttpClientResponse"
+import type { Problem } from "../errors/Errors.ts"
+import type { Wire } from "../wire/Wire.ts"
+import type { Series } from "./Attempt.ts"
+import * as AttemptFailure from "./AttemptFailure.ts"
+import * as CallErrors from "./CallErrors.ts"
+import * as Retry from "./Retry.ts"
+
+/** Makes the step out of that of one attempt. All calls of a client share a budget of retries. */
+export const make = <F extends AttemptFailure.Failure>(
+  attempt: (series: Series) => Effect.Effect<HttpClientResponse, F>,
+  { telemetry, wire }: { readonly telemetry: Retry.Telemetry; readonly wire: Wire }
+): (series: Series) => Effect.Effect<HttpClientResponse, F> => {
+  const budget = new Retry.Budget()
+
+  const from = (
+    series: Series,
+    retried: number,
+    /** Whether it is signed by the service's clock. */
+    resynced: boolean
+  ): Effect.Effect<HttpClientResponse, F> =>
+    Effect.matchEffect(attempt(series), {
+      onSuccess: (response) => {
+        budget.succeeded()
+        return Effect.succeed(response)
+      },
+      onFailure: (failure) => {
+        const { applied, prepared: { operation }, terms } = series
+        const settled = applied ? settledBy(failure, wire) : undefined
+        if (settled !== undefined) return Effect.succeed(settled)
+        if (failure._tag === "Refused" && failure.isOfClock && !resynced && terms.retries > 0) {
+          return from(series, retried, true)
+        }
+        if (!AttemptFailure.mayRepeat(failure) || retried >= terms.retries) return Effect.fail(failure)
+        const reason = AttemptFailure.label(failure)
+        return Effect.flatMap(Retry.pause(retried, AttemptFailure.asked(failure)), (pause) => {
+          if (pause === undefined || pause >= terms.left) return Effect.fail(failure)
+          if (!budget.take(reason === "timeout" ? 2 : 1)) {
+            return Effect.andThen(telemetry.exhausted(operation), Effect.fail(failure))
+          }
+          return telemetry.retrying(operation, reason, pause).pipe(
+            Effect.andThen(Effect.sleep(pause)),
+            // Not before: of a pause that is under way, a call that joins this lookup uses up the rest.
+            Effect.andThen(Effect.suspend(() => {
+              terms.left -= pause
+              series.applied ||= AttemptFailure.mayHaveApplied(failure)
+              return from(series, retried + 1, resynced)
+            }))
+          )
+        })
+      }
+    })
+
+  return (series) => from(series, 0, false)
+}
+
+/** What the operation would have answered, when a repeated attempt finds done what an earlier one, without answer, was to do. */
+const settledBy = (failure: AttemptFailure.Failure, wire: Wire): HttpClientResponse | undefined => {
+  const { settled } = failure.prepared
+  if (settled === undefined || failure._tag !== "Refused") return undefined
+  const { response: { headers, request, status }, text } = failure
+  const { body, by } = settled
+  if (status !== by.status) return undefined
+  const says = (problem: Problem) =>
+    Object.entries(by.problem).every(([member, value]) =>
+      member === "type" ? problem.type?.split("/").at(-1) === value : problem[member] === value
+    )
+  return CallErrors.describe(text, wire).problems.some(says)
+    ? fromWeb(request, new globalThis.Response(body, { status: 200, headers: { ...headers } }))
+    : undefined
+}

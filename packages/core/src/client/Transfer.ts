@@ -1,0 +1,184 @@
+/**
+ * Files to and from addresses that the service has given out. Such an address is the permission: no credential goes there, and
+ * no redirect is followed.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { fromRecordUnsafe } from "effect/http/Headers"
+import * as HttpBody from "effect/http/HttpBody"
+import type { HttpClient } from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as UrlParams from "effect/http/UrlParams"
+import * as Option from "effect/Option"
+import * as Redaction from "../auth/Redaction.ts"
+import * as Errors from "../errors/Errors.ts"
+import type * as Timeouts from "../http/Timeouts.ts"
+import * as Transport from "../http/Transport.ts"
+import * as Monotonic from "../runtime/Monotonic.ts"
+import * as Multipart from "../schema/Multipart.ts"
+import { retryAfterOf } from "../schema/RateLimitHeaders.ts"
+import type { Prepared } from "../wire/RequestEncoder.ts"
+import * as AttemptFailure from "./AttemptFailure.ts"
+import * as CallErrors from "./CallErrors.ts"
+import * as Retry from "./Retry.ts"
+
+/** A request to such an address. It may be sent again. */
+export interface Transfer {
+  /** What errors call it. */
+  readonly operation: string
+  readonly method: "GET" | "PUT"
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: { readonly type: string; readonly bytes: ReadonlyArray<Multipart.Bytes> }
+}
+
+/** Sends one and reads the whole answer, whatever its status. */
+export type Send = (transfer: Transfer) => Effect.Effect<HttpClientResponse, Errors.TransportFailure>
+
+/** What sending needs of a client. */
+export interface Environment {
+  readonly http: HttpClient
+  readonly userAgent: string
+  readonly timeouts: Timeouts.Limits
+  readonly retries: number
+  readonly maxBodySize: number
+  /** Whether an address may be used. */
+  readonly isAllowed: (url: URL) => boolean
+  readonly isClosed: () => boolean
+}
+
+/** Makes the step. What is lost, and what the other side fails at, is tried again. */
+export const make = (environment: Environment): Send => (transfer) => {
+  const { method, operation } = transfer
+  const fail = (reason: string) => Effect.fail(new Errors.TransportFailure({ operation, phase: "connect", reason }))
+  const url = URL.canParse(transfer.url) ? new URL(transfer.url) : undefined
+  if (url === undefined || !environment.isAllowed(url)) {
+    return fail("the service gave an address that cannot be used: it must begin with https://")
+  }
+  url.hash = ""
+  const redact = redactOf(url.href)
+  const prepared: Prepared = { ...blank, operation, method, effect: method === "GET" ? "read" : "toggle" }
+  // Its signature is in no span, whatever may be recorded.
+  const span = { operation, template: `/${operation}`, content: false, redact } as const
+  const request = requestOf(environment, transfer, url.href)
+  const mebibytes = Math.ceil(
+    (transfer.body?.bytes ?? []).reduce((sum, piece) => sum + Multipart.sizeOf(piece), 0) / MiB
+  )
+  // A large file takes longer than a call.
+  const total = environment.timeouts.total * Math.max(1, mebibytes)
+  const once = (resends: number, end: number) =>
+    Effect.withFiber<HttpClientResponse, AttemptFailure.Exchanged>((fiber) => {
+      const clock = fiber.getRef(Clock.Clock)
+      return Effect.mapError(
+        Transport.exchange(
+          environment.http,
+          {
+            request,
+            limits: { ...environment.timeouts, total },
+            left: end - Monotonic.millisUnsafe(clock),
+            maxBodySize: environment.maxBodySize,
+            span: { ...span, resends }
+          },
+          fiber,
+          clock
+        ),
+        (error) => AttemptFailure.ofTransport(error, prepared, undefined)
+      )
+    })
+  const from = (tried: number, end: number): Effect.Effect<HttpClientResponse, Errors.TransportFailure> => {
+    if (environment.isClosed()) return fail(CallErrors.closedReason)
+    const again = (asked: number | undefined, otherwise: Effect.Effect<HttpClientResponse, Errors.TransportFailure>) =>
+      tried >= environment.retries ? otherwise : Effect.flatMap(
+        Effect.all([Retry.pause(tried, asked), Monotonic.millis]),
+        ([pause, now]) =>
+          pause === undefined || now + pause >= end
+            ? otherwise
+            : Effect.andThen(Effect.sleep(pause), Effect.suspend(() => from(tried + 1, end)))
+      )
+    return Effect.matchEffect(once(tried, end), {
+      onFailure: (failure) => {
+        const lost = Effect.fail(errorOf(operation, failure, redact))
+        return failure._tag === "Unanswered" && AttemptFailure.mayRepeat(failure) ? again(undefined, lost) : lost
+      },
+      onSuccess: (response) =>
+        isPassing(response.status) ? again(retryAfterOf(response.headers), Effect.succeed(response)) : Effect.succeed(
+          response
+        )
+    })
+  }
+  return Effect.flatMap(Monotonic.millis, (now) => from(0, now + total))
+}
+
+const MiB = 1_048_576
+
+/** A status that may be another one soon. */
+const isPassing = (status: number): boolean => status === 408 || status === 429 || (status >= 500 && status !== 501)
+
+const blank: Omit<Prepared, "operation" | "method" | "effect"> = {
+  confirmWith: undefined,
+  settled: undefined,
+  template: "",
+  path: "",
+  identityAt: undefined,
+  query: "",
+  body: undefined,
+  userAuth: false,
+  isChosen: true,
+  scopes: [],
+  accept: "*/*",
+  pace: undefined,
+  priced: { price: "free", items: 0 },
+  accepts: []
+}
+
+const requestOf = ({ userAgent }: Environment, { body, headers, method }: Transfer, url: string) => {
+  const http = body === undefined ? HttpBody.empty : new Multipart.Content(body.bytes, body.type)
+  return HttpClientRequest.makeWith(
+    method,
+    url,
+    UrlParams.empty,
+    Option.none(),
+    fromRecordUnsafe({
+      accept: "*/*",
+      // Positions in a file are those of the file.
+      "accept-encoding": "identity",
+      "user-agent": userAgent,
+      ...(http._tag === "Stream" && { "content-type": http.contentType, "content-length": String(http.contentLength) }),
+      ...headers
+    }),
+    http
+  )
+}
+
+/** The length, in characters, from which a parameter or a segment of an address may be its signature. */
+const leastSecretLength = 6
+
+/** Keeps the permission out of texts, which may quote an address or its signature alone. */
+export const redactOf = (address: string): Redaction.Redact => {
+  const { href, password, pathname, search, searchParams, username } = new URL(address)
+  return Redaction.make(() => [
+    search === "" ? href : search,
+    ...[username, password, ...pathname.split("/"), ...searchParams.values()]
+      .filter(({ length }) => length >= leastSecretLength)
+  ])
+}
+
+const errorOf = (
+  operation: string,
+  failure: AttemptFailure.Exchanged,
+  redact: Redaction.Redact
+): Errors.TransportFailure => {
+  if (failure._tag !== "Unanswered") {
+    const reason = failure._tag === "Unreadable" ? failure.reason : "the answer cannot be read"
+    return new Errors.TransportFailure({ operation, phase: "body", reason: redact(reason) })
+  }
+  const { cause, phase, said, timeout } = failure
+  return new Errors.TransportFailure({
+    operation,
+    phase,
+    timeout,
+    reason: redact(said),
+    cause: Redaction.within(cause, redact)
+  })
+}

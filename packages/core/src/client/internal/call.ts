@@ -1,0 +1,198 @@
+/** Sends prepared requests: credential, the user's id where the path needs it, attempts, and the error of the last one. */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import { identity } from "effect/Function"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Credentials from "../../auth/Credentials.ts"
+import * as OAuth1 from "../../auth/OAuth1.ts"
+import type { CredentialsError } from "../../errors/Errors.ts"
+import * as Timeouts from "../../http/Timeouts.ts"
+import * as Parameters from "../../schema/Parameters.ts"
+import type { Prepared } from "../../wire/RequestEncoder.ts"
+import type { Wire } from "../../wire/Wire.ts"
+import * as Attempt from "../Attempt.ts"
+import * as AttemptFailure from "../AttemptFailure.ts"
+import * as CallErrors from "../CallErrors.ts"
+import type { CallOptions } from "../CallOptions.ts"
+import type * as Retry from "../Retry.ts"
+import * as RetryLoop from "../RetryLoop.ts"
+import * as UserId from "../UserId.ts"
+import * as Authorization from "./authorization.ts"
+
+/** What sending needs of a client. */
+export interface Environment extends Attempt.Environment {
+  readonly wire: Wire
+  readonly credentials: Credentials.Credentials["Service"]
+  readonly timeouts: Timeouts.Limits
+  readonly retries: number
+  readonly telemetry: Retry.Telemetry
+}
+
+/** Makes the step. It succeeds with a status of success only. */
+export const make = (
+  environment: Environment
+): (prepared: Prepared, options?: CallOptions) => Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
+  const { baseUrl, credentials: { admit, current, ready, renew }, rateLimit: { waits }, redact, wire } = environment
+  const attempts = RetryLoop.make(Attempt.make(environment), environment)
+
+  const seriesOf = (
+    prepared: Prepared,
+    values: Credentials.Values,
+    identity: string,
+    terms: UserId.Terms,
+    { applied, sent } = unsent
+  ): Attempt.Series => {
+    const { identityAt, path, query } = prepared
+    const filled = identityAt === undefined
+      ? path
+      : path.slice(0, identityAt) + OAuth1.percentEncode(identity) + path.slice(identityAt)
+    return { prepared, values, url: baseUrl + filled + (query === "" ? "" : `?${query}`), terms, sent, applied }
+  }
+
+  /** Credentials that are there at once. */
+  const atHand = Credentials.isAtHand(current)
+    ? () => current.value
+    : (fiber: Fiber.Fiber<unknown, unknown>) => ready?.(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
+
+  /** Credentials that may have to be waited for, which is a part of the call. */
+  const within = (
+    terms: UserId.Terms,
+    prepared: Prepared,
+    credentials: Effect.Effect<Credentials.Values, CredentialsError>
+  ): Effect.Effect<Credentials.Values, AttemptFailure.Failure> => {
+    const late = new Timeouts.TimedOut("total", "connect", terms.limits.total)
+    const inTime = Effect.timeoutOrElse(Effect.mapError(credentials, AttemptFailure.ofCredentials(prepared)), {
+      duration: terms.left,
+      orElse: () => Effect.fail(AttemptFailure.ofTimeout(late, prepared))
+    })
+    return Effect.map(Effect.timed(inTime), ([took, values]) => {
+      terms.left -= Duration.toMillis(took)
+      return values
+    })
+  }
+
+  const ofBearer = UserId.make((bearerToken, terms) =>
+    Effect.withFiber<Credentials.Values, AttemptFailure.Failure>((fiber) => {
+      const values = atHand(fiber)
+      return values === undefined ? within(terms, lookup, current) : Effect.succeed(values)
+    }).pipe(
+      // Of the others nothing is sent, but whoever knows them may tell them.
+      Effect.flatMap((values) =>
+        attempts(seriesOf(lookup, { ...values, bearerToken: Redacted.make(bearerToken) }, "", terms))
+      ),
+      Effect.flatMap(identityIn)
+    )
+  )
+
+  const identityOf = (prepared: Prepared, values: Credentials.Values, terms: UserId.Terms) => {
+    const known = values.grant?.userId
+    if (known !== undefined) return Effect.succeed(known)
+    const token = Redacted.value(Authorization.tokenOf(prepared, values))
+    return prepared.userAuth ? Effect.succeed(UserId.ofAccessToken(token)) : ofBearer(token, terms)
+  }
+
+  const sendWith = (
+    call: Prepared,
+    values: Credentials.Values,
+    terms: UserId.Terms,
+    /** How often they were renewed, and what was sent with those that they take the place of. */
+    renewals = 0,
+    before?: Pick<Attempt.Series, "sent" | "applied">
+  ): Effect.Effect<HttpClientResponse, CallErrors.SendError> => {
+    const prepared = admit === undefined ? call : admit(call, values)
+    if (prepared instanceof Error) return Effect.fail(prepared)
+    const unusable = Authorization.unusable(prepared, values, environment.sign)
+    if (unusable !== undefined) return Effect.fail(unusable)
+    let series = before
+    const send = (identity: string) => attempts(series = seriesOf(prepared, values, identity, terms, before))
+    const sent = prepared.identityAt === undefined
+      ? send("")
+      : Effect.flatMap(identityOf(prepared, values, terms), send)
+    const told = (failure: AttemptFailure.Failure) =>
+      CallErrors.of(failure, prepared, { wire, waits, redact: redact(values, failure.authorization) })
+    if (renew === undefined || renewals === maxRenewals || prepared.userAuth) return Effect.mapError(sent, told)
+    return Effect.catch(sent, (failure) =>
+      // Such a request did nothing, so that a create can be sent again as well.
+      AttemptFailure.isOfToken(failure)
+        ? Effect.matchEffect(within(terms, prepared, renew(values)), {
+          onFailure: (failure) => Effect.fail(told(failure)),
+          onSuccess: (renewed) =>
+            Authorization.isSameToken(renewed, values)
+              ? Effect.fail(told(failure))
+              : sendWith(call, renewed, terms, renewals + 1, series)
+        })
+        : Effect.fail(told(failure)))
+  }
+
+  return (prepared, { retries = environment.retries, timeout } = {}) =>
+    Effect.withFiber((fiber) => {
+      const limits = Timeouts.limitsOf(timeout, environment.timeouts) ?? environment.timeouts
+      const terms: UserId.Terms = { limits, retries, left: limits.total }
+      const values = atHand(fiber)
+      if (values !== undefined) return sendWith(prepared, values, terms)
+      return Effect.matchEffect(within(terms, prepared, current), {
+        // Without credentials, there is none to tell.
+        onFailure: (failure) => Effect.fail(CallErrors.of(failure, prepared, { wire, waits, redact: identity })),
+        onSuccess: (values) => sendWith(prepared, values, terms)
+      })
+    })
+}
+
+/** Those that another client of the account had may be of no use any more, either. */
+const maxRenewals = 2
+
+const unsent = { sent: 0, applied: false }
+
+const [method = "", path = ""] = /*#__PURE__*/ UserId.route.split(" ")
+
+/** The request that looks up the user. */
+const lookup: Prepared = {
+  operation: "getMe",
+  effect: "read",
+  confirmWith: undefined,
+  settled: undefined,
+  method,
+  template: path,
+  path,
+  identityAt: undefined,
+  query: "",
+  body: undefined,
+  userAuth: false,
+  isChosen: true,
+  // Nobody asks: what a call may do was looked at before.
+  scopes: [],
+  accept: "application/json",
+  pace: undefined,
+  priced: { price: { read: "user" }, items: 1 },
+  accepts: ["bearer"]
+}
+
+// The id becomes a segment of paths, so it is not taken on trust.
+const isIdentity = /*#__PURE__*/ Schema.is(
+  /*#__PURE__*/ Schema.Struct({ data: /*#__PURE__*/ Schema.Struct({ id: Parameters.idText }) })
+)
+
+const identityIn = (response: HttpClientResponse): Effect.Effect<string, AttemptFailure.Failure> =>
+  Effect.matchEffect(response.text, {
+    onFailure: (error) => Effect.fail(AttemptFailure.ofTransport(error, lookup, undefined)),
+    onSuccess: (text) => {
+      try {
+        const body: unknown = JSON.parse(text)
+        if (isIdentity(body)) return Effect.succeed(body.data.id)
+      } catch {
+        // Falls through to the same error as a body without an id.
+      }
+      return Effect.fail<AttemptFailure.Failure>({
+        _tag: "Unreadable",
+        prepared: lookup,
+        authorization: undefined,
+        response,
+        text,
+        reason: "the authenticated user's id is not in the body"
+      })
+    }
+  })

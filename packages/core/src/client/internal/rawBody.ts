@@ -1,0 +1,100 @@
+/** Reads the answer to a request of any path: the envelope of the service or any other JSON, and its data with a schema. */
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import type { StandardSchemaV1 } from "effect/StandardSchema"
+import { Meta } from "../../schema/models/Meta.ts"
+import { Problem } from "../../schema/models/Problem.ts"
+import type { Body } from "../../schema/Response.ts"
+
+/** Makes a value of data, or says why not. */
+export type Decode = (data: unknown) => { readonly value: unknown } | string
+
+/** How a schema reads data; `undefined` of what is no schema. */
+export const decoderOf = (schema: unknown): Decode | undefined => {
+  if (schema === undefined) return (value) => ({ value })
+  try {
+    if (isOfEffect(schema)) {
+      const decode = Schema.decodeUnknownResult(schema)
+      return (data) => {
+        const outcome = decode(data)
+        return outcome._tag === "Success" ? { value: outcome.success } : outcome.failure.message
+      }
+    }
+    return isStandard(schema) ? (data) => validated(schema["~standard"].validate(data)) : undefined
+  } catch {
+    // A getter or a proxy.
+    return undefined
+  }
+}
+
+// A schema that needs services is refused by the types.
+const isOfEffect = (schema: unknown): schema is Schema.ConstraintDecoder<unknown> => Schema.isSchema(schema)
+
+const isStandard = (schema: unknown): schema is StandardSchemaV1 => {
+  // Some libraries have functions for schemas.
+  if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) return false
+  const standard: unknown = Reflect.get(schema, "~standard")
+  return Predicate.hasProperty(standard, "version") && standard.version === 1 &&
+    Predicate.hasProperty(standard, "validate") && typeof standard.validate === "function"
+}
+
+const validated = (
+  outcome: StandardSchemaV1.Result<unknown> | PromiseLike<unknown>
+): { readonly value: unknown } | string => {
+  if (Predicate.isPromiseLike(outcome)) {
+    outcome.then(() => {}, () => {})
+    return "the schema is asynchronous"
+  }
+  if (outcome.issues === undefined) return { value: outcome.value }
+  return outcome.issues
+    .map(({ message, path = [] }) => {
+      const at = path.map((step) => String(typeof step === "object" ? step.key : step)).join(".")
+      return at === "" ? message : `${message} at ${at}`
+    })
+    .join("; ")
+}
+
+const isShaped = /*#__PURE__*/ Schema.is(
+  /*#__PURE__*/ Schema.Struct({
+    data: /*#__PURE__*/ Schema.optionalKey(Schema.Unknown),
+    includes: /*#__PURE__*/ Schema.optionalKey(
+      /*#__PURE__*/ Schema.Record(
+        Schema.String,
+        /*#__PURE__*/ Schema.Array(/*#__PURE__*/ Schema.Record(Schema.String, Schema.Unknown))
+      )
+    ),
+    errors: /*#__PURE__*/ Schema.optionalKey(/*#__PURE__*/ Schema.Array(Problem)),
+    meta: /*#__PURE__*/ Schema.optionalKey(Meta)
+  })
+)
+
+const parts = ["data", "includes", "errors", "meta"]
+
+/** Whether a body has members of a response, all of them as they are everywhere. */
+const isEnvelope = (body: unknown): body is Body =>
+  Predicate.isObject(body) && parts.some((part) => Object.hasOwn(body, part)) && isShaped(body)
+
+/** A body, or why it cannot be read. */
+export const read = (text: string, decode: Decode): Body | string => {
+  // 204, for one, says no more than that it is done.
+  if (text === "") return {}
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return "the body is not JSON"
+  }
+  const body: Body = isEnvelope(parsed) ? parsed : { data: parsed }
+  // Null is another way to write that there is none.
+  if (body.data === undefined || body.data === null) {
+    const { data: _, ...rest } = body
+    return rest
+  }
+  try {
+    const decoded = decode(body.data)
+    return typeof decoded === "string" ? decoded : { ...body, data: decoded.value }
+  } catch (error) {
+    // Of Effect's, one that is asynchronous or needs services is such a one.
+    return `the schema failed to decode at once: ${String(error)}`
+  }
+}

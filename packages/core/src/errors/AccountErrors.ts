@@ -1,0 +1,127 @@
+/**
+ * What calls for an account can fail with besides; programs find it in `Errors`. Apart from those, for a program without accounts
+ * has no need of them.
+ */
+import * as Data from "effect/Data"
+import { brand } from "../internal/errorBrand.ts"
+import type { Scope } from "../schema/Scopes.ts"
+
+/**
+ * The user did not allow the operation: the access token of the account was granted without a scope that it needs. Raised
+ * before any traffic.
+ */
+export class MissingScope extends Data.TaggedError("MissingScope")<{
+  readonly operation: string
+  /** The name of the account; empty where the program keeps the tokens itself. */
+  readonly account: string
+  /** The scopes that the operation needs and the user did not grant. */
+  readonly missing: ReadonlyArray<Scope>
+  /** The scopes that the user granted. */
+  readonly granted: ReadonlyArray<Scope>
+}> {
+  override get message(): string {
+    const scopes = this.missing.join(", ")
+    return this.account === ""
+      ? `${this.operation} needs ${scopes}, which the user has not granted. Sign in again, and ask for that.`
+      : `${this.operation} needs ${scopes}, which the user of account ${
+        JSON.stringify(this.account)
+      } has not granted. Sign in again: postwire login ${this.account} --for ${this.operation}`
+  }
+}
+
+/** Why an account has to sign in again. */
+export type LoginReason =
+  /** The store has no account of that name. */
+  | "absent"
+  /** The service refuses the refresh token: the user revoked it, another login took its place, or it was used elsewhere. */
+  | "refused"
+  /** The answer to a renewal was lost, and the service refuses the refresh token now. */
+  | "lost"
+  /** The access token has expired or was refused, and there is no refresh token: `offline.access` was not granted. */
+  | "not renewable"
+
+const loginReasons: Readonly<Record<LoginReason, string>> = {
+  absent: "has never signed in here",
+  refused:
+    "has to sign in again: the service refuses its refresh token, which was revoked, replaced by another login, or used elsewhere",
+  lost: "has to sign in again: the answer to a renewal was lost, and the service refuses the old refresh token",
+  "not renewable":
+    "has to sign in again: its access token has expired, and there is no refresh token (grant offline.access)"
+}
+
+/** An account has no credential any more that could be used or renewed: its user has to sign in. */
+export class LoginRequired extends Data.TaggedError("LoginRequired")<{
+  /** The name of the account; empty where the program keeps the tokens itself. */
+  readonly account: string
+  readonly reason: LoginReason
+  /** What the service said. */
+  readonly detail?: string | undefined
+}> {
+  override get message(): string {
+    const said = this.detail === undefined ? "" : ` (${this.detail.replace(/\.$/, "")})`
+    return this.account === ""
+      ? `The user ${loginReasons[this.reason]}${said}.`
+      : `Account ${JSON.stringify(this.account)} ${
+        loginReasons[this.reason]
+      }${said}. Run: postwire login ${this.account}`
+  }
+}
+
+/** What is wrong with a store of tokens. */
+export type TokenStoreFault =
+  /** Somebody else has held its lock for too long. */
+  | "locked"
+  /** It is not there, or cannot be reached. */
+  | "unavailable"
+  /** It cannot be written, or not be read, by this user. */
+  | "forbidden"
+  /** Other users of the machine may read it. */
+  | "exposed"
+  /** There is no room left. */
+  | "full"
+  /** What it holds cannot be read. */
+  | "damaged"
+  /** What it holds is of a later version of Postwire. */
+  | "newer"
+
+const storeAdvice: Readonly<Record<TokenStoreFault, string>> = {
+  locked: "Another process keeps it locked: wait for it, or end it.",
+  unavailable: "Check its place and that it can be reached.",
+  forbidden: "Give this user the right to read and write it.",
+  exposed: "If others may have read it, sign in again with postwire login.",
+  full: "Make room, then try again: nothing was lost.",
+  damaged: "Sign in again with postwire login, which replaces it.",
+  newer: "Update Postwire."
+}
+
+/** The store of tokens could not be read, written or locked. What it holds is as it was. */
+export class TokenStoreFailure extends Data.TaggedError("TokenStoreFailure")<{
+  /** Which store: a file, or an address without its password. */
+  readonly store: string
+  readonly fault: TokenStoreFault
+  /** What was to be done. */
+  readonly action: "read" | "write" | "lock"
+  /** What the system said. */
+  readonly detail?: string | undefined
+}> {
+  override get message(): string {
+    const said = this.detail === undefined ? "" : ` (${this.detail.replace(/\.$/, "")})`
+    return `The token store ${this.store} cannot be ${storeActions[this.action]}: it is ${
+      storeFaults[this.fault]
+    }${said}. ${storeAdvice[this.fault]}`
+  }
+}
+
+const storeActions = { read: "read", write: "written", lock: "locked" } as const
+
+const storeFaults: Readonly<Record<TokenStoreFault, string>> = {
+  locked: "locked",
+  unavailable: "unavailable",
+  forbidden: "not ours to use",
+  exposed: "open to other users",
+  full: "full",
+  damaged: "damaged",
+  newer: "of a later version"
+}
+
+brand([MissingScope, LoginRequired, TokenStoreFailure])

@@ -1,0 +1,2 @@
+/** Removes secrets from a text. */
+export type Redact = (text: string) => string

@@ -1,0 +1,107 @@
+/** A file becomes a media id: checked, sent in segments, processed, described; see `upload`. */
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { Client } from "../client/Client.ts"
+import type { InvalidParameters } from "../errors/Errors.ts"
+import type { JournalFailure, SourceFailure } from "../errors/UploadErrors.ts"
+import * as Callback from "../runtime/Callback.ts"
+import { Journal } from "../storage/Journal.ts"
+import * as UploadPlan from "./internal/plan.ts"
+import { send } from "./internal/send.ts"
+import type { MediaType } from "./MediaFile.ts"
+import type { MediaCategory } from "./MediaRules.ts"
+import type * as Source from "./Source.ts"
+import * as UploadCheckpoint from "./UploadCheckpoint.ts"
+import type { Progress, UploadedMedia, UploadError, UploadOptions } from "./UploadOptions.ts"
+
+export type { Progress, Subtitles, UploadedMedia, UploadError, UploadOptions } from "./UploadOptions.ts"
+
+/** What the stream of an upload ends with. */
+export interface Uploaded {
+  readonly phase: "ready"
+  readonly media: UploadedMedia
+}
+
+/** A file that was checked. */
+export interface Prepared {
+  readonly type: MediaType
+  readonly category: MediaCategory
+  /** In bytes. */
+  readonly size: number
+  /** Sends it. */
+  readonly send: Effect.Effect<UploadedMedia, UploadError, Client>
+  /** Sends it, or goes on where an upload with this key stopped. */
+  readonly resume: (key: string) => Effect.Effect<UploadedMedia, UploadError | JournalFailure, Client | Journal>
+}
+
+/** Uploads media. */
+export interface Upload {
+  /** Checks a file and sends it, waits until the service has processed it, and describes it. */
+  (input: Source.Input, options?: UploadOptions): Effect.Effect<UploadedMedia, UploadError, Client>
+  /**
+   * The same, noting in the journal how far it is: an upload with a key that was used before goes on where that one stopped, and
+   * gives the media that it made for as long as that can be used. Another file with the key begins anew.
+   */
+  readonly resumable: (
+    key: string,
+    input: Source.Input,
+    options?: UploadOptions
+  ) => Effect.Effect<UploadedMedia, UploadError | JournalFailure, Client | Journal>
+  /** The same as a Stream of its steps, of which the last has the media. Whoever stops reading cancels the upload. */
+  readonly events: (
+    input: Source.Input,
+    options?: UploadOptions
+  ) => Stream.Stream<Progress | Uploaded, UploadError, Client>
+}
+
+/** Opens and checks a file, and sends nothing. It is open until the scope ends; of a stream it is the only time. */
+export const prepare = (
+  input: Source.Input,
+  options: UploadOptions = {},
+  /** Who is told to have got what is wrong, and where in its parameters. */
+  place: UploadPlan.Place = { operation: "upload", prefix: "" }
+): Effect.Effect<Prepared, InvalidParameters | SourceFailure, Scope.Scope> =>
+  Effect.map(UploadPlan.plan(input, options, place), (plan) => ({
+    type: plan.type,
+    category: plan.category,
+    size: plan.size,
+    send: send(plan, options, UploadCheckpoint.none),
+    resume: (key) =>
+      Effect.flatMap(
+        Journal,
+        (journal) => UploadCheckpoint.withLog(journal, UploadCheckpoint.nameOf(key), (log) => send(plan, options, log))
+      )
+  }))
+
+/**
+ * Uploads a file: an image, a GIF, a video, or subtitles. What it is, is told by its bytes, and the limits of the service are
+ * checked before the first of them is sent. No more than a few segments of it are in memory at any time.
+ *
+ * ```ts
+ * const media = yield* upload(new Blob([bytes]), { alt: "A lighthouse at dusk" })
+ * yield* createPost({ text: "Good evening", media_ids: [media.id] })
+ * ```
+ */
+export const upload: Upload = /*#__PURE__*/ Object.assign(
+  (input: Source.Input, options?: UploadOptions) =>
+    Effect.scoped(Effect.flatMap(prepare(input, options), ({ send }) => send)),
+  {
+    resumable: (key: string, input: Source.Input, options?: UploadOptions) =>
+      Effect.scoped(Effect.flatMap(prepare(input, options), ({ resume }) => resume(key))),
+    events: (input: Source.Input, options: UploadOptions = {}) =>
+      Stream.callback<Progress | Uploaded, UploadError, Client>((queue) =>
+        upload(input, {
+          ...options,
+          onProgress: (progress) => {
+            Queue.offerUnsafe(queue, progress)
+            if (options.onProgress !== undefined) Callback.tell(options.onProgress, progress)
+          }
+        }).pipe(
+          Effect.tap((media) => Queue.offer(queue, { phase: "ready", media })),
+          Effect.andThen(Queue.end(queue))
+        )
+      )
+  }
+)

@@ -1,0 +1,172 @@
+/** What is to be uploaded, checked before anything is sent: the file, what it is for, and what is said of it. */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
+import { InvalidParameters } from "../../errors/Errors.ts"
+import type { SourceFailure } from "../../errors/UploadErrors.ts"
+import { languagePattern } from "../../schema/Codecs.ts"
+import { show } from "../../schema/Show.ts"
+import * as MediaFile from "../MediaFile.ts"
+import * as MediaRules from "../MediaRules.ts"
+import * as Source from "../Source.ts"
+import type { Subtitles, UploadOptions } from "../UploadOptions.ts"
+
+/** A file that can be sent. */
+export interface Plan {
+  /** The name of the source. */
+  readonly name: string
+  readonly source: Source.Opened
+  readonly size: number
+  readonly type: MediaFile.MediaType
+  readonly category: MediaRules.MediaCategory
+  /** Bytes of a segment. */
+  readonly chunk: number
+  /** How many milliseconds may be waited for the service to process it. */
+  readonly maxWait: number
+  readonly alt: string | undefined
+  readonly subtitles: ReadonlyArray<Omit<Subtitles, "file"> & { readonly plan: Plan }>
+}
+
+/** Where what is wrong is, for errors: an operation, and what stands before the names of parameters, as `media[0].`. */
+export interface Place {
+  readonly operation: string
+  readonly prefix: string
+}
+
+/** Most segments of an upload. */
+const mostSegments = 1000
+
+const MiB = 1_048_576
+
+/** A hundred segments or less while none has more than 4 MiB. */
+const chunkOf = (size: number): number =>
+  Math.max(Math.min(Math.ceil(size / 100 / MiB), 4) * MiB, MiB, leastChunk(size))
+
+/** Bytes of a segment such that there are not too many. */
+export const leastChunk = (size: number): number => Math.ceil(size / mostSegments)
+
+const defaultMaxWaitMillis = 600_000
+
+const optionNames = /*#__PURE__*/ Object.keys(
+  {
+    purpose: true,
+    category: true,
+    type: true,
+    limits: true,
+    alt: true,
+    subtitles: true,
+    additional_owners: true,
+    shared: true,
+    chunkBytes: true,
+    maxWait: true,
+    onProgress: true,
+    user_auth: true
+  } satisfies { readonly [Name in keyof UploadOptions]-?: true }
+)
+
+/** Opens and checks what is to be uploaded. */
+export const plan = Effect.fnUntraced(function*(
+  input: Source.Input,
+  options: UploadOptions,
+  place: Place
+): Effect.fn.Return<Plan, InvalidParameters | SourceFailure, Scope.Scope> {
+  const invalid = (parameter: string, { rule, value }: MediaRules.Fault) =>
+    new InvalidParameters({ operation: place.operation, parameter: place.prefix + parameter, rule, value })
+  const broken = faultOfOptions(options)
+  if (broken !== undefined) return yield* invalid(...broken)
+  const { alt, chunkBytes, limits, maxWait = defaultMaxWaitMillis, purpose, subtitles = [] } = options
+  const given = Source.from(input)
+  if (given === undefined) return yield* invalid("file", { rule: Source.rule })
+  const source = yield* given.open
+  const { size } = source
+  const found = yield* MediaFile.inspect(source)
+  const file = options.type === undefined ? found : { ...found, type: options.type }
+  const category = options.category ?? MediaRules.categoryFor(file, purpose)
+  const fault = category === undefined && size > 0
+    ? { rule: unknownRule, value: file.type ?? file.otherwise }
+    : MediaRules.faultOf(file, category ?? "tweet_image", limits && MediaRules.changed(limits))
+  if (fault !== undefined) return yield* invalid("file", fault)
+  if (category === undefined || file.type === undefined) return yield* invalid("file", { rule: unknownRule })
+  const chunk = chunkBytes ?? chunkOf(size)
+  if (chunk < leastChunk(size)) {
+    const rule = `must be at least ${leastChunk(size)}, because there are ${mostSegments} segments at most`
+    return yield* invalid("chunkBytes", { rule, value: String(chunk) })
+  }
+  if (subtitles.length > 0 && category !== "tweet_video" && category !== "amplify_video") {
+    return yield* invalid("subtitles", { rule: "can be given with a video of a post only", value: category })
+  }
+  return {
+    name: given.name,
+    source,
+    size,
+    type: file.type,
+    category,
+    chunk,
+    maxWait,
+    alt,
+    subtitles: yield* Effect.forEach(subtitles, ({ file, language, name }, index) =>
+      Effect.map(
+        plan(file, { category: "subtitles", limits, maxWait }, {
+          ...place,
+          prefix: `${place.prefix}subtitles[${index}].`
+        }),
+        (plan) => ({ language, name, plan })
+      ))
+  }
+})
+
+const unknownRule = "must be an image, a GIF or a video that the service takes"
+
+/** The first option that breaks a rule, with that. */
+const faultOfOptions = (options: UploadOptions): readonly [string, MediaRules.Fault] | undefined => {
+  const fault = (option: string, rule: string, value?: unknown) =>
+    [option, { rule, value: value === undefined ? undefined : show(value) }] as const
+  if (!Predicate.isObject(options)) return fault("options", "must be an object", options)
+  for (const name of Object.keys(options)) {
+    if (!optionNames.includes(name)) return fault(name, "is not an option of an upload")
+  }
+  const { alt, category, chunkBytes, limits, maxWait, onProgress, purpose, subtitles, type }: UploadOptions = options
+  if (purpose !== undefined && purpose !== "post" && purpose !== "directMessage") {
+    return fault("purpose", "must be post or directMessage", purpose)
+  }
+  if (category !== undefined && !MediaRules.isCategory(category)) {
+    return fault("category", "must be a category of the service, as tweet_image", category)
+  }
+  if (type !== undefined && typeof type !== "string") return fault("type", "must be a text, as image/png", type)
+  if (limits !== undefined && !Predicate.isObject(limits)) return fault("limits", "must be an object", limits)
+  if (chunkBytes !== undefined && !(Number.isSafeInteger(chunkBytes) && chunkBytes > 0)) {
+    return fault("chunkBytes", "must be a whole number of bytes above 0", chunkBytes)
+  }
+  if (maxWait !== undefined && !(typeof maxWait === "number" && maxWait >= 0)) {
+    return fault("maxWait", "must be a number of milliseconds from 0", maxWait)
+  }
+  if (onProgress !== undefined && typeof onProgress !== "function") {
+    return fault("onProgress", "must be a function", onProgress)
+  }
+  if (alt !== undefined) {
+    if (typeof alt !== "string" || alt === "") return fault("alt", "must be a text that is not empty", alt)
+    const tooLong = MediaRules.faultOfAltText(alt, limits && MediaRules.changed(limits))
+    if (tooLong !== undefined) return ["alt", tooLong]
+  }
+  return subtitles === undefined ? undefined : faultOfSubtitles(subtitles)
+}
+
+const faultOfSubtitles = (subtitles: unknown): readonly [string, MediaRules.Fault] | undefined => {
+  if (!Array.isArray(subtitles)) return ["subtitles", { rule: "must be a list", value: show(subtitles) }]
+  const languages: ReadonlyArray<unknown> = subtitles.map((each) =>
+    Predicate.hasProperty(each, "language") ? each.language : undefined
+  )
+  for (const [index, language] of languages.entries()) {
+    const parameter = `subtitles[${index}].language`
+    if (typeof language !== "string" || !languagePattern.test(language)) {
+      return [parameter, { rule: "must be two capital letters, as EN", value: show(language) }]
+    }
+    if (languages.indexOf(language) < index) {
+      return [parameter, { rule: "can be given once", value: show(language) }]
+    }
+    if (!Predicate.hasProperty(subtitles[index], "name") || typeof subtitles[index].name !== "string") {
+      return [`subtitles[${index}].name`, { rule: "must be a text" }]
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,191 @@
+/** One call as a promise: it runs until it ends, its signal is aborted or the client is closed. */
+import * as Cause from "effect/Cause"
+import * as Services from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as CallErrors from "../client/CallErrors.ts"
+import type * as Core from "../client/CallOptions.ts"
+import { Client } from "../client/Client.ts"
+import { Departure, Watched } from "../client/SendGate.ts"
+import { type AnyError, InvalidParameters } from "../errors/Errors.ts"
+import type { Form } from "../schema/Definition.ts"
+import { show } from "../schema/Show.ts"
+import type { Journal } from "../storage/Journal.ts"
+
+/** What the platform does for a client. Nothing else of it is known here. */
+export interface Platform {
+  /** A response as web APIs have it, whether or not its body was read before. */
+  readonly webOf: (response: HttpClientResponse) => Promise<globalThis.Response>
+  /** Lets the event loop turn once, so that a request that was begun leaves. */
+  readonly turn: () => Promise<unknown>
+}
+
+/** What a client provides to Effects. */
+export type Provided = Client | Journal
+
+/** What the calls of a client have in common. */
+export interface Context {
+  readonly client: Client["Service"]
+  readonly platform: Platform
+  /** Aborted when the client is closed. */
+  readonly closing: AbortSignal
+  readonly fork: <A, E>(effect: Effect.Effect<A, E, Provided>) => Fiber.Fiber<A, E>
+  /** What is under way. In an array, since a Set whose members come and go makes work for the collector. */
+  readonly steps: Array<Step>
+}
+
+interface Step {
+  readonly fiber: Fiber.Fiber<unknown, unknown>
+  index: number
+}
+
+/** Of a client on these services, until `closing` is aborted. */
+export const contextOf = (
+  services: Services.Context<Provided>,
+  closing: AbortSignal,
+  platform: Platform
+): Context => {
+  const steps: Array<Step> = []
+  // One listener for all steps: a signal walks all that it has whenever one comes or goes.
+  closing.addEventListener("abort", () => {
+    for (const { fiber } of steps.slice()) fiber.interruptUnsafe()
+  }, { once: true })
+  return { client: Services.get(services, Client), platform, closing, fork: Effect.runForkWith(services), steps }
+}
+
+/** What a call takes besides its parameters. */
+export interface CallOptions extends Core.CallOptions {
+  /** Ends the call at once, wherever it is; the promise is rejected with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Options with a signal. */
+export type Signalled<O> = O & Pick<CallOptions, "signal">
+
+/** A result and what it was read from. */
+export interface Exchange {
+  readonly raw: HttpClientResponse
+  readonly data: unknown
+}
+
+/** What errors tell of a call. */
+export type Told = Omit<CallErrors.Told, "result">
+
+/** Makes a call and reads what comes, in a form. In the raw form, nothing is read. */
+export const exchange = async (
+  context: Context,
+  told: CallErrors.Told,
+  form: Form,
+  send: (options: Core.CallOptions | undefined) => Effect.Effect<HttpClientResponse, AnyError>,
+  options: CallOptions | undefined
+): Promise<Exchange> => {
+  const [signal, rest] = split(told, options)
+  const sent = send(rest)
+  if (form === "raw") {
+    const raw = valueOf(await run(context, told, sent, signal), signal, exchange)
+    return { raw, data: await context.platform.webOf(raw) }
+  }
+  const read = Effect.flatMap(
+    sent,
+    (raw) => Effect.map(context.client.read(told, raw), (response) => ({ raw, response }))
+  )
+  const { raw, response } = valueOf(await run(context, told, read, signal), signal, exchange)
+  return { raw, data: form === "response" ? response : response.body }
+}
+
+/** Makes what is one Effect with the options of a method, and returns what it led to. */
+export const call = async <O extends Signalled<object>, A, E extends Error>(
+  context: Context,
+  told: Told,
+  options: O | undefined,
+  effectOf: (options: Omit<O, "signal"> | undefined) => Effect.Effect<A, E, Provided>
+): Promise<A> => {
+  const [signal, rest] = split(told, options)
+  return valueOf(await run(context, told, Effect.suspend(() => effectOf(rest)), signal), signal, call)
+}
+
+/** Runs a step to its end, which the end of the client is as well. */
+export const run = <A, E>(
+  { closing, fork, steps }: Context,
+  told: Told,
+  effect: Effect.Effect<A, E, Provided>,
+  signal: AbortSignal | undefined
+): Promise<Exit.Exit<A, E | AnyError>> => {
+  signal?.throwIfAborted()
+  if (closing.aborted) return Promise.resolve(Exit.fail(CallErrors.closed(told)))
+  return new Promise((resolve) => {
+    const departure = told.effect === "create" ? new Watched() : undefined
+    const fiber = fork(departure === undefined ? effect : Effect.provideService(effect, Departure, departure))
+    const step = { fiber, index: steps.length }
+    steps.push(step)
+    const interrupt = () => fiber.interruptUnsafe()
+    signal?.addEventListener("abort", interrupt, { once: true })
+    fiber.addObserver((exit) => {
+      signal?.removeEventListener("abort", interrupt)
+      const last = steps.pop()
+      if (last !== undefined && last !== step) {
+        last.index = step.index
+        steps[step.index] = last
+      }
+      const isCutOff = closing.aborted && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
+      resolve(isCutOff ? Exit.fail(cutOff(told, departure)) : exit)
+    })
+  })
+}
+
+/** What becomes of a call that the end of its client ends. */
+const cutOff = ({ confirmWith, effect, name }: Told, departure: Watched | undefined): AnyError =>
+  CallErrors.lost({ operation: name, effect, confirmWith }, {
+    phase: "unknown",
+    sent: departure?.isOut !== false,
+    reason: CallErrors.closedReason
+  })
+
+/** A function that programs call, on the stack of what it throws. */
+export type Caller = (...args: never) => unknown
+
+/**
+ * What a step led to. The stack of an error begins where `caller` is called or awaited, so that an uncaught one shows that
+ * line: the frames of the runtime, in which it was made, lead nowhere, and to note the line beforehand would cost calls that
+ * succeed some microseconds.
+ */
+export const valueOf = <A>(
+  exit: Exit.Exit<A, Error>,
+  signal: AbortSignal | undefined,
+  caller: Caller
+): A => {
+  if (Exit.isSuccess(exit)) return exit.value
+  signal?.throwIfAborted()
+  const failure = Cause.findErrorOption(exit.cause)
+  if (Option.isNone(failure)) throw Cause.squash(exit.cause)
+  throw startingAt(failure.value, caller)
+}
+
+/** An error with the stack that begins where `caller` is called or awaited. */
+export const startingAt = <E extends Error>(error: E, caller: Caller): E => {
+  // Not every engine has it.
+  if ("captureStackTrace" in Error && typeof Error.captureStackTrace === "function") {
+    Error.captureStackTrace(error, caller)
+  }
+  return error
+}
+
+/** The signal among the options, and the others. What is no object is for the core to refuse. */
+export const split = <O extends { readonly signal?: AbortSignal | undefined }>(
+  { name }: Told,
+  options: O | undefined
+): readonly [AbortSignal | undefined, Omit<O, "signal"> | undefined] => {
+  if (options === undefined || !Predicate.isObject(options)) return [undefined, options]
+  const { signal, ...rest } = options
+  if (signal === undefined || signal instanceof AbortSignal) return [signal, rest]
+  throw new InvalidParameters({
+    operation: name,
+    parameter: "signal",
+    rule: "must be an AbortSignal",
+    value: show(signal)
+  })
+}

@@ -1,0 +1,132 @@
+/** Posts and users by their ids, however many, with Promises: batches of ids are looked up ahead of the loop, and come in order. */
+import * as CallErrors from "../client/CallErrors.ts"
+import type { Arguments, ItemOf, Operation, SelectionOf } from "../client/Operation.ts"
+import { InvalidParameters } from "../errors/Errors.ts"
+import type { getPosts } from "../operations/Posts.ts"
+import type { getUsers } from "../operations/Users.ts"
+import type { Id } from "../schema/Codecs.ts"
+import type { Included, Selection } from "../schema/Selection.ts"
+import * as Hydrate from "../workflows/Hydrate.ts"
+import * as Calls from "./Calls.ts"
+
+export type { Hydrated, Outcome as HydrationOutcome } from "../workflows/Hydrate.ts"
+
+/** How to hydrate, besides the parameters. */
+export interface HydrateOptions extends Hydrate.Options {
+  /** Ends it at once; the loop is rejected with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Ids, or usernames. What reads a file or a table may give them as they are asked for. */
+export type HydrateIds = Iterable<Id> | AsyncIterable<Id>
+
+/** Hydrates ids of one kind, as a method: in the order of the ids, each with what became of it. */
+export interface HydrateMethod<out R, Sel extends keyof Selection> {
+  <const S extends SelectionOf<Hydrate.Parameters, R, Sel>>(
+    ids: HydrateIds,
+    ...args: Arguments<Hydrate.Parameters, R, Sel, S, HydrateOptions>
+  ): AsyncIterable<Hydrate.Hydrated<ItemOf<R, S>, Included<S>>>
+}
+
+type MethodBy<O> = O extends Operation<infer _P, infer R, infer Sel, infer _E, infer _F> ? HydrateMethod<R, Sel> : never
+
+/** Hydrates posts; `users` and `usernames` hydrate users. */
+export interface HydrateMethods extends MethodBy<typeof getPosts> {
+  readonly users: MethodBy<typeof getUsers>
+  readonly usernames: MethodBy<typeof getUsers>
+}
+
+/** What becomes of many ids, as methods of a client. */
+export interface Hydrating {
+  /** Posts by their ids, a hundred a request, several requests at the same time; of every id what became of it. */
+  readonly hydrate: HydrateMethods
+}
+
+/** The methods of a client. */
+export const make = (context: Calls.Context): Hydrating => {
+  const method = (lookup: Hydrate.Lookup) => (ids: HydrateIds, parameters?: object, options?: HydrateOptions) => {
+    // The caller may change the objects between requests.
+    const own = Hydrate.parametersOf(lookup, parameters ?? {})
+    const chosen = { ...options }
+    return { [Symbol.asyncIterator]: () => run(context, lookup, ids, own, chosen) }
+  }
+  return { hydrate: methodsBy(method) }
+}
+
+function methodsBy(method: (lookup: Hydrate.Lookup) => object): HydrateMethods
+// The declaration above is the only source of the types.
+function methodsBy(method: (lookup: Hydrate.Lookup) => object): unknown {
+  const { posts, usernames, users } = Hydrate.lookups
+  return Object.assign(method(posts), { users: method(users), usernames: method(usernames) })
+}
+
+async function* run(
+  context: Calls.Context,
+  lookup: Hydrate.Lookup,
+  ids: HydrateIds,
+  own: ReturnType<typeof Hydrate.parametersOf>,
+  options: HydrateOptions
+): AsyncGenerator<Hydrate.Hydrated<unknown, unknown>> {
+  const { definition } = lookup
+  const [given, rest = {}] = Calls.split(definition, options)
+  given?.throwIfAborted()
+  if (own instanceof InvalidParameters) throw Calls.startingAt(own, run)
+  const refused = Hydrate.refusalOf(lookup, rest)
+  if (refused !== undefined) throw Calls.startingAt(refused, run)
+  const { concurrency = Hydrate.defaultConcurrency, ...each } = rest
+  const left = new AbortController()
+  const signal = given === undefined ? left.signal : AbortSignal.any([given, left.signal])
+  const source = batches(ids)
+  let reading: ReturnType<typeof source.next> | undefined
+  let isRead = false
+  const pending: Array<ReturnType<typeof lookUp>> = []
+  const lookUp = (ids: ReadonlyArray<string>) =>
+    Calls.run(context, definition, Hydrate.lookUp(lookup, ids, own, each), signal)
+  try {
+    while (true) {
+      const [first] = pending
+      if (!isRead && pending.length < concurrency) {
+        reading ??= source.next()
+        // Whoever gives the ids may take longer than the service.
+        const read = await (first === undefined ? reading : Promise.race([reading, first.then(() => undefined)]))
+        if (read !== undefined) {
+          reading = undefined
+          isRead = read.done === true
+          if (read.done !== true) {
+            const begun = lookUp(read.value)
+            // The loop may end before it gets there.
+            begun.catch(() => {})
+            pending.push(begun)
+          }
+          continue
+        }
+      }
+      if (first === undefined) return
+      pending.shift()
+      for (const result of Calls.valueOf(await first, given, run).results) {
+        yield result
+        given?.throwIfAborted()
+        if (context.closing.aborted) throw Calls.startingAt(CallErrors.closed(definition), run)
+      }
+    }
+  } finally {
+    left.abort()
+    const closed = source.return(undefined)
+    // What is still waited for would hold up the end of the loop.
+    if (reading === undefined) await closed
+    else for (const promise of [reading, closed]) promise.catch(() => {})
+  }
+}
+
+/** As many ids as a request takes, at a time. */
+async function* batches(ids: HydrateIds): AsyncGenerator<ReadonlyArray<string>> {
+  let batch: Array<string> = []
+  for await (const id of ids) {
+    batch.push(String(id))
+    if (batch.length === Hydrate.idsPerRequest) {
+      yield batch
+      batch = []
+    }
+  }
+  if (batch.length > 0) yield batch
+}

@@ -1,0 +1,82 @@
+/** Pages of an operation as async iterables: each is fetched when it is needed or, with `prefetch`, one before. */
+import * as Predicate from "effect/Predicate"
+import * as CallErrors from "../client/CallErrors.ts"
+import * as Pagination from "../client/Pagination.ts"
+import { InvalidParameters, PaginationStuck } from "../errors/Errors.ts"
+import type { Definition, Direction } from "../schema/Definition.ts"
+import * as RequestEncoder from "../wire/RequestEncoder.ts"
+import * as Calls from "./Calls.ts"
+
+/** What a run of pages takes besides the parameters. */
+export interface PageOptions<out D extends Direction = Direction> extends Pagination.PageOptions<D> {
+  /** Ends the run at once, wherever it is; the loop is rejected with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A function from parameters to what `itemsOf` makes of every page, anew with each loop. */
+export const iterable = <A>(
+  context: Calls.Context,
+  definition: Definition,
+  itemsOf: (page: Pagination.Page) => ReadonlyArray<A>
+) =>
+(parameters: object = {}, options?: PageOptions): AsyncIterable<A> => {
+  // The caller may change the objects between pages.
+  const own = RequestEncoder.own(definition, parameters)
+  const chosen = Predicate.isObject(options) ? { ...options } : options
+  return { [Symbol.asyncIterator]: () => run(context, definition, itemsOf, own, chosen) }
+}
+
+// One generator makes the items of all pages: another for each step would cost more than fetching them does. Between two
+// steps nothing refers to it, so a loop that was left without an end is collected.
+async function* run<A>(
+  context: Calls.Context,
+  definition: Definition,
+  itemsOf: (page: Pagination.Page) => ReadonlyArray<A>,
+  own: ReturnType<typeof RequestEncoder.own>,
+  chosen: PageOptions | undefined
+): AsyncGenerator<A> {
+  const [given, rest] = Calls.split(definition, chosen)
+  given?.throwIfAborted()
+  if (own instanceof InvalidParameters) throw Calls.startingAt(own, run)
+  const first = Pagination.start(definition, own, rest)
+  if (first === undefined) return
+  if (first instanceof InvalidParameters) throw Calls.startingAt(first, run)
+  const { prefetch } = rest ?? {}
+  const ofPage = Pagination.callOptionsOf(rest ?? {})
+  const ended = prefetch === 1 ? new AbortController() : undefined
+  const signal = ended === undefined || given === undefined
+    ? ended?.signal ?? given
+    : AbortSignal.any([given, ended.signal])
+  const fetchAt = async (position: Pagination.Position) => {
+    const here = Pagination.parametersAt(definition, own, position)
+    return Calls.run(context, definition, Pagination.fetchPage(definition, here, ofPage), signal)
+  }
+  let position: Pagination.Position = first
+  let pending = fetchAt(position)
+  try {
+    while (true) {
+      const [raw, response] = Calls.valueOf(await pending, signal, run)
+      const here = position
+      const next = Pagination.advance(definition, rest ?? {}, here, response)
+      const isLast = next === undefined || next instanceof PaginationStuck
+      if (!isLast && prefetch === 1) {
+        pending = fetchAt(next)
+        // The loop may end before it gets there.
+        pending.catch(() => {})
+        // Who works on this page may keep the thread busy: a turn of the event loop lets the request leave before.
+        await context.platform.turn()
+      }
+      for (const item of itemsOf({ raw, response, position: here })) {
+        yield item
+        given?.throwIfAborted()
+        if (context.closing.aborted) throw Calls.startingAt(CallErrors.closed(definition), run)
+      }
+      if (next === undefined) return
+      if (next instanceof PaginationStuck) throw Calls.startingAt(next, run)
+      position = next
+      if (prefetch !== 1) pending = fetchAt(next)
+    }
+  } finally {
+    ended?.abort()
+  }
+}

@@ -1,0 +1,314 @@
+/**
+ * The Promise face: every operation of the catalogue as a method. Nothing here knows an operation by name, and of the
+ * platform no more than `Calls.Platform` says.
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { NodeInspectSymbol } from "effect/Inspectable"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import { type Catalogue, catalogue } from "../Catalogue.ts"
+import type { RequestOptions } from "../client/CallOptions.ts"
+import type { Client } from "../client/Client.ts"
+import type { Arguments, FormOf, ItemOf, Operation, Paged, SelectionOf } from "../client/Operation.ts"
+import * as Pagination from "../client/Pagination.ts"
+import * as RawRequest from "../client/RawRequest.ts"
+import { InvalidSettings } from "../errors/Errors.ts"
+import type { Definition, Direction, Form } from "../schema/Definition.ts"
+import type * as Documentation from "../schema/Documentation.ts"
+import type { Joined } from "../schema/Joins.ts"
+import type { Included, Selection } from "../schema/Selection.ts"
+import * as Journal from "../storage/Journal.ts"
+import type { LiveOperation } from "../streams/StreamOperation.ts"
+import * as Calls from "./Calls.ts"
+import * as Compliance from "./Compliance.ts"
+import * as Composites from "./Composites.ts"
+import * as Hydrating from "./Hydrating.ts"
+import { iterable, type PageOptions } from "./Pages.ts"
+import * as Publishing from "./Publishing.ts"
+import * as Streaming from "./Streaming.ts"
+import type { InputOf } from "./Workflows.ts"
+
+const forms: ReadonlyArray<Form> = ["response", "dictionary", "raw"]
+
+/** Whether there is such a form. */
+export const checkForm = (form: Form): Effect.Effect<void, InvalidSettings> =>
+  forms.includes(form)
+    ? Effect.void
+    : Effect.fail(new InvalidSettings({ setting: "returnType", rule: `must be one of ${forms.join(", ")}` }))
+
+/** The form that was chosen. Without a choice, F is its default. */
+export const formOf = <F extends Form>({ returnType }: { readonly returnType?: F | undefined }): F =>
+  returnType ?? "response" as F
+
+/** Settings that choose no form choose the first; any other is chosen by a value, not only by a type. */
+export type Chosen<F extends Form> = "response" extends F ? unknown : { readonly returnType: NoInfer<F> }
+
+/** The promise of a result, which also tells of the response that it was read from. */
+export interface Answer<A> extends Promise<A> {
+  /** The result beside the HTTP response that brought it: status, headers, body. Nothing is sent again. */
+  readonly withResponse: () => Promise<{ readonly data: A; readonly response: globalThis.Response }>
+}
+
+/** An operation as a method. Raw results are web `Response`s. */
+export interface PromiseOperation<in out P, out R, Sel extends keyof Selection, F extends Form = "response"> {
+  <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, Calls.CallOptions>
+  ): Answer<FormOf<F, R, S, globalThis.Response>>
+}
+
+/** An operation that pages, as a method with iterables. A page is fetched when it is needed. */
+export interface PromisePaged<
+  in out P,
+  out R,
+  Sel extends keyof Selection,
+  F extends Form = "response",
+  in D extends Direction = "forward"
+> extends PromiseOperation<P, R, Sel, F> {
+  /** Every page, with its `includes`, `errors`, `meta` and place (`page`). */
+  readonly pages: <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
+  ) => AsyncIterable<FormOf<F, R, S, globalThis.Response>>
+  /** Every item of every page. */
+  readonly items: <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
+  ) => AsyncIterable<ItemOf<R, S>>
+  /** Every item of every page, joined with the objects that expansions brought with it. */
+  readonly joined: <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, PageOptions<D>>
+  ) => AsyncIterable<Joined<ItemOf<R, S>, Included<S>>>
+}
+
+/** A request to any path of the service, for what there is no method for. */
+export interface PromiseRequest<F extends Form = "response"> {
+  <A = unknown>(
+    request: RawRequest.Request<A>,
+    options?: RequestOptions & Pick<Calls.CallOptions, "signal">
+  ): Answer<RawRequest.ResultOf<F, A, globalThis.Response>>
+}
+
+type MethodOf<O, F extends Form> = O extends Paged<infer P, infer R, infer Sel, infer _E, infer _F, infer D> ?
+  PromisePaged<P, R, Sel, F, D>
+  : O extends LiveOperation<infer P, infer R, infer Sel, infer _E> ? Streaming.PromiseLive<P, R, Sel, F>
+  : O extends Operation<infer P, infer R, infer Sel, infer _E> ? PromiseOperation<P, R, Sel, F>
+  : never
+
+interface Face<F extends Form> extends Documentation.Face {
+  readonly method: MethodOf<Catalogue[this["name"] & keyof Catalogue], F>
+}
+
+/** Every operation of the catalogue as a method. */
+export interface Methods<F extends Form = "response"> extends Documentation.Methods<Face<F>> {}
+
+/** What programs that use Effect find of a client, beside its methods. */
+export interface WithEffect {
+  readonly effect: EffectFace
+}
+
+/** The client as a Layer and as a runtime. */
+export interface EffectFace {
+  /**
+   * Provides this client to operations, its journal to uploads and threads, and its rate limits to `RateLimit.snapshot` and
+   * `RateLimit.changes`: `Effect.provide(getMe(), client.effect.layer)`. The program keeps its own loggers.
+   */
+  readonly layer: Layer.Layer<Calls.Provided>
+  /**
+   * Runs an Effect with this client. When the client is closed, it is interrupted and rejects as calls do: with
+   * `OutcomeUnknown` if a create of it has left, otherwise with `TransportFailure`.
+   */
+  readonly runPromise: <A, E>(effect: Effect.Effect<A, E, Calls.Provided>) => Promise<A>
+}
+
+/** Every operation as a method that returns a Promise, and the end of the client. */
+export type PromiseClient<F extends Form = "response", Also extends object = {}> =
+  & Methods<F>
+  & Also
+  & AsyncDisposable
+  & {
+    /** The same client (one login, one pool of connections), returning results in another form. */
+    readonly as: <F extends Form>(form: F) => PromiseClient<F, Also>
+    /**
+     * Requests any path of the service, for what there is no method for, as every call is sent: with the credential, the
+     * limits, the retries and the errors. Names are the service's own, there and back.
+     */
+    readonly request: PromiseRequest<F>
+    /** Ends what is under way, which is rejected, and closes the client. */
+    readonly close: () => Promise<void>
+  }
+
+/** What the platform does for a client, and what it takes for a file. */
+export interface Platform<in I> extends Calls.Platform {
+  readonly inputOf: InputOf<I>
+}
+
+/**
+ * What a client has that is made of operations: it publishes, changes members of lists, reads conversations, hydrates ids, checks
+ * what is stored.
+ */
+export interface Composed<in out I> extends Publishing.Publishing<I>, Composites.Composites, Hydrating.Hydrating {
+  /** Tells which of the posts or users that an app has stored are gone, hidden or changed since. */
+  readonly compliance: Compliance.Compliance<I>
+}
+
+/** How clients are made on a platform, where `I` is what can be uploaded. */
+export interface Makers<in out I> {
+  /**
+   * A client with the services of a context, `also` more than the methods; `end` is called when it is closed. Without a journal
+   * among them, uploads and threads are noted in memory.
+   */
+  readonly of: <F extends Form, Also extends object>(
+    services: Context.Context<Client>,
+    form: F,
+    end: () => Promise<void>,
+    also: (context: Calls.Context) => Also
+  ) => PromiseClient<F, Also & Composed<I>>
+  /**
+   * The way from Effect to Promises: a client on the services of a Layer, such as one on another HttpClient. Closing it
+   * releases what the Layer acquired. Uploads and threads are noted in the journal of the Layer, or in memory where it has none.
+   * Rejects with what the Layer fails with.
+   */
+  readonly fromLayer: {
+    <E>(layer: Layer.Layer<Client, E>): Promise<PromiseClient<"response", WithEffect & Composed<I>>>
+    <E, F extends Form = "response">(
+      layer: Layer.Layer<Client, E>,
+      options: { readonly returnType?: F | undefined } & Chosen<F>
+    ): Promise<PromiseClient<F, WithEffect & Composed<I>>>
+  }
+}
+
+/** The services of a Layer, made at once for the function that is to make a client, and their end. Throws what the Layer fails with. */
+export const build = (
+  layer: Layer.Layer<Calls.Provided, InvalidSettings>,
+  caller: Calls.Caller
+): { readonly services: Context.Context<Calls.Provided>; readonly end: () => Promise<void> } => {
+  const scope = Scope.makeUnsafe()
+  const built = Effect.onError(Layer.buildWithScope(layer, scope), (cause) => Scope.close(scope, Exit.failCause(cause)))
+  return {
+    services: Calls.valueOf(Effect.runSyncExit(built), undefined, caller),
+    end: () => Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+}
+
+/** Clients on a platform. */
+export const on = <I>(platform: Platform<I>): Makers<I> => {
+  const of = <F extends Form, Also extends object>(
+    services: Context.Context<Client>,
+    form: F,
+    end: () => Promise<void>,
+    also: (context: Calls.Context) => Also
+  ): PromiseClient<F, Also & Composed<I>> => {
+    const closing = new AbortController()
+    const context = Calls.contextOf(withJournal(services), closing.signal, platform)
+    const close = () => {
+      closing.abort()
+      return end()
+    }
+    return inForm(context, form, {
+      ...also(context),
+      ...Publishing.make(context, platform.inputOf),
+      ...Composites.make(context),
+      compliance: Compliance.make(context, platform.inputOf),
+      ...Hydrating.make(context),
+      close
+    })
+  }
+  const fromLayer = async <E, F extends Form = "response">(
+    layer: Layer.Layer<Client, E>,
+    options: { readonly returnType?: F | undefined } = {}
+  ): Promise<PromiseClient<F, WithEffect & Composed<I>>> => {
+    const scope = Scope.makeUnsafe()
+    const end = () => Effect.runPromise(Scope.close(scope, Exit.void))
+    try {
+      const services = withJournal(await Effect.runPromise(Layer.buildWithScope(layer, scope)))
+      return of(services, formOf(options), end, withEffect(services))
+    } catch (error) {
+      await end()
+      throw error
+    }
+  }
+  return { of, fromLayer }
+}
+
+/** With a journal in memory where there is none. */
+const withJournal = (services: Context.Context<Client>): Context.Context<Calls.Provided> =>
+  Context.merge(Context.make(Journal.Journal, Journal.makeMemory()), services)
+
+/** What a client on these services is for programs that use Effect. */
+export const withEffect = (services: Context.Context<Calls.Provided>) => (context: Calls.Context): WithEffect => ({
+  effect: {
+    layer: Layer.succeedContext(services),
+    runPromise: async (effect) => {
+      // It may be a create, or have some.
+      const exit = await Calls.run(context, { name: "effect.runPromise", effect: "create" }, effect, undefined)
+      if (Exit.isSuccess(exit)) return exit.value
+      throw Cause.squash(exit.cause)
+    }
+  }
+})
+
+const inForm = <F extends Form, Also extends object>(
+  context: Calls.Context,
+  form: F,
+  rest: Also & { readonly close: () => Promise<void> }
+): PromiseClient<F, Also> => {
+  Effect.runSync(checkForm(form))
+  const client = {
+    ...methods(context, form),
+    request: request(context, form),
+    ...rest,
+    as: <F extends Form>(form: F) => inForm<F, Also>(context, form, rest),
+    [Symbol.asyncDispose]: rest.close
+  }
+  // What is printed with its parts shows those of a given dispatcher, such as the password of its proxy.
+  return Object.defineProperty(client, NodeInspectSymbol, { value: () => `PostwireClient { form: "${form}" }` })
+}
+
+const methods = <F extends Form>(context: Calls.Context, form: F): Methods<F> =>
+  // oxlint-disable-next-line postwire/no-blind-assertion -- The mapped type states what each method takes and returns.
+  Object.fromEntries(
+    Object.entries(catalogue).map(([name, { definition }]) => [name, method(context, definition, form)])
+  ) as unknown as Methods<F>
+
+function request<F extends Form>(context: Calls.Context, form: F): PromiseRequest<F>
+// The declaration above is the only source of the types.
+function request(context: Calls.Context, form: Form): object {
+  return (request: unknown, options?: Calls.CallOptions) => {
+    const checked = RawRequest.check(request)
+    const send = (options?: RequestOptions) => RawRequest.send(context.client, request, checked, options)
+    return answer(context, Calls.exchange(context, RawRequest.toldOf(checked), form, send, options))
+  }
+}
+
+const answer = (context: Calls.Context, exchanged: Promise<Calls.Exchange>): Answer<unknown> => {
+  const result = exchanged.then(({ data }) => data)
+  return Object.assign(result, {
+    withResponse: () =>
+      // Not `exchanged` first: what two wait for, the stack of an error does not lead through.
+      result.then(async (data) => {
+        const { raw } = await exchanged
+        return { data, response: await context.platform.webOf(raw) }
+      })
+  })
+}
+
+const method = (context: Calls.Context, definition: Definition, form: Form) => {
+  if (definition.live !== undefined) return Streaming.method(context, definition, form)
+  const { client } = context
+  const call = (parameters: object = {}, options?: Calls.CallOptions) =>
+    answer(
+      context,
+      Calls.exchange(context, definition, form, (options) => client.request(definition, parameters, options), options)
+    )
+  if (definition.paging === undefined) return call
+  return Object.assign(call, {
+    pages: iterable(
+      context,
+      definition,
+      (page) => [form === "raw" ? context.platform.webOf(page.raw) : Pagination.inForm(form, page)]
+    ),
+    items: iterable(context, definition, ({ position, response }) => Pagination.itemsAt(position, response)),
+    joined: iterable(context, definition, ({ position, response }) => Pagination.joinedAt(position, response))
+  })
+}

@@ -1,0 +1,209 @@
+/** Settings of a client of Promises on any platform: their check as a whole, and the Layers that they make. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type { HttpClient } from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as EffectLogger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as Predicate from "effect/Predicate"
+import * as References from "effect/References"
+import { closestMatch } from "leven"
+import * as Credentials from "../auth/Credentials.ts"
+import * as AnomalyMetrics from "../client/AnomalyMetrics.ts"
+import * as Client from "../client/Client.ts"
+import * as RetryMetrics from "../client/RetryMetrics.ts"
+import { InvalidSettings } from "../errors/Errors.ts"
+import * as RateLimit from "../rate-limit/RateLimit.ts"
+import type { RateLimitStore } from "../rate-limit/RateLimitStore.ts"
+import * as Callback from "../runtime/Callback.ts"
+import { Logging } from "../runtime/Logging.ts"
+import type { Form } from "../schema/Definition.ts"
+import type { WireName } from "../schema/WireName.ts"
+import * as SpendSettings from "../spend/SpendSettings.ts"
+import type { SpendStore } from "../spend/SpendStore.ts"
+import type { Journal } from "../storage/Journal.ts"
+import * as Wire from "../wire/Wire.ts"
+import * as Spending from "./internal/spending.ts"
+import { checkForm } from "./PromiseClient.ts"
+
+/** The settings that clients have on every platform. */
+export interface Settings<F extends Form = "response">
+  extends Omit<Client.Settings, "wire">, Credentials.Settings, SpendSettings.Settings
+{
+  /** The words that the service uses: `neutral` (`posts`, the default) or `x` (`tweets`). User code is the same on both. */
+  readonly wire?: WireName | undefined
+  /**
+   * The form in which operations return their results: `response` (the default), `dictionary` (the body as a plain
+   * object) or `raw` (the HTTP response).
+   */
+  readonly returnType?: F | undefined
+  /** Waits when a rate limit is reached instead of failing with `RateLimited`. Default false. */
+  readonly waitOnRateLimit?: boolean | undefined
+  /** The longest that a call may wait for a rate limit in all, in milliseconds. Default 20 minutes. */
+  readonly maxWait?: number | undefined
+  /** Called with every announced budget and every wait, as it begins. What it throws or rejects with is ignored. */
+  readonly onRateLimit?: ((change: RateLimit.Change) => void) | undefined
+  /**
+   * Where the client says what it does: retries (debug), waits (info), a store of rate limits that is away and answers
+   * of which a part was left out (warn). Such as `console`. Without one, warnings become warnings of the process, or go to
+   * the console where there is no Node, and the rest is not said.
+   */
+  readonly logger?: Logger | undefined
+}
+
+/** What takes lines of a log. */
+export type Logger = Readonly<Record<"debug" | "info" | "warn" | "error", (...line: Array<unknown>) => void>>
+
+/** What a platform has for a client. */
+export interface Host {
+  readonly http: Layer.Layer<HttpClient>
+  /** Where `waitOnRateLimit` keeps its budgets. */
+  readonly store: Layer.Layer<RateLimitStore, InvalidSettings>
+  /** Where it is kept what was spent, unless that is the memory of the client. */
+  readonly spendStore?: Layer.Layer<SpendStore, InvalidSettings> | undefined
+  /** Where uploads and threads note how far they have come. */
+  readonly journal: Layer.Layer<Journal, InvalidSettings>
+  /** The credentials of the client, which may be renewed at the service. */
+  readonly credentials: (
+    service: Pick<Client.Settings, "allowInsecureHttp" | "baseUrl" | "maxBodySize" | "userAgent" | "wire">
+  ) => Layer.Layer<Credentials.Credentials, InvalidSettings, HttpClient>
+  /** Takes warnings where there is no logger. */
+  readonly warn: (warning: string) => void
+}
+
+/** Everything that operations, uploads and threads need, from settings that were checked. */
+export const layer = (settings: Settings<Form>, host: Host): Layer.Layer<Client.Client | Journal, InvalidSettings> => {
+  const { allowInsecureHttp, baseUrl, maxBodySize, userAgent } = settings
+  return Layer.unwrap(
+    Effect.map(
+      wireOf(settings),
+      (wire) =>
+        Layer.mergeAll(Client.layer({ ...settings, wire }), host.journal, layerHook(settings)).pipe(
+          Layer.provide([
+            Layer.provide(host.credentials({ allowInsecureHttp, baseUrl, maxBodySize, userAgent, wire }), host.http),
+            RetryMetrics.layer,
+            AnomalyMetrics.layer,
+            Spending.isAsked(settings) ? Spending.layer(settings, host.spendStore) : Layer.empty,
+            host.http,
+            settings.waitOnRateLimit === true
+              ? RateLimit.layerWait({ maxWait: settings.maxWait }).pipe(Layer.provide(host.store))
+              : RateLimit.layerFail
+          ]),
+          Layer.provide(layerLogger(settings, host))
+        )
+    )
+  )
+}
+
+/** The words that a setting names. */
+export const wireOf = ({ wire = "neutral" }: Pick<Settings, "wire">): Effect.Effect<Wire.Wire, InvalidSettings> =>
+  Object.hasOwn(Wire.named, wire)
+    ? Effect.succeed(Wire.named[wire])
+    : Effect.fail(new InvalidSettings({ setting: "wire", rule: `must be one of ${Wire.names.join(", ")}` }))
+
+const layerHook = ({ onRateLimit }: Settings<Form>): Layer.Layer<never> =>
+  onRateLimit === undefined ? Layer.empty : Layer.effectDiscard(Effect.acquireRelease(
+    Effect.map(RateLimit.RateLimit, ({ listen }) => listen(onRateLimit)),
+    (stop) => Effect.sync(stop)
+  ))
+
+const layerLogger = ({ logger }: Settings<Form>, { warn }: Host): Layer.Layer<never> =>
+  Layer.succeed(
+    Logging,
+    logger === undefined
+      ? Effect.provideService(EffectLogger.CurrentLoggers, new Set([warningsTo(warn)]))
+      : Effect.provideContext(
+        Context.make(EffectLogger.CurrentLoggers, new Set([loggerOf(logger)])).pipe(
+          Context.add(References.MinimumLogLevel, "Debug")
+        )
+      )
+  )
+
+const warningsTo = (warn: Host["warn"]) =>
+  EffectLogger.make(({ logLevel, message }) => {
+    if (LogLevel.isGreaterThanOrEqualTo(logLevel, "Warn")) warn(String(message))
+  })
+
+const loggerOf = (logger: Logger) =>
+  EffectLogger.make(({ logLevel, message }) => {
+    const level = LogLevel.isGreaterThanOrEqualTo(logLevel, "Error")
+      ? "error"
+      : LogLevel.isGreaterThanOrEqualTo(logLevel, "Warn")
+      ? "warn"
+      : LogLevel.isGreaterThanOrEqualTo(logLevel, "Info")
+      ? "info"
+      : "debug"
+    // As a method, for a logger may need its `this`.
+    Callback.tell(() => logger[level](...(Array.isArray(message) ? message : [message])))
+  })
+
+const levels = ["debug", "info", "warn", "error"] as const
+
+/** The names of the settings that every platform has. */
+export const names: ReadonlyArray<string> = /*#__PURE__*/ Object.keys(
+  {
+    accessLevel: true,
+    accessToken: true,
+    accessTokenSecret: true,
+    allowInsecureHttp: true,
+    appOwner: true,
+    baseUrl: true,
+    bearerToken: true,
+    checks: true,
+    consumerKey: true,
+    consumerSecret: true,
+    logger: true,
+    maxBodySize: true,
+    maxWait: true,
+    onRateLimit: true,
+    onRequest: true,
+    onSpend: true,
+    prices: true,
+    recordContent: true,
+    retries: true,
+    returnType: true,
+    spendLimit: true,
+    timeout: true,
+    userAgent: true,
+    verify: true,
+    waitOnRateLimit: true,
+    wire: true
+  } satisfies { readonly [K in keyof Settings<Form>]-?: true }
+)
+
+/** The setting that a misspelt one is near to, however its words are put together. */
+const nearest = (setting: string, names: ReadonlyArray<string>): string | undefined => {
+  const spelled = names.map((name) => name.toLowerCase())
+  const match = closestMatch(setting.toLowerCase().replaceAll("_", ""), spelled, { maxDistance: 2 })
+  return match === undefined ? undefined : names[spelled.indexOf(match)]
+}
+
+/** Checks settings as a whole. What is none, nor one of those that only this platform has, is refused. */
+export const check = Effect.fnUntraced(function*(
+  settings: Settings<Form>,
+  ofPlatform: ReadonlyArray<string>
+): Effect.fn.Return<void, InvalidSettings> {
+  const given: unknown = settings
+  if (!Predicate.isObject(given)) {
+    return yield* new InvalidSettings({ setting: "settings", rule: "must be an object" })
+  }
+  // A misspelt one is not taken for none.
+  const known = [...names, ...ofPlatform]
+  for (const setting of Object.keys(settings)) {
+    if (known.includes(setting)) continue
+    return yield* Credentials.unknownSetting(setting, nearest(setting, known))
+  }
+  yield* checkForm(settings.returnType ?? "response")
+  yield* Client.check({ ...settings, wire: yield* wireOf(settings) })
+  yield* Credentials.check(settings)
+  yield* Client.checkFlag("waitOnRateLimit", settings.waitOnRateLimit)
+  yield* RateLimit.checkMaxWait({ maxWait: settings.maxWait })
+  yield* SpendSettings.check(settings)
+  const { logger, onRateLimit } = settings
+  if (onRateLimit !== undefined && typeof onRateLimit !== "function") {
+    return yield* new InvalidSettings({ setting: "onRateLimit", rule: "must be a function" })
+  }
+  if (logger !== undefined && levels.some((level) => typeof logger?.[level] !== "function")) {
+    return yield* new InvalidSettings({ setting: "logger", rule: `must have the methods ${levels.join(", ")}` })
+  }
+})

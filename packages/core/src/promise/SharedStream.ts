@@ -1,0 +1,71 @@
+/** Streams that processes share, with Promises: as `SharedStream` has them for Effects. */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import type { Definition, Form } from "../schema/Definition.ts"
+import type { AnyItem } from "../schema/StreamItem.ts"
+import type * as Shared from "../streams/shared/SharedStream.ts"
+import * as Calls from "./Calls.ts"
+import { Loop } from "./internal/loop.ts"
+import * as Workflows from "./Workflows.ts"
+
+/** What a consumer wants. */
+export interface ConsumeOptions extends Shared.ConsumeOptions {
+  /** Ends the loop at once; it is rejected with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** An item, and its place in the log. */
+export interface SharedItem<out Item> extends Omit<Shared.SharedItem<Item>, "commit"> {
+  /** Notes that this item and all before it are done. Rejects with `LeaseLost` when another process goes on as this consumer. */
+  readonly commit: () => Promise<void>
+}
+
+/** A stream that processes share. Closing it, or the client, gives the line back to the others. */
+export interface SharedStream<out Item> extends AsyncDisposable {
+  /**
+   * What the log has, from where this consumer stands. An item counts as done when the loop asks for the next one; one that the
+   * loop was left with comes again.
+   */
+  readonly consume: (options: ConsumeOptions) => AsyncIterable<SharedItem<Item>>
+  /** Forgets a consumer that does not come back, so that the log need not keep what it has not read. */
+  readonly forget: (consumer: string) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/** Shares what an operation streams. */
+export const method = (context: Calls.Context, definition: Definition, form: Form) => {
+  const { openConsumer, openShared } = Workflows.on((input: never) => input)
+  return async (
+    name: string,
+    parameters: object = {},
+    options?: Shared.SharedOptions
+  ): Promise<SharedStream<unknown>> => {
+    const scope = Scope.makeUnsafe()
+    const close = () => {
+      context.closing.removeEventListener("abort", close)
+      return Effect.runPromise(Scope.close(scope, Exit.void))
+    }
+    const opened = Scope.provide(openShared(name, definition, parameters, options), scope)
+    const exit = await Calls.run(context, definition, opened, undefined)
+    if (Exit.isFailure(exit)) await close()
+    const shared = Calls.valueOf(exit, undefined, method)
+    if (context.closing.aborted) await close()
+    else context.closing.addEventListener("abort", close)
+    const itemOf = ({ commit, item, position }: Shared.SharedItem<AnyItem>): SharedItem<unknown> => ({
+      item: form === "response" ? item : item.body,
+      position,
+      commit: async () => Calls.valueOf(await Calls.run(context, definition, commit, undefined), undefined, method)
+    })
+    return {
+      consume: (options) => ({
+        [Symbol.asyncIterator]: () =>
+          new Loop(context, definition, { ...options }, () => openConsumer(shared, options), itemOf)
+      }),
+      forget: async (consumer) =>
+        Calls.valueOf(await Calls.run(context, definition, shared.forget(consumer), undefined), undefined, method),
+      close,
+      [Symbol.asyncDispose]: close
+    }
+  }
+}

@@ -1,0 +1,134 @@
+/** A loop over what has no end. It has one fiber, which gives what comes at once as one batch. */
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import type * as Scope from "effect/Scope"
+import * as Calls from "../Calls.ts"
+import type { Next } from "../Workflows.ts"
+
+/** What is opened for a loop: it gives what comes next. */
+export type Opened<A> = Effect.Effect<Next<A, Error>, Error, Scope.Scope | Calls.Provided>
+
+/**
+ * No generator: while one waits it cannot be ended, and a stream may be silent for hours. What came with another item costs a
+ * promise and no fiber.
+ */
+export class Loop<A, B, O extends Calls.Signalled<object>> implements AsyncIterableIterator<B> {
+  readonly #context: Calls.Context
+  readonly #told: Calls.Told
+  readonly #options: O | undefined
+  readonly #open: (options: Omit<O, "signal"> | undefined) => Opened<A>
+  readonly #itemOf: (one: A) => B
+  readonly #left = new AbortController()
+  #given: AbortSignal | undefined
+  #running: Promise<Exit.Exit<void, Error>> | undefined
+  #isOver = false
+  #batch: ReadonlyArray<A> = []
+  #at = 0
+  /** Lets the stream go on. */
+  #goOn = () => {}
+  /** Tells that there is a batch, or none to come. */
+  #tell = () => {}
+  /** How many wait for what comes next, and the last of them. */
+  #waiting = 0
+  #last: Promise<unknown> | undefined
+
+  constructor(
+    context: Calls.Context,
+    told: Calls.Told,
+    options: O | undefined,
+    open: (options: Omit<O, "signal"> | undefined) => Opened<A>,
+    itemOf: (one: A) => B
+  ) {
+    this.#context = context
+    this.#told = told
+    this.#options = options
+    this.#open = open
+    this.#itemOf = itemOf
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  next(): Promise<IteratorResult<B>> {
+    if (this.#waiting === 0 && !this.#isEnded) {
+      const taken = this.#take()
+      if (taken !== undefined) return Promise.resolve(taken)
+    }
+    return this.#last = this.#more(this.#waiting === 0 ? undefined : this.#last)
+  }
+
+  async return(): Promise<IteratorResult<B>> {
+    this.#left.abort()
+    this.#batch = []
+    await this.#running
+    return { done: true, value: undefined }
+  }
+
+  get #isEnded(): boolean {
+    return this.#isOver || this.#given?.aborted === true || this.#context.closing.aborted
+  }
+
+  /** What is left of the batch, one at a time. */
+  #take(): IteratorResult<B> | undefined {
+    const one = this.#batch[this.#at]
+    if (one === undefined) return undefined
+    this.#at++
+    return { done: false, value: this.#itemOf(one) }
+  }
+
+  async #more(before: Promise<unknown> | undefined): Promise<IteratorResult<B>> {
+    this.#waiting++
+    try {
+      await before?.catch(() => {})
+      while (!this.#left.signal.aborted && !this.#isEnded) {
+        const taken = this.#take()
+        if (taken !== undefined) return taken
+        const told = new Promise<void>((resolve) => this.#tell = resolve)
+        if (this.#running === undefined) this.#running = this.#run()
+        else this.#goOn()
+        await told
+      }
+      if (this.#left.signal.aborted) return { done: true, value: undefined }
+      // What is thrown is thrown once.
+      this.#left.abort()
+      this.#batch = []
+      Calls.valueOf(await (this.#running ?? this.#run()), this.#given, this.#more)
+      return { done: true, value: undefined }
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  async #run(): Promise<Exit.Exit<void, Error>> {
+    try {
+      const [given, rest] = Calls.split(this.#told, this.#options)
+      this.#given = given
+      const { signal } = this.#left
+      const ending = given === undefined ? signal : AbortSignal.any([given, signal])
+      return await Calls.run(this.#context, this.#told, this.#follow(rest), ending)
+    } finally {
+      this.#isOver = true
+      this.#tell()
+    }
+  }
+
+  #follow(options: Omit<O, "signal"> | undefined): Effect.Effect<void, Error, Calls.Provided> {
+    const give = (some: ReadonlyArray<A>) =>
+      Effect.callback<void>((resume) => {
+        this.#batch = some
+        this.#at = 0
+        this.#goOn = () => resume(Effect.void)
+        this.#tell()
+      })
+    const opened = this.#open(options)
+    return Effect.scoped(Effect.gen(function*() {
+      const next = yield* opened
+      while (true) {
+        const some = yield* next
+        if (some === undefined) return
+        yield* give(some)
+      }
+    }))
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * The budgets that the service announces, and what is done when one is spent. A Layer chooses: `layerFail` (the default)
+ * lets a refusal through as `RateLimited`, `layerWait` waits. Both know what was announced: `snapshot`, `changes`, and
+ * the metric `postwire_rate_limit_remaining`.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import { InvalidSettings } from "../errors/Errors.ts"
+import { defaultMaxWaitMillis } from "../http/Timeouts.ts"
+import * as Transport from "../http/Transport.ts"
+import { Recent } from "../internal/recentMap.ts"
+import { Logging } from "../runtime/Logging.ts"
+import * as Monotonic from "../runtime/Monotonic.ts"
+import { figuresOf } from "../schema/RateLimitHeaders.ts"
+import { makeListeners, type Measure, measuring } from "./internal/events.ts"
+import * as WaitPolicy from "./internal/waitPolicy.ts"
+import * as Ledger from "./Ledger.ts"
+import { type Bucket, type Change, maxRememberedBudgets, type Policy, type Usage, usageOf } from "./Policy.ts"
+import * as RateLimitStore from "./RateLimitStore.ts"
+
+export type { Announced, Bucket, Change, Usage, Waiting } from "./Policy.ts"
+
+/** Decides when a request may be sent and what a 429 leads to. */
+export interface RateLimit extends Policy {}
+
+/** The policy in force: without a layer, refusals are let through, and all clients of the process share one record. */
+export const RateLimit = Context.Reference<RateLimit>("@postwire/core/rate-limit/RateLimit", {
+  defaultValue: () => makeFail()
+})
+
+/** Every budget that was used, as far as it is known. */
+export const snapshot: Effect.Effect<ReadonlyArray<Usage>> = /*#__PURE__*/ Effect.flatMap(
+  RateLimit,
+  ({ snapshot }) => snapshot
+)
+
+/** Every announcement and every wait from now on. Of a reader that falls 1,024 behind, the oldest are dropped. */
+export const changes: Stream.Stream<Change> = /*#__PURE__*/ Stream.callback<Change>(
+  (queue) =>
+    Effect.flatMap(RateLimit, ({ listen }) =>
+      Effect.acquireRelease(
+        Effect.sync(() => listen((change) => Queue.offerUnsafe(queue, change))),
+        (stop) => Effect.sync(stop)
+      )),
+  { bufferSize: 1024, strategy: "sliding" }
+)
+
+/** Lets every refusal through as `RateLimited`. Nothing is paced. */
+export const layerFail: Layer.Layer<never> = /*#__PURE__*/ Layer.effect(
+  RateLimit,
+  /*#__PURE__*/ Effect.map(measuring, makeFail)
+)
+
+/** A budget of which nothing is reserved: what is in flight is counted, no more. */
+interface Followed {
+  readonly bucket: Bucket
+  readonly ledger: Ledger.Ledger
+  inFlight: number
+}
+
+function makeFail(measure: Measure = () => {}): RateLimit {
+  const known = new Recent<Followed>(maxRememberedBudgets)
+  const { announce, listen } = makeListeners(measure)
+  return {
+    waits: false,
+    listen,
+    snapshot: Effect.map(
+      Monotonic.millis,
+      (now) =>
+        Array.from(
+          known.values(),
+          ({ bucket, inFlight, ledger }) => usageOf(bucket, { ...Ledger.read(ledger, now), inFlight })
+        )
+    ),
+    guard: (bucket, send) =>
+      Clock.clockWith((clock) => {
+        const followed = known.get(bucket.key, () => ({ bucket, ledger: Ledger.empty(), inFlight: 0 }))
+        const begun = Monotonic.millisUnsafe(clock)
+        followed.inFlight++
+        return Effect.onExitPrimitive(send, (exit) => {
+          followed.inFlight--
+          const head = exit._tag === "Success" ? exit.value : Transport.headOf(exit.cause)
+          const figures = head && figuresOf(head, clock.currentTimeMillisUnsafe())
+          if (figures !== undefined) {
+            Ledger.learn(followed.ledger, Monotonic.millisUnsafe(clock), begun, figures)
+            announce(bucket, figures)
+          }
+          return undefined
+        })
+      })
+  }
+}
+
+/** Settings of `layerWait`. */
+export interface WaitOptions {
+  /**
+   * The longest that a request may wait for its rate limit in all, in milliseconds from 0. One that would wait longer
+   * fails with `RateLimitWaitTooLong` as soon as that is known. Default 20 minutes.
+   */
+  readonly maxWait?: number | undefined
+}
+
+/** The longest wait that is allowed, or what is wrong with it. */
+export const checkMaxWait = ({ maxWait = defaultMaxWaitMillis }: WaitOptions): Effect.Effect<number, InvalidSettings> =>
+  typeof maxWait === "number" && maxWait >= 0
+    ? Effect.succeed(maxWait)
+    : Effect.fail(new InvalidSettings({ setting: "maxWait", rule: "must be a number of milliseconds from 0" }))
+
+/**
+ * Waits: before sending when a request would not fit into the budget, and after a 429. Every request is reserved before
+ * it is sent, so that a budget is used to its last unit and never overdrawn; of an unknown window, one request asks and
+ * the others wait for its answer. Callers are served in turn. Operations that take one request per second are paced.
+ *
+ * After a 429 counts what `retry-after` says, else the announced end of the window, else a pause that grows from one
+ * second. A 429 with budget left is about a short limit: it is repeated for less than 15 seconds. At most eight refusals
+ * in a row are waited out, and none for a spent usage cap.
+ *
+ * The budgets are kept in the `RateLimitStore` in force, in memory when there is none. Clients that get this very layer,
+ * or a shared store, share them; who came clearly earlier is served first, in whichever process.
+ */
+export const layerWait = (options: WaitOptions = {}): Layer.Layer<never, InvalidSettings> =>
+  Layer.effect(
+    RateLimit,
+    Effect.gen(function*() {
+      const maxWait = yield* checkMaxWait(options)
+      const store = yield* Effect.serviceOption(RateLimitStore.RateLimitStore)
+      const context = yield* Effect.context<never>()
+      const measure = yield* measuring
+      return store._tag === "None"
+        ? WaitPolicy.make(RateLimitStore.makeMemory(), maxWait, context, measure, identity)
+        : WaitPolicy.make(
+          RateLimitStore.orMemory(store.value, yield* Logging),
+          maxWait,
+          context,
+          measure,
+          yield* WaitPolicy.makeSettling
+        )
+    })
+  )

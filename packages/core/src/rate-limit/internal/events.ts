@@ -1,0 +1,70 @@
+/** What is told of rate limits: to listeners, spans and metrics. */
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import type * as Tracer from "effect/Tracer"
+import { Recent } from "../../internal/recentMap.ts"
+import * as Callback from "../../runtime/Callback.ts"
+import type { Figures } from "../../schema/RateLimitHeaders.ts"
+import { announced, type Bucket, type Change, maxRememberedBudgets, type Waiting } from "../Policy.ts"
+
+export const addEvent = (span: Tracer.AnySpan | undefined, waiting: Waiting): void => {
+  if (span?._tag !== "Span") return
+  const { millis, operation, reason, until } = waiting
+  span.event("postwire.rate_limit.wait", BigInt(Math.round(until.getTime() - millis)) * 1_000_000n, {
+    operation,
+    reason,
+    until: until.toISOString()
+  })
+}
+
+/** Notes how many requests are left. */
+export type Measure = (bucket: Bucket, remaining: number) => void
+
+export const makeListeners = (measure: Measure) => {
+  const listeners = new Set<(change: Change) => void>()
+  const tell = (change: Change): void => {
+    for (const listener of listeners) Callback.tell(listener, change)
+  }
+  return {
+    tell,
+    /** Every answer announces something, which is put into words when somebody listens. */
+    announce: (bucket: Bucket, figures: Figures): void => {
+      measure(bucket, figures.remaining)
+      if (listeners.size > 0) tell(announced(bucket, figures))
+    },
+    listen: (listener: (change: Change) => void) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    }
+  }
+}
+
+export const waits = /*#__PURE__*/ Metric.counter("postwire_rate_limit_waits", {
+  description: "Waits for rate limits that began"
+})
+
+export const waitSeconds = /*#__PURE__*/ Metric.histogram("postwire_rate_limit_wait_seconds", {
+  description: "How long calls at the head of their line waited for a rate limit",
+  boundaries: [0.1, 1, 2, 5, 15, 60, 300, 900]
+})
+
+const remaining = /*#__PURE__*/ Metric.gauge("postwire_rate_limit_remaining", {
+  description: "Requests left in the window, as announced last"
+})
+
+/** Notes what is announced, as one series for each budget. The series go with the layer, and when nobody used them of late. */
+export const measuring = /*#__PURE__*/ Effect.flatMap(
+  /*#__PURE__*/ Effect.context<never>(),
+  (context) =>
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.sync(() =>
+          new Recent<typeof remaining>(maxRememberedBudgets, (gauge) => Metric.removeUnsafe(gauge, context))
+        ),
+        (gauges) => Effect.sync(() => gauges.clear())
+      ),
+      (gauges): Measure => ({ credential, key, operation }, left) =>
+        gauges.get(key, () => Metric.withAttributes(remaining, { bucket: key, credential, operation }))
+          .updateUnsafe(left, context)
+    )
+)

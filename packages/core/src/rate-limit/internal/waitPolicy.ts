@@ -1,0 +1,310 @@
+/** The policy that waits: before sending when a request would not fit, and after a refusal. */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Metric from "effect/Metric"
+import * as Random from "effect/Random"
+import * as Tracer from "effect/Tracer"
+import { nonce } from "../../auth/OAuth1.ts"
+import { RateLimitWaitTooLong } from "../../errors/Errors.ts"
+import { headOf } from "../../http/Transport.ts"
+import { Recent } from "../../internal/recentMap.ts"
+import { Logging } from "../../runtime/Logging.ts"
+import * as Monotonic from "../../runtime/Monotonic.ts"
+import { windowMillis } from "../../schema/Quota.ts"
+import { figuresOf, retryAfterOf } from "../../schema/RateLimitHeaders.ts"
+import type { ResponseHead } from "../../schema/RateLimitHeaders.ts"
+import * as Ledger from "../Ledger.ts"
+import { type Bucket, maxRememberedBudgets, type Policy, usageOf, type Waiting } from "../Policy.ts"
+import type * as RateLimitStore from "../RateLimitStore.ts"
+import { makeListeners, type Measure, waits, waitSeconds } from "./events.ts"
+import { Line, Place } from "./queue.ts"
+
+const shortestPauseMillis = 1_000
+const maxRefusalsInARow = 8
+/** Pauses after refusals for another reason than a spent window; with a fifth more at most they stay below 15 s. */
+const briefPausesMillis = [1_000, 2_000, 4_000, 5_000]
+/** Two requests may get nearer to each other on their way. */
+const paceToleranceMillis = 13
+/**
+ * Connections live so long without a request, where the service keeps them for five seconds. The next one arrives late, by the
+ * time that it takes to connect.
+ */
+const connectionLifeMillis = 3_000
+
+/**
+ * Runs what nobody waits for: a caller who has its answer, or has gone, is not held up by a store. When the layer goes,
+ * what is still under way has two seconds left.
+ */
+export const makeSettling = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => new Set<Fiber.Fiber<void>>()),
+    (fibers) =>
+      Effect.andThen(
+        Effect.interruptible(Effect.ignore(Effect.timeout(Fiber.awaitAll(fibers), 2_000))),
+        Fiber.interruptAll(fibers)
+      )
+  ),
+  (fibers) => (settle: Effect.Effect<void>): Effect.Effect<void> =>
+    Effect.map(Effect.forkDetach(settle, { startImmediately: true }), (fiber) => {
+      if (fiber.pollUnsafe() !== undefined) return
+      fibers.add(fiber)
+      fiber.addObserver(() => void fibers.delete(fiber))
+    })
+)
+
+interface Verdict {
+  readonly response: HttpClientResponse
+  readonly report: Ledger.Report
+  /** Milliseconds that a refusal asks for before the request is repeated; `undefined` gives the answer back. */
+  readonly again?: number
+  readonly isBrief?: boolean
+  /** Whether all who wait would be refused as this one was. */
+  readonly isHopeless?: boolean
+}
+
+export const make = (
+  store: RateLimitStore.Store<never>,
+  maxWait: number,
+  context: Context.Context<never>,
+  measure: Measure,
+  settling: (settle: Effect.Effect<void>) => Effect.Effect<void>
+): Policy => {
+  const lines = new Recent<Line>(maxRememberedBudgets)
+  const events = makeListeners(measure)
+  const logging = Context.get(context, Logging)
+  const ownLine = nonce()
+  let last = 0
+
+  /** Says once that the first waits, and to the spans of all who wait behind it. */
+  const announce = (line: Line, reason: Ledger.Reason, millis: number, now: number) =>
+    Clock.clockWith((clock) => {
+      const { credential, key, operation } = line.bucket
+      const said = line.said
+      if (said?.waiting.reason === reason && Math.abs(said.until - now - millis) <= 1_500) return Effect.void
+      const until = new Date(clock.currentTimeMillisUnsafe() + millis)
+      const waiting: Waiting = { _tag: "Waiting", operation, credential, bucket: key, reason, millis, until }
+      line.said = { until: now + millis, waiting }
+      line.tell(waiting)
+      events.tell(waiting)
+      Metric.withAttributes(waits, { operation, reason }).updateUnsafe(1, context)
+      return logging(Effect.annotateLogs(
+        // A pace is no news: its waits come every second.
+        (reason === "pace" ? Effect.logDebug : Effect.logInfo)(
+          `${operation} waits ${Math.ceil(millis / 1000)} s: ${because[reason]}`
+        ),
+        { operation, credential, reason, until: until.toISOString() }
+      ))
+    })
+
+  const tooLong = ({ operation }: Bucket, millis: number): Effect.Effect<never, RateLimitWaitTooLong> =>
+    Clock.clockWith((clock) =>
+      Effect.fail(
+        new RateLimitWaitTooLong({
+          operation,
+          bucket: operation,
+          resetAt: new Date(clock.currentTimeMillisUnsafe() + millis),
+          maxWait
+        })
+      )
+    )
+
+  /** Comes to the head of the line, and asks the store until it grants the request; or ends as those do who may not. */
+  const admit = Effect.fnUntraced(function*(line: Line, place: Place, patience: number) {
+    const { key, pace } = line.bucket
+    const fate = () => place.fate
+    const { said } = line
+    if (line.callers > 0 && said !== undefined && !isPolled(said.waiting.reason) && said.until > place.deadline) {
+      return yield* tooLong(line.bucket, said.until - (yield* Monotonic.millis))
+    }
+    yield* line.enter(place)
+    place.wake = () => {}
+    let since: number | undefined
+    let poll = 1
+    while (fate() === undefined) {
+      const now = yield* Monotonic.millis
+      // From here on: an answer of the store may be on its way when the caller is interrupted.
+      place.isKnown = true
+      const decision = yield* store.reserve(key, place.lease, pace === undefined ? 0 : pace + paceToleranceMillis, {
+        line: ownLine,
+        callers: line.callers,
+        waited: now - place.arrived,
+        patience
+      })
+      if (decision.granted) {
+        place.refusals = decision.refusals
+        break
+      }
+      const { millis, reason } = decision
+      since ??= now
+      line.dismiss(({ deadline, fate }) => fate ?? (deadline < now + millis ? tooLong(line.bucket, millis) : undefined))
+      if (fate() !== undefined) break
+      if (isPolled(reason)) {
+        if (now - since >= 1_000) yield* announce(line, reason, Ledger.millisOf.lease, since)
+        yield* line.sleep(place, Math.min(millis * poll, 200))
+        poll *= 1.5
+      } else {
+        yield* announce(line, reason, millis, now)
+        yield* line.sleep(place, Math.min(millis, Ledger.millisOf.recheck))
+      }
+    }
+    const ended = fate()
+    if (ended !== undefined) return yield* ended
+    if (since !== undefined && line.said !== undefined) {
+      const { operation, reason } = line.said.waiting
+      const seconds = ((yield* Monotonic.millis) - since) / 1000
+      Metric.withAttributes(waitSeconds, { operation, reason }).updateUnsafe(seconds, context)
+    }
+    line.said = undefined
+    if (pace !== undefined) place.isCold = (yield* Monotonic.millis) - line.answered > connectionLifeMillis
+    line.leave(place)
+    return undefined
+  })
+
+  const reportOf = (head: ResponseHead, clock: Clock.Clock): Ledger.Report => {
+    const figures = figuresOf(head, clock.currentTimeMillisUnsafe())
+    // A gateway that refuses knows nothing of budgets: only who announces one, or does what was asked, took note.
+    return { answered: head.status < 300 || (head.status < 500 && figures !== undefined), figures }
+  }
+
+  const verdict = (response: HttpClientResponse, refusals: number, briefs: number): Effect.Effect<Verdict> =>
+    Clock.clockWith((clock) => {
+      const final: Verdict = { response, report: reportOf(response, clock) }
+      return response.status === 429
+        ? Effect.flatMap(
+          isBeyondWaiting(response),
+          (isBeyond) => isBeyond ? Effect.succeed(final) : refused(final, refusals, briefs)
+        )
+        : Effect.succeed(final)
+    })
+
+  /** Order of belief: `retry-after`, the announced window, a growing pause. */
+  const refused = (final: Verdict, refusals: number, briefs: number): Effect.Effect<Verdict> =>
+    Effect.map(Random.next, (chance) => {
+      const { report: { figures }, response } = final
+      const isLast = refusals + 1 >= maxRefusalsInARow
+      const pausing = (pause: number, isBrief: boolean): Verdict => ({
+        response,
+        // A pause beyond reason is for this call to refuse, and not for others to keep.
+        report: pause > Math.max(windowMillis, maxWait) ? { answered: false } : { answered: true, pause },
+        ...(isLast ? { isHopeless: true } : { again: pause, isBrief })
+      })
+      const asked = retryAfterOf(response.headers)
+      if (asked !== undefined) return pausing(Math.max(asked, shortestPauseMillis), false)
+      if (figures === undefined) {
+        return pausing(
+          Math.round(Math.min(windowMillis, shortestPauseMillis * 2 ** refusals * (1 + chance / 2))),
+          false
+        )
+      }
+      if (figures.remaining === 0) return isLast ? final : { ...final, again: 0 }
+      const base = briefPausesMillis[briefs]
+      if (base === undefined) return { response, report: { answered: false, figures }, isHopeless: true }
+      const verdict = pausing(Math.round(base * (1 + chance / 5)), true)
+      return { ...verdict, report: { ...verdict.report, figures } }
+    })
+
+  return {
+    waits: true,
+    listen: events.listen,
+    snapshot: Effect.suspend(() =>
+      Effect.forEach(
+        Array.from(lines.values()),
+        ({ bucket }) => Effect.map(store.read(bucket.key), (reading) => usageOf(bucket, reading))
+      )
+    ),
+    guard: <E>(bucket: Bucket, send: Effect.Effect<HttpClientResponse, E>, patience: number = Infinity) =>
+      Effect.withFiber<HttpClientResponse, E | RateLimitWaitTooLong>((fiber) => {
+        const line = lines.get(bucket.key, () => new Line(bucket))
+        const clock = fiber.getRef(Clock.Clock)
+        const ticket = ++last
+        const arrived = Monotonic.millisUnsafe(clock)
+        const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+        let left = maxWait
+        let refusals = 0
+        let briefs = 0
+
+        const attempt = Effect.suspend(() => {
+          const begun = Monotonic.millisUnsafe(clock)
+          const place = new Place({
+            ticket,
+            lease: `${ownLine}:${++last}`,
+            span,
+            arrived,
+            deadline: begun + left
+          })
+          const sent = Effect.suspend(() => {
+            left -= Monotonic.millisUnsafe(clock) - begun
+            return Effect.flatMap(
+              send,
+              (response) => verdict(response, Math.max(refusals, place.refusals), Math.max(briefs, place.refusals))
+            )
+          })
+          return Effect.onExit(
+            Effect.flatMap(
+              admit(line, place, patience),
+              (lesson) =>
+                lesson === undefined ? sent : Effect.succeed<Verdict>({ response: lesson, report: { answered: false } })
+            ),
+            (exit) => {
+              line.leave(place)
+              if (!place.isKnown) return Effect.void
+              if (exit._tag === "Success") line.answered = Monotonic.millisUnsafe(clock)
+              // What a head says of a budget holds without the body.
+              const lost = exit._tag === "Success" ? undefined : headOf(exit.cause)
+              const report: Ledger.Report = {
+                ...(exit._tag === "Success"
+                  ? exit.value.report
+                  : lost === undefined
+                  ? { answered: false }
+                  : reportOf(lost, clock)),
+                // After a cold start the pace counts from the answer: the next request may be quicker.
+                next: place.isCold && bucket.pace !== undefined ? bucket.pace + paceToleranceMillis : undefined,
+                emptied: line.callers === 0 ? ownLine : undefined
+              }
+              if (report.figures !== undefined) events.announce(bucket, report.figures)
+              if (exit._tag === "Success" && exit.value.isHopeless === true) {
+                const { response } = exit.value
+                line.dismiss(({ fate }) => fate ?? Effect.succeed(response))
+              }
+              return settling(
+                Effect.andThen(store.settle(bucket.key, place.lease, report), Effect.sync(() => line.wake()))
+              )
+            }
+          )
+        })
+
+        const again: Effect.Effect<HttpClientResponse, E | RateLimitWaitTooLong> = Effect.flatMap(
+          attempt,
+          ({ again: pause, isBrief, response }) => {
+            if (pause === undefined) return Effect.succeed(response)
+            if (pause > left) return tooLong(bucket, pause)
+            refusals++
+            if (isBrief === true) briefs++
+            return again
+          }
+        )
+        return again
+      })
+  }
+}
+
+/** Whether nobody knows how long the wait is, so that the store is asked again and again. */
+const isPolled = (reason: Ledger.Reason): boolean => reason === "in flight" || reason === "turn"
+
+const because: Readonly<Record<Ledger.Reason, string>> = {
+  window: "its rate limit is spent",
+  refusal: "the service refused a request",
+  pace: "it takes one request per second",
+  "in flight": "requests in flight may use the rest of its rate limit",
+  turn: "calls of other processes came first"
+}
+
+/** A spent usage cap lasts days or months: no window end cures it. */
+const isBeyondWaiting = (response: HttpClientResponse): Effect.Effect<boolean> =>
+  Effect.match(response.text, {
+    onFailure: () => false,
+    onSuccess: (text) => text.includes("/problems/usage-capped") || text.includes("\"connection_issue\"")
+  })

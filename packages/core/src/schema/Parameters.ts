@@ -1,0 +1,410 @@
+/**
+ * What an operation takes. A parameter is a Schema from what callers write to what travels, plus the rule in words:
+ * the client encodes with it, the sandbox decodes with it, documentation and commands read it.
+ *
+ * Values that travel in a path or a query are text there; `toText` and `fromText` are the two directions.
+ */
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as Codecs from "./Codecs.ts"
+import type { Bytes } from "./Multipart.ts"
+
+export { type BytesInput, type Id, idText, type Timestamp, type Unlisted } from "./Codecs.ts"
+
+/** A value as it travels: as JSON carries it, or bytes. */
+export type Wire =
+  | string
+  | number
+  | boolean
+  | ReadonlyArray<string>
+  | Schema.JsonObject
+  | ReadonlyArray<Schema.JsonObject>
+  | Bytes
+
+/** How a parameter is read: decides its text form, its flag on a command line and its JSON Schema. */
+export type Kind = "id" | "text" | "token" | "integer" | "boolean" | "timestamp" | "list" | "choice" | "json" | "bytes"
+
+/** What bounds a parameter, ends included: its value, its number of items or of characters, or its place in time. */
+export type Bounds =
+  | {
+    readonly of: "value" | "items" | "characters"
+    readonly minimum: number
+    readonly maximum: number
+    /** The maximum for a project with standard access, where it is smaller. */
+    readonly standard?: number
+    /** Of items that are texts: how many characters each may have, one at least. */
+    readonly each?: number
+  }
+  | { readonly of: "time"; readonly earliest: string }
+
+/** What the service allows a project: `standard` has shorter queries, `research` the longer ones. */
+export type AccessLevel = "standard" | "research"
+
+/** One parameter of an operation, with `In` the type that callers may pass. */
+export interface Parameter<in out In, out Required extends boolean = false> {
+  readonly kind: Kind
+  readonly required: Required
+  /** From what callers write to what travels. */
+  readonly schema: Schema.Codec<In, Wire>
+  /** The rule of its form in words; `describe` adds the bounds. */
+  readonly rule: string
+  /** Enforced unless the client leaves them to the service (`checks: "identifiers"`). */
+  readonly bounds?: Bounds
+  /** Known values; where it is `open`, others are taken that are passed on purpose. */
+  readonly values?: ReadonlyArray<string>
+  readonly open?: boolean
+  /** What the service uses when the parameter is left out; never sent. */
+  readonly default?: number | string
+}
+
+/** Any parameter, where its type does not matter. */
+// oxlint-disable-next-line no-explicit-any -- the one position that must accept every parameter type
+export type AnyParameter = Parameter<any, boolean>
+
+/** Parameters by name. */
+export type Parameters = Readonly<Record<string, AnyParameter>>
+
+/** A list of ids, or one string of ids separated by commas with no spaces. */
+export type Ids = ReadonlyArray<Codecs.Id> | string
+
+/** A known value, or one that this version does not list, passed on purpose: `{ unlisted: "brand_new" }`. */
+export type Open<Known extends string> = Known | Codecs.Unlisted
+
+/** A list of names, or one string of known names separated by commas with no spaces. */
+export type List<Known extends string> = ReadonlyArray<Open<Known>> | Known | `${Known},${string}`
+
+/** A list of texts, or one string of them separated by commas with no spaces. */
+export type Texts = ReadonlyArray<string> | string
+
+/** The same parameter, refused when left out. */
+export const required = <In>(self: Parameter<In>): Parameter<In, true> => ({ ...self, required: true })
+
+/** A decimal id of 1 to 19 digits. Numbers beyond 2^53 - 1 are refused because they have lost digits already. */
+export const id: Parameter<Codecs.Id> = {
+  kind: "id",
+  required: false,
+  schema: Codecs.id,
+  rule: "must be an id of 1 to 19 digits, as a string, a bigint or a safe integer"
+}
+
+/** An id that is not numeric (conversations, spaces): 1 to 64 letters, digits, `-` and `_`. */
+export const segment: Parameter<string> = {
+  kind: "id",
+  required: false,
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(Codecs.segmentPattern)),
+  rule: "must be 1 to 64 letters, digits, hyphens or underscores"
+}
+
+/** The name of a file in an address: 1 to 128 letters, digits, `-`, `_` and `.`, which it does not begin with. */
+export const fileName: Parameter<string> = {
+  kind: "id",
+  required: false,
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(Codecs.fileNamePattern)),
+  rule: "must be 1 to 128 letters, digits, hyphens, underscores or dots, the first no dot"
+}
+
+/** The key of a photo, video or animated GIF: two numbers with `_` between them. */
+export const mediaKey: Parameter<string> = {
+  kind: "id",
+  required: false,
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(Codecs.mediaKeyPattern)),
+  rule: "must be a media key such as 3_1460323737035677698"
+}
+
+/** A handle without the `@`: 1 to 15 letters, digits and underscores. */
+export const username: Parameter<string> = {
+  kind: "text",
+  required: false,
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(Codecs.usernamePattern)),
+  rule: "must be a handle of 1 to 15 letters, digits or underscores, without @"
+}
+
+/** What users are searched for: 1 to 50 letters, digits, underscores, apostrophes and spaces. */
+export const userQuery: Parameter<string> = {
+  kind: "text",
+  required: false,
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(Codecs.userQueryPattern)),
+  rule: "must be 1 to 50 letters, digits, underscores, apostrophes or spaces"
+}
+
+/** A list of at most `maximum` ids, or one string of ids separated by commas with no spaces. Travels as one value. */
+export const ids = (maximum?: number): Parameter<Ids> => ({
+  kind: "list",
+  required: false,
+  ...(maximum === undefined ? {} : { bounds: { of: "items", minimum: 1, maximum } }),
+  rule: "must be ids of 1 to 19 digits, as a list or as one string with commas and no spaces",
+  schema: Codecs.commaSeparated(Codecs.id).check(Codecs.everyItem(Codecs.idPattern))
+})
+
+/** A list of at most `maximum` handles, or one string of them separated by commas with no spaces. Travels as one value. */
+export const usernames = (maximum: number): Parameter<Texts> => ({
+  kind: "list",
+  required: false,
+  bounds: { of: "items", minimum: 1, maximum },
+  rule:
+    "must be handles of 1 to 15 letters, digits or underscores, as a list or as one string with commas and no spaces",
+  schema: Codecs.commaSeparated(Schema.String).check(Codecs.everyItem(Codecs.usernamePattern))
+})
+
+/** A list of at most `maximum` ids that are not numeric, or one string of them. Travels as one value. */
+export const segments = (maximum: number): Parameter<Texts> => ({
+  kind: "list",
+  required: false,
+  bounds: { of: "items", minimum: 1, maximum },
+  rule:
+    "must be ids of 1 to 64 letters, digits, hyphens or underscores, as a list or as one string with commas and no spaces",
+  schema: Codecs.commaSeparated(Schema.String).check(Codecs.everyItem(Codecs.segmentPattern))
+})
+
+/** A list of at most `maximum` media keys, or one string of them. Travels as one value. */
+export const mediaKeys = (maximum: number): Parameter<Texts> => ({
+  kind: "list",
+  required: false,
+  bounds: { of: "items", minimum: 1, maximum },
+  rule: "must be media keys such as 3_1460323737035677698, as a list or as one string with commas and no spaces",
+  schema: Codecs.commaSeparated(Schema.String).check(Codecs.everyItem(Codecs.mediaKeyPattern))
+})
+
+/** A list of `minimum` to `maximum` ids that travels as a JSON array of strings. */
+export const idArray = (maximum?: number, minimum: 0 | 1 = 1): Parameter<ReadonlyArray<Codecs.Id>> => ({
+  kind: "list",
+  required: false,
+  ...(maximum === undefined ? {} : { bounds: { of: "items", minimum, maximum } }),
+  rule: `must be a list of ${minimum === 1 ? "one or more " : ""}ids of 1 to 19 digits`,
+  schema: Schema.Array(Codecs.id).check(Schema.isMinLength(minimum))
+})
+
+/** A list of texts that travels as a JSON array; each has 1 to `each` characters where that is given. */
+export const textArray = (
+  options?: { readonly minimum: number; readonly maximum: number; readonly each?: number }
+): Parameter<ReadonlyArray<string>> => ({
+  kind: "list",
+  required: false,
+  ...(options === undefined ? {} : { bounds: { of: "items", ...options } }),
+  rule: "must be a list of strings",
+  schema: Schema.Array(Schema.String).check(Schema.isMinLength(1))
+})
+
+/** A list of names or one comma-separated string; names that are not in `values` are taken on purpose only. */
+export const list = <const Known extends string>(values: ReadonlyArray<Known>): Parameter<List<Known>> => ({
+  kind: "list",
+  required: false,
+  values,
+  open: true,
+  rule: "must be a list of names, or one string of names separated by commas with no spaces",
+  // Which names are known is checked beside the form, so that a refusal can tell the nearest.
+  schema: Codecs.names as Schema.Codec<List<Known>, string>
+})
+
+/** Text; of 1 to `maximum` characters, counted as Unicode code points, where one is given. */
+export const text = (maximum?: number, standard?: number): Parameter<string> => ({
+  kind: "text",
+  required: false,
+  ...(maximum === undefined
+    ? {}
+    : { bounds: { of: "characters", minimum: 1, maximum, ...(standard === undefined ? {} : { standard }) } }),
+  rule: "must be text",
+  schema: Schema.String
+})
+
+/** Text of up to `maximum` characters, counted as Unicode code points, or of none: that empties what was said. */
+export const emptiable = (maximum: number): Parameter<string> => ({
+  ...text(),
+  bounds: { of: "characters", minimum: 0, maximum }
+})
+
+/** A language as two capital letters. */
+export const language: Parameter<string> = {
+  kind: "text",
+  required: false,
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isPattern(Codecs.languagePattern)),
+  rule: "must be a language as two capital letters, such as EN"
+}
+
+const jsonObject = /*#__PURE__*/ Schema.Record(Schema.String, Schema.Json)
+
+/** An object of JSON. Its insides are for the service to judge. */
+export const object: Parameter<Schema.JsonObject> = {
+  kind: "json",
+  required: false,
+  schema: jsonObject,
+  rule: "must be an object of JSON"
+}
+
+/** A list of objects of JSON. */
+export const objectArray: Parameter<ReadonlyArray<Schema.JsonObject>> = {
+  kind: "json",
+  required: false,
+  schema: /*#__PURE__*/ Schema.Array(jsonObject),
+  rule: "must be a list of objects of JSON"
+}
+
+/** A rule to add to those of the filtered stream. */
+export interface RuleInput {
+  /** What posts it lets through, in the query language of the service. */
+  readonly value: string
+  /** What comes with the posts that match it. */
+  readonly tag?: string
+}
+
+/** A list of rules of the filtered stream. */
+export const streamRules: Parameter<ReadonlyArray<RuleInput>> = {
+  kind: "json",
+  required: false,
+  schema: /*#__PURE__*/ Schema.Array(
+    /*#__PURE__*/ Schema.Struct({
+      value: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isMinLength(1)),
+      tag: /*#__PURE__*/ Schema.optionalKey(Schema.String)
+    })
+  ).check(/*#__PURE__*/ Schema.isMinLength(1)),
+  rule: "must be a list of rules, each an object with a value and, if it is to have one, a tag"
+}
+
+/** Bytes: in memory, where they must not change before the call ends, or of a `Blob`, which is read as it is sent. */
+export const bytes: Parameter<Codecs.BytesInput> = {
+  kind: "bytes",
+  required: false,
+  schema: Codecs.bytes,
+  rule: "must be a Uint8Array, an ArrayBuffer or a Blob, of one byte at least"
+}
+
+/** An opaque token, passed back unmodified as the service gave it. */
+export const token: Parameter<string> = {
+  kind: "token",
+  required: false,
+  schema: /*#__PURE__*/ Schema.String.check(/*#__PURE__*/ Schema.isMinLength(1)),
+  rule: "must be a token as the service returned it"
+}
+
+/** A whole number in a range, ends included. */
+export const integer = (options: {
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly default?: number
+} = {}): Parameter<number> => {
+  const { maximum, minimum } = options
+  return {
+    kind: "integer",
+    required: false,
+    ...(minimum === undefined || maximum === undefined ? {} : { bounds: { of: "value", minimum, maximum } }),
+    ...(options.default === undefined ? {} : { default: options.default }),
+    rule: "must be a whole number",
+    schema: Schema.Int
+  }
+}
+
+/** True or false. */
+export const boolean: Parameter<boolean> = {
+  kind: "boolean",
+  required: false,
+  schema: Schema.Boolean,
+  rule: "must be true or false"
+}
+
+/** One of a closed set of values. */
+export const choice = <const Value extends string>(
+  values: ReadonlyArray<Value>,
+  options: { readonly default?: Value } = {}
+): Parameter<Value> => ({
+  kind: "choice",
+  required: false,
+  values,
+  ...options,
+  rule: `must be one of ${values.join(", ")}`,
+  schema: Schema.Literals(values)
+})
+
+/** One value; one that is not in `values` is taken on purpose only. */
+export const openChoice = <const Known extends string>(
+  values: ReadonlyArray<Known>,
+  options: { readonly default?: Known } = {}
+): Parameter<Open<Known>> => ({
+  kind: "choice",
+  required: false,
+  values,
+  open: true,
+  ...options,
+  rule: `must be one of ${values.join(", ")}`,
+  schema: Codecs.name as Schema.Codec<Open<Known>, string>
+})
+
+/** An instant, sent as `YYYY-MM-DDTHH:mm:ssZ` in UTC and truncated to seconds. */
+export const timestamp: Parameter<Codecs.Timestamp> = {
+  kind: "timestamp",
+  required: false,
+  rule: "must be a Date, a DateTime or an RFC 3339 string such as 2026-01-31T12:00:00Z",
+  schema: Codecs.timestamp
+}
+
+/** An instant not before `earliest` (the form in which timestamps travel). */
+export const notBefore = (earliest: string): Parameter<Codecs.Timestamp> => ({
+  ...timestamp,
+  bounds: { of: "time", earliest }
+})
+
+/** The query of the recent searches: shorter for projects with standard access. */
+export const recentQuery: Parameter<string> = /*#__PURE__*/ text(1024, 512)
+
+/** The rule of a parameter in words, bounds included. */
+export const describe = ({ bounds, rule }: AnyParameter, access: AccessLevel = "research"): string => {
+  if (bounds === undefined) return rule
+  if (bounds.of === "time") return `${rule}, not before ${bounds.earliest}`
+  const range = `${bounds.minimum} to ${maximumOf(bounds, access)}`
+  if (bounds.of === "value") return `${rule} from ${range}`
+  return `${rule}, ${range} ${bounds.of}${bounds.each === undefined ? "" : ` of 1 to ${bounds.each} characters`}`
+}
+
+/** Whether an encoded value is within the bounds of its parameter. */
+export const isWithinBounds = ({ bounds }: AnyParameter, wire: Wire, access: AccessLevel = "research"): boolean => {
+  if (bounds === undefined) return true
+  // Encoded timestamps have one length, so their order is that of their texts.
+  if (bounds.of === "time") return String(wire) >= bounds.earliest
+  const items = bounds.of === "items" ? Codecs.items(wire) : none
+  const size = bounds.of === "value"
+    ? Number(wire)
+    : bounds.of === "items"
+    ? items.length
+    : codePoints(String(wire))
+  if (!(size >= bounds.minimum && size <= maximumOf(bounds, access))) return false
+  const { each } = bounds
+  return each === undefined || items.every((item) => item !== "" && codePoints(String(item)) <= each)
+}
+
+const none: ReadonlyArray<never> = []
+
+const maximumOf = (bounds: Exclude<Bounds, { readonly of: "time" }>, access: AccessLevel): number =>
+  access === "standard" ? bounds.standard ?? bounds.maximum : bounds.maximum
+
+/** The key of a parameter in the query: `post_fields` travels as `post.fields`. */
+export const queryKey = (name: string): string =>
+  name.endsWith("_fields") ? `${name.slice(0, -"_fields".length)}.fields` : name
+
+/** Whether a parameter names fields or expansions, whose values have wire names of their own. */
+export const isSelector = (name: string): boolean => name === "expansions" || name.endsWith("_fields")
+
+/** The text form of an encoded value, for a path or a query. */
+export const toText = (wire: Wire): string => typeof wire === "string" ? wire : String(wire)
+
+/** The encoded value that a text of a path or a query stands for. */
+export const fromText = (self: AnyParameter, value: string): Wire => {
+  if (self.kind === "integer") return /^-?[0-9]{1,15}$/.test(value) ? Number(value) : value
+  // Python writes them with a capital.
+  if (self.kind === "boolean") return /^[Tt]rue$/.test(value) ? true : /^[Ff]alse$/.test(value) ? false : value
+  return value
+}
+
+const codePoints = (value: string): number => {
+  let count = 0
+  for (const _ of value) count++
+  return count
+}
+
+/** An object's own members, each read once; `undefined` for anything else, and for what throws when it is read. */
+export const own = (value: unknown): Readonly<Record<string, unknown>> | undefined => {
+  try {
+    return Predicate.isObject(value) ? { ...value } : undefined
+  } catch {
+    // A getter or a proxy.
+    return undefined
+  }
+}

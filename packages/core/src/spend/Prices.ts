@@ -1,0 +1,221 @@
+/**
+ * What the service charges: per resource that is read and per request that writes, in whole micro-dollars. Which row an
+ * operation falls under is in its declaration (`price`). The service does not say so of each operation: that is our reading.
+ */
+import { type Definition, pageSizeOf } from "../schema/Definition.ts"
+import type { Price, Priced, ReadRow } from "../schema/Price.ts"
+import * as Links from "../text/Links.ts"
+import { august, february } from "../wire/NameTables.ts"
+import * as WireNames from "../wire/WireNames.ts"
+import { current, type Prices } from "./internal/priceTable.ts"
+
+export type { Price, Priced, ReadRow, RequestRow } from "../schema/Price.ts"
+export * from "./internal/priceTable.ts"
+
+/** What a request asks for, as far as its price goes. */
+export interface Ask {
+  /** The most items that the answer may have. */
+  readonly items: number
+  /** What brings related objects, in whatever words. */
+  readonly expansions: ReadonlyArray<string>
+  /** Whether what it writes has a link. */
+  readonly hasUrl: boolean
+}
+
+/** The largest amount that one request may be charged. */
+export const mostOf = (
+  price: Price,
+  { expansions, hasUrl, items }: Ask,
+  prices: Prices,
+  ownership: Ownership = "other"
+): number => {
+  if (price === "free") return 0
+  if ("request" in price) return prices.request[hasUrl ? price.withUrl ?? price.request : price.request]
+  let each = ownership === "owned" && price.owned === true ? prices.ownedRead : prices.read[price.read]
+  if (prices.includes) {
+    for (const expansion of expansions) {
+      const [kind, count] = brought.get(expansion) ?? none
+      each += prices.read[kind] * count
+    }
+  }
+  return items * each
+}
+
+/** What a request asks for, by its query and its body as they travel. */
+export const askOf = (
+  { items, price }: Priced,
+  { body, query }: { readonly query: string; readonly body?: unknown }
+): Ask => {
+  if (price === "free") return { items: 0, expansions: [], hasUrl: false }
+  if ("request" in price) {
+    return { items: 1, expansions: [], hasUrl: price.withUrl !== undefined && typeof body === "string" && hasUrl(body) }
+  }
+  const asked = new URLSearchParams(query)
+  const listed = lookups.map((name) => asked.get(name)).find((list) => list !== null)
+  const most = Number(asked.get("max_results") ?? NaN)
+  return {
+    items: typeof listed === "string" ? listOf(listed).length : most > 0 ? most : items,
+    expansions: listOf(asked.get("expansions")),
+    hasUrl: false
+  }
+}
+
+/** Whether the text of a body has a link, or one goes with it. */
+const hasUrl = (body: string): boolean => {
+  const members: unknown = JSON.parse(body)
+  const text = member(members, "text")
+  return (typeof text === "string" && hasLink(text)) || member(members, "direct_message_deep_link") !== undefined
+}
+
+/** The largest amount that one call, or one page of it, may be charged: of an operation as such, or with parameters. */
+export const most = (
+  definition: Definition,
+  parameters: Readonly<Record<string, unknown>> = {},
+  prices: Prices = current
+): number => {
+  const { direct_message_deep_link: leadsAway, expansions, text } = parameters
+  return mostOf(
+    definition.price,
+    {
+      items: itemsOf(definition, parameters),
+      expansions: listOf(expansions),
+      hasUrl: leadsAway !== undefined || (typeof text === "string" ? hasLink(text) : !("text" in parameters))
+    },
+    prices
+  )
+}
+
+/** Whether the service finds a link in a text. */
+export const hasLink = (text: string): boolean => Links.find(text).length > 0
+
+/** The most items that an answer may have. */
+const itemsOf = (definition: Definition, parameters: Readonly<Record<string, unknown>>): number => {
+  for (const name of lookups) {
+    if (definition.query?.[name] !== undefined && parameters[name] !== undefined) return listOf(parameters[name]).length
+  }
+  const { max_results: asked } = parameters
+  return typeof asked === "number" ? asked : pageSizeOf(definition)
+}
+
+/** The parameters that list what is looked up: each brings one at most. */
+const lookups = ["ids", "usernames"] as const
+
+const listOf = (value: unknown): ReadonlyArray<string> =>
+  Array.isArray(value) ? value.map(String) : typeof value === "string" && value !== "" ? value.split(",") : []
+
+/** A request has the names of its wire. */
+const inAllWords = <A>(byName: Readonly<Record<string, A>>): ReadonlyMap<string, A> =>
+  new Map(
+    Object.entries(byName).flatMap(([name, value]) =>
+      [name, WireNames.expansion(february, name), WireNames.expansion(august, name)].map((said) =>
+        [said, value] as const
+      )
+    )
+  )
+
+type Brought = readonly [kind: "post" | "user", count: number]
+
+/**
+ * What each expansion brings for one item, and of them the most that is reckoned with. The service has no bound for mentions;
+ * what comes beyond is charged all the same.
+ */
+const brought = /*#__PURE__*/ inAllWords<Brought>({
+  "affiliation.user_id": ["user", 1],
+  "attachments.media_source_post": ["post", 4],
+  author_id: ["user", 1],
+  creator_id: ["user", 1],
+  edit_history_post_ids: ["post", 6],
+  "entities.mentions.username": ["user", 10],
+  "entities.note.mentions.username": ["user", 10],
+  host_ids: ["user", 3],
+  in_reply_to_user_id: ["user", 1],
+  invited_user_ids: ["user", 10],
+  most_recent_post_id: ["post", 1],
+  owner_id: ["user", 1],
+  participant_ids: ["user", 50],
+  pinned_post_id: ["post", 1],
+  "referenced_posts.id": ["post", 2],
+  "referenced_posts.id.author_id": ["user", 2],
+  sender_id: ["user", 1],
+  speaker_ids: ["user", 13]
+})
+
+const none: Brought = ["post", 0]
+
+/** Whether the owner of the app reads what is theirs: `perhaps owned` where the user of a bearer token is not known. */
+export type Ownership = "owned" | "perhaps owned" | "other"
+
+/** Resources of one kind in an answer, and what each is charged once a day. */
+export interface Resources {
+  /** The row. Owned reads, and those that may be, are counted apart. */
+  readonly kind: ReadRow | `${Exclude<Ownership, "other">} ${ReadRow}`
+  /** Micro-dollars for each. */
+  readonly micros: number
+  /** None twice. What has no id is counted in `unnamed`. */
+  readonly ids: ReadonlyArray<string>
+  readonly unnamed: number
+}
+
+/** What a body that answers a read holds, in neutral names or those of the service. */
+export const resourcesOf = (
+  { owned: mayBeOwned, read }: { readonly read: ReadRow; readonly owned?: true },
+  body: unknown,
+  prices: Prices,
+  ownership: Ownership = "other"
+): ReadonlyArray<Resources> => {
+  const whose = mayBeOwned === true ? ownership : "other"
+  const data = member(body, "data")
+  const found = [
+    identified(
+      whose === "other" ? read : `${whose} ${read}`,
+      whose === "owned" ? prices.ownedRead : prices.read[read],
+      data === undefined || data === null ? [] : Array.isArray(data) ? data : [data]
+    )
+  ]
+  if (prices.includes) {
+    const includes = member(body, "includes")
+    found.push(
+      identified("post", prices.read.post, [...arrayAt(includes, "posts"), ...arrayAt(includes, "tweets")]),
+      identified("user", prices.read.user, arrayAt(includes, "users"))
+    )
+  }
+  const byKind = new Map<Resources["kind"], Resources>()
+  for (const some of found) {
+    const same = byKind.get(some.kind)
+    byKind.set(
+      some.kind,
+      same === undefined
+        ? some
+        : { ...same, ids: [...new Set([...same.ids, ...some.ids])], unnamed: same.unnamed + some.unnamed }
+    )
+  }
+  return [...byKind.values()].filter(({ ids, unnamed }) => ids.length + unnamed > 0)
+}
+
+/** Several bodies as one, as far as their resources go. */
+export const together = (bodies: ReadonlyArray<object>): object => {
+  const included = (name: string) => bodies.flatMap((body) => arrayAt(member(body, "includes"), name))
+  return {
+    data: bodies.flatMap((body) => member(body, "data") ?? []),
+    includes: { posts: included("posts"), users: included("users") }
+  }
+}
+
+const identified = (kind: Resources["kind"], micros: number, items: ReadonlyArray<unknown>): Resources => {
+  const ids = new Set<string>()
+  let unnamed = 0
+  for (const item of items) {
+    const id = member(item, "id")
+    if (typeof id === "string" && id !== "") ids.add(id)
+    else unnamed++
+  }
+  return { kind, micros, ids: [...ids], unnamed }
+}
+
+const member = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
+
+const arrayAt = (value: unknown, name: string): ReadonlyArray<unknown> => {
+  const found = member(value, name)
+  return Array.isArray(found) ? found : []
+}

@@ -1,0 +1,271 @@
+/**
+ * What requests are charged, and limits of it. `layer` counts what the answers hold at the prices in force, each resource
+ * once a day, and keeps a request back that might pass a limit: what it may cost at most is reserved before it is sent.
+ * Clients that share a `SpendStore` share one bill for each service.
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type { HttpClientError } from "effect/http/HttpClientError"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as Redacted from "effect/Redacted"
+import * as AttemptFailure from "../client/AttemptFailure.ts"
+import { type Meter, type Outgoing, SpendGuard } from "../client/SpendGuard.ts"
+import * as UserId from "../client/UserId.ts"
+import type { InvalidSettings, SpendLimitReached } from "../errors/Errors.ts"
+import { headOf } from "../http/Transport.ts"
+import type { Bucket } from "../rate-limit/Policy.ts"
+import { ServiceClock } from "../rate-limit/ServiceClock.ts"
+import * as Callback from "../runtime/Callback.ts"
+import { Logging } from "../runtime/Logging.ts"
+import * as Response from "../schema/Response.ts"
+import * as Bill from "./Bill.ts"
+import * as Admission from "./internal/admission.ts"
+import * as Keeping from "./internal/keeping.ts"
+import * as Prices from "./Prices.ts"
+import { check, type Checked, type Settings } from "./SpendSettings.ts"
+import * as SpendStore from "./SpendStore.ts"
+
+export { check, type Limit, type Settings, type Spent } from "./SpendSettings.ts"
+
+/** Dollars that were spent, by operation and state (`spent` or `in doubt`). */
+export const dollars = /*#__PURE__*/ Metric.counter("postwire_spend_dollars", {
+  description: "Dollars that requests were charged, or may have been",
+  incremental: true
+})
+
+/** What counts towards the limit `total`, in micro-dollars. One that is provided may begin with what was spent before. */
+export class Total extends /*#__PURE__*/ Context.Service<Total, { -readonly [K in keyof Bill.Amounts]: number }>()(
+  "@postwire/core/spend/Spend/Total"
+) {}
+
+/** A total that begins with nothing. */
+export const layerTotal: Layer.Layer<Total> = /*#__PURE__*/ Layer.sync(
+  Total,
+  () => ({ spent: 0, inDoubt: 0, reserved: 0 })
+)
+
+/** Counts what the clients that it is provided to are charged. Without a `SpendStore` it keeps their bills in memory. */
+export const layer = (settings: Settings = {}): Layer.Layer<never, InvalidSettings> =>
+  Layer.effect(
+    SpendGuard,
+    Effect.gen(function*() {
+      const checked = yield* check(settings)
+      const store = yield* Effect.serviceOption(SpendStore.SpendStore)
+      const total = yield* Effect.serviceOption(Total)
+      const logging = yield* Logging
+      return make(
+        checked,
+        total._tag === "None" ? { spent: 0, inDoubt: 0, reserved: 0 } : total.value,
+        store._tag === "None"
+          ? SpendStore.makeMemory()
+          : yield* Keeping.make(store.value, checked.refuses, logging),
+        logging
+      )
+    })
+  )
+
+const make = (
+  { appOwner, limits, onSpend, prices, total }: Checked,
+  here: typeof Total.Service,
+  store: Keeping.Keeping<SpendStore.SpendStoreUnavailable>,
+  logging: typeof Logging.Service
+) => {
+  /** What tells the requests of this layer from those of others. */
+  const own = globalThis.crypto.randomUUID()
+  let last = 0
+  /** The clocks of services by their addresses. */
+  const clocks = new Map<string, ServiceClock>()
+  const clockOf = (bill: string): ServiceClock => {
+    const known = clocks.get(bill) ?? new ServiceClock()
+    clocks.set(bill, known)
+    return known
+  }
+
+  const ownershipOf = ({ prepared: { identityAt, template, userAuth }, url, values }: Outgoing): Prices.Ownership => {
+    // Every read of what is someone's has their id there.
+    const read = /\/2\/users\/(\d+)\//.exec(url)?.[1]
+    if (appOwner === undefined || read !== appOwner || !template.includes("/2/users/:")) return "other"
+    const token = values.accessToken
+    const user = userAuth
+      ? token && UserId.ofAccessToken(Redacted.value(token))
+      : values.grant?.userId ?? (identityAt === undefined ? undefined : read)
+    return user === undefined ? "perhaps owned" : user === appOwner ? "owned" : "other"
+  }
+
+  /** What may be charged, for what, and to whom. */
+  const purposeOf = ({ values }: Outgoing, { credential, key, operation }: Bucket) => ({
+    operation,
+    account: values.grant?.account ?? `${credential} ${key.slice(key.lastIndexOf(" ") + 1)}`
+  })
+
+  const admit = Admission.make({
+    store,
+    limits,
+    total,
+    here,
+    logging,
+    newLease: () => `${own}:${++last}`
+  })
+
+  /** Charges what was reserved, and tells of it. */
+  const settle = (
+    bill: string,
+    lease: string,
+    needed: number,
+    charge: Bill.Charge,
+    patience: number
+  ): Effect.Effect<Response.Cost> =>
+    Effect.flatMap(store.settle(bill, lease, charge, patience), (settled) => {
+      here.reserved -= needed
+      here[charge.inDoubt ? "inDoubt" : "spent"] += settled.micros
+      const cost = {
+        dollars: Prices.dollarsOf(settled.micros),
+        charged: settled.charged,
+        repeats: settled.repeats
+      }
+      if (settled.micros + settled.charged + settled.repeats === 0) return Effect.succeed(cost)
+      const { account, day, operation } = charge
+      if (onSpend !== undefined) {
+        Callback.tell(onSpend, { ...cost, operation, account, day, inDoubt: charge.inDoubt })
+      }
+      const state = charge.inDoubt ? "in doubt" : "spent"
+      return Effect.as(Metric.update(Metric.withAttributes(dollars, { operation, state }), cost.dollars), cost)
+    })
+
+  const guard = (
+    bill: string,
+    outgoing: Outgoing,
+    bucket: Bucket,
+    send: Effect.Effect<HttpClientResponse, HttpClientError>,
+    ask: Effect.Effect<Response.Headers | undefined>
+  ): Effect.Effect<HttpClientResponse, HttpClientError | SpendLimitReached> => {
+    const { prepared, terms } = outgoing
+    const { price } = prepared.priced
+    if (price === "free") return send
+    const ownership = ownershipOf(outgoing)
+    const needed = Prices.mostOf(price, Prices.askOf(prepared.priced, prepared), prices, ownership)
+    const purpose = purposeOf(outgoing, bucket)
+    const service = clockOf(bill)
+
+    const chargeOf = (
+      exit: Exit.Exit<HttpClientResponse, HttpClientError>,
+      day: string,
+      isSent: boolean
+    ): Effect.Effect<Bill.Charge> => {
+      const charge = Bill.free({ day, ...purpose })
+      const inDoubt = { ...charge, micros: needed, inDoubt: true }
+      if (!isSent) return Effect.succeed(charge)
+      if (Exit.isFailure(exit)) return Effect.succeed(mayBeCharged(exit.cause, prepared) ? inDoubt : charge)
+      const response = exit.value
+      return Effect.clockWith((clock) => {
+        const served = service.learn(response.headers, clock)
+        if (response.status < 200 || response.status >= 300) return Effect.succeed(charge)
+        const charged = served === undefined ? charge : { ...charge, day: Bill.dayOf(served) }
+        if ("request" in price) return Effect.succeed({ ...charged, micros: needed, isCharged: true })
+        return Effect.match(response.text, {
+          onFailure: () => inDoubt,
+          onSuccess: (text) => {
+            try {
+              return { ...charged, resources: Prices.resourcesOf(price, JSON.parse(text), prices, ownership) }
+            } catch {
+              return inDoubt
+            }
+          }
+        })
+      })
+    }
+
+    return Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(admit({ bill, service, ...purpose, needed, terms, ask }, restore), ({ day, lease }) => {
+        const before = outgoing.sent
+        return Effect.onExit(
+          restore(send),
+          (exit) =>
+            Effect.flatMap(
+              chargeOf(exit, day, outgoing.sent > before),
+              (charge) =>
+                // A caller that has given up does not wait for the store.
+                Effect.map(settle(bill, lease, needed, charge, Exit.isSuccess(exit) ? terms.left : 0), (cost) => {
+                  if (Exit.isSuccess(exit)) {
+                    Response.markCost(exit.value, cost)
+                  }
+                })
+            )
+        )
+      })
+    )
+  }
+
+  /** Opening costs nothing. What the next item may cost is reserved as long as the response goes on. */
+  const metered = (
+    bill: string,
+    use: (meter: Meter) => void,
+    outgoing: Outgoing,
+    bucket: Bucket,
+    send: Effect.Effect<HttpClientResponse, HttpClientError>,
+    ask: Effect.Effect<Response.Headers | undefined>
+  ): Effect.Effect<HttpClientResponse, HttpClientError | SpendLimitReached> => {
+    const { prepared, terms } = outgoing
+    const { price } = prepared.priced
+    if (price === "free" || "request" in price) return send
+    const needed = Prices.mostOf(price, { ...Prices.askOf(prepared.priced, prepared), items: 1 }, prices)
+    const purpose = purposeOf(outgoing, bucket)
+    const service = clockOf(bill)
+    let held: Admission.Admitted | undefined
+    const reserve = (terms: Outgoing["terms"], restore: Keeping.Restore) =>
+      Effect.map(admit({ bill, service, ...purpose, needed, terms, ask }, restore), (admitted) => {
+        held = admitted
+      })
+    const release = (resources: Bill.Charge["resources"]) =>
+      Effect.clockWith((clock): Effect.Effect<unknown> => {
+        if (held === undefined) return Effect.void
+        const { lease, day: reserved } = held
+        held = undefined
+        const time = service.now(clock) ?? (service.isSilent ? clock.currentTimeMillisUnsafe() : undefined)
+        const day = time === undefined ? reserved : Bill.dayOf(time)
+        return settle(bill, lease, needed, { ...Bill.free({ day, ...purpose }), resources }, Infinity)
+      })
+    const meter: Meter = {
+      end: Effect.uninterruptible(Effect.asVoid(release([]))),
+      count: (bodies) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.andThen(
+            Effect.suspend(() => release(Prices.resourcesOf(price, Prices.together(bodies), prices))),
+            reserve({ left: Infinity }, restore)
+          )
+        )
+    }
+    return Effect.uninterruptibleMask((restore) =>
+      Effect.andThen(
+        reserve(terms, restore),
+        Effect.onExit(restore(send), (exit) => {
+          if (Exit.isFailure(exit) || exit.value.status < 200 || exit.value.status >= 300) return release([])
+          return Effect.clockWith((clock) => {
+            service.learn(exit.value.headers, clock)
+            use(meter)
+            return Effect.void
+          })
+        })
+      )
+    )
+  }
+
+  return (bill: string): SpendGuard => ({
+    guard: (...request) => Effect.suspend(() => guard(bill, ...request)),
+    metered: (use) => ({
+      guard: (...request) => Effect.suspend(() => metered(bill, use, ...request))
+    })
+  })
+}
+
+/** Whether a request without a whole answer may be charged. A head that refuses it says that it is not. */
+const mayBeCharged = (cause: Cause.Cause<HttpClientError>, prepared: Outgoing["prepared"]): boolean => {
+  const head = headOf(cause)
+  if (head !== undefined && head.status >= 300) return false
+  const error = cause.reasons.find(Cause.isFailReason)?.error
+  return error === undefined || AttemptFailure.mayHaveApplied(AttemptFailure.ofTransport(error, prepared, undefined))
+}

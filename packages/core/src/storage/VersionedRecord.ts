@@ -1,0 +1,37 @@
+/** Records in the journal: JSON of the first version. What cannot be read is not taken for what is not there. */
+import { sha256 } from "@noble/hashes/sha2.js"
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { JournalFailure } from "../errors/UploadErrors.ts"
+import type { Entries } from "./Journal.ts"
+import { faultOf } from "./Version.ts"
+
+/** How records of a kind are kept. */
+export interface JournalRecord<in out A> {
+  /** The record of a name; `undefined` where there is none. */
+  readonly read: (journal: Entries, name: string) => Effect.Effect<A | undefined, JournalFailure>
+  /** Keeps the record of a name. When it ends, that is durable. */
+  readonly write: (journal: Entries, name: string, record: A) => Effect.Effect<void, JournalFailure>
+}
+
+/** Of records with a schema. */
+export const make = <A extends { readonly version: 1 }>(schema: Schema.Codec<A, unknown>): JournalRecord<A> => {
+  const text = Schema.fromJsonString(Schema.toCodecJson(schema))
+  const decode = Schema.decodeUnknownEffect(text)
+  const encode = Schema.encodeSync(text)
+  return {
+    read: (journal, name) =>
+      Effect.flatMap(journal.read(name), (held) =>
+        held === undefined
+          ? Effect.undefined
+          : Effect.mapError(
+            decode(held),
+            () => new JournalFailure({ journal: journal.describe(name), fault: faultOf(held, 1), action: "read" })
+          )),
+    write: (journal, name, record) => Effect.suspend(() => journal.write(name, encode(record)))
+  }
+}
+
+/** What tells a text from others: 32 digits of its SHA-256. */
+export const digestOf = (text: string): string => bytesToHex(sha256(utf8ToBytes(text))).slice(0, 32)

@@ -1,0 +1,49 @@
+/**
+ * Operations that answer until somebody ends them: functions from parameters to a Stream, with `.events`, and the declaration as
+ * `.definition`. Apart from the other operations, which programs use that never stream.
+ */
+import type * as Stream from "effect/Stream"
+import type { Client } from "../client/Client.ts"
+import type { Arguments, ErrorsOf, ParametersOf, SelectionOf, SelectorsOf } from "../client/Operation.ts"
+import type { StreamError } from "../errors/StreamErrors.ts"
+import type { Definition, Live as Liveness } from "../schema/Definition.ts"
+import type { Selection } from "../schema/Selection.ts"
+import type { ItemOf } from "../schema/StreamItem.ts"
+import type { LiveEvent } from "./StreamEvents.ts"
+import * as Streaming from "./Streaming.ts"
+import type { LiveOptions } from "./StreamOptions.ts"
+
+/** A declaration of such an operation. */
+export interface LiveDefinition extends Definition {
+  readonly live: Liveness
+  readonly paging?: never
+}
+
+/**
+ * An operation that answers until somebody ends it. Called with parameters it is a Stream of what it brings: it connects when
+ * it is run, stays connected, and ends when nobody reads it any more.
+ * `P` are its parameters, `R` the result of each line, `Sel` its selectors, `E` its errors.
+ */
+export interface LiveOperation<in out P, out R, Sel extends keyof Selection, out E> {
+  <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, LiveOptions>
+  ): Stream.Stream<ItemOf<R, S>, E, Client>
+  readonly definition: LiveDefinition
+  /** Everything that happens, in its order: what it brings (`Delivered`), connections, gaps and what fills them. */
+  readonly events: <const S extends SelectionOf<P, R, Sel>>(
+    ...args: Arguments<P, R, Sel, S, LiveOptions>
+  ) => Stream.Stream<LiveEvent<ItemOf<R, S>>, E, Client>
+}
+
+/** Declares an operation that answers until somebody ends it. */
+export function make<const D extends LiveDefinition>(
+  definition: D
+): LiveOperation<ParametersOf<D>, D["result"], SelectorsOf<D>, ErrorsOf<D> | StreamError>
+// The declaration's type is the only source of the signature; running it is untyped.
+export function make(definition: LiveDefinition): object {
+  const operation = (parameters: object = {}, options?: LiveOptions) => Streaming.items(definition, parameters, options)
+  return Object.assign(operation, {
+    definition,
+    events: (parameters: object = {}, options?: LiveOptions) => Streaming.run(definition, parameters, options)
+  })
+}

@@ -1,0 +1,97 @@
+/** Streams of what happens to posts, users and likes that an app may have stored. */
+import {
+  LikeComplianceEvent,
+  PostComplianceEvent,
+  PostLabelEvent,
+  UserComplianceEvent
+} from "../../schema/models/ComplianceEvents.ts"
+import * as Response from "../../schema/Response.ts"
+import * as StreamOperation from "../StreamOperation.ts"
+import { partition, recoverable } from "./parameters.ts"
+
+/**
+ * Streams one of 4 parts of what happens to posts that an app may have stored: deleted, withheld, edited, hidden, shown
+ * again. Credential: the app's bearer token. The project must have Enterprise access.
+ *
+ * ```ts
+ * const events = streamPostsCompliance({ partition: 1 })
+ * ```
+ */
+export const streamPostsCompliance = /*#__PURE__*/ StreamOperation.make({
+  name: "streamPostsCompliance",
+  summary: "Streams a part of what happens to posts.",
+  route: "GET /2/posts/compliance/stream",
+  query: { ...recoverable, partition: /*#__PURE__*/ partition(4) },
+  result: /*#__PURE__*/ Response.value(PostComplianceEvent),
+  bearer: "app",
+  scopes: [],
+  limits: {},
+  price: "free",
+  live: { endpoint: "posts_compliance_stream", recovery: true },
+  effect: "read"
+})
+
+/**
+ * Streams one of 4 parts of what happens to users of whom an app may have stored something: deleted, suspended, protected,
+ * withheld, and back. Credential: the app's bearer token. The project must have Enterprise access.
+ *
+ * ```ts
+ * const events = streamUsersCompliance({ partition: 1 })
+ * ```
+ */
+export const streamUsersCompliance = /*#__PURE__*/ StreamOperation.make({
+  name: "streamUsersCompliance",
+  summary: "Streams a part of what happens to users.",
+  route: "GET /2/users/compliance/stream",
+  query: { ...recoverable, partition: /*#__PURE__*/ partition(4) },
+  result: /*#__PURE__*/ Response.value(UserComplianceEvent),
+  bearer: "app",
+  scopes: [],
+  limits: {},
+  price: "free",
+  live: { endpoint: "users_compliance_stream", recovery: true },
+  effect: "read"
+})
+
+/**
+ * Streams the likes that are taken back. Credential: the app's bearer token. The project must have Enterprise access.
+ *
+ * ```ts
+ * const events = streamLikesCompliance()
+ * ```
+ */
+export const streamLikesCompliance = /*#__PURE__*/ StreamOperation.make({
+  name: "streamLikesCompliance",
+  summary: "Streams the likes that are taken back.",
+  route: "GET /2/likes/compliance/stream",
+  query: recoverable,
+  result: /*#__PURE__*/ Response.value(LikeComplianceEvent),
+  bearer: "app",
+  scopes: [],
+  limits: {},
+  price: "free",
+  live: { endpoint: "likes_compliance_stream", recovery: true },
+  effect: "read"
+})
+
+/**
+ * Streams the labels that posts are given, and those that are taken off them. Credential: the app's bearer token. The
+ * project must have Enterprise access.
+ *
+ * ```ts
+ * const events = streamPostLabels()
+ * ```
+ */
+export const streamPostLabels = /*#__PURE__*/ StreamOperation.make({
+  name: "streamPostLabels",
+  summary: "Streams the labels that posts are given.",
+  route: "GET /2/posts/label/stream",
+  query: recoverable,
+  result: /*#__PURE__*/ Response.value(PostLabelEvent),
+  bearer: "app",
+  scopes: [],
+  limits: {},
+  price: "free",
+  live: { endpoint: "post_label_stream", recovery: true },
+  effect: "read"
+})

@@ -1,0 +1,123 @@
+/** What is asked of the service about rules, and what it answers of each. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type { CallOptions } from "../../../client/CallOptions.ts"
+import type { Client } from "../../../client/Client.ts"
+import { getStreamRuleCounts, getStreamRules, updateStreamRules } from "../../../operations/Rules.ts"
+import type { Problem } from "../../../schema/models/Problem.ts"
+import { StreamRule } from "../../../schema/models/StreamRule.ts"
+import type { Rule, WantedRule } from "../options.ts"
+
+type Call = Pick<CallOptions, "timeout" | "retries">
+
+/** So many rules are sent at a time: few enough for a body of any access level, and many of few requests. */
+export const rulesAtOnce = 100
+
+/** What became of a rule that was sent. */
+export type Answer =
+  /** `id` is missing where it was only tried. */
+  | { readonly became: "added"; readonly id: string | undefined }
+  /** There is one with this value already. */
+  | { readonly became: "there"; readonly id: string | undefined }
+  /** There is no room for it. */
+  | { readonly became: "full" }
+  | { readonly became: "refused"; readonly detail: string }
+
+const isRule = /*#__PURE__*/ Schema.is(StreamRule)
+
+/** The rules that there are. */
+export const read = (call: Call) =>
+  Effect.map(
+    Stream.runCollect(getStreamRules.items({}, call)),
+    (rules) =>
+      rules.filter(isRule)
+        .flatMap(({ id, tag, value }): Rule | [] => id === undefined ? [] : { id, value, ...tagOf(tag) })
+  )
+
+/** How many more rules there may be, and how many at all. Nothing where the service does not tell. */
+export const room = (call: Call) =>
+  getStreamRuleCounts({}, call).pipe(
+    Effect.map(({ data }) => {
+      if (data === undefined) return undefined
+      const [cap, ofProject] = [Number(data.cap_per_client_app), Number(data.cap_per_project)]
+      const left = Math.min(
+        cap - data.client_app_rules_count.rule_count,
+        ofProject - Number(data.project_rules_count)
+      )
+      return Number.isNaN(left) ? undefined : { cap, left: Math.max(0, left) }
+    }),
+    // Not every access level has the counts; the service still refuses what is too much.
+    Effect.catchTags({
+      BadRequest: () => Effect.undefined,
+      Forbidden: () => Effect.undefined,
+      NotFound: () => Effect.undefined
+    })
+  )
+
+/** Adds rules, or only tries to: what became of each, in their order. */
+export const add = (rules: ReadonlyArray<WantedRule>, dryRun: boolean, call: Call) =>
+  updateStreamRules({
+    add: rules.map(({ tag, value }) => ({ value, ...tagOf(tag) })),
+    ...(dryRun ? { dry_run: true } : {})
+  }, call).pipe(
+    Effect.map(({ data = [], errors }) => answersOf(rules, data, errors)),
+    Effect.catchTag("BadRequest", (error) =>
+      // All of them are wrong.
+      error.problems.some(isOfRules) ? Effect.succeed(answersOf(rules, [], error.problems)) : Effect.fail(error))
+  )
+
+/** Deletes rules. Those that are gone already are no trouble. */
+export const remove = (ids: ReadonlyArray<string>, call: Call): Effect.Effect<
+  void,
+  Effect.Error<ReturnType<typeof removed> | ReturnType<typeof read>>,
+  Client
+> =>
+  removed(ids, call).pipe(
+    Effect.catchTag("BadRequest", (error) =>
+      // Where another run was faster, the service refuses all for one that is gone.
+      Effect.gen(function*() {
+        const there = new Set((yield* read(call)).map(({ id }) => id))
+        const left = ids.filter((id) => there.has(id))
+        if (left.length === ids.length) return yield* error
+        if (left.length > 0) return yield* remove(left, call)
+      }))
+  )
+
+const removed = (ids: ReadonlyArray<string>, call: Call) => Effect.asVoid(updateStreamRules({ delete_ids: ids }, call))
+
+const answersOf = (
+  rules: ReadonlyArray<WantedRule>,
+  made: ReadonlyArray<{ readonly id?: string; readonly value: string }>,
+  problems: ReadonlyArray<Problem>
+): ReadonlyArray<Answer> => {
+  const ids = new Map(made.map(({ id, value }) => [value, id]))
+  const isFull = problems.some((problem) => isOf(problem, "rule-cap"))
+  const said = saidIn(problems.filter((problem) => typeof problem.value !== "string"))
+  return rules.map(({ value }): Answer => {
+    if (ids.has(value)) return { became: "added", id: ids.get(value) }
+    const own = problems.filter((problem) => problem.value === value)
+    const duplicate = own.find((problem) => isOf(problem, "duplicate-rules") || isOf(problem, "duplicate-rule"))
+    if (duplicate !== undefined) {
+      const { id } = duplicate
+      return { became: "there", id: typeof id === "string" ? id : undefined }
+    }
+    if (own.length === 0 ? isFull : own.every((problem) => isOf(problem, "rule-cap"))) return { became: "full" }
+    return { became: "refused", detail: saidIn(own) || said || "The service does not say why" }
+  })
+}
+
+const isOf = ({ title = "", type = "" }: Problem, kind: string): boolean =>
+  type.endsWith(`/${kind}`) || title.replace(/[ -]/g, "").toLowerCase() === kind.replaceAll("-", "")
+
+const isOfRules = (problem: Problem): boolean =>
+  ["duplicate-rules", "duplicate-rule", "invalid-rules", "invalid-rule", "rule-cap", "noncompliant-rules"].some((
+    kind
+  ) => isOf(problem, kind))
+
+const saidIn = (problems: ReadonlyArray<Problem>): string =>
+  problems.map(({ detail, details, message, title }) =>
+    Array.isArray(details) && details.length > 0 ? details.join("; ") : message ?? detail ?? title ?? ""
+  ).filter((text) => text !== "").join("; ")
+
+const tagOf = (tag: string | undefined) => tag === undefined ? {} : { tag }

@@ -1,0 +1,76 @@
+/** What comes over a line, as the log of a shared stream has it. */
+import * as Predicate from "effect/Predicate"
+import type { Anomaly } from "../../../schema/Anomaly.ts"
+import * as StreamItem from "../../../schema/StreamItem.ts"
+import { idOf } from "../../internal/deduplicator.ts"
+import { tooDeep } from "../../internal/spill.ts"
+import type { Dropped, Gap, LiveEvent, Unreadable } from "../../StreamEvents.ts"
+import type { Entry } from "../StreamLog.ts"
+
+/** What all consumers are told, besides what is delivered: what they may miss. */
+export type Missed = Gap | Dropped | Unreadable
+
+/** An item, what may be missing in its place, or the end of a stream that was asked for by time. */
+export type Logged = { readonly item: StreamItem.AnyItem } | { readonly missed: Missed } | typeof ended
+
+const ended = { ended: true } as const
+
+/** The entry at the end of a stream. */
+export const endOf = (at: number): Entry => ({ at, id: "", text: JSON.stringify(ended) })
+
+/** The entry of what happened; `undefined` of what only concerns those who hold the line. */
+export const entryOf = (event: LiveEvent<StreamItem.AnyItem>): Entry | undefined => {
+  const at = event.at.getTime()
+  switch (event._tag) {
+    case "Delivered": {
+      const { item } = event
+      const { anomalies, body } = item
+      try {
+        return {
+          at,
+          id: idTo(idOf(item)),
+          text: JSON.stringify(anomalies.length === 0 ? { body } : { body, anomalies })
+        }
+      } catch {
+        return entryOf(tooDeep(event.at))
+      }
+    }
+    case "Gap":
+    case "Dropped":
+    case "Unreadable":
+      return { at, id: "", text: JSON.stringify({ missed: event }) }
+    default:
+      return undefined
+  }
+}
+
+/** An id as a log keeps it: U+0000 and halves of surrogate pairs are escaped, which not every store can keep. */
+const idTo = (id: string): string => JSON.stringify(id).slice(1, -1)
+
+/** The id that a log kept. */
+export const idFrom = (id: string): string => JSON.parse(`"${id}"`)
+
+/** Reads what an entry says; `undefined` where that is not known here. */
+export const read = (isPost: boolean, text: string): Logged | undefined => {
+  const stored: unknown = JSON.parse(text)
+  if (!Predicate.isObject(stored)) return undefined
+  if (isItem(stored)) return { item: StreamItem.make(isPost, stored.body, stored.anomalies) }
+  if ("ended" in stored) return ended
+  return isMissed(stored) ? { missed: dated(stored.missed) } : undefined
+}
+
+const isItem = (
+  stored: object
+): stored is { readonly body: StreamItem.Body; readonly anomalies?: ReadonlyArray<Anomaly> } =>
+  Predicate.hasProperty(stored, "body") && Predicate.isObject(stored.body)
+
+const isMissed = (stored: object): stored is { readonly missed: Missed } =>
+  Predicate.hasProperty(stored, "missed") && Predicate.isObject(stored.missed)
+
+/** With dates in place of their texts. */
+const dated = (missed: Missed): Missed => {
+  const at = new Date(missed.at)
+  return missed._tag === "Gap"
+    ? { ...missed, at, from: new Date(missed.from), to: new Date(missed.to) }
+    : { ...missed, at }
+}

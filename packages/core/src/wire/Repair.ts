@@ -1,0 +1,165 @@
+/**
+ * What is left of a body that is not wholly as its schema has it. The body is changed in place: `null` is taken for absence,
+ * and a part of another type is left out and noted. What a value cannot be without ({@link Model.essential}) takes the
+ * value with it, and if it is the whole body, there is no answer.
+ *
+ * This is the slow way, for bodies that the verifier refuses.
+ */
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import { Found } from "../schema/Anomaly.ts"
+import * as Model from "../schema/Model.ts"
+
+/** What mending came to. */
+export interface Mended {
+  /** Whether anything is left. */
+  readonly isAnswer: boolean
+  /** What was left out, the first thousand. */
+  readonly found: ReadonlyArray<Found>
+  /** What was left out last: where nothing is left, the reason. */
+  readonly last: Found | undefined
+}
+
+/** A service that answers with anything else could fill the memory with these. */
+const maxFound = 1_000
+
+/** Compiles a schema without transformations into what mends its values. */
+export const make = (schema: { readonly ast: SchemaAST.AST }): (body: unknown) => Mended => {
+  const whole = compile(schema.ast)
+  return (body) => {
+    const walk = new Walk()
+    return { isAnswer: whole.mend(body, walk), found: walk.found, last: walk.last }
+  }
+}
+
+/** Where one is, and what was seen there. */
+class Walk {
+  readonly found: Array<Found> = []
+  readonly keys: Array<string | number> = []
+  last: Found | undefined
+
+  note(expected: string, value: unknown): void {
+    const path = this.keys.map((key, i) => typeof key === "number" ? `[${key}]` : i === 0 ? key : `.${key}`).join("")
+    this.last = new Found(path, expected, value)
+    if (this.found.length < maxFound) this.found.push(this.last)
+  }
+
+  /** Mends what is at a key. */
+  at(key: string | number, part: Part, value: unknown): boolean {
+    this.keys.push(key)
+    const isKept = part.mend(value, this)
+    this.keys.pop()
+    return isKept
+  }
+}
+
+/** A part of a body. */
+interface Part {
+  /** In words. */
+  readonly expected: string
+  /** Whether a value is of its type, whatever it holds. */
+  readonly accepts: (value: unknown) => boolean
+  /** `false` where nothing of a value can be kept. */
+  readonly mend: (value: unknown, walk: Walk) => boolean
+}
+
+const part = <A>(
+  expected: string,
+  accepts: (value: unknown) => value is A,
+  inside: (value: A, walk: Walk) => boolean = () => true
+): Part => ({
+  expected,
+  accepts,
+  mend: (value, walk) => {
+    if (accepts(value)) return inside(value, walk)
+    walk.note(expected, value)
+    return false
+  }
+})
+
+const compile = (ast: SchemaAST.AST): Part => {
+  switch (ast._tag) {
+    case "Objects":
+      return object(ast)
+    case "Arrays":
+      return array(ast)
+    case "Union":
+      return union(ast.types.map(compile))
+    default:
+      return part(wordsOf(ast), Schema.is(Schema.make<Schema.Top>(ast)))
+  }
+}
+
+const words: { readonly [Tag in SchemaAST.AST["_tag"]]?: string } = {
+  String: "a string",
+  Number: "a number",
+  Boolean: "true or false"
+}
+
+const wordsOf = (ast: SchemaAST.AST): string =>
+  SchemaAST.resolveAt<string>("expected")(ast) ?? words[ast._tag] ?? "a known value"
+
+const object = (ast: SchemaAST.Objects): Part => {
+  const essential = Model.essentialOf(ast)
+  const members = ast.propertySignatures.map(({ name, type }) => ({
+    name: String(name),
+    type: compile(type),
+    isOptional: SchemaAST.isOptional(type),
+    isEssential: essential.includes(String(name))
+  }))
+  return part(
+    "an object",
+    Predicate.isObject,
+    (value, walk) =>
+      members.every(({ isEssential, isOptional, name, type }) => {
+        const member = Object.hasOwn(value, name) ? value[name] : undefined
+        if (isNothing(member, type)) {
+          delete value[name]
+          if (isOptional) return true
+        }
+        if (walk.at(name, type, member)) return true
+        delete value[name]
+        return !isEssential
+      })
+  )
+}
+
+const array = (ast: SchemaAST.Arrays): Part => {
+  const [item] = ast.rest
+  if (item === undefined) return part("an array", Array.isArray)
+  const type = compile(item)
+  // Of numbers each has its place: the two of a position, the four of a box.
+  const isWhole = SchemaAST.isNumber(item) || Model.essentialOf(ast).includes("items")
+  return part("an array", isArray, (value, walk) => {
+    let kept = 0
+    for (const [i, member] of value.entries()) {
+      if (!isWhole && isNothing(member, type)) continue
+      if (walk.at(i, type, member)) value[kept++] = member
+      else if (isWhole) return false
+    }
+    value.length = kept
+    return true
+  })
+}
+
+/** The first that a value may be decides about what it holds. */
+const union = (members: ReadonlyArray<Part>): Part => {
+  const of = (value: unknown) => members.find(({ accepts }) => accepts(value))
+  return {
+    expected: members.map(({ expected }) => expected).join(" or "),
+    accepts: (value) => of(value) !== undefined,
+    mend(value, walk) {
+      const member = of(value)
+      if (member !== undefined) return member.mend(value, walk)
+      walk.note(this.expected, value)
+      return false
+    }
+  }
+}
+
+/** Services write `null` where there is nothing, unless it is one of the values. */
+const isNothing = (value: unknown, { accepts }: Part): boolean =>
+  value === undefined || (value === null && !accepts(null))
+
+const isArray = (value: unknown): value is Array<unknown> => Array.isArray(value)

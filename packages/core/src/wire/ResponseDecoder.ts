@@ -1,0 +1,238 @@
+/** From a received body to a response: parsed, brought into neutral names, verified, and mended where it is worth it. */
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import type { Verify } from "../schema/Anomaly.ts"
+import type { Definition } from "../schema/Definition.ts"
+import * as Model from "../schema/Model.ts"
+import { Includes } from "../schema/models/Includes.ts"
+import { Meta } from "../schema/models/Meta.ts"
+import { Problem } from "../schema/models/Problem.ts"
+import * as Response from "../schema/Response.ts"
+import type * as StreamItem from "../schema/StreamItem.ts"
+import * as Repair from "./Repair.ts"
+import type { Wire } from "./Wire.ts"
+
+/** Why a body is not a response of the operation. */
+export class Undecodable {
+  readonly reason: string
+  constructor(reason: string) {
+    this.reason = reason
+  }
+}
+
+/** What reading needs to know of an operation. */
+interface Read {
+  readonly result: Response.Result | Response.Received
+  readonly paging?: unknown
+}
+
+interface Decoder {
+  is: (body: unknown) => body is Response.Body
+  /** Made for the first body that is not as it should be. */
+  mend: ReturnType<typeof Repair.make> | undefined
+  readonly schema: Schema.Codec<Response.Body, unknown>
+  used: number
+}
+
+const decoders = new WeakMap<Response.Result, Decoder>()
+
+let compile: ((ast: SchemaAST.AST) => void) | undefined
+
+/**
+ * Gives the compiler of verifiers, `enable` of `effect/schema/SchemaJITCompiler`. The clients for Node do so. It is a
+ * tenth of a bundle, so without it verifiers are interpreted.
+ */
+export const compileWith = (enable: (ast: SchemaAST.AST) => void): void => {
+  compile = enable
+}
+
+/** Compiling a verifier costs milliseconds and saves a fraction of one per page: worth it for a client that goes on. */
+const usesBeforeCompiling = 20
+
+const decoderOf = (result: Response.Result): Decoder => {
+  let decoder = decoders.get(result)
+  if (decoder === undefined) {
+    const schema = envelope(result)
+    decoder = {
+      schema,
+      is: Schema.is(schema),
+      mend: undefined,
+      used: 0
+    }
+    decoders.set(result, decoder)
+  }
+  decoder.used++
+  if (decoder.used === usesBeforeCompiling && compile !== undefined) decoder.is = verifierOf(decoder.schema)
+  return decoder
+}
+
+/** The verifier of a schema, compiled where there is a compiler. */
+export const verifierOf = <A>(schema: Schema.Codec<A, unknown>): (value: unknown) => value is A => {
+  compile?.(schema.ast)
+  return Schema.is(schema)
+}
+
+/** The schema of the whole body of a result, in neutral names. */
+export const envelope = (result: Response.Result): Schema.Codec<Response.Body, unknown> =>
+  Model.essential(
+    Schema.Struct({
+      data: Schema.optionalKey(dataOf(result)),
+      includes: Schema.optionalKey(Includes),
+      errors: Schema.optionalKey(Schema.Array(Problem)),
+      meta: Schema.optionalKey(Meta)
+    }),
+    "data",
+    "includes",
+    "errors",
+    "meta"
+  )
+
+const MatchingRule = /*#__PURE__*/ Model.essential(
+  /*#__PURE__*/ Schema.Struct({
+    id: Schema.String,
+    tag: /*#__PURE__*/ Schema.optionalKey(Schema.String),
+    embedding_similarity: /*#__PURE__*/ Schema.optionalKey(Schema.Finite),
+    embedding_threshold: /*#__PURE__*/ Schema.optionalKey(Schema.Finite)
+  }),
+  "id"
+)
+
+/** The schema of a line of a stream with a result, in neutral names. */
+export const lineOf = (result: Response.Result): Schema.Codec<StreamItem.Body, unknown> =>
+  Model.essential(
+    Schema.Struct({
+      data: dataOf(result),
+      includes: Schema.optionalKey(Includes),
+      errors: Schema.optionalKey(Schema.Array(Problem)),
+      matching_rules: Schema.optionalKey(Schema.Array(MatchingRule))
+    }),
+    "data",
+    "includes",
+    "errors",
+    "matching_rules"
+  )
+
+/** The schema of what an operation answers with: of the whole body or, of a stream, of each line. */
+export const answerOf = (
+  { live, result }: Pick<Definition, "live" | "result">
+): Schema.Codec<Response.Body, unknown> | Schema.Codec<StreamItem.Body, unknown> =>
+  live === undefined ? envelope(result) : lineOf(result)
+
+/** The schema of what a result has as `data`. */
+export const dataOf = (result: Response.Result): Schema.Codec<unknown> =>
+  result._tag === "Bytes"
+    ? Model.Json
+    : result._tag === "Value"
+    ? whole(result.schema)
+    : result._tag === "One"
+    ? result.model.schema
+    : Model.essential(Schema.Array(result.model.schema), "items")
+
+/** Of an answer that is no resource, all that is promised has to be there, unless its schema says what. */
+const whole = (schema: Schema.Codec<unknown>): Schema.Codec<unknown> =>
+  SchemaAST.isObjects(schema.ast) && Model.essentialOf(schema.ast).length === 0
+    ? Model.essential(
+      schema,
+      ...schema.ast.propertySignatures.flatMap(({ name, type }) => SchemaAST.isOptional(type) ? [] : [String(name)])
+    )
+    : schema
+
+/**
+ * Reads a body: parses it, brings it into neutral names, and verifies every known field. The parsed object itself is
+ * kept, so unknown fields survive. What of it is not as it should be is left out and among the `anomalies`, which may hold
+ * credentials until they pass `CallErrors.reread`; with `strict` it makes the body undecodable.
+ *
+ * Headers may come as a function, which is called when one of them is asked for.
+ */
+export const decode = (
+  definition: Read,
+  wire: Wire,
+  text: string,
+  headers: Response.Headers | (() => Response.Headers),
+  verify: Verify = "lenient"
+): Response.Response<unknown, unknown> | Undecodable => {
+  if (definition.result._tag === "Received") {
+    const read = definition.result.read(text)
+    return typeof read === "string" ? new Undecodable(read) : Response.make(definition, read, headers)
+  }
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return new Undecodable(text === "" ? "the body is empty" : "the body is not JSON")
+  }
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
+    return new Undecodable("the body is not an object")
+  }
+  // Null is another way to write that there is none.
+  if ("data" in parsed && parsed.data === null) delete parsed.data
+  if (!isAnswer(definition, parsed)) return noAnswer
+  const decoder = decoderOf(definition.result)
+  if ("model" in definition.result && definition.result.model.gathered !== undefined && "data" in parsed) {
+    for (const item of Array.isArray(parsed.data) ? parsed.data : [parsed.data]) {
+      gather(item, definition.result.model.gathered)
+    }
+  }
+  const body = wire.isForeign(text) ? wire.problemToNeutral(wire.toNeutral(decoder.schema)(parsed)) : parsed
+  return decoder.is(body)
+    ? Response.make(definition, body, headers)
+    : mended(definition, decoder, body, headers, verify)
+}
+
+/** Reads an answer of bytes. One that has none, or a document in their place, is no such answer. */
+export const decodeBytes = (
+  definition: Read,
+  bytes: Uint8Array,
+  headers: Response.Headers
+): Response.Response<unknown, unknown> | Undecodable =>
+  bytes.length === 0
+    ? new Undecodable("the body is empty")
+    : /^(text\/|application\/(.*\+)?(json|xml)\b)/i.test(headers["content-type"] ?? "")
+    ? new Undecodable("the body is a document, and not a file")
+    : Response.make(definition, { data: bytes }, headers)
+
+/** Brings members that stand beside their field into it; not where there is one already. */
+export const gather = (item: unknown, gathered: Model.Gathered): void => {
+  if (!Predicate.isObject(item)) return
+  for (const [field, members] of Object.entries(gathered)) {
+    for (const member of members) {
+      if (!Object.hasOwn(item, member)) continue
+      const into = item[field] ??= {}
+      if (!Predicate.isObject(into) || Object.hasOwn(into, member)) continue
+      into[member] = item[member]
+      delete item[member]
+    }
+  }
+}
+
+const mended = (
+  definition: Read,
+  decoder: Decoder,
+  body: unknown,
+  headers: Response.Headers | (() => Response.Headers),
+  verify: Verify
+): Response.Response<unknown, unknown> | Undecodable => {
+  const outcome = (decoder.mend ??= Repair.make(decoder.schema))(body)
+  const { found, last } = outcome
+  if (!isLeft(body, outcome, decoder) || (verify === "strict" && found.length > 0)) {
+    const first = verify === "strict" ? found[0] : last
+    return new Undecodable(first === undefined ? "of another form" : `${first.path} is not ${first.expected}`)
+  }
+  return isAnswer(definition, body) ? Response.make(definition, body, headers, found) : noAnswer
+}
+
+/** Nothing to leave out means that it is as it should be, or that it cannot be mended. */
+const isLeft = (body: unknown, { found, isAnswer }: Repair.Mended, { is }: Decoder): body is Response.Body =>
+  isAnswer && (found.length > 0 || is(body))
+
+const noAnswer = new Undecodable("the body has neither data nor errors")
+
+const isAnswer = (definition: Read, body: object): boolean =>
+  "data" in body || hasErrors(body) || ("meta" in body && mayBeEmpty(definition))
+
+const hasErrors = (body: object): boolean => "errors" in body && Array.isArray(body.errors) && body.errors.length > 0
+
+/** An empty page and an empty list have nothing but `meta`; what is neither always has something to say. */
+const mayBeEmpty = ({ paging, result }: Read): boolean =>
+  result._tag === "Many" || paging !== undefined || result._tag === "Value" && result.schema.ast._tag === "Arrays"

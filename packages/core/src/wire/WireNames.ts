@@ -1,0 +1,297 @@
+/**
+ * The names of the service on its wires. On the `"neutral"` wire they are those of this library (`posts`, `post.fields`,
+ * `post_id`); on the others a post has another name (`tweets`, `tweet_id`), in more places or in fewer.
+ *
+ * Names are translated where a name is known to stand: segments of a route template, query keys, selector values, keys
+ * that a schema declares, and the members of a problem that hold names. Text, URLs, tokens, queries, identifiers and
+ * everything else that is not known to be a name pass as they are, and so do names that are not in the tables.
+ */
+import * as Predicate from "effect/Predicate"
+import type * as SchemaAST from "effect/SchemaAST"
+import type { Definition } from "../schema/Definition.ts"
+import * as Model from "../schema/Model.ts"
+import { february, type Names, type Vocabulary } from "./NameTables.ts"
+
+/** Translates a route template, `/2/posts/:id/liking_users`. */
+export const path = ({ requests }: Vocabulary, template: string): string =>
+  template.split("/").map((segment) =>
+    segment.startsWith(":") ? `:${rename(requests, segment.slice(1))}` : rename(requests, segment)
+  ).join("/")
+
+/** Translates the key of a query parameter, `post.fields`. */
+export const queryKey = ({ queries }: Vocabulary, key: string): string => renameDotted(queries, key)
+
+/** Translates a key of a request body, `post_id`, or a dotted path of keys. */
+export const bodyKey = ({ requests }: Vocabulary, key: string): string => renameDotted(requests, key)
+
+/** Translates the name of an expansion, `referenced_posts.id.author_id`. */
+export const expansion = ({ expansions, fields }: Vocabulary, name: string): string =>
+  expansions.get(name) ?? renameDotted(fields, name)
+
+/** Translates the name of a field, `note_post`. */
+export const field = ({ fields }: Vocabulary, name: string): string => rename(fields, name)
+
+/** Translates a member of an enumeration. */
+export const value = ({ values }: Vocabulary, name: string): string => rename(values, name)
+
+/** How a name that is asked for is said: for the parameter itself, as an expansion, or not at all. */
+export interface Said {
+  readonly names: ReadonlyArray<string>
+  readonly expansions: ReadonlyArray<string>
+  /** Whether the words have nothing to say it with; else there is no need to. */
+  readonly unsaid: boolean
+}
+
+/** Says a name. */
+export type Selector = (name: string) => Said
+
+/**
+ * How the values of `expansions`, or of a parameter that selects fields, are said by an operation. A selector of what the
+ * operation never brings says nothing. A field of its own resource that only an expansion brings is said as that.
+ */
+export const selector = (
+  words: Vocabulary,
+  { name, result }: Pick<Definition, "name" | "result">,
+  parameter: string
+): Selector => {
+  if (words.unselected.has(name)) return () => silence
+  const model = "model" in result ? result.model : undefined
+  const isUnsaid = (name: string) => words.unsaid.has(name) || words.unsaid.has(`${model?.kind} ${name}`)
+  if (parameter === "expansions") {
+    return (name) => isUnsaid(name) ? unsaid : { ...silence, expansions: [expansion(words, name)] }
+  }
+  const isOwn = model === undefined || model.selector === parameter
+  const isBrought = () =>
+    Object.entries(model?.expansions ?? {}).some(([name, kind]) => parameter === `${kind}_fields` && !isUnsaid(name))
+  if (!isOwn && !isBrought()) return () => silence
+  return (name) => {
+    if (isOwn ? isUnsaid(name) : words.unsaid.has(name)) return unsaid
+    if (!words.expanded.has(name)) {
+      const called = isOwn ? Model.calledOf(model?.fields[name]?.ast) : undefined
+      return { ...silence, names: [called ?? field(words, name)] }
+    }
+    if (isOwn) return { ...silence, expansions: [name] }
+    return words.unasked.has(name) ? silence : unsaid
+  }
+}
+
+const silence: Said = { names: [], expansions: [], unsaid: false }
+
+const unsaid: Said = { names: [], expansions: [], unsaid: true }
+
+/**
+ * Whether a word that a service refused is said otherwise in other words: the key of a query, or a field or expansion by
+ * which they differ.
+ */
+export const isSaidOtherwise = (words: Vocabulary, other: Vocabulary) => (word: string): boolean =>
+  [...february.queries.keys()].some((name) =>
+    ([queryKey, field] as const).some((say) => {
+      const said = say(words, name)
+      return (word === said || word.startsWith(`${said}.`)) && say(other, name) !== said
+    })
+  )
+
+/**
+ * Whether the text of a body can hold anything to translate. Every word that is read has this in it, and most bodies of
+ * August do not.
+ */
+export const isForeign = (text: string): boolean =>
+  // Not the first letter: it is so frequent that looking for it takes eight times as long.
+  text.includes("weet")
+
+/**
+ * Compiles a schema (of neutral names, without transformations) into the translation of its values from whatever words.
+ * Only keys that the schema declares and known values that it declares ({@link Model.known}) are renamed.
+ *
+ * The input is never changed. What holds nothing to rename is returned as it is. Where an object holds a key under both
+ * names, both are kept as they are: neither value is lost, and what stands under the neutral name is what is read.
+ */
+export const toNeutral = (schema: { readonly ast: SchemaAST.AST }): (value: unknown) => unknown =>
+  compile(schema.ast, inward) ?? unchanged
+
+/** Compiles a schema into the translation of its values to some words; the inverse of {@link toNeutral}. */
+export const fromNeutral = (
+  words: Vocabulary,
+  schema: { readonly ast: SchemaAST.AST }
+): (value: unknown) => unknown => compile(schema.ast, outwardOf(words)) ?? unchanged
+
+/**
+ * Translates a problem document from whatever words: the names in `parameter`, `field`, `resource_type` and the keys of
+ * `parameters`, in the document itself and in its `errors`. It takes any body, for partial failures come in the `errors`
+ * of a successful one.
+ */
+export const problemToNeutral = (document: unknown): unknown => neutralProblem(document)
+
+/** Compiles the translation of problem documents to some words; the inverse of {@link problemToNeutral}. */
+export const problemFromNeutral = (words: Vocabulary): (document: unknown) => unknown =>
+  problem(new Map([...words.requests, ...words.queries]), words.values) ?? unchanged
+
+type Rename = (value: unknown) => unknown
+
+const invert = (names: Names): Names => new Map(Array.from(names, ([neutral, x]) => [x, neutral]))
+
+// What August calls otherwise than February, it calls as this library does.
+const fromFebruary: Names = /*#__PURE__*/ invert(february.fields)
+
+const renameDotted = (names: Names, dotted: string): string =>
+  names.get(dotted) ??
+    (dotted.includes(".") ? dotted.split(".").map((segment) => rename(names, segment)).join(".") : dotted)
+
+const rename = (names: Names, name: string): string => names.get(name) ?? name
+
+const unchanged: Rename = (value) => value
+
+/** From neutral names or to them, by a table. */
+interface Direction {
+  readonly names: Names
+  readonly values: Names
+  readonly isInward: boolean
+  readonly compiled: WeakMap<SchemaAST.AST, { readonly rename: Rename | undefined }>
+}
+
+const inward: Direction = {
+  names: february.members,
+  values: february.values,
+  isInward: true,
+  compiled: /*#__PURE__*/ new WeakMap()
+}
+
+const outward = /*#__PURE__*/ new WeakMap<Vocabulary, Direction>()
+
+const outwardOf = (words: Vocabulary): Direction => {
+  let direction = outward.get(words)
+  if (direction === undefined) {
+    direction = { names: words.members, values: words.values, isInward: false, compiled: new WeakMap() }
+    outward.set(words, direction)
+  }
+  return direction
+}
+
+// `undefined` where there is nothing to rename, so that the value is not walked.
+const compile = (ast: SchemaAST.AST, direction: Direction): Rename | undefined => {
+  let known = direction.compiled.get(ast)
+  if (known === undefined) direction.compiled.set(ast, known = { rename: compileNode(ast, direction) })
+  return known.rename
+}
+
+const compileNode = (ast: SchemaAST.AST, direction: Direction): Rename | undefined => {
+  switch (ast._tag) {
+    case "Objects":
+      return object(ast.propertySignatures.flatMap(({ name, type }) => {
+        if (typeof name !== "string") return []
+        const x = direction.isInward
+          ? rename(direction.names, name)
+          : Model.calledOf(type) ?? rename(direction.names, name)
+        const inner = compile(type, direction)
+        if (x === name && inner === undefined) return []
+        if (!direction.isInward) return [{ from: name, to: x, inner }]
+        // Under a neutral name there may be others all the same: words differ by what they rename.
+        return [
+          ...(x === name ? [] : [{ from: x, to: name, inner }]),
+          ...(inner === undefined ? [] : [{ from: name, to: name, inner }])
+        ]
+      }))
+    case "Arrays":
+      return array(inSequence([...ast.elements, ...ast.rest].map((item) => compile(item, direction))))
+    case "Union":
+      return inSequence(ast.types.map((member) => compile(member, direction)))
+    case "Suspend":
+      return (value) => (compile(ast.thunk(), direction) ?? unchanged)(value)
+    case "String":
+      return enumeration(Model.knownValues(ast) ?? [], direction)
+    default:
+      return undefined
+  }
+}
+
+// One after the other: a member of a union leaves alone what is not of its shape.
+const inSequence = (members: ReadonlyArray<Rename | undefined>): Rename | undefined => {
+  const renames = members.filter((member) => member !== undefined)
+  return renames.length < 2 ? renames[0] : (value) => renames.reduce((value, rename) => rename(value), value)
+}
+
+const enumeration = (known: ReadonlyArray<string>, { isInward, values }: Direction): Rename | undefined => {
+  const named = new Map(Array.from(values).filter(([neutral]) => known.includes(neutral)))
+  return named.size === 0 ? undefined : text(isInward ? invert(named) : named)
+}
+
+const text = (values: Names): Rename => (value) => typeof value === "string" ? values.get(value) ?? value : value
+
+const array = (item: Rename | undefined): Rename | undefined =>
+  item && ((value) => {
+    if (!Array.isArray(value)) return value
+    let copy: Array<unknown> | undefined
+    for (let i = 0; i < value.length; i++) {
+      const renamed = item(value[i])
+      if (renamed !== value[i]) (copy ??= value.slice())[i] = renamed
+    }
+    return copy ?? value
+  })
+
+interface Member {
+  readonly from: string
+  readonly to: string
+  readonly inner: Rename | undefined
+}
+
+const object = (members: ReadonlyArray<Member>): Rename | undefined => {
+  if (members.length === 0) return undefined
+  const renamed = members.filter(({ from, to }) => from !== to)
+  const byKey: ReadonlyMap<string, Member> = new Map(members.map((member) => [member.from, member]))
+  return (value) => {
+    if (!Predicate.isObject(value)) return value
+    for (let i = 0; i < renamed.length; i++) {
+      if (Object.hasOwn(value, renamed[i]!.from)) return rebuild(value, byKey)
+    }
+    let copy: Record<string, unknown> | undefined
+    for (let i = 0; i < members.length; i++) {
+      const { from, inner } = members[i]!
+      if (inner === undefined || !Object.hasOwn(value, from)) continue
+      const member = inner(value[from])
+      if (member !== value[from]) (copy ??= { ...value })[from] = member
+    }
+    return copy ?? value
+  }
+}
+
+const rebuild = (value: Record<string, unknown>, byKey: ReadonlyMap<string, Member>): Record<string, unknown> => {
+  const copy: Record<string, unknown> = {}
+  for (const key of Object.keys(value)) {
+    const member = byKey.get(key)
+    if (member === undefined || (member.to !== key && Object.hasOwn(value, member.to))) set(copy, key, value[key])
+    else copy[member.to] = member.inner === undefined ? value[key] : member.inner(value[key])
+  }
+  return copy
+}
+
+// `JSON.parse` makes `__proto__` an own key; assigning it would set the prototype instead.
+const set = (target: Record<string, unknown>, key: string, value: unknown): void => {
+  if (key === "__proto__") {
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
+  } else target[key] = value
+}
+
+// A problem names parameters at three levels at most: the document, its `errors`, and theirs.
+const problem = (names: Names, values: Names, levels = 3): Rename | undefined => {
+  const name: Rename = (value) => typeof value === "string" ? renameDotted(names, value) : value
+  const keys: Rename = (value) => Predicate.isObject(value) ? renameKeys(names, value) : value
+  const member = (key: string, inner: Rename | undefined): Member => ({ from: key, to: key, inner })
+  return levels === 0 ? undefined : object([
+    member("parameter", name),
+    member("field", name),
+    member("parameters", keys),
+    member("resource_type", text(values)),
+    member("errors", array(problem(names, values, levels - 1)))
+  ])
+}
+
+const renameKeys = (names: Names, value: Record<string, unknown>): unknown => {
+  const members = Object.keys(value).map((key): Member => ({
+    from: key,
+    to: renameDotted(names, key),
+    inner: undefined
+  }))
+  return object(members.filter(({ from, to }) => from !== to))?.(value) ?? value
+}
+
+const neutralProblem = /*#__PURE__*/ problem(fromFebruary, /*#__PURE__*/ invert(february.values)) ?? unchanged

@@ -1,0 +1,272 @@
+/**
+ * Which of the posts or users that an app has stored are gone, hidden or changed since: ids are sent to the service, and what
+ * became of them is fetched when it has looked at all of them. What is not among the results is as it was.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { Client } from "../client/Client.ts"
+import { dataOf } from "../client/DataOf.ts"
+import {
+  ComplianceExpired,
+  ComplianceFailed,
+  ComplianceNotComplete,
+  type ComplianceRefused
+} from "../errors/ComplianceErrors.ts"
+import { invalidParameter, type OperationError, type OutcomeUnknown } from "../errors/Errors.ts"
+import * as Operations from "../operations/ComplianceJobs.ts"
+import * as Callback from "../runtime/Callback.ts"
+import * as Monotonic from "../runtime/Monotonic.ts"
+import type { ComplianceJob } from "../schema/models/ComplianceJob.ts"
+import { verdictOf } from "../streams/StreamFailure.ts"
+import * as ComplianceIds from "./internal/complianceIds.ts"
+import * as ComplianceResults from "./internal/complianceResults.ts"
+
+/** What is checked. */
+export type Type = "posts" | "users"
+
+/** Ids in an iterable, an asynchronous one or a Stream, or a text of them with one on a line: whatever `upload` takes for a file. */
+export type Ids = ComplianceIds.Ids
+
+/**
+ * What became of a post or a user. `action` is what is to be done with what is stored: `delete`. Why is the `reason`: `deleted`,
+ * `deactivated`, `protected`, `suspended`, `bounced`, or of a post `scrub_geo`, where only its places are to be deleted.
+ */
+export interface Result {
+  readonly id: string
+  readonly action: "delete" | (string & {})
+  readonly reason?: "deleted" | "deactivated" | "protected" | "suspended" | "scrub_geo" | "bounced" | (string & {})
+  /** When the post or the user was created. */
+  readonly created_at?: string
+  /** When it happened. */
+  readonly redacted_at?: string
+}
+
+/** A job, as `createComplianceJob` and `getComplianceJob` answer with it. What is missing is looked up. */
+export interface Job extends Partial<ComplianceJob> {
+  readonly id: string
+}
+
+/** How far a check is. */
+export interface Progress {
+  /** Sending ids, waiting for the service, or fetching results. */
+  readonly phase: "upload" | "wait" | "results"
+  readonly jobId: string
+  /** How many ids were sent, with those of jobs that came before. */
+  readonly ids: number
+}
+
+/** How long a job is waited for. */
+export interface WaitOptions {
+  /** In milliseconds. Default: 12 hours. */
+  readonly maxWait?: number | undefined
+}
+
+/** What is checked, and how. */
+export interface CheckOptions<out I = Ids> extends WaitOptions {
+  readonly type: Type
+  readonly ids: I
+  /** Of the jobs: 1 to 64 characters. Default: one that nobody else has. */
+  readonly name?: string | undefined
+  /** How many ids a job has at most, one after the other. Default 1,000,000, which take 20 MB of memory. */
+  readonly idsPerJob?: number | undefined
+  /** Called with every step. What it throws is ignored. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+}
+
+/** What sending ids can fail with. */
+export type UploadError = ComplianceIds.IdsError | OperationError | ComplianceExpired | ComplianceRefused
+
+/** What waiting for a job can fail with. */
+export type WaitError = OperationError | ComplianceFailed | ComplianceExpired | ComplianceNotComplete
+
+/** What fetching results can fail with. */
+export type ResultsError = WaitError | ComplianceResults.ResultsError
+
+/** What a check can fail with. */
+export type CheckError = UploadError | ResultsError | OutcomeUnknown
+
+/**
+ * Sends the ids of a job to its `upload_url`, and returns how many there were. Sent again, they take the place of the others.
+ * They are in memory until they are sent: some 20 bytes of each.
+ *
+ * ```ts
+ * const sent = yield* upload(job, ["1460323737035677698", "1519781379172495360"])
+ * ```
+ */
+export const upload = (job: Job, ids: Ids): Effect.Effect<number, UploadError, Client> =>
+  Effect.flatMap(
+    Stream.runCollect(ComplianceIds.pieces("Compliance.upload", ids)),
+    (pieces) => send(job, pieces, "Compliance.upload")
+  )
+
+/**
+ * Waits until a job is complete, with pauses that grow from one second to half a minute. A look at it that fails for a while,
+ * such as with 503, is repeated.
+ *
+ * ```ts
+ * const complete = yield* wait(job, { maxWait: 600_000 })
+ * ```
+ */
+export const wait = Effect.fnUntraced(function*(
+  { id, status: known = "unknown" }: Pick<Job, "id" | "status">,
+  { maxWait = defaultMaxWaitMillis }: WaitOptions = {}
+): Effect.fn.Return<ComplianceJob, WaitError, Client> {
+  const begun = yield* Monotonic.millis
+  let status: string = known
+  for (let pause = shortestPauseMillis;; pause = Math.min(pause * 2, longestPauseMillis)) {
+    const looked = yield* Effect.result(lookup(id))
+    let told = 0
+    if (looked._tag === "Success") {
+      const job = looked.success
+      if (job.status === "complete") return job
+      yield* endOf(job)
+      status = job.status
+    } else {
+      const verdict = verdictOf(looked.failure, true)
+      if (verdict._tag !== "Again") return yield* looked.failure
+      told = (verdict.notBefore?.getTime() ?? 0) - (yield* Clock.currentTimeMillis)
+    }
+    const waited = (yield* Monotonic.millis) - begun
+    if (waited >= maxWait) return yield* new ComplianceNotComplete({ jobId: id, status, waited })
+    yield* Effect.sleep(Math.min(Math.max(pause, told), maxWait - waited))
+  }
+})
+
+/**
+ * The results of a job, as the service has them. Little of them is in memory at a time, and what is cut goes on where it was. A
+ * job that is not known to be complete is looked up once, and fails with `ComplianceNotComplete` when it is not.
+ *
+ * ```ts
+ * const gone = results(job).pipe(Stream.filter(({ reason }) => reason !== "scrub_geo"))
+ * ```
+ */
+export const results = (job: Job): Stream.Stream<Result, ResultsError, Client> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const known = job.status === "complete" && isThere(job.download_url) ? job : yield* lookup(job.id)
+    if (known.status !== "complete") {
+      yield* endOf(known)
+      return yield* new ComplianceNotComplete({ jobId: job.id, status: known.status ?? "created" })
+    }
+    const { download_expires_at, download_url = "", id } = known
+    if (ComplianceResults.isOver(download_expires_at, yield* Clock.currentTimeMillis)) {
+      return yield* new ComplianceExpired({ jobId: id, what: "download" })
+    }
+    return ComplianceResults.read({ id, download_url, download_expires_at })
+  }))
+
+/**
+ * Checks ids from the beginning to the end: creates a job, sends its ids, waits for it and fetches its results; then the next
+ * one, where there are more ids than a job has. An app has one unfinished job of a type at a time.
+ *
+ * ```ts
+ * const gone = check({ type: "posts", ids: ["1460323737035677698", "1519781379172495360"] })
+ * ```
+ */
+export const check = ({
+  ids,
+  idsPerJob = defaultIdsPerJob,
+  name,
+  onProgress,
+  type,
+  ...options
+}: CheckOptions): Stream.Stream<Result, CheckError, Client> => {
+  if (!(Number.isSafeInteger(idsPerJob) && idsPerJob > 0)) {
+    return Stream.fail(invalidParameter(operation, "idsPerJob", "must be a whole number above 0", idsPerJob))
+  }
+  const most = Math.min(idsPerJob, ComplianceIds.pieceIds)
+  let sent = 0
+  const ofJob = Effect.fnUntraced(function*(pieces: ReadonlyArray<ComplianceIds.Piece>) {
+    const job = yield* create(type, name)
+    const tell = (phase: Progress["phase"]) => {
+      if (onProgress !== undefined) Callback.tell(onProgress, { phase, jobId: job.id, ids: sent })
+    }
+    tell("upload")
+    sent += yield* send(job, pieces, operation)
+    tell("wait")
+    const complete = yield* wait(job, options)
+    tell("results")
+    return results(complete)
+  })
+  return Stream.suspend(() => {
+    sent = 0
+    let jobs = 0
+    return ComplianceIds.pieces(operation, ids, most).pipe(
+      Stream.grouped(Math.max(1, Math.floor(idsPerJob / most))),
+      Stream.flatMap((pieces) => {
+        jobs++
+        return Stream.unwrap(ofJob(pieces))
+      }),
+      Stream.concat(Stream.suspend(() => jobs === 0 ? Stream.fail(ComplianceIds.none(operation)) : Stream.empty))
+    )
+  })
+}
+
+const operation = "Compliance.check"
+
+const defaultIdsPerJob = 1_000_000
+
+const defaultMaxWaitMillis = 43_200_000
+
+const shortestPauseMillis = 1_000
+
+const longestPauseMillis = 30_000
+
+const isThere = (address: string | undefined): boolean => address !== undefined && address !== ""
+
+const lookup = (id: string): Effect.Effect<ComplianceJob, OperationError, Client> =>
+  dataOf("getComplianceJob", Operations.getComplianceJob({ id }))
+
+/** A job with a name of its own is found again when the answer to its creation was lost. */
+const create = (type: Type, given: string | undefined) =>
+  Effect.suspend(() => {
+    const name = given ?? `postwire-${globalThis.crypto.randomUUID()}`
+    return Effect.catchTag(
+      dataOf("createComplianceJob", Operations.createComplianceJob({ type, name })),
+      "OutcomeUnknown",
+      (error) =>
+        given !== undefined ? Effect.fail(error) : Effect.flatMap(
+          Operations.getComplianceJobs({ type, status: "created" }),
+          ({ data = [] }) => {
+            const found = data.find((job) => job.name === name)
+            return found === undefined ? Effect.fail(error) : Effect.succeed(found)
+          }
+        )
+    )
+  })
+
+const endOf = (
+  { id: jobId, status }: Job
+): Effect.Effect<void, ComplianceFailed | ComplianceExpired> =>
+  status === "failed"
+    ? Effect.fail(new ComplianceFailed({ jobId }))
+    : status === "expired"
+    ? Effect.fail(new ComplianceExpired({ jobId, what: "job" }))
+    : Effect.void
+
+const send = Effect.fnUntraced(function*(
+  job: Job,
+  pieces: ReadonlyArray<ComplianceIds.Piece>,
+  caller: string
+): Effect.fn.Return<number, UploadError, Client> {
+  if (pieces.length === 0) return yield* ComplianceIds.none(caller)
+  const { id, resumable, upload_expires_at, upload_url = "" } = isThere(job.upload_url) ? job : yield* lookup(job.id)
+  if (resumable === true) {
+    return yield* invalidParameter(caller, "job", "must be one that was created without resumable", undefined)
+  }
+  const client = yield* Client
+  if (ComplianceResults.isOver(upload_expires_at, yield* Clock.currentTimeMillis)) {
+    return yield* new ComplianceExpired({ jobId: id, what: "upload" })
+  }
+  const response = yield* client.transfer({
+    operation: caller,
+    method: "PUT",
+    url: upload_url,
+    // The type is part of what the address is signed for.
+    body: { type: "text/plain", bytes: pieces.map(({ bytes }) => bytes) }
+  })
+  if (response.status < 200 || response.status >= 300) {
+    return yield* ComplianceResults.refusal(id, "upload", upload_expires_at, response)
+  }
+  return pieces.reduce((sum, { count }) => sum + count, 0)
+})

@@ -1,0 +1,356 @@
+/**
+ * A conversation: the post that began it and all replies, however deep, found by search; replies that a search does not bring are
+ * looked up where another one replies to them. What is missing is told: deleted, protected, out of the search's reach.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { CallOptions } from "../client/CallOptions.ts"
+import type { Client } from "../client/Client.ts"
+import { type AnyError, invalidParameter, InvalidParameters } from "../errors/Errors.ts"
+import { getPosts } from "../operations/Posts.ts"
+import { searchAllPosts, searchRecentPosts } from "../operations/Search.ts"
+import { idPattern } from "../schema/Codecs.ts"
+import type { Media as MediaModel } from "../schema/models/Media.ts"
+import type { Post as PostModel } from "../schema/models/Post.ts"
+import type { Problem } from "../schema/models/Problem.ts"
+import type { User as UserModel } from "../schema/models/User.ts"
+import type { RateLimitInfo } from "../schema/RateLimitHeaders.ts"
+import { idsPerRequest, outcomeOf } from "./Hydrate.ts"
+import * as Ancestry from "./internal/ancestry.ts"
+import {
+  type Author,
+  type Conversation,
+  type Missing,
+  type MissingReason,
+  type OutOfReach,
+  type Part,
+  type Post,
+  treeOf
+} from "./internal/conversationTree.ts"
+
+export {
+  type Author,
+  type Conversation,
+  type Missing,
+  type MissingReason,
+  type Node,
+  type OutOfReach,
+  type Part,
+  type Post,
+  treeOf
+} from "./internal/conversationTree.ts"
+
+/** What reading a conversation may be told. */
+export interface Options extends Pick<CallOptions, "timeout" | "retries"> {
+  /** Fields of posts beside those that it needs: `author_id`, `conversation_id`, `created_at` and so on. */
+  readonly post_fields?: ReadonlyArray<typeof PostModel.selectable[number]> | undefined
+  /** Fields of authors beside `id`, `name` and `username`. */
+  readonly user_fields?: ReadonlyArray<typeof UserModel.selectable[number]> | undefined
+  /** What else each post brings along. */
+  readonly expansions?: ReadonlyArray<keyof typeof PostModel.expansions & string> | undefined
+  /** Fields of media, where `expansions` bring some. */
+  readonly media_fields?: ReadonlyArray<typeof MediaModel.selectable[number]> | undefined
+  /**
+   * Searches the whole archive, which the app needs access to. Default false: replies of the last seven days, and older ones that
+   * those reply to.
+   */
+  readonly archive?: boolean | undefined
+  /** Whether authors are read too, each of whom the service may charge for. Default true. */
+  readonly authors?: boolean | undefined
+  /** As the search has it; the archive takes a bearer token only. */
+  readonly user_auth?: boolean | undefined
+}
+
+/** A conversation that was found, and what its pages begin with. */
+export interface Opened {
+  /** The id of its first post. */
+  readonly id: string
+  /** What is read of every post. */
+  readonly selection: ReturnType<typeof selectionOf>
+  /** The search that brings the replies, as the parameters of the operation. */
+  readonly query: { readonly query: string; readonly max_results: number; readonly start_time?: string }
+  readonly archive: boolean
+  /** When it began, where the service shows its first post. */
+  readonly since: string | undefined
+  /** Its first post, and the one that was asked for. */
+  readonly first: Page
+}
+
+/** Posts of a conversation as they are kept. */
+export interface Page {
+  readonly items: ReadonlyArray<Post>
+  /** What expansions brought, by bucket. */
+  readonly includes: Readonly<Record<string, ReadonlyArray<object>>>
+  /** What the service says of what it does not bring. */
+  readonly errors: ReadonlyArray<object>
+  /** The posts that are wanted and missing. */
+  readonly missing: ReadonlyArray<Missing>
+  readonly outOfReach?: OutOfReach | undefined
+  /** Leads to the page after this one, in another process too; none at the end. */
+  readonly next: string | undefined
+  readonly rateLimit: RateLimitInfo | undefined
+}
+
+const operation = "getConversation"
+
+/** What tells where a post belongs, and when it was written. */
+const fields = ["author_id", "conversation_id", "created_at", "public_metrics", "referenced_posts"] as const
+
+const selectionOf = (
+  { authors = true, expansions = [], media_fields = [], post_fields = [], user_fields = [] }: Options
+) => ({
+  post_fields: [...new Set([...fields, ...post_fields])],
+  user_fields,
+  media_fields,
+  expansions: [...new Set([...authors ? ["author_id" as const] : [], ...expansions])]
+})
+
+/** The archive reaches to the first post of the service. */
+const firstPost = "2006-03-26T00:00:01Z"
+
+const largestPage = { recent: 100, archive: 500, withAnnotations: 100 }
+
+/** Posts by their ids: those that the service shows, and what it says of the others. */
+const look = Effect.fnUntraced(function*(
+  ids: ReadonlyArray<string | number | bigint>,
+  selection: Opened["selection"],
+  { retries, timeout, user_auth }: Options
+) {
+  const { data: items = [], errors, includes, rateLimit } = yield* getPosts(
+    { ids, ...selection, user_auth },
+    { timeout, retries }
+  )
+  const shown = new Set(items.map(({ id }) => id))
+  const missing = ids.map(String).filter((id) => !shown.has(id)).map((id) => missingOf(id, errors))
+  const untold = missing.filter(({ detail }) => detail === undefined)
+  return {
+    items,
+    includes: { ...includes },
+    errors: [...errors, ...untold.map(({ id }) => untoldProblem(id))],
+    missing,
+    next: undefined,
+    rateLimit
+  } satisfies Page
+})
+
+const missingOf = (id: string, errors: ReadonlyArray<Problem>): Missing => {
+  const problem = errors.find(({ resource_id, value }) => resource_id === id || value === id)
+  return { id, reason: reasonOf(problem), detail: problem?.detail ?? problem?.title }
+}
+
+const reasonOf = (problem: Problem | undefined): MissingReason => {
+  const outcome = problem && outcomeOf(problem)
+  return outcome === "suspended" || outcome === "deleted" || outcome === "protected" ? outcome : "unavailable"
+}
+
+/** The service may leave a post out without a word. */
+const untoldProblem = (id: string): Problem => ({
+  title: "Missing",
+  detail: `The service does not show post ${id}, and does not say why.`,
+  resource_type: "post",
+  resource_id: id
+})
+
+const isId = (id: unknown): id is string | number | bigint =>
+  (typeof id === "string" || typeof id === "number" || typeof id === "bigint") && idPattern.test(String(id))
+
+/** What is wrong with a parameter is said as one of the conversation. */
+const inOwnName = (error: AnyError): AnyError => {
+  if (!(error instanceof InvalidParameters)) return error
+  const { parameter, rule, value } = error
+  return new InvalidParameters({ operation, parameter, rule, value })
+}
+
+/**
+ * Finds the conversation that a post belongs to: one request, or two where the post is not its first. A post that the service
+ * does not show is taken for the first of its own.
+ */
+export const open = (
+  id: string | number | bigint,
+  options: Options = {}
+): Effect.Effect<Opened, AnyError, Client> => Effect.mapError(opening(id, options), inOwnName)
+
+const opening = Effect.fnUntraced(function*(id: string | number | bigint, options: Options) {
+  const { archive = false } = options
+  if (!isId(id)) return yield* invalidParameter(operation, "id", "must be an id: 1 to 19 digits", id)
+  const selection = selectionOf(options)
+  const found = yield* look([id], selection, options)
+  const [asked] = found.items
+  const root = String(isId(asked?.conversation_id) ? asked.conversation_id : id)
+  const isOther = asked !== undefined && asked.id !== root
+  const other = isOther ? yield* look([root], selection, options) : undefined
+  const [first] = other === undefined ? found.items : other.items
+  const since = Number.isNaN(Date.parse(first?.created_at ?? "")) ? undefined : first?.created_at
+  const opened: Opened = {
+    id: root,
+    selection,
+    archive,
+    since,
+    query: {
+      query: `conversation_id:${root}`,
+      max_results: !archive
+        ? largestPage.recent
+        : selection.post_fields.includes("context_annotations")
+        ? largestPage.withAnnotations
+        : largestPage.archive,
+      ...(archive ? { start_time: since ?? firstPost } : {})
+    },
+    first: other === undefined ? found : {
+      ...found,
+      items: [...other.items, ...found.items],
+      includes: merged(other.includes, found.includes),
+      errors: [...other.errors, ...found.errors],
+      missing: other.missing
+    }
+  }
+  return opened
+})
+
+const merged = (some: Page["includes"], others: Page["includes"]): Page["includes"] => {
+  const all = new Map(Object.entries(some))
+  for (const [bucket, objects] of Object.entries(others)) all.set(bucket, [...all.get(bucket) ?? [], ...objects])
+  return Object.fromEntries(all)
+}
+
+/** The pages of a search from a token on. */
+export type Search = (token: string | undefined) => Stream.Stream<Omit<Page, "missing">, AnyError, Client>
+
+/** The search of a conversation. */
+const searchOf = (
+  { archive, query, selection, since }: Opened,
+  { retries, timeout, user_auth }: Options
+): Search =>
+(next_token) => {
+  const parameters = { ...query, ...selection, next_token }
+  const options = { timeout, retries }
+  // The archive is searched from a start on.
+  const reach = archive ? undefined : searchRecentPosts.definition.reach
+  let isFirst = next_token === undefined
+  return (archive
+    ? searchAllPosts.pages(parameters, options)
+    : searchRecentPosts.pages({ ...parameters, user_auth }, options)).pipe(
+      Stream.mapEffect(({ data: items = [], errors, includes, meta, rateLimit }) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const reached = reach === undefined || !isFirst ? undefined : secondsOf(now - reach.days * dayMillis)
+          isFirst = false
+          return {
+            items,
+            includes: { ...includes },
+            errors,
+            next: meta.next_token || undefined,
+            rateLimit,
+            outOfReach: reached === undefined || since === undefined || secondsOf(Date.parse(since)) >= reached
+              ? undefined
+              : { from: since, to: reached }
+          }
+        })
+      )
+    )
+}
+
+const dayMillis = 86_400_000
+
+const secondsOf = (millis: number): string => `${new Date(millis).toISOString().slice(0, 19)}Z`
+
+/**
+ * The pages of a conversation from a cursor on: its first post, what the search brings, and posts that it does not bring and
+ * others reply to. No post comes twice, in whichever process a page is read.
+ */
+export const pages = (
+  opened: Opened,
+  options: Options = {},
+  cursor?: string,
+  search: Search = searchOf(opened, options)
+): Stream.Stream<Page, AnyError, Client> =>
+  Stream.suspend(() => {
+    const place = cursor === undefined ? undefined : Ancestry.decode(cursor)
+    const { first, selection } = opened
+    const ancestry = place?.ancestry ?? { wanted: new Set<string>(), known: new Set<string>() }
+    const begun = new Set([opened.id, ...first.items.map(({ id }) => id)])
+    const nextOf = (token: string | undefined): string | undefined =>
+      token !== undefined
+        ? Ancestry.encode({ stage: "search", token, ancestry })
+        : ancestry.wanted.size > 0
+        ? Ancestry.encode({ stage: "lookup", token, ancestry })
+        : undefined
+
+    const beginning = Stream.sync((): Page => {
+      Ancestry.giveUp(ancestry, [...begun])
+      Ancestry.note(ancestry, first.items)
+      return { ...first, next: Ancestry.encode({ stage: "search", token: undefined, ancestry }) }
+    })
+
+    const searched = Stream.suspend(() => search(place?.token)).pipe(
+      Stream.map((page): Page => {
+        const items = page.items.filter(({ id }) => !begun.has(id))
+        Ancestry.note(ancestry, items)
+        return { ...page, items, missing: [], next: nextOf(page.next) }
+      })
+    )
+
+    const lookedUp = Stream.paginate(undefined, () =>
+      Effect.gen(function*() {
+        const ids = [...ancestry.wanted].sort(Ancestry.byAge).slice(-idsPerRequest)
+        if (ids.length === 0) return [[], Option.none()] as const
+        const page = yield* look(ids, selection, options)
+        Ancestry.giveUp(ancestry, ids)
+        Ancestry.note(ancestry, page.items)
+        const next = nextOf(undefined)
+        return [[{ ...page, next }], next === undefined ? Option.none() : Option.some(undefined)] as const
+      }))
+
+    return (place === undefined ? beginning : Stream.empty).pipe(
+      Stream.concat(place?.stage === "lookup" ? Stream.empty : searched),
+      Stream.concat(lookedUp),
+      Stream.mapError(inOwnName)
+    )
+  })
+
+const isAuthor = (user: object): user is Author => "id" in user
+
+/** Whether an item of a search is a post, which has an id. */
+export const isPost = (item: object): item is Post => "id" in item
+
+/** What a page holds, part by part. */
+const partsOf = ({ includes, items, missing, outOfReach }: Page): ReadonlyArray<Part> => {
+  const authors = new Map(includes["users"]?.filter(isAuthor).map((user) => [user.id, user]))
+  return [
+    ...outOfReach === undefined ? [] : [{ _tag: "OutOfReach", ...outOfReach } as const],
+    ...items.map((post) => ({ _tag: "Post", post, author: authors.get(post.author_id ?? "") } as const)),
+    ...missing.map((post) => ({ _tag: "Missing", ...post } as const))
+  ]
+}
+
+/** Reads conversations. */
+export interface GetConversation {
+  /** A whole conversation as a tree: that of any post in it. */
+  (id: string | number | bigint, options?: Options): Effect.Effect<Conversation, AnyError, Client>
+  /** The same as a Stream, as it comes: the first post, then the newest. */
+  readonly parts: (id: string | number | bigint, options?: Options) => Stream.Stream<Part, AnyError, Client>
+}
+
+/** The parts of a conversation that was found. */
+export const partsIn = (opened: Opened, options: Options): Stream.Stream<Part, AnyError, Client> =>
+  Stream.flatMap(pages(opened, options), (page) => Stream.fromIterable(partsOf(page)))
+
+/**
+ * Reads the conversation that a post belongs to: its first post, and all replies that can be read, however deep. Searches count
+ * towards the project-level post cap, and every post and author that is read may be charged for.
+ *
+ * ```ts
+ * const { nodes, missing } = yield* getConversation("1460323737035677698")
+ * ```
+ */
+export const getConversation: GetConversation = /*#__PURE__*/ Object.assign(
+  (id: string | number | bigint, options: Options = {}) =>
+    Effect.flatMap(
+      open(id, options),
+      (opened) => Effect.map(Stream.runCollect(partsIn(opened, options)), (parts) => treeOf(opened.id, parts))
+    ),
+  {
+    parts: (id: string | number | bigint, options: Options = {}) =>
+      Stream.unwrap(Effect.map(open(id, options), (opened) => partsIn(opened, options)))
+  }
+)

@@ -1,0 +1,102 @@
+/**
+ * The members of a list become those that are wished for: one request for each difference, paced by the rate limits, which takes
+ * hours for thousands. A journal notes what is done, so that the same call goes on where another one was interrupted.
+ */
+import * as Effect from "effect/Effect"
+import type { Client } from "../client/Client.ts"
+import { invalidParameter, type InvalidParameters } from "../errors/Errors.ts"
+import type { JournalFailure } from "../errors/UploadErrors.ts"
+import { Journal } from "../storage/Journal.ts"
+import * as ApplyMembers from "./internal/applyMembers.ts"
+import * as MembersRecord from "./internal/membersRecord.ts"
+import * as PlanMembers from "./internal/planMembers.ts"
+import type {
+  MembersError,
+  MembersPlan,
+  PlanOptions,
+  SyncedMembers,
+  SyncOptions,
+  Wanted
+} from "./ListMembersOptions.ts"
+
+export type {
+  Member,
+  MembersError,
+  MembersPlan,
+  Outcome,
+  PlanOptions,
+  Progress,
+  Refusal,
+  RefusalReason,
+  SyncedMembers,
+  SyncOptions,
+  Wanted
+} from "./ListMembersOptions.ts"
+
+/** The plan of an earlier call for the same wish, where there is one that holds: to plan again reads nothing. */
+export const knownPlan = Effect.fnUntraced(function*(
+  list: string | number | bigint,
+  desired: Iterable<Wanted>,
+  options: PlanOptions = {}
+): Effect.fn.Return<MembersPlan | undefined, InvalidParameters | JournalFailure, Journal> {
+  const asked = yield* PlanMembers.check(list, desired, options)
+  const held = yield* PlanMembers.heldPlan(asked)
+  return held && PlanMembers.shown(asked.list, held)
+})
+
+/**
+ * Tells what it takes to make the members of a list those that are wished for, and changes nothing. Reads the members, and looks
+ * up usernames that are not among them. `syncListMembers` within a quarter of an hour goes by this plan.
+ *
+ * ```ts
+ * const { add, remove, requests, duration } = yield* planListMembers("1441162269824405510", ["2244994945", "ada"])
+ * ```
+ */
+export const planListMembers = (
+  list: string | number | bigint,
+  desired: Iterable<Wanted>,
+  options: PlanOptions = {}
+): Effect.Effect<MembersPlan, MembersError, Client | Journal> =>
+  Effect.scoped(Effect.gen(function*() {
+    const asked = yield* PlanMembers.check(list, desired, options)
+    yield* (yield* Journal).lock(MembersRecord.nameOf(asked.list))
+    return PlanMembers.shown(asked.list, yield* PlanMembers.planOf(asked, options))
+  }))
+
+/**
+ * Makes the members of a list those that are wished for: removes who is not, adds who is missing, and tells what became of each.
+ * A user whom the service refuses does not stop the others. Called again after it was interrupted, it goes on, for a day without
+ * reading the list anew; a change whose answer did not come is asked for once more, which changes nothing.
+ *
+ * ```ts
+ * const { added, removed, refused } = yield* syncListMembers("1441162269824405510", ["2244994945", "ada"])
+ * ```
+ */
+export const syncListMembers = (
+  list: string | number | bigint,
+  desired: Iterable<Wanted>,
+  options: SyncOptions = {}
+): Effect.Effect<SyncedMembers, MembersError, Client | Journal> =>
+  Effect.scoped(Effect.gen(function*() {
+    const asked = yield* PlanMembers.check(list, desired, options)
+    const journal = yield* Journal
+    yield* journal.lock(MembersRecord.nameOf(asked.list))
+    const held = yield* PlanMembers.planOf(asked, options)
+    const refused = guard(PlanMembers.shown(asked.list, held), options)
+    if (refused !== undefined) return yield* refused
+    const done = yield* ApplyMembers.apply(asked.list, held, options)
+    yield* MembersRecord.forget(journal, asked.list)
+    return ApplyMembers.synced(asked.list, held, done)
+  }))
+
+/** How many members may be removed unless `maxRemovals` says otherwise: half of them, and none for a wish for nobody. */
+export const allowedRemovals = ({ add, members, there, unknown }: MembersPlan): number =>
+  add.length + there.length + unknown.length === 0 ? 0 : Math.max(1, Math.floor(members / 2))
+
+const guard = (plan: MembersPlan, { maxRemovals }: SyncOptions): InvalidParameters | undefined => {
+  const { members, remove } = plan
+  const most = maxRemovals ?? allowedRemovals(plan)
+  if (remove.length <= most) return undefined
+  const rule = `must be ${remove.length} or more: of ${members} members, so many would be removed`
+  return invalidParameter(PlanMembers.operation, "maxRemovals", rule, most)
+}

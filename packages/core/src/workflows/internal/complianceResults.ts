@@ -1,0 +1,152 @@
+/** The results of a compliance job: fetched by parts of the file, so that what is cut goes on where it was and little is in memory. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { Client } from "../../client/Client.ts"
+import * as Transfer from "../../client/Transfer.ts"
+import { ComplianceExpired, ComplianceRefused, ComplianceUnreadable } from "../../errors/ComplianceErrors.ts"
+import type { TransportFailure } from "../../errors/Errors.ts"
+import { Lines } from "../../internal/lineSplitter.ts"
+import * as Model from "../../schema/Model.ts"
+
+/** What fetching results can fail with. */
+export type ResultsError = TransportFailure | ComplianceExpired | ComplianceRefused | ComplianceUnreadable
+
+/** Where the results of a job are. */
+export interface Place {
+  readonly id: string
+  readonly download_url: string
+  readonly download_expires_at?: string | undefined
+}
+
+const text = /*#__PURE__*/ Schema.optionalKey(Schema.String)
+
+/** The schema of a line. */
+export const Result = /*#__PURE__*/ Schema.Struct({
+  id: Schema.String,
+  action: /*#__PURE__*/ Model.known("delete"),
+  reason: /*#__PURE__*/ Schema.optionalKey(
+    /*#__PURE__*/ Model.known("deleted", "deactivated", "protected", "suspended", "scrub_geo", "bounced")
+  ),
+  created_at: text,
+  redacted_at: text
+})
+
+const isResult = /*#__PURE__*/ Schema.is(Result)
+
+/** What is fetched at a time, in bytes. */
+const partBytes = 1_048_576
+
+/** No line of the service is so long, in characters. */
+const longestLine = 16_384
+
+/** Reads the file of a job from its beginning. */
+export const read = (job: Place): Stream.Stream<typeof Result.Type, ResultsError, Client> =>
+  Stream.suspend(() => {
+    const { id: jobId } = job
+    const lines = new Lines(longestLine)
+    let line = 0
+    let version: string | undefined
+    const unreadable = (reason: string, at?: number) => new ComplianceUnreadable({ jobId, line: at, reason })
+
+    /** Adds the results in some lines, up to what is none. */
+    const add = (results: Array<typeof Result.Type>, texts: ReadonlyArray<string>) => {
+      for (const text of texts) {
+        line++
+        if (text === "") continue
+        const result = parse(text)
+        if (result === undefined) return unreadable("it is no result", line)
+        results.push(result)
+      }
+      return lines.isTooLong ? unreadable(`it is longer than ${longestLine} characters`, line + 1) : undefined
+    }
+
+    /** Of a file without an end of its last line, that line may be whole all the same. */
+    const addLast = (results: Array<typeof Result.Type>) => {
+      const rest = lines.end()
+      return rest === "" || parse(rest) !== undefined ? add(results, [rest]) : unreadable("it was cut", line + 1)
+    }
+
+    // What a part holds before it goes wrong is given out first.
+    return Stream.paginate<number | ComplianceUnreadable, typeof Result.Type, ResultsError, Client>(0, (at) =>
+      Effect.gen(function*() {
+        if (typeof at !== "number") {
+          return yield* at
+        }
+        const client = yield* Client
+        const response = yield* client.transfer({
+          operation: "Compliance.results",
+          method: "GET",
+          url: job.download_url,
+          headers: { range: `bytes=${at}-${at + partBytes - 1}` }
+        })
+        const total = totalOf(response)
+        // Of an empty file, there is no part.
+        if (response.status === 416 && total === at) {
+          return [[], Option.none()] as const
+        }
+        if (response.status !== 206 && response.status !== 200) {
+          return yield* refusal(jobId, "download", job.download_expires_at, response)
+        }
+        const bytes = new Uint8Array(yield* Effect.orDie(response.arrayBuffer))
+        const isWhole = response.status === 200
+        if (isWhole ? at > 0 : total === undefined || !isPart(response, at, bytes.length)) {
+          return yield* unreadable("a part of the file is not the one that was asked for")
+        }
+        const etag = response.headers["etag"] ?? String(total)
+        if (at > 0 && etag !== version) {
+          return yield* unreadable("the file changed while it was read")
+        }
+        version = etag
+        const next = at + bytes.length
+        const isLast = isWhole || next === total
+        const results: Array<typeof Result.Type> = []
+        const fault = add(results, lines.push(bytes)) ?? (isLast ? addLast(results) : undefined)
+        return [results, fault !== undefined ? Option.some(fault) : isLast ? Option.none() : Option.some(next)] as const
+      }))
+  })
+
+const parse = (line: string): typeof Result.Type | undefined => {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isResult(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** `bytes 0-1048575/5000000`: where a part begins and ends, and how much there is. */
+const range = /^bytes (?:(\d{1,15})-(\d{1,15})|\*)\/(\d{1,15})$/
+
+const totalOf = ({ headers }: HttpClientResponse): number | undefined => {
+  const total = range.exec(headers["content-range"] ?? "")?.[3]
+  return total === undefined ? undefined : Number(total)
+}
+
+const isPart = ({ headers }: HttpClientResponse, offset: number, length: number): boolean => {
+  const [, from, to] = range.exec(headers["content-range"] ?? "") ?? []
+  return length > 0 && Number(from) === offset && Number(to) === offset + length - 1
+}
+
+/** Why an address gives nothing, or takes nothing: by its time, or by its answer. */
+export const refusal = (
+  jobId: string,
+  what: "upload" | "download",
+  expiry: string | undefined,
+  response: HttpClientResponse
+): Effect.Effect<never, ComplianceExpired | ComplianceRefused, Client> =>
+  Effect.gen(function*() {
+    if (isOver(expiry, yield* Clock.currentTimeMillis)) return yield* new ComplianceExpired({ jobId, what })
+    const text = yield* Effect.orElseSucceed(response.text, () => "")
+    const redact = yield* (yield* Client).redact
+    // A store of files quotes what it refuses.
+    const own = Transfer.redactOf(response.request.url)
+    const excerpt = own(redact(text)).slice(0, 2000)
+    return yield* new ComplianceRefused({ jobId, what, status: response.status, excerpt })
+  })
+
+/** Whether an instant has passed. */
+export const isOver = (instant: string | undefined, now: number): boolean => Date.parse(instant ?? "") <= now

@@ -1,0 +1,36 @@
+/** Why the service refuses to change the members of a list: in its own words, and in one of ours. */
+import type { BadRequest, Forbidden, NotFound } from "../../errors/Errors.ts"
+import type { Problem } from "../../schema/models/Problem.ts"
+import type { Refusal, RefusalReason } from "../ListMembersOptions.ts"
+
+/** Whether it is about the list, and not about one user. */
+export const isAboutList = (error: BadRequest | Forbidden | NotFound): boolean =>
+  saidBy(error).some(({ resource_type }) => resource_type === "list")
+
+/** What the service says in an error. */
+export const saidBy = ({ detail, problems, title, type }: BadRequest | Forbidden | NotFound): ReadonlyArray<Problem> =>
+  problems.length > 0 ? problems : [{
+    ...(detail === undefined ? {} : { detail }),
+    ...(title === undefined ? {} : { title }),
+    ...(type === undefined ? {} : { type })
+  }]
+
+/** The same in words. */
+export const saidIn = (problems: ReadonlyArray<Problem>): ReadonlyArray<string> =>
+  problems.flatMap(({ detail, message, title }) => message ?? detail ?? title ?? [])
+
+/** What the service says of a user, in a word: `otherwise` where none of the known ones is in it. */
+export const refusalOf = (otherwise: RefusalReason, problems: ReadonlyArray<Problem>): Refusal => {
+  const text = saidIn(problems).join("; ")
+  const isUnknown = problems.some(({ type = "" }) => type.endsWith("/resource-not-found"))
+  const reason = /\bsuspended\b/i.test(text)
+    ? "suspended"
+    : /\bblock/i.test(text)
+    ? "blocked"
+    : /\bprotected\b/i.test(text)
+    ? "protected"
+    : isUnknown || /\bfind specified user\b/i.test(text)
+    ? "unknown"
+    : otherwise
+  return { reason, ...(text === "" ? {} : { detail: text.slice(0, 300) }) }
+}

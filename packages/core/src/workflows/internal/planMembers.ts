@@ -1,0 +1,196 @@
+/** What it takes to make the members of a list others: asked for, planned, and kept in the journal for whoever goes on. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Stream from "effect/Stream"
+import { invalidParameter, type InvalidParameters } from "../../errors/Errors.ts"
+import { addListMember, getListMembers } from "../../operations/Lists.ts"
+import { idPattern, usernamePattern } from "../../schema/Codecs.ts"
+import * as Quota from "../../schema/Quota.ts"
+import { Journal } from "../../storage/Journal.ts"
+import { digestOf } from "../../storage/VersionedRecord.ts"
+import { hydrate } from "../Hydrate.ts"
+import type { MembersPlan, PlanOptions, SyncOptions, Wanted } from "../ListMembersOptions.ts"
+import * as MembersRecord from "./membersRecord.ts"
+import { refusalOf, saidIn } from "./membersRefusal.ts"
+
+/** What errors call it. */
+export const operation = "syncListMembers"
+
+/** So long a plan holds of which nothing is done, and one that is begun, in milliseconds. What others change meanwhile is not seen. */
+const planHolds = { untouched: 15 * 60_000, begun: 24 * 3_600_000 }
+
+/** A user who is wished for. */
+type Wish = { readonly id: string } | { readonly username: string }
+
+const wishOf = (wanted: Wanted, at: number): Wish | InvalidParameters => {
+  const text = String(wanted).trim()
+  if (idPattern.test(text)) return { id: String(BigInt(text)) }
+  const username = text.replace(/^@/, "")
+  const rule = "must be an id, or a username of 1 to 15 letters, digits and _"
+  return usernamePattern.test(username) ? { username } : invalidParameter(operation, `desired[${at}]`, rule, text)
+}
+
+/** The wish, each user once. */
+const wishesOf = Effect.fnUntraced(function*(desired: Iterable<Wanted>) {
+  if (!Predicate.isIterable(desired)) {
+    return yield* invalidParameter(operation, "desired", "must be an iterable of ids and usernames", desired)
+  }
+  const wishes = new Map<string, Wish>()
+  let at = 0
+  for (const wanted of desired) {
+    const wish = wishOf(wanted, at++)
+    if ("_tag" in wish) return yield* wish
+    wishes.set("id" in wish ? wish.id : `@${wish.username.toLowerCase()}`, wish)
+  }
+  return wishes
+})
+
+const listOf = (list: string | number | bigint): Effect.Effect<string, InvalidParameters> =>
+  ["string", "number", "bigint"].includes(typeof list) && idPattern.test(String(list))
+    ? Effect.succeed(String(BigInt(list)))
+    : Effect.fail(invalidParameter(operation, "list", "must be an id: 1 to 19 digits", list))
+
+const checkOptions = ({ keep, maxRemovals, onProgress }: SyncOptions): InvalidParameters | undefined => {
+  if (keep !== undefined && typeof keep !== "boolean") {
+    return invalidParameter(operation, "keep", "must be true or false", keep)
+  }
+  if (maxRemovals !== undefined && !(Number.isSafeInteger(maxRemovals) && maxRemovals >= 0)) {
+    return invalidParameter(operation, "maxRemovals", "must be a whole number from 0", maxRemovals)
+  }
+  return onProgress === undefined || typeof onProgress === "function"
+    ? undefined
+    : invalidParameter(operation, "onProgress", "must be a function", onProgress)
+}
+
+/** A wish for a list, checked. */
+export interface Asked {
+  readonly list: string
+  readonly wishes: ReadonlyMap<string, Wish>
+  readonly wish: string
+  readonly keep: boolean
+}
+
+/** Checks what is asked for. */
+export const check = Effect.fnUntraced(
+  function*(list: string | number | bigint, desired: Iterable<Wanted>, options: SyncOptions) {
+    const invalid = checkOptions(options)
+    if (invalid !== undefined) return yield* invalid
+    const { keep = false } = options
+    const wishes = yield* wishesOf(desired)
+    const asked: Asked = {
+      list: yield* listOf(list),
+      wishes,
+      keep,
+      wish: digestOf(JSON.stringify([keep, [...wishes.keys()].sort()]))
+    }
+    return asked
+  }
+)
+
+/** The plan in the journal, if it is of this wish and still holds. */
+export const heldPlan = Effect.fnUntraced(function*({ list, wish }: Asked) {
+  const journal = yield* Journal
+  const plan = yield* MembersRecord.readPlan(journal, list)
+  if (plan === undefined || plan.wish !== wish) return undefined
+  const done = yield* MembersRecord.readDone(journal, list, plan)
+  const age = (yield* Clock.currentTimeMillis) - plan.madeAt
+  const holds = done.tried > 0 ? planHolds.begun : planHolds.untouched
+  return age >= 0 && age < holds ? { plan, done } : undefined
+})
+
+/** Reads the members of a list, looks up who is not among them by name, and keeps what is to be done. */
+const makePlan = Effect.fnUntraced(function*({ keep, list, wish, wishes }: Asked, options: PlanOptions) {
+  const { retries, timeout, user_auth = true } = options
+  const call = { retries, timeout }
+  const there: Array<MembersRecord.Known> = []
+  const others: Array<MembersRecord.Known> = []
+  const left = new Map(wishes)
+  yield* Stream.runForEach(
+    getListMembers.pages({ id: list, max_results: 100, user_auth }, call),
+    Effect.fnUntraced(function*({ data, errors }) {
+      if (data === undefined && errors.length > 0) {
+        const rule = `must be one that the service shows${
+          saidIn(errors).map((said) => `: ${said.replace(/\.$/, "")}`).join("")
+        }`
+        return yield* invalidParameter(operation, "list", rule, undefined)
+      }
+      for (const { id, username } of data ?? []) {
+        const keys = [id, `@${username.toLowerCase()}`]
+        const isWanted = keys.some((key) => wishes.has(key))
+        ;(isWanted ? there : others).push({ id, username })
+        for (const key of keys) left.delete(key)
+      }
+    })
+  )
+  const members = there.length + others.length
+  const add: Array<MembersRecord.Known> = []
+  const unknown: Array<MembersRecord.PlanRecord["unknown"][number]> = []
+  const names: Array<string> = []
+  const known = new Set<string>()
+  for (const wanted of left.values()) {
+    if ("id" in wanted) {
+      add.push({ id: wanted.id })
+      known.add(wanted.id)
+    } else names.push(wanted.username)
+  }
+  yield* Stream.runForEach(
+    hydrate.usernames(names, { user_auth }, { ...call, concurrency: 1 }),
+    ({ data: user, id: username, problem }) =>
+      Effect.sync(() => {
+        if (user === undefined) {
+          unknown.push({ user: { username }, refusal: refusalOf("unknown", problem === undefined ? [] : [problem]) })
+        } else if (!known.has(user.id)) {
+          known.add(user.id)
+          add.push({ id: user.id, username: user.username })
+        }
+      })
+  )
+  const plan: MembersRecord.PlanRecord = {
+    version: 1,
+    wish,
+    madeAt: yield* Clock.currentTimeMillis,
+    members,
+    remove: keep ? [] : others,
+    add,
+    there,
+    kept: keep ? others : [],
+    unknown
+  }
+  const journal = yield* Journal
+  yield* MembersRecord.writePlan(journal, list, plan)
+  return { plan, done: yield* MembersRecord.readDone(journal, list, plan) }
+})
+
+/** The plan that holds, or a new one. */
+export const planOf = Effect.fnUntraced(function*(asked: Asked, options: PlanOptions) {
+  return (yield* heldPlan(asked)) ?? (yield* makePlan(asked, options))
+})
+
+/** A plan, and how far it is done. */
+export type Held = Effect.Success<ReturnType<typeof planOf>>
+
+/** A plan as callers see it. */
+export const shown = (list: string, { done, plan }: Held): MembersPlan => {
+  const { add, kept, members, remove, there, unknown } = plan
+  const toRemove = Math.max(0, remove.length - done.tried)
+  const toAdd = add.length - Math.max(0, done.tried - remove.length)
+  return {
+    list,
+    members,
+    remove,
+    add,
+    there,
+    kept,
+    unknown: unknown.map(({ refusal, user }) => ({ ...user, became: "refused", refusal })),
+    done: done.tried - done.again.length,
+    requests: toRemove + toAdd + done.again.length,
+    duration: durationOf(toRemove) + durationOf(toAdd)
+  }
+}
+
+/** Requests that fit into one window take no time worth telling. */
+const durationOf = (requests: number): number => {
+  const { perWindow = 300 } = Quota.of(addListMember.definition.limits, "user")
+  return requests <= perWindow ? 0 : Math.round(requests * Quota.windowMillis / perWindow)
+}
